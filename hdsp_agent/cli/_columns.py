@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal
+
+from wcwidth import iter_graphemes, width
 
 __all__ = ["Align", "cut", "one_line", "padded", "table", "width_of"]
 
 Align = Literal["left", "right"]
 
 _GAP: Final = "  "
-_JOINED: Final = frozenset({"Mn", "Me", "Cf"})
 
 
 def width_of(text: str) -> int:
     """How many columns the text takes."""
     # Most text is plain, and most of the time is spent here.
-    return len(text) if text.isascii() else sum(map(_width, text))
+    return len(text) if text.isascii() else width(text)
 
 
 def cut(text: str, columns: int) -> str:
@@ -26,12 +26,13 @@ def cut(text: str, columns: int) -> str:
         return text
     if columns < 1:
         return ""
-    taken, room = 0, columns - 1
-    for end, character in enumerate(text):
-        taken += _width(character)
-        if taken > room:
-            return text[:end].rstrip() + "…"
-    return text
+    taken, end = 0, 0
+    for grapheme in iter_graphemes(text):
+        taken += width(grapheme)
+        if taken >= columns:
+            break
+        end += len(grapheme)
+    return text[:end].rstrip() + "…"
 
 
 def padded(text: str, columns: int, align: Align = "left") -> str:
@@ -64,9 +65,3 @@ def table(
             for column, (cell, columns) in enumerate(zip(line, widths, strict=True))
         ]
         yield _GAP.join(cells).rstrip()
-
-
-def _width(character: str) -> int:
-    if unicodedata.category(character) in _JOINED:
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1

@@ -15,7 +15,7 @@ from ..errors import Conflict, HdspAgentError, InvalidInput, NotAllowed, NotFoun
 from ..wire import WireModel
 
 if TYPE_CHECKING:
-    import httpx
+    import httpx2
     from pydantic import JsonValue
 
 __all__ = ["RunningServer", "server_of"]
@@ -38,7 +38,7 @@ _ERRORS: Final[Mapping[int, type[HdspAgentError]]] = {
 class RunningServer:
     """One server, asked over REST with the token that it keeps for its own user."""
 
-    def __init__(self, client: httpx.AsyncClient, url: str, root: Path, task: str | None) -> None:
+    def __init__(self, client: httpx2.AsyncClient, url: str, root: Path, task: str | None) -> None:
         self._client = client
         self._url = url
         self._root = root
@@ -60,15 +60,15 @@ class RunningServer:
         """The same, of what is only looked at."""
         return self._read(answer, await self._send("GET", path, None))
 
-    async def _send(self, method: str, path: str, body: dict[str, JsonValue] | None) -> httpx.Response:
-        import httpx
+    async def _send(self, method: str, path: str, body: dict[str, JsonValue] | None) -> httpx2.Response:
+        import httpx2
 
         try:
             return await self._client.request(method, f"{self._url}{_API}{path}", json=body)
-        except httpx.HTTPError as error:
+        except httpx2.HTTPError as error:
             raise Unavailable(f"The Jupyter Server at {self._url} did not answer: {_said(error)}.") from error
 
-    def _read(self, answer: type[AnswerT], response: httpx.Response) -> AnswerT:
+    def _read(self, answer: type[AnswerT], response: httpx2.Response) -> AnswerT:
         if response.status_code >= 300:
             raise _ERRORS.get(response.status_code, Unavailable)(_message(response, self._url))
         try:
@@ -81,11 +81,11 @@ class RunningServer:
 async def server_of(workspace: Path, checkpoint_task: str | None = None) -> AsyncIterator[RunningServer]:
     """The server of this workspace: its own folder, or that of the task a checkpoint belongs to. Unavailable, in words, if none
     runs that would let us in."""
-    import httpx
+    import httpx2
 
     refused: list[str] = []
     # A proxy of the environment is none of this token's business, and no answer may send it elsewhere.
-    async with httpx.AsyncClient(trust_env=False, follow_redirects=False, timeout=_WORK_SECONDS) as client:
+    async with httpx2.AsyncClient(trust_env=False, follow_redirects=False, timeout=_WORK_SECONDS) as client:
         for info in await asyncio.to_thread(_running):
             url, token = str(info.get("url", "")), str(info.get("token", ""))
             client.headers["Authorization"] = f"token {token}"
@@ -93,7 +93,7 @@ async def server_of(workspace: Path, checkpoint_task: str | None = None) -> Asyn
                 query = {"limit": "1", **({"task": task} if task else {})}
                 try:
                     response = await client.get(f"{url}{_API}checkpoints", params=query, timeout=_LOOK_SECONDS)
-                except httpx.HTTPError as error:
+                except httpx2.HTTPError as error:
                     refused.append(f"{url} did not answer: {_said(error)}")
                     break
                 if response.status_code in (301, 302, 401, 403):
@@ -114,7 +114,7 @@ def _running() -> list[Mapping[str, object]]:
     return list(list_running_servers())
 
 
-def _is_of(response: httpx.Response, workspace: Path) -> bool:
+def _is_of(response: httpx2.Response, workspace: Path) -> bool:
     try:
         told = response.json().get("workspace")
     except (ValueError, AttributeError):
@@ -122,7 +122,7 @@ def _is_of(response: httpx.Response, workspace: Path) -> bool:
     return isinstance(told, str) and os.path.realpath(told) == os.path.realpath(workspace)
 
 
-def _message(response: httpx.Response, url: str) -> str:
+def _message(response: httpx2.Response, url: str) -> str:
     try:
         message = response.json()["message"]
     except (ValueError, KeyError, TypeError):

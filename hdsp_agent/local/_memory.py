@@ -1,8 +1,7 @@
-"""How much memory there is for a model, and how much its process takes. None where the system does not tell."""
+"""How much memory there is for a model, and how much its process takes."""
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,26 +10,21 @@ __all__ = ["available_memory", "memory_of"]
 _CONTROL_GROUP = Path("/sys/fs/cgroup")
 
 
-def available_memory() -> int | None:
+def available_memory() -> int:
     """Bytes that a new process can take without others being ended for it. It reads files: call it in a thread."""
-    machine = _machine()
+    import psutil
+
+    machine = psutil.virtual_memory().available
     group = _group()
-    return group if machine is None else machine if group is None else min(machine, group)
+    return machine if group is None else min(machine, group)
 
 
 def memory_of(process_id: int) -> int | None:
-    """Bytes of this machine's memory that the process takes. It reads a file: call it in a thread."""
-    with suppress(OSError, ValueError, IndexError):
-        pages = int(Path(f"/proc/{process_id}/statm").read_text("ascii").split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE")
-    return None
+    """Bytes of this machine's memory that the process takes; None if it has ended. Call it in a thread."""
+    import psutil
 
-
-def _machine() -> int | None:
-    with suppress(OSError, ValueError, IndexError):
-        for line in Path("/proc/meminfo").read_text("ascii").splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
+    with suppress(psutil.Error):
+        return psutil.Process(process_id).memory_info().rss
     return None
 
 

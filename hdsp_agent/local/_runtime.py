@@ -197,7 +197,7 @@ class LocalRuntime:
         if not await asyncio.to_thread(is_installed):
             raise missing()
         free = await asyncio.to_thread(available_memory)
-        if free is not None and free < file.memory:
+        if free < file.memory:
             # Better refused than run: the system would end some process, and people's kernels are the largest.
             raise too_little_memory(file.name, file.memory, free)
 

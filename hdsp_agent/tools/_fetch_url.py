@@ -21,7 +21,7 @@ from ._tool import SimpleTool, ToolArguments, ToolContext, ToolResult, answered,
 from ._tool_failed import ToolFailed
 
 if TYPE_CHECKING:
-    import httpx
+    import httpx2
 
 __all__ = ["FetchUrl", "FetchUrlArguments"]
 
@@ -95,7 +95,7 @@ class _Page:
 
 
 async def _fetch(text: str, allow_private: bool) -> _Page:
-    import httpx
+    import httpx2
 
     async with await asyncio.to_thread(_client) as client:
         url = checked_url(text)
@@ -108,20 +108,20 @@ async def _fetch(text: str, allow_private: bool) -> _Page:
                     url = _next(url, response.headers["location"])
                 finally:
                     await response.aclose()
-            except (httpx.HTTPError, httpx.InvalidURL) as error:
+            except (httpx2.HTTPError, httpx2.InvalidURL) as error:
                 raise ToolFailed(f"{url} cannot be fetched: {str(error) or type(error).__name__}.") from None
     raise ToolFailed(f"{text} leads from one address to the next without end.")
 
 
-def _client() -> httpx.AsyncClient:
+def _client() -> httpx2.AsyncClient:
     """A client of its own. Reading the machine's certificates for it takes 50 ms."""
-    import httpx
+    import httpx2
 
     # No proxy and no netrc from the environment: the address that was checked is the one that is asked.
-    return httpx.AsyncClient(trust_env=False, follow_redirects=False, timeout=_SECONDS)
+    return httpx2.AsyncClient(trust_env=False, follow_redirects=False, timeout=_SECONDS)
 
 
-async def _request(client: httpx.AsyncClient, url: httpx.URL, allow_private: bool) -> httpx.Request:
+async def _request(client: httpx2.AsyncClient, url: httpx2.URL, allow_private: bool) -> httpx2.Request:
     port = url.port or (443 if url.scheme == "https" else 80)
     address = await asyncio.to_thread(public_address, url.host, port, allow_private=allow_private)
     headers = {
@@ -134,11 +134,11 @@ async def _request(client: httpx.AsyncClient, url: httpx.URL, allow_private: boo
     return client.build_request("GET", url.copy_with(host=address), headers=headers, extensions=_server_name(url))
 
 
-def _server_name(url: httpx.URL) -> dict[str, str]:
+def _server_name(url: httpx2.URL) -> dict[str, str]:
     return {"sni_hostname": url.raw_host.decode("ascii")} if url.scheme == "https" else {}
 
 
-def _next(url: httpx.URL, location: str) -> httpx.URL:
+def _next(url: httpx2.URL, location: str) -> httpx2.URL:
     """Where a redirect leads, if it stays with the host that was approved."""
     target = checked_url(str(url.join(location)))
     if target.host.removeprefix("www.") != url.host.removeprefix("www."):
@@ -148,7 +148,7 @@ def _next(url: httpx.URL, location: str) -> httpx.URL:
     return target
 
 
-async def _page(url: str, response: httpx.Response) -> _Page:
+async def _page(url: str, response: httpx2.Response) -> _Page:
     media_type, _, _ = response.headers.get("content-type", "text/plain").partition(";")
     media_type = media_type.strip().lower()
     if not _TEXTS.fullmatch(media_type):
@@ -166,7 +166,7 @@ async def _page(url: str, response: httpx.Response) -> _Page:
     )
 
 
-async def _body(url: str, response: httpx.Response) -> BoundedBody:
+async def _body(url: str, response: httpx2.Response) -> BoundedBody:
     packed = 0
     try:
         body = BoundedBody(response.headers.get("content-encoding", ""), _MOST_BYTES)

@@ -9,6 +9,7 @@ import json
 import re
 import shutil
 import sys
+import sysconfig
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -72,8 +73,8 @@ class SearchFindings:
 
 
 def find_ripgrep() -> str | None:
-    """Where ripgrep is, if it is installed."""
-    return shutil.which("rg")
+    """Where ripgrep is, if it is installed: beside this Python, as its wheel puts it, or anywhere else."""
+    return shutil.which("rg", path=sysconfig.get_path("scripts")) or shutil.which("rg")
 
 
 async def grep_files(

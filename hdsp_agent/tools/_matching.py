@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import re
-import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,7 +21,6 @@ _CLEARLY: Final = 0.05
 """By how much the best place must beat the second best."""
 _FEWEST_CHARACTERS: Final = 20
 _MOST_COMPARED: Final = 8_000
-_SECONDS: Final = 1.5
 _SHOWN_LINES: Final = 40
 _NUMBERED: Final = re.compile(r"\s*\d+ \| ?")
 _LOOKALIKES: Final = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-", "\xa0": " "})
@@ -68,7 +66,7 @@ class _Lines:
 def find_place(
     text: str, search: str, new: Sequence[str], *, near: int | None = None, exact_only: bool = False
 ) -> MatchedLines:
-    """Where whole lines are to be replaced by others, or by none. Raises NoPlace.
+    """Where whole lines are to be replaced by others, or by none. Raises NoMatch.
 
     ``near`` is the line number the model believes they begin at; it chooses among equals.
     """
@@ -170,15 +168,14 @@ def _indent(line: str) -> str:
 
 def _closest(lines: Sequence[str], wanted: Sequence[str], near: int | None) -> list[_Window]:
     """The places most like what is wanted, best first, none overlapping a better one."""
+    from rapidfuzz.distance import Indel  # 25 ms, for the few edits that need it
+
     target = "\n".join(wanted)[:_MOST_COMPARED]
-    deadline = time.monotonic() + _SECONDS
     scored: list[_Window] = []
-    for start in _candidates(lines, wanted, near, deadline):
+    for start in _candidates(lines, wanted, near):
         for count in {len(wanted), max(1, len(wanted) - 1), len(wanted) + 1}:
-            if time.monotonic() > deadline:
-                break
             window = "\n".join(lines[start : start + count])[:_MOST_COMPARED]
-            similarity = difflib.SequenceMatcher(None, target, window, autojunk=False).ratio()
+            similarity = Indel.normalized_similarity(target, window)
             scored.append(_Window(start, min(count, len(lines) - start), similarity))
     scored.sort(key=lambda window: (-window.similarity, abs(window.count - len(wanted)), window.start))
     best: list[_Window] = []
@@ -188,7 +185,7 @@ def _closest(lines: Sequence[str], wanted: Sequence[str], near: int | None) -> l
     return best
 
 
-def _candidates(lines: Sequence[str], wanted: Sequence[str], near: int | None, deadline: float) -> list[int]:
+def _candidates(lines: Sequence[str], wanted: Sequence[str], near: int | None) -> list[int]:
     at: defaultdict[str, list[int]] = defaultdict(list)
     for number, line in enumerate(lines):
         if key := _collapsed(line):
@@ -199,24 +196,22 @@ def _candidates(lines: Sequence[str], wanted: Sequence[str], near: int | None, d
         for number in at.get(_collapsed(line), ())[:200]:
             votes[max(0, number - offset)] += 1
     if not votes:
-        votes.update(_by_longest_line(at, wanted, deadline))
+        votes.update(_by_longest_line(at, wanted))
     if near is not None:
         votes[max(0, min(near, len(lines)) - 1)] += 1
     return [start for start, _ in votes.most_common(8)]
 
 
-def _by_longest_line(at: dict[str, list[int]], wanted: Sequence[str], deadline: float) -> Iterable[int]:
+def _by_longest_line(at: dict[str, list[int]], wanted: Sequence[str]) -> Iterable[int]:
+    from rapidfuzz import process
+    from rapidfuzz.distance import Indel
+
     offset, longest = max(enumerate(_collapsed(line) for line in wanted), key=lambda each: len(each[1]))
-    matcher = difflib.SequenceMatcher(None, autojunk=False)
-    matcher.set_seq2(longest[:500])
-    scores: list[tuple[float, int]] = []
-    for line, numbers in at.items():
-        if time.monotonic() > deadline:
-            break
-        matcher.set_seq1(line[:500])
-        if matcher.real_quick_ratio() > 0.5 and matcher.quick_ratio() > 0.5 and (score := matcher.ratio()) > 0.5:
-            scores.append((score, numbers[0]))
-    return [max(0, number - offset) for _, number in sorted(scores, reverse=True)[:5]]
+    found = process.extract(
+        longest[:500], [line[:500] for line in at], scorer=Indel.normalized_similarity, limit=5, score_cutoff=0.5
+    )
+    places = list(at.values())
+    return [max(0, places[number][0] - offset) for _, _, number in found]
 
 
 def _is_clear(closest: Sequence[_Window], wanted: Sequence[str]) -> bool:

@@ -23,7 +23,7 @@ async def page_text(shown: str, data: bytes, *, html: bool, charset: str, most: 
         sys.executable, "-I", _WORKER,
         stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
-    request = json.dumps({"html": html, "charset": charset, "most": most}).encode() + b"\n"
+    request = json.dumps({"html": html, "url": shown, "charset": charset, "most": most}).encode() + b"\n"
     talk = asyncio.ensure_future(process.communicate(request + data))
     try:
         text, trouble = await asyncio.shield(talk)

@@ -19,7 +19,7 @@ from typing import Final
 from ..config import secret_environment
 from ._output_buffer import OutputBuffer
 from ._process_reaper import GUARDIAN
-from ._process_reaper_worker import VARIABLE, marked
+from ._process_reaper_worker import VARIABLE, kill_tree, marked, send
 
 __all__ = ["ShellProcess", "command_environment", "shell"]
 
@@ -157,11 +157,10 @@ class ShellProcess:
 
     async def kill_left(self) -> None:
         """End what the command left running when it ended."""
-        if sys.platform == "linux":
-            # Its own id may be another group's by now.
-            await asyncio.to_thread(self._kill_strays)
-        else:
+        if sys.platform == "darwin":
+            # It does not show the marks of its own programs. Elsewhere the group's number may be another's by now.
             self._signal(signal.SIGTERM)
+        await asyncio.to_thread(self._kill_strays)
 
     def kill_now(self) -> None:
         """The same at once, without waiting for anything."""
@@ -170,10 +169,7 @@ class ShellProcess:
 
     def _signal(self, number: signal.Signals) -> None:
         if sys.platform == "win32":
-            subprocess.run(  # noqa: S603 -- fixed arguments
-                ["taskkill", "/T", "/F", "/PID", str(self.pid)],  # noqa: S607 -- a part of Windows
-                capture_output=True, check=False,
-            )  # fmt: skip
+            kill_tree(self.pid)
             return
         # The group outlives its leader, and its number is not given anew while it has members.
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -181,15 +177,11 @@ class ShellProcess:
 
     def _kill_strays(self) -> None:
         """End those that left the group, known by the mark in their environment."""
-        if sys.platform != "linux":
-            return
         for _ in range(3):
             strays = list(marked(self._mark))
             if not strays:
                 return
-            for pid in strays:
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.kill(pid, signal.SIGKILL)
+            send(strays, signal.SIGKILL if sys.platform != "win32" else signal.SIGTERM)
 
     def _read(self) -> None:
         assert self._process.stdout is not None

@@ -118,7 +118,7 @@ def _line(mark: str, pid: int | None) -> str:
 def _started() -> subprocess.Popen[str]:
     keep = {"SYSTEMROOT"} if sys.platform == "win32" else set()
     return subprocess.Popen(  # noqa: S603 -- our own worker
-        [sys.executable, "-I", "-S", str(Path(_process_reaper_worker.__file__))],
+        [sys.executable, "-I", str(Path(_process_reaper_worker.__file__))],
         env={name: value for name, value in os.environ.items() if name in keep},
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,

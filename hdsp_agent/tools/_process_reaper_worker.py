@@ -2,7 +2,7 @@
 
 Reads lines from standard input: ``+ MARK`` before a command begins, ``+ MARK PID`` once it runs and leads the group PID,
 ``- MARK`` when nothing of it is left. When the input ends, whoever wrote it is gone, however it went: what is still on the
-list is ended, with all it started. Needs nothing but the standard library.
+list is ended, with all it started. Needs nothing of ours.
 """
 
 from __future__ import annotations
@@ -10,25 +10,40 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import psutil
 
 VARIABLE = "HDSP_AGENT_COMMAND"
 """The environment variable that holds a command's mark, and that all it starts inherit."""
 GRACE_SECONDS = 0.3
 
 
-def marked(mark: str) -> Iterator[int]:
-    """The processes with this mark in their environment, however they left the command's group. Linux only."""
-    wanted, own = f"{VARIABLE}={mark}".encode(), os.getpid()
-    for entry in os.scandir("/proc"):
-        if not entry.name.isdigit() or int(entry.name) == own:
-            continue
-        with contextlib.suppress(OSError), open(f"/proc/{entry.name}/environ", "rb") as file:
-            if wanted in file.read(1 << 20).split(b"\0"):
-                yield int(entry.name)
+def marked(mark: str) -> Iterator[psutil.Process]:
+    """The processes with this mark in their environment, however they left the command's group."""
+    import psutil  # 20 ms, which importing this need not cost
+
+    own = os.getpid()
+    for process in psutil.process_iter():
+        # Nobody can read the environment of another person's, nor of one that has ended.
+        with contextlib.suppress(psutil.Error, OSError):
+            if process.pid != own and process.environ().get(VARIABLE) == mark:
+                yield process
+
+
+def kill_tree(pid: int) -> None:
+    """End a process and all that descend from it, where there are no groups."""
+    import psutil
+
+    with contextlib.suppress(psutil.Error):
+        root = psutil.Process(pid)
+        for process in (root, *root.children(recursive=True)):
+            with contextlib.suppress(psutil.Error):
+                process.kill()
 
 
 def read(lines: Iterable[str]) -> dict[str, int | None]:
@@ -50,9 +65,10 @@ def read(lines: Iterable[str]) -> dict[str, int | None]:
 def end(left: dict[str, int | None]) -> None:
     """Ask all of them to end, and a moment later force them."""
     if sys.platform == "win32":
-        for pid in left.values():
+        for mark, pid in left.items():
             if pid is not None:
-                subprocess.run(["taskkill", "/T", "/F", "/PID", str(pid)], capture_output=True, check=False)  # noqa: S603, S607 -- a part of Windows, and a number of ours
+                kill_tree(pid)
+            send(marked(mark), signal.SIGTERM)
         return
     for number in (signal.SIGTERM, signal.SIGKILL):
         for mark, group in left.items():
@@ -64,23 +80,26 @@ def end(left: dict[str, int | None]) -> None:
 def _signal(mark: str, group: int | None, number: int) -> None:
     if sys.platform == "win32":
         return
-    if sys.platform != "linux":
-        if group is not None:
-            with contextlib.suppress(OSError):
-                os.killpg(group, number)
-        return
-    # The number of a group may be another's by now; whoever bears the mark is certainly the command's.
-    pids = list(marked(mark))
+    processes = list(marked(mark))
     groups: set[int] = set()
-    for pid in pids:
+    for process in processes:
         with contextlib.suppress(OSError):
-            groups.add(os.getpgid(pid))
-    if group in groups:
+            groups.add(os.getpgid(process.pid))
+    # The number of a group may be another's by now; whoever bears the mark is certainly the command's. macOS does not
+    # show the environment of its own programs.
+    if group is not None and (group in groups or sys.platform == "darwin"):
         with contextlib.suppress(OSError):
             os.killpg(group, number)
-    for pid in pids:
-        with contextlib.suppress(OSError):
-            os.kill(pid, number)
+    send(processes, number)
+
+
+def send(processes: Iterable[psutil.Process], number: int) -> None:
+    """Send them a signal, as far as they are still there."""
+    import psutil
+
+    for process in processes:
+        with contextlib.suppress(psutil.Error):
+            process.send_signal(number)
 
 
 def main() -> None:
@@ -89,6 +108,9 @@ def main() -> None:
         # Whoever ends everything at once must not end the one that cleans up before there is something to clean up.
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_IGN)
+    # Before it is needed: by then the files of this environment may be gone.
+    import psutil  # noqa: F401
+
     left = read(sys.stdin)
     if left:
         end(left)

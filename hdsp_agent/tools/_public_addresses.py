@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from ._tool_failed import ToolFailed
 
 if TYPE_CHECKING:
-    from httpx import URL
+    from httpx2 import URL
 
 __all__ = ["checked_url", "is_public", "public_address"]
 
@@ -46,14 +46,14 @@ _ISATAP: Final = frozenset({0x0000_5EFE, 0x0200_5EFE})
 
 def checked_url(text: str) -> URL:
     """The URL if it is one that may be asked for at all. Raises ToolFailed."""
-    import httpx
+    import httpx2
 
     if len(text) > _LONGEST_URL or any(character.isspace() or not character.isprintable() for character in text):
         raise ToolFailed("The URL is too long, or has white space or control characters in it.")
     try:
-        url = httpx.URL(text)
+        url = httpx2.URL(text)
         parts = urlsplit(text)
-    except (httpx.InvalidURL, ValueError) as error:
+    except (httpx2.InvalidURL, ValueError) as error:
         raise ToolFailed(f"{text!r} is not a URL: {error}.") from None
     if url.scheme not in {"http", "https"} or not url.host:
         raise ToolFailed(f"{text!r} cannot be fetched: only http and https addresses can.")

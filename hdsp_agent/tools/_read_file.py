@@ -17,7 +17,7 @@ from ..config import ToolGroup
 from ..messages import ClineSayTool, JsonObject
 from ._action import ActionRequest
 from ._file_access import Stamp, open_file, stamp_of
-from ._image_size import image_size, looks_whole
+from ._image_file import DamagedImage, TooManyPixels, image_for_model
 from ._path_policy import NOTEBOOK_ADVICE, CheckedPath
 from ._pdf import pdf_text
 from ._text_file import decode_window, looks_binary, text_encoding
@@ -38,8 +38,6 @@ _IMAGES: Final = (
     (b"GIF87a", "image/gif"),
     (b"GIF89a", "image/gif"),
 )
-_MOST_PIXELS: Final = 8_000
-"""On a side. Services refuse larger ones."""
 _OTHER_IMAGES: Final = (".bmp", ".tif", ".tiff", ".ico", ".heic", ".avif")
 
 
@@ -247,20 +245,23 @@ def _image(
             "Make a smaller copy and read that."
         )
     data = start + file.read(max(0, most + 1 - len(start)))
-    pixels = image_size(data, media_type)
-    if pixels is None or not looks_whole(data, media_type):
+    try:
+        image = image_for_model(data, media_type, most)
+    except DamagedImage:
         raise ToolFailed(
             f"{place.shown} begins like an image ({media_type}) and is damaged: it cannot be shown to you."
-        )
-    if max(pixels) > _MOST_PIXELS:
+        ) from None
+    except TooManyPixels:
         raise ToolFailed(
-            f"{place.shown} is an image of {pixels[0]:,} by {pixels[1]:,} pixels; more than {_MOST_PIXELS:,} on a side are not "
-            "sent to you. Make a smaller copy and read that."
-        )
-    source: JsonObject = {"type": "base64", "media_type": media_type, "data": base64.b64encode(data).decode("ascii")}
+            f"{place.shown} is an image of too many pixels to be made smaller here. Make a smaller copy and read that."
+        ) from None
+    smaller = (
+        "" if image.made_smaller is None else ", made smaller for you: {:,} by {:,} pixels".format(*image.made_smaller)
+    )
+    encoded = base64.b64encode(image.data).decode("ascii")
     return [
-        {"type": "text", "text": f"{place.shown}: an image ({media_type}, {size:,} bytes)."},
-        {"type": "image", "source": source},
+        {"type": "text", "text": f"{place.shown}: an image ({media_type}, {size:,} bytes{smaller})."},
+        {"type": "image", "source": {"type": "base64", "media_type": image.media_type, "data": encoded}},
     ]
 
 

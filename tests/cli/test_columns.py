@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timezone
 from typing import get_args
+from unicodedata import normalize
 
 import pytest
 
@@ -17,8 +18,12 @@ from hdsp_agent.persistence import TaskStatus
 
 @pytest.mark.parametrize(
     ("text", "columns"),
-    [("abc", 3), ("한국어", 6), ("日本語", 6), ("ｱｲｳ", 3), ("e\u0301", 1), ("ＡＢ", 4), ("한a", 3), ("", 0)],
-)
+    [
+        ("abc", 3), ("한국어", 6), ("日本語", 6), ("ｱｲｳ", 3), ("e\u0301", 1), ("ＡＢ", 4), ("한a", 3), ("", 0),
+        # As macOS writes the names of files, in parts.
+        (normalize("NFD", "한국어"), 6), ("👩\u200d👩\u200d👧", 2), ("❤\ufe0f", 2), ("🇰🇷", 2), ("👍🏽", 2),
+    ],
+)  # fmt: skip
 def test_a_wide_character_takes_two_columns_and_an_accent_none(text: str, columns: int) -> None:
     assert width_of(text) == columns
 
@@ -27,6 +32,12 @@ def test_a_wide_character_takes_two_columns_and_an_accent_none(text: str, column
 def test_a_cut_text_never_takes_more_room(columns: int) -> None:
     assert width_of(cut("한국어 text", columns)) <= columns
     assert cut("abc", 3) == "abc"
+
+
+def test_what_is_one_sign_is_never_cut_in_two() -> None:
+    family = "👩\u200d👩\u200d👧"
+    assert cut(family * 3, 5) == family * 2 + "…"
+    assert cut(normalize("NFD", "한국어") + " text", 4) == normalize("NFD", "한") + "…"
 
 
 def test_columns_stand_under_each_other_whatever_is_in_them() -> None:

@@ -203,3 +203,22 @@ def test_a_process_that_ended_is_gone_even_before_it_is_reaped() -> None:
     assert _processes.is_gone(process.pid, started)
     process.wait()
     assert _processes.is_gone(process.pid, started)
+
+
+def test_when_a_process_began_is_the_same_however_it_is_asked(tmp_path: Path) -> None:
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    began = _processes._began(process.pid)
+    assert began is not None
+    assert began == _processes._began(process.pid)
+    # As version 0.1.0 wrote it on macOS, where this text is all that a lock has.
+    as_ps_says = time.strftime("%a %b %e %H:%M:%S %Y", time.localtime(began))
+    assert _processes._is_same_time(f"{began:.6f}", as_ps_says)
+    assert not _processes._is_same_time(f"{began + 5:.6f}", as_ps_says)
+    assert not _processes._is_same_time(f"{began:.6f}", "long ago")
+    process.communicate(b"\n")
+    assert _processes._began(process.pid) is None
+
+
+@pytest.mark.parametrize(("process_id", "gone"), [(2**22 + 1, True), (2**40, False), (2**70, False)])
+def test_only_what_can_be_a_process_can_be_gone(process_id: int, gone: bool) -> None:
+    assert _processes.is_gone(process_id, "long ago") is gone

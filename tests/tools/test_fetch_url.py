@@ -28,6 +28,17 @@ def _packed(megabytes: int) -> bytes:
     return b"".join(packer.compress(zeros) for _ in range(megabytes)) + packer.flush()
 
 
+_GUIDE = """<title>Guide</title><body><a href="javascript:x()">Menu</a>
+<h1>Guide <a href="#guide">¶</a></h1><p>Use <code>a_b*c</code>, see <a href="sub/page.html?q=1#x">the page</a>.</p>
+<div class="highlight-python"><div class="highlight"><pre><span>def</span> f(x):
+    if x:
+        return   1
+</pre></div></div>
+<table><tr><th>Name</th><th>Value</th></tr><tr><td>하나</td><td>1</td></tr></table>
+<ul><li>one<ul><li>nested</li></ul></li></ul>
+<img src="data:image/png;base64,AAAA" alt="a plot"><img src="/p.png" alt="pic">"""
+
+
 class _Pages(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         answers: dict[str, tuple[int, dict[str, str], bytes]] = {
@@ -36,6 +47,7 @@ class _Pages(BaseHTTPRequestHandler):
                 {"Content-Type": "text/html; charset=utf-8"},
                 "<title>T</title><script>no()</script><p>한글 <b>bold</b></p><p>two</p>".encode(),
             ),
+            "/docs/guide.html": (200, {"Content-Type": "text/html; charset=utf-8"}, _GUIDE.encode()),
             "/data.json": (200, {"Content-Type": "application/json"}, b'{"a": 1}'),
             "/image": (200, {"Content-Type": "image/png"}, b"\x89PNG"),
             "/moved": (302, {"Location": "/data.json"}, b""),
@@ -109,6 +121,49 @@ async def test_a_page_becomes_text(fetching: RecordingContext, server: str) -> N
     assert approved.action.risks == {"network"}
     assert approved.ask == "use_mcp_server"
     assert approved.shown["uri"] == f"{server}/page"
+
+
+async def test_code_links_and_tables_of_a_page_stay_what_they_are(fetching: RecordingContext, server: str) -> None:
+    text = await fetching.text("fetch_url", url=f"{server}/docs/guide.html")
+    assert (
+        text.partition("\n\n")[2]
+        == f"""Menu
+
+# Guide
+
+Use `a_b*c`, see [the page]({server}/docs/sub/page.html?q=1#x).
+
+```python
+def f(x):
+    if x:
+        return   1
+```
+
+| Name | Value |
+| --- | --- |
+| 하나 | 1 |
+
+- one
+  - nested
+
+[a plot]![pic]({server}/p.png)"""
+    )
+
+
+async def test_every_step_goes_to_the_very_address_that_was_checked(
+    fetching: RecordingContext, server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def address(host: str, port: int, *, allow_private: bool) -> str:
+        asked.append(host)
+        return "127.0.0.1"
+
+    # A name that nothing else could find: were it looked up again, nothing would be there.
+    monkeypatch.setattr(_fetch_url, "public_address", address)
+    named = server.replace("127.0.0.1", "data.invalid")
+    assert '{"a": 1}' in await fetching.text("fetch_url", url=f"{named}/moved")
+    assert asked == ["data.invalid"] * 2
 
 
 async def test_redirects_stay_with_the_host_that_was_approved(fetching: RecordingContext, server: str) -> None:

@@ -6,6 +6,8 @@ import asyncio
 import os
 from pathlib import Path
 
+import pytest
+
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.tools._grep import find_ripgrep, grep_files
 
@@ -30,6 +32,17 @@ def plant(workspace: Path) -> None:
     (workspace / ".gitignore").write_text("build/\n", "utf-8")
     (workspace / ".hdspignore").write_text("secret/\n", "utf-8")
     (workspace / "bin.dat").write_bytes(b"needle\0\n")
+
+
+async def test_ripgrep_of_the_wheel_is_found_where_nothing_is_on_the_path(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(workspace)
+    monkeypatch.setenv("PATH", str(workspace))
+    ripgrep = await asyncio.to_thread(find_ripgrep)
+    assert ripgrep is not None
+    found = await grep_files("needle = ", [str(workspace / "main.py")], ripgrep=ripgrep)
+    assert [match.line for file in found.files for match in file.matches] == [2]
 
 
 async def test_a_folder_is_listed_with_links_and_without_hidden_ones(task: RecordingContext, workspace: Path) -> None:

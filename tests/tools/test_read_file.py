@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import io
 import os
 import socket
 import struct
@@ -11,9 +12,11 @@ import zlib
 from pathlib import Path
 
 import pytest
+from PIL import Image
+from pydantic import TypeAdapter
 
+from hdsp_agent.config import GlobalSettings
 from hdsp_agent.tools import Approval
-from hdsp_agent.tools._image_size import image_size
 
 from ..timing import bytes_moved
 from .recording_context import Approved, RecordingContext
@@ -134,25 +137,55 @@ async def test_a_damaged_image_is_not_sent_to_a_model_that_would_refuse_every_re
     assert "damaged" in await task.failure("read_file", path="a.png")
 
 
-async def test_an_image_of_few_bytes_and_very_many_pixels_is_not_sent(task: RecordingContext, workspace: Path) -> None:
-    (workspace / "bomb.png").write_bytes(_png(60_000, 60_000))
-    assert "60,000 by 60,000 pixels" in await task.failure("read_file", path="bomb.png")
-    (workspace / "wide.png").write_bytes(_png(8_000, 10))
-    assert isinstance((await task.call("read_file", path="wide.png")).content, list)
+@pytest.mark.parametrize("side", [8_500, 10_000, 60_000])
+async def test_an_image_of_few_bytes_and_very_many_pixels_is_not_sent(
+    task: RecordingContext, workspace: Path, side: int
+) -> None:
+    # Above 89 and 179 million pixels, Pillow warns and refuses by itself.
+    (workspace / "bomb.png").write_bytes(_png(side, side))
+    assert "too many pixels" in await task.failure("read_file", path="bomb.png")
 
 
 @pytest.mark.parametrize(
-    ("media_type", "data"),
+    ("form", "mode", "media_type"),
     [
-        ("image/gif", b"GIF89a\x80\x02\xe0\x01"),
-        ("image/jpeg", b"\xff\xd8\xff\xe0\0\4ab\xff\xff\xc2\0\x11\x08\x01\xe0\x02\x80"),
-        ("image/webp", b"RIFF\0\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0\x7f\x02\0\xdf\x01\0"),
-        ("image/webp", b"RIFF\0\0\0\0WEBPVP8L\0\0\0\0\x2f\x7f\xc2\x77\0"),
-        ("image/webp", b"RIFF\0\0\0\0WEBPVP8 \0\0\0\0\0\0\0\x9d\x01\x2a\x80\x02\xe0\x01"),
+        ("PNG", "RGBA", "image/png"), ("PNG", "P", "image/png"), ("PNG", "I;16", "image/png"), ("GIF", "P", "image/png"),
+        ("JPEG", "RGB", "image/jpeg"), ("JPEG", "CMYK", "image/jpeg"), ("WEBP", "RGB", "image/png"),
     ],
-)
-def test_the_size_of_an_image_is_read_from_its_beginning(media_type: str, data: bytes) -> None:
-    assert image_size(data, media_type) == (640, 480)
+)  # fmt: skip
+async def test_an_image_larger_than_services_take_is_made_smaller(
+    task: RecordingContext, workspace: Path, form: str, mode: str, media_type: str
+) -> None:
+    side = 16_000 if form == "WEBP" else 20_000
+    Image.new(mode, (side, 100)).save(workspace / "wide", form)
+    content = (await task.call("read_file", path="wide")).content
+    assert isinstance(content, list)
+    text, image = content
+    assert "made smaller for you: 8,000 by " in str(text)
+    source = TypeAdapter(dict[str, str]).validate_python(image["source"])
+    assert source["media_type"] == media_type
+    with Image.open(io.BytesIO(base64.b64decode(source["data"]))) as sent:
+        assert sent.width == 8_000
+        sent.load()
+
+
+async def test_what_is_made_smaller_keeps_to_the_size_of_files(workspace: Path) -> None:
+    task = await asyncio.to_thread(RecordingContext, workspace, GlobalSettings(max_image_file_size=0.5))
+    noise = Image.effect_noise((9_000, 120), 60)
+    noise.save(workspace / "noise.jpg", quality=20)
+    assert (workspace / "noise.jpg").stat().st_size < 500_000
+    content = (await task.call("read_file", path="noise.jpg")).content
+    assert isinstance(content, list)
+    source = TypeAdapter(dict[str, str]).validate_python(content[1]["source"])
+    assert len(base64.b64decode(source["data"])) <= 500_000
+
+
+async def test_an_image_that_fits_is_sent_as_it_is(task: RecordingContext, workspace: Path) -> None:
+    (workspace / "wide.png").write_bytes(_png(8_000, 10))
+    content = (await task.call("read_file", path="wide.png")).content
+    assert isinstance(content, list)
+    source = TypeAdapter(dict[str, str]).validate_python(content[1]["source"])
+    assert base64.b64decode(source["data"]) == _png(8_000, 10)
 
 
 @pytest.mark.parametrize(

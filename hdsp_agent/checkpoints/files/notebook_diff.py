@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from typing import Final, Literal
 
 from pydantic import JsonValue
 
 from ...wire import WireModel
-from .text_diff import Hunk, text_hunks
+from .text_diff import Hunk, operations, text_hunks
 
 __all__ = ["CellDiff", "NotebookDiff", "notebook_diff"]
 
@@ -106,9 +105,8 @@ def _pairs(old: Sequence[_Cell], new: Sequence[_Cell]) -> list[tuple[_Cell, _Cel
 
 def _pairs_by_content(old: Sequence[_Cell], new: Sequence[_Cell]) -> list[tuple[_Cell, _Cell]]:
     """Cells that say the same, and between those, in order, cells that say nearly the same."""
-    matcher = SequenceMatcher(None, [_said(cell) for cell in old], [_said(cell) for cell in new], autojunk=False)
     pairs: list[tuple[_Cell, _Cell]] = []
-    for tag, a, b, c, d in matcher.get_opcodes():
+    for tag, a, b, c, d in operations([_said(cell) for cell in old], [_said(cell) for cell in new]):
         if tag == "equal":
             pairs += list(zip(old[a:b], new[c:d], strict=True))
             continue
@@ -128,11 +126,11 @@ def _said(cell: _Cell) -> tuple[str, str]:
 def _are_alike(one: _Cell, other: _Cell) -> bool:
     if one.type != other.type or max(len(one.source), len(other.source)) > _LONGEST_COMPARED:
         return False
-    matcher = SequenceMatcher(None, one.source.splitlines(), other.source.splitlines(), autojunk=False)
-    if matcher.ratio() >= _ALIKE:
+    from rapidfuzz.distance import Indel
+
+    if Indel.normalized_similarity(one.source.splitlines(), other.source.splitlines()) >= _ALIKE:
         return True
-    letters = SequenceMatcher(None, one.source[:_MOST_LETTERS], other.source[:_MOST_LETTERS], autojunk=False)
-    return letters.quick_ratio() >= _ALIKE and letters.ratio() >= _ALIKE
+    return Indel.normalized_similarity(one.source[:_MOST_LETTERS], other.source[:_MOST_LETTERS]) >= _ALIKE
 
 
 def _moved(pairs: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:

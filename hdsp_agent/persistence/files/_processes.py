@@ -2,40 +2,46 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
+from typing import Final
 
 __all__ = ["is_gone", "process_started"]
+
+_SAME_SECONDS: Final = 1.5
+"""On macOS, ``ps`` says whole ones."""
+_MOST_PROCESSES: Final = 1 << 31
+_BEFORE_1970: Final = 11_644_473_600
+"""Seconds that Windows counts from 1601."""
 
 
 def process_started(process_id: int) -> str | None:
     """When the process began, as a text only it has; None if there is no such process or nobody can tell."""
-    if sys.platform == "win32":
-        return _windows_start(process_id)
-    elif sys.platform == "linux":
+    if sys.platform == "linux":
+        # psutil counts from the time of day, which may be set anew; this is since the machine started.
         return _linux_start(process_id)
     else:
-        return _ps_start(process_id)
+        began = _began(process_id)
+        return None if began is None else f"{began:.6f}"
 
 
 def is_gone(process_id: int, started: str | None) -> bool:
     """Whether a process of this machine has ended, even if another has its id by now."""
-    now = process_started(process_id)
-    if now is not None:
-        return started is not None and now != started
-    if sys.platform == "win32":
-        return True
+    import psutil
+
+    if (now := process_started(process_id)) is not None:
+        return started is not None and now != started and not _is_same_time(now, started)
     try:
-        os.kill(process_id, 0)
-    except ProcessLookupError:
+        # It may have ended and wait to be reaped, or be another person's and hidden from us.
+        return psutil.Process(process_id).status() == psutil.STATUS_ZOMBIE
+    except psutil.ZombieProcess:
         return True
-    except (PermissionError, OverflowError):
+    except psutil.NoSuchProcess:
+        return process_id < _MOST_PROCESSES and not psutil.pid_exists(process_id)
+    except (psutil.Error, OverflowError):
         return False
-    # It has no start to tell although it exists: a process that ended and waits to be reaped.
-    return sys.platform.startswith("linux")
 
 
 def _linux_start(process_id: int) -> str | None:
@@ -49,38 +55,23 @@ def _linux_start(process_id: int) -> str | None:
     return None
 
 
-def _ps_start(process_id: int) -> str | None:
-    with suppress(OSError, subprocess.SubprocessError):
-        said = subprocess.run(  # noqa: S603 -- fixed arguments
-            ["/bin/ps", "-o", "state=,lstart=", "-p", str(process_id)],
-            capture_output=True, text=True, timeout=5, check=False, env={"LC_ALL": "C"},
-        ).stdout.strip()  # fmt: skip
-        if said and not said.startswith("Z"):
-            return said.split(None, 1)[1]
+def _began(process_id: int) -> float | None:
+    import psutil
+
+    with suppress(psutil.Error, OSError):
+        process = psutil.Process(process_id)
+        return None if process.status() == psutil.STATUS_ZOMBIE else process.create_time()
     return None
 
 
-if sys.platform == "win32":
-
-    def _windows_start(process_id: int) -> str | None:
-        import ctypes
-        from ctypes import wintypes
-
-        kernel = ctypes.WinDLL("kernel32", use_last_error=True)
-        kernel.OpenProcess.restype = wintypes.HANDLE
-        query_limited_information, still_active = 0x1000, 259
-        handle = wintypes.HANDLE(kernel.OpenProcess(query_limited_information, False, process_id))
-        if not handle:
-            return None
-        try:
-            code = wintypes.DWORD()
-            if not kernel.GetExitCodeProcess(handle, ctypes.byref(code)) or code.value != still_active:
-                return None
-            created, ended, in_kernel, in_user = (wintypes.FILETIME() for _ in range(4))
-            if not kernel.GetProcessTimes(
-                handle, ctypes.byref(created), ctypes.byref(ended), ctypes.byref(in_kernel), ctypes.byref(in_user)
-            ):
-                return None
-            return f"{created.dwHighDateTime}:{created.dwLowDateTime}"
-        finally:
-            kernel.CloseHandle(handle)
+def _is_same_time(now: str, started: str) -> bool:
+    """Whether the two differ only in form: version 0.1.0 wrote what ``ps`` says on macOS, and on Windows two numbers."""
+    try:
+        if sys.platform == "win32":
+            high, low = map(int, started.split(":"))
+            then = ((high << 32) + low) / 1e7 - _BEFORE_1970
+        else:
+            then = datetime.strptime(started, "%a %b %d %H:%M:%S %Y").timestamp()
+        return abs(float(now) - then) < _SAME_SECONDS
+    except ValueError:
+        return False

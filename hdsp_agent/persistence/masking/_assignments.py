@@ -9,7 +9,7 @@ from ._rule_candidates import LOOK_BACK, MaskingRule, SecretFound
 from ._tokens import token_at
 from ._values import is_opaque, is_password, is_placeholder, is_random, name_kind
 
-__all__ = ["ASSIGNMENT_RULE", "in_all_cases"]
+__all__ = ["AFTER_NAME", "ASSIGNMENT", "ASSIGNMENT_RULE", "NAME_HEAD", "in_all_cases", "value_group"]
 
 
 def _quoted(number: int) -> str:
@@ -21,7 +21,7 @@ def _quoted(number: int) -> str:
 
 
 _SCHEME: Final = r"(?:(?:Token|token|ApiKey|Bot|Key)[ \t]+)?"
-_ASSIGNMENT: Final = re.compile(
+ASSIGNMENT: Final = re.compile(
     r"(?P<rest>[A-Za-z0-9_.-]{0,48})(?P<after>(?:\\{0,4}[\"'`])?\]?\)?)[ \t]{0,20}"
     r"(?:(?P<operator>=>|:=|==?|!=|:|,|>)(?P<gap>[ \t]{0,20})"
     rf"(?:{_quoted(1)}"
@@ -30,8 +30,8 @@ _ASSIGNMENT: Final = re.compile(
     rf"|(?<=[ \t])(?:{_quoted(3)}"
     r"|(?P<argument>[A-Za-z0-9_~+/=!@#%^*:?$.][A-Za-z0-9_\-.~+/=!@#%^*:?$]*)))?"
 )
-_NAME_HEAD: Final = re.compile(r"(?P<rest>[A-Za-z0-9_.-]{0,48})")
-_AFTER_NAME: Final = frozenset("\"'`\\])=:,>! \t")
+NAME_HEAD: Final = re.compile(r"(?P<rest>[A-Za-z0-9_.-]{0,48})")
+AFTER_NAME: Final = frozenset("\"'`\\])=:,>! \t")
 _NAME_BEFORE: Final = re.compile(r"[A-Za-z0-9_.-]{0,24}")
 _UPPER_NAME: Final = re.compile(r"[A-Z][A-Z0-9_]*")
 # What follows is the value of another name: token=password=…
@@ -45,7 +45,7 @@ _KAGGLE_KEY: Final = re.compile(r"[0-9a-f]{32}")
 
 
 def _assigned(text: str, match: re.Match[str], floor: int) -> SecretFound | None:
-    group = _value_group(match)
+    group = value_group(match)
     if group is None or not match[group]:
         return None
     start, value = match.start(group), match[group]
@@ -76,7 +76,7 @@ def _full_name(text: str, match: re.Match[str]) -> str:
 
 
 def _names_secret(text: str, head: re.Match[str]) -> bool:
-    if text[head.end() : head.end() + 1] not in _AFTER_NAME:
+    if text[head.end() : head.end() + 1] not in AFTER_NAME:
         return False
     name = _full_name(text, head)
     return name_kind(name) is not None or (name == "key" and _follows_kaggle_name(text, head.start()))
@@ -86,7 +86,8 @@ def _follows_kaggle_name(text: str, position: int) -> bool:
     return _KAGGLE_BEFORE.search(text[max(0, position - LOOK_BACK) : position]) is not None
 
 
-def _value_group(match: re.Match[str]) -> str | None:
+def value_group(match: re.Match[str]) -> str | None:
+    """The group of an assignment that holds its value."""
     if match["bare"] is not None and match["operator"] == ":" and match["annotated"].strip():
         # "name: type = …" assigns what is quoted after the type, or an expression.
         return "value2" if match["value2"] is not None and _TYPE_NAME.fullmatch(match["bare"]) else None
@@ -144,8 +145,8 @@ def in_all_cases(*words: str) -> tuple[str, ...]:
 ASSIGNMENT_RULE: Final = MaskingRule(
     frozenset({"assigned-secret", "aws-key"}),
     in_all_cases("pass", "pwd", "token", "secret", "key", "credential", "authorization"),
-    _ASSIGNMENT,
+    ASSIGNMENT,
     _assigned,
     limit=1024,
-    head=(_NAME_HEAD, _names_secret),
+    head=(NAME_HEAD, _names_secret),
 )

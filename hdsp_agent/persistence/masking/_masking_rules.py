@@ -8,6 +8,7 @@ from typing import Final
 from ._assignments import ASSIGNMENT_RULE, in_all_cases
 from ._command_secrets import COMMAND_RULES
 from ._rule_candidates import LOOK_BACK, MaskingRule, SecretFound
+from ._service_secrets import SERVICE_RULE
 from ._token_forms import TOKEN_HEAD
 from ._tokens import TOKEN_RULES, decoded_base64, token_at
 from ._values import is_opaque, is_placeholder, is_template
@@ -160,6 +161,7 @@ RULES: Final = (
         _basic,
     ),
     MaskingRule(frozenset({"url-password"}), ("://",), _USERINFO, _url_password),
+    SERVICE_RULE,
     ASSIGNMENT_RULE,
     MaskingRule(frozenset({"email"}), ("@",), _DOMAIN, _email),
 )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import random
-from difflib import SequenceMatcher
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from rapidfuzz.distance import Indel
 
 from hdsp_agent.checkpoints import AsyncFileCheckpoints, FileDiff, Hunk
-from hdsp_agent.checkpoints.files import notebook_diff as _notebook_diff
 from hdsp_agent.checkpoints.files.notebook_diff import notebook_diff
 from hdsp_agent.checkpoints.files.text_diff import text_hunks
 
@@ -55,6 +55,24 @@ def test_hunks_lead_from_any_text_to_any_other() -> None:
         hunks = text_hunks(*texts)
         assert patched(texts[0], hunks) == texts[1]
         assert (hunks == ()) == (texts[0] == texts[1])
+
+
+def test_what_is_inserted_between_things_alike_is_shown_whole() -> None:
+    def case(name: str) -> str:
+        return f"def {name}():\n    return '{name}'\n"
+
+    old, new = case("one") + "\n" + case("two"), case("one") + "\n" + case("between") + "\n" + case("two")
+    (hunk,) = text_hunks(old, new)
+    assert [line for line in hunk.lines if line[0] != " "] == ["+def between():", "+    return 'between'", "+"]
+
+
+def test_ten_thousand_lines_that_differ_are_compared_line_by_line() -> None:
+    chance = random.Random(5)
+    old = [f"line {chance.randrange(2_000)}\n" for _ in range(10_000)]
+    new = [line for line in old if chance.random() < 0.9]
+    hunks = text_hunks("".join(["first\n", *old, "last\n"]), "".join(["another\n", *new, "end\n"]))
+    assert patched("".join(["first\n", *old, "last\n"]), hunks) == "".join(["another\n", *new, "end\n"])
+    assert sum(line[0] == "+" for hunk in hunks for line in hunk.lines) == 2
 
 
 def test_only_what_is_near_a_change_is_shown() -> None:
@@ -167,20 +185,21 @@ def test_a_notebook_that_is_another_one_is_not_compared_cell_by_cell_with_all_ot
 ) -> None:
     tried: list[str] = []
 
-    class Counted(SequenceMatcher[str]):
-        def ratio(self) -> float:
-            tried.append("ratio")
-            return super().ratio()
+    compare = Indel.normalized_similarity
+
+    def counted(one: Sequence[str], other: Sequence[str]) -> float:
+        tried.append("compared")
+        return compare(one, other)
 
     chance = random.Random(3)
 
     def other() -> bytes:
         return notebook(*((None, "".join(chance.choices("abcdefgh \n", k=400))) for _ in range(40)))
 
-    monkeypatch.setattr(_notebook_diff, "SequenceMatcher", Counted)
+    monkeypatch.setattr(Indel, "normalized_similarity", counted)
     assert len(told(other(), other())) >= 40
     # By lines and by letters, with the next five.
-    assert len(tried) <= 40 * 5 * 2
+    assert 40 <= len(tried) <= 40 * 5 * 2
 
 
 def test_outputs_and_metadata_are_told_apart_from_the_source() -> None:
