@@ -61,7 +61,7 @@ FIELDS_NOBODY_USES: Final[Mapping[str, str]] = {
     "AggregatedCosts.own_cost": "the page shows only the sum and the share of subtasks; Roo Code's form has all three",
     "RewindMark.api_cutoff": "marks on disks have it; it tells a person who reads them what was dropped",
     "StartNewTaskData.new_tab": "Roo Code's clients send it; here no task has a tab of its own",
-    "TaskState.last_activity": "programs that read the folders go by it",
+    "StoredTaskState.last_activity": "programs that read the folders go by it",
 }
 """What is read from, or written for, programs other than ours."""
 

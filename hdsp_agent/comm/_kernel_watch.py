@@ -193,7 +193,9 @@ class KernelWatch:
         path, run.cell_id = found
         order = run.order if path == run.path else None
         run.path = path
-        run.order = self._notebooks.executions.began(path, self.kernel_id, run.cell_id, source_hash(run.code), order=order)
+        run.order = self._notebooks.executions.began(
+            path, self.kernel_id, run.cell_id, source_hash(run.code), order=order
+        )
         newest = self._notebooks.executions.memory(path, self.kernel_id).ran.get(run.cell_id)
         if order is not None and newest is not None and newest.order == order:
             self._notebooks.live_outputs.run_by_person(path, run.cell_id)

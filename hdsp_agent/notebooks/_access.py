@@ -347,7 +347,9 @@ class _RoutedDocument:
                     wanted = doubtful or operations
                     if signatures is not None:
                         wanted = await self._access.trusting(wanted, signatures, chosen)
-                    applied = await chosen.apply(wanted, save=save, task_id=task_id, review=review, signatures=signatures)
+                    applied = await chosen.apply(
+                        wanted, save=save, task_id=task_id, review=review, signatures=signatures
+                    )
                 except TabGone as gone:
                     doubtful = gone.asked or doubtful
                     continue

@@ -109,9 +109,7 @@ class FolderWalk:
         """The rules of the folders above, up to the workspace."""
         rules: list[tuple[Path, GitIgnoreSpec]] = []
         folder = self.root
-        while (
-            not self.with_ignored and folder != self.paths.workspace and folder.is_relative_to(self.paths.workspace)
-        ):
+        while not self.with_ignored and folder != self.paths.workspace and folder.is_relative_to(self.paths.workspace):
             folder = folder.parent
             if (own := git_ignore(folder)) is not None:
                 rules.append((folder, own))

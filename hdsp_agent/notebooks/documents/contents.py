@@ -152,7 +152,9 @@ class ContentsDocument:
         if change.notebook != content.notebook:
             trusted = await self._is_trusted(content)
             secret = await _secret_of(self._notary) if signatures else None
-            shown = await asyncio.to_thread(signed_places, change.notebook, signatures, secret) if secret else frozenset()
+            shown = (
+                await asyncio.to_thread(signed_places, change.notebook, signatures, secret) if secret else frozenset()
+            )
             node = await asyncio.to_thread(
                 to_save, content.notebook, change, trusted=trusted, sign_outputs=shown, path=self._path
             )
