@@ -14,10 +14,14 @@ __all__ = ["KernelStatus", "KernelStatusPublisher"]
 KernelStatus = Literal["unknown", "starting", "idle", "busy", "restarting", "autorestarting", "terminating", "dead"]
 
 _APART_SECONDS: Final = 0.5
+_RESTARTS: Final[frozenset[KernelStatus]] = frozenset({"restarting", "autorestarting"})
 
 
 class KernelStatusPublisher:
-    """Tells the state of one kernel for each of its notebooks. Of states that follow each other fast, the last."""
+    """Tells the state of one kernel for each of its notebooks. Of states that follow each other fast, the last.
+
+    Restarts are told at once: a kernel that is idle again before its turn comes would seem never to have been restarted.
+    """
 
     def __init__(self, kernel_id: str, publish: Callable[[KernelStatusMessage], None]) -> None:
         self._kernel_id = kernel_id
@@ -36,7 +40,10 @@ class KernelStatusPublisher:
     def now(self, status: KernelStatus) -> None:
         """It does this now."""
         self._status = status
-        self._soon()
+        if status in _RESTARTS:
+            self._tell()
+        else:
+            self._soon()
 
     def runs_for(self, paths: Sequence[str]) -> None:
         """These are its notebooks now."""
