@@ -103,7 +103,7 @@ export default tseslint.config(
     files: ['src/**/*.{ts,tsx}'],
     ignores: [
       'src/**/__tests__/**',
-      'src/panel/chat/markdown/{diagramframe,renderedblocks,safe}.ts',
+      'src/panel/chat/markdown/{diagramframe,renderedblocks,sanitizer}.ts',
       'src/panel/chat/terminaltext.tsx'
     ],
     rules: {
@@ -121,12 +121,12 @@ export default tseslint.config(
     // The channel, the panel and what notebooks are open are on from the start, so they load then.
     // So do the commands, which keys and palette need; what they do loads when one is run.
     files: [
-      'src/comm/plugin.ts',
-      'src/commands/plugin.ts',
-      'src/notebook/plugin.ts',
-      'src/panel/context/plugin.ts',
-      'src/panel/plugin.ts',
-      'src/timeline/plugin.ts'
+      'src/comm/channelplugin.ts',
+      'src/commands/commandsplugin.ts',
+      'src/notebook/notebooksplugin.ts',
+      'src/panel/context/contextplugin.ts',
+      'src/panel/panelplugin.ts',
+      'src/timeline/timelineplugin.ts'
     ],
     rules: { 'jupyter/prefer-lazy-imports': 'off' }
   },

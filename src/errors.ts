@@ -3,7 +3,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { ErrorLike } from './comm/requesterror';
 import { RequestError } from './comm/requesterror';
 import type { ErrorBody } from './generated/wire';
-import { reasonText } from './reasons';
+import { reasonText } from './validationtexts';
 
 /**
  * Anything thrown, as an error with a code.

@@ -2,7 +2,7 @@ import { Token } from '@lumino/coreutils';
 import type { Widget } from '@lumino/widgets';
 
 import type { ChannelClient } from './comm/client';
-import type { NotebookDesk } from './notebook/desk';
+import type { NotebookDesk } from './notebook/agentnotebooks';
 import type { IPanelServices } from './panel/services';
 import type { AgentStore } from './state/store';
 

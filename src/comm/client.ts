@@ -14,15 +14,15 @@ import type {
 } from '../generated/wire';
 import { COMM_TARGET } from '../generated/wire';
 import { ServerClock } from './clock';
-import { Redial } from './redial';
+import { Redial } from './reconnect';
 import { RequestError } from './requesterror';
-import { Link } from './link';
+import { Link } from './socketlink';
 import type { RequestResult } from './requests';
 import { PendingRequests } from './requests';
 import { Sequence } from './sequence';
 import type { ConnectionReason, IConnectionStatus } from './status';
-import type { IPage } from './waking';
-import { onWaking } from './waking';
+import type { IPage } from './pagewakeup';
+import { onWaking } from './pagewakeup';
 
 /**
  * The page's end of the channel: keeps one WebSocket to the server, comes back

@@ -8,7 +8,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
 import type { ChannelClient } from '../comm/client';
-import { detailsOf } from './details';
+import { detailsOf } from './connectiondetails';
 
 /**
  * Show what one is asked for when the connection does not work.

@@ -1,6 +1,6 @@
 import type { ISharedNotebook, SharedCell } from '@jupyter/ydoc';
 
-import { named } from './filed';
+import { named } from './savedform';
 
 type Cell = ISharedNotebook['cells'][number];
 

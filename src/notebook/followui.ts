@@ -4,9 +4,9 @@ import type { CommandRegistry } from '@lumino/commands';
 import type { IDisposable } from '@lumino/disposable';
 import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
 
-import { CommandIDs } from '../commands/ids';
-import type { NotebookDesk } from './desk';
-import { Follower } from './follow';
+import { CommandIDs } from '../commands/commandids';
+import type { NotebookDesk } from './agentnotebooks';
+import { Follower } from './viewfollower';
 
 /**
  * What following works with.

@@ -17,7 +17,7 @@ import type {
 import { CellList } from './celllist';
 import { setOutputs } from './celloutputs';
 import { sourceHash } from './hashes';
-import { asOneStep, replaceSource } from './steps';
+import { asOneStep, replaceSource } from './undosteps';
 
 /**
  * One change of a notebook, as the server asks for it.

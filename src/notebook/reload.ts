@@ -2,8 +2,8 @@ import type * as nbformat from '@jupyterlab/nbformat';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 
 import { keepActiveCell } from './activecell';
-import { filedNotebook } from './filed';
-import type { LastFiled } from './lastfiled';
+import { filedNotebook } from './savedform';
+import type { LastFiled } from './lastsaved';
 import type { OpenNotebooks } from './opennotebooks';
 
 /**
@@ -20,7 +20,7 @@ export async function reloadMerged(
   notebooks: OpenNotebooks,
   lastFiled: LastFiled
 ): Promise<void> {
-  const { mergeFile } = await import('./merge');
+  const { mergeFile } = await import('./filemerge');
   const { model } = context;
   model.fromJSON = content => {
     const base = lastFiled.of(model) ?? filedNotebook(model.sharedModel);

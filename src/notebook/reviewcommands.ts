@@ -12,10 +12,10 @@ import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
 import { DisposableSet } from '@lumino/disposable';
 
-import { CommandIDs } from '../commands/ids';
+import { CommandIDs } from '../commands/commandids';
 import { cellArguments } from './cellplace';
 import type { CellFinder } from './cellplace';
-import type { Reviews } from './reviews';
+import type { Reviews } from './openreviews';
 import type { ReviewView } from './reviewview';
 
 /**

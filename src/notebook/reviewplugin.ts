@@ -7,7 +7,7 @@ import { INotebookTracker } from '@jupyterlab/notebook';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 
 import { IAgentChannel, IAgentNotebooks } from '../tokens';
-import type { IAgentChange } from './desk';
+import type { IAgentChange } from './agentnotebooks';
 import { whenOpened } from './whenopened';
 
 /**

@@ -5,12 +5,12 @@ import type { IDisposable } from '@lumino/disposable';
 import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
 
 import type { ChannelClient } from '../comm/client';
-import { sayWarning } from '../saying';
+import { sayWarning } from '../notifications';
 import { CellFinder } from './cellplace';
-import { CellMarks } from './marks';
-import type { IAgentChange, NotebookDesk } from './desk';
+import { CellMarks } from './cellmarks';
+import type { IAgentChange, NotebookDesk } from './agentnotebooks';
 import { addReviewCommands, REVIEW_COMMANDS } from './reviewcommands';
-import { Reviews } from './reviews';
+import { Reviews } from './openreviews';
 import { ReviewView } from './reviewview';
 
 export { REVIEW_COMMANDS };
@@ -83,7 +83,7 @@ export function createReview({
       panel,
       review,
       trans,
-      loadDiffs: () => import('./mergeview')
+      loadDiffs: () => import('./celldiff')
     });
     const marks = new CellMarks({ desk, panel, review, trans });
     views.set(panel, view);

@@ -8,9 +8,9 @@ import type { UnreviewedChange } from './agentchanges';
 import type { CellRow } from './cellrow';
 import { addRow, isDrawn } from './cellrow';
 import { Listener } from '../listener';
-import type { CellDiff } from './mergeview';
+import type { CellDiff } from './celldiff';
 import { Redraw } from './redraw';
-import type { NotebookReview } from './review';
+import type { NotebookReview } from './notebookreview';
 import { deletedRow, editedRow, insertedRow } from './reviewrows';
 
 /**

@@ -4,7 +4,7 @@ import * as React from 'react';
 import type { ChannelClient } from '../comm/client';
 import type { ConnectionPhase, IConnectionStatus } from '../comm/status';
 import { errorText } from '../errors';
-import { whole } from './figures';
+import { whole } from './formats';
 import { useLasting, useSecondsUntil } from './hooks';
 
 /**

@@ -2,10 +2,10 @@ import * as React from 'react';
 
 import { errorText } from '../errors';
 import type { ExtensionMessage } from '../generated/wire';
-import { focusComposer } from './composer/focus';
-import { SettingsApi } from '../settings/api';
-import { broughtLines } from '../settings/broughtwords';
-import { FolderTrustData } from '../settings/folders';
+import { focusComposer } from './composer/focuscomposer';
+import { SettingsApi } from '../settings/settingsapi';
+import { broughtLines } from '../settings/foldertexts';
+import { FolderTrustData } from '../settings/foldertrustdata';
 import { usePanel } from './services';
 
 /**

@@ -8,7 +8,7 @@ import * as React from 'react';
 
 import type { ChannelClient } from '../comm/client';
 import type { AgentStore } from '../state/store';
-import type { AskAnswers } from './asks/answers';
+import type { AskAnswers } from './asks/askanswers';
 import type { PanelState } from './panelstate';
 
 /**

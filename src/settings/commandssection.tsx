@@ -2,8 +2,8 @@ import * as React from 'react';
 
 import { errorText } from '../errors';
 import type { Command, Source } from '../generated/wire';
-import { useSettings } from './context';
-import type { CommandsData } from './ownmodes';
+import { useSettings } from './settingscontext';
+import type { CommandsData } from './modesdata';
 import { TextBox } from './textbox';
 
 /**

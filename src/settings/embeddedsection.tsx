@@ -2,8 +2,8 @@ import * as React from 'react';
 
 import { errorText } from '../errors';
 import type { LocalModelList, LocalModelView } from '../generated/rest';
-import { fullCount } from '../panel/figures';
-import { GettingProgress } from '../panel/localmodel/progress';
+import { fullCount } from '../panel/formats';
+import { GettingProgress } from '../panel/localmodel/downloadprogress';
 import {
   bytesText,
   canText,
@@ -11,9 +11,9 @@ import {
   privacyText,
   speedText,
   stateText
-} from '../panel/localmodel/words';
+} from '../panel/localmodel/localmodeltexts';
 
-import { useSettings } from './context';
+import { useSettings } from './settingscontext';
 import { OwnModelFile } from './ownmodelfile';
 
 /**

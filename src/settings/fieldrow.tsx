@@ -3,12 +3,12 @@ import * as React from 'react';
 
 import { errorText } from '../errors';
 
-import { useSettings } from './context';
-import { FieldControl } from './controls';
+import { useSettings } from './settingscontext';
+import { FieldControl } from './fieldcontrol';
 import type { IField } from './fields';
-import type { FieldForm } from './form';
-import { sameValue } from './values';
-import { boundsText, statusText, valueText } from './wording';
+import type { FieldForm } from './fieldform';
+import { sameValue } from './fieldvalues';
+import { boundsText, statusText, valueText } from './settingstexts';
 
 /**
  * One setting: its name, its control, what it means, and how it stands.

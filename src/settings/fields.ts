@@ -1,6 +1,6 @@
 import type { JSONObject, JSONValue } from '@lumino/coreutils';
 
-import { choiceKey } from './values';
+import { choiceKey } from './fieldvalues';
 
 /**
  * How a setting is edited.

@@ -4,8 +4,8 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 
 import { asErrorBody, errorText } from '../errors';
 
-import { SettingsApi } from './api';
-import { broughtLines } from './broughtwords';
+import { SettingsApi } from './settingsapi';
+import { broughtLines } from './foldertexts';
 import type { IDialogs } from './dialogs';
 
 /**

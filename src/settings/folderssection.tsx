@@ -3,7 +3,7 @@ import * as React from 'react';
 import { errorText } from '../errors';
 import type { TrustedFolder, TrustedFoldersView } from '../generated/rest';
 
-import { useSettings } from './context';
+import { useSettings } from './settingscontext';
 
 /**
  * The folders that somebody has decided about.

@@ -4,10 +4,10 @@ import { errorText } from '../errors';
 import type { ProfileView } from '../generated/rest';
 import type { SecretPresence } from '../generated/wire';
 
-import { useSettings } from './context';
+import { useSettings } from './settingscontext';
 import type { IField } from './fields';
-import type { SettingsModel } from './model';
-import { keySourceText, otherAddressText } from './wording';
+import type { SettingsModel } from './settingsmodel';
+import { keySourceText, otherAddressText } from './settingstexts';
 
 // Keys that are several lines long, which an input of one line would run together.
 const MULTILINE_KEYS = ['openAiSecretHeaders', 'vertexJsonCredentials'];

@@ -3,9 +3,9 @@ import * as React from 'react';
 import { errorText } from '../errors';
 import type { StorageBody } from '../generated/rest';
 
-import { useSettings } from './context';
+import { useSettings } from './settingscontext';
 import { isStored } from './keycontrol';
-import { keySourceText, storageText } from './wording';
+import { keySourceText, storageText } from './settingstexts';
 
 /**
  * Where keys are kept, and all that are saved.

@@ -2,8 +2,8 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
 import type { ModeConfig, ModePrompt } from '../generated/wire';
-import { useSettings } from './context';
-import type { ModesData } from './ownmodes';
+import { useSettings } from './settingscontext';
+import type { ModesData } from './modesdata';
 import { TextBox } from './textbox';
 
 type ToolGroup = 'read' | 'edit' | 'command';

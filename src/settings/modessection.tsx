@@ -2,10 +2,10 @@ import * as React from 'react';
 
 import { errorText } from '../errors';
 import type { ModeConfig } from '../generated/wire';
-import { useSettings } from './context';
-import { modeName } from './headings';
+import { useSettings } from './settingscontext';
+import { modeName } from './headingtexts';
 import { ModeForm } from './modeform';
-import type { ModesData } from './ownmodes';
+import type { ModesData } from './modesdata';
 import { saveFile } from './savefile';
 
 /**

@@ -3,7 +3,7 @@ import * as React from 'react';
 import { errorText } from '../errors';
 import type { EmbeddedChoice } from '../generated/rest';
 
-import { useSettings } from './context';
+import { useSettings } from './settingscontext';
 
 /**
  * A model file of the person's, within limits of theirs.

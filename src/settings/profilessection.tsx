@@ -4,13 +4,13 @@ import { errorText } from '../errors';
 import type { ProfileView } from '../generated/rest';
 import type { ProfileEntry } from '../generated/wire';
 
-import { useSettings } from './context';
+import { useSettings } from './settingscontext';
 import { FieldRow, FieldRows } from './fieldrow';
 import type { IField } from './fields';
 import { fieldsOfProvider, groupFields } from './fields';
-import { modeNames } from './headings';
+import { modeNames } from './headingtexts';
 import { KeyControl } from './keycontrol';
-import { modelText } from './wording';
+import { modelText } from './settingstexts';
 
 /**
  * The profiles, the one that is open, and which mode uses which.

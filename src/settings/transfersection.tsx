@@ -4,9 +4,9 @@ import * as React from 'react';
 import { errorText } from '../errors';
 import type { ImportReport } from '../generated/rest';
 
-import { useSettings } from './context';
+import { useSettings } from './settingscontext';
 import { saveFile } from './savefile';
-import { importText } from './wording';
+import { importText } from './settingstexts';
 
 const FILE_NAME = 'hdsp-agent-settings.json';
 

@@ -5,8 +5,8 @@ import * as React from 'react';
 import type { CellVersion } from '../generated/rest';
 import { lineChanges } from '../notebook/linechanges';
 import { diffLines } from '../panel/chat/diff';
-import { draw } from '../panel/draw';
-import { authorText, whenText } from './wording';
+import { draw } from '../panel/drawdialogbody';
+import { authorText, whenText } from './timelinetexts';
 
 /**
  * What a cell is restored to is chosen from.

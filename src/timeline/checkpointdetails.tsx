@@ -3,15 +3,15 @@ import * as React from 'react';
 import { asErrorBody } from '../errors';
 import type { CheckpointDiff, CheckpointView } from '../generated/rest';
 import type { ErrorBody } from '../generated/wire';
-import { fullCount } from '../panel/figures';
-import { Problem } from '../panel/header/problem';
+import { fullCount } from '../panel/formats';
+import { Problem } from '../panel/header/problemnote';
 import { usePanel } from '../panel/services';
-import type { Comparison } from './api';
-import { useModel, useTimeLine } from './context';
+import type { Comparison } from './timelineapi';
+import { useModel, useTimeLine } from './timelinecontext';
 import { FileDifference } from './filediff';
-import { partsOf } from './travel';
+import { partsOf } from './restoreactions';
 import { failureOf } from './whynot';
-import { leftOutText } from './wording';
+import { leftOutText } from './timelinetexts';
 
 /**
  * So many files are shown at first, and so few are unfolded at once.

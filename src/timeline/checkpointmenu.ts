@@ -1,12 +1,12 @@
 import type { CheckpointView } from '../generated/rest';
 import type { IMenuEntry } from '../panel/composer/popupmenu';
-import { showConversation } from '../panel/header/actions';
+import { showConversation } from '../panel/header/conversationactions';
 import type { IPanelServices } from '../panel/services';
-import { plainName } from '../panel/unseen';
-import { CommandIDs } from '../commands/ids';
-import type { Comparison, Part } from './api';
-import type { ITimeLine } from './context';
-import { partsOf } from './travel';
+import { plainName } from '../panel/visibletext';
+import { CommandIDs } from '../commands/commandids';
+import type { Comparison, Part } from './timelineapi';
+import type { ITimeLine } from './timelinecontext';
+import { partsOf } from './restoreactions';
 
 /**
  * What can be done with a checkpoint: bring it or parts of it back, compare it,

@@ -12,13 +12,13 @@ import type {
 } from '../generated/rest';
 import type { ErrorBody } from '../generated/wire';
 import { Diff } from '../panel/chat/diff';
-import { sizeText } from '../panel/figures';
-import { Problem } from '../panel/header/problem';
+import { sizeText } from '../panel/formats';
+import { Problem } from '../panel/header/problemnote';
 import { usePanel } from '../panel/services';
-import { Unseen } from '../panel/unseen';
-import type { Comparison } from './api';
-import { useTimeLine } from './context';
-import { PictureSides } from './pictures';
+import { Unseen } from '../panel/visibletext';
+import type { Comparison } from './timelineapi';
+import { useTimeLine } from './timelinecontext';
+import { PictureSides } from './picturediff';
 import { failureOf } from './whynot';
 
 /**

@@ -3,8 +3,8 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
 import type { RestartPreview } from '../generated/rest';
-import { plainName } from '../panel/unseen';
-import { hasEffects, RerunCells } from './rerun';
+import { plainName } from '../panel/visibletext';
+import { hasEffects, RerunCells } from './reruncells';
 
 /**
  * Show which cells would run in the restarted kernel, and ask whether to do it.

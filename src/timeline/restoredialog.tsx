@@ -5,12 +5,12 @@ import * as React from 'react';
 import { asErrorBody } from '../errors';
 import type { CheckpointView, RestorePreview } from '../generated/rest';
 import type { ErrorBody } from '../generated/wire';
-import { draw } from '../panel/draw';
-import type { Part } from './api';
-import { canRunAgain, keptCount, RestoreText } from './previewtext';
+import { draw } from '../panel/drawdialogbody';
+import type { Part } from './timelineapi';
+import { canRunAgain, keptCount, RestoreText } from './restorepreview';
 import { checkpointText } from './reasons';
 import { failureText } from './whynot';
-import { partText, whenText } from './wording';
+import { partText, whenText } from './timelinetexts';
 
 /**
  * What the person chose to bring back.

@@ -3,8 +3,8 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { errorText } from '../errors';
 import type { Why } from '../generated/rest';
 import type { ErrorBody } from '../generated/wire';
-import { sizeText } from '../panel/figures';
-import { plainName } from '../panel/unseen';
+import { sizeText } from '../panel/formats';
+import { plainName } from '../panel/visibletext';
 
 /**
  * Why something cannot be kept or brought back.

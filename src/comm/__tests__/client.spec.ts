@@ -1,9 +1,9 @@
 import { ChannelClient } from '../client';
-import { Link } from '../link';
-import { Redial } from '../redial';
+import { Link } from '../socketlink';
+import { Redial } from '../reconnect';
 import { RequestError } from '../requesterror';
 import type { ConnectionPhase } from '../status';
-import { ScriptedServer } from './scripted';
+import { ScriptedServer } from './scriptedserver';
 
 const ask = { type: 'clearTask' } as const;
 

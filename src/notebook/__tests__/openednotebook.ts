@@ -14,7 +14,7 @@ import type { ChannelClient } from '../../comm/client';
 import { ServerClock } from '../../comm/clock';
 import type { IConnectionStatus } from '../../comm/status';
 import type { ExtensionMessage, JsonValue } from '../../generated/wire';
-import { NotebookDesk } from '../desk';
+import { NotebookDesk } from '../agentnotebooks';
 import { OpenNotebooks } from '../opennotebooks';
 
 /**

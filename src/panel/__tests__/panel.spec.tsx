@@ -1,7 +1,7 @@
 import { MessageLoop } from '@lumino/messaging';
 
 import type { ClineMessage, ExtensionMessage } from '../../generated/wire';
-import { READY } from '../composer/__tests__/writtenpanel';
+import { READY } from '../composer/__tests__/openedcomposer';
 import { RestServer } from '../history/__tests__/restserver';
 import { OpenedPanel } from './openedpanel';
 

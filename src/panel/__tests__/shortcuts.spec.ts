@@ -2,12 +2,12 @@ import type { IDisposable } from '@lumino/disposable';
 import { DisposableSet } from '@lumino/disposable';
 
 import schema from '../../../labextension/schema/commands.json';
-import { addCommands } from '../../commands/commands';
-import { CommandIDs } from '../../commands/ids';
-import { addAsksCommands } from '../asks/commands';
-import { addChatCommands } from '../chat/commands';
-import { addComposerCommands } from '../composer/commands';
-import { addHeaderCommands } from '../header/commands';
+import { addCommands } from '../../commands/panelcommands';
+import { CommandIDs } from '../../commands/commandids';
+import { addAsksCommands } from '../asks/askcommands';
+import { addChatCommands } from '../chat/chatcommands';
+import { addComposerCommands } from '../composer/composercommands';
+import { addHeaderCommands } from '../header/headercommands';
 import { OpenedPanel } from './openedpanel';
 
 describe('the keys and menus', () => {

@@ -5,24 +5,24 @@ import * as React from 'react';
 import { errorText } from '../../errors';
 import type { AskMessage } from '../../state/pendingask';
 import type { AgentStore } from '../../state/store';
-import { isBlank } from '../composer/sending';
-import { beginConversation } from '../header/actions';
+import { isBlank } from '../composer/senddraft';
+import { beginConversation } from '../header/conversationactions';
 import { usePanelState, usePendingAsk, useStore } from '../hooks';
 import { usePanel } from '../services';
 import { AskText } from './asktext';
-import { Fleeting } from './fleeting';
-import { flagWords } from './flags';
+import { Fleeting } from './transientnote';
+import { flagWords } from './riskflags';
 import { FollowUp } from './followup';
 import { Popover } from './popover';
 import { RunningCommand } from './runningcommand';
-import { Problem } from '../header/problem';
+import { Problem } from '../header/problemnote';
 import { useAction } from '../header/useaction';
 import { useAnswers } from './useanswers';
-import type { IAskWords } from './wording';
-import { describeAsk } from './wording';
+import type { IAskWords } from './asktexts';
+import { describeAsk } from './asktexts';
 
 const RulesBody = React.lazy(() => import('./rulesbody'));
-const NeverBody = React.lazy(() => import('./neverbody'));
+const NeverBody = React.lazy(() => import('./denyrulebody'));
 const EditBody = React.lazy(() => import('./editbody'));
 
 /**

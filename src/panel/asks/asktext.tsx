@@ -1,10 +1,10 @@
 import * as React from 'react';
 
-import { fullCount } from '../figures';
+import { fullCount } from '../formats';
 import { usePanel } from '../services';
-import { Unseen } from '../unseen';
-import { FlagList } from './flaglist';
-import type { IAskWords } from './wording';
+import { Unseen } from '../visibletext';
+import { FlagList } from './riskflaglist';
+import type { IAskWords } from './asktexts';
 
 /**
  * What a question is about.

@@ -5,7 +5,7 @@ import * as React from 'react';
 import { settingsText } from '../../generated/settingsText';
 import type { GlobalSettings } from '../../generated/wire';
 import type { ApprovedClass } from './approvedclasses';
-import { possibilities } from './autoapprovalwords';
+import { possibilities } from './autoapprovaltexts';
 
 /**
  * Say what the agent could do without asking, and ask whether it may.

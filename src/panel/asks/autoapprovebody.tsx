@@ -8,7 +8,7 @@ import { usePanel } from '../services';
 import { switchAllKinds, switchAutoApproval } from './autoapproval';
 import type { ApprovedClass } from './approvedclasses';
 import { APPROVED_CLASSES, LIMITS } from './approvedclasses';
-import { Problem } from '../header/problem';
+import { Problem } from '../header/problemnote';
 import { useAction } from '../header/useaction';
 
 type Words = ReturnType<typeof settingsText>;

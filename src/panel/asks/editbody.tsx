@@ -11,8 +11,8 @@ import type { AskMessage } from '../../state/pendingask';
 import { isComposing } from '../../inputmethod';
 import { useStore } from '../hooks';
 import { usePanel } from '../services';
-import { named } from './answers';
-import { requestReply } from './reply';
+import { named } from './askanswers';
+import { requestReply } from './requestreply';
 import { useAnswers } from './useanswers';
 
 /**

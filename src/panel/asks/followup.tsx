@@ -3,14 +3,14 @@ import * as React from 'react';
 
 import { errorText } from '../../errors';
 import type { Suggestion } from '../../generated/wire';
-import { modeName } from '../../settings/headings';
+import { modeName } from '../../settings/headingtexts';
 import type { AskMessage } from '../../state/pendingask';
-import { focusComposer } from '../composer/focus';
-import { isBlank } from '../composer/sending';
+import { focusComposer } from '../composer/focuscomposer';
+import { isBlank } from '../composer/senddraft';
 import { usePanelState, useSecondsUntil, useStore } from '../hooks';
 import { usePanel } from '../services';
-import { named } from './answers';
-import { followUpOf } from './texts';
+import { named } from './askanswers';
+import { followUpOf } from './askcontent';
 import { useAction } from '../header/useaction';
 import { useAnswers } from './useanswers';
 

@@ -12,9 +12,9 @@ import type {
 import type { AskMessage } from '../../state/pendingask';
 import { useStore } from '../hooks';
 import { usePanel } from '../services';
-import { named } from './answers';
+import { named } from './askanswers';
 import { APPROVED_CLASSES } from './approvedclasses';
-import { requestReply } from './reply';
+import { requestReply } from './requestreply';
 import { useAction } from '../header/useaction';
 
 /**

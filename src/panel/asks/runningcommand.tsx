@@ -4,9 +4,9 @@ import type { CommandStarted } from '../../generated/wire';
 import type { AgentStore } from '../../state/store';
 import { usePanelState, useStore } from '../hooks';
 import { usePanel } from '../services';
-import { named } from './answers';
-import { Fleeting } from './fleeting';
-import { Problem } from '../header/problem';
+import { named } from './askanswers';
+import { Fleeting } from './transientnote';
+import { Problem } from '../header/problemnote';
 import { useAction } from '../header/useaction';
 
 /**

@@ -10,14 +10,14 @@ import {
 import * as React from 'react';
 
 import type { ClineMessage } from '../../generated/wire';
-import { Problem } from '../header/problem';
+import { Problem } from '../header/problemnote';
 import { useAction } from '../header/useaction';
 import { readAttachments } from '../composer/attachments';
 import { useStore } from '../hooks';
 import { usePanel } from '../services';
-import { deleteMessage, goBack } from './changing';
-import { MessageEditor } from './editor';
-import { MessageEdits } from './edits';
+import { deleteMessage, goBack } from './conversationchanges';
+import { MessageEditor } from './messageeditor';
+import { MessageEdits } from './messageedits';
 
 /**
  * What can be done with a message of the person: edit and send it again, go

@@ -2,19 +2,19 @@ import { closeIcon } from '@jupyterlab/ui-components';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import { CommandIDs } from '../../commands/ids';
+import { CommandIDs } from '../../commands/commandids';
 import type { RestoreResult } from '../../generated/rest';
 import type { AgentStore } from '../../state/store';
-import { partText } from '../../timeline/wording';
-import { Fleeting } from '../asks/fleeting';
-import { fullCount } from '../figures';
+import { partText } from '../../timeline/timelinetexts';
+import { Fleeting } from '../asks/transientnote';
+import { fullCount } from '../formats';
 import { IconButton } from '../header/iconbutton';
-import { Problem } from '../header/problem';
+import { Problem } from '../header/problemnote';
 import { useAction } from '../header/useaction';
 import { usePanelState, useStore } from '../hooks';
 import type { IRestored } from '../panelstate';
 import { usePanel } from '../services';
-import { undoRestore } from './restoring';
+import { undoRestore } from './restorecheckpoint';
 
 /**
  * What was brought back from a checkpoint of the conversation on screen, as long

@@ -3,14 +3,14 @@ import * as React from 'react';
 
 import type { ConversationMark } from '../../generated/wire';
 import type { AgentStore } from '../../state/store';
-import { Fleeting } from '../asks/fleeting';
-import { Problem } from '../header/problem';
+import { Fleeting } from '../asks/transientnote';
+import { Problem } from '../header/problemnote';
 import { useAction } from '../header/useaction';
 import { useStore } from '../hooks';
 import type { PanelState } from '../panelstate';
 import { usePanel } from '../services';
-import { undoOrRedo } from './changing';
-import { previewChange } from './preview';
+import { undoOrRedo } from './conversationchanges';
+import { previewChange } from './previewchange';
 import { RestoredBar, useRestored } from './restoredbar';
 
 /**

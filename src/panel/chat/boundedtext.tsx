@@ -2,7 +2,7 @@ import * as React from 'react';
 
 import { usePanel } from '../services';
 import { useFold } from './fold';
-import { fullCount } from '../figures';
+import { fullCount } from '../formats';
 
 /**
  * How many lines and characters of a long text are shown at first.

@@ -2,7 +2,7 @@ import * as React from 'react';
 
 import type { Announcements } from './announcements';
 import type { RenderedBlocks } from './markdown/renderedblocks';
-import type { IHarmlessRegistry } from './markdown/safe';
+import type { IHarmlessRegistry } from './markdown/sanitizer';
 
 /**
  * What the rows of a conversation share. A row that is scrolled out of sight

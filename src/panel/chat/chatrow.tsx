@@ -2,13 +2,13 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
 import type { ClineMessage } from '../../generated/wire';
-import { Boundary } from '../boundary';
+import { Boundary } from '../errorboundary';
 import { useMessage } from '../hooks';
-import { MessageTime } from '../renames';
+import { MessageTime } from '../renamedpaths';
 import { usePanel } from '../services';
 import type { IChatRow } from './rowmodel';
-import { contentOf } from './rows/content';
-import { StoppedHere } from './rows/request';
+import { contentOf } from './rows/rowcontent';
+import { StoppedHere } from './rows/requestrow';
 
 /**
  * One row of the conversation. It is rendered again when its own message

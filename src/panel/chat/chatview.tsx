@@ -9,7 +9,7 @@ import { ChatContext } from './chatcontext';
 import type { IChat } from './chatcontext';
 import { ChatList } from './chatlist';
 import { RenderedBlocks } from './markdown/renderedblocks';
-import { harmless } from './markdown/safe';
+import { harmless } from './markdown/sanitizer';
 
 /**
  * The conversation on screen.

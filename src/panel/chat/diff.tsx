@@ -1,9 +1,9 @@
 import * as React from 'react';
 
 import { usePanel } from '../services';
-import { Unseen } from '../unseen';
+import { Unseen } from '../visibletext';
 import { useFold } from './fold';
-import { fullCount } from '../figures';
+import { fullCount } from '../formats';
 
 /**
  * How many lines of a change are shown at first.

@@ -1,7 +1,7 @@
 import * as React from 'react';
 
-import type { IChunkedText } from '../chunks';
-import { chunked } from '../chunks';
+import type { IChunkedText } from '../textchunks';
+import { chunked } from '../textchunks';
 
 /**
  * A plain text that may still grow; only its last part is laid out anew.

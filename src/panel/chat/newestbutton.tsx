@@ -4,7 +4,7 @@ import * as React from 'react';
 import type { ClineMessage } from '../../generated/wire';
 import { useStore } from '../hooks';
 import { usePanel } from '../services';
-import type { FollowBottom } from './follow';
+import type { FollowBottom } from './followbottom';
 
 /**
  * Leads to the newest message when it is out of sight, and tells whether there

@@ -1,10 +1,10 @@
 import * as React from 'react';
 
 import { asErrorBody, errorText } from '../../errors';
-import { usePresentPath } from '../renames';
+import { usePresentPath } from '../renamedpaths';
 import { usePanel } from '../services';
-import { plainName } from '../unseen';
-import { openPlace } from './places';
+import { plainName } from '../visibletext';
+import { openPlace } from './openplace';
 
 /**
  * The path of a file, which opens it; or a cell, which is brought into sight.

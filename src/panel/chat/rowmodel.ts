@@ -1,5 +1,5 @@
 import type { ClineMessage } from '../../generated/wire';
-import { NO_ANSWER } from './rows/problemwords';
+import { NO_ANSWER } from './rows/problemtexts';
 
 /**
  * A row of the conversation: a message, and what belongs to it.

@@ -4,7 +4,7 @@ import { usePanel } from '../services';
 import { BoundedText } from './boundedtext';
 import { useChat } from './chatcontext';
 import { GrowingText } from './growingtext';
-import { secureLinks } from './markdown/links';
+import { secureLinks } from './markdown/securelinks';
 
 /**
  * What a program wrote, with its colours. Of much of it the end is shown first.

@@ -3,7 +3,7 @@ import * as React from 'react';
 
 import { IconButton } from '../header/iconbutton';
 import { usePanel } from '../services';
-import { attachPart, findCell } from './attach';
+import { attachPart, findCell } from './attachpart';
 import type { CellPart } from './cellsource';
 import { openMenu } from './popupmenu';
 

@@ -5,8 +5,8 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 
 import { errorOf, tracebackOf } from '../../notebook/failedcells';
 import type { AttachmentKind, IAttachment } from '../panelstate';
-import { notebookPath } from './binding';
-import { IMAGE_TYPES } from './pictures';
+import { notebookPath } from './notebookchoice';
+import { IMAGE_TYPES } from './pictureupload';
 
 /**
  * What goes along with a message of a cell.

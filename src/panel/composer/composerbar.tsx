@@ -5,9 +5,9 @@ import { AutoApproveMenu } from '../asks/autoapprovemenu';
 import { AttachButton } from './attachbutton';
 import type { IEnhancing } from './enhance';
 import { EnhanceButton } from './enhance';
-import { sendIcon } from './icons';
+import { sendIcon } from './composericons';
 import { ModePicker, ProfilePicker } from './pickers';
-import { StopButton } from './stop';
+import { StopButton } from './stopbutton';
 
 /**
  * What is below the field: what goes along, how the agent works, and what is

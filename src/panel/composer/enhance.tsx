@@ -5,8 +5,8 @@ import { asErrorBody } from '../../errors';
 import type { ErrorBody } from '../../generated/wire';
 import { IconButton } from '../header/iconbutton';
 import { usePanel } from '../services';
-import { enhanceIcon } from './icons';
-import { requestMessage } from './listening';
+import { enhanceIcon } from './composericons';
+import { requestMessage } from './requestmessage';
 
 /**
  * How a model puts what is typed more clearly.

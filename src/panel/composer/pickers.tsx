@@ -8,11 +8,11 @@ import type {
   ExtensionMessage,
   ModeName
 } from '../../generated/wire';
-import { modeName } from '../../settings/headings';
+import { modeName } from '../../settings/headingtexts';
 import type { AgentState } from '../../state/store';
 import { useStore } from '../hooks';
 import { usePanel } from '../services';
-import { currentMode, currentProfile } from './current';
+import { currentMode, currentProfile } from './currentmode';
 import type { IMenuEntry } from './popupmenu';
 import { openMenu } from './popupmenu';
 import { loadModes } from './suggestionsources';

@@ -2,9 +2,9 @@ import * as React from 'react';
 
 import { usePanelState, useStore } from '../hooks';
 import { usePanel } from '../services';
-import { useFrontPath } from './binding';
-import { focusComposer } from './focus';
-import { starterPrompts } from './prompts';
+import { useFrontPath } from './notebookchoice';
+import { focusComposer } from './focuscomposer';
+import { starterPrompts } from './promptlist';
 
 /**
  * Things to begin an empty conversation with; nothing where none can be begun.

@@ -15,13 +15,13 @@ import type {
   GitCommit,
   ModeName
 } from '../../generated/wire';
-import { modeName } from '../../settings/headings';
+import { modeName } from '../../settings/headingtexts';
 import type { IPanelServices } from '../services';
-import type { ICellAt } from './attach';
-import { attachPart } from './attach';
-import { notebookPath } from './binding';
+import type { ICellAt } from './attachpart';
+import { attachPart } from './attachpart';
+import { notebookPath } from './notebookchoice';
 import type { CellPart } from './cellsource';
-import { requestMessage } from './listening';
+import { requestMessage } from './requestmessage';
 import type { ISuggestion } from './suggestions';
 import { mentionOf } from './suggestions';
 

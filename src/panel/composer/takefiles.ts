@@ -1,5 +1,5 @@
 import type { IPanelServices } from '../services';
-import { addToDraft } from './attach';
+import { addToDraft } from './attachpart';
 
 /**
  * Let files from the person's computer go along with what is being typed.
@@ -10,7 +10,7 @@ export async function takeFiles(
   services: IPanelServices,
   files: readonly File[]
 ): Promise<string | null> {
-  const { readFiles } = await import('./intake');
+  const { readFiles } = await import('./readfiles');
   const { refusals, ...taken } = await readFiles(files, services.trans);
   const tooMany = addToDraft(services, taken);
   const all = tooMany === null ? refusals : [...refusals, tooMany];

@@ -3,7 +3,7 @@ import type { MimeData } from '@lumino/coreutils';
 import * as React from 'react';
 
 import { usePanel } from '../services';
-import type { ICellAt } from './attach';
+import type { ICellAt } from './attachpart';
 
 /**
  * What is dragged from Lab's file browser: paths, with their drives.

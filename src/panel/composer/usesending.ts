@@ -6,8 +6,8 @@ import type { ErrorBody } from '../../generated/wire';
 import type { IDraft } from '../panelstate';
 import { plainDraft } from '../panelstate';
 import { usePanel } from '../services';
-import { chosenNotebook } from './binding';
-import { isBlank, sendDraft } from './sending';
+import { chosenNotebook } from './notebookchoice';
+import { isBlank, sendDraft } from './senddraft';
 
 /**
  * Sends what is typed in a conversation, one message after the other.

@@ -4,7 +4,7 @@ import { asErrorBody } from '../../errors';
 import type { ErrorBody } from '../../generated/wire';
 import type { IPanelServices } from '../services';
 import { usePanel } from '../services';
-import type { Field } from './field';
+import type { Field } from './promptfield';
 import type { IRanked, ISuggestion, ITrigger } from './suggestions';
 import { mayMean, rank, replaced, triggerAt } from './suggestions';
 import {

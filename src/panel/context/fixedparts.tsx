@@ -1,9 +1,9 @@
 import * as React from 'react';
 
 import type { SeenContext, SeenTool } from '../../generated/rest';
-import { fullCount } from '../figures';
+import { fullCount } from '../formats';
 import { usePanel } from '../services';
-import { FoundWords } from './foundwords';
+import { FoundWords } from './highlightedtext';
 
 /**
  * The system prompt and the tools, folded: they are long, and the same in each

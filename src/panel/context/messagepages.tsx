@@ -1,11 +1,11 @@
 import * as React from 'react';
 
 import type { SeenContext } from '../../generated/rest';
-import { fullCount } from '../figures';
+import { fullCount } from '../formats';
 import { usePanel } from '../services';
 import { SeenMessageView } from './messageview';
-import type { ISeen } from './useseen';
-import { PAGE, pageOf } from './useseen';
+import type { ISeen } from './usecontext';
+import { PAGE, pageOf } from './usecontext';
 
 /**
  * The messages of the request, a page of them at a time.

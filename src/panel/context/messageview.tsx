@@ -1,10 +1,10 @@
 import * as React from 'react';
 
 import type { SeenMessage } from '../../generated/rest';
-import { fullCount } from '../figures';
+import { fullCount } from '../formats';
 import { usePanel } from '../services';
 import { Tokens } from './fixedparts';
-import { FoundWords } from './foundwords';
+import { FoundWords } from './highlightedtext';
 
 type Block = Exclude<SeenMessage['content'], string>[number];
 

@@ -1,8 +1,8 @@
 import type { CellEdit, ClineMessage, Rename } from '../../generated/wire';
 import { addedLines } from '../chat/diff';
 import { readJson } from '../chat/readjson';
-import type { Tool } from '../chat/rows/toolwords';
-import { presentPath } from '../renames';
+import type { Tool } from '../chat/rows/tooltexts';
+import { presentPath } from '../renamedpaths';
 
 /**
  * One change the agent made of a file.

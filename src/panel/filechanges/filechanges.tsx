@@ -3,16 +3,16 @@ import * as React from 'react';
 
 import { Diff, DiffStats } from '../chat/diff';
 import { Fold, useFold } from '../chat/fold';
-import { useParts } from '../chat/parts';
+import { useParts } from '../chat/rowparts';
 import { PlaceLink } from '../chat/placelink';
 import { CellEdits } from '../chat/rows/notebooktool';
-import { fullCount } from '../figures';
+import { fullCount } from '../formats';
 import { IconButton } from '../header/iconbutton';
-import { Problem } from '../header/problem';
+import { Problem } from '../header/problemnote';
 import { useAction } from '../header/useaction';
 import { useStore } from '../hooks';
 import { usePanel } from '../services';
-import { plainName } from '../unseen';
+import { plainName } from '../visibletext';
 import type { IChangedFile, IFileChange } from './changedfiles';
 import { changedFiles, isToolUse } from './changedfiles';
 

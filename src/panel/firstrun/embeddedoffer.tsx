@@ -2,7 +2,7 @@ import * as React from 'react';
 
 import { errorText } from '../../errors';
 import type { LocalModelList } from '../../generated/rest';
-import { bytesText } from '../localmodel/words';
+import { bytesText } from '../localmodel/localmodeltexts';
 import { usePanel } from '../services';
 
 /**

@@ -2,13 +2,13 @@ import * as React from 'react';
 
 import type { LocalModelView } from '../../generated/rest';
 import type { ErrorBody } from '../../generated/wire';
-import type { EmbeddedData } from '../../settings/embedded';
-import { focusComposer } from '../composer/focus';
-import { Problem } from '../header/problem';
-import { ModelFacts } from '../localmodel/facts';
-import { GettingProgress } from '../localmodel/progress';
+import type { EmbeddedData } from '../../settings/embeddeddata';
+import { focusComposer } from '../composer/focuscomposer';
+import { Problem } from '../header/problemnote';
+import { ModelFacts } from '../localmodel/modelfacts';
+import { GettingProgress } from '../localmodel/downloadprogress';
 import { useEmbedded } from '../localmodel/useembedded';
-import { bytesText } from '../localmodel/words';
+import { bytesText } from '../localmodel/localmodeltexts';
 import { usePanel } from '../services';
 
 /**

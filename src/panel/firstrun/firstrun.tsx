@@ -1,14 +1,14 @@
 import * as React from 'react';
 
-import type { ModelSetup } from '../../state/setup';
-import { modelSetup } from '../../state/setup';
-import { onDemand } from '../header/ondemand';
+import type { ModelSetup } from '../../state/modelsetup';
+import { modelSetup } from '../../state/modelsetup';
+import { onDemand } from '../header/lazycomponent';
 import { useStore } from '../hooks';
-import { NotebookConversation } from '../notebookconversation/offer';
+import { NotebookConversation } from '../notebookconversation/conversationoffer';
 import { usePanel } from '../services';
 import { Greeting } from './greeting';
 
-const Setup = onDemand(async () => (await import('./setup')).Setup);
+const Setup = onDemand(async () => (await import('./setupsteps')).Setup);
 
 /**
  * What an empty panel shows: until a model is set up, how to set one up; then

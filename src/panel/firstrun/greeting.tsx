@@ -1,11 +1,13 @@
 import * as React from 'react';
 
-import type { ModelSetup } from '../../state/setup';
+import type { ModelSetup } from '../../state/modelsetup';
 import { StarterPrompts } from '../composer/starterprompts';
-import { onDemand } from '../header/ondemand';
+import { onDemand } from '../header/lazycomponent';
 import { usePanel } from '../services';
 
-const Recent = onDemand(async () => (await import('./recent')).Recent);
+const Recent = onDemand(
+  async () => (await import('./recentconversations')).Recent
+);
 
 /**
  * A few words, things to begin with, and what one was at.

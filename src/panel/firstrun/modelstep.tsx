@@ -1,15 +1,15 @@
 import * as React from 'react';
 
 import type { KeyCheckView } from '../../generated/rest';
-import { focusComposer } from '../composer/focus';
-import { Problem } from '../header/problem';
+import { focusComposer } from '../composer/focuscomposer';
+import { Problem } from '../header/problemnote';
 import { Select } from '../header/select';
 import { useAction } from '../header/useaction';
-import { PanelApi } from '../history/api';
+import { PanelApi } from '../history/historyapi';
 import { usePanel } from '../services';
 import { KeyNote, keyOf } from './keynote';
-import type { ModelSource } from './steps';
-import { modelsOf, chooseModel } from './steps';
+import type { ModelSource } from './providersetup';
+import { modelsOf, chooseModel } from './providersetup';
 
 /**
  * The choice that is none of those listed.

@@ -1,19 +1,19 @@
 import * as React from 'react';
 
 import type { KeyCheckView, ProviderInfo } from '../../generated/rest';
-import { Problem } from '../header/problem';
+import { Problem } from '../header/problemnote';
 import { Select } from '../header/select';
 import { useAction } from '../header/useaction';
-import { PanelApi } from '../history/api';
+import { PanelApi } from '../history/historyapi';
 import { usePanel } from '../services';
 import { KeyNote } from './keynote';
-import type { ModelSource } from './steps';
+import type { ModelSource } from './providersetup';
 import {
   asksAddress,
   saveProvider,
   simpleProviders,
   tryProvider
-} from './steps';
+} from './providersetup';
 
 /**
  * A provider, its key, and where it is.

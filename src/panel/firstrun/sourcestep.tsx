@@ -7,13 +7,13 @@ import type {
   SetupCandidateView
 } from '../../generated/rest';
 import { PROVIDERS } from '../../generated/wire';
-import { Problem } from '../header/problem';
+import { Problem } from '../header/problemnote';
 import { useAction } from '../header/useaction';
-import { PanelApi } from '../history/api';
+import { PanelApi } from '../history/historyapi';
 import { usePanel } from '../services';
 import { EmbeddedOffer } from './embeddedoffer';
 import { ProviderForm } from './providerform';
-import type { ModelSource } from './steps';
+import type { ModelSource } from './providersetup';
 
 /**
  * The first step: what was found, the embedded model, or a provider with a key.

@@ -1,14 +1,14 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import { CommandIDs } from '../../commands/ids';
+import { CommandIDs } from '../../commands/commandids';
 import type { ChannelClient } from '../../comm/client';
 import { RequestError } from '../../comm/requesterror';
 import type { ExtensionMessage } from '../../generated/wire';
 import { usePanel } from '../services';
-import { fullCount, percentText, shortCount } from '../figures';
-import type { IModelRoom } from './modelroom';
-import { Problem } from './problem';
+import { fullCount, percentText, shortCount } from '../formats';
+import type { IModelRoom } from './contextwindow';
+import { Problem } from './problemnote';
 import { useAction } from './useaction';
 
 /**

@@ -4,7 +4,7 @@ import { isComposing } from '../../inputmethod';
 import type { HistoryItem } from '../../generated/wire';
 import { usePanel } from '../services';
 import { titleOf } from './opentasks';
-import { Problem } from './problem';
+import { Problem } from './problemnote';
 import { useAction } from './useaction';
 
 /**

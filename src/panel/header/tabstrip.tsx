@@ -12,19 +12,19 @@ import type { LabIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
 import type { OpenTask } from '../../generated/wire';
-import { focusComposer } from '../composer/focus';
+import { focusComposer } from '../composer/focuscomposer';
 import { usePanelState, useStore } from '../hooks';
 import { usePanel } from '../services';
 import {
   beginConversation,
   closeConversation,
   showConversation
-} from './actions';
+} from './conversationactions';
 import { IconButton } from './iconbutton';
-import { pastIcon } from './icons';
+import { pastIcon } from './conversationicons';
 import type { OpenTaskPhase } from './opentasks';
 import { openTasks, phaseOf, phaseText, plainTitle } from './opentasks';
-import { Problem } from './problem';
+import { Problem } from './problemnote';
 import { useAction } from './useaction';
 
 /**

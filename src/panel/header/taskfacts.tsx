@@ -3,7 +3,7 @@ import * as React from 'react';
 import type { AggregatedCosts, HistoryItem } from '../../generated/wire';
 import { useStore } from '../hooks';
 import { usePanel } from '../services';
-import { costText, fullCount, momentText, sizeText } from '../figures';
+import { costText, fullCount, momentText, sizeText } from '../formats';
 
 /**
  * What a conversation used, what it cost, how large it is and when it was.

@@ -2,9 +2,9 @@ import { ellipsesIcon, MenuSvg } from '@jupyterlab/ui-components';
 import type { Menu } from '@lumino/widgets';
 import * as React from 'react';
 
-import { CommandIDs } from '../../commands/ids';
+import { CommandIDs } from '../../commands/commandids';
 import { usePanel } from '../services';
-import { EXPORT_FORMATS } from './actions';
+import { EXPORT_FORMATS } from './conversationactions';
 import { IconButton } from './iconbutton';
 import { useMenu } from './usemenu';
 

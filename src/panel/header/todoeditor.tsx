@@ -6,7 +6,7 @@ import { isComposing } from '../../inputmethod';
 import type { TodoItem, TodoStatus } from '../../generated/wire';
 import { usePanel } from '../services';
 import { IconButton } from './iconbutton';
-import { Problem } from './problem';
+import { Problem } from './problemnote';
 import { todoStatusText } from './todolist';
 import { Select } from './select';
 import { useAction } from './useaction';

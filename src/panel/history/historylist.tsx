@@ -4,9 +4,9 @@ import { openTasks, phaseOf } from '../header/opentasks';
 import { useStore } from '../hooks';
 import { usePanel } from '../services';
 import { HistoryRow } from './historyrow';
-import type { HistoryPages } from './pages';
-import type { IHistoryBranch } from './tree';
-import { asTree } from './tree';
+import type { HistoryPages } from './historypages';
+import type { IHistoryBranch } from './historytree';
+import { asTree } from './historytree';
 import type { ISubtasks } from './usehistory';
 
 /**

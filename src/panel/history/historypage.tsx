@@ -2,18 +2,21 @@ import { closeIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
 import type { HistoryItem } from '../../generated/wire';
-import { focusComposer } from '../composer/focus';
-import { deleteConversations, showConversation } from '../header/actions';
+import { focusComposer } from '../composer/focuscomposer';
+import {
+  deleteConversations,
+  showConversation
+} from '../header/conversationactions';
 import { IconButton } from '../header/iconbutton';
-import { onDemand } from '../header/ondemand';
+import { onDemand } from '../header/lazycomponent';
 import { titleOf } from '../header/opentasks';
-import { Problem } from '../header/problem';
+import { Problem } from '../header/problemnote';
 import { useAction } from '../header/useaction';
-import { More } from '../more';
+import { More } from '../morebutton';
 import { usePanel } from '../services';
-import { HistoryFilters } from './filters';
+import { HistoryFilters } from './historyfilters';
 import { HistoryList } from './historylist';
-import { HistoryPages } from './pages';
+import { HistoryPages } from './historypages';
 import { useHistory, useSubtasks } from './usehistory';
 
 const Statistics = onDemand(

@@ -3,13 +3,13 @@ import { ellipsesIcon } from '@jupyterlab/ui-components';
 import { PathExt } from '@jupyterlab/coreutils';
 import * as React from 'react';
 
-import { CommandIDs } from '../../commands/ids';
+import { CommandIDs } from '../../commands/commandids';
 import type { HistorySnippet, HistorySnippetPart } from '../../generated/rest';
 import type { HistoryItem } from '../../generated/wire';
-import { EXPORT_FORMATS } from '../header/actions';
-import { costText, momentText, shortCount } from '../figures';
+import { EXPORT_FORMATS } from '../header/conversationactions';
+import { costText, momentText, shortCount } from '../formats';
 import { IconButton } from '../header/iconbutton';
-import { favoriteIcon, notFavoriteIcon } from '../header/icons';
+import { favoriteIcon, notFavoriteIcon } from '../header/conversationicons';
 import type { OpenTaskPhase } from '../header/opentasks';
 import { phaseText, titleOf } from '../header/opentasks';
 import { useMenu } from '../header/usemenu';

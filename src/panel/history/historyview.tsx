@@ -1,4 +1,4 @@
-import { onDemand } from '../header/ondemand';
+import { onDemand } from '../header/lazycomponent';
 
 /**
  * All conversations that are kept.

@@ -2,12 +2,12 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
 import type { StatisticsView } from '../../generated/rest';
-import { costText, fullCount } from '../figures';
-import { Problem } from '../header/problem';
+import { costText, fullCount } from '../formats';
+import { Problem } from '../header/problemnote';
 import { Select } from '../header/select';
 import { useAction } from '../header/useaction';
 import { usePanel } from '../services';
-import { PanelApi } from './api';
+import { PanelApi } from './historyapi';
 import type { Measure } from './plotdata';
 import { plotData } from './plotdata';
 import { UsagePlot } from './usageplot';

@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import { costText, fullCount, language, shortCount } from '../figures';
+import { costText, fullCount, language, shortCount } from '../formats';
 import { usePanel } from '../services';
 import type { IBar, IPlotData, Measure, Span } from './plotdata';
 import { roundUp, timeOf } from './plotdata';

@@ -3,8 +3,8 @@ import * as React from 'react';
 import type { HistoryItem } from '../../generated/wire';
 import type { IPanelServices } from '../services';
 import { usePanel } from '../services';
-import { PanelApi } from './api';
-import { HistoryPages } from './pages';
+import { PanelApi } from './historyapi';
+import { HistoryPages } from './historypages';
 
 /**
  * The list of past conversations while it is on screen; the component is

@@ -1,10 +1,10 @@
 import * as React from 'react';
 
 import type { SetupCandidateView } from '../../generated/rest';
-import { Problem } from '../header/problem';
+import { Problem } from '../header/problemnote';
 import { Select } from '../header/select';
 import { useAction } from '../header/useaction';
-import { PanelApi } from '../history/api';
+import { PanelApi } from '../history/historyapi';
 import { usePanel } from '../services';
 
 /**

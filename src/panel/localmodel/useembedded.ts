@@ -1,7 +1,7 @@
 import * as React from 'react';
 
-import { SettingsApi } from '../../settings/api';
-import { EmbeddedData } from '../../settings/embedded';
+import { SettingsApi } from '../../settings/settingsapi';
+import { EmbeddedData } from '../../settings/embeddeddata';
 import { usePanel } from '../services';
 
 /**

@@ -2,9 +2,9 @@ import type { JSONObject } from '@lumino/coreutils';
 
 import type { IField } from '../fields';
 import { fieldsOfProvider, groupFields, readFields } from '../fields';
-import { fold, matches, searchFields } from '../search';
-import { formatValue, readValue } from '../values';
-import { GLOBAL_SCHEMA, PROVIDER_SCHEMA } from './schema';
+import { fold, matches, searchFields } from '../settingssearch';
+import { formatValue, readValue } from '../fieldvalues';
+import { GLOBAL_SCHEMA, PROVIDER_SCHEMA } from './settingsschema';
 
 const fields = readFields(GLOBAL_SCHEMA);
 

@@ -4,11 +4,11 @@ import { nullTranslator } from '@jupyterlab/translation';
 
 import type { BroughtView, TrustedFoldersView } from '../../generated/rest';
 import { RestServer, refusal } from '../../panel/history/__tests__/restserver';
-import { SettingsApi } from '../api';
-import { broughtLines } from '../broughtwords';
+import { SettingsApi } from '../settingsapi';
+import { broughtLines } from '../foldertexts';
 import type { IConfirmation } from '../dialogs';
 import { decideAboutFolder } from '../foldercommands';
-import { TrustedFoldersData } from '../folders';
+import { TrustedFoldersData } from '../foldertrustdata';
 
 const trans = nullTranslator.load('hdsp_agent');
 const BRINGS: BroughtView[] = [

@@ -9,11 +9,11 @@ import { createRoot } from 'react-dom/client';
 import type { ChannelClient } from '../../comm/client';
 import { RequestError } from '../../comm/requesterror';
 import type { ExtensionMessage } from '../../generated/wire';
-import { SettingsApi } from '../api';
+import { SettingsApi } from '../settingsapi';
 import type { IDialogs } from '../dialogs';
-import { SettingsModel } from '../model';
-import type { ModesClient } from '../ownmodes';
-import { SettingsPanel } from '../panel';
+import { SettingsModel } from '../settingsmodel';
+import type { ModesClient } from '../modesdata';
+import { SettingsPanel } from '../settingspanel';
 import { FakeServer } from './fakeserver';
 
 (globalThis as Record<string, unknown>).IS_REACT_ACT_ENVIRONMENT = true;

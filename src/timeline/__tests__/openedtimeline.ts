@@ -11,8 +11,8 @@ import type {
 } from '../../generated/rest';
 import { OpenedPanel } from '../../panel/__tests__/openedpanel';
 import { RestServer } from '../../panel/history/__tests__/restserver';
-import { createTimeLine } from '../ui';
-import { TimeLineWidget } from '../widget';
+import { createTimeLine } from '../createtimeline';
+import { TimeLineWidget } from '../timelinewidget';
 
 /** A state of the workspace. */
 export function checkpoint(

@@ -8,8 +8,8 @@ import { OpenedPanel } from '../../__tests__/openedpanel';
 import { PanelContext } from '../../services';
 import { APPROVED_CLASSES } from '../approvedclasses';
 import { AutoApproveMenu } from '../autoapprovemenu';
-import { addAsksCommands } from '../commands';
-import { settings } from './asked';
+import { addAsksCommands } from '../askcommands';
+import { settings } from './openedask';
 
 const TOGGLE = 'hdsp-agent:toggle-auto-approval';
 const AGREED_TO_ALL = APPROVED_CLASSES.map(name => `autoApproval.${name}`);

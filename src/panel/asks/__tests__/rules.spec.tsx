@@ -5,7 +5,7 @@ import type { RuleSuggestion } from '../../../generated/wire';
 import { OpenedPanel } from '../../__tests__/openedpanel';
 import { PanelContext } from '../../services';
 import { AutoApproveMenu } from '../autoapprovemenu';
-import { ask, settings, waiting } from './asked';
+import { ask, settings, waiting } from './openedask';
 
 describe('rules', () => {
   let page: OpenedPanel;

@@ -1,10 +1,10 @@
-import { CommandIDs } from '../../../commands/ids';
+import { CommandIDs } from '../../../commands/commandids';
 import type {
   CheckpointView,
   OperationView,
   RestoreResult
 } from '../../../generated/rest';
-import { whenText } from '../../../timeline/wording';
+import { whenText } from '../../../timeline/timelinetexts';
 import type { OpenedPanel } from '../../__tests__/openedpanel';
 import { ShownRows } from './shownrows';
 

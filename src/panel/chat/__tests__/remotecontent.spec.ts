@@ -2,7 +2,7 @@ import { Sanitizer } from '@jupyterlab/apputils';
 import type { RenderMimeRegistry } from '@jupyterlab/rendermime';
 
 import { RenderedBlocks } from '../markdown/renderedblocks';
-import { harmless } from '../markdown/safe';
+import { harmless } from '../markdown/sanitizer';
 import { fetchedBy, LabsMarkdown, rendered } from './labrenders';
 import forms from './remotecontent.json';
 

@@ -1,8 +1,8 @@
 import * as React from 'react';
 import { createPortal } from 'react-dom';
 
-import { fullCount } from '../../figures';
-import { MessageTime } from '../../renames';
+import { fullCount } from '../../formats';
+import { MessageTime } from '../../renamedpaths';
 import { usePanel } from '../../services';
 import { useChat } from '../chatcontext';
 import { useFold } from '../fold';

@@ -6,8 +6,8 @@ import * as React from 'react';
 import { asErrorBody, errorText } from '../../../errors';
 import { usePanel } from '../../services';
 import { CopyButton } from '../copybutton';
-import type { CellObstacle, CellUse } from './cells';
-import { obstacleOf, useInCell } from './cells';
+import type { CellObstacle, CellUse } from './codetocell';
+import { obstacleOf, useInCell } from './codetocell';
 
 /**
  * The buttons of a piece of code.

@@ -2,8 +2,8 @@ import { Dialog, ReactWidget } from '@jupyterlab/apputils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import { draw } from '../../draw';
-import { percentText } from '../../figures';
+import { draw } from '../../drawdialogbody';
+import { percentText } from '../../formats';
 import type { IDiagram } from './diagrams';
 
 /**

@@ -2,7 +2,7 @@ import type { IDisposable } from '@lumino/disposable';
 
 import { NoDiagramFrame } from './diagramframe';
 import type { IDiagramLooks, IDrawnDiagram } from './diagramframe';
-import type { IDiagramDrawing } from './drawing';
+import type { IDiagramDrawing } from './diagramdrawing';
 
 const SOURCES = 'pre > code.language-mermaid';
 const THEME = 'data-hdsp-agent-theme';

@@ -3,8 +3,8 @@ import { createPortal } from 'react-dom';
 
 import { useChat } from '../chatcontext';
 import { GrowingText } from '../growingtext';
-import type { IMarkdownBlocks } from './blocks';
-import { isOpenFence, markdownBlocks } from './blocks';
+import type { IMarkdownBlocks } from './markdownblocks';
+import { isOpenFence, markdownBlocks } from './markdownblocks';
 import { codeBlocksOf } from './codeblocks';
 import type { ICodeBlock } from './codeblocks';
 import { CodeFold } from './codefold';

@@ -2,9 +2,9 @@ import type { IDisposable } from '@lumino/disposable';
 import { Widget } from '@lumino/widgets';
 
 import { Diagrams } from './drawdiagrams';
-import type { IDiagramDrawing } from './drawing';
-import { secureLinks } from './links';
-import type { IHarmlessRegistry } from './safe';
+import type { IDiagramDrawing } from './diagramdrawing';
+import { secureLinks } from './securelinks';
+import type { IHarmlessRegistry } from './sanitizer';
 import { sharedDrawing } from './shareddrawing';
 
 /**

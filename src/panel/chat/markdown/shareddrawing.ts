@@ -1,5 +1,5 @@
-import { DiagramDrawing } from './drawing';
-import type { IDiagramDrawing } from './drawing';
+import { DiagramDrawing } from './diagramdrawing';
+import type { IDiagramDrawing } from './diagramdrawing';
 
 /**
  * Draws the diagrams of all views of this page.

@@ -4,7 +4,7 @@ import type { ClineMessage } from '../../../generated/wire';
 import { pendingAsk } from '../../../state/pendingask';
 import { useStore } from '../../hooks';
 import { usePanel } from '../../services';
-import { Unseen } from '../../unseen';
+import { Unseen } from '../../visibletext';
 
 /**
  * What became of something the agent wants to do.

@@ -4,7 +4,7 @@ import * as React from 'react';
 import type { CommandRun } from '../../../generated/wire';
 import type { AgentStore } from '../../../state/store';
 import { awaitedCommand } from '../../asks/runningcommand';
-import { durationText } from '../../figures';
+import { durationText } from '../../formats';
 import { useStore } from '../../hooks';
 import { usePanel } from '../../services';
 import { RequestButton } from '../requestbutton';

@@ -6,7 +6,7 @@ import type {
 } from '../../../generated/wire';
 import type { ISuggestion } from '../suggestions';
 import { mentionOf, rank, replaced, triggerAt } from '../suggestions';
-import { READY, WORKING, WrittenPanel } from './writtenpanel';
+import { READY, WORKING, WrittenPanel } from './openedcomposer';
 
 describe('triggerAt', () => {
   it.each([

@@ -1,0 +1,85 @@
+import { terminalIcon } from '@jupyterlab/ui-components';
+import * as React from 'react';
+
+import { FlagList } from '../../asks/riskflaglist';
+import { flagsOn } from '../../asks/riskflags';
+import { commandOf } from '../../asks/askcontent';
+import { useStore } from '../../hooks';
+import { usePanel } from '../../services';
+import { Unseen, plainName } from '../../visibletext';
+import { BoundedText } from '../boundedtext';
+import { CopyButton } from '../copybutton';
+import { useParts } from '../rowparts';
+import { PlaceLink } from '../placelink';
+import { TerminalText } from '../terminaltext';
+import { AskBadge, AskFailure, useAskState } from './askstate';
+import { CommandState, runs } from './commandstate';
+import type { IRowContent } from './rowcontent';
+import { RowHead } from './rowhead';
+
+/**
+ * A command, what it writes, and how it ends.
+ */
+export function CommandRow({ message, parts }: IRowContent): JSX.Element {
+  const { store, trans } = usePanel();
+  const state = useAskState(message);
+  const said = useParts(parts);
+  const isRunning = useStore(store, store =>
+    said.some(({ commandRun }) => commandRun && runs(store, commandRun))
+  );
+  const { command, folder } = commandOf(message.text ?? '');
+  const output = said.map(({ text }) => text ?? '').join('');
+  return (
+    <div className="jp-hdspAgent-command" data-state={state}>
+      <RowHead
+        icon={terminalIcon}
+        words={
+          isRunning
+            ? trans.__('Running a command')
+            : state === 'done'
+              ? trans.__('Ran a command')
+              : trans.__('Run a command')
+        }
+      >
+        {folder && <span>{trans.__('in %1', plainName(folder))}</span>}
+        <AskBadge state={state} />
+      </RowHead>
+      <div className="jp-hdspAgent-command-text">
+        <CopyButton text={command} label={trans.__('Copy the command')} />
+        <BoundedText
+          id={`${message.ts}:command`}
+          text={command}
+          render={command => (
+            <pre className="jp-hdspAgent-chat-plain" tabIndex={0}>
+              <Unseen text={command} />
+            </pre>
+          )}
+        />
+      </div>
+      <AskFailure message={message} />
+      {/* While it waits, they stand at the question. */}
+      {state !== 'waiting' && <FlagList flags={flagsOn(message)} />}
+      {said.map(
+        ({ ts, commandRun, text }) =>
+          commandRun && (
+            <CommandState key={ts} run={commandRun} hasOutput={!!text} />
+          )
+      )}
+      {output && <TerminalText id={`${message.ts}:output`} text={output} />}
+    </div>
+  );
+}
+
+/**
+ * What a program wrote, where the command itself is not here.
+ */
+export function OutputRow({ message, parts: _ }: IRowContent): JSX.Element {
+  const { notebook, commandRun, text } = message;
+  return (
+    <div className="jp-hdspAgent-command">
+      {notebook && <PlaceLink path={notebook.path} cellId={notebook.cellId} />}
+      {commandRun && <CommandState run={commandRun} hasOutput={!!text} />}
+      {text && <TerminalText id={`${message.ts}:output`} text={text} />}
+    </div>
+  );
+}

@@ -1,0 +1,70 @@
+import { extensionIcon } from '@jupyterlab/ui-components';
+import * as React from 'react';
+
+import type { ClineAskUseMcpServer } from '../../../generated/wire';
+import { FlagList } from '../../asks/riskflaglist';
+import { flagsOn } from '../../asks/riskflags';
+import { usePanel } from '../../services';
+import { BoundedText } from '../boundedtext';
+import { Fold } from '../fold';
+import { useParts } from '../rowparts';
+import { Pictures } from '../picturelist';
+import { readJson } from '../readjson';
+import { AskBadge, AskFailure, useAskState } from './askstate';
+import type { IRowContent } from './rowcontent';
+import { RowHead } from './rowhead';
+
+/**
+ * A tool or a resource of a server of tools, and what it answered.
+ */
+export function McpRow({ message, parts }: IRowContent): JSX.Element {
+  const { trans } = usePanel();
+  const state = useAskState(message);
+  const isAnswer = message.say === 'mcp_server_response';
+  const use = isAnswer
+    ? {}
+    : (readJson<ClineAskUseMcpServer>(message.text) ?? {});
+  const answers = useParts(parts);
+  const response = isAnswer
+    ? message.text
+    : answers.map(({ text }) => text ?? '').join('\n') || use.response;
+  const images = [message, ...answers].flatMap(({ images }) => images ?? []);
+  return (
+    <div className="jp-hdspAgent-chat-tool" data-state={state}>
+      <RowHead
+        icon={extensionIcon}
+        words={
+          use.serverName
+            ? trans.__('%1: %2', use.serverName, use.toolName ?? use.uri ?? '')
+            : trans.__('Answer of a tool server')
+        }
+      >
+        <AskBadge state={state} />
+      </RowHead>
+      <AskFailure message={message} />
+      {state !== 'waiting' && <FlagList flags={flagsOn(message)} />}
+      {use.arguments && (
+        <Fold
+          id={`${message.ts}:arguments`}
+          summary={trans.__('What it is given')}
+          startsOpen={state === 'waiting'}
+        >
+          <pre className="jp-hdspAgent-chat-plain" tabIndex={0}>
+            {use.arguments}
+          </pre>
+        </Fold>
+      )}
+      {response && (
+        <Fold
+          id={`${message.ts}:response`}
+          summary={trans.__('What it answered')}
+        >
+          <div className="jp-hdspAgent-chat-plain">
+            <BoundedText id={`${message.ts}:text`} text={response} />
+          </div>
+        </Fold>
+      )}
+      <Pictures images={images} />
+    </div>
+  );
+}

@@ -1,0 +1,68 @@
+import * as React from 'react';
+
+import { MessageActions } from '../../changes/messageactions';
+import { readAttachments } from '../../composer/attachments';
+import type { IAttachment } from '../../panelstate';
+import { usePanel } from '../../services';
+import { BoundedText } from '../boundedtext';
+import { Fold } from '../fold';
+import { withPlaces } from '../linkedmentions';
+import { Pictures } from '../picturelist';
+import { PlaceLink } from '../placelink';
+import type { IRowContent } from './rowcontent';
+
+/**
+ * What the person said, with what went along.
+ */
+export function UserRow({ message }: IRowContent): JSX.Element {
+  const { trans } = usePanel();
+  const { text, attachments } = React.useMemo(
+    () => readAttachments(message.text ?? ''),
+    [message.text]
+  );
+  return (
+    <div className="jp-hdspAgent-user">
+      <div className="jp-hdspAgent-user-head">
+        <span className="jp-hdspAgent-speaker">{trans.__('You')}</span>
+        <MessageActions message={message} />
+      </div>
+      {text && (
+        <div className="jp-hdspAgent-user-text" dir="auto">
+          <BoundedText
+            id={`${message.ts}:text`}
+            text={text}
+            render={withPlaces}
+          />
+        </div>
+      )}
+      {attachments.length > 0 && (
+        <ul
+          className="jp-hdspAgent-user-attachments"
+          aria-label={trans.__('Attachments')}
+        >
+          {attachments.map((attachment, index) => (
+            <li key={index}>
+              <Attachment id={`${message.ts}:${index}`} {...attachment} />
+            </li>
+          ))}
+        </ul>
+      )}
+      <Pictures images={message.images} />
+    </div>
+  );
+}
+
+function Attachment({
+  id,
+  path,
+  cellId,
+  label,
+  content
+}: IAttachment & { id: string }): JSX.Element {
+  return (
+    <Fold id={id} summary={label || path}>
+      <PlaceLink path={path} cellId={cellId ?? undefined} />
+      <pre className="jp-hdspAgent-chat-plain">{content}</pre>
+    </Fold>
+  );
+}

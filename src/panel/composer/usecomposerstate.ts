@@ -1,0 +1,72 @@
+import * as React from 'react';
+
+import { onPendingAsk } from '../../state/pendingask';
+import type { AgentStore } from '../../state/store';
+import { useStore } from '../hooks';
+import type { Hindrance } from './senddraft';
+import { hindrance } from './senddraft';
+import type { Situation } from './composertexts';
+import { situation } from './composertexts';
+
+/**
+ * What becomes of what is typed.
+ */
+export function useSituation(store: AgentStore): Situation {
+  const subscribe = React.useCallback(
+    (listener: () => void) => {
+      const end = onPendingAsk(store, listener);
+      store.changed.connect(listener);
+      return () => {
+        store.changed.disconnect(listener);
+        end();
+      };
+    },
+    [store]
+  );
+  return React.useSyncExternalStore(subscribe, () => situation(store));
+}
+
+/**
+ * Why nothing can be sent; the same object as long as it is the same reason.
+ */
+export function useHindrance(store: AgentStore): Hindrance | null {
+  const known = React.useRef<Hindrance | null>(null);
+  return useStore(store, store => {
+    const now = hindrance(store);
+    if (JSON.stringify(now) !== JSON.stringify(known.current)) {
+      known.current = now;
+    }
+    return known.current;
+  });
+}
+
+/**
+ * What went wrong last in a conversation, in words.
+ *
+ * @returns It, and a function that tells it; what is told late belongs to the
+ * conversation it is about, and is not shown with another one.
+ */
+export function useTrouble(
+  taskId: string | null
+): [string | null, (text: string | null) => void] {
+  const [troubles, setTroubles] = React.useState<
+    ReadonlyMap<string | null, string>
+  >(new Map());
+  const tell = React.useCallback(
+    (text: string | null) =>
+      setTroubles(before => {
+        if (text === null && !before.has(taskId)) {
+          return before;
+        }
+        const after = new Map(before);
+        if (text === null) {
+          after.delete(taskId);
+        } else {
+          after.set(taskId, text);
+        }
+        return after;
+      }),
+    [taskId]
+  );
+  return [troubles.get(taskId) ?? null, tell];
+}

@@ -1,0 +1,49 @@
+import * as React from 'react';
+
+import { Problem } from '../header/problemnote';
+import { useAction } from '../header/useaction';
+import { useStore } from '../hooks';
+import { usePanel } from '../services';
+import { newestFold, undoFold } from './undocondense';
+
+/**
+ * A button that lets the model see again what it was not shown any more;
+ * nothing where that would change nothing.
+ */
+export function UndoFold({
+  ts,
+  markId,
+  tokens
+}: {
+  /**
+   * The message that tells of it.
+   */
+  ts: number;
+  markId: string | undefined;
+  tokens: number;
+}): JSX.Element | null {
+  const services = usePanel();
+  const { store, trans } = services;
+  const taskId = useStore(store, ({ state }) => state?.currentTaskId);
+  const isNewest = useStore(store, known => newestFold(known) === ts);
+  const { isBusy, error, run } = useAction();
+  if (markId === undefined || taskId === undefined || !isNewest) {
+    return null;
+  }
+  return (
+    <div className="jp-hdspAgent-account-undo">
+      <button
+        type="button"
+        className="jp-hdspAgent-button"
+        aria-disabled={isBusy}
+        title={trans.__('Let the model see the messages themselves again')}
+        onClick={() =>
+          void run(() => undoFold(services, taskId, markId, tokens))
+        }
+      >
+        {trans.__('Undo')}
+      </button>
+      <Problem error={error} />
+    </div>
+  );
+}

@@ -1,0 +1,164 @@
+import * as React from 'react';
+
+import { Boundary } from '../panel/errorboundary';
+import { Announcements } from '../panel/chat/announcements';
+import type { IChat } from '../panel/chat/chatcontext';
+import { ChatContext } from '../panel/chat/chatcontext';
+import { RenderedBlocks } from '../panel/chat/markdown/renderedblocks';
+import { harmless } from '../panel/chat/markdown/sanitizer';
+import { Problem } from '../panel/header/problemnote';
+import { useAction } from '../panel/header/useaction';
+import { usePanel } from '../panel/services';
+import { useModel, useTimeLine } from './timelinecontext';
+import { Filters } from './timelinefilters';
+import { Head } from './currentposition';
+import { OperationList } from './operationlist';
+import { StoreFold } from './storageusage';
+import { failureOf } from './whynot';
+
+/**
+ * The whole time line.
+ */
+export function TimelineView(): JSX.Element {
+  const { trans } = usePanel();
+  const view = useModel(({ view }) => view);
+  const error = useModel(({ error }) => error);
+  const folds = useFolds();
+  return (
+    <ChatContext.Provider value={folds}>
+      <Head />
+      <Filters />
+      {view?.interrupted && <Interrupted />}
+      {view !== null && !view.store.enabled && <TurnedOff />}
+      {error !== null && <Failed />}
+      <Boundary says={trans.__('The time line could not be shown.')}>
+        {view === null && error === null && (
+          <p className="jp-hdspAgent-timeline-note" role="status">
+            {trans.__('Loading…')}
+          </p>
+        )}
+        {view !== null && <OperationList />}
+      </Boundary>
+      {view !== null && <StoreFold store={view.store} />}
+      <Announced />
+    </ChatContext.Provider>
+  );
+}
+
+/**
+ * What unfolds remembers where; differences of the conversation are shown here, too.
+ */
+function useFolds(): IChat {
+  const { rendermime, documents } = usePanel();
+  const [chat] = React.useState<IChat>(() => {
+    const safe = harmless(rendermime, documents);
+    return {
+      rendermime: safe,
+      blocks: new RenderedBlocks(safe),
+      folds: new Map(),
+      announcements: new Announcements()
+    };
+  });
+  React.useEffect(() => () => chat.blocks.dispose(), [chat]);
+  return chat;
+}
+
+/**
+ * Why the time line is not known, or not anew.
+ */
+function Failed(): JSX.Element {
+  const { trans } = usePanel();
+  const { model } = useTimeLine();
+  const error = useModel(({ error }) => error);
+  return (
+    <div className="jp-hdspAgent-timeline-note">
+      <Problem error={error && failureOf(error, trans)} />
+      <button
+        type="button"
+        className="jp-hdspAgent-button"
+        onClick={() => void model.refresh()}
+      >
+        {trans.__('Try again')}
+      </button>
+    </div>
+  );
+}
+
+/**
+ * A restore that a crash cut short, and what may become of it.
+ */
+function Interrupted(): JSX.Element {
+  const { trans } = usePanel();
+  const { model, travel } = useTimeLine();
+  const { isBusy, run } = useAction();
+  const settle = (action: 'roll_back' | 'keep') => () =>
+    void run(() => travel.act(model.filter.place, action));
+  return (
+    <div
+      className="jp-hdspAgent-timeline-banner"
+      role="group"
+      aria-label={trans.__('A restore was cut short')}
+    >
+      <p role="alert">
+        {trans.__(
+          'A restore was cut short, so that the workspace is between two states. Take back what it did, or keep it as it is now.'
+        )}
+      </p>
+      <div className="jp-hdspAgent-actions">
+        <button
+          type="button"
+          className="jp-hdspAgent-button jp-mod-accept"
+          aria-disabled={isBusy}
+          onClick={settle('roll_back')}
+        >
+          {trans.__('Take it back')}
+        </button>
+        <button
+          type="button"
+          className="jp-hdspAgent-button"
+          aria-disabled={isBusy}
+          onClick={settle('keep')}
+        >
+          {trans.__('Keep it as it is')}
+        </button>
+      </div>
+    </div>
+  );
+}
+
+/**
+ * That the agent keeps nothing.
+ */
+function TurnedOff(): JSX.Element {
+  const { openSettings, trans } = usePanel();
+  return (
+    <div className="jp-hdspAgent-timeline-banner">
+      <p>
+        {trans.__(
+          'Checkpoints are turned off: what the agent changes cannot be restored from here. You can still save some yourself.'
+        )}
+      </p>
+      <button
+        type="button"
+        className="jp-hdspAgent-link"
+        onClick={() => openSettings('checkpoints')}
+      >
+        {trans.__('Settings of checkpoints')}
+      </button>
+    </div>
+  );
+}
+
+/**
+ * Reads aloud where one is when that changes.
+ */
+function Announced(): JSX.Element {
+  const { trans } = usePanel();
+  const count = useModel(({ operations }) => operations.length);
+  const isLoading = useModel(({ isLoading }) => isLoading);
+  return (
+    <div className="jp-hdspAgent-announcement" role="status">
+      {isLoading ? '' : trans._n('%1 entry', '%1 entries', count)}
+    </div>
+  );
+}
