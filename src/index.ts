@@ -10,7 +10,7 @@ import { contextPlugin } from './panel/context/contextplugin';
 import { placementPlugin } from './panel/placement';
 import { panelPlugin } from './panel/panelplugin';
 import { settingsPlugin } from './settings/settingsplugin';
-import { timeLinePlugin } from './timeline/timelineplugin';
+import { timelinePlugin } from './timeline/timelineplugin';
 
 export * from './tokens';
 
@@ -24,7 +24,7 @@ const plugins: JupyterFrontEndPlugin<unknown>[] = [
   contextPlugin,
   cellsPlugin,
   settingsPlugin,
-  timeLinePlugin,
+  timelinePlugin,
   commandsPlugin
 ];
 

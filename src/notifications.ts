@@ -11,21 +11,21 @@ const WARNED_FOR = 5_000;
  * #### Notes
  * What is not told when to close, Lab only counts in its status bar.
  */
-export function sayError(message: string): void {
+export function showError(message: string): void {
   Notification.error(message, { autoClose: false });
 }
 
 /**
  * Tell the person what they should know of what they did, for a while.
  */
-export function sayWarning(message: string): void {
+export function showWarning(message: string): void {
   Notification.warning(message, { autoClose: WARNED_FOR });
 }
 
 /**
  * Something a person can do about what they are told.
  */
-export interface IOffer {
+export interface INotificationAction {
   readonly label: string;
   readonly caption: string;
   readonly callback: () => void;
@@ -35,7 +35,10 @@ export interface IOffer {
  * Tell the person something they may want to know. With something to do about
  * it, it stays until they close it.
  */
-export function sayNote(message: string, offers: readonly IOffer[] = []): void {
+export function showNote(
+  message: string,
+  offers: readonly INotificationAction[] = []
+): void {
   Notification.info(message, {
     autoClose: offers.length > 0 ? false : WARNED_FOR,
     actions: offers.map(offer => ({ ...offer }))

@@ -12,7 +12,7 @@ export interface IPage {
 /**
  * Call back when the network, the page or the machine comes back.
  */
-export function onWaking(page: IPage, wake: () => void): IDisposable {
+export function onPageWakeup(page: IPage, wake: () => void): IDisposable {
   const aborter = new AbortController();
   const { signal } = aborter;
   const wakeIfShown = () => {

@@ -5,8 +5,8 @@ import type { ConnectionReason, IConnectionStatus } from './status';
 /**
  * Sees to it that a lost connection is tried again, soon or less soon as its reason suggests.
  */
-export class Redial {
-  constructor(options: Redial.IOptions) {
+export class Reconnector {
+  constructor(options: Reconnector.IOptions) {
     this._options = options;
     this._backoff = new Backoff({ random: options.random });
     this._diagnosis = new Diagnosis(
@@ -25,7 +25,7 @@ export class Redial {
       void this._diagnose();
       return;
     }
-    if (lasted > Redial.STABLE_AFTER) {
+    if (lasted > Reconnector.STABLE_AFTER) {
       this._backoff.reset();
     }
     this._schedule('lost');
@@ -60,9 +60,9 @@ export class Redial {
     const stepped = this._backoff.next();
     const { attempt } = this._backoff;
     const slow = needsAPerson(reason);
-    const delay = slow ? Redial.SLOW_RETRY : stepped;
+    const delay = slow ? Reconnector.SLOW_RETRY : stepped;
     const offline =
-      slow || attempt > Redial.OFFLINE_AFTER || isOnline?.() === false;
+      slow || attempt > Reconnector.OFFLINE_AFTER || isOnline?.() === false;
     this._reason = reason;
     this._timer = setTimeout(() => {
       this._round += 1;
@@ -90,7 +90,7 @@ export class Redial {
     }
   }
 
-  private readonly _options: Redial.IOptions;
+  private readonly _options: Reconnector.IOptions;
   private readonly _backoff: Backoff;
   private readonly _diagnosis: Diagnosis;
   private _reason: ConnectionReason | null = null;
@@ -101,9 +101,9 @@ export class Redial {
 }
 
 /**
- * The namespace for `Redial` statics.
+ * The namespace for `Reconnector` statics.
  */
-export namespace Redial {
+export namespace Reconnector {
   /**
    * A connection that lasted this many milliseconds was a good one, and its
    * loss is answered with a quick try.

@@ -6,15 +6,15 @@ import { Heartbeat } from './heartbeat';
  * One WebSocket, from when it is opened until it is let go of: it greets, reads frames, and notices
  * when the other end is silent.
  */
-export class Link {
-  constructor(options: Link.IOptions) {
+export class SocketLink {
+  constructor(options: SocketLink.IOptions) {
     this._options = options;
     const { socket, commId, greeting, lost } = options;
     this._heartbeat = new Heartbeat({
       ping: () => this.send('ping', { seq: options.newest() }),
       dead: lost
     });
-    this._patience = setTimeout(lost, Link.HANDSHAKE_TIMEOUT);
+    this._patience = setTimeout(lost, SocketLink.HANDSHAKE_TIMEOUT);
     this._frame = (op, rest) => JSON.stringify({ op, commId, ...rest });
     socket.onopen = () => this.send('open', { data: greeting() });
     socket.onmessage = event => this._receive(event.data);
@@ -85,7 +85,7 @@ export class Link {
     }
   }
 
-  private readonly _options: Link.IOptions;
+  private readonly _options: SocketLink.IOptions;
   private readonly _heartbeat: Heartbeat;
   private readonly _patience: ReturnType<typeof setTimeout>;
   private readonly _frame: (op: string, rest: object) => string;
@@ -94,9 +94,9 @@ export class Link {
 }
 
 /**
- * The namespace for `Link` statics.
+ * The namespace for `SocketLink` statics.
  */
-export namespace Link {
+export namespace SocketLink {
   /**
    * How long the server may take to answer an `open`, in milliseconds.
    */

@@ -104,7 +104,7 @@ export namespace CommandIDs {
   /**
    * Added by the time line plugin.
    */
-  export const openTimeLine = 'hdsp-agent:open-time-line';
+  export const openTimeline = 'hdsp-agent:open-time-line';
   export const saveCheckpoint = 'hdsp-agent:save-checkpoint';
   export const restoreCheckpoint = 'hdsp-agent:restore-checkpoint';
   export const restoreCell = 'hdsp-agent:restore-cell';

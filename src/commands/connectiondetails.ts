@@ -6,7 +6,7 @@ import { phaseLabel } from '../panel/connection';
 /**
  * Names and values that describe a connection; nothing secret is among them.
  */
-export function detailsOf(
+export function connectionDetails(
   {
     status,
     clientId,

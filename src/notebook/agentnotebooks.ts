@@ -15,8 +15,8 @@ import type {
 } from '../generated/wire';
 import { Listener } from '../listener';
 import { keepActiveCell } from './activecell';
-import { HeldPointers } from './pendingmetadata';
-import { LastFiled } from './lastsaved';
+import { PendingMetadata } from './pendingmetadata';
+import { LastSaved } from './lastsaved';
 import type { OpenNotebooks } from './opennotebooks';
 import type {
   applyOperations as ApplyOperations,
@@ -61,13 +61,13 @@ export interface IAgentChange {
  * Does in this page what the agent asks for in the notebooks it has open, and
  * tells the server which those are.
  */
-export class NotebookDesk extends Listener {
-  constructor({ client, notebooks }: NotebookDesk.IOptions) {
+export class AgentNotebooks extends Listener {
+  constructor({ client, notebooks }: AgentNotebooks.IOptions) {
     super();
     this._client = client;
     this._notebooks = notebooks;
-    this._pointers = new HeldPointers(notebooks);
-    this._lastFiled = new LastFiled(notebooks);
+    this._pointers = new PendingMetadata(notebooks);
+    this._lastFiled = new LastSaved(notebooks);
     client.messageReceived.connect(this._onMessage, this);
     client.statusChanged.connect(this._onStatus, this);
     notebooks.changed.connect(this._tell, this);
@@ -394,8 +394,8 @@ export class NotebookDesk extends Listener {
 
   private readonly _client: ChannelClient;
   private readonly _notebooks: OpenNotebooks;
-  private readonly _pointers: HeldPointers;
-  private readonly _lastFiled: LastFiled;
+  private readonly _pointers: PendingMetadata;
+  private readonly _lastFiled: LastSaved;
   private readonly _outputs = new RunningOutputs();
   private readonly _saves = new WeakMap<
     NotebookPanel['context'],
@@ -411,11 +411,11 @@ export class NotebookDesk extends Listener {
 }
 
 /**
- * The namespace for `NotebookDesk` statics.
+ * The namespace for `AgentNotebooks` statics.
  */
-export namespace NotebookDesk {
+export namespace AgentNotebooks {
   /**
-   * What the desk works with.
+   * What it works with.
    */
   export interface IOptions {
     readonly client: ChannelClient;

@@ -4,7 +4,7 @@ import type { CommandRegistry } from '@lumino/commands';
 import type { ChannelClient } from '../comm/client';
 import { CommandIDs } from '../commands/commandids';
 import { asErrorBody, errorText } from '../errors';
-import { sayError } from '../notifications';
+import { showError } from '../notifications';
 import type { IAgentPanel } from '../tokens';
 import type { ICellPlace } from './cellplace';
 import { errorOf, tracebackOf } from './failedcells';
@@ -41,7 +41,7 @@ export class CellActions {
         notebook: { path, cellId }
       });
     } catch (reason) {
-      sayError(
+      showError(
         trans.__(
           'The agent could not be asked. %1',
           errorText(trans, asErrorBody(reason))
@@ -69,7 +69,7 @@ export class CellActions {
         traceback: tracebackOf(error)
       });
     } catch (reason) {
-      sayError(
+      showError(
         trans.__(
           'The agent could not begin to fix the cell. %1',
           errorText(trans, asErrorBody(reason))

@@ -4,7 +4,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 
 import { agentIcon } from '../panel/agenticon';
 import { isDrawn } from './cellrow';
-import type { NotebookDesk } from './agentnotebooks';
+import type { AgentNotebooks } from './agentnotebooks';
 import { Listener } from '../listener';
 import { Redraw } from './redraw';
 import type { NotebookReview } from './notebookreview';
@@ -22,8 +22,8 @@ export class CellMarks extends Listener {
   constructor(options: CellMarks.IOptions) {
     super();
     this._options = options;
-    const { desk, panel, review } = options;
-    desk.workChanged.connect((_, { path }) => {
+    const { agentNotebooks, panel, review } = options;
+    agentNotebooks.workChanged.connect((_, { path }) => {
       if (path === this._path) {
         this._schedule();
       }
@@ -39,8 +39,8 @@ export class CellMarks extends Listener {
   }
 
   private get _path(): string | null {
-    const { desk, panel } = this._options;
-    return desk.notebooks.pathOf(panel);
+    const { agentNotebooks, panel } = this._options;
+    return agentNotebooks.notebooks.pathOf(panel);
   }
 
   private _schedule(): void {
@@ -65,7 +65,7 @@ export class CellMarks extends Listener {
   }
 
   private _marks(): Map<string, Mark> {
-    const { desk, review } = this._options;
+    const { agentNotebooks, review } = this._options;
     const marks = new Map<string, Mark>();
     for (const [cellId, { kind }] of review.waiting) {
       if (kind !== 'deleted') {
@@ -73,7 +73,9 @@ export class CellMarks extends Listener {
       }
     }
     const path = this._path;
-    for (const { cellId, state } of path === null ? [] : desk.work(path)) {
+    for (const { cellId, state } of path === null
+      ? []
+      : agentNotebooks.work(path)) {
       if (state === 'running' || state === 'queued') {
         marks.set(cellId, state);
       }
@@ -134,7 +136,10 @@ export namespace CellMarks {
    * What is marked, and where.
    */
   export interface IOptions {
-    readonly desk: Pick<NotebookDesk, 'notebooks' | 'work' | 'workChanged'>;
+    readonly agentNotebooks: Pick<
+      AgentNotebooks,
+      'notebooks' | 'work' | 'workChanged'
+    >;
     readonly panel: NotebookPanel;
     readonly review: NotebookReview;
     readonly trans: TranslationBundle;

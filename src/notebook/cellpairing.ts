@@ -1,4 +1,4 @@
-import { longestRise } from './longestincreasing';
+import { longestIncreasing } from './longestincreasing';
 
 /**
  * Something in a list that is the same as another with the same text.
@@ -181,7 +181,7 @@ namespace Private {
       const place = there.get(text);
       return place === undefined ? [] : [[here, place] as const];
     });
-    const kept = new Set(longestRise(pairs.map(([, place]) => place)));
+    const kept = new Set(longestIncreasing(pairs.map(([, place]) => place)));
     return new Map(pairs.filter(([, place]) => kept.has(place)));
   }
 

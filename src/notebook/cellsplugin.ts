@@ -23,7 +23,7 @@ export const cellsPlugin: JupyterFrontEndPlugin<void> = {
   activate: (
     app: JupyterFrontEnd,
     channel: IAgentChannel,
-    agentNotebooks: IAgentNotebooks,
+    provided: IAgentNotebooks,
     agent: IAgentPanel,
     tracker: INotebookTracker,
     palette: ICommandPalette | null,
@@ -34,7 +34,7 @@ export const cellsPlugin: JupyterFrontEndPlugin<void> = {
     const pointed = () =>
       app.contextMenuHitTest(node => node.classList.contains('jp-Cell'));
     const { client } = channel;
-    const { notebooks } = agentNotebooks.desk;
+    const { notebooks } = provided.agentNotebooks;
     whenOpened(notebooks, async () => {
       const { createCells } = await import('./cellsui');
       const category = trans.__('HDSP Agent');

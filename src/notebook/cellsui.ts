@@ -18,7 +18,7 @@ import type { OpenNotebooks } from './opennotebooks';
 /**
  * What the actions on cells work with.
  */
-export interface ICellsSurroundings {
+export interface ICellsEnvironment {
   readonly agent: Pick<IAgentPanel, 'open'>;
   readonly client: Pick<ChannelClient, 'request'>;
   readonly commands: CommandRegistry;
@@ -37,7 +37,7 @@ export interface ICellsSurroundings {
  *
  * @returns A disposable that takes it all away.
  */
-export function createCells(surroundings: ICellsSurroundings): IDisposable {
+export function createCells(surroundings: ICellsEnvironment): IDisposable {
   const { commands, notebooks, tracker, trans } = surroundings;
   const actions = new CellActions(surroundings);
   const added = Private.addCommands(

@@ -11,9 +11,9 @@ import { JSONExt, UUID } from '@lumino/coreutils';
 
 import { CellList } from './celllist';
 import { setOutputs } from './celloutputs';
-import type { IFiledCell, IFiledNotebook } from './savedform';
-import { attachmentsOf, filedCell, named } from './savedform';
-import { longestRise } from './longestincreasing';
+import type { ISavedCell, ISavedNotebook } from './savedform';
+import { attachmentsOf, savedCell, withUniqueNames } from './savedform';
+import { longestIncreasing } from './longestincreasing';
 import { outputsHash } from './outputshash';
 import { pairedByText } from './cellpairing';
 import { replaceSource } from './undosteps';
@@ -29,7 +29,7 @@ export interface IMerged {
   /**
    * What the file says.
    */
-  readonly filed: IFiledNotebook;
+  readonly filed: ISavedNotebook;
   /**
    * Whether the notebook says more than the file, which is unsaved.
    */
@@ -52,13 +52,13 @@ export interface IMerged {
  */
 export function mergeFile(
   model: Pick<INotebookModel, 'sharedModel' | 'cells'>,
-  base: IFiledNotebook,
+  base: ISavedNotebook,
   file: nbformat.INotebookContent
 ): IMerged {
   const merge = new Merge(model, base, file);
   merge.cellsAndTexts();
   merge.outputs();
-  return { filed: merge.filed(), unsaved: merge.unsaved };
+  return { filed: merge.savedForm(), unsaved: merge.unsaved };
 }
 
 /**
@@ -73,11 +73,11 @@ interface IPair {
   /**
    * What the file says of it.
    */
-  readonly filed: IFiledCell;
+  readonly filed: ISavedCell;
   /**
    * What the file said of it before.
    */
-  base?: IFiledCell;
+  base?: ISavedCell;
   id: string | null;
   /**
    * The cell here that has their text beside the one with mine.
@@ -91,7 +91,7 @@ interface IPair {
 class Merge {
   constructor(
     private readonly _model: Pick<INotebookModel, 'sharedModel' | 'cells'>,
-    private readonly _base: IFiledNotebook,
+    private readonly _base: ISavedNotebook,
     private readonly _file: nbformat.INotebookContent
   ) {
     this._list = new CellList(_model.sharedModel, false);
@@ -134,7 +134,10 @@ class Merge {
    */
   outputs(): void {
     const pairs = new Map(this._pairs.map(pair => [pair.id, pair]));
-    for (const [name, cell] of named(this._model.cells, ({ id }) => id)) {
+    for (const [name, cell] of withUniqueNames(
+      this._model.cells,
+      ({ id }) => id
+    )) {
       const pair = pairs.get(name);
       if (cell.type === 'code' && pair?.filed.type === 'code') {
         this._mergeOutputs(cell as ICodeCellModel, { ...pair, id: name });
@@ -145,10 +148,10 @@ class Merge {
   /**
    * What the file says, by the ids that its cells have here.
    */
-  filed(): IFiledNotebook {
+  savedForm(): ISavedNotebook {
     return {
       cells: new Map(
-        this._pairs.map(({ id, ownId, filed, copy }): [string, IFiledCell] => [
+        this._pairs.map(({ id, ownId, filed, copy }): [string, ISavedCell] => [
           id ?? ownId ?? UUID.uuid4(),
           {
             ...filed,
@@ -171,7 +174,7 @@ class Merge {
     const known = new Set<string>();
     const pairs = this._file.cells.map((theirs): IPair => {
       const id = theirs.id as string | undefined;
-      const filed = filedCell(theirs);
+      const filed = savedCell(theirs);
       if (id === undefined || known.has(id)) {
         return { theirs, ownId: undefined, filed, id: null };
       }
@@ -261,7 +264,7 @@ class Merge {
       return;
     }
     const resting = new Set(
-      longestRise(here.map(id => places.get(id) as number)).map(
+      longestIncreasing(here.map(id => places.get(id) as number)).map(
         at => wanted[at]
       )
     );
@@ -345,7 +348,7 @@ class Merge {
    *
    * @returns Whether it was taken up.
    */
-  private _followCopy(cell: Cell, pair: IPair, base: IFiledCell): boolean {
+  private _followCopy(cell: Cell, pair: IPair, base: ISavedCell): boolean {
     const { theirs, filed } = pair;
     if (base.copy === undefined || !this._list.has(base.copy)) {
       return false;
@@ -378,9 +381,9 @@ class Merge {
   }
 
   private _mergeAttachments(
-    base: IFiledCell,
+    base: ISavedCell,
     cell: ISharedAttachmentsCell,
-    filed: IFiledCell
+    filed: ISavedCell
   ): void {
     const mine = attachmentsOf(cell);
     const { changes, kept } = mergedObject(

@@ -25,7 +25,7 @@ export const followPlugin: JupyterFrontEndPlugin<void> = {
   optional: [ISettingRegistry, ICommandPalette, ITranslator],
   activate: (
     app: JupyterFrontEnd,
-    agentNotebooks: IAgentNotebooks,
+    provided: IAgentNotebooks,
     tracker: INotebookTracker,
     registry: ISettingRegistry | null,
     palette: ICommandPalette | null,
@@ -33,8 +33,8 @@ export const followPlugin: JupyterFrontEndPlugin<void> = {
   ): void => {
     const trans = (translator ?? nullTranslator).load('hdsp_agent');
     const { commands } = app;
-    const { desk } = agentNotebooks;
-    whenOpened(desk.notebooks, async () => {
+    const { agentNotebooks } = provided;
+    whenOpened(agentNotebooks.notebooks, async () => {
       const settings = (await registry?.load(ID)) ?? null;
       const { createFollow } = await import('./followui');
       let isOn = true;
@@ -49,7 +49,7 @@ export const followPlugin: JupyterFrontEndPlugin<void> = {
       });
       return createFollow({
         commands,
-        desk,
+        agentNotebooks,
         tracker,
         trans,
         isOn: () => isOn,

@@ -5,15 +5,15 @@ import type { IDisposable } from '@lumino/disposable';
 import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
 
 import { CommandIDs } from '../commands/commandids';
-import type { NotebookDesk } from './agentnotebooks';
-import { Follower } from './viewfollower';
+import type { AgentNotebooks } from './agentnotebooks';
+import { ViewFollower } from './viewfollower';
 
 /**
  * What following works with.
  */
-export interface IFollowSurroundings {
+export interface IFollowEnvironment {
   readonly commands: CommandRegistry;
-  readonly desk: NotebookDesk;
+  readonly agentNotebooks: AgentNotebooks;
   readonly tracker: INotebookTracker;
   readonly trans: TranslationBundle;
 
@@ -35,16 +35,22 @@ export interface IFollowSurroundings {
  */
 export function createFollow({
   commands,
-  desk,
+  agentNotebooks,
   tracker,
   trans,
   isOn,
   setOn
-}: IFollowSurroundings): IDisposable {
-  const followers = new Map<NotebookPanel, Follower>();
-  const everywhere = desk.notebooks.each(panel => {
+}: IFollowEnvironment): IDisposable {
+  const followers = new Map<NotebookPanel, ViewFollower>();
+  const everywhere = agentNotebooks.notebooks.each(panel => {
     const now = () => performance.now();
-    const follower = new Follower({ desk, panel, trans, isOn, now });
+    const follower = new ViewFollower({
+      agentNotebooks,
+      panel,
+      trans,
+      isOn,
+      now
+    });
     followers.set(panel, follower);
     return new DisposableDelegate(() => {
       followers.delete(panel);

@@ -4,8 +4,8 @@ import type { IDisposable } from '@lumino/disposable';
 import { DisposableDelegate } from '@lumino/disposable';
 
 import { Listener } from '../listener';
-import type { IFiledNotebook } from './savedform';
-import { filedNotebook, named } from './savedform';
+import type { ISavedNotebook } from './savedform';
+import { savedNotebook, withUniqueNames } from './savedform';
 import type { OpenNotebooks } from './opennotebooks';
 
 type Context = DocumentRegistry.IContext<INotebookModel>;
@@ -14,7 +14,7 @@ type Context = DocumentRegistry.IContext<INotebookModel>;
  * Knows of each open notebook what its file was when this page last read or
  * wrote it, which tells what was typed since.
  */
-export class LastFiled extends Listener {
+export class LastSaved extends Listener {
   constructor(notebooks: OpenNotebooks) {
     super();
     this._each = notebooks.each(panel => {
@@ -40,7 +40,7 @@ export class LastFiled extends Listener {
   /**
    * What the file was, if that is known.
    */
-  of(model: INotebookModel): IFiledNotebook | undefined {
+  of(model: INotebookModel): ISavedNotebook | undefined {
     return this._known.get(model)?.filed;
   }
 
@@ -49,7 +49,7 @@ export class LastFiled extends Listener {
    */
   note(
     model: INotebookModel,
-    filed: IFiledNotebook = filedNotebook(model.sharedModel)
+    filed: ISavedNotebook = savedNotebook(model.sharedModel)
   ): void {
     this._known.set(model, { filed, cells: new Set(model.sharedModel.cells) });
   }
@@ -99,7 +99,7 @@ export class LastFiled extends Listener {
  * What a file was, and the cells that showed it.
  */
 interface IKnown {
-  readonly filed: IFiledNotebook;
+  readonly filed: ISavedNotebook;
   readonly cells: ReadonlySet<unknown>;
 }
 
@@ -109,7 +109,7 @@ interface IKnown {
 namespace Private {
   export function known({ sharedModel }: INotebookModel): IKnown {
     return {
-      filed: filedNotebook(sharedModel),
+      filed: savedNotebook(sharedModel),
       cells: new Set(sharedModel.cells)
     };
   }
@@ -123,11 +123,11 @@ namespace Private {
 
   export function isTyped(
     { sharedModel }: INotebookModel,
-    { cells }: IFiledNotebook
+    { cells }: ISavedNotebook
   ): boolean {
     return (
       sharedModel.cells.length !== cells.size ||
-      named(sharedModel.cells, cell => cell.getId()).some(
+      withUniqueNames(sharedModel.cells, cell => cell.getId()).some(
         ([name, cell]) => cells.get(name)?.source !== cell.getSource()
       )
     );

@@ -1,7 +1,7 @@
 /**
  * The most of these numbers that rise as they stand.
  */
-export function longestRise(numbers: readonly number[]): number[] {
+export function longestIncreasing(numbers: readonly number[]): number[] {
   const tails: number[] = [];
   const before = new Map<number, number | undefined>();
   for (const number of numbers) {

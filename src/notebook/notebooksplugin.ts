@@ -5,7 +5,7 @@ import type {
 import { INotebookTracker } from '@jupyterlab/notebook';
 
 import { IAgentChannel, IAgentNotebooks } from '../tokens';
-import { NotebookDesk } from './agentnotebooks';
+import { AgentNotebooks } from './agentnotebooks';
 import { OpenNotebooks } from './opennotebooks';
 import { whenOpened } from './whenopened';
 
@@ -26,10 +26,13 @@ export const notebooksPlugin: JupyterFrontEndPlugin<IAgentNotebooks> = {
   ): IAgentNotebooks => {
     const { contents } = app.serviceManager;
     const notebooks = new OpenNotebooks({ tracker, contents });
-    const desk = new NotebookDesk({ client: channel.client, notebooks });
+    const agentNotebooks = new AgentNotebooks({
+      client: channel.client,
+      notebooks
+    });
     // By the time the agent changes something, it is there.
     whenOpened(notebooks, () => import('./operations'));
-    window.addEventListener('pagehide', () => desk.leave());
-    return { desk };
+    window.addEventListener('pagehide', () => agentNotebooks.leave());
+    return { agentNotebooks };
   }
 };

@@ -2,7 +2,7 @@ import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
-import type { IAgentChange, NotebookDesk } from './agentnotebooks';
+import type { IAgentChange, AgentNotebooks } from './agentnotebooks';
 import { Listener } from '../listener';
 import type { IVerdict } from './notebookreview';
 import { NotebookReview } from './notebookreview';
@@ -22,10 +22,10 @@ export interface INotebookVerdict extends IVerdict {
 /**
  * The reviews of all open notebooks, each one for all views of its notebook.
  */
-export class Reviews extends Listener {
-  constructor(desk: Pick<NotebookDesk, 'changedByAgent'>) {
+export class OpenReviews extends Listener {
+  constructor(agentNotebooks: Pick<AgentNotebooks, 'changedByAgent'>) {
     super();
-    desk.changedByAgent.connect(this._onChanged, this);
+    agentNotebooks.changedByAgent.connect(this._onChanged, this);
   }
 
   /**

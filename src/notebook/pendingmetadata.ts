@@ -21,7 +21,7 @@ export const CONVERSATION_KEY = 'hdsp_conversation';
  * conversation, until it is saved anyway: written by itself it would be one save
  * more, just when the person may type or save.
  */
-export class HeldPointers extends Listener {
+export class PendingMetadata extends Listener {
   constructor(private readonly _notebooks: OpenNotebooks) {
     super();
     this._each = _notebooks.each(({ context }) => {

@@ -2,8 +2,8 @@ import type * as nbformat from '@jupyterlab/nbformat';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 
 import { keepActiveCell } from './activecell';
-import { filedNotebook } from './savedform';
-import type { LastFiled } from './lastsaved';
+import { savedNotebook } from './savedform';
+import type { LastSaved } from './lastsaved';
 import type { OpenNotebooks } from './opennotebooks';
 
 /**
@@ -18,12 +18,12 @@ import type { OpenNotebooks } from './opennotebooks';
 export async function reloadMerged(
   { context, content: notebook }: NotebookPanel,
   notebooks: OpenNotebooks,
-  lastFiled: LastFiled
+  lastFiled: LastSaved
 ): Promise<void> {
   const { mergeFile } = await import('./filemerge');
   const { model } = context;
   model.fromJSON = content => {
-    const base = lastFiled.of(model) ?? filedNotebook(model.sharedModel);
+    const base = lastFiled.of(model) ?? savedNotebook(model.sharedModel);
     notebooks.changeForAgent({ context }, () => {
       keepActiveCell(notebook, () => {
         const { filed, unsaved } = mergeFile(

@@ -15,7 +15,7 @@ import { DisposableSet } from '@lumino/disposable';
 import { CommandIDs } from '../commands/commandids';
 import { cellArguments } from './cellplace';
 import type { CellFinder } from './cellplace';
-import type { Reviews } from './openreviews';
+import type { OpenReviews } from './openreviews';
 import type { ReviewView } from './reviewview';
 
 /**
@@ -23,7 +23,7 @@ import type { ReviewView } from './reviewview';
  */
 export interface IReviewTargets {
   readonly cells: CellFinder;
-  readonly reviews: Reviews;
+  readonly reviews: OpenReviews;
   readonly views: ReadonlyMap<NotebookPanel, ReviewView>;
   readonly trans: TranslationBundle;
 }

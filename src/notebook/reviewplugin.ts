@@ -23,7 +23,7 @@ export const reviewPlugin: JupyterFrontEndPlugin<void> = {
   activate: (
     app: JupyterFrontEnd,
     channel: IAgentChannel,
-    agentNotebooks: IAgentNotebooks,
+    provided: IAgentNotebooks,
     tracker: INotebookTracker,
     palette: ICommandPalette | null,
     translator: ITranslator | null
@@ -31,7 +31,7 @@ export const reviewPlugin: JupyterFrontEndPlugin<void> = {
     const trans = (translator ?? nullTranslator).load('hdsp_agent');
     const { commands } = app;
     const { client } = channel;
-    const { desk } = agentNotebooks;
+    const { agentNotebooks } = provided;
     const pointed = () =>
       app.contextMenuHitTest(node => node.classList.contains('jp-Cell'));
     // What happens while the rest is loaded.
@@ -39,10 +39,10 @@ export const reviewPlugin: JupyterFrontEndPlugin<void> = {
     const remember = (_: unknown, change: IAgentChange) => {
       early.push(change);
     };
-    desk.changedByAgent.connect(remember);
-    whenOpened(desk.notebooks, async () => {
+    agentNotebooks.changedByAgent.connect(remember);
+    whenOpened(agentNotebooks.notebooks, async () => {
       const { createReview, REVIEW_COMMANDS } = await import('./reviewui');
-      desk.changedByAgent.disconnect(remember);
+      agentNotebooks.changedByAgent.disconnect(remember);
       const category = trans.__('HDSP Agent');
       for (const command of REVIEW_COMMANDS) {
         palette?.addItem({ command, category });
@@ -50,7 +50,7 @@ export const reviewPlugin: JupyterFrontEndPlugin<void> = {
       return createReview({
         client,
         commands,
-        desk,
+        agentNotebooks,
         tracker,
         trans,
         early,

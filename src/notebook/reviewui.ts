@@ -5,12 +5,12 @@ import type { IDisposable } from '@lumino/disposable';
 import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
 
 import type { ChannelClient } from '../comm/client';
-import { sayWarning } from '../notifications';
+import { showWarning } from '../notifications';
 import { CellFinder } from './cellplace';
 import { CellMarks } from './cellmarks';
-import type { IAgentChange, NotebookDesk } from './agentnotebooks';
+import type { IAgentChange, AgentNotebooks } from './agentnotebooks';
 import { addReviewCommands, REVIEW_COMMANDS } from './reviewcommands';
-import { Reviews } from './openreviews';
+import { OpenReviews } from './openreviews';
 import { ReviewView } from './reviewview';
 
 export { REVIEW_COMMANDS };
@@ -18,10 +18,10 @@ export { REVIEW_COMMANDS };
 /**
  * What a review works with.
  */
-export interface IReviewSurroundings {
+export interface IReviewEnvironment {
   readonly client: Pick<ChannelClient, 'request'>;
   readonly commands: CommandRegistry;
-  readonly desk: NotebookDesk;
+  readonly agentNotebooks: AgentNotebooks;
   readonly tracker: INotebookTracker;
   readonly trans: TranslationBundle;
 
@@ -44,14 +44,14 @@ export interface IReviewSurroundings {
 export function createReview({
   client,
   commands,
-  desk,
+  agentNotebooks,
   tracker,
   trans,
   early,
   pointed
-}: IReviewSurroundings): IDisposable {
-  const { notebooks } = desk;
-  const reviews = new Reviews(desk);
+}: IReviewEnvironment): IDisposable {
+  const { notebooks } = agentNotebooks;
+  const reviews = new OpenReviews(agentNotebooks);
   const views = new Map<NotebookPanel, ReviewView>();
   reviews.reviewed.connect((_, verdict) => {
     const { context, taskId, cellId, accepted, part } = verdict;
@@ -69,7 +69,7 @@ export function createReview({
       });
   });
   reviews.refused.connect(() => {
-    sayWarning(
+    showWarning(
       trans.__(
         'You have written in the same lines since, so the agent’s change was not taken back there. Change them by hand.'
       )
@@ -85,7 +85,7 @@ export function createReview({
       trans,
       loadDiffs: () => import('./celldiff')
     });
-    const marks = new CellMarks({ desk, panel, review, trans });
+    const marks = new CellMarks({ agentNotebooks, panel, review, trans });
     views.set(panel, view);
     return new DisposableDelegate(() => {
       views.delete(panel);

@@ -12,7 +12,7 @@ import { outputsHash } from './outputshash';
  * A cell as the file has it, as far as it takes to tell later what was changed
  * since.
  */
-export interface IFiledCell {
+export interface ISavedCell {
   readonly type: string;
   readonly source: string;
   readonly count: number | null;
@@ -30,34 +30,36 @@ export interface IFiledCell {
 }
 
 /**
- * A notebook as the file has it: its cells by their names (see `named`), in
+ * A notebook as the file has it: its cells by their names (see `withUniqueNames`), in
  * order.
  */
-export interface IFiledNotebook {
-  readonly cells: ReadonlyMap<string, IFiledCell>;
+export interface ISavedNotebook {
+  readonly cells: ReadonlyMap<string, ISavedCell>;
   readonly metadata: PartialJSONObject;
 }
 
 /**
  * What is in a file that says what this model says now.
  */
-export function filedNotebook(notebook: ISharedNotebook): IFiledNotebook {
+export function savedNotebook(notebook: ISharedNotebook): ISavedNotebook {
   return {
     cells: new Map(
-      named(notebook.cells, cell => cell.getId()).map(([name, cell]) => [
-        name,
-        {
-          type: cell.cell_type,
-          source: cell.getSource(),
-          count: 'execution_count' in cell ? cell.execution_count : null,
-          outputs:
-            cell.cell_type === 'code'
-              ? outputsHash((cell as ISharedCodeCell).getOutputs())
-              : null,
-          metadata: cell.getMetadata(),
-          attachments: attachmentsOf(cell)
-        }
-      ])
+      withUniqueNames(notebook.cells, cell => cell.getId()).map(
+        ([name, cell]) => [
+          name,
+          {
+            type: cell.cell_type,
+            source: cell.getSource(),
+            count: 'execution_count' in cell ? cell.execution_count : null,
+            outputs:
+              cell.cell_type === 'code'
+                ? outputsHash((cell as ISharedCodeCell).getOutputs())
+                : null,
+            metadata: cell.getMetadata(),
+            attachments: attachmentsOf(cell)
+          }
+        ]
+      )
     ),
     metadata: notebook.getMetadata()
   };
@@ -66,7 +68,7 @@ export function filedNotebook(notebook: ISharedNotebook): IFiledNotebook {
 /**
  * A cell of a file.
  */
-export function filedCell(cell: nbformat.ICell): IFiledCell {
+export function savedCell(cell: nbformat.ICell): ISavedCell {
   return {
     type: cell.cell_type,
     source: inOneText(cell.source),
@@ -95,7 +97,7 @@ export function attachmentsOf(
  * Cells with names that are all different: their ids, and of one whose id
  * another before it has, a name that no id can be.
  */
-export function named<T>(
+export function withUniqueNames<T>(
   cells: Iterable<T>,
   idOf: (cell: T) => string
 ): [string, T][] {

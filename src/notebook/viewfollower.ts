@@ -4,7 +4,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { NotebookWorkMessage } from '../generated/wire';
 import { agentIcon } from '../panel/agenticon';
-import type { IAgentChange, NotebookDesk } from './agentnotebooks';
+import type { IAgentChange, AgentNotebooks } from './agentnotebooks';
 import { Listener } from '../listener';
 
 /**
@@ -26,11 +26,11 @@ const DOINGS = ['wheel', 'touchmove', 'keydown', 'pointerdown'] as const;
  * Once the person went their own way, the view stays with them, until they
  * come back to the cell the agent is at, or ask for it.
  */
-export class Follower extends Listener {
-  constructor(options: Follower.IOptions) {
+export class ViewFollower extends Listener {
+  constructor(options: ViewFollower.IOptions) {
     super();
     this._options = options;
-    const { desk, panel } = options;
+    const { agentNotebooks, panel } = options;
     this._active = panel.content.activeCell;
     this._button = this._createButton();
     panel.node.append(this._button);
@@ -41,8 +41,8 @@ export class Follower extends Listener {
       });
     }
     panel.content.activeCellChanged.connect(this._onActive, this);
-    desk.changedByAgent.connect(this._onChange, this);
-    desk.workChanged.connect(this._onWork, this);
+    agentNotebooks.changedByAgent.connect(this._onChange, this);
+    agentNotebooks.workChanged.connect(this._onWork, this);
   }
 
   /**
@@ -82,12 +82,12 @@ export class Follower extends Listener {
   }
 
   private _onActive(): void {
-    const { desk, now, panel } = this._options;
+    const { agentNotebooks, now, panel } = this._options;
     const before = this._active;
     this._active = panel.content.activeCell;
     // Where the active cell was deleted, nobody selected the next one.
     const isThere = before && panel.content.widgets.includes(before);
-    if (isThere && !desk.notebooks.isChangedByAgent(panel)) {
+    if (isThere && !agentNotebooks.notebooks.isChangedByAgent(panel)) {
       this._busyAt = now();
     }
   }
@@ -171,8 +171,8 @@ export class Follower extends Listener {
   }
 
   private get _path(): string | null {
-    const { desk, panel } = this._options;
-    return desk.notebooks.pathOf(panel);
+    const { agentNotebooks, panel } = this._options;
+    return agentNotebooks.notebooks.pathOf(panel);
   }
 
   private get _scroller(): HTMLElement {
@@ -201,7 +201,7 @@ export class Follower extends Listener {
     return button;
   }
 
-  private readonly _options: Follower.IOptions;
+  private readonly _options: ViewFollower.IOptions;
   private readonly _button: HTMLButtonElement;
   private _last: string | null = null;
   private _active: Cell | null;
@@ -210,15 +210,15 @@ export class Follower extends Listener {
 }
 
 /**
- * The namespace for `Follower` statics.
+ * The namespace for `ViewFollower` statics.
  */
-export namespace Follower {
+export namespace ViewFollower {
   /**
    * Whom to follow, and where.
    */
   export interface IOptions {
-    readonly desk: Pick<
-      NotebookDesk,
+    readonly agentNotebooks: Pick<
+      AgentNotebooks,
       'notebooks' | 'changedByAgent' | 'workChanged'
     >;
     readonly panel: NotebookPanel;

@@ -7,6 +7,6 @@ import { flushSync } from 'react-dom';
  * Draw the body of a dialog before the dialog is put on the page, because that
  * is when it looks for where the focus goes, and where Tab begins anew.
  */
-export function draw(body: ReactWidget): void {
+export function drawDialogBody(body: ReactWidget): void {
   flushSync(() => MessageLoop.sendMessage(body, Widget.Msg.UpdateRequest));
 }

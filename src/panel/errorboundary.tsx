@@ -6,12 +6,12 @@ import { usePanel } from './services';
  * A part of the panel that may break without taking the others with it: then it
  * says what could not be shown, and offers to try again.
  */
-export function Boundary({
+export function ErrorBoundary({
   says,
   text,
   version,
   children
-}: Boundary.IProps): JSX.Element {
+}: ErrorBoundary.IProps): JSX.Element {
   const { trans } = usePanel();
   const explain = (problem: Error, tryAgain: () => void) => (
     <div className="jp-hdspAgent-broken" role="alert">
@@ -35,9 +35,9 @@ export function Boundary({
 }
 
 /**
- * The namespace for `Boundary` statics.
+ * The namespace for `ErrorBoundary` statics.
  */
-export namespace Boundary {
+export namespace ErrorBoundary {
   /**
    * The properties of a boundary.
    */

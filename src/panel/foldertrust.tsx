@@ -4,7 +4,7 @@ import { errorText } from '../errors';
 import type { ExtensionMessage } from '../generated/wire';
 import { focusComposer } from './composer/focuscomposer';
 import { SettingsApi } from '../settings/settingsapi';
-import { broughtLines } from '../settings/foldertexts';
+import { folderContentLines } from '../settings/foldertexts';
 import { FolderTrustData } from '../settings/foldertrustdata';
 import { usePanel } from './services';
 
@@ -12,7 +12,7 @@ import { usePanel } from './services';
  * Asks whether a person trusts the folder of the conversation, if that brings
  * something for the agent. Nothing waits for the answer.
  */
-export function FolderQuestion({
+export function FolderTrustQuestion({
   taskId
 }: {
   taskId: string | null;
@@ -42,7 +42,7 @@ export function FolderQuestion({
         )}
       </p>
       <ul>
-        {broughtLines(trans, brings).map(line => (
+        {folderContentLines(trans, brings).map(line => (
           <li key={line}>{line}</li>
         ))}
       </ul>

@@ -70,7 +70,7 @@ export function sizeText(bytes: number, trans: TranslationBundle): string {
 /**
  * A moment, as the reader's language writes date and time.
  */
-export function momentText(ts: number): string {
+export function dateTimeText(ts: number): string {
   return new Intl.DateTimeFormat(language(), {
     dateStyle: 'medium',
     timeStyle: 'short'

@@ -15,7 +15,7 @@ export interface IPages {
  * @param pages - The same object each time: another is observed anew, and what
  * is in sight then is fetched again.
  */
-export function More({ pages }: { pages: IPages }): JSX.Element {
+export function MoreButton({ pages }: { pages: IPages }): JSX.Element {
   const { trans } = usePanel();
   const button = React.useRef<HTMLButtonElement>(null);
   React.useEffect(() => {

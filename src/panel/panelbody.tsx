@@ -2,19 +2,19 @@ import * as React from 'react';
 
 import { keyTrouble } from '../state/modelsetup';
 import { AskBar } from './asks/askbar';
-import { Boundary } from './errorboundary';
+import { ErrorBoundary } from './errorboundary';
 import { UndoBar } from './changes/undobar';
 import { ChatView } from './chat/chatview';
 import { Composer } from './composer/composer';
 import { FirstRun } from './firstrun/firstrun';
-import { FolderQuestion } from './foldertrust';
+import { FolderTrustQuestion } from './foldertrust';
 import { focusNext } from './nextfocus';
 import { TabStrip } from './header/tabstrip';
 import { TaskHeader } from './header/taskheader';
 import { HistoryView } from './history/historyview';
 import { usePanelState, useStore } from './hooks';
 import { LocalModelLabel } from './localmodel/localmodellabel';
-import { Notices } from './servernotices';
+import { ServerNotices } from './servernotices';
 import { usePanel } from './services';
 
 /**
@@ -43,34 +43,40 @@ export function PanelBody(): JSX.Element | null {
   }
   return (
     <>
-      <Boundary says={trans.__('The notices could not be shown.')}>
-        <Notices
+      <ErrorBoundary says={trans.__('The notices could not be shown.')}>
+        <ServerNotices
           notices={notices}
           trouble={trouble}
           onDismiss={dismiss}
           onChooseStorage={() => openSettings('keys')}
           trans={trans}
         />
-      </Boundary>
-      <Boundary says={trans.__('Trust in this folder could not be shown.')}>
-        <FolderQuestion taskId={taskId} />
-      </Boundary>
-      <Boundary says={trans.__('The open conversations could not be listed.')}>
+      </ErrorBoundary>
+      <ErrorBoundary
+        says={trans.__('Trust in this folder could not be shown.')}
+      >
+        <FolderTrustQuestion taskId={taskId} />
+      </ErrorBoundary>
+      <ErrorBoundary
+        says={trans.__('The open conversations could not be listed.')}
+      >
         <TabStrip />
-      </Boundary>
+      </ErrorBoundary>
       {page === 'history' ? (
-        <Boundary says={trans.__('The past conversations could not be shown.')}>
+        <ErrorBoundary
+          says={trans.__('The past conversations could not be shown.')}
+        >
           <HistoryView />
-        </Boundary>
+        </ErrorBoundary>
       ) : (
         <>
-          <Boundary
+          <ErrorBoundary
             says={trans.__('The facts of the conversation could not be shown.')}
             version={taskId}
           >
             <TaskHeader />
-          </Boundary>
-          <Boundary
+          </ErrorBoundary>
+          <ErrorBoundary
             says={
               isEmpty
                 ? trans.__('How to begin could not be shown.')
@@ -79,31 +85,31 @@ export function PanelBody(): JSX.Element | null {
             version={taskId}
           >
             {isEmpty ? <FirstRun /> : <ChatView />}
-          </Boundary>
-          <Boundary
+          </ErrorBoundary>
+          <ErrorBoundary
             says={trans.__('What can be undone could not be shown.')}
             version={taskId}
           >
             <UndoBar />
-          </Boundary>
-          <Boundary
+          </ErrorBoundary>
+          <ErrorBoundary
             says={trans.__('What the agent waits for could not be shown.')}
             version={taskId}
           >
             <AskBar />
-          </Boundary>
-          <Boundary
+          </ErrorBoundary>
+          <ErrorBoundary
             says={trans.__('What the embedded model is could not be shown.')}
             version={taskId}
           >
             <LocalModelLabel />
-          </Boundary>
-          <Boundary
+          </ErrorBoundary>
+          <ErrorBoundary
             says={trans.__('The field to write in could not be shown.')}
             version={taskId}
           >
             <Composer />
-          </Boundary>
+          </ErrorBoundary>
         </>
       )}
     </>

@@ -11,20 +11,20 @@ import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { DisposableSet } from '@lumino/disposable';
 
 import { IAgentChannel, IAgentPanel } from '../tokens';
-import { addAsksCommands } from './asks/askcommands';
-import { watchAsks } from './asks/asknotifications';
-import { addChangesCommands } from './changes/undocommands';
+import { addAskCommands } from './asks/askcommands';
+import { notifyAsks } from './asks/asknotifications';
+import { addUndoCommands } from './changes/undocommands';
 import { addChatCommands } from './chat/chatcommands';
 import { addComposerCommands } from './composer/composercommands';
 import { DraftStorage, tabStorage } from './composer/draftstorage';
 import { addHeaderCommands } from './header/headercommands';
-import { onDemand } from './header/lazycomponent';
+import { lazyComponent } from './header/lazycomponent';
 import { addNotebookConversationCommands } from './notebookconversation/notebookconversationcommands';
-import { watchWhileAway } from './notify/awaynotifications';
+import { notifyWhileAway } from './notify/awaynotifications';
 import { AgentPanel } from './panelwidget';
 
 // Most of the panel's code, which Lab's start does not wait for.
-const Body = onDemand(async () => (await import('./panelbody')).PanelBody);
+const Body = lazyComponent(async () => (await import('./panelbody')).PanelBody);
 
 const PANEL_ID = 'hdsp-agent-panel';
 
@@ -74,13 +74,13 @@ export const panelPlugin: JupyterFrontEndPlugin<IAgentPanel> = {
     const { services } = widget;
     const additions = DisposableSet.from([
       addHeaderCommands(services),
-      addAsksCommands(services),
+      addAskCommands(services),
       addChatCommands(services),
-      addChangesCommands(services),
+      addUndoCommands(services),
       addNotebookConversationCommands(services),
       addComposerCommands(services),
-      watchAsks(services, widget),
-      watchWhileAway(services)
+      notifyAsks(services, widget),
+      notifyWhileAway(services)
     ]);
     widget.disposed.connect(() => additions.dispose());
     restorer?.add(widget, PANEL_ID);

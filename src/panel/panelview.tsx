@@ -1,6 +1,6 @@
 import * as React from 'react';
 
-import { Boundary } from './errorboundary';
+import { ErrorBoundary } from './errorboundary';
 import { ConnectionBanner, ConnectionState, announcement } from './connection';
 import { useStore } from './hooks';
 import { usePanel } from './services';
@@ -36,9 +36,9 @@ export function PanelView({
         actions={actions}
         trans={trans}
       />
-      <Boundary says={trans.__('The panel could not be shown.')}>
+      <ErrorBoundary says={trans.__('The panel could not be shown.')}>
         <Body />
-      </Boundary>
+      </ErrorBoundary>
     </>
   );
 }

@@ -26,7 +26,7 @@ import { PanelView } from './panelview';
  * The agent's panel as a widget of the side bar.
  *
  * #### Notes
- * It is empty until it is first seen, or until `draw` is called.
+ * It is empty until it is first seen, or until `drawDialogBody` is called.
  */
 export class AgentPanel extends ReactWidget {
   constructor(options: AgentPanel.IOptions) {

@@ -8,13 +8,13 @@ import type { Notice, SecretStorageStatus } from '../generated/wire';
 /**
  * What a person should know, each with a way to put it away.
  */
-export function Notices({
+export function ServerNotices({
   notices,
   trouble,
   onDismiss,
   onChooseStorage,
   trans
-}: Notices.IProps): JSX.Element | null {
+}: ServerNotices.IProps): JSX.Element | null {
   // The server may tell the same thing as a notice too, which can be put away.
   const untold =
     trouble && !notices.some(({ code }) => code === trouble.code)
@@ -66,9 +66,9 @@ export function Notices({
 }
 
 /**
- * The namespace for `Notices` statics.
+ * The namespace for `ServerNotices` statics.
  */
-export namespace Notices {
+export namespace ServerNotices {
   /**
    * The properties of a list of notices.
    */

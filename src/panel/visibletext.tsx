@@ -12,7 +12,7 @@ import { usePanel } from './services';
  * What is approved must be what was read. A character that turns the direction
  * lets `rm` look like a comment, and a thousand empty lines hide what is below.
  */
-export function Unseen({ text }: { text: string }): JSX.Element {
+export function VisibleText({ text }: { text: string }): JSX.Element {
   const { trans } = usePanel();
   const parts = React.useMemo(() => partsOf(text, trans), [text, trans]);
   return (

@@ -15,7 +15,7 @@ import { SettingsWidget } from './settingswidget';
 /**
  * What the settings need of the page they are in.
  */
-export interface ISurroundings {
+export interface ISettingsEnvironment {
   serverSettings: ServerConnection.ISettings;
   translator: ITranslator;
 
@@ -29,7 +29,7 @@ export interface ISurroundings {
  * Create the settings and have them ask the server for what they show.
  */
 export function createSettings(
-  surroundings: ISurroundings
+  surroundings: ISettingsEnvironment
 ): MainAreaWidget<SettingsWidget> {
   const { serverSettings, translator, channel } = surroundings;
   const trans = translator.load('hdsp_agent');

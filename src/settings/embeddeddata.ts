@@ -3,7 +3,7 @@ import type {
   LocalModelList,
   LocalModelView
 } from '../generated/rest';
-import { Pace } from '../panel/localmodel/downloadrate';
+import { DownloadRate } from '../panel/localmodel/downloadrate';
 
 import type { SettingsApi } from './settingsapi';
 import { RemoteData } from './remotedata';
@@ -30,7 +30,7 @@ export class EmbeddedData extends RemoteData<LocalModelList> {
   /**
    * How fast what is being fetched comes.
    */
-  get pace(): Pace {
+  get pace(): DownloadRate {
     return this._pace;
   }
 
@@ -154,7 +154,7 @@ export class EmbeddedData extends RemoteData<LocalModelList> {
     }
   }
 
-  private readonly _pace = new Pace();
+  private readonly _pace = new DownloadRate();
   private _freed: number | null = null;
   private _timer: ReturnType<typeof setTimeout> | undefined;
 }

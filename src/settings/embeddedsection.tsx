@@ -3,7 +3,7 @@ import * as React from 'react';
 import { errorText } from '../errors';
 import type { LocalModelList, LocalModelView } from '../generated/rest';
 import { fullCount } from '../panel/formats';
-import { GettingProgress } from '../panel/localmodel/downloadprogress';
+import { DownloadProgress } from '../panel/localmodel/downloadprogress';
 import {
   bytesText,
   canText,
@@ -123,7 +123,7 @@ function ModelItem({
         </a>
       </p>
       {one.state === 'getting' && (
-        <GettingProgress model={one} pace={embedded.pace} trans={trans} />
+        <DownloadProgress model={one} pace={embedded.pace} trans={trans} />
       )}
       {failure && (
         <p className="jp-hdspSettings-error" role="alert">

@@ -5,7 +5,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { asErrorBody, errorText } from '../errors';
 
 import { SettingsApi } from './settingsapi';
-import { broughtLines } from './foldertexts';
+import { folderContentLines } from './foldertexts';
 import type { IDialogs } from './dialogs';
 
 /**
@@ -20,7 +20,7 @@ export async function decideAboutFolder(
   const api = new SettingsApi(options.serverSettings);
   try {
     const { folder, brings } = await api.folderTrust(null);
-    const lines = broughtLines(trans, brings);
+    const lines = folderContentLines(trans, brings);
     const sure =
       !trusted ||
       (await options.dialogs.confirm({

@@ -14,7 +14,7 @@ const MOST_NAMES = 12;
 /**
  * What a folder brings, in a line for each kind.
  */
-export function broughtLines(
+export function folderContentLines(
   trans: TranslationBundle,
   brings: readonly BroughtView[]
 ): string[] {

@@ -7,7 +7,7 @@ import type { IField } from './fields';
  * Only the accents of Latin, Greek and Cyrillic are dropped. The marks of kana stay, since が and か
  * are different letters; Hangul is taken apart, so a syllable is found while it is still being typed.
  */
-export function fold(text: string): string {
+export function normalized(text: string): string {
   return text
     .normalize('NFKD')
     .replace(/[\u0300-\u036f]/g, '')
@@ -47,10 +47,10 @@ export function textsOf(field: IField): string[] {
  * Whether every word of a query is found in one of the texts.
  */
 export function matches(query: string, texts: readonly string[]): boolean {
-  const words = fold(query).split(/\s+/).filter(Boolean);
+  const words = normalized(query).split(/\s+/).filter(Boolean);
   if (words.length === 0) {
     return true;
   }
-  const folded = texts.map(fold);
+  const folded = texts.map(normalized);
   return words.every(word => folded.some(text => text.includes(word)));
 }

@@ -5,7 +5,7 @@ import * as React from 'react';
 import type { CellVersion } from '../generated/rest';
 import { lineChanges } from '../notebook/linechanges';
 import { diffLines } from '../panel/chat/diff';
-import { draw } from '../panel/drawdialogbody';
+import { drawDialogBody } from '../panel/drawdialogbody';
 import { authorText, whenText } from './timelinetexts';
 
 /**
@@ -46,7 +46,7 @@ export async function askCellVersion(
     return null;
   }
   const body = new VersionsBody(question);
-  draw(body);
+  drawDialogBody(body);
   const dialog = new Dialog({
     title,
     body,

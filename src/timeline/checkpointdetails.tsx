@@ -4,10 +4,10 @@ import { asErrorBody } from '../errors';
 import type { CheckpointDiff, CheckpointView } from '../generated/rest';
 import type { ErrorBody } from '../generated/wire';
 import { fullCount } from '../panel/formats';
-import { Problem } from '../panel/header/problemnote';
+import { ProblemNote } from '../panel/header/problemnote';
 import { usePanel } from '../panel/services';
 import type { Comparison } from './timelineapi';
-import { useModel, useTimeLine } from './timelinecontext';
+import { useTimelineModel, useTimeline } from './timelinecontext';
 import { FileDifference } from './filediff';
 import { partsOf } from './restoreactions';
 import { failureOf } from './whynot';
@@ -28,9 +28,9 @@ export function CheckpointDetails({
   checkpoint: CheckpointView;
 }): JSX.Element {
   const { trans } = usePanel();
-  const { model, travel } = useTimeLine();
-  const against = useModel(({ against }) => against);
-  const operation = useModel(({ open }) => open);
+  const { model, restoreActions } = useTimeline();
+  const against = useTimelineModel(({ against }) => against);
+  const operation = useTimelineModel(({ open }) => open);
   return (
     <>
       <div className="jp-hdspAgent-timeline-line">
@@ -50,7 +50,7 @@ export function CheckpointDetails({
           type="button"
           className="jp-hdspAgent-button"
           onClick={() =>
-            void travel.restore(
+            void restoreActions.restore(
               model.filter.place,
               checkpoint.id,
               partsOf(checkpoint)
@@ -91,14 +91,14 @@ function Differences({
   against: Comparison;
 }): JSX.Element {
   const { trans } = usePanel();
-  const { model, travel } = useTimeLine();
+  const { model, restoreActions } = useTimeline();
   const [diff, setDiff] = React.useState<CheckpointDiff | null>(null);
   const [error, setError] = React.useState<ErrorBody | null>(null);
   const [most, setMost] = React.useState(MOST_FILES);
   const { place } = model.filter;
   React.useEffect(() => {
     let isWanted = true;
-    travel.api.diff(place, id, { against, content: false }).then(
+    restoreActions.api.diff(place, id, { against, content: false }).then(
       found => {
         if (isWanted) {
           setDiff(found);
@@ -113,9 +113,9 @@ function Differences({
     return () => {
       isWanted = false;
     };
-  }, [travel, place, id, against]);
+  }, [restoreActions, place, id, against]);
   if (error !== null) {
-    return <Problem error={failureOf(error, trans)} />;
+    return <ProblemNote error={failureOf(error, trans)} />;
   }
   if (diff === null) {
     return <p role="status">{trans.__('Comparing…')}</p>;

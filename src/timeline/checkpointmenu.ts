@@ -5,7 +5,7 @@ import type { IPanelServices } from '../panel/services';
 import { plainName } from '../panel/visibletext';
 import { CommandIDs } from '../commands/commandids';
 import type { Comparison, Part } from './timelineapi';
-import type { ITimeLine } from './timelinecontext';
+import type { ITimeline } from './timelinecontext';
 import { partsOf } from './restoreactions';
 
 /**
@@ -14,7 +14,7 @@ import { partsOf } from './restoreactions';
  */
 export function checkpointEntries(
   services: IPanelServices,
-  { model, travel }: ITimeLine,
+  { model, restoreActions }: ITimeline,
   operation: string,
   checkpoint: CheckpointView
 ): readonly (IMenuEntry | null)[] {
@@ -22,7 +22,7 @@ export function checkpointEntries(
   const { place } = model.filter;
   const parts = partsOf(checkpoint);
   const restore = (wanted: readonly Part[]) => () =>
-    void travel.restore(place, checkpoint.id, wanted);
+    void restoreActions.restore(place, checkpoint.id, wanted);
   const compare = (against: Comparison) => () =>
     model.unfold(operation, against);
   const labels: Readonly<Record<Part, string>> = {
@@ -36,7 +36,7 @@ export function checkpointEntries(
     conversation: trans.__('Go back in the conversation…')
   };
   const save = (kind: 'zip' | 'git') => () =>
-    saveAs(travel.api.exportUrl(place, checkpoint.id, kind));
+    saveAs(restoreActions.api.exportUrl(place, checkpoint.id, kind));
   const { taskId } = checkpoint;
   return [
     { label: trans.__('Restore everything…'), run: restore(parts) },
@@ -49,7 +49,7 @@ export function checkpointEntries(
           ? trans.__('Restart and re-run to here…')
           : trans.__('Restart %1 and re-run to here…', plainName(path)),
       run: () =>
-        void travel.restart({
+        void restoreActions.restart({
           path,
           checkpoint: checkpoint.id,
           ...(place.task !== undefined && { task: place.task })

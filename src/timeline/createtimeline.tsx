@@ -2,18 +2,18 @@ import type { IStateDB } from '@jupyterlab/statedb';
 import * as React from 'react';
 
 import type { IPanelServices } from '../panel/services';
-import { TimeLineContext } from './timelinecontext';
-import type { ITimeLineFilter } from './timelinemodel';
-import { TimeLineModel } from './timelinemodel';
-import { TimeTravel } from './restoreactions';
+import { TimelineContext } from './timelinecontext';
+import type { ITimelineFilter } from './timelinemodel';
+import { TimelineModel } from './timelinemodel';
+import { RestoreActions } from './restoreactions';
 import { TimelineView } from './timelineview';
 
 /**
  * Everything of the time line that Lab's start does not wait for.
  */
-export interface ITimeLineUi {
-  readonly model: TimeLineModel;
-  readonly travel: TimeTravel;
+export interface ITimelineUi {
+  readonly model: TimelineModel;
+  readonly restoreActions: RestoreActions;
   readonly View: React.ComponentType;
 }
 
@@ -27,14 +27,14 @@ const REMEMBERED = 'hdsp-agent:time-line';
  *
  * @param memory - Remembers over a reload what was listed.
  */
-export function createTimeLine(
+export function createTimeline(
   services: IPanelServices,
   memory: IStateDB | null
-): ITimeLineUi {
-  const travel = new TimeTravel(services);
+): ITimelineUi {
+  const restoreActions = new RestoreActions(services);
   const { client } = services;
-  const model = new TimeLineModel({ api: travel.api, client });
-  travel.happened.connect(() => {
+  const model = new TimelineModel({ api: restoreActions.api, client });
+  restoreActions.happened.connect(() => {
     if (model.view !== null) {
       void model.refresh();
     }
@@ -46,10 +46,10 @@ export function createTimeLine(
       void memory?.save(REMEMBERED, { ...saved, place: { ...saved.place } });
     }
   });
-  const value = { model, travel };
+  const value = { model, restoreActions };
   const begin = async () => {
     const before = (await memory?.fetch(REMEMBERED)) as
-      ITimeLineFilter | undefined;
+      ITimelineFilter | undefined;
     // A command may have chosen meanwhile.
     if (model.view === null && !model.isLoading) {
       await model.show(before?.place ? before : model.filter);
@@ -58,9 +58,9 @@ export function createTimeLine(
   const View = () => {
     React.useEffect(() => void begin(), []);
     return (
-      <TimeLineContext.Provider value={value}>
+      <TimelineContext.Provider value={value}>
         <TimelineView />
-      </TimeLineContext.Provider>
+      </TimelineContext.Provider>
     );
   };
   return { ...value, View };

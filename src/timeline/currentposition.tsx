@@ -5,21 +5,21 @@ import { IconButton } from '../panel/header/iconbutton';
 import { useAction } from '../panel/header/useaction';
 import { usePanel } from '../panel/services';
 import { LabDialogs } from '../settings/dialogs';
-import { useModel, useTimeLine } from './timelinecontext';
+import { useTimelineModel, useTimeline } from './timelinecontext';
 import { checkpointText } from './reasons';
 import { operationText, whenText } from './timelinetexts';
 
 /**
  * Where one is on the time line, always in sight, and what one can do from there.
  */
-export function Head(): JSX.Element {
+export function CurrentPosition(): JSX.Element {
   const { trans } = usePanel();
-  const { model, travel } = useTimeLine();
+  const { model, restoreActions } = useTimeline();
   const { isBusy, run } = useAction();
-  const newest = useModel(({ operations }) => operations.at(0));
+  const newest = useTimelineModel(({ operations }) => operations.at(0));
   const undoable = newest?.undoable ? newest : null;
   const save = (note?: string) =>
-    run(() => travel.save(model.filter.place, note));
+    run(() => restoreActions.save(model.filter.place, note));
   const saveNoted = async () => {
     const note = await new LabDialogs(trans).askName({
       title: trans.__('Save a checkpoint'),
@@ -59,7 +59,9 @@ export function Head(): JSX.Element {
             }
             aria-disabled={isBusy}
             onClick={() =>
-              void run(() => travel.undo(model.filter.place, undoable.id))
+              void run(() =>
+                restoreActions.undo(model.filter.place, undoable.id)
+              )
             }
           />
         )}
@@ -70,12 +72,12 @@ export function Head(): JSX.Element {
 
 function Here(): JSX.Element {
   const { trans } = usePanel();
-  const view = useModel(({ view }) => view);
+  const view = useTimelineModel(({ view }) => view);
   const here = view?.here;
-  const done = useModel(({ operations }) =>
+  const done = useTimelineModel(({ operations }) =>
     operations.find(({ checkpoint }) => checkpoint?.here)
   );
-  const target = useModel(model => model.checkpoint(done?.target));
+  const target = useTimelineModel(model => model.checkpoint(done?.target));
   return (
     <p className="jp-hdspAgent-timeline-here" role="status">
       <span className="jp-hdspAgent-timeline-dot" aria-hidden="true" />

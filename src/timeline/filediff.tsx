@@ -13,12 +13,12 @@ import type {
 import type { ErrorBody } from '../generated/wire';
 import { Diff } from '../panel/chat/diff';
 import { sizeText } from '../panel/formats';
-import { Problem } from '../panel/header/problemnote';
+import { ProblemNote } from '../panel/header/problemnote';
 import { usePanel } from '../panel/services';
-import { Unseen } from '../panel/visibletext';
+import { VisibleText } from '../panel/visibletext';
 import type { Comparison } from './timelineapi';
-import { useTimeLine } from './timelinecontext';
-import { PictureSides } from './picturediff';
+import { useTimeline } from './timelinecontext';
+import { PictureDiff } from './picturediff';
 import { failureOf } from './whynot';
 
 /**
@@ -57,7 +57,7 @@ export function FileDifference({
           className="jp-hdspAgent-chat-fold-caret"
         />
         <span className="jp-hdspAgent-timeline-path">
-          <Unseen text={file.path} />
+          <VisibleText text={file.path} />
         </span>
         <span className="jp-hdspAgent-timeline-change">
           {changeText(file, trans)}
@@ -66,7 +66,7 @@ export function FileDifference({
       {isOpen && (
         <div id={content} className="jp-hdspAgent-timeline-content">
           {file.kind === 'image' && !isSameContent(file) ? (
-            <PictureSides file={file} diff={diff} />
+            <PictureDiff file={file} diff={diff} />
           ) : (
             <FileContent
               file={file}
@@ -93,7 +93,7 @@ function FileContent({
   against: Comparison;
 }): JSX.Element {
   const { trans } = usePanel();
-  const { model, travel } = useTimeLine();
+  const { model, restoreActions } = useTimeline();
   const [whole, setWhole] = React.useState<FileDiff | null>(
     isSameContent(file) ? file : null
   );
@@ -109,7 +109,7 @@ function FileContent({
         // A name that no text can say cannot be asked for.
         ...(raw === undefined && { only: path })
       };
-      travel.api.diff(place, checkpoint, wanted).then(
+      restoreActions.api.diff(place, checkpoint, wanted).then(
         ({ files }) => {
           if (isWanted) {
             setWhole(
@@ -127,9 +127,9 @@ function FileContent({
     return () => {
       isWanted = false;
     };
-  }, [travel, place, checkpoint, against, path, raw, whole]);
+  }, [restoreActions, place, checkpoint, against, path, raw, whole]);
   if (error !== null) {
-    return <Problem error={failureOf(error, trans)} />;
+    return <ProblemNote error={failureOf(error, trans)} />;
   }
   if (whole === null) {
     return <p role="status">{trans.__('Comparing…')}</p>;

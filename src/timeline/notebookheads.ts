@@ -6,7 +6,7 @@ import { Signal } from '@lumino/signaling';
 import type { ChannelClient } from '../comm/client';
 import type { ExtensionMessage } from '../generated/wire';
 import { Listener } from '../listener';
-import { TimeLineApi } from './timelineapi';
+import { TimelineApi } from './timelineapi';
 
 /**
  * How long reasons to ask are gathered, in milliseconds.
@@ -21,7 +21,7 @@ const LOOKED_AT = 20;
 /**
  * What can be done where a notebook is.
  */
-export interface IHead {
+export interface INotebookHead {
   /**
    * Whether there is a checkpoint to restore anything from.
    */
@@ -37,10 +37,10 @@ export interface IHead {
  * What can be done where the notebook in front is, so that buttons that would
  * do nothing say so.
  */
-export class Heads extends Listener {
-  constructor({ serverSettings, client, current }: Heads.IOptions) {
+export class NotebookHeads extends Listener {
+  constructor({ serverSettings, client, current }: NotebookHeads.IOptions) {
     super();
-    this._api = new TimeLineApi(serverSettings);
+    this._api = new TimelineApi(serverSettings);
     this._current = current;
     this._debouncer = new Debouncer(() => this._ask(), GATHERED_FOR);
     client.messageReceived.connect(this._onMessage, this);
@@ -57,7 +57,7 @@ export class Heads extends Listener {
   /**
    * What can be done; `null` while that is not known.
    */
-  of(path: string | null): IHead | null {
+  of(path: string | null): INotebookHead | null {
     return path === null ? null : (this._known.get(path) ?? null);
   }
 
@@ -100,17 +100,17 @@ export class Heads extends Listener {
     }
   }
 
-  private readonly _api: TimeLineApi;
+  private readonly _api: TimelineApi;
   private readonly _current: () => string | null;
   private readonly _debouncer: Debouncer;
-  private readonly _known = new Map<string, IHead>();
+  private readonly _known = new Map<string, INotebookHead>();
   private readonly _changed = new Signal<this, void>(this);
 }
 
 /**
- * The namespace for `Heads` statics.
+ * The namespace for `NotebookHeads` statics.
  */
-export namespace Heads {
+export namespace NotebookHeads {
   /**
    * Whom to ask, about what.
    */

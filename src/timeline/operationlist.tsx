@@ -1,9 +1,9 @@
 import * as React from 'react';
 
-import { Problem } from '../panel/header/problemnote';
-import { More } from '../panel/morebutton';
+import { ProblemNote } from '../panel/header/problemnote';
+import { MoreButton } from '../panel/morebutton';
 import { usePanel } from '../panel/services';
-import { useModel, useTimeLine } from './timelinecontext';
+import { useTimelineModel, useTimeline } from './timelinecontext';
 import { isAbout } from './timelinemodel';
 import { OperationRow } from './operationrow';
 import { failureOf } from './whynot';
@@ -13,9 +13,9 @@ import { failureOf } from './whynot';
  */
 export function OperationList(): JSX.Element {
   const { trans } = usePanel();
-  const all = useModel(({ operations }) => operations);
-  const open = useModel(({ open }) => open);
-  const { only, place } = useModel(({ filter }) => filter);
+  const all = useTimelineModel(({ operations }) => operations);
+  const open = useTimelineModel(({ open }) => open);
+  const { only, place } = useTimelineModel(({ filter }) => filter);
   const notebook = only === 'notebook' ? place.path : undefined;
   const rows = React.useMemo(
     () =>
@@ -49,7 +49,7 @@ export function OperationList(): JSX.Element {
 
 function Nothing({ isFiltered }: { isFiltered: boolean }): JSX.Element {
   const { trans } = usePanel();
-  const { model } = useTimeLine();
+  const { model } = useTimeline();
   const { place } = model.filter;
   return (
     <div className="jp-hdspAgent-timeline-note">
@@ -78,13 +78,13 @@ function Nothing({ isFiltered }: { isFiltered: boolean }): JSX.Element {
  */
 function Older(): JSX.Element | null {
   const { trans } = usePanel();
-  const { model } = useTimeLine();
-  const hasMore = useModel(({ view }) => view?.more ?? false);
-  const error = useModel(({ error }) => error);
+  const { model } = useTimeline();
+  const hasMore = useTimelineModel(({ view }) => view?.more ?? false);
+  const error = useTimelineModel(({ error }) => error);
   return hasMore ? (
     <div className="jp-hdspAgent-timeline-note">
-      <Problem error={error && failureOf(error, trans)} />
-      <More pages={model} />
+      <ProblemNote error={error && failureOf(error, trans)} />
+      <MoreButton pages={model} />
     </div>
   ) : null;
 }

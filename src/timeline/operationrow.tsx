@@ -8,7 +8,7 @@ import { openMenu } from '../panel/composer/popupmenu';
 import { IconButton } from '../panel/header/iconbutton';
 import { useAction } from '../panel/header/useaction';
 import { usePanel } from '../panel/services';
-import { useModel, useTimeLine } from './timelinecontext';
+import { useTimelineModel, useTimeline } from './timelinecontext';
 import { CheckpointDetails } from './checkpointdetails';
 import { checkpointEntries } from './checkpointmenu';
 import { whyText } from './whynot';
@@ -31,7 +31,7 @@ export const OperationRow = React.memo(function OperationRow({
   isOpen: boolean;
 }): JSX.Element {
   const { trans } = usePanel();
-  const { model, travel } = useTimeLine();
+  const { model, restoreActions } = useTimeline();
   const { isBusy, run } = useAction();
   const { id, ts, checkpoint, undoable, error, errorWhy, kind, status } =
     operation;
@@ -46,7 +46,7 @@ export const OperationRow = React.memo(function OperationRow({
     const frame = requestAnimationFrame(() => bringUp(node));
     return () => cancelAnimationFrame(frame);
   }, [isOpen]);
-  const target = useModel(model => model.checkpoint(operation.target));
+  const target = useTimelineModel(model => model.checkpoint(operation.target));
   const title = operationText(operation, target, trans);
   const content = React.useId();
   return (
@@ -90,7 +90,9 @@ export const OperationRow = React.memo(function OperationRow({
                 ? trans.__('Redo: %1', title)
                 : trans.__('Undo: %1', title)
             }
-            onClick={() => void run(() => travel.undo(model.filter.place, id))}
+            onClick={() =>
+              void run(() => restoreActions.undo(model.filter.place, id))
+            }
           >
             {kind === 'undo' ? trans.__('Redo') : trans.__('Undo')}
           </button>
@@ -143,7 +145,7 @@ function RowMenu({
 }): JSX.Element {
   const services = usePanel();
   const { trans } = services;
-  const timeLine = useTimeLine();
+  const timeline = useTimeline();
   const button = React.useRef<HTMLButtonElement>(null);
   return (
     <IconButton
@@ -160,7 +162,7 @@ function RowMenu({
         if (button.current !== null) {
           openMenu(
             button.current,
-            checkpointEntries(services, timeLine, operation.id, checkpoint)
+            checkpointEntries(services, timeline, operation.id, checkpoint)
           );
         }
       }}

@@ -4,9 +4,9 @@ import { asErrorBody } from '../errors';
 import type { CheckpointDiff, FileDiff } from '../generated/rest';
 import type { ErrorBody } from '../generated/wire';
 import { sizeText } from '../panel/formats';
-import { Problem } from '../panel/header/problemnote';
+import { ProblemNote } from '../panel/header/problemnote';
 import { usePanel } from '../panel/services';
-import { useTimeLine } from './timelinecontext';
+import { useTimeline } from './timelinecontext';
 
 /**
  * What is larger is not fetched to be looked at.
@@ -16,7 +16,7 @@ const LARGEST = 20 * 1024 * 1024;
 /**
  * An image as it was and as it became, side by side.
  */
-export function PictureSides({
+export function PictureDiff({
   file,
   diff
 }: {
@@ -58,7 +58,7 @@ function Side({
   size: number;
 }): JSX.Element {
   const { trans } = usePanel();
-  const { model, travel } = useTimeLine();
+  const { model, restoreActions } = useTimeline();
   const [url, setUrl] = React.useState<string | null>(null);
   const [error, setError] = React.useState<ErrorBody | null>(null);
   const { place } = model.filter;
@@ -67,7 +67,7 @@ function Side({
     let isWanted = isShown;
     let made: string | null = null;
     if (isShown) {
-      travel.api.file(place, checkpoint, path).then(
+      restoreActions.api.file(place, checkpoint, path).then(
         data => {
           if (isWanted) {
             made = URL.createObjectURL(new Blob([data], { type: mimeType }));
@@ -87,7 +87,7 @@ function Side({
         URL.revokeObjectURL(made);
       }
     };
-  }, [travel, place, checkpoint, path, mimeType, isShown]);
+  }, [restoreActions, place, checkpoint, path, mimeType, isShown]);
   return (
     <figure>
       <figcaption>
@@ -97,7 +97,7 @@ function Side({
         <img src={url} alt={trans.__('%1: %2', caption, path)} />
       )}
       {!isShown && <p>{trans.__('It is too large to be shown here.')}</p>}
-      <Problem error={error} />
+      <ProblemNote error={error} />
     </figure>
   );
 }

@@ -14,7 +14,7 @@ export function checkpointText(
 }
 
 /**
- * The same of a moment that no person's note is.
+ * The same of a checkpoint that no person's note is.
  *
  * @param reason - As the server says it: `before run_cell`, `asked for` and so on.
  */

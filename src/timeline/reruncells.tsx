@@ -7,9 +7,9 @@ import * as React from 'react';
 import type { RerunCell, VariablesPreview } from '../generated/rest';
 import type { IPanelServices } from '../panel/services';
 import { plainName } from '../panel/visibletext';
-import { sayError } from '../notifications';
+import { showError } from '../notifications';
 import { namesText } from './restorepreview';
-import { effectText, SAID_FOR } from './timelinetexts';
+import { effectText, SHOWN_FOR } from './timelinetexts';
 
 /**
  * Run again the cells that make what no bytes could bring back, if the person
@@ -27,7 +27,7 @@ export async function runAgain(
   }
   const panel = documents?.openOrReveal(path);
   if (!(panel instanceof NotebookPanel)) {
-    sayError(
+    showError(
       trans.__('%1 could not be opened, so no cell ran.', plainName(path))
     );
     return false;
@@ -37,7 +37,7 @@ export async function runAgain(
   for (const cell of rerun.cells) {
     const failure = await Private.run(panel, cell, trans);
     if (failure !== null) {
-      sayError(
+      showError(
         trans.__(
           'A cell of %1 did not run to its end, and those after it did not run. %2',
           plainName(path),
@@ -54,7 +54,7 @@ export async function runAgain(
       rerun.cells.length,
       plainName(path)
     ),
-    { autoClose: SAID_FOR }
+    { autoClose: SHOWN_FOR }
   );
   return true;
 }

@@ -15,14 +15,14 @@ import { Listener } from '../listener';
 import { durationText } from '../panel/formats';
 import type { IPanelServices } from '../panel/services';
 import { plainName } from '../panel/visibletext';
-import { sayError } from '../notifications';
+import { showError } from '../notifications';
 import type { IPlace, IRestartTarget, Part } from './timelineapi';
-import { TimeLineApi } from './timelineapi';
+import { TimelineApi } from './timelineapi';
 import type { IRestoreChoice } from './restoredialog';
 import { keptCount } from './restorepreview';
 import { checkpointText } from './reasons';
 import { failureText } from './whynot';
-import { leftOutText, SAID_FOR } from './timelinetexts';
+import { leftOutText, SHOWN_FOR } from './timelinetexts';
 
 /**
  * In the order in which they are offered.
@@ -53,14 +53,14 @@ const NOTICEABLE_MS = 1_000;
  * What the person does with checkpoints: keeps one, goes back to one, takes that
  * back. Each asks first where something could be lost, and says what it did.
  */
-export class TimeTravel extends Listener {
-  constructor(services: TimeTravel.IServices) {
+export class RestoreActions extends Listener {
+  constructor(services: RestoreActions.IServices) {
     super();
     this._services = services;
-    this.api = new TimeLineApi(services.serverSettings);
+    this.api = new TimelineApi(services.serverSettings);
   }
 
-  readonly api: TimeLineApi;
+  readonly api: TimelineApi;
 
   /**
    * Emitted when something was done, so that time lines are different.
@@ -295,7 +295,7 @@ export class TimeTravel extends Listener {
     Notification.dismiss(shown);
     const failed = run?.cells.find(({ state }) => state !== 'ok');
     if (failed) {
-      sayError(
+      showError(
         trans.__(
           'A cell of %1 did not run to its end, and those after it did not run. %2',
           name,
@@ -310,7 +310,7 @@ export class TimeTravel extends Listener {
           run.cells.length,
           name
         ),
-        { autoClose: SAID_FOR }
+        { autoClose: SHOWN_FOR }
       );
     }
     return run;
@@ -322,7 +322,7 @@ export class TimeTravel extends Listener {
     const found = operations.find(({ undoable }) => undoable);
     if (!found) {
       Notification.info(trans.__('There is no restore to undo.'), {
-        autoClose: SAID_FOR
+        autoClose: SHOWN_FOR
       });
     }
     return found?.id ?? null;
@@ -405,11 +405,11 @@ export class TimeTravel extends Listener {
     try {
       const { value, message, actions = [] } = await work();
       end();
-      Notification.success(message, { autoClose: SAID_FOR, actions });
+      Notification.success(message, { autoClose: SHOWN_FOR, actions });
       return value;
     } catch (reason) {
       end();
-      sayError(failureText(asErrorBody(reason), this._services.trans));
+      showError(failureText(asErrorBody(reason), this._services.trans));
       return null;
     } finally {
       this._happened.emit();
@@ -423,19 +423,19 @@ export class TimeTravel extends Listener {
     try {
       return await work();
     } catch (reason) {
-      sayError(failureText(asErrorBody(reason), this._services.trans));
+      showError(failureText(asErrorBody(reason), this._services.trans));
       return null;
     }
   }
 
-  private readonly _services: TimeTravel.IServices;
+  private readonly _services: RestoreActions.IServices;
   private readonly _happened = new Signal<this, void>(this);
 }
 
 /**
- * The namespace for `TimeTravel` statics.
+ * The namespace for `RestoreActions` statics.
  */
-export namespace TimeTravel {
+export namespace RestoreActions {
   /**
    * What travelling needs of the page.
    */

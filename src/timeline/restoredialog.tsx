@@ -5,9 +5,9 @@ import * as React from 'react';
 import { asErrorBody } from '../errors';
 import type { CheckpointView, RestorePreview } from '../generated/rest';
 import type { ErrorBody } from '../generated/wire';
-import { draw } from '../panel/drawdialogbody';
+import { drawDialogBody } from '../panel/drawdialogbody';
 import type { Part } from './timelineapi';
-import { canRunAgain, keptCount, RestoreText } from './restorepreview';
+import { canRunAgain, keptCount, RestorePreviewText } from './restorepreview';
 import { checkpointText } from './reasons';
 import { failureText } from './whynot';
 import { partText, whenText } from './timelinetexts';
@@ -70,7 +70,7 @@ export async function askRestore(
 ): Promise<IRestoreChoice | null> {
   const { trans, title, accept } = question;
   const body = new RestoreBody(question);
-  draw(body);
+  drawDialogBody(body);
   const dialog = new Dialog({
     title,
     body,
@@ -215,7 +215,11 @@ function RestoreView({
       />
       <div className="jp-hdspAgent-timeline-effects" aria-live="polite">
         {preview !== null && (
-          <RestoreText preview={preview} operation={operation} trans={trans} />
+          <RestorePreviewText
+            preview={preview}
+            operation={operation}
+            trans={trans}
+          />
         )}
         {preview === null && error === null && <p>{trans.__('Looking…')}</p>}
       </div>

@@ -9,7 +9,7 @@ import type {
   VariablesPreview
 } from '../generated/rest';
 import type { FilesPreview } from '../generated/wire';
-import { FilesText, PreviewText } from '../panel/changes/changepreview';
+import { FilesText, ChangePreview } from '../panel/changes/changepreview';
 import { fullCount } from '../panel/formats';
 import { plainName } from '../panel/visibletext';
 import { whyText } from './whynot';
@@ -22,7 +22,7 @@ const MOST_NAMES = 12;
 /**
  * Says what a restore would do to each part of the workspace.
  */
-export function RestoreText({
+export function RestorePreviewText({
   preview,
   operation,
   trans
@@ -52,7 +52,12 @@ export function RestoreText({
       {conversation && (
         <section aria-label={trans.__('Conversation')}>
           <h4>{trans.__('Conversation')}</h4>
-          <PreviewText preview={conversation} withFiles isPart trans={trans} />
+          <ChangePreview
+            preview={conversation}
+            withFiles
+            isPart
+            trans={trans}
+          />
         </section>
       )}
       {conversationGone && (

@@ -5,15 +5,15 @@ import { Fold } from '../panel/chat/fold';
 import { fullCount, sizeText, whole } from '../panel/formats';
 import { useAction } from '../panel/header/useaction';
 import { usePanel } from '../panel/services';
-import { useTimeLine } from './timelinecontext';
+import { useTimeline } from './timelinecontext';
 import { scopeText, whenText } from './timelinetexts';
 
 /**
  * What the checkpoints take, what they may take, and which files are kept.
  */
-export function StoreFold({ store }: { store: StoreView }): JSX.Element {
+export function StorageUsage({ store }: { store: StoreView }): JSX.Element {
   const { openSettings, trans } = usePanel();
-  const { model, travel } = useTimeLine();
+  const { model, restoreActions } = useTimeline();
   const { isBusy, run } = useAction();
   const size = (bytes: number) => whole(sizeText(bytes, trans));
   return (
@@ -75,7 +75,7 @@ export function StoreFold({ store }: { store: StoreView }): JSX.Element {
             className="jp-hdspAgent-button"
             aria-disabled={isBusy}
             onClick={() =>
-              void run(() => travel.act(model.filter.place, 'tidy'))
+              void run(() => restoreActions.act(model.filter.place, 'tidy'))
             }
           >
             {trans.__('Tidy now')}

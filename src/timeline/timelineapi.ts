@@ -27,14 +27,14 @@ export interface IPlace {
 }
 
 /**
- * A part of a moment that comes back alone or with others.
+ * A part of a checkpoint that comes back alone or with others.
  */
 export type Part = 'files' | 'notebooks' | 'variables' | 'conversation';
 
 /**
- * What of a moment to bring back.
+ * What of a checkpoint to restore.
  */
-export interface IChoice extends Omit<Parts, Part | 'leaveVariables'> {
+export interface IRestoredParts extends Omit<Parts, Part | 'leaveVariables'> {
   readonly parts: readonly Part[];
 
   /**
@@ -65,7 +65,7 @@ export type Comparison = 'previous' | 'beginning' | 'now';
 /**
  * The server's REST interface, with what is asked about checkpoints.
  */
-export class TimeLineApi extends SettingsApi {
+export class TimelineApi extends SettingsApi {
   /**
    * A page of what was done to a workspace, newest first.
    */
@@ -135,7 +135,7 @@ export class TimeLineApi extends SettingsApi {
   }
 
   /**
-   * Where a moment's files are to be had as one: a zip, or a git repository
+   * Where the files of a checkpoint are to be had as one: a zip, or a git repository
    * within one.
    */
   exportUrl(place: IPlace, checkpoint: string, kind: 'zip' | 'git'): string {
@@ -151,7 +151,7 @@ export class TimeLineApi extends SettingsApi {
   preview(
     place: IPlace,
     checkpoint: string,
-    choice: IChoice
+    choice: IRestoredParts
   ): Promise<RestorePreview> {
     return this._request('POST /checkpoints/{checkpoint}/preview', {
       path: { checkpoint },
@@ -162,7 +162,7 @@ export class TimeLineApi extends SettingsApi {
   restore(
     place: IPlace,
     checkpoint: string,
-    choice: IChoice
+    choice: IRestoredParts
   ): Promise<RestoreResult> {
     return this._request('POST /checkpoints/{checkpoint}/restore', {
       path: { checkpoint },
@@ -263,7 +263,7 @@ namespace Private {
     parts,
     leaveVariables,
     ...others
-  }: IChoice): Parts {
+  }: IRestoredParts): Parts {
     return {
       ...others,
       ...(leaveVariables && { leaveVariables: [...leaveVariables] }),

@@ -10,15 +10,15 @@ import { cellArguments } from '../notebook/cellplace';
 import type { CellFinder } from '../notebook/cellplace';
 import { pastIcon } from '../panel/header/conversationicons';
 import type { IPlace, Part } from './timelineapi';
-import type { IHead } from './notebookheads';
+import type { INotebookHead } from './notebookheads';
 import { checkpointIcon } from './checkpointicon';
-import type { ITimeLineFilter } from './timelinemodel';
-import type { ITimeLineUi } from './createtimeline';
+import type { ITimelineFilter } from './timelinemodel';
+import type { ITimelineUi } from './createtimeline';
 
 /**
  * What the commands act on.
  */
-export interface ITimeLineTargets {
+export interface ITimelineTargets {
   readonly trans: TranslationBundle;
   readonly cells: Pick<CellFinder, 'find' | 'findPanel'>;
 
@@ -30,12 +30,12 @@ export interface ITimeLineTargets {
   /**
    * What can be done where a notebook is; `null` while that is not known.
    */
-  readonly headOf: (path: string | null) => IHead | null;
+  readonly headOf: (path: string | null) => INotebookHead | null;
 
   /**
    * Loads the time line.
    */
-  readonly ui: () => Promise<ITimeLineUi>;
+  readonly ui: () => Promise<ITimelineUi>;
 
   /**
    * Brings the time line into sight.
@@ -46,8 +46,8 @@ export interface ITimeLineTargets {
 /**
  * What the palette lists.
  */
-export const TIME_LINE_COMMANDS: readonly string[] = [
-  CommandIDs.openTimeLine,
+export const TIMELINE_COMMANDS: readonly string[] = [
+  CommandIDs.openTimeline,
   CommandIDs.saveCheckpoint,
   CommandIDs.restoreCell,
   CommandIDs.restartToCell,
@@ -59,14 +59,14 @@ export const TIME_LINE_COMMANDS: readonly string[] = [
  *
  * @returns A disposable that removes them.
  */
-export function addTimeLineCommands(
+export function addTimelineCommands(
   commands: CommandRegistry,
-  targets: ITimeLineTargets
+  targets: ITimelineTargets
 ): IDisposable {
   const { trans } = targets;
   const place = Private.placeArguments(trans);
   return DisposableSet.from([
-    commands.addCommand(CommandIDs.openTimeLine, {
+    commands.addCommand(CommandIDs.openTimeline, {
       label: trans.__('Open the Time Line'),
       caption: trans.__(
         'Show what was done, and bring back what was before: files, notebooks, variables'
@@ -119,9 +119,10 @@ export function addTimeLineCommands(
         }
       },
       execute: async args => {
-        const { travel } = await targets.ui();
+        const { restoreActions } = await targets.ui();
         const note = Private.text(args.note);
-        return (await travel.save(Private.placeOf(targets, args), note))?.id;
+        return (await restoreActions.save(Private.placeOf(targets, args), note))
+          ?.id;
       }
     }),
     commands.addCommand(CommandIDs.restoreCheckpoint, {
@@ -155,8 +156,8 @@ export function addTimeLineCommands(
       },
       isEnabled: ({ checkpoint }) => typeof checkpoint === 'string',
       execute: async args => {
-        const { travel } = await targets.ui();
-        return travel.restore(
+        const { restoreActions } = await targets.ui();
+        return restoreActions.restore(
           Private.placeOf(targets, args),
           Private.text(args.checkpoint) ?? '',
           Private.parts(args.parts)
@@ -192,9 +193,13 @@ export function addTimeLineCommands(
         if (at === null) {
           return undefined;
         }
-        const { travel } = await targets.ui();
-        return (await travel.restart({ path: at.path, cell: at.cell.model.id }))
-          ?.id;
+        const { restoreActions } = await targets.ui();
+        return (
+          await restoreActions.restart({
+            path: at.path,
+            cell: at.cell.model.id
+          })
+        )?.id;
       }
     }),
     commands.addCommand(CommandIDs.undoRestore, {
@@ -220,8 +225,8 @@ export function addTimeLineCommands(
       },
       isEnabled: args => Private.canUndo(targets, args),
       execute: async args => {
-        const { travel } = await targets.ui();
-        return travel.undo(
+        const { restoreActions } = await targets.ui();
+        return restoreActions.undo(
           Private.placeOf(targets, args),
           Private.text(args.operation)
         );
@@ -265,7 +270,7 @@ namespace Private {
   /**
    * A conversation's workspace if it is named, else that of the notebook.
    */
-  export function placeOf(targets: ITimeLineTargets, args: Args): IPlace {
+  export function placeOf(targets: ITimelineTargets, args: Args): IPlace {
     const task = text(args.taskId);
     const path = text(args.path) ?? targets.pathOf(args) ?? undefined;
     return {
@@ -277,7 +282,7 @@ namespace Private {
   }
 
   export async function open(
-    targets: ITimeLineTargets,
+    targets: ITimelineTargets,
     args: Args
   ): Promise<boolean> {
     targets.reveal();
@@ -289,7 +294,7 @@ namespace Private {
         : args.only === 'notebook' && place.path !== undefined
           ? 'notebook'
           : 'all';
-    const filter: ITimeLineFilter = { place, only };
+    const filter: ITimelineFilter = { place, only };
     const checkpoint = text(args.checkpoint);
     const isShown = await model.show(filter);
     return checkpoint === undefined || !isShown
@@ -306,7 +311,7 @@ namespace Private {
    * Why no cell can be restored; `null` if one can.
    */
   export function whyNoCell(
-    { cells, headOf, trans }: ITimeLineTargets,
+    { cells, headOf, trans }: ITimelineTargets,
     args: Args
   ): string | null {
     const at = cells.find(args);
@@ -318,7 +323,7 @@ namespace Private {
       : null;
   }
 
-  export function canUndo(targets: ITimeLineTargets, args: Args): boolean {
+  export function canUndo(targets: ITimelineTargets, args: Args): boolean {
     return (
       text(args.operation) !== undefined ||
       targets.headOf(targets.pathOf(args))?.hasUndoable !== false
@@ -326,17 +331,17 @@ namespace Private {
   }
 
   export async function restoreCell(
-    targets: ITimeLineTargets,
+    targets: ITimelineTargets,
     args: Args
   ): Promise<string | undefined> {
     const at = targets.cells.find(args);
     if (at === null) {
       return undefined;
     }
-    const { travel } = await targets.ui();
+    const { restoreActions } = await targets.ui();
     const { model } = at.cell;
     const source = model.sharedModel.getSource();
-    const result = await travel.chooseCell(at.path, model.id, source);
+    const result = await restoreActions.chooseCell(at.path, model.id, source);
     return result?.operation.id;
   }
 }

@@ -1,30 +1,30 @@
 import * as React from 'react';
 
-import type { TimeLineModel } from './timelinemodel';
-import type { TimeTravel } from './restoreactions';
+import type { TimelineModel } from './timelinemodel';
+import type { RestoreActions } from './restoreactions';
 
 /**
  * What the parts of the time line work with.
  */
-export interface ITimeLine {
-  readonly model: TimeLineModel;
-  readonly travel: TimeTravel;
+export interface ITimeline {
+  readonly model: TimelineModel;
+  readonly restoreActions: RestoreActions;
 }
 
 /**
  * The time line a component is in.
  */
-export const TimeLineContext = React.createContext<ITimeLine | null>(null);
+export const TimelineContext = React.createContext<ITimeline | null>(null);
 
 /**
  * The time line this component is in.
  */
-export function useTimeLine(): ITimeLine {
-  const timeLine = React.useContext(TimeLineContext);
-  if (timeLine === null) {
+export function useTimeline(): ITimeline {
+  const timeline = React.useContext(TimelineContext);
+  if (timeline === null) {
     throw new Error('This component is used outside of the time line.');
   }
-  return timeLine;
+  return timeline;
 }
 
 /**
@@ -33,8 +33,8 @@ export function useTimeLine(): ITimeLine {
  * @param select - Picks the value. It must return the same object as long as
  * nothing changed.
  */
-export function useModel<T>(select: (model: TimeLineModel) => T): T {
-  const { model } = useTimeLine();
+export function useTimelineModel<T>(select: (model: TimelineModel) => T): T {
+  const { model } = useTimeline();
   const subscribe = React.useCallback(
     (listener: () => void) => {
       model.changed.connect(listener);

@@ -5,22 +5,22 @@ import * as React from 'react';
 import { useStore } from '../panel/hooks';
 import { IconButton } from '../panel/header/iconbutton';
 import { usePanel } from '../panel/services';
-import { useModel, useTimeLine } from './timelinecontext';
-import type { ITimeLineFilter } from './timelinemodel';
+import { useTimelineModel, useTimeline } from './timelinecontext';
+import type { ITimelineFilter } from './timelinemodel';
 
 /**
  * Which part of the time line is shown.
  */
-export function Filters(): JSX.Element {
+export function TimelineFilters(): JSX.Element {
   const { store, trans } = usePanel();
-  const { model } = useTimeLine();
-  const filter = useModel(({ filter }) => filter);
-  const isLoading = useModel(({ isLoading }) => isLoading);
-  const workspace = useModel(({ view }) => view?.workspace ?? '');
+  const { model } = useTimeline();
+  const filter = useTimelineModel(({ filter }) => filter);
+  const isLoading = useTimelineModel(({ isLoading }) => isLoading);
+  const workspace = useTimelineModel(({ view }) => view?.workspace ?? '');
   const shown = useStore(store, ({ state }) => state?.currentTaskId);
   const task = filter.place.task ?? shown;
   const notebook = useNotebook() ?? filter.place.path;
-  const choose = (only: ITimeLineFilter['only']) => {
+  const choose = (only: ITimelineFilter['only']) => {
     // What cannot be shown is perhaps of a conversation that is gone.
     const place = model.error === null ? filter.place : {};
     void model.show({
@@ -41,7 +41,7 @@ export function Filters(): JSX.Element {
         title={workspace}
         value={filter.only}
         onChange={({ target }) =>
-          choose(target.value as ITimeLineFilter['only'])
+          choose(target.value as ITimelineFilter['only'])
         }
       >
         <option value="all">{trans.__('Whole workspace')}</option>

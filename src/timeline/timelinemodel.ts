@@ -10,12 +10,12 @@ import type {
 } from '../generated/rest';
 import type { ErrorBody, ExtensionMessage } from '../generated/wire';
 import { Listener } from '../listener';
-import type { Comparison, IPlace, TimeLineApi } from './timelineapi';
+import type { Comparison, IPlace, TimelineApi } from './timelineapi';
 
 /**
  * Which part of a time line is shown.
  */
-export interface ITimeLineFilter {
+export interface ITimelineFilter {
   readonly place: IPlace;
 
   /**
@@ -29,14 +29,14 @@ export interface ITimeLineFilter {
  * The time line on screen: what was done to a workspace, newest first, kept as
  * the server has it.
  */
-export class TimeLineModel extends Listener {
-  constructor({ api, client }: TimeLineModel.IOptions) {
+export class TimelineModel extends Listener {
+  constructor({ api, client }: TimelineModel.IOptions) {
     super();
     this.api = api;
     client.messageReceived.connect(this._onMessage, this);
   }
 
-  readonly api: TimeLineApi;
+  readonly api: TimelineApi;
 
   /**
    * Emitted when anything is different.
@@ -48,7 +48,7 @@ export class TimeLineModel extends Listener {
   /**
    * Which part of which time line it is.
    */
-  get filter(): ITimeLineFilter {
+  get filter(): ITimelineFilter {
     return this._filter;
   }
 
@@ -115,7 +115,7 @@ export class TimeLineModel extends Listener {
    *
    * @returns Whether nothing else was to be shown meanwhile.
    */
-  async show(filter: ITimeLineFilter): Promise<boolean> {
+  async show(filter: ITimelineFilter): Promise<boolean> {
     const wish = ++this._wish;
     const isSame = JSON.stringify(filter) === JSON.stringify(this._filter);
     this._filter = filter;
@@ -129,7 +129,7 @@ export class TimeLineModel extends Listener {
   }
 
   /**
-   * Show a moment's row with its difference. What is too old to be on the first
+   * Show the row of a checkpoint with its difference. What is too old to be on the first
    * pages is fetched.
    *
    * @param checkpoint - Its id, or the beginning of its commit.
@@ -246,7 +246,7 @@ export class TimeLineModel extends Listener {
   }
 
   private readonly _changed = new Signal<this, void>(this);
-  private _filter: ITimeLineFilter = { place: {}, only: 'all' };
+  private _filter: ITimelineFilter = { place: {}, only: 'all' };
   private _view: TimelineView | null = null;
   private _operations: readonly OperationView[] = [];
   private _isLoading = false;
@@ -265,14 +265,14 @@ const PAGE = 50;
 const MOST = 500;
 
 /**
- * The namespace for `TimeLineModel` statics.
+ * The namespace for `TimelineModel` statics.
  */
-export namespace TimeLineModel {
+export namespace TimelineModel {
   /**
    * The options of a time line.
    */
   export interface IOptions {
-    readonly api: TimeLineApi;
+    readonly api: TimelineApi;
     readonly client: Pick<ChannelClient, 'messageReceived'>;
   }
 }

@@ -10,12 +10,12 @@ import { IStateDB } from '@jupyterlab/statedb';
 import { CommandIDs } from '../commands/commandids';
 import { CellFinder } from '../notebook/cellplace';
 import { whenOpened } from '../notebook/whenopened';
-import { onDemand } from '../panel/header/lazycomponent';
+import { lazyComponent } from '../panel/header/lazycomponent';
 import { IAgentNotebooks, IAgentPanel } from '../tokens';
-import { addTimeLineCommands, TIME_LINE_COMMANDS } from './timelinecommands';
-import type { Heads } from './notebookheads';
-import type { ITimeLineUi } from './createtimeline';
-import { TimeLineWidget } from './timelinewidget';
+import { addTimelineCommands, TIMELINE_COMMANDS } from './timelinecommands';
+import type { NotebookHeads } from './notebookheads';
+import type { ITimelineUi } from './createtimeline';
+import { TimelineWidget } from './timelinewidget';
 
 // Among the last: it is rarely the first thing one looks for.
 const RANK = 900;
@@ -23,7 +23,7 @@ const RANK = 900;
 /**
  * Shows what was done to the workspace, and brings back what was before.
  */
-export const timeLinePlugin: JupyterFrontEndPlugin<void> = {
+export const timelinePlugin: JupyterFrontEndPlugin<void> = {
   id: 'hdsp-agent:time-line',
   description:
     'Shows the checkpoints of HDSP Agent as a time line, and restores files, notebooks, cells, variables and conversations from them.',
@@ -33,7 +33,7 @@ export const timeLinePlugin: JupyterFrontEndPlugin<void> = {
   activate: (
     app: JupyterFrontEnd,
     agent: IAgentPanel,
-    agentNotebooks: IAgentNotebooks,
+    provided: IAgentNotebooks,
     tracker: INotebookTracker,
     palette: ICommandPalette | null,
     restorer: ILayoutRestorer | null,
@@ -42,13 +42,13 @@ export const timeLinePlugin: JupyterFrontEndPlugin<void> = {
     const { commands, shell } = app;
     const { services } = agent;
     const { client, serverSettings, trans } = services;
-    const { notebooks } = agentNotebooks.desk;
-    let heads: Heads | null = null;
-    let made: Promise<ITimeLineUi> | null = null;
-    const make = async (): Promise<ITimeLineUi> => {
-      const { createTimeLine } = await import('./createtimeline');
-      const ui = createTimeLine(services, memory);
-      ui.travel.happened.connect(() => heads?.refresh());
+    const { notebooks } = provided.agentNotebooks;
+    let heads: NotebookHeads | null = null;
+    let made: Promise<ITimelineUi> | null = null;
+    const make = async (): Promise<ITimelineUi> => {
+      const { createTimeline } = await import('./createtimeline');
+      const ui = createTimeline(services, memory);
+      ui.restoreActions.happened.connect(() => heads?.refresh());
       return ui;
     };
     const ui = () => {
@@ -60,9 +60,9 @@ export const timeLinePlugin: JupyterFrontEndPlugin<void> = {
       return made;
     };
 
-    const widget = new TimeLineWidget({
+    const widget = new TimelineWidget({
       services,
-      Body: onDemand(async () => (await ui()).View)
+      Body: lazyComponent(async () => (await ui()).View)
     });
     widget.shown.connect(() => {
       void made?.then(({ model }) => model.refresh());
@@ -80,7 +80,7 @@ export const timeLinePlugin: JupyterFrontEndPlugin<void> = {
       const panel = cells.findPanel({});
       return panel && notebooks.pathOf(panel);
     };
-    addTimeLineCommands(commands, {
+    addTimelineCommands(commands, {
       trans,
       cells,
       ui,
@@ -98,15 +98,15 @@ export const timeLinePlugin: JupyterFrontEndPlugin<void> = {
     };
     tracker.activeCellChanged.connect(notify);
     whenOpened(notebooks, async () => {
-      const { Heads } = await import('./notebookheads');
-      const known = new Heads({ serverSettings, client, current });
+      const { NotebookHeads } = await import('./notebookheads');
+      const known = new NotebookHeads({ serverSettings, client, current });
       known.changed.connect(notify);
       tracker.currentChanged.connect(() => known.refresh());
       heads = known;
       return known;
     });
     const category = trans.__('HDSP Agent');
-    for (const command of TIME_LINE_COMMANDS) {
+    for (const command of TIMELINE_COMMANDS) {
       palette?.addItem({ command, category });
     }
   }

@@ -16,7 +16,7 @@ import { whyText } from './whynot';
 /**
  * How long it is said that something went well, in milliseconds.
  */
-export const SAID_FOR = 10_000;
+export const SHOWN_FOR = 10_000;
 
 /**
  * What was done, as the title of its row.
@@ -74,7 +74,7 @@ export function authorText(
 }
 
 /**
- * A part of a moment.
+ * A part of a checkpoint.
  */
 export function partText(part: Part, trans: TranslationBundle): string {
   switch (part) {
@@ -90,7 +90,7 @@ export function partText(part: Part, trans: TranslationBundle): string {
 }
 
 /**
- * What of a notebook is not in a moment, and why.
+ * What of a notebook is not in a checkpoint, and why.
  */
 export function leftOutText(
   { path, part, why, coded }: LeftOut,

@@ -1,19 +1,19 @@
 import * as React from 'react';
 
-import { Boundary } from '../panel/errorboundary';
+import { ErrorBoundary } from '../panel/errorboundary';
 import { Announcements } from '../panel/chat/announcements';
 import type { IChat } from '../panel/chat/chatcontext';
 import { ChatContext } from '../panel/chat/chatcontext';
 import { RenderedBlocks } from '../panel/chat/markdown/renderedblocks';
-import { harmless } from '../panel/chat/markdown/sanitizer';
-import { Problem } from '../panel/header/problemnote';
+import { safeRegistry } from '../panel/chat/markdown/sanitizer';
+import { ProblemNote } from '../panel/header/problemnote';
 import { useAction } from '../panel/header/useaction';
 import { usePanel } from '../panel/services';
-import { useModel, useTimeLine } from './timelinecontext';
-import { Filters } from './timelinefilters';
-import { Head } from './currentposition';
+import { useTimelineModel, useTimeline } from './timelinecontext';
+import { TimelineFilters } from './timelinefilters';
+import { CurrentPosition } from './currentposition';
 import { OperationList } from './operationlist';
-import { StoreFold } from './storageusage';
+import { StorageUsage } from './storageusage';
 import { failureOf } from './whynot';
 
 /**
@@ -21,25 +21,25 @@ import { failureOf } from './whynot';
  */
 export function TimelineView(): JSX.Element {
   const { trans } = usePanel();
-  const view = useModel(({ view }) => view);
-  const error = useModel(({ error }) => error);
+  const view = useTimelineModel(({ view }) => view);
+  const error = useTimelineModel(({ error }) => error);
   const folds = useFolds();
   return (
     <ChatContext.Provider value={folds}>
-      <Head />
-      <Filters />
+      <CurrentPosition />
+      <TimelineFilters />
       {view?.interrupted && <Interrupted />}
       {view !== null && !view.store.enabled && <TurnedOff />}
       {error !== null && <Failed />}
-      <Boundary says={trans.__('The time line could not be shown.')}>
+      <ErrorBoundary says={trans.__('The time line could not be shown.')}>
         {view === null && error === null && (
           <p className="jp-hdspAgent-timeline-note" role="status">
             {trans.__('Loading…')}
           </p>
         )}
         {view !== null && <OperationList />}
-      </Boundary>
-      {view !== null && <StoreFold store={view.store} />}
+      </ErrorBoundary>
+      {view !== null && <StorageUsage store={view.store} />}
       <Announced />
     </ChatContext.Provider>
   );
@@ -51,7 +51,7 @@ export function TimelineView(): JSX.Element {
 function useFolds(): IChat {
   const { rendermime, documents } = usePanel();
   const [chat] = React.useState<IChat>(() => {
-    const safe = harmless(rendermime, documents);
+    const safe = safeRegistry(rendermime, documents);
     return {
       rendermime: safe,
       blocks: new RenderedBlocks(safe),
@@ -68,11 +68,11 @@ function useFolds(): IChat {
  */
 function Failed(): JSX.Element {
   const { trans } = usePanel();
-  const { model } = useTimeLine();
-  const error = useModel(({ error }) => error);
+  const { model } = useTimeline();
+  const error = useTimelineModel(({ error }) => error);
   return (
     <div className="jp-hdspAgent-timeline-note">
-      <Problem error={error && failureOf(error, trans)} />
+      <ProblemNote error={error && failureOf(error, trans)} />
       <button
         type="button"
         className="jp-hdspAgent-button"
@@ -89,10 +89,10 @@ function Failed(): JSX.Element {
  */
 function Interrupted(): JSX.Element {
   const { trans } = usePanel();
-  const { model, travel } = useTimeLine();
+  const { model, restoreActions } = useTimeline();
   const { isBusy, run } = useAction();
   const settle = (action: 'roll_back' | 'keep') => () =>
-    void run(() => travel.act(model.filter.place, action));
+    void run(() => restoreActions.act(model.filter.place, action));
   return (
     <div
       className="jp-hdspAgent-timeline-banner"
@@ -154,8 +154,8 @@ function TurnedOff(): JSX.Element {
  */
 function Announced(): JSX.Element {
   const { trans } = usePanel();
-  const count = useModel(({ operations }) => operations.length);
-  const isLoading = useModel(({ isLoading }) => isLoading);
+  const count = useTimelineModel(({ operations }) => operations.length);
+  const isLoading = useTimelineModel(({ isLoading }) => isLoading);
   return (
     <div className="jp-hdspAgent-announcement" role="status">
       {isLoading ? '' : trans._n('%1 entry', '%1 entries', count)}

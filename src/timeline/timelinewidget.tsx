@@ -6,7 +6,7 @@ import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 import * as React from 'react';
 
-import { Boundary } from '../panel/errorboundary';
+import { ErrorBoundary } from '../panel/errorboundary';
 import { pastIcon } from '../panel/header/conversationicons';
 import type { IPanelServices } from '../panel/services';
 import { PanelContext } from '../panel/services';
@@ -14,8 +14,8 @@ import { PanelContext } from '../panel/services';
 /**
  * The time line as a widget of a side bar; it is empty until it is first seen.
  */
-export class TimeLineWidget extends ReactWidget {
-  constructor({ services, Body }: TimeLineWidget.IOptions) {
+export class TimelineWidget extends ReactWidget {
+  constructor({ services, Body }: TimelineWidget.IOptions) {
     super();
     const { trans } = services;
     this._services = { ...services, node: this.node };
@@ -42,9 +42,9 @@ export class TimeLineWidget extends ReactWidget {
     const Body = this._body;
     return this._isDrawn ? (
       <PanelContext.Provider value={this._services}>
-        <Boundary says={trans.__('The time line could not be shown.')}>
+        <ErrorBoundary says={trans.__('The time line could not be shown.')}>
           <Body />
-        </Boundary>
+        </ErrorBoundary>
       </PanelContext.Provider>
     ) : null;
   }
@@ -85,9 +85,9 @@ export class TimeLineWidget extends ReactWidget {
 }
 
 /**
- * The namespace for `TimeLineWidget` statics.
+ * The namespace for `TimelineWidget` statics.
  */
-export namespace TimeLineWidget {
+export namespace TimelineWidget {
   /**
    * The options of the widget.
    */

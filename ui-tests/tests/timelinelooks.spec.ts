@@ -2,7 +2,7 @@ import { Chat } from '../chat';
 import type { Lab } from '../lab';
 import type { AgentAtWork, Notebooks } from '../notebooks';
 import { expect, OpenNotebook, test } from '../notebooks';
-import { TimeLine } from '../timeline';
+import { Timeline } from '../timeline';
 
 const TABLE = 'sales.csv';
 
@@ -18,7 +18,7 @@ test('rows say how much changed and why something is missing, and stay clear dow
   notebooks
 }) => {
   test.slow();
-  const line = new TimeLine(lab);
+  const line = new Timeline(lab);
   const notebook = await begin(lab, notebooks);
   await work(lab, agent);
 
@@ -75,7 +75,7 @@ test('the versions of a cell are told apart', async ({
   lab,
   notebooks
 }) => {
-  const line = new TimeLine(lab);
+  const line = new Timeline(lab);
   const notebook = await begin(lab, notebooks);
   await work(lab, agent);
   await lab.picture('toolbars');

@@ -1,4 +1,4 @@
-import type { Link } from '../socketlink';
+import type { SocketLink } from '../socketlink';
 
 /**
  * A frame as the tests read it.
@@ -71,7 +71,7 @@ export class ScriptedServer {
     return this.sockets[this.sockets.length - 1];
   }
 
-  readonly open = (): Link.Socket => {
+  readonly open = (): SocketLink.Socket => {
     const socket = new ScriptedSocket();
     this.sockets.push(socket);
     return socket;

@@ -4,7 +4,7 @@ import { CommandRegistry } from '@lumino/commands';
 import { ChannelClient } from '../../comm/client';
 import { ScriptedServer } from '../../comm/__tests__/scriptedserver';
 import { addCommands } from '../panelcommands';
-import { detailsOf } from '../connectiondetails';
+import { connectionDetails } from '../connectiondetails';
 import { CommandIDs } from '../commandids';
 
 const trans = nullTranslator.load('hdsp_agent');
@@ -86,7 +86,7 @@ describe('detailsOf()', () => {
     client.connect();
     server.accept({ version: '0.1.1' }, 4);
     server.state(4);
-    expect(Object.fromEntries(detailsOf(client, trans))).toMatchObject({
+    expect(Object.fromEntries(connectionDetails(client, trans))).toMatchObject({
       State: 'Connected',
       'Version of this page': '0.1.0',
       'Version of the server': '0.1.1',

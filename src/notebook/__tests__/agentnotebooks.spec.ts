@@ -10,7 +10,7 @@ import type {
 import type { IAgentChange } from '../agentnotebooks';
 import { OpenedNotebook } from './openednotebook';
 
-describe('the desk', () => {
+describe('the notebooks as the agent changes them', () => {
   let opened: OpenedNotebook;
 
   beforeEach(async () => {
@@ -105,7 +105,9 @@ describe('the desk', () => {
 
   it('says what the agent changed', async () => {
     const changes: IAgentChange[] = [];
-    opened.desk.changedByAgent.connect((_, change) => changes.push(change));
+    opened.agentNotebooks.changedByAgent.connect((_, change) =>
+      changes.push(change)
+    );
     ask('1', { review: true, taskId: 'task' });
     await opened.settle();
     expect(changes).toMatchObject([
@@ -167,7 +169,9 @@ describe('the desk', () => {
     const seen: number[] = [];
     opened.client.setPhase('reconnecting');
     opened.client.setPhase('open');
-    opened.desk.workChanged.connect((_, { cells }) => seen.push(cells.length));
+    opened.agentNotebooks.workChanged.connect((_, { cells }) =>
+      seen.push(cells.length)
+    );
     opened.client.receive({
       type: 'notebookWork',
       path: opened.path,
@@ -175,11 +179,11 @@ describe('the desk', () => {
     });
     opened.client.setPhase('reconnecting');
     opened.client.setPhase('open');
-    expect(opened.desk.work(opened.path)).toHaveLength(1);
+    expect(opened.agentNotebooks.work(opened.path)).toHaveLength(1);
     opened.client.setPhase('reconnecting');
     opened.client.place.epoch = 'second';
     opened.client.setPhase('open');
-    expect(opened.desk.work(opened.path)).toEqual([]);
+    expect(opened.agentNotebooks.work(opened.path)).toEqual([]);
     expect(seen).toEqual([1, 0]);
   });
 
@@ -376,7 +380,7 @@ describe('the desk', () => {
   });
 
   it('does nothing any more when it is disposed', async () => {
-    opened.desk.dispose();
+    opened.agentNotebooks.dispose();
     const before = opened.client.sent.length;
     ask('1');
     await opened.settle();

@@ -3,9 +3,9 @@ import type * as nbformat from '@jupyterlab/nbformat';
 import type { ICodeCellModel } from '@jupyterlab/cells';
 import { UUID } from '@lumino/coreutils';
 
-import type { IFiledNotebook } from '../savedform';
-import { filedNotebook } from '../savedform';
-import { longestRise } from '../longestincreasing';
+import type { ISavedNotebook } from '../savedform';
+import { savedNotebook } from '../savedform';
+import { longestIncreasing } from '../longestincreasing';
 import { mergeFile } from '../filemerge';
 import { pairedByText } from '../cellpairing';
 import { OpenedNotebook } from './openednotebook';
@@ -14,14 +14,14 @@ type Cell = nbformat.ICell;
 
 describe('what somebody else wrote into the file', () => {
   let opened: OpenedNotebook;
-  let base: IFiledNotebook;
+  let base: ISavedNotebook;
   let file: nbformat.INotebookContent;
 
   beforeEach(async () => {
     opened = await OpenedNotebook.open();
     // From then on files have the cells' ids.
     (opened.model.sharedModel as YNotebook).nbformat_minor = 5;
-    base = filedNotebook(opened.model.sharedModel);
+    base = savedNotebook(opened.model.sharedModel);
     file = opened.model.toJSON() as nbformat.INotebookContent;
   });
 
@@ -200,7 +200,7 @@ describe('what somebody else wrote into the file', () => {
 
     it('leaves it where cells are empty or alike', () => {
       opened.fill(['', 'same', '', 'same', '']);
-      base = filedNotebook(opened.model.sharedModel);
+      base = savedNotebook(opened.model.sharedModel);
       const cells = (opened.model.toJSON() as typeof file).cells;
       const mine = here(2);
       mine.setSource('typed');
@@ -213,7 +213,7 @@ describe('what somebody else wrote into the file', () => {
 
     it('finds it where they wrote in it too', () => {
       opened.fill(['a = 1', 'b = 2\nprint(b)', 'c = 3', 'd = 4']);
-      base = filedNotebook(opened.model.sharedModel);
+      base = savedNotebook(opened.model.sharedModel);
       const [a, , , d] = (opened.model.toJSON() as typeof file).cells;
       const mine = here(1);
       mine.setSource('b = 2 # typed\nprint(b)');
@@ -231,7 +231,7 @@ describe('what somebody else wrote into the file', () => {
 
     it('says nothing anew of what it has said', () => {
       opened.fill(['a', '', '']);
-      base = filedNotebook(opened.model.sharedModel);
+      base = savedNotebook(opened.model.sharedModel);
       const cells = (opened.model.toJSON() as typeof file).cells;
       expect(read(...cells, code('new', 'b'))).toBe(false);
       expect(read(...cells, code('new', 'b'))).toBe(false);
@@ -272,7 +272,7 @@ describe('what somebody else wrote into the file', () => {
     beforeEach(() => {
       cell().outputs.fromJSON(ofTwo());
       cell().executionCount = 1;
-      base = filedNotebook(opened.model.sharedModel);
+      base = savedNotebook(opened.model.sharedModel);
       file = opened.model.toJSON() as nbformat.INotebookContent;
       file.cells[1].source = 'b = 20';
     });
@@ -304,7 +304,7 @@ describe('what somebody else wrote into the file', () => {
 
     it('leaves a text that grows', () => {
       cell().outputs.fromJSON([stream('1')]);
-      base = filedNotebook(opened.model.sharedModel);
+      base = savedNotebook(opened.model.sharedModel);
       file.cells[0].outputs = [stream('1')];
       cell().outputs.add(stream('\n2'));
       expect(merge().unsaved).toBe(true);
@@ -320,7 +320,7 @@ describe('what somebody else wrote into the file', () => {
       const { filed, unsaved } = merge();
       expect(unsaved).toBe(false);
       expect(filed.cells).toEqual(
-        filedNotebook(opened.model.sharedModel).cells
+        savedNotebook(opened.model.sharedModel).cells
       );
     });
 
@@ -383,7 +383,7 @@ describe('what somebody else wrote into the file', () => {
         metadata: {},
         attachments: { 'old.png': attach('old') }
       });
-      base = filedNotebook(opened.model.sharedModel);
+      base = savedNotebook(opened.model.sharedModel);
       file = opened.model.toJSON() as nbformat.INotebookContent;
     };
     const attached = () =>
@@ -521,7 +521,7 @@ describe('what somebody else wrote into the file', () => {
     it('leaves cells that were opened with one id as they are', () => {
       opened.model.sharedModel.insertCell(1, code('cell-0', 'y'));
       expect(opened.ids.slice(0, 2)).toEqual(['cell-0', 'cell-0']);
-      let filed = filedNotebook(opened.model.sharedModel);
+      let filed = savedNotebook(opened.model.sharedModel);
       file = opened.model.toJSON() as nbformat.INotebookContent;
       for (const source of ['y', 'y', 'z']) {
         file.cells[1].source = source;
@@ -560,7 +560,7 @@ describe('what somebody else wrote into the file', () => {
   it('is known after it', () => {
     file.cells[0].source = 'a = 10';
     const { filed } = merge();
-    expect(filed.cells).toEqual(filedNotebook(opened.model.sharedModel).cells);
+    expect(filed.cells).toEqual(savedNotebook(opened.model.sharedModel).cells);
   });
 });
 
@@ -605,9 +605,9 @@ describe('lists without names', () => {
 
 describe('the longest rise', () => {
   it('is the most numbers that rise as they stand', () => {
-    expect(longestRise([])).toEqual([]);
-    expect(longestRise([0, 1, 2])).toEqual([0, 1, 2]);
-    expect(longestRise([2, 0, 1])).toEqual([0, 1]);
-    expect(longestRise([3, 1, 0, 2, 4])).toHaveLength(3);
+    expect(longestIncreasing([])).toEqual([]);
+    expect(longestIncreasing([0, 1, 2])).toEqual([0, 1, 2]);
+    expect(longestIncreasing([2, 0, 1])).toEqual([0, 1]);
+    expect(longestIncreasing([3, 1, 0, 2, 4])).toHaveLength(3);
   });
 });

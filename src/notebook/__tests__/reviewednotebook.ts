@@ -4,7 +4,7 @@ import { CommandRegistry } from '@lumino/commands';
 import type { IDisposable } from '@lumino/disposable';
 
 import type { NotebookOperation } from '../operations';
-import type { IReviewSurroundings } from '../reviewui';
+import type { IReviewEnvironment } from '../reviewui';
 import { createReview } from '../reviewui';
 import { OpenedNotebook } from './openednotebook';
 
@@ -44,7 +44,7 @@ export class ReviewedNotebook {
   }
 
   /** Begin the review anew, otherwise than usual. */
-  reviewAgain(otherwise: Partial<IReviewSurroundings>): void {
+  reviewAgain(otherwise: Partial<IReviewEnvironment>): void {
     this.endReview();
     this._review = this._create(otherwise);
   }
@@ -120,11 +120,11 @@ export class ReviewedNotebook {
       .map(({ cellId, accepted, part }) => [cellId, accepted, part]);
   }
 
-  private _create(otherwise: Partial<IReviewSurroundings> = {}): IDisposable {
+  private _create(otherwise: Partial<IReviewEnvironment> = {}): IDisposable {
     return createReview({
       client: this.opened.client,
       commands: this.commands,
-      desk: this.opened.desk,
+      agentNotebooks: this.opened.agentNotebooks,
       tracker: this.opened.tracker,
       trans: nullTranslator.load('hdsp_agent'),
       early: [],

@@ -1,11 +1,11 @@
 import { nullTranslator } from '@jupyterlab/translation';
 
-import { Follower } from '../viewfollower';
+import { ViewFollower } from '../viewfollower';
 import { OpenedNotebook } from './openednotebook';
 
 describe('following the agent', () => {
   let opened: OpenedNotebook;
-  let follower: Follower;
+  let follower: ViewFollower;
   let now: number;
   let isOn: boolean;
   let inView: Set<number>;
@@ -27,8 +27,8 @@ describe('following the agent', () => {
       };
     });
     opened.panel.content.outerNode.getBoundingClientRect = () => box(0);
-    follower = new Follower({
-      desk: opened.desk,
+    follower = new ViewFollower({
+      agentNotebooks: opened.agentNotebooks,
       panel: opened.panel,
       trans: nullTranslator.load('hdsp_agent'),
       isOn: () => isOn,

@@ -4,7 +4,7 @@ import { act } from 'react';
 import type { Root } from 'react-dom/client';
 import { createRoot } from 'react-dom/client';
 
-import { More } from '../morebutton';
+import { MoreButton } from '../morebutton';
 import type { IPanelServices } from '../services';
 import { PanelContext } from '../services';
 
@@ -45,7 +45,7 @@ describe('what follows a list', () => {
     act(() =>
       root.render(
         <PanelContext.Provider value={services}>
-          <More pages={pages} />
+          <MoreButton pages={pages} />
         </PanelContext.Provider>
       )
     );

@@ -4,7 +4,7 @@ import { DisposableSet } from '@lumino/disposable';
 import schema from '../../../labextension/schema/commands.json';
 import { addCommands } from '../../commands/panelcommands';
 import { CommandIDs } from '../../commands/commandids';
-import { addAsksCommands } from '../asks/askcommands';
+import { addAskCommands } from '../asks/askcommands';
 import { addChatCommands } from '../chat/chatcommands';
 import { addComposerCommands } from '../composer/composercommands';
 import { addHeaderCommands } from '../header/headercommands';
@@ -24,7 +24,7 @@ describe('the keys and menus', () => {
         leave: () => undefined,
         trans: services.trans
       }),
-      addAsksCommands(services),
+      addAskCommands(services),
       addChatCommands(services),
       addComposerCommands(services),
       addHeaderCommands(services)

@@ -10,15 +10,15 @@ import { beginConversation } from '../header/conversationactions';
 import { usePanelState, usePendingAsk, useStore } from '../hooks';
 import { usePanel } from '../services';
 import { AskText } from './asktext';
-import { Fleeting } from './transientnote';
-import { flagWords } from './riskflags';
+import { TransientNote } from './transientnote';
+import { flagTexts } from './riskflags';
 import { FollowUp } from './followup';
 import { Popover } from './popover';
 import { RunningCommand } from './runningcommand';
-import { Problem } from '../header/problemnote';
+import { ProblemNote } from '../header/problemnote';
 import { useAction } from '../header/useaction';
 import { useAnswers } from './useanswers';
-import type { IAskWords } from './asktexts';
+import type { IAskTexts } from './asktexts';
 import { describeAsk } from './asktexts';
 
 const RulesBody = React.lazy(() => import('./rulesbody'));
@@ -62,13 +62,13 @@ function Ask({
   words
 }: {
   ask: AskMessage;
-  words: IAskWords;
+  words: IAskTexts;
 }): JSX.Element {
   const { trans } = usePanel();
   const [isEditing, setIsEditing] = React.useState(false);
   const [wasEditing, setWasEditing] = React.useState(false);
   return (
-    <Fleeting
+    <TransientNote
       className="jp-hdspAgent-ask"
       role="group"
       aria-label={trans.__('The agent waits for you')}
@@ -94,7 +94,7 @@ function Ask({
           focusesEdit={wasEditing}
         />
       )}
-    </Fleeting>
+    </TransientNote>
   );
 }
 
@@ -105,7 +105,7 @@ function AskButtons({
   focusesEdit
 }: {
   ask: AskMessage;
-  words: IAskWords;
+  words: IAskTexts;
   onEdit: () => void;
   focusesEdit: boolean;
 }): JSX.Element | null {
@@ -215,7 +215,7 @@ function NewConversation({ isFirst }: { isFirst: boolean }): JSX.Element {
       >
         {trans.__('New conversation')}
       </button>
-      <Problem error={error} />
+      <ProblemNote error={error} />
     </>
   );
 }
@@ -232,7 +232,7 @@ function AnswerTrouble(): JSX.Element | null {
   }
   const close = trans.__('Close');
   return (
-    <Fleeting className="jp-hdspAgent-ask-trouble" role="alert">
+    <TransientNote className="jp-hdspAgent-ask-trouble" role="alert">
       <p>
         {trouble.isLate
           ? trans.__(
@@ -252,7 +252,7 @@ function AnswerTrouble(): JSX.Element | null {
       >
         <closeIcon.react tag="span" aria-hidden="true" width="16px" />
       </button>
-    </Fleeting>
+    </TransientNote>
   );
 }
 
@@ -264,11 +264,11 @@ namespace Private {
    * A question as it is read aloud, with what is warned of.
    */
   export function spoken(
-    { announcement, sentence, flags = [] }: IAskWords,
+    { announcement, sentence, flags = [] }: IAskTexts,
     trans: TranslationBundle
   ): string {
     const question = announcement ?? sentence;
-    const warnings = flags.map(flag => flagWords(flag, trans).label).join(', ');
+    const warnings = flags.map(flag => flagTexts(flag, trans).label).join(', ');
     return warnings
       ? trans.__('%1 Warnings: %2.', question, warnings)
       : question;

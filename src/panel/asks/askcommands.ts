@@ -5,7 +5,7 @@ import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
 
 import { CommandIDs } from '../../commands/commandids';
 import { asErrorBody, errorText } from '../../errors';
-import { sayError } from '../../notifications';
+import { showError } from '../../notifications';
 import { onPendingAsk, pendingAsk } from '../../state/pendingask';
 import { isWorking } from '../composer/senddraft';
 import type { IPanelServices } from '../services';
@@ -19,7 +19,7 @@ import { describeAsk, situationOf } from './asktexts';
  *
  * @returns A disposable that removes them.
  */
-export function addAsksCommands(services: IPanelServices): IDisposable {
+export function addAskCommands(services: IPanelServices): IDisposable {
   const { answers, commands, store, trans } = services;
   const options: [string, CommandRegistry.ICommandOptions][] = [
     [
@@ -148,7 +148,7 @@ namespace Private {
     try {
       await request;
     } catch (reason) {
-      sayError(errorText(trans, asErrorBody(reason)));
+      showError(errorText(trans, asErrorBody(reason)));
     }
   }
 }

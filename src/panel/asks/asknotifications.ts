@@ -10,7 +10,7 @@ import { onPendingAsk, pendingAsk } from '../../state/pendingask';
 import type { IPanelServices } from '../services';
 import { plainTitle, quotedTitle } from '../header/opentasks';
 import { showConversation } from '../notify/showconversation';
-import { tellSystem } from '../notify/systemnotifications';
+import { showSystemNotification } from '../notify/systemnotifications';
 import { plainName } from '../visibletext';
 import { awaitedCommand } from './runningcommand';
 import { describeAsk, situationOf } from './asktexts';
@@ -22,7 +22,7 @@ import { describeAsk, situationOf } from './asktexts';
  *
  * @returns A disposable that ends it.
  */
-export function watchAsks(
+export function notifyAsks(
   services: IPanelServices,
   panelWidget: Widget
 ): IDisposable {
@@ -33,7 +33,7 @@ export function watchAsks(
 /**
  * Which conversations wait for the person.
  */
-export interface IWaiting {
+export interface IWaitingTask {
   readonly taskId: string;
   readonly title: string;
 }
@@ -44,7 +44,7 @@ export interface IWaiting {
  */
 export function waitingTasks({
   store
-}: Pick<IPanelServices, 'store'>): IWaiting[] {
+}: Pick<IPanelServices, 'store'>): IWaitingTask[] {
   const { openTasks, currentTaskId, currentTaskItem } = store.state ?? {};
   const waiting = (openTasks ?? [])
     .filter(({ needsYou }) => needsYou)
@@ -207,7 +207,7 @@ namespace Private {
       );
     }
 
-    private _tell(task: IWaiting): ITold {
+    private _tell(task: IWaitingTask): ITold {
       if (this._isSeen(task.taskId)) {
         return { id: null, system: null };
       }
@@ -235,7 +235,7 @@ namespace Private {
       });
     }
 
-    private _sentence({ taskId, title }: IWaiting): string {
+    private _sentence({ taskId, title }: IWaitingTask): string {
       const { store, trans } = this._services;
       const plain = title === '' ? '' : plainTitle(title, trans);
       const short = shortened(plain);
@@ -258,7 +258,7 @@ namespace Private {
       taskId: string,
       body: string
     ): globalThis.Notification | null {
-      return tellSystem(this._services.trans, taskId, body, () =>
+      return showSystemNotification(this._services.trans, taskId, body, () =>
         showConversation(this._services, taskId)
       );
     }

@@ -13,7 +13,7 @@ import { describeTool } from './toolasktexts';
 /**
  * A question in words: what will be done and where, and what the buttons say.
  */
-export interface IAskWords {
+export interface IAskTexts {
   /**
    * One sentence.
    */
@@ -111,7 +111,7 @@ export function describeAsk(
   ask: AskMessage,
   trans: TranslationBundle,
   { modes, wentBack = false, renames }: IAskSituation = {}
-): IAskWords {
+): IAskTexts {
   switch (ask.ask) {
     case 'tool':
       return describeTool(ask, trans, modes, renames);
@@ -129,7 +129,7 @@ export function describeAsk(
 function describeFollowUp(
   ask: AskMessage,
   trans: TranslationBundle
-): IAskWords {
+): IAskTexts {
   const { question, suggest } = followUpOf(ask);
   return {
     sentence: trans.__('The agent has a question for you.'),
@@ -142,7 +142,7 @@ function describeFollowUp(
   };
 }
 
-function describeCommand(ask: AskMessage, trans: TranslationBundle): IAskWords {
+function describeCommand(ask: AskMessage, trans: TranslationBundle): IAskTexts {
   const { command, folder } = commandOf(ask.text ?? '');
   return {
     sentence:
@@ -161,7 +161,7 @@ function describeCommand(ask: AskMessage, trans: TranslationBundle): IAskWords {
   };
 }
 
-function describeMcpUse(ask: AskMessage, trans: TranslationBundle): IAskWords {
+function describeMcpUse(ask: AskMessage, trans: TranslationBundle): IAskTexts {
   const use = mcpUseOf(ask);
   const buttons = {
     approve: trans.__('Approve'),
@@ -202,7 +202,7 @@ function describeHalt(
   ask: AskMessage,
   trans: TranslationBundle,
   wentBack: boolean
-): IAskWords {
+): IAskTexts {
   switch (ask.ask) {
     case 'completion_result':
     case 'resume_completed_task':
@@ -250,7 +250,7 @@ function describeHalt(
   }
 }
 
-function describeLimit(ask: AskMessage, trans: TranslationBundle): IAskWords {
+function describeLimit(ask: AskMessage, trans: TranslationBundle): IAskTexts {
   return {
     sentence: limitText(ask.text, trans),
     hint: trans.__('Going on allows as much again.'),

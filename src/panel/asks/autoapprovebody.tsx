@@ -8,7 +8,7 @@ import { usePanel } from '../services';
 import { switchAllKinds, switchAutoApproval } from './autoapproval';
 import type { ApprovedClass } from './approvedclasses';
 import { APPROVED_CLASSES, LIMITS } from './approvedclasses';
-import { Problem } from '../header/problemnote';
+import { ProblemNote } from '../header/problemnote';
 import { useAction } from '../header/useaction';
 
 type Words = ReturnType<typeof settingsText>;
@@ -71,7 +71,7 @@ export default function AutoApproveBody(): JSX.Element | null {
           <Limit key={name} {...{ name, settings, fixed, words, change }} />
         ))}
       </fieldset>
-      <Problem error={error} />
+      <ProblemNote error={error} />
       <button
         type="button"
         className="jp-hdspAgent-ask-link"

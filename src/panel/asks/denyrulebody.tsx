@@ -9,7 +9,7 @@ import { commandOf } from './askcontent';
 /**
  * Shows the rule that would refuse a command from now on, and adds it.
  */
-export default function NeverBody({
+export default function DenyRuleBody({
   ask,
   onDone
 }: {

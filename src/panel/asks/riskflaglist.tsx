@@ -5,7 +5,7 @@ import noticeSvg from '../../../labextension/style/notice.svg';
 import warningSvg from '../../../labextension/style/warning.svg';
 import { usePanel } from '../services';
 import type { AskFlag } from './riskflags';
-import { flagWords, isGrave } from './riskflags';
+import { flagTexts, isSevere } from './riskflags';
 
 const noticeIcon = new LabIcon({
   name: 'hdsp-agent:notice',
@@ -21,7 +21,7 @@ const warningIcon = new LabIcon({
  * What to look at before one approves. What is grave has another picture, not
  * only another colour.
  */
-export function FlagList({
+export function RiskFlagList({
   flags
 }: {
   flags: readonly AskFlag[];
@@ -30,14 +30,14 @@ export function FlagList({
   return flags.length === 0 ? null : (
     <ul className="jp-hdspAgent-flags" aria-label={trans.__('Warnings')}>
       {flags.map(flag => {
-        const { label, meaning } = flagWords(flag, trans);
-        const Icon = isGrave(flag) ? warningIcon : noticeIcon;
+        const { label, meaning } = flagTexts(flag, trans);
+        const Icon = isSevere(flag) ? warningIcon : noticeIcon;
         return (
           <li
             key={flag}
             title={meaning}
             data-flag={flag}
-            data-grave={isGrave(flag)}
+            data-grave={isSevere(flag)}
           >
             <Icon.react tag="span" aria-hidden="true" />
             {label}

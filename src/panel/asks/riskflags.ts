@@ -17,7 +17,7 @@ export type AskFlag =
 /**
  * A flag in words.
  */
-export interface IFlagWords {
+export interface IFlagTexts {
   /**
    * A few words.
    */
@@ -44,7 +44,7 @@ export function flagsOn(
     // The engine says more exactly how it goes outside.
     ...facts.filter(fact => fact !== 'outside' || !isSaid)
   ]);
-  return [...flags].sort((a, b) => Number(isGrave(b)) - Number(isGrave(a)));
+  return [...flags].sort((a, b) => Number(isSevere(b)) - Number(isSevere(a)));
 }
 
 /**
@@ -70,14 +70,14 @@ export function placeFacts(
 /**
  * Whether it may do harm that nobody can undo.
  */
-export function isGrave(flag: AskFlag): boolean {
+export function isSevere(flag: AskFlag): boolean {
   return Private.GRAVE.has(flag);
 }
 
 /**
  * Put a flag into words.
  */
-export function flagWords(flag: AskFlag, trans: TranslationBundle): IFlagWords {
+export function flagTexts(flag: AskFlag, trans: TranslationBundle): IFlagTexts {
   // A newer server may warn of what this page has no words for.
   const words: Partial<typeof Private.WORDS> = Private.WORDS;
   return (words[flag] ?? Private.unknown)(trans);
@@ -102,7 +102,7 @@ namespace Private {
     'memory'
   ]);
 
-  export function unknown(trans: TranslationBundle): IFlagWords {
+  export function unknown(trans: TranslationBundle): IFlagTexts {
     return {
       label: trans.__('Check carefully'),
       meaning: trans.__(
@@ -115,7 +115,7 @@ namespace Private {
    * A flag without words here does not compile.
    */
   export const WORDS: Readonly<
-    Record<AskFlag, (trans: TranslationBundle) => IFlagWords>
+    Record<AskFlag, (trans: TranslationBundle) => IFlagTexts>
   > = {
     deletes_recursively: trans => ({
       label: trans.__('Deletes whole folders'),

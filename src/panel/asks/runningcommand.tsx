@@ -5,8 +5,8 @@ import type { AgentStore } from '../../state/store';
 import { usePanelState, useStore } from '../hooks';
 import { usePanel } from '../services';
 import { named } from './askanswers';
-import { Fleeting } from './transientnote';
-import { Problem } from '../header/problemnote';
+import { TransientNote } from './transientnote';
+import { ProblemNote } from '../header/problemnote';
 import { useAction } from '../header/useaction';
 
 /**
@@ -37,7 +37,7 @@ export function RunningCommand(): JSX.Element | null {
       setLetGo(command.executionId);
     });
   return (
-    <Fleeting
+    <TransientNote
       className="jp-hdspAgent-ask"
       role="group"
       aria-label={trans.__('The command that runs')}
@@ -67,8 +67,8 @@ export function RunningCommand(): JSX.Element | null {
           {trans.__('Go on while it runs')}
         </button>
       </div>
-      <Problem error={error} />
-    </Fleeting>
+      <ProblemNote error={error} />
+    </TransientNote>
   );
 }
 

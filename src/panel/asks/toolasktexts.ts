@@ -14,7 +14,7 @@ import { plainName } from '../visibletext';
 import type { AskFlag } from './riskflags';
 import { flagsOn, placeFacts } from './riskflags';
 import { toolOf } from './askcontent';
-import type { IAskWords } from './asktexts';
+import type { IAskTexts } from './asktexts';
 
 type Tool = Partial<ClineSayTool>;
 
@@ -37,7 +37,7 @@ export function describeTool(
   trans: TranslationBundle,
   modes: readonly ModeConfig[] | undefined,
   renames: readonly Rename[] | undefined
-): IAskWords {
+): IAskTexts {
   const tool = atPresent(toolOf(ask) ?? {}, path =>
     presentPath(path, ask.ts, renames)
   );
@@ -69,7 +69,7 @@ function atPresent(tool: Tool, present: (path: string) => string): Tool {
   };
 }
 
-type Words = Partial<IAskWords> & { readonly sentence: string };
+type Words = Partial<IAskTexts> & { readonly sentence: string };
 
 function wordsOf(
   tool: Tool,

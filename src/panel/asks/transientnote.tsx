@@ -7,7 +7,7 @@ import { usePanel } from '../services';
  * A part of the panel that goes when what it is about is done. The focus, if
  * it is within, goes on where one writes and not to the top of the page.
  */
-export function Fleeting(
+export function TransientNote(
   props: React.HTMLAttributes<HTMLDivElement> & { 'data-ask'?: string }
 ): JSX.Element {
   const { node } = usePanel();

@@ -17,7 +17,7 @@ const MOST_FILES = 20;
 /**
  * Says what a change would take back, what stays done, and whether one can undo it.
  */
-export function PreviewText({
+export function ChangePreview({
   preview,
   withFiles,
   isPart = false,

@@ -4,7 +4,7 @@ import * as React from 'react';
 
 import { asErrorBody, errorText } from '../../errors';
 import type { ConversationPreview, ErrorBody } from '../../generated/wire';
-import { FilesText, PreviewText } from './changepreview';
+import { FilesText, ChangePreview } from './changepreview';
 
 /**
  * What the person chose in the question whether to make a change.
@@ -128,7 +128,7 @@ function ConfirmView({
   };
   return (
     <div className="jp-hdspAgent-changes-preview">
-      <PreviewText
+      <ChangePreview
         preview={preview}
         withFiles={chosen.withFiles}
         trans={trans}

@@ -10,7 +10,7 @@ import {
 import * as React from 'react';
 
 import type { ClineMessage } from '../../generated/wire';
-import { Problem } from '../header/problemnote';
+import { ProblemNote } from '../header/problemnote';
 import { useAction } from '../header/useaction';
 import { readAttachments } from '../composer/attachments';
 import { useStore } from '../hooks';
@@ -109,7 +109,7 @@ export function MessageActions({
       ) : (
         <MessageEditor message={message} taskId={taskId} text={edited} />
       )}
-      <Problem error={error} />
+      <ProblemNote error={error} />
     </>
   );
 }

@@ -2,7 +2,7 @@ import * as React from 'react';
 
 import { isComposing } from '../../inputmethod';
 import type { ClineMessage } from '../../generated/wire';
-import { Problem } from '../header/problemnote';
+import { ProblemNote } from '../header/problemnote';
 import { useAction } from '../header/useaction';
 import { composeText, readAttachments } from '../composer/attachments';
 import { useStore } from '../hooks';
@@ -102,7 +102,7 @@ export function MessageEditor({
           {trans.__('Cancel')}
         </button>
       </div>
-      <Problem error={error} />
+      <ProblemNote error={error} />
     </div>
   );
 }

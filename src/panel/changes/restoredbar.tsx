@@ -6,10 +6,10 @@ import { CommandIDs } from '../../commands/commandids';
 import type { RestoreResult } from '../../generated/rest';
 import type { AgentStore } from '../../state/store';
 import { partText } from '../../timeline/timelinetexts';
-import { Fleeting } from '../asks/transientnote';
+import { TransientNote } from '../asks/transientnote';
 import { fullCount } from '../formats';
 import { IconButton } from '../header/iconbutton';
-import { Problem } from '../header/problemnote';
+import { ProblemNote } from '../header/problemnote';
 import { useAction } from '../header/useaction';
 import { usePanelState, useStore } from '../hooks';
 import type { IRestored } from '../panelstate';
@@ -53,7 +53,7 @@ export function RestoredBar({
     </button>
   );
   return (
-    <Fleeting
+    <TransientNote
       className="jp-hdspAgent-changes-undo"
       role="group"
       aria-label={trans.__('The last restore')}
@@ -68,7 +68,7 @@ export function RestoredBar({
             () => undoRestore(services, taskId, operation.id)
           )}
         {link(trans.__('Details'), () =>
-          commands.execute(CommandIDs.openTimeLine, { taskId, only: 'task' })
+          commands.execute(CommandIDs.openTimeline, { taskId, only: 'task' })
         )}
         <IconButton
           icon={closeIcon}
@@ -78,8 +78,8 @@ export function RestoredBar({
           }}
         />
       </span>
-      <Problem error={error} />
-    </Fleeting>
+      <ProblemNote error={error} />
+    </TransientNote>
   );
 }
 

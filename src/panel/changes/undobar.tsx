@@ -3,8 +3,8 @@ import * as React from 'react';
 
 import type { ConversationMark } from '../../generated/wire';
 import type { AgentStore } from '../../state/store';
-import { Fleeting } from '../asks/transientnote';
-import { Problem } from '../header/problemnote';
+import { TransientNote } from '../asks/transientnote';
+import { ProblemNote } from '../header/problemnote';
 import { useAction } from '../header/useaction';
 import { useStore } from '../hooks';
 import type { PanelState } from '../panelstate';
@@ -56,7 +56,7 @@ function ChangeBar(): JSX.Element | null {
   );
   const close = trans.__('Close');
   return (
-    <Fleeting
+    <TransientNote
       className="jp-hdspAgent-changes-undo"
       role="group"
       aria-label={trans.__('The last change of the conversation')}
@@ -86,8 +86,8 @@ function ChangeBar(): JSX.Element | null {
       >
         <closeIcon.react tag="span" aria-hidden="true" width="16px" />
       </button>
-      <Problem error={error} />
-    </Fleeting>
+      <ProblemNote error={error} />
+    </TransientNote>
   );
 }
 

@@ -4,7 +4,7 @@ import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
 
 import { CommandIDs } from '../../commands/commandids';
 import { asErrorBody, errorText } from '../../errors';
-import { sayError } from '../../notifications';
+import { showError } from '../../notifications';
 import type { IPanelServices } from '../services';
 import { undoOrRedo } from './conversationchanges';
 
@@ -13,7 +13,7 @@ import { undoOrRedo } from './conversationchanges';
  *
  * @returns A disposable that removes them.
  */
-export function addChangesCommands(services: IPanelServices): IDisposable {
+export function addUndoCommands(services: IPanelServices): IDisposable {
   const { commands, store, trans } = services;
   const describedBy = { args: { type: 'object', properties: {} } } as const;
   const mark = (operation: 'undo' | 'redo') => {
@@ -29,7 +29,7 @@ export function addChangesCommands(services: IPanelServices): IDisposable {
     try {
       await undoOrRedo(services, taskId, operation, id);
     } catch (reason) {
-      sayError(errorText(trans, asErrorBody(reason)));
+      showError(errorText(trans, asErrorBody(reason)));
     }
   };
   const added = DisposableSet.from([

@@ -2,7 +2,7 @@ import * as React from 'react';
 
 import type { Announcements } from './announcements';
 import type { RenderedBlocks } from './markdown/renderedblocks';
-import type { IHarmlessRegistry } from './markdown/sanitizer';
+import type { ISafeRegistry } from './markdown/sanitizer';
 
 /**
  * What the rows of a conversation share. A row that is scrolled out of sight
@@ -12,7 +12,7 @@ export interface IChat {
   /**
    * Renders what a model or a file says: nothing in it fetches anything.
    */
-  readonly rendermime: IHarmlessRegistry;
+  readonly rendermime: ISafeRegistry;
 
   /**
    * Markdown that was rendered, for rows that come into sight again.

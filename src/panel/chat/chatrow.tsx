@@ -2,7 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
 import type { ClineMessage } from '../../generated/wire';
-import { Boundary } from '../errorboundary';
+import { ErrorBoundary } from '../errorboundary';
 import { useMessage } from '../hooks';
 import { MessageTime } from '../renamedpaths';
 import { usePanel } from '../services';
@@ -43,7 +43,7 @@ export const ChatRow = React.memo(function ChatRow({
       aria-setsize={total}
       aria-busy={message.partial === true}
     >
-      <Boundary
+      <ErrorBoundary
         says={trans.__('This message could not be shown.')}
         text={message.text}
         version={`${message.partial} ${message.isAnswered}`}
@@ -52,7 +52,7 @@ export const ChatRow = React.memo(function ChatRow({
           <Content message={message} parts={row.parts} />
         </MessageTime.Provider>
         <StoppedHere ts={row.ts} />
-      </Boundary>
+      </ErrorBoundary>
     </article>
   );
 });

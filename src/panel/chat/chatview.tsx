@@ -9,7 +9,7 @@ import { ChatContext } from './chatcontext';
 import type { IChat } from './chatcontext';
 import { ChatList } from './chatlist';
 import { RenderedBlocks } from './markdown/renderedblocks';
-import { harmless } from './markdown/sanitizer';
+import { safeRegistry } from './markdown/sanitizer';
 
 /**
  * The conversation on screen.
@@ -42,7 +42,7 @@ function useNewChat(): IChat | null {
   const { rendermime, documents } = usePanel();
   const [chat, setChat] = React.useState<IChat | null>(null);
   React.useLayoutEffect(() => {
-    const safe = harmless(rendermime, documents);
+    const safe = safeRegistry(rendermime, documents);
     const blocks = new RenderedBlocks(safe);
     const announcements = new Announcements();
     setChat({ rendermime: safe, blocks, folds: new Map(), announcements });

@@ -1,7 +1,7 @@
 import * as React from 'react';
 
 import { usePanel } from '../services';
-import { Unseen } from '../visibletext';
+import { VisibleText } from '../visibletext';
 import { useFold } from './fold';
 import { fullCount } from '../formats';
 
@@ -58,7 +58,7 @@ export function Diff({ id, text }: { id: string; text: string }): JSX.Element {
             className="jp-hdspAgent-chat-diff-line"
             data-kind={kind}
           >
-            <Unseen text={text.replace(/\r$/, '')} />
+            <VisibleText text={text.replace(/\r$/, '')} />
           </div>
         ))}
       </pre>

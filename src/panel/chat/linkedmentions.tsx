@@ -12,7 +12,7 @@ const TRAILING = /[.,;:!?)\]}'"]+$/;
 /**
  * What a person wrote, where each file they mention can be opened.
  */
-export function withPlaces(text: string): React.ReactNode {
+export function linkedMentions(text: string): React.ReactNode {
   const parts: React.ReactNode[] = [];
   let end = 0;
   for (const { 1: before, 2: named, 3: word, index } of text.matchAll(

@@ -5,7 +5,7 @@ import { usePanel } from '../services';
 /**
  * Pictures, small until one wants to see them.
  */
-export function Pictures({
+export function PictureList({
   images
 }: {
   images: readonly string[] | undefined;

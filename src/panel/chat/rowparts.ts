@@ -7,7 +7,7 @@ import { usePanel } from '../services';
  * The messages that are shown within a row; it is rendered again when one of
  * them changes.
  */
-export function useParts(parts: readonly number[]): readonly ClineMessage[] {
+export function useRowParts(parts: readonly number[]): readonly ClineMessage[] {
   const { store } = usePanel();
   const before = React.useRef<readonly ClineMessage[]>([]);
   const subscribe = React.useCallback(

@@ -6,13 +6,13 @@ import { usePanelState, useStore } from '../hooks';
 import type { IDraft } from '../panelstate';
 import { usePanel } from '../services';
 import { attachPart } from './attachpart';
-import { BindingRow } from './notebookchoicerow';
+import { NotebookChoiceRow } from './notebookchoicerow';
 import { DraftChips } from './draftchips';
 import { ComposerBar } from './composerbar';
 import { useEnhancing } from './enhance';
-import { Field } from './promptfield';
+import { PromptField } from './promptfield';
 import { focusComposer } from './focuscomposer';
-import { HindranceNote } from './sendblockednote';
+import { SendBlockedNote } from './sendblockednote';
 import { QueueList } from './queuelist';
 import { isBlank } from './senddraft';
 import { SuggestionList } from './suggestionlist';
@@ -20,7 +20,11 @@ import { withMentions } from './suggestions';
 import { takeFiles } from './takefiles';
 import { useDrop } from './usedrop';
 import { useSending } from './usesending';
-import { useHindrance, useSituation, useTrouble } from './usecomposerstate';
+import {
+  useSendBlocker,
+  useComposerState,
+  useTrouble
+} from './usecomposerstate';
 import { useSuggestions } from './usesuggestions';
 import { placeholderOf, sendLabelOf } from './composertexts';
 
@@ -47,13 +51,13 @@ function OpenComposer(): JSX.Element {
   const root = React.useRef<HTMLElement>(null);
   const taskId = useStore(store, ({ state }) => state?.currentTaskId ?? null);
   const [trouble, setTrouble] = useTrouble(taskId);
-  const obstacle = useHindrance(store);
+  const obstacle = useSendBlocker(store);
   // An empty panel tells at length how to set up a model.
   const isTold =
     useStore(store, ({ order }) => order.length === 0) &&
     obstacle?.kind !== 'offline';
   const note = isTold ? null : obstacle;
-  const now = useSituation(store);
+  const now = useComposerState(store);
   const onFailed = (error: ErrorBody) => setTrouble(errorText(trans, error));
   const { draft, change, onText, onFiles, isOver } = useWriting(
     root,
@@ -97,9 +101,9 @@ function OpenComposer(): JSX.Element {
         </p>
       )}
       {note && (
-        <HindranceNote id={NOTE_ID} hindrance={note} isSending={isSending} />
+        <SendBlockedNote id={NOTE_ID} hindrance={note} isSending={isSending} />
       )}
-      <BindingRow />
+      <NotebookChoiceRow />
       <div className="jp-hdspAgent-composer-box">
         {list && <SuggestionList view={list} />}
         <DraftChips
@@ -109,7 +113,7 @@ function OpenComposer(): JSX.Element {
             focusComposer(node);
           }}
         />
-        <Field
+        <PromptField
           taskId={taskId}
           value={text}
           placeholder={placeholderOf(now, trans)}

@@ -4,7 +4,7 @@ import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
 
 import { CommandIDs } from '../../commands/commandids';
 import { asErrorBody, errorText } from '../../errors';
-import { sayError, sayWarning } from '../../notifications';
+import { showError, showWarning } from '../../notifications';
 import { agentIcon } from '../agenticon';
 import type { IPanelServices } from '../services';
 import { attachPart, findCell } from './attachpart';
@@ -230,7 +230,7 @@ namespace Private {
   ): Promise<void> {
     const refusal = await attachPart(services, part, cellOf(services, args));
     if (refusal !== null) {
-      sayWarning(refusal);
+      showWarning(refusal);
     }
     services.state.page = 'chat';
     await services.commands.execute(CommandIDs.open);
@@ -271,7 +271,7 @@ namespace Private {
     try {
       await work();
     } catch (reason) {
-      sayError(errorText(trans, asErrorBody(reason)));
+      showError(errorText(trans, asErrorBody(reason)));
     }
   }
 }

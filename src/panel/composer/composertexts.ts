@@ -9,13 +9,13 @@ import { destination } from './senddraft';
 /**
  * What becomes of what is typed, as far as it is told in the empty field.
  */
-export type Situation =
+export type ComposerState =
   Destination['kind'] | 'approval' | 'failure' | 'mistakes' | 'done';
 
 /**
  * What becomes of what is typed now.
  */
-export function situation(store: AgentStore): Situation {
+export function composerState(store: AgentStore): ComposerState {
   const { kind } = destination(store);
   const ask = pendingAsk(store)?.ask;
   return kind === 'queue' && ask !== undefined
@@ -29,7 +29,7 @@ export function situation(store: AgentStore): Situation {
  * What an empty field says.
  */
 export function placeholderOf(
-  situation: Situation,
+  situation: ComposerState,
   trans: TranslationBundle
 ): string {
   switch (situation) {
@@ -56,7 +56,7 @@ export function placeholderOf(
  * What sending is called.
  */
 export function sendLabelOf(
-  situation: Situation,
+  situation: ComposerState,
   isSending: boolean,
   trans: TranslationBundle
 ): string {
@@ -75,7 +75,7 @@ namespace Private {
   /**
    * What words are for that answer a question of this kind.
    */
-  export function answered(ask: ClineAsk | undefined): Situation {
+  export function answered(ask: ClineAsk | undefined): ComposerState {
     switch (ask) {
       case 'api_req_failed':
         return 'failure';

@@ -11,7 +11,7 @@ import { openMenu } from './popupmenu';
  * Says which notebook a conversation works on that is yet to begin, and lets
  * another be chosen, or none; nothing once it has begun.
  */
-export function BindingRow(): JSX.Element | null {
+export function NotebookChoiceRow(): JSX.Element | null {
   const { notebooks, state, store, trans } = usePanel();
   const isNew = useStore(store, ({ state }) => !state?.currentTaskId);
   const choice = usePanelState(state, ({ notebookChoice }) => notebookChoice);

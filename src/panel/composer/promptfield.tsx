@@ -3,12 +3,12 @@ import * as React from 'react';
 import { isComposing } from '../../inputmethod';
 import { useStore } from '../hooks';
 import { usePanel } from '../services';
-import { saidBefore } from './prompthistory';
+import { earlierPrompts } from './prompthistory';
 
 /**
  * The field one types into.
  */
-export function Field({
+export function PromptField({
   taskId,
   value,
   placeholder,
@@ -19,7 +19,7 @@ export function Field({
   onSend,
   onPasteFiles,
   suggestions
-}: Field.IProps): JSX.Element {
+}: PromptField.IProps): JSX.Element {
   const { node, state, store, trans } = usePanel();
   const enter = useStore(
     store,
@@ -53,7 +53,7 @@ export function Field({
     const history = state.promptHistory(taskId);
     const text =
       event.key === 'ArrowUp' && isStart
-        ? history.older(value, () => saidBefore(store, state))
+        ? history.older(value, () => earlierPrompts(store, state))
         : event.key === 'ArrowDown' && isEnd
           ? history.newer(value)
           : null;
@@ -119,9 +119,9 @@ export function Field({
 }
 
 /**
- * The namespace for `Field` statics.
+ * The namespace for `PromptField` statics.
  */
-export namespace Field {
+export namespace PromptField {
   /**
    * What the field needs of the suggestions that are shown above it.
    */

@@ -58,7 +58,7 @@ export class PromptHistory {
  * What the person said before, newest first: in this conversation, then
  * elsewhere on this page.
  */
-export function saidBefore(
+export function earlierPrompts(
   store: AgentStore,
   { sent }: Pick<PanelState, 'sent'>
 ): string[] {

@@ -4,7 +4,7 @@ import * as React from 'react';
 import { isComposing } from '../../inputmethod';
 import { asErrorBody, errorText } from '../../errors';
 import type { ErrorBody, QueuedMessage } from '../../generated/wire';
-import { Fleeting } from '../asks/transientnote';
+import { TransientNote } from '../asks/transientnote';
 import { useStore } from '../hooks';
 import { usePanel } from '../services';
 import { composeText, readAttachments } from './attachments';
@@ -206,7 +206,7 @@ function QueueRow({
           </button>
         </>
       ) : (
-        <Fleeting className="jp-hdspAgent-queue-editor">
+        <TransientNote className="jp-hdspAgent-queue-editor">
           <textarea
             autoFocus
             className="jp-hdspAgent-queue-field"
@@ -244,7 +244,7 @@ function QueueRow({
               {trans.__('Cancel')}
             </button>
           </div>
-        </Fleeting>
+        </TransientNote>
       )}
       {error && (
         <p className="jp-hdspAgent-composer-error" role="alert">

@@ -12,7 +12,7 @@ const LARGEST_TEXT = 200_000;
 /**
  * What files from the person's computer became.
  */
-export interface IIntake extends IFromCell {
+export interface IReadFiles extends IFromCell {
   /**
    * Why others became nothing, in words.
    */
@@ -26,7 +26,7 @@ export interface IIntake extends IFromCell {
 export async function readFiles(
   files: readonly File[],
   trans: TranslationBundle
-): Promise<IIntake> {
+): Promise<IReadFiles> {
   const images: string[] = [];
   const attachments: IAttachment[] = [];
   const refusals: string[] = [];

@@ -1,16 +1,16 @@
 import * as React from 'react';
 
 import { usePanel } from '../services';
-import type { Hindrance } from './senddraft';
+import type { SendBlocker } from './senddraft';
 
 /**
  * Why nothing can be sent, and what to do about it.
  */
-export function HindranceNote({
+export function SendBlockedNote({
   id,
   hindrance,
   isSending
-}: HindranceNote.IProps): JSX.Element {
+}: SendBlockedNote.IProps): JSX.Element {
   const { openSettings, trans } = usePanel();
   const isModel = hindrance.kind !== 'offline';
   return (
@@ -30,15 +30,15 @@ export function HindranceNote({
 }
 
 /**
- * The namespace for `HindranceNote` statics.
+ * The namespace for `SendBlockedNote` statics.
  */
-export namespace HindranceNote {
+export namespace SendBlockedNote {
   /**
    * The properties of a note.
    */
   export interface IProps {
     readonly id: string;
-    readonly hindrance: Hindrance;
+    readonly hindrance: SendBlocker;
 
     /**
      * Whether a message is under way.
@@ -54,7 +54,7 @@ namespace Private {
   type Trans = ReturnType<typeof usePanel>['trans'];
 
   export function text(
-    hindrance: Hindrance,
+    hindrance: SendBlocker,
     isSending: boolean,
     trans: Trans
   ): string {

@@ -68,7 +68,7 @@ export function isWorking({ state }: AgentStore): boolean {
 /**
  * Why nothing can be sent; `null` if something can.
  */
-export type Hindrance =
+export type SendBlocker =
   | { readonly kind: 'offline' }
   | { readonly kind: 'noModel' }
   | { readonly kind: 'forbidden'; readonly provider: string };
@@ -76,7 +76,7 @@ export type Hindrance =
 /**
  * Why nothing can be sent; `null` if something can.
  */
-export function hindrance(store: AgentStore): Hindrance | null {
+export function sendBlocker(store: AgentStore): SendBlocker | null {
   const { connection, state } = store;
   if (connection.phase !== 'open' || state === null) {
     return { kind: 'offline' };

@@ -3,15 +3,15 @@ import * as React from 'react';
 import { onPendingAsk } from '../../state/pendingask';
 import type { AgentStore } from '../../state/store';
 import { useStore } from '../hooks';
-import type { Hindrance } from './senddraft';
-import { hindrance } from './senddraft';
-import type { Situation } from './composertexts';
-import { situation } from './composertexts';
+import type { SendBlocker } from './senddraft';
+import { sendBlocker } from './senddraft';
+import type { ComposerState } from './composertexts';
+import { composerState } from './composertexts';
 
 /**
  * What becomes of what is typed.
  */
-export function useSituation(store: AgentStore): Situation {
+export function useComposerState(store: AgentStore): ComposerState {
   const subscribe = React.useCallback(
     (listener: () => void) => {
       const end = onPendingAsk(store, listener);
@@ -23,16 +23,16 @@ export function useSituation(store: AgentStore): Situation {
     },
     [store]
   );
-  return React.useSyncExternalStore(subscribe, () => situation(store));
+  return React.useSyncExternalStore(subscribe, () => composerState(store));
 }
 
 /**
  * Why nothing can be sent; the same object as long as it is the same reason.
  */
-export function useHindrance(store: AgentStore): Hindrance | null {
-  const known = React.useRef<Hindrance | null>(null);
+export function useSendBlocker(store: AgentStore): SendBlocker | null {
+  const known = React.useRef<SendBlocker | null>(null);
   return useStore(store, store => {
-    const now = hindrance(store);
+    const now = sendBlocker(store);
     if (JSON.stringify(now) !== JSON.stringify(known.current)) {
       known.current = now;
     }

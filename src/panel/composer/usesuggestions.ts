@@ -4,7 +4,7 @@ import { asErrorBody } from '../../errors';
 import type { ErrorBody } from '../../generated/wire';
 import type { IPanelServices } from '../services';
 import { usePanel } from '../services';
-import type { Field } from './promptfield';
+import type { PromptField } from './promptfield';
 import type { IRanked, ISuggestion, ITrigger } from './suggestions';
 import { mayMean, rank, replaced, triggerAt } from './suggestions';
 import {
@@ -63,7 +63,7 @@ export interface ISuggestionsView {
  */
 export function useSuggestions(
   options: useSuggestions.IOptions
-): [Field.ISuggestions, ISuggestionsView | null] {
+): [PromptField.ISuggestions, ISuggestionsView | null] {
   const { text, place, onChange } = options;
   const [seen, setSeen] = React.useState<ISeen | null>(null);
   // A text that came in another way is not what somebody types.
@@ -112,7 +112,7 @@ export function useSuggestions(
       text.slice(trigger.start, Private.endOf(text, trigger)) === choice.text
     );
   };
-  const field: Field.ISuggestions = {
+  const field: PromptField.ISuggestions = {
     look: (value, caret, isTyping) => {
       const found = caret === null ? null : triggerAt(value, caret);
       setSeen(before =>

@@ -9,7 +9,7 @@ import { keptName } from './contexttexts';
  * What a condensation kept word for word, what it dropped, and who wrote the
  * summary.
  */
-export function CondenseAccount({
+export function CondenseReport({
   condensed: { kept = [], dropped, model, way }
 }: {
   condensed: ContextCondense;
@@ -90,7 +90,7 @@ function Items({
 /**
  * Of which tools outputs are not sent any more.
  */
-export function ClearedAccount({
+export function ClearedReport({
   cleared: { reason, tools }
 }: {
   cleared: ContextCleared;

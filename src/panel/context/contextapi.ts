@@ -15,7 +15,7 @@ const ATTEMPTS = 3;
 /**
  * Which part of a request is looked at.
  */
-export interface ISeenPart {
+export interface IContextPart {
   /**
    * The index of the first message.
    */
@@ -43,7 +43,7 @@ export interface ISeenPart {
 export class ContextApi extends SettingsApi {
   seen(
     task: string,
-    { first, limit, find, onlyMessages }: ISeenPart = {}
+    { first, limit, find, onlyMessages }: IContextPart = {}
   ): Promise<SeenContext> {
     return this._request('GET /tasks/{task}/context', {
       path: { task },

@@ -8,7 +8,7 @@ import type {
   ContextNoticeMessage,
   ExtensionMessage
 } from '../../generated/wire';
-import { sayError, sayNote } from '../../notifications';
+import { showError, showNote } from '../../notifications';
 import { percentText } from '../formats';
 import { openTasks, plainTitle } from '../header/opentasks';
 import type { IPanelServices } from '../services';
@@ -47,7 +47,7 @@ namespace Private {
     const title = titleOf(services, taskId);
     const share = percentText(percent / 100);
     if (kind === 'reassurance') {
-      sayNote(
+      showNote(
         trans.__(
           '“%1” fills %2 of what the model takes in. There is still enough room.',
           title,
@@ -56,7 +56,7 @@ namespace Private {
       );
       return;
     }
-    sayNote(
+    showNote(
       trans.__(
         '“%1” fills %2 of what the model takes in. Consider condensing it.',
         title,
@@ -87,7 +87,7 @@ namespace Private {
     try {
       await client.request({ type: 'condenseTaskContextRequest', taskId });
     } catch (reason) {
-      sayError(errorText(trans, asErrorBody(reason)));
+      showError(errorText(trans, asErrorBody(reason)));
     }
   }
 

@@ -9,7 +9,11 @@ import { partsOf } from './contexttexts';
  * The parts of the request beside each other, in the window where its size is
  * known. What it says is in the table too.
  */
-export function PartsBar({ request }: { request: SeenContext }): JSX.Element {
+export function ContextPartsBar({
+  request
+}: {
+  request: SeenContext;
+}): JSX.Element {
   const { trans } = usePanel();
   const { tokens, contextWindow, condenseAt } = request;
   const reserved = reservedOf(request);
@@ -46,7 +50,11 @@ export function PartsBar({ request }: { request: SeenContext }): JSX.Element {
 /**
  * How many tokens each part of the request takes.
  */
-export function PartsTable({ request }: { request: SeenContext }): JSX.Element {
+export function ContextPartsTable({
+  request
+}: {
+  request: SeenContext;
+}): JSX.Element {
   const { trans } = usePanel();
   const { tokens, contextWindow, condenseAt } = request;
   const reserved = reservedOf(request);

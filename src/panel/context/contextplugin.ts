@@ -8,7 +8,7 @@ import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
 import { CommandIDs } from '../../commands/commandids';
 import { IAgentPanel } from '../../tokens';
-import { onDemand } from '../header/lazycomponent';
+import { lazyComponent } from '../header/lazycomponent';
 import { openTasks, plainTitle, titleOf } from '../header/opentasks';
 import { watchContext } from './contextnotices';
 import { ContextWidget } from './contextwidget';
@@ -16,7 +16,9 @@ import { ContextWidget } from './contextwidget';
 const NAMESPACE = 'hdsp-agent-context';
 
 // Most of it, which Lab's start does not wait for.
-const Body = onDemand(async () => (await import('./contextview')).ContextView);
+const Body = lazyComponent(
+  async () => (await import('./contextview')).ContextView
+);
 
 /**
  * Shows the request that a model would be sent next, in a tab of the main area.

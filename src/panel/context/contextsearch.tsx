@@ -2,18 +2,18 @@ import * as React from 'react';
 
 import { fullCount } from '../formats';
 import { usePanel } from '../services';
-import type { ISeen } from './usecontext';
+import type { IContextPages } from './usecontext';
 import { pageOf } from './usecontext';
 
 /**
  * Looks for a text in all messages, and goes from one that has it to the next.
  */
-export function Search({
+export function ContextSearch({
   seen,
   onFind,
   onAim
 }: {
-  seen: ISeen;
+  seen: IContextPages;
 
   /**
    * Told what is looked for; nothing when the field was emptied.

@@ -2,14 +2,14 @@ import { Clipboard } from '@jupyterlab/apputils';
 import * as React from 'react';
 
 import type { SeenContext } from '../../generated/rest';
-import { Problem } from '../header/problemnote';
+import { ProblemNote } from '../header/problemnote';
 import { useAction } from '../header/useaction';
 import { usePanel } from '../services';
 import { FixedParts } from './fixedparts';
 import { MessagePages } from './messagepages';
-import { PartsBar, PartsTable } from './contextparts';
-import { Search } from './contextsearch';
-import { useSeen } from './usecontext';
+import { ContextPartsBar, ContextPartsTable } from './contextparts';
+import { ContextSearch } from './contextsearch';
+import { useContextPages } from './usecontext';
 import type { ContextWidget } from './contextwidget';
 
 /**
@@ -21,7 +21,7 @@ export function ContextView({
   name
 }: ContextWidget.IShown): JSX.Element {
   const { trans } = usePanel();
-  const seen = useSeen(taskId);
+  const seen = useContextPages(taskId);
   const { request, error, isBusy } = seen;
   const [wanted, setWanted] = React.useState('');
   const [aim, setAim] = React.useState<number | null>(null);
@@ -63,16 +63,16 @@ export function ContextView({
           </button>
         </div>
       </div>
-      <Problem error={error ?? copy.error} />
+      <ProblemNote error={error ?? copy.error} />
       <p className="jp-hdspAgent-announcement" role="status">
         {request === null && isBusy ? trans.__('Loading…') : said}
       </p>
       {request !== null && (
         <>
           <About request={request} />
-          <PartsBar request={request} />
-          <PartsTable request={request} />
-          <Search
+          <ContextPartsBar request={request} />
+          <ContextPartsTable request={request} />
+          <ContextSearch
             seen={seen}
             onFind={text => {
               setWanted(text);

@@ -2,7 +2,7 @@ import { ReactWidget } from '@jupyterlab/ui-components';
 import type { Message } from '@lumino/messaging';
 import * as React from 'react';
 
-import { Boundary } from '../errorboundary';
+import { ErrorBoundary } from '../errorboundary';
 import { agentIcon } from '../agenticon';
 import type { IPanelServices } from '../services';
 import { PanelContext } from '../services';
@@ -39,9 +39,9 @@ export class ContextWidget extends ReactWidget {
     const Body = this._body;
     return (
       <PanelContext.Provider value={this._services}>
-        <Boundary says={trans.__('The request could not be shown.')}>
+        <ErrorBoundary says={trans.__('The request could not be shown.')}>
           <Body taskId={this.taskId} name={this.name} />
-        </Boundary>
+        </ErrorBoundary>
       </PanelContext.Provider>
     );
   }

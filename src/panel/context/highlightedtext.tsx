@@ -17,7 +17,7 @@ const MOST_MARKS = 500;
  * A text of the request, word for word; a long one is cut until one asks for
  * all of it, or looks for something in it.
  */
-export function FoundWords({
+export function HighlightedText({
   text,
   wanted
 }: {

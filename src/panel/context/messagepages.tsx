@@ -3,8 +3,8 @@ import * as React from 'react';
 import type { SeenContext } from '../../generated/rest';
 import { fullCount } from '../formats';
 import { usePanel } from '../services';
-import { SeenMessageView } from './messageview';
-import type { ISeen } from './usecontext';
+import { ContextMessageView } from './messageview';
+import type { IContextPages } from './usecontext';
 import { PAGE, pageOf } from './usecontext';
 
 /**
@@ -17,7 +17,7 @@ export function MessagePages({
   aim
 }: {
   request: SeenContext;
-  seen: ISeen;
+  seen: IContextPages;
   wanted: string;
 
   /**
@@ -42,7 +42,7 @@ export function MessagePages({
     <section ref={box} aria-label={trans.__('Messages')}>
       <Pages request={request} seen={seen} />
       {messages.map((message, offset) => (
-        <SeenMessageView
+        <ContextMessageView
           key={first + offset}
           index={first + offset}
           message={message}
@@ -63,7 +63,7 @@ function Pages({
   seen
 }: {
   request: SeenContext;
-  seen: ISeen;
+  seen: IContextPages;
 }): JSX.Element {
   const { trans } = usePanel();
   const last = pageOf(Math.max(0, count - 1));

@@ -4,14 +4,14 @@ import type { SeenMessage } from '../../generated/rest';
 import { fullCount } from '../formats';
 import { usePanel } from '../services';
 import { Tokens } from './fixedparts';
-import { FoundWords } from './highlightedtext';
+import { HighlightedText } from './highlightedtext';
 
 type Block = Exclude<SeenMessage['content'], string>[number];
 
 /**
  * One message of the request as the model is sent it.
  */
-export const SeenMessageView = React.memo(function SeenMessageView({
+export const ContextMessageView = React.memo(function SeenMessageView({
   index,
   message: { role, content, isSummary },
   tokens,
@@ -79,7 +79,7 @@ function SeenBlock({
   return (
     <>
       {heading !== '' && <p>{heading}</p>}
-      {text !== '' && <FoundWords text={text} wanted={wanted} />}
+      {text !== '' && <HighlightedText text={text} wanted={wanted} />}
     </>
   );
 }

@@ -10,7 +10,7 @@ import type { IPanelServices } from '../services';
  *
  * @param tokens - How many tokens longer each request is then.
  */
-export async function undoFold(
+export async function undoCondense(
   services: IPanelServices,
   taskId: string,
   markId: string,
@@ -57,7 +57,7 @@ export async function undoFold(
  * The newest message that tells of something the model is not shown any more
  * and that can be undone: only then does undoing it change what the model sees.
  */
-export function newestFold(store: AgentStore): number | null {
+export function newestCondense(store: AgentStore): number | null {
   for (let index = store.order.length - 1; index >= 0; index--) {
     const ts = store.order[index];
     const message = store.message(ts);

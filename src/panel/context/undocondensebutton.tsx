@@ -1,16 +1,16 @@
 import * as React from 'react';
 
-import { Problem } from '../header/problemnote';
+import { ProblemNote } from '../header/problemnote';
 import { useAction } from '../header/useaction';
 import { useStore } from '../hooks';
 import { usePanel } from '../services';
-import { newestFold, undoFold } from './undocondense';
+import { newestCondense, undoCondense } from './undocondense';
 
 /**
  * A button that lets the model see again what it was not shown any more;
  * nothing where that would change nothing.
  */
-export function UndoFold({
+export function UndoCondenseButton({
   ts,
   markId,
   tokens
@@ -25,7 +25,7 @@ export function UndoFold({
   const services = usePanel();
   const { store, trans } = services;
   const taskId = useStore(store, ({ state }) => state?.currentTaskId);
-  const isNewest = useStore(store, known => newestFold(known) === ts);
+  const isNewest = useStore(store, known => newestCondense(known) === ts);
   const { isBusy, error, run } = useAction();
   if (markId === undefined || taskId === undefined || !isNewest) {
     return null;
@@ -38,12 +38,12 @@ export function UndoFold({
         aria-disabled={isBusy}
         title={trans.__('Let the model see the messages themselves again')}
         onClick={() =>
-          void run(() => undoFold(services, taskId, markId, tokens))
+          void run(() => undoCondense(services, taskId, markId, tokens))
         }
       >
         {trans.__('Undo')}
       </button>
-      <Problem error={error} />
+      <ProblemNote error={error} />
     </div>
   );
 }

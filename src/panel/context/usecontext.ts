@@ -4,7 +4,7 @@ import { asErrorBody } from '../../errors';
 import type { SeenContext } from '../../generated/rest';
 import type { ErrorBody } from '../../generated/wire';
 import { usePanel } from '../services';
-import type { ISeenPart } from './contextapi';
+import type { IContextPart } from './contextapi';
 import { ContextApi } from './contextapi';
 
 /**
@@ -15,7 +15,7 @@ export const PAGE = 50;
 /**
  * What the model sees, as far as it is on the page.
  */
-export interface ISeen {
+export interface IContextPages {
   /**
    * The request, with one page of its messages; `null` before it is there.
    */
@@ -58,7 +58,7 @@ export interface ISeen {
 /**
  * What the model sees of a conversation, a page at a time.
  */
-export function useSeen(taskId: string): ISeen {
+export function useContextPages(taskId: string): IContextPages {
   const { serverSettings } = usePanel();
   const api = React.useMemo(
     () => new ContextApi(serverSettings),
@@ -71,7 +71,7 @@ export function useSeen(taskId: string): ISeen {
   // An answer to an older question must not take the place of a newer one's.
   const asked = React.useRef(0);
   const load = React.useCallback(
-    async (part: ISeenPart): Promise<SeenContext | null> => {
+    async (part: IContextPart): Promise<SeenContext | null> => {
       const number = ++asked.current;
       setBusy(true);
       setError(null);

@@ -3,12 +3,12 @@ import * as React from 'react';
 
 import { Diff, DiffStats } from '../chat/diff';
 import { Fold, useFold } from '../chat/fold';
-import { useParts } from '../chat/rowparts';
+import { useRowParts } from '../chat/rowparts';
 import { PlaceLink } from '../chat/placelink';
 import { CellEdits } from '../chat/rows/notebooktool';
 import { fullCount } from '../formats';
 import { IconButton } from '../header/iconbutton';
-import { Problem } from '../header/problemnote';
+import { ProblemNote } from '../header/problemnote';
 import { useAction } from '../header/useaction';
 import { useStore } from '../hooks';
 import { usePanel } from '../services';
@@ -83,7 +83,7 @@ function useChangedFiles(): readonly IChangedFile[] {
     () => order.filter(ts => isToolUse(store.message(ts))),
     [store, order]
   );
-  const messages = useParts(uses);
+  const messages = useRowParts(uses);
   return React.useMemo(
     () => changedFiles(messages, renames),
     [messages, renames]
@@ -169,7 +169,7 @@ function NotLoaded(): JSX.Element {
           {trans.__('Load older messages')}
         </button>
       </p>
-      <Problem error={error} />
+      <ProblemNote error={error} />
     </>
   );
 }

@@ -4,9 +4,9 @@ import type { LocalModelView } from '../../generated/rest';
 import type { ErrorBody } from '../../generated/wire';
 import type { EmbeddedData } from '../../settings/embeddeddata';
 import { focusComposer } from '../composer/focuscomposer';
-import { Problem } from '../header/problemnote';
+import { ProblemNote } from '../header/problemnote';
 import { ModelFacts } from '../localmodel/modelfacts';
-import { GettingProgress } from '../localmodel/downloadprogress';
+import { DownloadProgress } from '../localmodel/downloadprogress';
 import { useEmbedded } from '../localmodel/useembedded';
 import { bytesText } from '../localmodel/localmodeltexts';
 import { usePanel } from '../services';
@@ -64,14 +64,14 @@ export function EmbeddedStep({
       <h4 ref={heading} tabIndex={-1}>
         {trans.__('Step 2 of 2: the embedded model')}
       </h4>
-      <Problem error={embedded.loadError} />
+      <ProblemNote error={embedded.loadError} />
       {model && list && !isStarting && state !== 'getting' && (
         <Facts isFamiliar={state === 'partial' || trouble !== null}>
           <ModelFacts model={model} list={list} />
         </Facts>
       )}
       {model && state === 'getting' && (
-        <GettingProgress model={model} pace={embedded.pace} trans={trans} />
+        <DownloadProgress model={model} pace={embedded.pace} trans={trans} />
       )}
       <p role="status">
         {isStarting && model
@@ -152,7 +152,7 @@ function Trouble({ error }: { error: ErrorBody | null }): JSX.Element {
   }, [code]);
   return (
     <div ref={place}>
-      <Problem error={error} />
+      <ProblemNote error={error} />
     </div>
   );
 }

@@ -2,13 +2,15 @@ import * as React from 'react';
 
 import type { ModelSetup } from '../../state/modelsetup';
 import { modelSetup } from '../../state/modelsetup';
-import { onDemand } from '../header/lazycomponent';
+import { lazyComponent } from '../header/lazycomponent';
 import { useStore } from '../hooks';
-import { NotebookConversation } from '../notebookconversation/conversationoffer';
+import { ConversationOffer } from '../notebookconversation/conversationoffer';
 import { usePanel } from '../services';
 import { Greeting } from './greeting';
 
-const Setup = onDemand(async () => (await import('./setupsteps')).Setup);
+const Setup = lazyComponent(
+  async () => (await import('./setupsteps')).SetupSteps
+);
 
 /**
  * What an empty panel shows: until a model is set up, how to set one up; then
@@ -27,7 +29,7 @@ export function FirstRun(): JSX.Element | null {
   const why = hindrance(setup);
   return (
     <div className="jp-hdspAgent-firstRun">
-      {state.currentTaskId === undefined && <NotebookConversation />}
+      {state.currentTaskId === undefined && <ConversationOffer />}
       {isAtIt || why !== null ? (
         <Setup hindrance={why} onBusy={setAtIt} />
       ) : (
@@ -48,12 +50,12 @@ export function FirstRun(): JSX.Element | null {
 /**
  * Why there is no model to talk to.
  */
-export type Hindrance = 'none' | 'keyMissing' | 'notAllowed';
+export type SetupBlocker = 'none' | 'keyMissing' | 'notAllowed';
 
 /**
  * What hinders; `null` if nothing does, as far as anybody knows.
  */
-function hindrance(setup: ModelSetup): Hindrance | null {
+function hindrance(setup: ModelSetup): SetupBlocker | null {
   if (setup.kind === 'none') {
     return 'none';
   }

@@ -2,11 +2,11 @@ import * as React from 'react';
 
 import type { ModelSetup } from '../../state/modelsetup';
 import { StarterPrompts } from '../composer/starterprompts';
-import { onDemand } from '../header/lazycomponent';
+import { lazyComponent } from '../header/lazycomponent';
 import { usePanel } from '../services';
 
-const Recent = onDemand(
-  async () => (await import('./recentconversations')).Recent
+const Recent = lazyComponent(
+  async () => (await import('./recentconversations')).RecentConversations
 );
 
 /**

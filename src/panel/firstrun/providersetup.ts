@@ -5,7 +5,7 @@ import type {
   SetupCandidateView
 } from '../../generated/rest';
 import type { ProfileEntry } from '../../generated/wire';
-import type { PanelApi } from '../history/historyapi';
+import type { HistoryApi } from '../history/historyapi';
 
 /**
  * Where a model is to come from.
@@ -66,7 +66,7 @@ export function asksAddress(provider: ProviderInfo): boolean {
  * Try a provider with its key, before anything is kept.
  */
 export function tryProvider(
-  api: PanelApi,
+  api: HistoryApi,
   { provider, key, address }: IProviderChoice
 ): Promise<KeyCheckView> {
   return api.checkKey({
@@ -83,7 +83,7 @@ export function tryProvider(
  * own already stays as it is.
  */
 export async function saveProvider(
-  api: PanelApi,
+  api: HistoryApi,
   { provider, key, address }: IProviderChoice
 ): Promise<ModelSource> {
   const profile = await profileFor(api, await api.profiles(), provider);
@@ -106,7 +106,7 @@ export async function saveProvider(
  * The models a source has, as far as it tells.
  */
 export async function modelsOf(
-  api: PanelApi,
+  api: HistoryApi,
   source: ModelSource
 ): Promise<readonly string[]> {
   if (source.kind === 'candidate' && source.candidate.models.length > 0) {
@@ -124,7 +124,7 @@ export async function modelsOf(
  * Use a model of a source from now on.
  */
 export async function chooseModel(
-  api: PanelApi,
+  api: HistoryApi,
   source: ModelSource,
   model: string
 ): Promise<void> {
@@ -140,7 +140,7 @@ export async function chooseModel(
 }
 
 async function profileFor(
-  api: PanelApi,
+  api: HistoryApi,
   { current, profiles }: ProfileList,
   provider: ProviderInfo
 ): Promise<string> {

@@ -3,9 +3,9 @@ import * as React from 'react';
 import type { HistoryItem } from '../../generated/wire';
 import { focusComposer } from '../composer/focuscomposer';
 import { showConversation } from '../header/conversationactions';
-import { momentText } from '../formats';
+import { dateTimeText } from '../formats';
 import { titleOf } from '../header/opentasks';
-import { Problem } from '../header/problemnote';
+import { ProblemNote } from '../header/problemnote';
 import { useAction } from '../header/useaction';
 import { useHistory } from '../history/usehistory';
 import { useStore } from '../hooks';
@@ -19,7 +19,7 @@ const FETCHED = 12;
 /**
  * The last conversations, to go on with; nothing when there are none.
  */
-export function Recent(): JSX.Element | null {
+export function RecentConversations(): JSX.Element | null {
   const services = usePanel();
   const { client, node, state: panel, store, trans } = services;
   const pages = useHistory(FETCHED);
@@ -61,7 +61,7 @@ export function Recent(): JSX.Element | null {
       >
         {trans.__('Go on with a recent conversation')}
       </button>
-      <Problem error={error} />
+      <ProblemNote error={error} />
       {!isFolded && (
         <>
           <ul>
@@ -81,7 +81,7 @@ export function Recent(): JSX.Element | null {
                     {titleOf(item, trans)}
                   </span>
                   <span className="jp-hdspAgent-history-about">
-                    {momentText(item.ts)}
+                    {dateTimeText(item.ts)}
                   </span>
                 </button>
               </li>

@@ -5,7 +5,7 @@ import type { AgentState } from '../../state/store';
 import { useStore } from '../hooks';
 import { usePanel } from '../services';
 import { EmbeddedStep } from './embeddedstep';
-import type { Hindrance } from './firstrun';
+import type { SetupBlocker } from './firstrun';
 import { ModelStep } from './modelstep';
 import { SourceStep } from './sourcestep';
 import type { ModelSource } from './providersetup';
@@ -13,7 +13,10 @@ import type { ModelSource } from './providersetup';
 /**
  * The way to a first model: where it comes from, which it is, and go.
  */
-export function Setup({ hindrance, onBusy }: Setup.IProps): JSX.Element {
+export function SetupSteps({
+  hindrance,
+  onBusy
+}: SetupSteps.IProps): JSX.Element {
   const { openSettings, store, trans } = usePanel();
   const provider = useStore(store, ({ state }) => currentProvider(state));
   const [source, setSource] = React.useState<ModelSource | 'embedded' | null>(
@@ -83,9 +86,9 @@ export function Setup({ hindrance, onBusy }: Setup.IProps): JSX.Element {
 }
 
 /**
- * The namespace for `Setup` statics.
+ * The namespace for `SetupSteps` statics.
  */
-export namespace Setup {
+export namespace SetupSteps {
   /**
    * The properties of the setup.
    */
@@ -93,7 +96,7 @@ export namespace Setup {
     /**
      * Why there is no model to talk to; `null` once there is one.
      */
-    readonly hindrance: Hindrance | null;
+    readonly hindrance: SetupBlocker | null;
 
     /**
      * Told when a person begins, and when all is done.
@@ -113,7 +116,7 @@ function currentProvider(state: AgentState | null): string | null {
 }
 
 function titleText(
-  hindrance: Hindrance | null,
+  hindrance: SetupBlocker | null,
   trans: TranslationBundle
 ): string {
   switch (hindrance) {

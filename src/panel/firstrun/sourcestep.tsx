@@ -7,9 +7,9 @@ import type {
   SetupCandidateView
 } from '../../generated/rest';
 import { PROVIDERS } from '../../generated/wire';
-import { Problem } from '../header/problemnote';
+import { ProblemNote } from '../header/problemnote';
 import { useAction } from '../header/useaction';
-import { PanelApi } from '../history/historyapi';
+import { HistoryApi } from '../history/historyapi';
 import { usePanel } from '../services';
 import { EmbeddedOffer } from './embeddedoffer';
 import { ProviderForm } from './providerform';
@@ -32,7 +32,7 @@ export function SourceStep({
   const look = React.useCallback(
     () =>
       void run(async () => {
-        const api = new PanelApi(serverSettings);
+        const api = new HistoryApi(serverSettings);
         // Each is shown though the other cannot be had.
         await Promise.all([
           api.setupCandidates().then(setFound),
@@ -69,7 +69,7 @@ export function SourceStep({
           </p>
         )}
       </div>
-      <Problem error={error} />
+      <ProblemNote error={error} />
       {found !== null && (
         <ul className="jp-hdspAgent-setup-found">
           {found.candidates.map(candidate => (

@@ -7,14 +7,14 @@ import { RequestError } from '../../comm/requesterror';
 import type { ExtensionMessage } from '../../generated/wire';
 import { usePanel } from '../services';
 import { fullCount, percentText, shortCount } from '../formats';
-import type { IModelRoom } from './contextwindow';
-import { Problem } from './problemnote';
+import type { IContextWindow } from './contextwindow';
+import { ProblemNote } from './problemnote';
 import { useAction } from './useaction';
 
 /**
  * How full the model's window is.
  */
-export interface IContextUse extends IModelRoom {
+export interface IContextUse extends IContextWindow {
   /**
    * The tokens the conversation takes.
    */
@@ -179,7 +179,7 @@ function Condense({ taskId }: { taskId: string }): JSX.Element | null {
           {isBusy ? trans.__('Condensing…') : trans.__('Condense')}
         </button>
       )}
-      <Problem error={action.error} />
+      <ProblemNote error={action.error} />
     </>
   );
 }

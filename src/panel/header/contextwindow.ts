@@ -9,7 +9,7 @@ import { usePanel } from '../services';
 /**
  * How much the model of a conversation can take in.
  */
-export interface IModelRoom {
+export interface IContextWindow {
   /**
    * The tokens of its window; `null` if nobody knows.
    */
@@ -29,13 +29,15 @@ export interface IModelRoom {
 /**
  * The room of the model that the profile of this name uses.
  */
-export function useModelRoom(profileName: string | undefined): IModelRoom {
+export function useContextWindow(
+  profileName: string | undefined
+): IContextWindow {
   const services = usePanel();
   const { store } = services;
   const known = useStore(store, ({ state }) => state);
   const name = profileName ?? known?.currentApiConfigName;
   const profile = known?.listApiConfigMeta?.find(one => one.name === name);
-  const own = ownRoom(known, name);
+  const own = ownWindow(known, name);
   const provider = profile?.apiProvider;
   const modelId = profile?.modelId;
   const [listed, setListed] = React.useState<number | null>(null);
@@ -68,10 +70,10 @@ export function useModelRoom(profileName: string | undefined): IModelRoom {
 /**
  * What a person set for the current profile; those of others the page does not have.
  */
-function ownRoom(
+function ownWindow(
   state: AgentState | null,
   name: string | undefined
-): IModelRoom {
+): IContextWindow {
   const isCurrent = name === state?.currentApiConfigName;
   const settings = isCurrent ? state?.apiConfiguration : undefined;
   return {

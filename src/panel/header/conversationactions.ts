@@ -111,8 +111,8 @@ export async function copyRequest(
   { serverSettings }: IPanelServices,
   taskId: string
 ): Promise<void> {
-  const { PanelApi } = await import('../history/historyapi');
-  const { task } = await new PanelApi(serverSettings).conversation(taskId);
+  const { HistoryApi } = await import('../history/historyapi');
+  const { task } = await new HistoryApi(serverSettings).conversation(taskId);
   Clipboard.copyToSystem(readAttachments(task).text);
 }
 

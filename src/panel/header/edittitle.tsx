@@ -4,7 +4,7 @@ import { isComposing } from '../../inputmethod';
 import type { HistoryItem } from '../../generated/wire';
 import { usePanel } from '../services';
 import { titleOf } from './opentasks';
-import { Problem } from './problemnote';
+import { ProblemNote } from './problemnote';
 import { useAction } from './useaction';
 
 /**
@@ -81,7 +81,7 @@ export function EditTitle({ item }: { item: HistoryItem }): JSX.Element {
           }
         }}
       />
-      <Problem error={action.error} />
+      <ProblemNote error={action.error} />
     </div>
   );
 }

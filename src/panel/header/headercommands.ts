@@ -9,7 +9,7 @@ import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
 
 import { CommandIDs } from '../../commands/commandids';
 import { asErrorBody, errorText } from '../../errors';
-import { sayError } from '../../notifications';
+import { showError } from '../../notifications';
 import type { IPanelServices } from '../services';
 import type { ExportFormat, INamedTask } from './conversationactions';
 import {
@@ -24,7 +24,7 @@ import {
   showConversation
 } from './conversationactions';
 import { pastIcon } from './conversationicons';
-import { neighbour, openTasks, plainTitle, titleOf } from './opentasks';
+import { adjacentTask, openTasks, plainTitle, titleOf } from './opentasks';
 
 type Args = ReadonlyPartialJSONObject;
 
@@ -67,7 +67,7 @@ function addStripCommands(services: IPanelServices): IDisposable {
   const { commands, state, store, trans } = services;
   const go = (step: 1 | -1) =>
     Private.attempt(services, async () => {
-      const taskId = neighbour(store, step);
+      const taskId = adjacentTask(store, step);
       if (taskId !== null) {
         await showConversation(services, taskId);
       }
@@ -97,14 +97,14 @@ function addStripCommands(services: IPanelServices): IDisposable {
       label: trans.__('Next Conversation'),
       caption: trans.__('Show the next open conversation with the agent'),
       describedBy: { args: Private.NO_ARGS },
-      isEnabled: () => neighbour(store, 1) !== null,
+      isEnabled: () => adjacentTask(store, 1) !== null,
       execute: () => go(1)
     }),
     commands.addCommand(CommandIDs.previousConversation, {
       label: trans.__('Previous Conversation'),
       caption: trans.__('Show the previous open conversation with the agent'),
       describedBy: { args: Private.NO_ARGS },
-      isEnabled: () => neighbour(store, -1) !== null,
+      isEnabled: () => adjacentTask(store, -1) !== null,
       execute: () => go(-1)
     })
   ]);
@@ -169,9 +169,9 @@ function addTaskCommands(services: IPanelServices): IDisposable {
       icon: pastIcon,
       describedBy: { args: ofTask },
       isEnabled: args =>
-        hasTask(args) && commands.hasCommand(CommandIDs.openTimeLine),
+        hasTask(args) && commands.hasCommand(CommandIDs.openTimeline),
       execute: withTask(({ taskId }) =>
-        commands.execute(CommandIDs.openTimeLine, { taskId, only: 'task' })
+        commands.execute(CommandIDs.openTimeline, { taskId, only: 'task' })
       )
     }),
     commands.addCommand(CommandIDs.forkConversation, {
@@ -290,7 +290,7 @@ namespace Private {
     try {
       await work();
     } catch (reason) {
-      sayError(errorText(trans, asErrorBody(reason)));
+      showError(errorText(trans, asErrorBody(reason)));
     }
   }
 

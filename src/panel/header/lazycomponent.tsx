@@ -1,13 +1,13 @@
 import * as React from 'react';
 
 import { usePanel } from '../services';
-import { Problem } from './problemnote';
+import { ProblemNote } from './problemnote';
 import { useAction } from './useaction';
 
 /**
  * A component whose code is fetched when it is first shown.
  */
-export function onDemand<P extends object>(
+export function lazyComponent<P extends object>(
   load: () => Promise<React.ComponentType<P>>
 ): (props: P) => JSX.Element {
   // Shown again, it is there at once.
@@ -38,7 +38,7 @@ export function onDemand<P extends object>(
           <p role="status">{trans.__('Loading…')}</p>
         ) : (
           <>
-            <Problem error={error} />
+            <ProblemNote error={error} />
             <button
               type="button"
               className="jp-hdspAgent-button"

@@ -109,7 +109,7 @@ export function quotedTitle(title: string): string {
 /**
  * The conversation next to the one on screen, around the ends; `null` if there is no other.
  */
-export function neighbour(store: AgentStore, step: 1 | -1): string | null {
+export function adjacentTask(store: AgentStore, step: 1 | -1): string | null {
   const ids = openTasks(store).map(({ taskId }) => taskId);
   const current = store.state?.currentTaskId;
   const at = current === undefined ? -1 : ids.indexOf(current);

@@ -7,7 +7,7 @@ import { usePanel } from '../services';
 /**
  * Why something was refused, near where it was tried; nothing when it was not.
  */
-export function Problem({
+export function ProblemNote({
   error
 }: {
   error: ErrorBody | null;

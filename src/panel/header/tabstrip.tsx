@@ -24,7 +24,7 @@ import { IconButton } from './iconbutton';
 import { pastIcon } from './conversationicons';
 import type { OpenTaskPhase } from './opentasks';
 import { openTasks, phaseOf, phaseText, plainTitle } from './opentasks';
-import { Problem } from './problemnote';
+import { ProblemNote } from './problemnote';
 import { useAction } from './useaction';
 
 /**
@@ -60,7 +60,7 @@ export function TabStrip(): JSX.Element | null {
           onClick={showHistory}
         />
       </div>
-      <Problem error={action.error} />
+      <ProblemNote error={action.error} />
     </div>
   );
 }

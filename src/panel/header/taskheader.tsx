@@ -19,9 +19,9 @@ import { useFamilyCosts } from './costs';
 import { EditTitle } from './edittitle';
 import { costText } from '../formats';
 import { IconButton } from './iconbutton';
-import { useModelRoom } from './contextwindow';
+import { useContextWindow } from './contextwindow';
 import { KernelState } from './kernelstate';
-import { Problem } from './problemnote';
+import { ProblemNote } from './problemnote';
 import { TaskFacts } from './taskfacts';
 import { TaskMenu } from './taskmenu';
 import { TodoList } from './todolist';
@@ -47,7 +47,7 @@ function Header({ item }: { item: HistoryItem }): JSX.Element {
   const cost =
     useStore(store, ({ state }) => state?.tokenUsage?.totalCost) ??
     item.totalCost;
-  const room = useModelRoom(item.apiConfigName);
+  const room = useContextWindow(item.apiConfigName);
   const family = useFamilyCosts(item);
   const [isOpen, setOpen] = React.useState(false);
   const id = React.useId();
@@ -134,7 +134,7 @@ function Bound({ item }: { item: HistoryItem }): JSX.Element | null {
           {trans.__('%1 is not there any more.', plainName(path))}
         </span>
       )}
-      <Problem error={error} />
+      <ProblemNote error={error} />
     </>
   );
 }
@@ -194,7 +194,7 @@ function Relatives({ item }: { item: HistoryItem }): JSX.Element | null {
             : trans.__('View the last subtask')}
         </button>
       )}
-      <Problem error={action.error} />
+      <ProblemNote error={action.error} />
     </div>
   );
 }

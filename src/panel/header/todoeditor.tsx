@@ -6,7 +6,7 @@ import { isComposing } from '../../inputmethod';
 import type { TodoItem, TodoStatus } from '../../generated/wire';
 import { usePanel } from '../services';
 import { IconButton } from './iconbutton';
-import { Problem } from './problemnote';
+import { ProblemNote } from './problemnote';
 import { todoStatusText } from './todolist';
 import { Select } from './select';
 import { useAction } from './useaction';
@@ -100,7 +100,7 @@ export function TodoEditor({
           </li>
         ))}
       </ol>
-      <Problem error={action.error} />
+      <ProblemNote error={action.error} />
       <div className="jp-hdspAgent-actions">
         <button
           type="submit"

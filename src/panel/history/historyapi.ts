@@ -35,7 +35,7 @@ export interface IHistoryFilter {
 /**
  * The server's REST interface, with what the panel asks beyond settings.
  */
-export class PanelApi extends SettingsApi {
+export class HistoryApi extends SettingsApi {
   /**
    * A page of the history.
    */

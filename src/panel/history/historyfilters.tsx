@@ -7,11 +7,11 @@ import type { HistoryPlacesView } from '../../generated/rest';
 import type { HistorySort } from '../../generated/wire';
 import { IconButton } from '../header/iconbutton';
 import { favoriteIcon, notFavoriteIcon } from '../header/conversationicons';
-import { Problem } from '../header/problemnote';
+import { ProblemNote } from '../header/problemnote';
 import { Select } from '../header/select';
 import { useAction } from '../header/useaction';
 import { usePanel } from '../services';
-import { PanelApi } from './historyapi';
+import { HistoryApi } from './historyapi';
 import type { HistoryPages } from './historypages';
 
 /**
@@ -148,7 +148,7 @@ function PlaceFilters({ pages }: { pages: HistoryPages }): JSX.Element {
   const [known, setKnown] = React.useState<HistoryPlacesView>(Private.NOWHERE);
   React.useEffect(() => {
     void run(async () =>
-      setKnown(await new PanelApi(serverSettings).historyPlaces())
+      setKnown(await new HistoryApi(serverSettings).historyPlaces())
     );
   }, [run, serverSettings]);
   const inFront = notebooks?.currentWidget?.context.path ?? null;
@@ -168,7 +168,7 @@ function PlaceFilters({ pages }: { pages: HistoryPages }): JSX.Element {
         value={notebook}
         onChoose={notebook => void pages.choose({ notebook })}
       />
-      <Problem error={error} />
+      <ProblemNote error={error} />
     </>
   );
 }
@@ -248,7 +248,9 @@ function DateFilter({
         type="date"
         className="jp-hdspAgent-input"
         value={value === null ? '' : dayOf(value, -days)}
-        onChange={event => onChoose(momentOf(event.currentTarget.value, days))}
+        onChange={event =>
+          onChoose(startOfDay(event.currentTarget.value, days))
+        }
       />
     </label>
   );
@@ -257,7 +259,7 @@ function DateFilter({
 /**
  * The moment a day begins where the reader is; `null` for what is no day.
  */
-export function momentOf(day: string, daysAfter: number): number | null {
+export function startOfDay(day: string, daysAfter: number): number | null {
   const [year, month, date] = day.split('-').map(Number);
   // Not every day has 24 hours.
   const moment = new Date(year, month - 1, date + daysAfter).getTime();

@@ -6,7 +6,7 @@ import { usePanel } from '../services';
 import { HistoryRow } from './historyrow';
 import type { HistoryPages } from './historypages';
 import type { IHistoryBranch } from './historytree';
-import { asTree } from './historytree';
+import { historyTree } from './historytree';
 import type { ISubtasks } from './usehistory';
 
 /**
@@ -26,7 +26,7 @@ export function HistoryList(props: HistoryList.IProps): JSX.Element | null {
     () =>
       isSearch
         ? (items ?? []).map(item => ({ item, children: [], missing: [] }))
-        : asTree(items ?? [], known),
+        : historyTree(items ?? [], known),
     [isSearch, items, known]
   );
   const unfold = React.useCallback(

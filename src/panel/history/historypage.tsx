@@ -8,18 +8,18 @@ import {
   showConversation
 } from '../header/conversationactions';
 import { IconButton } from '../header/iconbutton';
-import { onDemand } from '../header/lazycomponent';
+import { lazyComponent } from '../header/lazycomponent';
 import { titleOf } from '../header/opentasks';
-import { Problem } from '../header/problemnote';
+import { ProblemNote } from '../header/problemnote';
 import { useAction } from '../header/useaction';
-import { More } from '../morebutton';
+import { MoreButton } from '../morebutton';
 import { usePanel } from '../services';
 import { HistoryFilters } from './historyfilters';
 import { HistoryList } from './historylist';
 import { HistoryPages } from './historypages';
 import { useHistory, useSubtasks } from './usehistory';
 
-const Statistics = onDemand(
+const Statistics = lazyComponent(
   async () => (await import('./statistics')).Statistics
 );
 
@@ -161,7 +161,7 @@ function Listed({ pages }: { pages: HistoryPages }): JSX.Element {
           onDelete={() => remove(selected)}
         />
       )}
-      <Problem error={error} />
+      <ProblemNote error={error} />
       <HistoryList
         pages={pages}
         subtasks={subtasks}
@@ -235,7 +235,7 @@ function Ending({ pages }: { pages: HistoryPages }): JSX.Element | null {
   if (error !== null) {
     return (
       <div className="jp-hdspAgent-history-ending">
-        <Problem error={error} />
+        <ProblemNote error={error} />
         <button
           type="button"
           className="jp-hdspAgent-button"
@@ -254,7 +254,7 @@ function Ending({ pages }: { pages: HistoryPages }): JSX.Element | null {
   if (hasMore) {
     return (
       <div className="jp-hdspAgent-history-ending">
-        <More pages={pages} />
+        <MoreButton pages={pages} />
       </div>
     );
   }

@@ -7,7 +7,7 @@ import { CommandIDs } from '../../commands/commandids';
 import type { HistorySnippet, HistorySnippetPart } from '../../generated/rest';
 import type { HistoryItem } from '../../generated/wire';
 import { EXPORT_FORMATS } from '../header/conversationactions';
-import { costText, momentText, shortCount } from '../formats';
+import { costText, dateTimeText, shortCount } from '../formats';
 import { IconButton } from '../header/iconbutton';
 import { favoriteIcon, notFavoriteIcon } from '../header/conversationicons';
 import type { OpenTaskPhase } from '../header/opentasks';
@@ -170,7 +170,7 @@ function Facts({
       ) : (
         <Left item={item} />
       )}
-      <span>{momentText(item.ts)}</span>
+      <span>{dateTimeText(item.ts)}</span>
       {item.notebook !== undefined && (
         <span title={item.notebook.path}>
           {PathExt.basename(item.notebook.path)}

@@ -21,7 +21,7 @@ export interface IHistoryBranch {
  *
  * @param others - Subtasks that are known, but not part of the list itself.
  */
-export function asTree(
+export function historyTree(
   items: readonly HistoryItem[],
   others: ReadonlyMap<string, HistoryItem>
 ): IHistoryBranch[] {

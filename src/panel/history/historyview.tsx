@@ -1,8 +1,8 @@
-import { onDemand } from '../header/lazycomponent';
+import { lazyComponent } from '../header/lazycomponent';
 
 /**
  * All conversations that are kept.
  */
-export const HistoryView = onDemand(
+export const HistoryView = lazyComponent(
   async () => (await import('./historypage')).HistoryPage
 );

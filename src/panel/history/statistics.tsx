@@ -3,11 +3,11 @@ import * as React from 'react';
 
 import type { StatisticsView } from '../../generated/rest';
 import { costText, fullCount } from '../formats';
-import { Problem } from '../header/problemnote';
+import { ProblemNote } from '../header/problemnote';
 import { Select } from '../header/select';
 import { useAction } from '../header/useaction';
 import { usePanel } from '../services';
-import { PanelApi } from './historyapi';
+import { HistoryApi } from './historyapi';
 import type { Measure } from './plotdata';
 import { plotData } from './plotdata';
 import { UsagePlot } from './usageplot';
@@ -29,7 +29,7 @@ export function Statistics(): JSX.Element {
     (range: number | null) =>
       void run(async () => {
         const since = range === null ? null : Date.now() - range * DAY;
-        setFound(await new PanelApi(serverSettings).statistics(since));
+        setFound(await new HistoryApi(serverSettings).statistics(since));
       }),
     [run, serverSettings]
   );
@@ -74,7 +74,7 @@ export function Statistics(): JSX.Element {
       </div>
       {error !== null && (
         <>
-          <Problem error={error} />
+          <ProblemNote error={error} />
           <button
             type="button"
             className="jp-hdspAgent-button"

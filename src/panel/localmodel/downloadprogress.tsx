@@ -3,19 +3,19 @@ import * as React from 'react';
 
 import type { LocalModelView } from '../../generated/rest';
 import { percentText } from '../formats';
-import type { Pace } from './downloadrate';
+import type { DownloadRate } from './downloadrate';
 import { progressText, sourceText } from './localmodeltexts';
 
 /**
  * How far the getting of a model is.
  */
-export function GettingProgress({
+export function DownloadProgress({
   model,
   pace,
   trans
 }: {
   model: LocalModelView;
-  pace: Pace;
+  pace: DownloadRate;
   trans: TranslationBundle;
 }): JSX.Element {
   const { done, name, size, source } = model;

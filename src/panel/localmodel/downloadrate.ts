@@ -1,7 +1,7 @@
 /**
  * How fast something comes, and how long the rest of it takes.
  */
-export class Pace {
+export class DownloadRate {
   /**
    * Tell how much is there.
    *
@@ -16,7 +16,10 @@ export class Pace {
       this._seen = [];
     }
     this._seen.push({ done, at });
-    while (this._seen.length > 2 && at - this._seen[0].at > Pace.WINDOW) {
+    while (
+      this._seen.length > 2 &&
+      at - this._seen[0].at > DownloadRate.WINDOW
+    ) {
       this._seen.shift();
     }
   }
@@ -27,7 +30,7 @@ export class Pace {
   get speed(): number | null {
     const first = this._seen[0];
     const last = this._seen[this._seen.length - 1];
-    if (!first || last.at - first.at < Pace.LEAST) {
+    if (!first || last.at - first.at < DownloadRate.LEAST) {
       return null;
     }
     return ((last.done - first.done) * 1000) / (last.at - first.at);
@@ -47,9 +50,9 @@ export class Pace {
 }
 
 /**
- * The namespace for `Pace` statics.
+ * The namespace for `DownloadRate` statics.
  */
-export namespace Pace {
+export namespace DownloadRate {
   /**
    * How far back it looks, in milliseconds.
    */

@@ -23,7 +23,7 @@ const NEWS_MILLISECONDS = 120_000;
  * In a line, which model answers and how it is; in a window, what it can and
  * cannot do, what it takes here, and what answers better.
  */
-export function HonestyLabel({
+export function LimitationsLabel({
   modelId
 }: {
   /**

@@ -1,12 +1,12 @@
 import * as React from 'react';
 
-import { onDemand } from '../header/lazycomponent';
+import { lazyComponent } from '../header/lazycomponent';
 import { currentProfile } from '../composer/currentmode';
 import { useStore } from '../hooks';
 import { usePanel } from '../services';
 
-const Label = onDemand(
-  async () => (await import('./limitations')).HonestyLabel
+const Label = lazyComponent(
+  async () => (await import('./limitations')).LimitationsLabel
 );
 
 /**

@@ -17,7 +17,7 @@ import { useHasConversation } from './conversationmetadata';
  * Offers the conversation that the chosen notebook carries, if the person does
  * not have it: it came with somebody else's file, or from another machine.
  */
-export function NotebookConversation(): JSX.Element | null {
+export function ConversationOffer(): JSX.Element | null {
   const { notebooks, state } = usePanel();
   const choice = usePanelState(state, ({ notebookChoice }) => notebookChoice);
   const front = useFrontPath(notebooks);

@@ -16,7 +16,10 @@ import type { IPanelServices } from '../services';
 import { showConversation } from './showconversation';
 import type { SoundKind } from './sound';
 import { playSound } from './sound';
-import { offerSystemNotifications, tellSystem } from './systemnotifications';
+import {
+  offerSystemNotifications,
+  showSystemNotification
+} from './systemnotifications';
 import { TabBadge } from './tabbadge';
 
 /**
@@ -26,7 +29,7 @@ import { TabBadge } from './tabbadge';
  *
  * @returns A disposable that ends it.
  */
-export function watchWhileAway(services: IPanelServices): IDisposable {
+export function notifyWhileAway(services: IPanelServices): IDisposable {
   const watch = new Private.Watch(services);
   return new DisposableDelegate(() => watch.dispose());
 }
@@ -94,7 +97,7 @@ namespace Private {
 
     private _tellSystem(taskId: string, text: string): Notification | null {
       const { trans } = this._services;
-      return tellSystem(trans, taskId, text, () =>
+      return showSystemNotification(trans, taskId, text, () =>
         showConversation(this._services, taskId)
       );
     }

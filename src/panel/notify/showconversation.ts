@@ -1,6 +1,6 @@
 import { CommandIDs } from '../../commands/commandids';
 import { asErrorBody, errorText } from '../../errors';
-import { sayError } from '../../notifications';
+import { showError } from '../../notifications';
 import type { IPanelServices } from '../services';
 
 /**
@@ -16,7 +16,7 @@ export function showConversation(
     client
       .request({ type: 'showTaskWithId', taskId })
       .catch((reason: unknown) =>
-        sayError(errorText(trans, asErrorBody(reason)))
+        showError(errorText(trans, asErrorBody(reason)))
       );
   }
 }

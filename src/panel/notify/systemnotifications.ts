@@ -1,6 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import { sayNote } from '../../notifications';
+import { showNote } from '../../notifications';
 import type { IPanelServices } from '../services';
 
 /**
@@ -9,7 +9,7 @@ import type { IPanelServices } from '../services';
  *
  * @returns It; `null` if none is shown.
  */
-export function tellSystem(
+export function showSystemNotification(
   trans: TranslationBundle,
   taskId: string,
   body: string,
@@ -70,7 +70,7 @@ export function offerSystemNotifications({
         console.warn('HDSP Agent will offer notifications again', reason)
       );
   };
-  sayNote(
+  showNote(
     trans.__(
       'The agent needed you or finished while you were away. Get system notifications next time?'
     ),

@@ -2,7 +2,7 @@ import type { JSONObject } from '@lumino/coreutils';
 
 import type { IField } from '../fields';
 import { fieldsOfProvider, groupFields, readFields } from '../fields';
-import { fold, matches, searchFields } from '../settingssearch';
+import { normalized, matches, searchFields } from '../settingssearch';
 import { formatValue, readValue } from '../fieldvalues';
 import { GLOBAL_SCHEMA, PROVIDER_SCHEMA } from './settingsschema';
 
@@ -167,7 +167,7 @@ describe('searchFields', () => {
     expect(matches('francais', ['Français'])).toBe(true);
     expect(matches('ＡＰＩ', ['Api'])).toBe(true);
     expect(matches('が', ['か'])).toBe(false);
-    expect(fold('İ')).toBe('i');
+    expect(normalized('İ')).toBe('i');
   });
 });
 

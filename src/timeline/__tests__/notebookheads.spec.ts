@@ -4,20 +4,20 @@ import { Signal } from '@lumino/signaling';
 import type { ChannelClient } from '../../comm/client';
 import type { ExtensionMessage } from '../../generated/wire';
 import { RestServer } from '../../panel/history/__tests__/restserver';
-import { Heads } from '../notebookheads';
+import { NotebookHeads } from '../notebookheads';
 import { operation, STORE, view } from './openedtimeline';
 
 describe('what can be done where a notebook is', () => {
   const owner = {} as ChannelClient;
   let rest: RestServer;
   let messageReceived: Signal<ChannelClient, ExtensionMessage>;
-  let heads: Heads;
+  let heads: NotebookHeads;
 
   beforeEach(() => {
     jest.useFakeTimers();
     rest = new RestServer();
     messageReceived = new Signal(owner);
-    heads = new Heads({
+    heads = new NotebookHeads({
       serverSettings: ServerConnection.makeSettings(),
       client: { messageReceived },
       current: () => 'a.ipynb'

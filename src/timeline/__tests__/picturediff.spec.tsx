@@ -1,6 +1,6 @@
 import type { CheckpointDiff, FileDiff } from '../../generated/rest';
 import { refusal } from '../../panel/history/__tests__/restserver';
-import { OpenedTimeLine, operation } from './openedtimeline';
+import { OpenedTimeline, operation } from './openedtimeline';
 
 /**
  * A red and a green picture of one pixel, in base64.
@@ -23,7 +23,7 @@ function fileOf(base64: string): Response {
 
 describe('an image that differs', () => {
   const { createObjectURL, revokeObjectURL } = URL;
-  let opened: OpenedTimeLine;
+  let opened: OpenedTimeline;
   let made: Map<string, Blob>;
   let count: number;
   let stored: Map<string, string>;
@@ -42,7 +42,7 @@ describe('an image that differs', () => {
       ['m-0', RED],
       ['m-1', GREEN]
     ]);
-    opened = new OpenedTimeLine();
+    opened = new OpenedTimeline();
     for (const id of ['m-0', 'm-1', 'm-2']) {
       opened.rest.answers.set(`GET checkpoints/${id}/file`, ({ query }) => {
         const file = stored.get(id);

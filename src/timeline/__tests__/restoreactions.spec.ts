@@ -4,7 +4,7 @@ import { PromiseDelegate } from '@lumino/coreutils';
 import type { CheckpointView, VariablesPreview } from '../../generated/rest';
 import {
   checkpoint,
-  OpenedTimeLine,
+  OpenedTimeline,
   operation,
   preview,
   result,
@@ -19,10 +19,10 @@ const FILES = {
 };
 
 describe('going back', () => {
-  let opened: OpenedTimeLine;
+  let opened: OpenedTimeline;
 
   beforeEach(() => {
-    opened = new OpenedTimeLine();
+    opened = new OpenedTimeline();
   });
 
   afterEach(() => {
@@ -88,7 +88,7 @@ describe('going back', () => {
       })
     );
     opened.rest.answers.set(RESTORE, () => result());
-    await opened.settle(() => void opened.ui.travel.restore({}, 'm-1'));
+    await opened.settle(() => void opened.ui.restoreActions.restore({}, 'm-1'));
     const said = opened.dialog?.textContent ?? '';
     expect(said).toContain('a.csv is as it was then');
     expect(said).toContain('mine.txt stays as it is: you changed it since');
@@ -145,7 +145,7 @@ describe('going back', () => {
         ]
       } as unknown as Parameters<typeof preview>[0])
     );
-    await opened.settle(() => void opened.ui.travel.restore({}, 'm-1'));
+    await opened.settle(() => void opened.ui.restoreActions.restore({}, 'm-1'));
     const said = opened.dialog?.textContent ?? '';
     expect(said).toContain(
       'They cannot be brought back now. Its kernel runs a cell. Wait for it, then try again. Or leave the variables out.'
@@ -160,7 +160,7 @@ describe('going back', () => {
   it('is chosen with the keyboard, round and round', async () => {
     const target = checkpoint('m-1', { notebooks: ['a.ipynb'] });
     opened.rest.answers.set(PREVIEW, () => preview({ target, files: FILES }));
-    await opened.settle(() => void opened.ui.travel.restore({}, 'm-1'));
+    await opened.settle(() => void opened.ui.restoreActions.restore({}, 'm-1'));
     expect(document.activeElement).toBe(opened.acceptButton);
     opened.acceptButton?.dispatchEvent(
       new KeyboardEvent('keydown', { key: 'Tab', bubbles: true })
@@ -177,12 +177,12 @@ describe('going back', () => {
       said.push(`${type}: ${notification.message}`);
     };
     Notification.manager.changed.connect(note);
-    const save = jest.spyOn(opened.ui.travel.api, 'save');
+    const save = jest.spyOn(opened.ui.restoreActions.api, 'save');
     save.mockResolvedValueOnce(checkpoint('m-1'));
-    await opened.settle(() => void opened.ui.travel.save({}));
+    await opened.settle(() => void opened.ui.restoreActions.save({}));
     const answer = new PromiseDelegate<CheckpointView>();
     save.mockReturnValueOnce(answer.promise);
-    await opened.settle(() => void opened.ui.travel.save({}));
+    await opened.settle(() => void opened.ui.restoreActions.save({}));
     opened.page.wait(600);
     await opened.settle(() => answer.resolve(checkpoint('m-2')));
     expect(said).toEqual([
@@ -196,20 +196,20 @@ describe('going back', () => {
 
   it('does nothing where nothing would change', async () => {
     opened.rest.answers.set(PREVIEW, () => preview({ nothing: true }));
-    await opened.settle(() => void opened.ui.travel.restore({}, 'm-1'));
+    await opened.settle(() => void opened.ui.restoreActions.restore({}, 'm-1'));
     expect(opened.dialog?.textContent).toContain('Nothing would change');
     expect(opened.acceptButton?.disabled).toBe(true);
   });
 
   it('says why it cannot be looked at', async () => {
-    await opened.settle(() => void opened.ui.travel.restore({}, 'm-1'));
+    await opened.settle(() => void opened.ui.restoreActions.restore({}, 'm-1'));
     expect(opened.dialog).toBeNull();
     expect(opened.said?.type).toBe('error');
   });
 
   it('says why it was not done', async () => {
     opened.rest.answers.set(PREVIEW, () => preview({ files: FILES }));
-    await opened.settle(() => void opened.ui.travel.restore({}, 'm-1'));
+    await opened.settle(() => void opened.ui.restoreActions.restore({}, 'm-1'));
     await opened.settle(() => opened.acceptButton?.click());
     expect(opened.said?.type).toBe('error');
   });
@@ -242,7 +242,7 @@ describe('going back', () => {
         ]
       })
     );
-    await opened.settle(() => void opened.ui.travel.restore({}, 'm-1'));
+    await opened.settle(() => void opened.ui.restoreActions.restore({}, 'm-1'));
     await opened.settle(() => opened.acceptButton?.click());
     const actions = opened.said?.options.actions ?? [];
     expect(actions.map(({ label }) => label)).toEqual([
@@ -283,7 +283,7 @@ describe('going back', () => {
       })
     );
     opened.rest.answers.set(RESTORE, () => result());
-    await opened.settle(() => void opened.ui.travel.restore({}, 'm-1'));
+    await opened.settle(() => void opened.ui.restoreActions.restore({}, 'm-1'));
     const said = opened.dialog?.textContent ?? '';
     expect(said).toContain('1 is right already.');
     expect(said).toContain(
@@ -319,7 +319,7 @@ describe('going back', () => {
     opened.rest.answers.set(RESTORE, () => result());
     const choose = () =>
       opened.settle(
-        () => void opened.ui.travel.chooseCell('a.ipynb', 'x', 'a = 3')
+        () => void opened.ui.restoreActions.chooseCell('a.ipynb', 'x', 'a = 3')
       );
     await choose();
     expect(opened.dialog?.textContent).toContain('-a = 3+a = 2');
@@ -359,7 +359,7 @@ describe('going back', () => {
         preview({ files: { ...FILES, kept: [] } })
       );
       opened.rest.answers.set(UNDO, () => result());
-      await opened.settle(() => void opened.ui.travel.undo({}, 'op'));
+      await opened.settle(() => void opened.ui.restoreActions.undo({}, 'op'));
       expect(opened.dialog).toBeNull();
       expect(opened.rest.of(UNDO)[0].body).toEqual({ overwrite: false });
       expect(opened.said?.message).toBe('The restore is undone.');
@@ -368,7 +368,7 @@ describe('going back', () => {
     it('asks about what the person changed since', async () => {
       opened.rest.answers.set(LOOK, () => preview({ files: FILES }));
       opened.rest.answers.set(UNDO, () => result());
-      await opened.settle(() => void opened.ui.travel.undo({}, 'op'));
+      await opened.settle(() => void opened.ui.restoreActions.undo({}, 'op'));
       await check('Also bring back what you changed since');
       expect(opened.rest.of(LOOK).at(-1)?.body).toEqual({ overwrite: true });
       await opened.settle(() => opened.acceptButton?.click());
@@ -407,7 +407,7 @@ describe('going back', () => {
         })
       );
       opened.rest.answers.set(UNDO, () => result());
-      await opened.settle(() => void opened.ui.travel.undo({}, 'op'));
+      await opened.settle(() => void opened.ui.restoreActions.undo({}, 'op'));
       expect(opened.rest.of(UNDO)).toHaveLength(0);
       const said = opened.dialog?.textContent ?? '';
       expect(said).toContain(
@@ -430,7 +430,7 @@ describe('going back', () => {
 
     it('takes the newest restore, or says that there is none', async () => {
       opened.view = view([operation('2'), operation('1')]);
-      await opened.settle(() => void opened.ui.travel.undo({}));
+      await opened.settle(() => void opened.ui.restoreActions.undo({}));
       expect(opened.said?.message).toBe('There is no restore to undo.');
       opened.view = view([
         operation('2'),
@@ -438,7 +438,7 @@ describe('going back', () => {
       ]);
       opened.rest.answers.set(LOOK, () => preview());
       opened.rest.answers.set(UNDO, () => result());
-      await opened.settle(() => void opened.ui.travel.undo({}));
+      await opened.settle(() => void opened.ui.restoreActions.undo({}));
       expect(opened.rest.of(UNDO)).toHaveLength(1);
     });
   });
@@ -483,7 +483,7 @@ describe('going back', () => {
         state = run('ok', 'interrupted');
         return state;
       });
-      await opened.settle(() => void opened.ui.travel.restart(target));
+      await opened.settle(() => void opened.ui.restoreActions.restart(target));
       const said = opened.dialog?.textContent ?? '';
       expect(said).toContain('Restart the kernel and run 2 cells of a.ipynb?');
       expect(said).toContain('All variables of Python 3 are lost.');
@@ -506,7 +506,7 @@ describe('going back', () => {
 
     it('does nothing without the person’s consent', async () => {
       look({ kernel: undefined });
-      await opened.settle(() => void opened.ui.travel.restart(target));
+      await opened.settle(() => void opened.ui.restoreActions.restart(target));
       expect(opened.dialog?.textContent).toContain(
         'No kernel runs, so one is started.'
       );
@@ -519,7 +519,7 @@ describe('going back', () => {
     it('says when all cells have run', async () => {
       look();
       opened.rest.answers.set(BEGIN, () => run('ok', 'ok'));
-      await opened.settle(() => void opened.ui.travel.restart(target));
+      await opened.settle(() => void opened.ui.restoreActions.restart(target));
       await opened.settle(() => opened.acceptButton?.click());
       expect(opened.said?.message).toBe('2 cells of a.ipynb ran again.');
     });

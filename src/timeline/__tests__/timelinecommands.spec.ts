@@ -4,14 +4,14 @@ import { CommandRegistry } from '@lumino/commands';
 import { CommandIDs } from '../../commands/commandids';
 import { CellFinder } from '../../notebook/cellplace';
 import { OpenedNotebook } from '../../notebook/__tests__/openednotebook';
-import { addTimeLineCommands } from '../timelinecommands';
-import type { IHead } from '../notebookheads';
-import type { ITimeLineUi } from '../createtimeline';
+import { addTimelineCommands } from '../timelinecommands';
+import type { INotebookHead } from '../notebookheads';
+import type { ITimelineUi } from '../createtimeline';
 
 describe('the commands of the time line', () => {
   let opened: OpenedNotebook;
   let commands: CommandRegistry;
-  let head: IHead | null;
+  let head: INotebookHead | null;
   let asked: unknown[][];
 
   beforeEach(async () => {
@@ -31,7 +31,7 @@ describe('the commands of the time line', () => {
       };
     const done = { operation: { id: 'op' } };
     const ui = {
-      travel: {
+      restoreActions: {
         save: note('save', { id: 'm-1' }),
         restore: note('restore', done),
         undo: note('undo', done),
@@ -39,8 +39,8 @@ describe('the commands of the time line', () => {
         restart: note('restart', { id: 'run' })
       },
       model: { show: note('show', true), reveal: note('reveal', true) }
-    } as unknown as ITimeLineUi;
-    addTimeLineCommands(commands, {
+    } as unknown as ITimelineUi;
+    addTimelineCommands(commands, {
       trans: nullTranslator.load('hdsp_agent'),
       cells: new CellFinder({
         notebooks: opened.notebooks,
@@ -71,7 +71,7 @@ describe('the commands of the time line', () => {
   });
 
   it('open the time line at a checkpoint', async () => {
-    await commands.execute(CommandIDs.openTimeLine, {
+    await commands.execute(CommandIDs.openTimeline, {
       taskId: 'task',
       only: 'task',
       checkpoint: 'abcd',

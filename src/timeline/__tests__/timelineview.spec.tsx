@@ -1,17 +1,17 @@
 import type { CheckpointDiff } from '../../generated/rest';
 import {
   checkpoint,
-  OpenedTimeLine,
+  OpenedTimeline,
   operation,
   STORE,
   view
 } from './openedtimeline';
 
 describe('the time line', () => {
-  let opened: OpenedTimeLine;
+  let opened: OpenedTimeline;
 
   beforeEach(() => {
-    opened = new OpenedTimeLine();
+    opened = new OpenedTimeline();
   });
 
   afterEach(() => {

@@ -2,7 +2,7 @@ import { Notification } from '@jupyterlab/apputils';
 import type { IDisposable } from '@lumino/disposable';
 
 import { OpenedPanel } from '../../__tests__/openedpanel';
-import { addAsksCommands } from '../askcommands';
+import { addAskCommands } from '../askcommands';
 import { AskAnswers } from '../askanswers';
 import { ask, settings, waiting } from './openedask';
 
@@ -12,7 +12,7 @@ describe('addAsksCommands', () => {
 
   beforeEach(() => {
     page = new OpenedPanel();
-    added = addAsksCommands(page.panel.services);
+    added = addAskCommands(page.panel.services);
   });
 
   afterEach(() => {

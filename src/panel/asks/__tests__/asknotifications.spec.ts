@@ -3,7 +3,7 @@ import type { IDisposable } from '@lumino/disposable';
 
 import type { OpenTask } from '../../../generated/wire';
 import { OpenedPanel } from '../../__tests__/openedpanel';
-import { watchAsks } from '../asknotifications';
+import { notifyAsks } from '../asknotifications';
 import { ask, updated, waiting } from './openedask';
 
 const TITLE = 'Clean the data';
@@ -22,7 +22,7 @@ describe('watchAsks', () => {
         opened += 1;
       }
     });
-    watch = watchAsks(page.panel.services, page.panel);
+    watch = notifyAsks(page.panel.services, page.panel);
   });
 
   afterEach(() => {
@@ -239,7 +239,7 @@ describe('watchAsks', () => {
       page.act(() => page.panel.hide());
       expect(told()).toEqual([]);
       watch.dispose();
-      watch = watchAsks(page.panel.services, page.panel);
+      watch = notifyAsks(page.panel.services, page.panel);
       run();
       page.begin(waiting([ask(1, 'completion_result')]));
       page.act(() => jest.advanceTimersByTime(60_000));

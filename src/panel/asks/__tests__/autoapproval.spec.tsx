@@ -8,7 +8,7 @@ import { OpenedPanel } from '../../__tests__/openedpanel';
 import { PanelContext } from '../../services';
 import { APPROVED_CLASSES } from '../approvedclasses';
 import { AutoApproveMenu } from '../autoapprovemenu';
-import { addAsksCommands } from '../askcommands';
+import { addAskCommands } from '../askcommands';
 import { settings } from './openedask';
 
 const TOGGLE = 'hdsp-agent:toggle-auto-approval';
@@ -21,7 +21,7 @@ describe('switching on what is done without asking', () => {
 
   beforeEach(() => {
     page = new OpenedPanel();
-    commands = addAsksCommands(page.panel.services);
+    commands = addAskCommands(page.panel.services);
     closeMenu = null;
   });
 

@@ -3,7 +3,7 @@ import { nullTranslator } from '@jupyterlab/translation';
 import type { ClineMessage } from '../../../generated/wire';
 import { OpenedPanel } from '../../__tests__/openedpanel';
 import type { ApprovalFlag } from '../riskflags';
-import { flagsOn, flagWords } from '../riskflags';
+import { flagsOn, flagTexts } from '../riskflags';
 import { ask, toolAsk, updated, waiting } from './openedask';
 
 const trans = nullTranslator.load('hdsp_agent');
@@ -28,7 +28,7 @@ const CODES = Object.keys(ALL) as ApprovalFlag[];
 
 describe('flagWords()', () => {
   it('should have words of its own for each code', () => {
-    const words = CODES.map(code => flagWords(code, trans));
+    const words = CODES.map(code => flagTexts(code, trans));
     expect(new Set(words.map(({ label }) => label)).size).toBe(CODES.length);
     expect(new Set(words.map(({ meaning }) => meaning)).size).toBe(
       CODES.length
@@ -42,7 +42,7 @@ describe('flagWords()', () => {
 
   it('should warn even of what only a newer server knows', () => {
     const newer = 'of_a_newer_server' as ApprovalFlag;
-    expect(flagWords(newer, trans).label).toBe('Check carefully');
+    expect(flagTexts(newer, trans).label).toBe('Check carefully');
   });
 });
 

@@ -1,7 +1,7 @@
 import type { IDisposable } from '@lumino/disposable';
 
 import { OpenedPanel } from '../../__tests__/openedpanel';
-import { addChangesCommands } from '../undocommands';
+import { addUndoCommands } from '../undocommands';
 
 describe('addChangesCommands', () => {
   let page: OpenedPanel;
@@ -9,7 +9,7 @@ describe('addChangesCommands', () => {
 
   beforeEach(() => {
     page = new OpenedPanel();
-    added = addChangesCommands(page.panel.services);
+    added = addUndoCommands(page.panel.services);
   });
 
   afterEach(() => {

@@ -52,13 +52,13 @@ describe('checkpoints', () => {
   });
 
   /** A time line that does as it is told. */
-  function addTimeLine(
+  function addTimeline(
     answers: readonly (RestoreResult | null)[] = []
   ): unknown[] {
     const asked: unknown[] = [];
     const left = [...answers];
     for (const [name, id] of [
-      ['open', CommandIDs.openTimeLine],
+      ['open', CommandIDs.openTimeline],
       ['restore', CommandIDs.restoreCheckpoint],
       ['undo', CommandIDs.undoRestore]
     ]) {
@@ -144,7 +144,7 @@ describe('checkpoints', () => {
   });
 
   it('should lead to what changed since, and to its place in the time line', async () => {
-    const asked = addTimeLine();
+    const asked = addTimeline();
     await rows.show(SAVED);
     await rows.click('See what changed since');
     await rows.click('Show in the time line');
@@ -156,7 +156,7 @@ describe('checkpoints', () => {
   });
 
   it('should be gone back to, which is told with a way to undo and redo it', async () => {
-    const asked = addTimeLine([
+    const asked = addTimeline([
       result({ kept: 2 }),
       result({ id: 'undo', kind: 'undo' }),
       result({ id: 'redo', kind: 'undo', undoable: false })
@@ -187,7 +187,7 @@ describe('checkpoints', () => {
   it('should say that one is back at it, when all of it is as it was then', async () => {
     const checkpoint = { commit: 'new' } as CheckpointView;
     const back = { checkpoint, target: 'checkpoint' };
-    addTimeLine([
+    addTimeline([
       result({ ...back, kept: 1 }),
       result({ ...back, parts: ['variables'] }),
       result(back)
@@ -218,7 +218,7 @@ describe('checkpoints', () => {
         { name: 'b', type: 'file', action: 'lost', bytes: 0, assumed: false }
       ]
     } as const;
-    addTimeLine([
+    addTimeline([
       {
         ...result(),
         variables: [
@@ -243,14 +243,14 @@ describe('checkpoints', () => {
   });
 
   it('should tell nothing where the person thought better of it', async () => {
-    addTimeLine([null]);
+    addTimeline([null]);
     await rows.show(SAVED);
     await rows.click('Restore…');
     expect(bar()).toBeNull();
   });
 
   it('should offer one undo, where messages went back too', async () => {
-    addTimeLine([result({ parts: ['files', 'conversation'] })]);
+    addTimeline([result({ parts: ['files', 'conversation'] })]);
     await rows.show(SAVED);
     await rows.click('Restore…');
     page.publish({

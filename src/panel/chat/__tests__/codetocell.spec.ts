@@ -1,5 +1,5 @@
 import { OpenedNotebook } from '../../../notebook/__tests__/openednotebook';
-import { obstacleOf, useInCell } from '../markdown/codetocell';
+import { obstacleTo, insertCode } from '../markdown/codetocell';
 
 describe('code of the conversation in a notebook', () => {
   let notebook: OpenedNotebook;
@@ -14,19 +14,19 @@ describe('code of the conversation in a notebook', () => {
   });
 
   it('should be put into a new cell below the active one', async () => {
-    await useInCell('insert', notebook.panel, 'x = 1', 'python');
+    await insertCode('insert', notebook.panel, 'x = 1', 'python');
     expect(notebook.sources).toEqual(['a = 1', 'x = 1', 'b = 2']);
     expect(notebook.panel.content.activeCellIndex).toBe(1);
     expect(notebook.panel.content.activeCell?.model.type).toBe('code');
   });
 
   it('should be put into a Markdown cell when it is Markdown', async () => {
-    await useInCell('insert', notebook.panel, '# Title', 'markdown');
+    await insertCode('insert', notebook.panel, '# Title', 'markdown');
     expect(notebook.panel.content.activeCell?.model.type).toBe('markdown');
   });
 
   it('should take the place of the active cell, which can be undone', async () => {
-    await useInCell('replace', notebook.panel, 'x = 1', 'python');
+    await insertCode('replace', notebook.panel, 'x = 1', 'python');
     expect(notebook.sources).toEqual(['x = 1', 'b = 2']);
     expect(notebook.panel.content.activeCell?.model.sharedModel.canUndo()).toBe(
       true
@@ -34,10 +34,10 @@ describe('code of the conversation in a notebook', () => {
   });
 
   it('should not be put where it cannot be', () => {
-    expect(obstacleOf('insert', null)).toBe('no-notebook');
-    expect(obstacleOf('insert', notebook.panel)).toBeNull();
+    expect(obstacleTo('insert', null)).toBe('no-notebook');
+    expect(obstacleTo('insert', notebook.panel)).toBeNull();
     notebook.panel.content.activeCell?.model.setMetadata('editable', false);
-    expect(obstacleOf('replace', notebook.panel)).toBe('read-only');
-    expect(obstacleOf('insert', notebook.panel)).toBeNull();
+    expect(obstacleTo('replace', notebook.panel)).toBe('read-only');
+    expect(obstacleTo('insert', notebook.panel)).toBeNull();
   });
 });

@@ -2,7 +2,7 @@ import { Sanitizer } from '@jupyterlab/apputils';
 import type { RenderMimeRegistry } from '@jupyterlab/rendermime';
 
 import { RenderedBlocks } from '../markdown/renderedblocks';
-import { harmless } from '../markdown/sanitizer';
+import { safeRegistry } from '../markdown/sanitizer';
 import { fetchedBy, LabsMarkdown, rendered } from './labrenders';
 import forms from './remotecontent.json';
 
@@ -113,7 +113,7 @@ async function shown(
   rendermime: RenderMimeRegistry,
   text: string
 ): Promise<HTMLElement> {
-  const blocks = new RenderedBlocks(harmless(rendermime, null), {
+  const blocks = new RenderedBlocks(safeRegistry(rendermime, null), {
     draw: () => Promise.resolve({ svg: DRAWN, title: '', description: '' })
   });
   const widget = await blocks.render(text, () => true);

@@ -1,9 +1,9 @@
 import { Sanitizer } from '@jupyterlab/apputils';
 
-import { HarmlessSanitizer } from '../markdown/sanitizer';
+import { SafeSanitizer } from '../markdown/sanitizer';
 
 describe('HarmlessSanitizer', () => {
-  const sanitizer = new HarmlessSanitizer(new Sanitizer());
+  const sanitizer = new SafeSanitizer(new Sanitizer());
 
   it.each([
     '<img src="https://elsewhere.test/?q=secret" alt="A plot">',

@@ -1,12 +1,10 @@
-import { harmlessSvg } from '../markdown/svgsanitizer';
+import { safeSvg } from '../markdown/svgsanitizer';
 
 const SVG = 'http://www.w3.org/2000/svg';
 const DOT = 'data:image/png;base64,iVBORw0KGgo=';
 
 function clean(inside: string, attributes = ''): string {
-  const drawn = harmlessSvg(
-    `<svg xmlns="${SVG}" ${attributes}>${inside}</svg>`
-  );
+  const drawn = safeSvg(`<svg xmlns="${SVG}" ${attributes}>${inside}</svg>`);
   if (drawn === null) {
     throw new Error('It is no drawing.');
   }
@@ -85,7 +83,7 @@ describe('harmlessSvg', () => {
     '<svg>in no namespace</svg>',
     `<svg xmlns="${SVG}"><rect></svg>`
   ])('should take %s for no drawing', text => {
-    expect(harmlessSvg(text)).toBeNull();
+    expect(safeSvg(text)).toBeNull();
   });
 
   it('should look at the drawing itself, too', () => {

@@ -4,7 +4,7 @@ import { NotebookActions } from '@jupyterlab/notebook';
 /**
  * What can be done with code of the conversation in a notebook.
  */
-export type CellUse = 'insert' | 'replace' | 'run';
+export type CodeAction = 'insert' | 'replace' | 'run';
 
 /**
  * Why it cannot be done: there is no notebook, or its cell is protected.
@@ -16,8 +16,8 @@ const MARKDOWN: ReadonlySet<string> = new Set(['markdown', 'md']);
 /**
  * What stands in the way of a use of the notebook in front.
  */
-export function obstacleOf(
-  use: CellUse,
+export function obstacleTo(
+  use: CodeAction,
   notebook: NotebookPanel | null
 ): CellObstacle | null {
   if (!notebook || notebook.isDisposed) {
@@ -37,8 +37,8 @@ export function obstacleOf(
  * Put code into a notebook: into a new cell below the active one, or in place
  * of the active one. The notebook's own undo takes it back.
  */
-export async function useInCell(
-  use: CellUse,
+export async function insertCode(
+  use: CodeAction,
   { content, sessionContext }: NotebookPanel,
   code: string,
   language: string

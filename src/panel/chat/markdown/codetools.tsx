@@ -6,8 +6,8 @@ import * as React from 'react';
 import { asErrorBody, errorText } from '../../../errors';
 import { usePanel } from '../../services';
 import { CopyButton } from '../copybutton';
-import type { CellObstacle, CellUse } from './codetocell';
-import { obstacleOf, useInCell } from './codetocell';
+import type { CellObstacle, CodeAction } from './codetocell';
+import { obstacleTo, insertCode } from './codetocell';
 
 /**
  * The buttons of a piece of code.
@@ -22,22 +22,22 @@ export function CodeTools({
   const { notebooks, trans } = usePanel();
   const [problem, setProblem] = React.useState<string | null>(null);
   const notebook = useNotebookInFront();
-  const use = async (use: CellUse) => {
+  const use = async (use: CodeAction) => {
     const panel = notebooks?.currentWidget;
     setProblem(null);
-    if (panel && obstacleOf(use, panel) === null) {
+    if (panel && obstacleTo(use, panel) === null) {
       try {
-        await useInCell(use, panel, code, language);
+        await insertCode(use, panel, code, language);
       } catch (reason) {
         setProblem(errorText(trans, asErrorBody(reason)));
       }
     }
   };
-  const button = (id: CellUse, label: string, icon: LabIcon) => (
+  const button = (id: CodeAction, label: string, icon: LabIcon) => (
     <UseButton
       label={label}
       icon={icon}
-      obstacle={obstacleOf(id, notebook)}
+      obstacle={obstacleTo(id, notebook)}
       onClick={() => void use(id)}
     />
   );

@@ -2,7 +2,7 @@ import { Dialog, ReactWidget } from '@jupyterlab/apputils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import { draw } from '../../drawdialogbody';
+import { drawDialogBody } from '../../drawdialogbody';
 import { percentText } from '../../formats';
 import type { IDiagram } from './diagrams';
 
@@ -21,7 +21,7 @@ export async function showDiagram(
   const body = ReactWidget.create(
     <Diagram picture={picture} description={description} trans={trans} />
   );
-  draw(body);
+  drawDialogBody(body);
   const dialog = new Dialog({
     title: trans.__('Diagram'),
     body,

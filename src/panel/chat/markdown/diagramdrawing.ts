@@ -5,7 +5,7 @@ import {
   within
 } from './diagramframe';
 import type { IDiagramLooks, IDrawnDiagram } from './diagramframe';
-import { harmlessSvg } from './svgsanitizer';
+import { safeSvg } from './svgsanitizer';
 
 /**
  * Draws diagrams; a frame is there while it is used.
@@ -85,7 +85,7 @@ export class DiagramDrawing implements IDiagramDrawing {
         frame.draw(source, looks),
         this._mostTime
       );
-      const picture = harmlessSvg(svg);
+      const picture = safeSvg(svg);
       if (picture === null) {
         throw new DiagramError('What was drawn is no picture.');
       }

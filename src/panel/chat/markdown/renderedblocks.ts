@@ -4,7 +4,7 @@ import { Widget } from '@lumino/widgets';
 import { Diagrams } from './drawdiagrams';
 import type { IDiagramDrawing } from './diagramdrawing';
 import { secureLinks } from './securelinks';
-import type { IHarmlessRegistry } from './sanitizer';
+import type { ISafeRegistry } from './sanitizer';
 import { sharedDrawing } from './shareddrawing';
 
 /**
@@ -24,7 +24,7 @@ const SLICE = 12;
  */
 export class RenderedBlocks implements IDisposable {
   constructor(
-    rendermime: IHarmlessRegistry,
+    rendermime: ISafeRegistry,
     drawing: IDiagramDrawing = sharedDrawing
   ) {
     this._rendermime = rendermime;
@@ -115,7 +115,7 @@ export class RenderedBlocks implements IDisposable {
     }
   }
 
-  private readonly _rendermime: IHarmlessRegistry;
+  private readonly _rendermime: ISafeRegistry;
   private readonly _diagrams: Diagrams;
   private _turn: Promise<unknown> = Promise.resolve();
   private _since = 0;

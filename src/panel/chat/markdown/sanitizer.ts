@@ -3,12 +3,12 @@ import type { IRenderMime, IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import { RenderMimeRegistry } from '@jupyterlab/rendermime';
 
 import { CodeOnlyParser } from './codeonlyparser';
-import { keepFromLookingUp } from './securelinks';
+import { preventPrefetch } from './securelinks';
 
 /**
- * A registry whose renderings fetch nothing. Only `harmless` makes one.
+ * A registry whose renderings fetch nothing. Only `safeRegistry` makes one.
  */
-export interface IHarmlessRegistry extends IRenderMimeRegistry {
+export interface ISafeRegistry extends IRenderMimeRegistry {
   readonly isHarmless: true;
 }
 
@@ -22,15 +22,15 @@ export interface IHarmlessRegistry extends IRenderMimeRegistry {
  * itself is therefore shown as its description. Diagrams stay as their source,
  * for `RenderedBlocks` to draw where nothing can be fetched.
  */
-export function harmless(
+export function safeRegistry(
   rendermime: IRenderMimeRegistry,
   documents: IDocumentManager | null
-): IHarmlessRegistry {
+): ISafeRegistry {
   const contents = documents?.services.contents;
   const parser = rendermime.markdownParser;
-  keepFromLookingUp(document);
+  preventPrefetch(document);
   const clone = rendermime.clone({
-    sanitizer: new HarmlessSanitizer(rendermime.sanitizer),
+    sanitizer: new SafeSanitizer(rendermime.sanitizer),
     ...(parser && { markdownParser: new CodeOnlyParser(parser) }),
     // A link to a file opens it in Lab.
     ...(contents && {
@@ -43,7 +43,7 @@ export function harmless(
 /**
  * Removes what would fetch something, on top of what Lab removes.
  */
-export class HarmlessSanitizer implements IRenderMime.ISanitizer {
+export class SafeSanitizer implements IRenderMime.ISanitizer {
   constructor(sanitizer: IRenderMime.ISanitizer) {
     this._sanitizer = sanitizer;
   }

@@ -20,7 +20,7 @@ export function secureLinks(node: HTMLElement): void {
  * Keep the browser from looking up the hosts of links before they are clicked,
  * which tells a name server what is in them.
  */
-export function keepFromLookingUp(page: Document): void {
+export function preventPrefetch(page: Document): void {
   const name = 'x-dns-prefetch-control';
   if (page.head.querySelector(`meta[http-equiv="${name}"]`) === null) {
     const meta = page.createElement('meta');

@@ -5,7 +5,7 @@
  * It is shown as an image, in which a browser fetches nothing anyway, and which
  * one may save and open as a page, in which it would.
  */
-export function harmlessSvg(svg: string): SVGElement | null {
+export function safeSvg(svg: string): SVGElement | null {
   const parsed = new DOMParser().parseFromString(svg, 'image/svg+xml');
   const root = parsed.documentElement;
   if (

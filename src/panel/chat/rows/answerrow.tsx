@@ -7,7 +7,7 @@ import { Fold } from '../fold';
 import { durationText } from '../../formats';
 import { GrowingText } from '../growingtext';
 import { Markdown } from '../markdown/markdown';
-import { Pictures } from '../picturelist';
+import { PictureList } from '../picturelist';
 import { useElapsed } from '../useelapsed';
 import type { IRowContent } from './rowcontent';
 
@@ -20,7 +20,7 @@ export function AnswerRow({ message }: IRowContent): JSX.Element {
   return (
     <div className="jp-hdspAgent-answer">
       <Markdown text={text} isGrowing={message.partial} />
-      <Pictures images={message.images} />
+      <PictureList images={message.images} />
       {!message.partial && text && (
         <div className="jp-hdspAgent-chat-row-tools">
           <CopyButton text={text} label={trans.__('Copy this answer')} />

@@ -10,7 +10,13 @@ import type { Tool } from './tooltexts';
 /**
  * Several files a tool is used on at once.
  */
-export function Batch({ id, tool }: { id: string; tool: Tool }): JSX.Element {
+export function BatchBody({
+  id,
+  tool
+}: {
+  id: string;
+  tool: Tool;
+}): JSX.Element {
   const present = usePresentPath();
   return (
     <ul className="jp-hdspAgent-batch">

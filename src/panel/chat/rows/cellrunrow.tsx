@@ -7,8 +7,8 @@ import { usePanel } from '../../services';
 import { BoundedText } from '../boundedtext';
 import { Fold } from '../fold';
 import { durationText } from '../../formats';
-import { useParts } from '../rowparts';
-import { Pictures } from '../picturelist';
+import { useRowParts } from '../rowparts';
+import { PictureList } from '../picturelist';
 import { PlaceLink } from '../placelink';
 import { readJson } from '../readjson';
 import { TerminalText } from '../terminaltext';
@@ -25,7 +25,7 @@ export function CellRunRow({ message, parts }: IRowContent): JSX.Element {
     () => readJson<CellExecuted>(message.text) ?? {},
     [message.text]
   );
-  const said = useParts(parts);
+  const said = useRowParts(parts);
   const printed = said
     .filter(({ say }) => say === 'command_output')
     .map(({ text }) => text ?? '')
@@ -70,7 +70,7 @@ export function CellRunRow({ message, parts }: IRowContent): JSX.Element {
           <TerminalText id={`${message.ts}:lines`} text={traceback} />
         </Fold>
       )}
-      <Pictures images={message.images} />
+      <PictureList images={message.images} />
     </div>
   );
 }

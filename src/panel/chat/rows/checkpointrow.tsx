@@ -12,7 +12,7 @@ import { restoreCheckpoint } from '../../changes/restorecheckpoint';
 import { durationText } from '../../formats';
 import { IconButton } from '../../header/iconbutton';
 import { differenceIcon, pastIcon } from '../../header/conversationicons';
-import { Problem } from '../../header/problemnote';
+import { ProblemNote } from '../../header/problemnote';
 import { useAction } from '../../header/useaction';
 import { usePanelState, useStore } from '../../hooks';
 import { usePanel } from '../../services';
@@ -134,12 +134,12 @@ function Actions({ message }: { message: ClineMessage }): JSX.Element | null {
   if (
     taskId === undefined ||
     typeof checkpoint !== 'string' ||
-    !commands.hasCommand(CommandIDs.openTimeLine)
+    !commands.hasCommand(CommandIDs.openTimeline)
   ) {
     return null;
   }
   const show = (against: 'now' | 'previous') =>
-    commands.execute(CommandIDs.openTimeLine, {
+    commands.execute(CommandIDs.openTimeline, {
       taskId,
       only: 'task',
       checkpoint,
@@ -174,7 +174,7 @@ function Actions({ message }: { message: ClineMessage }): JSX.Element | null {
           show('previous')
         )}
       </div>
-      <Problem error={error} />
+      <ProblemNote error={error} />
     </>
   );
 }

@@ -1,15 +1,15 @@
 import { terminalIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
-import { FlagList } from '../../asks/riskflaglist';
+import { RiskFlagList } from '../../asks/riskflaglist';
 import { flagsOn } from '../../asks/riskflags';
 import { commandOf } from '../../asks/askcontent';
 import { useStore } from '../../hooks';
 import { usePanel } from '../../services';
-import { Unseen, plainName } from '../../visibletext';
+import { VisibleText, plainName } from '../../visibletext';
 import { BoundedText } from '../boundedtext';
 import { CopyButton } from '../copybutton';
-import { useParts } from '../rowparts';
+import { useRowParts } from '../rowparts';
 import { PlaceLink } from '../placelink';
 import { TerminalText } from '../terminaltext';
 import { AskBadge, AskFailure, useAskState } from './askstate';
@@ -23,7 +23,7 @@ import { RowHead } from './rowhead';
 export function CommandRow({ message, parts }: IRowContent): JSX.Element {
   const { store, trans } = usePanel();
   const state = useAskState(message);
-  const said = useParts(parts);
+  const said = useRowParts(parts);
   const isRunning = useStore(store, store =>
     said.some(({ commandRun }) => commandRun && runs(store, commandRun))
   );
@@ -51,14 +51,14 @@ export function CommandRow({ message, parts }: IRowContent): JSX.Element {
           text={command}
           render={command => (
             <pre className="jp-hdspAgent-chat-plain" tabIndex={0}>
-              <Unseen text={command} />
+              <VisibleText text={command} />
             </pre>
           )}
         />
       </div>
       <AskFailure message={message} />
       {/* While it waits, they stand at the question. */}
-      {state !== 'waiting' && <FlagList flags={flagsOn(message)} />}
+      {state !== 'waiting' && <RiskFlagList flags={flagsOn(message)} />}
       {said.map(
         ({ ts, commandRun, text }) =>
           commandRun && (

@@ -1,7 +1,7 @@
 import * as React from 'react';
 
-import { ClearedAccount, CondenseAccount } from '../../context/condensereport';
-import { UndoFold } from '../../context/undocondensebutton';
+import { ClearedReport, CondenseReport } from '../../context/condensereport';
+import { UndoCondenseButton } from '../../context/undocondensebutton';
 import { usePanel } from '../../services';
 import { Fold } from '../fold';
 import { costText, shortCount } from '../../formats';
@@ -43,8 +43,8 @@ export function CondenseRow({ message, parts: _ }: IRowContent): JSX.Element {
           id={`${message.ts}:account`}
           summary={trans.__('What was kept, and what was dropped')}
         >
-          <CondenseAccount condensed={condensed} />
-          <UndoFold
+          <CondenseReport condensed={condensed} />
+          <UndoCondenseButton
             ts={message.ts}
             markId={markId}
             tokens={Math.max(0, prevContextTokens - newContextTokens)}
@@ -110,10 +110,10 @@ export function TruncationRow({ message, parts: _ }: IRowContent): JSX.Element {
           id={`${message.ts}:account`}
           summary={trans.__('Which outputs, and why')}
         >
-          <ClearedAccount cleared={cleared} />
+          <ClearedReport cleared={cleared} />
         </Fold>
       )}
-      <UndoFold ts={message.ts} markId={markId} tokens={saved} />
+      <UndoCondenseButton ts={message.ts} markId={markId} tokens={saved} />
     </div>
   );
 }

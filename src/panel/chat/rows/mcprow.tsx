@@ -2,13 +2,13 @@ import { extensionIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
 import type { ClineAskUseMcpServer } from '../../../generated/wire';
-import { FlagList } from '../../asks/riskflaglist';
+import { RiskFlagList } from '../../asks/riskflaglist';
 import { flagsOn } from '../../asks/riskflags';
 import { usePanel } from '../../services';
 import { BoundedText } from '../boundedtext';
 import { Fold } from '../fold';
-import { useParts } from '../rowparts';
-import { Pictures } from '../picturelist';
+import { useRowParts } from '../rowparts';
+import { PictureList } from '../picturelist';
 import { readJson } from '../readjson';
 import { AskBadge, AskFailure, useAskState } from './askstate';
 import type { IRowContent } from './rowcontent';
@@ -24,7 +24,7 @@ export function McpRow({ message, parts }: IRowContent): JSX.Element {
   const use = isAnswer
     ? {}
     : (readJson<ClineAskUseMcpServer>(message.text) ?? {});
-  const answers = useParts(parts);
+  const answers = useRowParts(parts);
   const response = isAnswer
     ? message.text
     : answers.map(({ text }) => text ?? '').join('\n') || use.response;
@@ -42,7 +42,7 @@ export function McpRow({ message, parts }: IRowContent): JSX.Element {
         <AskBadge state={state} />
       </RowHead>
       <AskFailure message={message} />
-      {state !== 'waiting' && <FlagList flags={flagsOn(message)} />}
+      {state !== 'waiting' && <RiskFlagList flags={flagsOn(message)} />}
       {use.arguments && (
         <Fold
           id={`${message.ts}:arguments`}
@@ -64,7 +64,7 @@ export function McpRow({ message, parts }: IRowContent): JSX.Element {
           </div>
         </Fold>
       )}
-      <Pictures images={images} />
+      <PictureList images={images} />
     </div>
   );
 }

@@ -5,7 +5,7 @@ import type { ClineMessage } from '../../../generated/wire';
 import { usePanel } from '../../services';
 import { BoundedText } from '../boundedtext';
 import { Fold } from '../fold';
-import { Pictures } from '../picturelist';
+import { PictureList } from '../picturelist';
 import { readJson } from '../readjson';
 import type { IRowContent } from './rowcontent';
 
@@ -37,7 +37,7 @@ export function NoteRow({ message, parts: _ }: IRowContent): JSX.Element {
           </dl>
         </Fold>
       )}
-      <Pictures images={message.images} />
+      <PictureList images={message.images} />
     </div>
   );
 }
@@ -47,7 +47,7 @@ export function NoteRow({ message, parts: _ }: IRowContent): JSX.Element {
  */
 export function ImageRow({ message, parts: _ }: IRowContent): JSX.Element {
   const inText = message.text?.startsWith('data:image/') ? [message.text] : [];
-  return <Pictures images={[...inText, ...(message.images ?? [])]} />;
+  return <PictureList images={[...inText, ...(message.images ?? [])]} />;
 }
 
 function labelOf(

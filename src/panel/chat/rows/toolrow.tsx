@@ -1,6 +1,6 @@
 import * as React from 'react';
 
-import { FlagList } from '../../asks/riskflaglist';
+import { RiskFlagList } from '../../asks/riskflaglist';
 import { flagsOn, placeFacts } from '../../asks/riskflags';
 import { modeName } from '../../../settings/headingtexts';
 import { useStore } from '../../hooks';
@@ -12,7 +12,7 @@ import { Diff, DiffStats, addedLines } from '../diff';
 import { PlaceLink } from '../placelink';
 import { readJson } from '../readjson';
 import { AskBadge, AskFailure, useAskState } from './askstate';
-import { Batch } from './batchbody';
+import { BatchBody } from './batchbody';
 import type { IRowContent } from './rowcontent';
 import { CellCodes, CellEdits } from './notebooktool';
 import { RowHead } from './rowhead';
@@ -20,7 +20,7 @@ import { SubtaskLink } from './subtaskrow';
 import { Checklist, parseChecklist } from './todosrow';
 import { toolIcon } from './toolicons';
 import type { Tool } from './tooltexts';
-import { toolWords, viewWords } from './tooltexts';
+import { toolTexts, viewTexts } from './tooltexts';
 
 /**
  * What the agent does with a tool: what, where, and what came of it.
@@ -35,7 +35,7 @@ export function ToolRow({ message, parts: _ }: IRowContent): JSX.Element {
   const isByPerson = message.say === 'user_feedback_diff';
   const words = isByPerson
     ? trans.__('You edited what the agent proposed')
-    : toolWords(tool, state !== 'done', trans);
+    : toolTexts(tool, state !== 'done', trans);
   return (
     <div className="jp-hdspAgent-chat-tool" data-state={state}>
       <RowHead icon={toolIcon(tool.tool)} words={words}>
@@ -49,7 +49,7 @@ export function ToolRow({ message, parts: _ }: IRowContent): JSX.Element {
       <AskFailure message={message} />
       {/* While it waits, they stand at the question. */}
       {state !== 'waiting' && (
-        <FlagList
+        <RiskFlagList
           flags={flagsOn(message, placeFacts(tool, message.isProtected))}
         />
       )}
@@ -115,7 +115,7 @@ function ToolBody({
   const id = String(ts);
   const { cellEdits, cells, batchDiffs, batchDirs, batchFiles } = tool;
   if (batchDiffs?.length || batchDirs?.length || batchFiles?.length) {
-    return <Batch id={id} tool={tool} />;
+    return <BatchBody id={id} tool={tool} />;
   }
   if (cellEdits?.length) {
     return <CellEdits id={id} path={tool.path} edits={cellEdits} />;
@@ -144,7 +144,7 @@ function ToolBody({
       // The content is only where the file is, and the reason which part of it.
       return <ToolText id={id} text={tool.reason} />;
     case 'readNotebook':
-      return <ToolText id={id} text={viewWords(tool.reason, trans)} />;
+      return <ToolText id={id} text={viewTexts(tool.reason, trans)} />;
     default:
       return <ToolText id={id} text={textOf(tool)} />;
   }

@@ -11,7 +11,7 @@ export type Tool = Partial<ClineSayTool>;
 /**
  * What a tool does, in a few words; what it does it to is named beside them.
  */
-export function toolWords(
+export function toolTexts(
   tool: Tool,
   isPlanned: boolean,
   trans: TranslationBundle
@@ -165,7 +165,7 @@ function changeWords(
 /**
  * Which part of a notebook is read: how much of which cells.
  */
-export function viewWords(
+export function viewTexts(
   view: string | undefined,
   trans: TranslationBundle
 ): string | undefined {

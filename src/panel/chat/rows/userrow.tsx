@@ -6,8 +6,8 @@ import type { IAttachment } from '../../panelstate';
 import { usePanel } from '../../services';
 import { BoundedText } from '../boundedtext';
 import { Fold } from '../fold';
-import { withPlaces } from '../linkedmentions';
-import { Pictures } from '../picturelist';
+import { linkedMentions } from '../linkedmentions';
+import { PictureList } from '../picturelist';
 import { PlaceLink } from '../placelink';
 import type { IRowContent } from './rowcontent';
 
@@ -31,7 +31,7 @@ export function UserRow({ message }: IRowContent): JSX.Element {
           <BoundedText
             id={`${message.ts}:text`}
             text={text}
-            render={withPlaces}
+            render={linkedMentions}
           />
         </div>
       )}
@@ -47,7 +47,7 @@ export function UserRow({ message }: IRowContent): JSX.Element {
           ))}
         </ul>
       )}
-      <Pictures images={message.images} />
+      <PictureList images={message.images} />
     </div>
   );
 }

@@ -113,7 +113,7 @@ describe('addHeaderCommands', () => {
     begin('a');
     expect(page.commands.isEnabled(CommandIDs.showCheckpoints)).toBe(false);
     const opened: unknown[] = [];
-    page.commands.addCommand(CommandIDs.openTimeLine, {
+    page.commands.addCommand(CommandIDs.openTimeline, {
       execute: args => void opened.push(args)
     });
     expect(page.commands.isEnabled(CommandIDs.showCheckpoints)).toBe(true);

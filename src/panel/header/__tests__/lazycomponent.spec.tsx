@@ -4,7 +4,7 @@ import { createRoot } from 'react-dom/client';
 
 import { OpenedPanel } from '../../__tests__/openedpanel';
 import { PanelContext } from '../../services';
-import { onDemand } from '../lazycomponent';
+import { lazyComponent } from '../lazycomponent';
 
 /** What is fetched. */
 function Here(): JSX.Element {
@@ -40,14 +40,14 @@ describe('onDemand', () => {
 
   it('should show what was fetched by another part of the page already', async () => {
     const fetched = Promise.resolve(Here);
-    await show(onDemand(() => fetched));
+    await show(lazyComponent(() => fetched));
     expect(host.textContent).toBe('It is here.');
   });
 
   it('should say why something does not come, and fetch it again', async () => {
     let tries = 0;
     await show(
-      onDemand(() =>
+      lazyComponent(() =>
         ++tries === 1
           ? Promise.reject(new Error('The chunk is not there.'))
           : Promise.resolve(Here)

@@ -1,6 +1,6 @@
 import { anItem } from '../../header/__tests__/conversations';
 import type { IHistoryBranch } from '../historytree';
-import { asTree } from '../historytree';
+import { historyTree } from '../historytree';
 
 function shape(branches: readonly IHistoryBranch[]): unknown[] {
   return branches.map(({ item, children, missing }) => [
@@ -19,21 +19,23 @@ describe('asTree', () => {
       anItem({ id: 'b', parentTaskId: 'a' }),
       anItem({ id: 'c', parentTaskId: 'b' })
     ];
-    expect(shape(asTree(items, none))).toEqual([
+    expect(shape(historyTree(items, none))).toEqual([
       ['a', [['b', [['c', [], []]], []]], []]
     ]);
   });
 
   it('should name the subtasks that are not known', () => {
     const items = [anItem({ id: 'a', childIds: ['b'] })];
-    expect(shape(asTree(items, none))).toEqual([['a', [], ['b']]]);
+    expect(shape(historyTree(items, none))).toEqual([['a', [], ['b']]]);
     const others = new Map([['b', anItem({ id: 'b', parentTaskId: 'a' })]]);
-    expect(shape(asTree(items, others))).toEqual([['a', [['b', [], []]], []]]);
+    expect(shape(historyTree(items, others))).toEqual([
+      ['a', [['b', [], []]], []]
+    ]);
   });
 
   it('should leave a subtask in the list whose parent is not known', () => {
     const items = [anItem({ id: 'b', parentTaskId: 'gone' })];
-    expect(shape(asTree(items, none))).toEqual([['b', [], []]]);
+    expect(shape(historyTree(items, none))).toEqual([['b', [], []]]);
   });
 
   it('should show each task of a circle once', () => {
@@ -41,6 +43,8 @@ describe('asTree', () => {
       anItem({ id: 'a', parentTaskId: 'b' }),
       anItem({ id: 'b', parentTaskId: 'a' })
     ];
-    expect(shape(asTree(items, none))).toEqual([['a', [['b', [], []]], []]]);
+    expect(shape(historyTree(items, none))).toEqual([
+      ['a', [['b', [], []]], []]
+    ]);
   });
 });

@@ -1,8 +1,8 @@
-import { Pace } from '../downloadrate';
+import { DownloadRate } from '../downloadrate';
 
 describe('Pace', () => {
   it('should say nothing before it has seen enough', () => {
-    const pace = new Pace();
+    const pace = new DownloadRate();
     expect(pace.speed).toBeNull();
     expect(pace.remaining(100)).toBeNull();
     pace.see('a', 0, 0);
@@ -11,7 +11,7 @@ describe('Pace', () => {
   });
 
   it('should tell the speed and what is left', () => {
-    const pace = new Pace();
+    const pace = new DownloadRate();
     pace.see('a', 0, 0);
     pace.see('a', 2_000, 1_000);
     expect(pace.speed).toBe(2_000);
@@ -19,7 +19,7 @@ describe('Pace', () => {
   });
 
   it('should forget how fast it was long ago', () => {
-    const pace = new Pace();
+    const pace = new DownloadRate();
     for (let second = 0; second <= 60; second++) {
       const done = second <= 30 ? second * 100 : 3_000 + (second - 30) * 10;
       pace.see('a', done, second * 1_000);
@@ -28,7 +28,7 @@ describe('Pace', () => {
   });
 
   it('should begin anew with another source, and when it begins anew', () => {
-    const pace = new Pace();
+    const pace = new DownloadRate();
     pace.see('hub', 0, 0);
     pace.see('hub', 9_000, 1_000);
     pace.see('packages', 9_000, 1_500);
@@ -40,7 +40,7 @@ describe('Pace', () => {
   });
 
   it('should not say how long nothing takes', () => {
-    const pace = new Pace();
+    const pace = new DownloadRate();
     pace.see('a', 5, 0);
     pace.see('a', 5, 2_000);
     expect(pace.speed).toBe(0);

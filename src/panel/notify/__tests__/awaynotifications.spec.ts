@@ -10,7 +10,7 @@ import {
   waiting
 } from '../../asks/__tests__/openedask';
 import { OpenedPanel } from '../../__tests__/openedpanel';
-import { watchWhileAway } from '../awaynotifications';
+import { notifyWhileAway } from '../awaynotifications';
 
 const TITLE = 'JupyterLab';
 const OTHER_TITLE = 'work.ipynb';
@@ -78,7 +78,7 @@ describe('watchWhileAway', () => {
     Audio.played = [];
     define(globalThis, 'Notification', SystemNotification);
     define(globalThis, 'AudioContext', Audio);
-    watch = watchWhileAway(page.panel.services);
+    watch = notifyWhileAway(page.panel.services);
   });
 
   afterEach(() => {
