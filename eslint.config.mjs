@@ -103,8 +103,9 @@ export default tseslint.config(
     files: ['src/**/*.{ts,tsx}'],
     ignores: [
       'src/**/__tests__/**',
-      'src/panel/chat/markdown/{diagramframe,renderedblocks,sanitizer}.ts',
-      'src/panel/chat/terminaltext.tsx'
+      'src/ui/diagrams/diagramframe.ts',
+      'src/ui/markdown/{renderedblocks,sanitizer}.ts',
+      'src/ui/texts/terminaltext.tsx'
     ],
     rules: {
       'no-restricted-syntax': [

@@ -3,7 +3,7 @@ import type { Widget } from '@lumino/widgets';
 
 import type { ChannelClient } from './comm/client';
 import type { AgentNotebooks } from './notebook/agentnotebooks';
-import type { IPanelServices } from './panel/services';
+import type { IPanelServices } from './ui/services';
 import type { AgentStore } from './state/store';
 
 /**

@@ -10,7 +10,7 @@ import { COMPOSER_COMMANDS } from '../panel/composer/composercommands';
 import { HEADER_COMMANDS } from '../panel/header/headercommands';
 import { IAgentChannel, IAgentPanel } from '../tokens';
 import { addCommands } from './panelcommands';
-import { CommandIDs } from './commandids';
+import { CommandIDs } from '../ui/commandids';
 
 /**
  * Offers what the panel does as commands: palette, launcher, menu and keys.

@@ -5,9 +5,9 @@ import type { IDisposable } from '@lumino/disposable';
 import { DisposableSet } from '@lumino/disposable';
 
 import type { ChannelClient } from '../comm/client';
-import { agentIcon } from '../panel/agenticon';
+import { agentIcon } from '../ui/icons/agenticon';
 import type { IAgentPanel } from '../tokens';
-import { CommandIDs } from './commandids';
+import { CommandIDs } from '../ui/commandids';
 
 const NO_ARGS = { type: 'object', properties: {} } as const;
 

@@ -2,9 +2,9 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { CommandRegistry } from '@lumino/commands';
 
 import type { ChannelClient } from '../comm/client';
-import { CommandIDs } from '../commands/commandids';
+import { CommandIDs } from '../ui/commandids';
 import { asErrorBody, errorText } from '../errors';
-import { showError } from '../notifications';
+import { showError } from '../ui/notifications';
 import type { IAgentPanel } from '../tokens';
 import type { ICellPlace } from './cellplace';
 import { errorOf, tracebackOf } from './failedcells';

@@ -2,7 +2,7 @@ import type { Cell } from '@jupyterlab/cells';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import { agentIcon } from '../panel/agenticon';
+import { agentIcon } from '../ui/icons/agenticon';
 import { isDrawn } from './cellrow';
 import type { AgentNotebooks } from './agentnotebooks';
 import { Listener } from '../listener';

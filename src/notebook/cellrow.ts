@@ -2,7 +2,7 @@ import type { Cell } from '@jupyterlab/cells';
 import type { PanelLayout } from '@lumino/widgets';
 import { Widget } from '@lumino/widgets';
 
-import { agentIcon } from '../panel/agenticon';
+import { agentIcon } from '../ui/icons/agenticon';
 
 /**
  * A button of a row in a cell.

@@ -6,7 +6,7 @@ import { ICommandPalette } from '@jupyterlab/apputils';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 
-import { CommandIDs } from '../commands/commandids';
+import { CommandIDs } from '../ui/commandids';
 import { IAgentChannel, IAgentNotebooks, IAgentPanel } from '../tokens';
 import { whenOpened } from './whenopened';
 

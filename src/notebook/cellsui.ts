@@ -7,8 +7,8 @@ import type { IDisposable } from '@lumino/disposable';
 import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
 
 import type { ChannelClient } from '../comm/client';
-import { CommandIDs } from '../commands/commandids';
-import { agentIcon } from '../panel/agenticon';
+import { CommandIDs } from '../ui/commandids';
+import { agentIcon } from '../ui/icons/agenticon';
 import type { IAgentPanel } from '../tokens';
 import { CellActions } from './cellactions';
 import { cellArguments, CellFinder } from './cellplace';

@@ -12,7 +12,7 @@ import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
 import { DisposableSet } from '@lumino/disposable';
 
-import { CommandIDs } from '../commands/commandids';
+import { CommandIDs } from '../ui/commandids';
 import { cellArguments } from './cellplace';
 import type { CellFinder } from './cellplace';
 import type { OpenReviews } from './openreviews';

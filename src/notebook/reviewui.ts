@@ -5,7 +5,7 @@ import type { IDisposable } from '@lumino/disposable';
 import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
 
 import type { ChannelClient } from '../comm/client';
-import { showWarning } from '../notifications';
+import { showWarning } from '../ui/notifications';
 import { CellFinder } from './cellplace';
 import { CellMarks } from './cellmarks';
 import type { IAgentChange, AgentNotebooks } from './agentnotebooks';

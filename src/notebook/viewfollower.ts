@@ -3,7 +3,7 @@ import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { NotebookWorkMessage } from '../generated/wire';
-import { agentIcon } from '../panel/agenticon';
+import { agentIcon } from '../ui/icons/agenticon';
 import type { IAgentChange, AgentNotebooks } from './agentnotebooks';
 import { Listener } from '../listener';
 

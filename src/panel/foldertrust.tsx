@@ -2,11 +2,11 @@ import * as React from 'react';
 
 import { errorText } from '../errors';
 import type { ExtensionMessage } from '../generated/wire';
-import { focusComposer } from './composer/focuscomposer';
-import { SettingsApi } from '../settings/settingsapi';
+import { focusComposer } from '../ui/focuscomposer';
+import { SettingsApi } from '../rest/settingsapi';
 import { folderContentLines } from '../settings/foldertexts';
-import { FolderTrustData } from '../settings/foldertrustdata';
-import { usePanel } from './services';
+import { FolderTrustData } from '../rest/foldertrustdata';
+import { usePanel } from '../ui/services';
 
 /**
  * Asks whether a person trusts the folder of the conversation, if that brings

@@ -2,20 +2,20 @@ import * as React from 'react';
 
 import { keyTrouble } from '../state/modelsetup';
 import { AskBar } from './asks/askbar';
-import { ErrorBoundary } from './errorboundary';
+import { ErrorBoundary } from '../ui/errorboundary';
 import { UndoBar } from './changes/undobar';
 import { ChatView } from './chat/chatview';
 import { Composer } from './composer/composer';
 import { FirstRun } from './firstrun/firstrun';
 import { FolderTrustQuestion } from './foldertrust';
-import { focusNext } from './nextfocus';
+import { focusNext } from '../ui/nextfocus';
 import { TabStrip } from './header/tabstrip';
 import { TaskHeader } from './header/taskheader';
 import { HistoryView } from './history/historyview';
-import { usePanelState, useStore } from './hooks';
+import { usePanelState, useStore } from '../ui/hooks';
 import { LocalModelLabel } from './localmodel/localmodellabel';
 import { ServerNotices } from './servernotices';
-import { usePanel } from './services';
+import { usePanel } from '../ui/services';
 
 /**
  * What follows from the server's state; nothing before it is known.

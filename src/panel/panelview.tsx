@@ -1,9 +1,9 @@
 import * as React from 'react';
 
-import { ErrorBoundary } from './errorboundary';
+import { ErrorBoundary } from '../ui/errorboundary';
 import { ConnectionBanner, ConnectionState, announcement } from './connection';
-import { useStore } from './hooks';
-import { usePanel } from './services';
+import { useStore } from '../ui/hooks';
+import { usePanel } from '../ui/services';
 
 /**
  * The whole panel.

@@ -10,16 +10,16 @@ import { MessageLoop } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
 import * as React from 'react';
 
-import { CommandIDs } from '../commands/commandids';
+import { CommandIDs } from '../ui/commandids';
 import type { IAgentChannel } from '../tokens';
-import { AskAnswers } from './asks/askanswers';
-import type { DraftStorage } from './composer/draftstorage';
+import { AskAnswers } from '../state/panel/askanswers';
+import type { DraftStorage } from '../state/panel/draftstorage';
 import type { ConnectionBanner } from './connection';
-import { focusNext } from './nextfocus';
-import { agentIcon } from './agenticon';
-import { PanelState } from './panelstate';
-import type { IPanelServices } from './services';
-import { PanelContext } from './services';
+import { focusNext } from '../ui/nextfocus';
+import { agentIcon } from '../ui/icons/agenticon';
+import { PanelState } from '../state/panel/panelstate';
+import type { IPanelServices } from '../ui/services';
+import { PanelContext } from '../ui/services';
 import { PanelView } from './panelview';
 
 /**

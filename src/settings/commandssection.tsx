@@ -4,7 +4,7 @@ import { errorText } from '../errors';
 import type { Command, Source } from '../generated/wire';
 import { useSettings } from './settingscontext';
 import type { CommandsData } from './modesdata';
-import { TextBox } from './textbox';
+import { TextBox } from '../ui/controls/textbox';
 
 /**
  * What is written: a new command, or one that is there.

@@ -6,8 +6,8 @@ import { settingsIcon } from '@jupyterlab/ui-components';
 import { settingsText } from '../generated/settingsText';
 import type { IAgentChannel } from '../tokens';
 
-import { SettingsApi } from './settingsapi';
-import { LabDialogs } from './dialogs';
+import { SettingsApi } from '../rest/settingsapi';
+import { LabDialogs } from '../ui/dialogs';
 import { followChannel } from './followchannel';
 import { SettingsModel } from './settingsmodel';
 import { SettingsWidget } from './settingswidget';

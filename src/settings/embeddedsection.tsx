@@ -2,7 +2,7 @@ import * as React from 'react';
 
 import { errorText } from '../errors';
 import type { LocalModelList, LocalModelView } from '../generated/rest';
-import { fullCount } from '../panel/formats';
+import { fullCount } from '../ui/texts/formats';
 import { DownloadProgress } from '../panel/localmodel/downloadprogress';
 import {
   bytesText,

@@ -3,7 +3,7 @@ import type { JSONValue } from '@lumino/coreutils';
 import { JSONExt } from '@lumino/coreutils';
 import * as React from 'react';
 
-import { isComposing } from '../inputmethod';
+import { isComposing } from '../ui/inputmethod';
 import type { IField } from './fields';
 import type { FieldForm } from './fieldform';
 import { choiceKey, chosenValues } from './fieldvalues';

@@ -4,9 +4,9 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 
 import { asErrorBody, errorText } from '../errors';
 
-import { SettingsApi } from './settingsapi';
+import { SettingsApi } from '../rest/settingsapi';
 import { folderContentLines } from './foldertexts';
-import type { IDialogs } from './dialogs';
+import type { IDialogs } from '../ui/dialogs';
 
 /**
  * Trust the folder that new conversations work in, or do not, and say so. What

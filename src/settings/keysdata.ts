@@ -2,8 +2,8 @@ import type { StorageBody } from '../generated/rest';
 import type { ErrorBody } from '../generated/wire';
 import type { SecretPresence, SecretStatus } from '../generated/wire';
 
-import type { SettingsApi } from './settingsapi';
-import { RemoteData } from './remotedata';
+import type { SettingsApi } from '../rest/settingsapi';
+import { RemoteData } from '../rest/remotedata';
 
 /**
  * The keys: which there are and where they are kept. What they are, only the server knows.

@@ -4,7 +4,7 @@ import * as React from 'react';
 import type { ModeConfig, ModePrompt } from '../generated/wire';
 import { useSettings } from './settingscontext';
 import type { ModesData } from './modesdata';
-import { TextBox } from './textbox';
+import { TextBox } from '../ui/controls/textbox';
 
 type ToolGroup = 'read' | 'edit' | 'command';
 

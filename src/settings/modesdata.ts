@@ -5,8 +5,8 @@ import type {
   ModePrompt,
   Source
 } from '../generated/wire';
-import { requestMessage } from '../panel/composer/requestmessage';
-import { RemoteData } from './remotedata';
+import { requestMessage } from '../comm/requestmessage';
+import { RemoteData } from '../rest/remotedata';
 
 /**
  * How the settings ask for modes and slash commands.

@@ -3,7 +3,7 @@ import * as React from 'react';
 import { errorText } from '../errors';
 import type { ModeConfig } from '../generated/wire';
 import { useSettings } from './settingscontext';
-import { modeName } from './headingtexts';
+import { modeName } from '../ui/texts/modenames';
 import { ModeForm } from './modeform';
 import type { ModesData } from './modesdata';
 import { saveFile } from './savefile';

@@ -6,9 +6,9 @@ import type {
 } from '../generated/rest';
 import type { ProfileEntry } from '../generated/wire';
 
-import type { SettingsApi } from './settingsapi';
+import type { SettingsApi } from '../rest/settingsapi';
 import { FieldForm } from './fieldform';
-import { RemoteData } from './remotedata';
+import { RemoteData } from '../rest/remotedata';
 import { byName } from './fieldvalues';
 
 /**

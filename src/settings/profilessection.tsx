@@ -8,7 +8,7 @@ import { useSettings } from './settingscontext';
 import { FieldRow, FieldRows } from './fieldrow';
 import type { IField } from './fields';
 import { fieldsOfProvider, groupFields } from './fields';
-import { modeNames } from './headingtexts';
+import { modeNames } from '../ui/texts/modenames';
 import { KeyControl } from './keycontrol';
 import { modelText } from './settingstexts';
 

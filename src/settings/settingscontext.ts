@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import type { IDialogs } from './dialogs';
+import type { IDialogs } from '../ui/dialogs';
 import type { SettingsModel } from './settingsmodel';
 
 /**

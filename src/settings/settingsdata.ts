@@ -6,10 +6,10 @@ import type {
   SettingsView
 } from '../generated/rest';
 
-import type { SettingsApi } from './settingsapi';
+import type { SettingsApi } from '../rest/settingsapi';
 import type { IField } from './fields';
 import { FieldForm } from './fieldform';
-import { RemoteData } from './remotedata';
+import { RemoteData } from '../rest/remotedata';
 import { byName } from './fieldvalues';
 
 /**

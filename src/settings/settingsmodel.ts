@@ -9,17 +9,17 @@ import type {
   SettingsSchema
 } from '../generated/rest';
 
-import type { SettingsApi } from './settingsapi';
+import type { SettingsApi } from '../rest/settingsapi';
 import { SchemaData, SettingsData } from './settingsdata';
-import { EmbeddedData } from './embeddeddata';
+import { EmbeddedData } from '../rest/embeddeddata';
 import type { FieldTexts, IField, IFieldGroup } from './fields';
 import { groupFields, readFields } from './fields';
-import { TrustedFoldersData } from './foldertrustdata';
+import { TrustedFoldersData } from '../rest/foldertrustdata';
 import { KeysData } from './keysdata';
 import { ProfilesData } from './profilesdata';
 import type { ModesClient } from './modesdata';
 import { CommandsData, ModesData } from './modesdata';
-import type { RemoteData } from './remotedata';
+import type { RemoteData } from '../rest/remotedata';
 import { choiceKey } from './fieldvalues';
 
 const STORAGE_KEY = 'secretStorage';

@@ -4,14 +4,15 @@ import * as React from 'react';
 import { errorText } from '../errors';
 
 import { SettingsProvider, useSettings } from './settingscontext';
-import type { IDialogs } from './dialogs';
+import type { IDialogs } from '../ui/dialogs';
 import { EmbeddedSection } from './embeddedsection';
 import { FieldRow, FieldRows } from './fieldrow';
 import type { IField } from './fields';
 import { fieldsOfProvider } from './fields';
 import { FoldersSection } from './folderssection';
 import type { OwnSection } from './headingtexts';
-import { headingText, modeNames } from './headingtexts';
+import { modeNames } from '../ui/texts/modenames';
+import { headingText } from './headingtexts';
 import { CommandsSection } from './commandssection';
 import { KeysSection } from './keyssection';
 import type { SettingsModel } from './settingsmodel';

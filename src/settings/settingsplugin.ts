@@ -9,7 +9,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { IFormRendererRegistry, settingsIcon } from '@jupyterlab/ui-components';
 
-import { CommandIDs } from '../commands/commandids';
+import { CommandIDs } from '../ui/commandids';
 import { IAgentChannel } from '../tokens';
 import { addSettingsLink } from './labsettings';
 
@@ -140,7 +140,7 @@ namespace Private {
     const decide = async (trusted: boolean): Promise<void> => {
       const [{ decideAboutFolder }, { LabDialogs }] = await Promise.all([
         import('./foldercommands'),
-        import('./dialogs')
+        import('../ui/dialogs')
       ]);
       const { serverSettings } = serviceManager;
       const dialogs = new LabDialogs(trans);

@@ -5,7 +5,7 @@ import { JSONExt } from '@lumino/coreutils';
 import { errorText } from '../errors';
 import type { ImportItem, ModelEntry } from '../generated/rest';
 import type { SecretPresence, SecretStorageStatus } from '../generated/wire';
-import { fullCount } from '../panel/formats';
+import { fullCount } from '../ui/texts/formats';
 
 import type { IField } from './fields';
 import type { SaveStatus } from './fieldform';

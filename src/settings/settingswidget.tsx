@@ -5,7 +5,7 @@ import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 import * as React from 'react';
 
-import type { IDialogs } from './dialogs';
+import type { IDialogs } from '../ui/dialogs';
 import type { SettingsModel } from './settingsmodel';
 import { SettingsPanel } from './settingspanel';
 

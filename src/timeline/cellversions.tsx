@@ -4,8 +4,8 @@ import * as React from 'react';
 
 import type { CellVersion } from '../generated/rest';
 import { lineChanges } from '../notebook/linechanges';
-import { diffLines } from '../panel/chat/diff';
-import { drawDialogBody } from '../panel/drawdialogbody';
+import { diffLines } from '../ui/texts/diff';
+import { drawDialogBody } from '../ui/drawdialogbody';
 import { authorText, whenText } from './timelinetexts';
 
 /**

@@ -1,10 +1,10 @@
 import type { CheckpointView } from '../generated/rest';
-import type { IMenuEntry } from '../panel/composer/popupmenu';
-import { showConversation } from '../panel/header/conversationactions';
-import type { IPanelServices } from '../panel/services';
-import { plainName } from '../panel/visibletext';
-import { CommandIDs } from '../commands/commandids';
-import type { Comparison, Part } from './timelineapi';
+import type { IMenuEntry } from '../ui/controls/popupmenu';
+import { showConversation } from '../ui/conversations/conversationactions';
+import type { IPanelServices } from '../ui/services';
+import { plainName } from '../ui/texts/visibletext';
+import { CommandIDs } from '../ui/commandids';
+import type { Comparison, Part } from '../rest/timelineapi';
 import type { ITimeline } from './timelinecontext';
 import { partsOf } from './restoreactions';
 

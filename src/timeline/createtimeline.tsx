@@ -1,7 +1,7 @@
 import type { IStateDB } from '@jupyterlab/statedb';
 import * as React from 'react';
 
-import type { IPanelServices } from '../panel/services';
+import type { IPanelServices } from '../ui/services';
 import { TimelineContext } from './timelinecontext';
 import type { ITimelineFilter } from './timelinemodel';
 import { TimelineModel } from './timelinemodel';

@@ -1,10 +1,10 @@
 import { editIcon, redoIcon, undoIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
-import { IconButton } from '../panel/header/iconbutton';
-import { useAction } from '../panel/header/useaction';
-import { usePanel } from '../panel/services';
-import { LabDialogs } from '../settings/dialogs';
+import { IconButton } from '../ui/controls/iconbutton';
+import { useAction } from '../ui/useaction';
+import { usePanel } from '../ui/services';
+import { LabDialogs } from '../ui/dialogs';
 import { useTimelineModel, useTimeline } from './timelinecontext';
 import { checkpointText } from './reasons';
 import { operationText, whenText } from './timelinetexts';

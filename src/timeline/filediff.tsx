@@ -11,12 +11,12 @@ import type {
   NotebookDiff
 } from '../generated/rest';
 import type { ErrorBody } from '../generated/wire';
-import { Diff } from '../panel/chat/diff';
-import { sizeText } from '../panel/formats';
-import { ProblemNote } from '../panel/header/problemnote';
-import { usePanel } from '../panel/services';
-import { VisibleText } from '../panel/visibletext';
-import type { Comparison } from './timelineapi';
+import { Diff } from '../ui/texts/diff';
+import { sizeText } from '../ui/texts/formats';
+import { ProblemNote } from '../ui/controls/problemnote';
+import { usePanel } from '../ui/services';
+import { VisibleText } from '../ui/texts/visibletext';
+import type { Comparison } from '../rest/timelineapi';
 import { useTimeline } from './timelinecontext';
 import { PictureDiff } from './picturediff';
 import { failureOf } from './whynot';

@@ -6,7 +6,7 @@ import { Signal } from '@lumino/signaling';
 import type { ChannelClient } from '../comm/client';
 import type { ExtensionMessage } from '../generated/wire';
 import { Listener } from '../listener';
-import { TimelineApi } from './timelineapi';
+import { TimelineApi } from '../rest/timelineapi';
 
 /**
  * How long reasons to ask are gathered, in milliseconds.

@@ -1,8 +1,8 @@
 import * as React from 'react';
 
-import { ProblemNote } from '../panel/header/problemnote';
-import { MoreButton } from '../panel/morebutton';
-import { usePanel } from '../panel/services';
+import { ProblemNote } from '../ui/controls/problemnote';
+import { MoreButton } from '../ui/controls/morebutton';
+import { usePanel } from '../ui/services';
 import { useTimelineModel, useTimeline } from './timelinecontext';
 import { isAbout } from './timelinemodel';
 import { OperationRow } from './operationrow';

@@ -4,10 +4,10 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
 import type { CheckpointView, OperationView } from '../generated/rest';
-import { openMenu } from '../panel/composer/popupmenu';
-import { IconButton } from '../panel/header/iconbutton';
-import { useAction } from '../panel/header/useaction';
-import { usePanel } from '../panel/services';
+import { openMenu } from '../ui/controls/popupmenu';
+import { IconButton } from '../ui/controls/iconbutton';
+import { useAction } from '../ui/useaction';
+import { usePanel } from '../ui/services';
 import { useTimelineModel, useTimeline } from './timelinecontext';
 import { CheckpointDetails } from './checkpointdetails';
 import { checkpointEntries } from './checkpointmenu';

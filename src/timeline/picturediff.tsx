@@ -3,9 +3,9 @@ import * as React from 'react';
 import { asErrorBody } from '../errors';
 import type { CheckpointDiff, FileDiff } from '../generated/rest';
 import type { ErrorBody } from '../generated/wire';
-import { sizeText } from '../panel/formats';
-import { ProblemNote } from '../panel/header/problemnote';
-import { usePanel } from '../panel/services';
+import { sizeText } from '../ui/texts/formats';
+import { ProblemNote } from '../ui/controls/problemnote';
+import { usePanel } from '../ui/services';
 import { useTimeline } from './timelinecontext';
 
 /**

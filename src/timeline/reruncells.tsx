@@ -5,9 +5,9 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
 import type { RerunCell, VariablesPreview } from '../generated/rest';
-import type { IPanelServices } from '../panel/services';
-import { plainName } from '../panel/visibletext';
-import { showError } from '../notifications';
+import type { IPanelServices } from '../ui/services';
+import { plainName } from '../ui/texts/visibletext';
+import { showError } from '../ui/notifications';
 import { namesText } from './restorepreview';
 import { effectText, SHOWN_FOR } from './timelinetexts';
 

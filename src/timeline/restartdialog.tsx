@@ -3,7 +3,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
 import type { RestartPreview } from '../generated/rest';
-import { plainName } from '../panel/visibletext';
+import { plainName } from '../ui/texts/visibletext';
 import { hasEffects, RerunCells } from './reruncells';
 
 /**

@@ -12,12 +12,12 @@ import type {
   VariablesPreview
 } from '../generated/rest';
 import { Listener } from '../listener';
-import { durationText } from '../panel/formats';
-import type { IPanelServices } from '../panel/services';
-import { plainName } from '../panel/visibletext';
-import { showError } from '../notifications';
-import type { IPlace, IRestartTarget, Part } from './timelineapi';
-import { TimelineApi } from './timelineapi';
+import { durationText } from '../ui/texts/formats';
+import type { IPanelServices } from '../ui/services';
+import { plainName } from '../ui/texts/visibletext';
+import { showError } from '../ui/notifications';
+import type { IPlace, IRestartTarget, Part } from '../rest/timelineapi';
+import { TimelineApi } from '../rest/timelineapi';
 import type { IRestoreChoice } from './restoredialog';
 import { keptCount } from './restorepreview';
 import { checkpointText } from './reasons';

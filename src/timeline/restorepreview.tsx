@@ -9,9 +9,9 @@ import type {
   VariablesPreview
 } from '../generated/rest';
 import type { FilesPreview } from '../generated/wire';
-import { FilesText, ChangePreview } from '../panel/changes/changepreview';
-import { fullCount } from '../panel/formats';
-import { plainName } from '../panel/visibletext';
+import { FilesText, ChangePreview } from '../ui/texts/changepreview';
+import { fullCount } from '../ui/texts/formats';
+import { plainName } from '../ui/texts/visibletext';
 import { whyText } from './whynot';
 
 /**

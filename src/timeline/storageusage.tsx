@@ -1,10 +1,10 @@
 import * as React from 'react';
 
 import type { StoreView } from '../generated/rest';
-import { Fold } from '../panel/chat/fold';
-import { fullCount, sizeText, whole } from '../panel/formats';
-import { useAction } from '../panel/header/useaction';
-import { usePanel } from '../panel/services';
+import { Fold } from '../ui/texts/fold';
+import { fullCount, sizeText, whole } from '../ui/texts/formats';
+import { useAction } from '../ui/useaction';
+import { usePanel } from '../ui/services';
 import { useTimeline } from './timelinecontext';
 import { scopeText, whenText } from './timelinetexts';
 

@@ -5,13 +5,13 @@ import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
 import { DisposableSet } from '@lumino/disposable';
 
-import { CommandIDs } from '../commands/commandids';
+import { CommandIDs } from '../ui/commandids';
 import { cellArguments } from '../notebook/cellplace';
 import type { CellFinder } from '../notebook/cellplace';
-import { pastIcon } from '../panel/header/conversationicons';
-import type { IPlace, Part } from './timelineapi';
+import { pastIcon } from '../ui/icons/conversationicons';
+import type { IPlace, Part } from '../rest/timelineapi';
 import type { INotebookHead } from './notebookheads';
-import { checkpointIcon } from './checkpointicon';
+import { checkpointIcon } from '../ui/icons/checkpointicon';
 import type { ITimelineFilter } from './timelinemodel';
 import type { ITimelineUi } from './createtimeline';
 

@@ -2,9 +2,9 @@ import { PathExt } from '@jupyterlab/coreutils';
 import { refreshIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
-import { useStore } from '../panel/hooks';
-import { IconButton } from '../panel/header/iconbutton';
-import { usePanel } from '../panel/services';
+import { useStore } from '../ui/hooks';
+import { IconButton } from '../ui/controls/iconbutton';
+import { usePanel } from '../ui/services';
 import { useTimelineModel, useTimeline } from './timelinecontext';
 import type { ITimelineFilter } from './timelinemodel';
 

@@ -10,7 +10,7 @@ import type {
 } from '../generated/rest';
 import type { ErrorBody, ExtensionMessage } from '../generated/wire';
 import { Listener } from '../listener';
-import type { Comparison, IPlace, TimelineApi } from './timelineapi';
+import type { Comparison, IPlace, TimelineApi } from '../rest/timelineapi';
 
 /**
  * Which part of a time line is shown.

@@ -7,10 +7,10 @@ import { ICommandPalette } from '@jupyterlab/apputils';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import { IStateDB } from '@jupyterlab/statedb';
 
-import { CommandIDs } from '../commands/commandids';
+import { CommandIDs } from '../ui/commandids';
 import { CellFinder } from '../notebook/cellplace';
 import { whenOpened } from '../notebook/whenopened';
-import { lazyComponent } from '../panel/header/lazycomponent';
+import { lazyComponent } from '../ui/lazycomponent';
 import { IAgentNotebooks, IAgentPanel } from '../tokens';
 import { addTimelineCommands, TIMELINE_COMMANDS } from './timelinecommands';
 import type { NotebookHeads } from './notebookheads';

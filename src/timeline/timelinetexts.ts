@@ -7,9 +7,9 @@ import type {
   OperationView,
   StoreView
 } from '../generated/rest';
-import { language } from '../panel/formats';
-import { plainName } from '../panel/visibletext';
-import type { Part } from './timelineapi';
+import { language } from '../ui/texts/formats';
+import { plainName } from '../ui/texts/visibletext';
+import type { Part } from '../rest/timelineapi';
 import { checkpointText } from './reasons';
 import { whyText } from './whynot';
 

@@ -1,14 +1,14 @@
 import * as React from 'react';
 
-import { ErrorBoundary } from '../panel/errorboundary';
-import { Announcements } from '../panel/chat/announcements';
-import type { IChat } from '../panel/chat/chatcontext';
-import { ChatContext } from '../panel/chat/chatcontext';
-import { RenderedBlocks } from '../panel/chat/markdown/renderedblocks';
-import { safeRegistry } from '../panel/chat/markdown/sanitizer';
-import { ProblemNote } from '../panel/header/problemnote';
-import { useAction } from '../panel/header/useaction';
-import { usePanel } from '../panel/services';
+import { ErrorBoundary } from '../ui/errorboundary';
+import { Announcements } from '../ui/announcements';
+import type { IRenderContext } from '../ui/rendercontext';
+import { RenderContext } from '../ui/rendercontext';
+import { RenderedBlocks } from '../ui/markdown/renderedblocks';
+import { safeRegistry } from '../ui/markdown/sanitizer';
+import { ProblemNote } from '../ui/controls/problemnote';
+import { useAction } from '../ui/useaction';
+import { usePanel } from '../ui/services';
 import { useTimelineModel, useTimeline } from './timelinecontext';
 import { TimelineFilters } from './timelinefilters';
 import { CurrentPosition } from './currentposition';
@@ -25,7 +25,7 @@ export function TimelineView(): JSX.Element {
   const error = useTimelineModel(({ error }) => error);
   const folds = useFolds();
   return (
-    <ChatContext.Provider value={folds}>
+    <RenderContext.Provider value={folds}>
       <CurrentPosition />
       <TimelineFilters />
       {view?.interrupted && <Interrupted />}
@@ -41,16 +41,16 @@ export function TimelineView(): JSX.Element {
       </ErrorBoundary>
       {view !== null && <StorageUsage store={view.store} />}
       <Announced />
-    </ChatContext.Provider>
+    </RenderContext.Provider>
   );
 }
 
 /**
  * What unfolds remembers where; differences of the conversation are shown here, too.
  */
-function useFolds(): IChat {
+function useFolds(): IRenderContext {
   const { rendermime, documents } = usePanel();
-  const [chat] = React.useState<IChat>(() => {
+  const [chat] = React.useState<IRenderContext>(() => {
     const safe = safeRegistry(rendermime, documents);
     return {
       rendermime: safe,

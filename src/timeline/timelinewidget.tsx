@@ -6,10 +6,10 @@ import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 import * as React from 'react';
 
-import { ErrorBoundary } from '../panel/errorboundary';
-import { pastIcon } from '../panel/header/conversationicons';
-import type { IPanelServices } from '../panel/services';
-import { PanelContext } from '../panel/services';
+import { ErrorBoundary } from '../ui/errorboundary';
+import { pastIcon } from '../ui/icons/conversationicons';
+import type { IPanelServices } from '../ui/services';
+import { PanelContext } from '../ui/services';
 
 /**
  * The time line as a widget of a side bar; it is empty until it is first seen.

@@ -3,8 +3,8 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { errorText } from '../errors';
 import type { Why } from '../generated/rest';
 import type { ErrorBody } from '../generated/wire';
-import { sizeText } from '../panel/formats';
-import { plainName } from '../panel/visibletext';
+import { sizeText } from '../ui/texts/formats';
+import { plainName } from '../ui/texts/visibletext';
 
 /**
  * Why something cannot be kept or brought back.

@@ -5,7 +5,7 @@ import { ChannelClient } from '../../comm/client';
 import { ScriptedServer } from '../../comm/__tests__/scriptedserver';
 import { addCommands } from '../panelcommands';
 import { connectionDetails } from '../connectiondetails';
-import { CommandIDs } from '../commandids';
+import { CommandIDs } from '../../ui/commandids';
 
 const trans = nullTranslator.load('hdsp_agent');
 

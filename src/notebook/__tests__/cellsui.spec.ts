@@ -3,7 +3,7 @@ import { nullTranslator } from '@jupyterlab/translation';
 import { CommandRegistry } from '@lumino/commands';
 import type { IDisposable } from '@lumino/disposable';
 
-import { CommandIDs } from '../../commands/commandids';
+import { CommandIDs } from '../../ui/commandids';
 import { createCells } from '../cellsui';
 import { OpenedNotebook } from './openednotebook';
 

@@ -2,7 +2,7 @@ import { Notification } from '@jupyterlab/apputils';
 import type { CodeCell, MarkdownCell } from '@jupyterlab/cells';
 import { Widget } from '@lumino/widgets';
 
-import { CommandIDs } from '../../commands/commandids';
+import { CommandIDs } from '../../ui/commandids';
 import type { OpenedNotebook } from './openednotebook';
 import { edit, ReviewedNotebook } from './reviewednotebook';
 

@@ -1,4 +1,4 @@
-import { CommandIDs } from '../../commands/commandids';
+import { CommandIDs } from '../../ui/commandids';
 import type { OpenedNotebook } from './openednotebook';
 import { edit, ReviewedNotebook } from './reviewednotebook';
 

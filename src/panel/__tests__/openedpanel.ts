@@ -13,7 +13,7 @@ import type { ISentFrame } from '../../comm/__tests__/scriptedserver';
 import { ScriptedServer } from '../../comm/__tests__/scriptedserver';
 import type { ExtensionMessage, ExtensionState } from '../../generated/wire';
 import { AgentStore } from '../../state/store';
-import { AskAnswers } from '../asks/askanswers';
+import { AskAnswers } from '../../state/panel/askanswers';
 import { PanelBody } from '../panelbody';
 import { AgentPanel } from '../panelwidget';
 import { PageLayout } from './pagelayout';

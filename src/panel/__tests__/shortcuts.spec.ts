@@ -3,7 +3,7 @@ import { DisposableSet } from '@lumino/disposable';
 
 import schema from '../../../labextension/schema/commands.json';
 import { addCommands } from '../../commands/panelcommands';
-import { CommandIDs } from '../../commands/commandids';
+import { CommandIDs } from '../../ui/commandids';
 import { addAskCommands } from '../asks/askcommands';
 import { addChatCommands } from '../chat/chatcommands';
 import { addComposerCommands } from '../composer/composercommands';

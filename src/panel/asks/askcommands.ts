@@ -3,13 +3,13 @@ import type { CommandRegistry } from '@lumino/commands';
 import type { IDisposable } from '@lumino/disposable';
 import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
 
-import { CommandIDs } from '../../commands/commandids';
+import { CommandIDs } from '../../ui/commandids';
 import { asErrorBody, errorText } from '../../errors';
-import { showError } from '../../notifications';
+import { showError } from '../../ui/notifications';
 import { onPendingAsk, pendingAsk } from '../../state/pendingask';
-import { isWorking } from '../composer/senddraft';
-import type { IPanelServices } from '../services';
-import { named } from './askanswers';
+import { isWorking } from '../../state/panel/senddraft';
+import type { IPanelServices } from '../../ui/services';
+import { named } from '../../state/panel/askanswers';
 import { switchAutoApproval } from './autoapproval';
 import { describeAsk, situationOf } from './asktexts';
 

@@ -4,7 +4,7 @@ import type {
   FollowUpData
 } from '../../generated/wire';
 import type { AskMessage } from '../../state/pendingask';
-import { readJson } from '../chat/readjson';
+import { readJson } from '../../ui/texts/readjson';
 
 /**
  * What a `tool` question is about; `null` if its text cannot be read.

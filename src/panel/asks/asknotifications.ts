@@ -7,11 +7,11 @@ import type { Widget } from '@lumino/widgets';
 
 import type { CommandStarted } from '../../generated/wire';
 import { onPendingAsk, pendingAsk } from '../../state/pendingask';
-import type { IPanelServices } from '../services';
-import { plainTitle, quotedTitle } from '../header/opentasks';
-import { showConversation } from '../notify/showconversation';
+import type { IPanelServices } from '../../ui/services';
+import { plainTitle, quotedTitle } from '../../ui/conversations/opentasks';
+import { openConversation } from '../../ui/conversations/openconversation';
 import { showSystemNotification } from '../notify/systemnotifications';
-import { plainName } from '../visibletext';
+import { plainName } from '../../ui/texts/visibletext';
 import { awaitedCommand } from './runningcommand';
 import { describeAsk, situationOf } from './asktexts';
 
@@ -229,7 +229,7 @@ namespace Private {
             label: trans.__('Show'),
             caption: trans.__('Open the conversation in the panel'),
             displayType: 'accent',
-            callback: () => showConversation(this._services, taskId)
+            callback: () => openConversation(this._services, taskId)
           }
         ]
       });
@@ -259,7 +259,7 @@ namespace Private {
       body: string
     ): globalThis.Notification | null {
       return showSystemNotification(this._services.trans, taskId, body, () =>
-        showConversation(this._services, taskId)
+        openConversation(this._services, taskId)
       );
     }
 

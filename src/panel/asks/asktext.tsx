@@ -1,9 +1,9 @@
 import * as React from 'react';
 
-import { fullCount } from '../formats';
-import { usePanel } from '../services';
-import { VisibleText } from '../visibletext';
-import { RiskFlagList } from './riskflaglist';
+import { fullCount } from '../../ui/texts/formats';
+import { usePanel } from '../../ui/services';
+import { VisibleText } from '../../ui/texts/visibletext';
+import { RiskFlagList } from '../../ui/texts/riskflaglist';
 import type { IAskTexts } from './asktexts';
 
 /**

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../generated/wire';
-import type { IPanelServices } from '../services';
+import type { IPanelServices } from '../../ui/services';
 import type { ApprovedClass } from './approvedclasses';
 import { APPROVED_CLASSES } from './approvedclasses';
 

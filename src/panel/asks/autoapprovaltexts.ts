@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { GlobalSettings } from '../../generated/wire';
-import { plainName } from '../visibletext';
+import { plainName } from '../../ui/texts/visibletext';
 import type { ApprovedClass } from './approvedclasses';
 
 /**

@@ -1,15 +1,15 @@
 import * as React from 'react';
 
-import { isComposing } from '../../inputmethod';
+import { isComposing } from '../../ui/inputmethod';
 import { settingsText } from '../../generated/settingsText';
 import type { GlobalSettings, JsonValue } from '../../generated/wire';
-import { useStore } from '../hooks';
-import { usePanel } from '../services';
+import { useStore } from '../../ui/hooks';
+import { usePanel } from '../../ui/services';
 import { switchAllKinds, switchAutoApproval } from './autoapproval';
 import type { ApprovedClass } from './approvedclasses';
 import { APPROVED_CLASSES, LIMITS } from './approvedclasses';
-import { ProblemNote } from '../header/problemnote';
-import { useAction } from '../header/useaction';
+import { ProblemNote } from '../../ui/controls/problemnote';
+import { useAction } from '../../ui/useaction';
 
 type Words = ReturnType<typeof settingsText>;
 

@@ -2,10 +2,10 @@ import { caretDownIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
 import type { AgentState } from '../../state/store';
-import { useStore } from '../hooks';
-import { usePanel } from '../services';
+import { useStore } from '../../ui/hooks';
+import { usePanel } from '../../ui/services';
 import { APPROVED_CLASSES } from './approvedclasses';
-import { Popover } from './popover';
+import { Popover } from '../../ui/controls/popover';
 
 const AutoApproveBody = React.lazy(() => import('./autoapprovebody'));
 

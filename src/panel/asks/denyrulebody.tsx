@@ -2,8 +2,8 @@ import * as React from 'react';
 
 import { errorText } from '../../errors';
 import type { AskMessage } from '../../state/pendingask';
-import { useAction } from '../header/useaction';
-import { usePanel } from '../services';
+import { useAction } from '../../ui/useaction';
+import { usePanel } from '../../ui/services';
 import { commandOf } from './askcontent';
 
 /**

@@ -3,15 +3,15 @@ import * as React from 'react';
 
 import { errorText } from '../../errors';
 import type { Suggestion } from '../../generated/wire';
-import { modeName } from '../../settings/headingtexts';
+import { modeName } from '../../ui/texts/modenames';
 import type { AskMessage } from '../../state/pendingask';
-import { focusComposer } from '../composer/focuscomposer';
-import { isBlank } from '../composer/senddraft';
-import { usePanelState, useSecondsUntil, useStore } from '../hooks';
-import { usePanel } from '../services';
-import { named } from './askanswers';
+import { focusComposer } from '../../ui/focuscomposer';
+import { isBlank } from '../../state/panel/senddraft';
+import { usePanelState, useSecondsUntil, useStore } from '../../ui/hooks';
+import { usePanel } from '../../ui/services';
+import { named } from '../../state/panel/askanswers';
 import { followUpOf } from './askcontent';
-import { useAction } from '../header/useaction';
+import { useAction } from '../../ui/useaction';
 import { useAnswers } from './useanswers';
 
 /**

@@ -1,8 +1,8 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { ClineMessage } from '../../generated/wire';
-import { costText } from '../formats';
-import { plainName } from '../visibletext';
+import { costText } from '../../ui/texts/formats';
+import { plainName } from '../../ui/texts/visibletext';
 import { limitOf } from './askcontent';
 
 /**

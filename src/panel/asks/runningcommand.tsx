@@ -2,12 +2,12 @@ import * as React from 'react';
 
 import type { CommandStarted } from '../../generated/wire';
 import type { AgentStore } from '../../state/store';
-import { usePanelState, useStore } from '../hooks';
-import { usePanel } from '../services';
-import { named } from './askanswers';
-import { TransientNote } from './transientnote';
-import { ProblemNote } from '../header/problemnote';
-import { useAction } from '../header/useaction';
+import { usePanelState, useStore } from '../../ui/hooks';
+import { usePanel } from '../../ui/services';
+import { named } from '../../state/panel/askanswers';
+import { TransientNote } from '../../ui/controls/transientnote';
+import { ProblemNote } from '../../ui/controls/problemnote';
+import { useAction } from '../../ui/useaction';
 
 /**
  * What one can do about a command the agent waits for; nothing when there is

@@ -7,12 +7,12 @@ import type {
   ModeConfig,
   Rename
 } from '../../generated/wire';
-import { modeName } from '../../settings/headingtexts';
+import { modeName } from '../../ui/texts/modenames';
 import type { AskMessage } from '../../state/pendingask';
-import { presentPath } from '../renamedpaths';
-import { plainName } from '../visibletext';
-import type { AskFlag } from './riskflags';
-import { flagsOn, placeFacts } from './riskflags';
+import { presentPath } from '../../ui/renamedpaths';
+import { plainName } from '../../ui/texts/visibletext';
+import type { AskFlag } from '../../ui/texts/riskflags';
+import { flagsOn, placeFacts } from '../../ui/texts/riskflags';
 import { toolOf } from './askcontent';
 import type { IAskTexts } from './asktexts';
 

@@ -4,7 +4,7 @@ import * as React from 'react';
 
 import { asErrorBody, errorText } from '../../errors';
 import type { ConversationPreview, ErrorBody } from '../../generated/wire';
-import { FilesText, ChangePreview } from './changepreview';
+import { FilesText, ChangePreview } from '../../ui/texts/changepreview';
 
 /**
  * What the person chose in the question whether to make a change.

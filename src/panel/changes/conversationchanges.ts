@@ -1,4 +1,4 @@
-import type { IPanelServices } from '../services';
+import type { IPanelServices } from '../../ui/services';
 import { previewChange } from './previewchange';
 
 type Services = Pick<IPanelServices, 'client' | 'store' | 'trans'>;

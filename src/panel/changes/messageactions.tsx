@@ -10,11 +10,11 @@ import {
 import * as React from 'react';
 
 import type { ClineMessage } from '../../generated/wire';
-import { ProblemNote } from '../header/problemnote';
-import { useAction } from '../header/useaction';
-import { readAttachments } from '../composer/attachments';
-import { useStore } from '../hooks';
-import { usePanel } from '../services';
+import { ProblemNote } from '../../ui/controls/problemnote';
+import { useAction } from '../../ui/useaction';
+import { readAttachments } from '../../state/panel/attachments';
+import { useStore } from '../../ui/hooks';
+import { usePanel } from '../../ui/services';
 import { deleteMessage, goBack } from './conversationchanges';
 import { MessageEditor } from './messageeditor';
 import { MessageEdits } from './messageedits';

@@ -1,12 +1,12 @@
 import * as React from 'react';
 
-import { isComposing } from '../../inputmethod';
+import { isComposing } from '../../ui/inputmethod';
 import type { ClineMessage } from '../../generated/wire';
-import { ProblemNote } from '../header/problemnote';
-import { useAction } from '../header/useaction';
-import { composeText, readAttachments } from '../composer/attachments';
-import { useStore } from '../hooks';
-import { usePanel } from '../services';
+import { ProblemNote } from '../../ui/controls/problemnote';
+import { useAction } from '../../ui/useaction';
+import { composeText, readAttachments } from '../../state/panel/attachments';
+import { useStore } from '../../ui/hooks';
+import { usePanel } from '../../ui/services';
 import { editMessage } from './conversationchanges';
 import { MessageEdits } from './messageedits';
 

@@ -1,7 +1,7 @@
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
-import type { PanelState } from '../panelstate';
+import type { PanelState } from '../../state/panel/panelstate';
 
 /**
  * What is being written in place of messages. It outlives the rows of a list,

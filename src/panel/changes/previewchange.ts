@@ -4,8 +4,8 @@ import type {
   ExtensionMessage,
   PreviewConversationRequest
 } from '../../generated/wire';
-import { requestReply } from '../asks/requestreply';
-import type { IPanelServices } from '../services';
+import { requestReply } from '../../comm/requestreply';
+import type { IPanelServices } from '../../ui/services';
 
 /**
  * A change of a conversation that can be looked at before it is made.

@@ -1,8 +1,8 @@
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
-import { CommandIDs } from '../../commands/commandids';
+import { CommandIDs } from '../../ui/commandids';
 import type { RestoreResult } from '../../generated/rest';
-import type { IPanelServices } from '../services';
+import type { IPanelServices } from '../../ui/services';
 
 type Services = Pick<IPanelServices, 'commands' | 'state'>;
 

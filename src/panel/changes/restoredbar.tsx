@@ -2,18 +2,18 @@ import { closeIcon } from '@jupyterlab/ui-components';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import { CommandIDs } from '../../commands/commandids';
+import { CommandIDs } from '../../ui/commandids';
 import type { RestoreResult } from '../../generated/rest';
 import type { AgentStore } from '../../state/store';
 import { partText } from '../../timeline/timelinetexts';
-import { TransientNote } from '../asks/transientnote';
-import { fullCount } from '../formats';
-import { IconButton } from '../header/iconbutton';
-import { ProblemNote } from '../header/problemnote';
-import { useAction } from '../header/useaction';
-import { usePanelState, useStore } from '../hooks';
-import type { IRestored } from '../panelstate';
-import { usePanel } from '../services';
+import { TransientNote } from '../../ui/controls/transientnote';
+import { fullCount } from '../../ui/texts/formats';
+import { IconButton } from '../../ui/controls/iconbutton';
+import { ProblemNote } from '../../ui/controls/problemnote';
+import { useAction } from '../../ui/useaction';
+import { usePanelState, useStore } from '../../ui/hooks';
+import type { IRestored } from '../../state/panel/panelstate';
+import { usePanel } from '../../ui/services';
 import { undoRestore } from './restorecheckpoint';
 
 /**

@@ -3,12 +3,12 @@ import * as React from 'react';
 
 import type { ConversationMark } from '../../generated/wire';
 import type { AgentStore } from '../../state/store';
-import { TransientNote } from '../asks/transientnote';
-import { ProblemNote } from '../header/problemnote';
-import { useAction } from '../header/useaction';
-import { useStore } from '../hooks';
-import type { PanelState } from '../panelstate';
-import { usePanel } from '../services';
+import { TransientNote } from '../../ui/controls/transientnote';
+import { ProblemNote } from '../../ui/controls/problemnote';
+import { useAction } from '../../ui/useaction';
+import { useStore } from '../../ui/hooks';
+import type { PanelState } from '../../state/panel/panelstate';
+import { usePanel } from '../../ui/services';
 import { undoOrRedo } from './conversationchanges';
 import { previewChange } from './previewchange';
 import { RestoredBar, useRestored } from './restoredbar';

@@ -2,10 +2,10 @@ import { redoIcon, undoIcon } from '@jupyterlab/ui-components';
 import type { IDisposable } from '@lumino/disposable';
 import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
 
-import { CommandIDs } from '../../commands/commandids';
+import { CommandIDs } from '../../ui/commandids';
 import { asErrorBody, errorText } from '../../errors';
-import { showError } from '../../notifications';
-import type { IPanelServices } from '../services';
+import { showError } from '../../ui/notifications';
+import type { IPanelServices } from '../../ui/services';
 import { undoOrRedo } from './conversationchanges';
 
 /**

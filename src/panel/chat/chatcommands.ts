@@ -1,7 +1,7 @@
 import type { IDisposable } from '@lumino/disposable';
 
-import { CommandIDs } from '../../commands/commandids';
-import type { IPanelServices } from '../services';
+import { CommandIDs } from '../../ui/commandids';
+import type { IPanelServices } from '../../ui/services';
 
 /**
  * Add the command that leads to the newest message.

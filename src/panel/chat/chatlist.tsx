@@ -4,8 +4,8 @@ import { Virtualizer } from 'virtua';
 
 import { asErrorBody, errorText } from '../../errors';
 import type { AgentStore } from '../../state/store';
-import { useStore } from '../hooks';
-import { usePanel } from '../services';
+import { useStore } from '../../ui/hooks';
+import { usePanel } from '../../ui/services';
 import { ChatRow } from './chatrow';
 import { FollowBottom } from './followbottom';
 import { NewestButton } from './newestbutton';

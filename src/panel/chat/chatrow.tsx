@@ -2,10 +2,10 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
 import type { ClineMessage } from '../../generated/wire';
-import { ErrorBoundary } from '../errorboundary';
-import { useMessage } from '../hooks';
-import { MessageTime } from '../renamedpaths';
-import { usePanel } from '../services';
+import { ErrorBoundary } from '../../ui/errorboundary';
+import { useMessage } from '../../ui/hooks';
+import { MessageTime } from '../../ui/renamedpaths';
+import { usePanel } from '../../ui/services';
 import type { IChatRow } from './rowmodel';
 import { contentOf } from './rows/rowcontent';
 import { StoppedHere } from './rows/requestrow';

@@ -1,6 +1,6 @@
 import * as React from 'react';
 
-import { PlaceLink } from './placelink';
+import { PlaceLink } from '../../ui/controls/placelink';
 
 /**
  * As the server reads them: at the beginning of a word, a space after a backslash.

@@ -2,8 +2,8 @@ import { downloadIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
 import type { ClineMessage } from '../../generated/wire';
-import { useStore } from '../hooks';
-import { usePanel } from '../services';
+import { useStore } from '../../ui/hooks';
+import { usePanel } from '../../ui/services';
 import type { FollowBottom } from './followbottom';
 
 /**

@@ -1,6 +1,6 @@
 import * as React from 'react';
 
-import { usePanel } from '../services';
+import { usePanel } from '../../ui/services';
 
 /**
  * Pictures, small until one wants to see them.

@@ -1,7 +1,7 @@
 import * as React from 'react';
 
 import type { ClineMessage } from '../../generated/wire';
-import { usePanel } from '../services';
+import { usePanel } from '../../ui/services';
 
 /**
  * The messages that are shown within a row; it is rendered again when one of

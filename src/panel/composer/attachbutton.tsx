@@ -1,11 +1,11 @@
 import { addIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
-import { IconButton } from '../header/iconbutton';
-import { usePanel } from '../services';
+import { IconButton } from '../../ui/controls/iconbutton';
+import { usePanel } from '../../ui/services';
 import { attachPart, findCell } from './attachpart';
 import type { CellPart } from './cellsource';
-import { openMenu } from './popupmenu';
+import { openMenu } from '../../ui/controls/popupmenu';
 
 /**
  * Lets something go along: of the cell one is at, or files.

@@ -1,8 +1,8 @@
 import type { Cell } from '@jupyterlab/cells';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 
-import type { IPanelServices } from '../services';
-import { notebookPath } from './notebookchoice';
+import type { IPanelServices } from '../../ui/services';
+import { notebookPath } from '../../ui/notebookchoice';
 import type { CellPart, IFromCell } from './cellsource';
 import { MOST_IMAGES, PICTURES_SHARE, shrinkPicture } from './pictureupload';
 

@@ -4,8 +4,8 @@ import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import { errorOf, tracebackOf } from '../../notebook/failedcells';
-import type { AttachmentKind, IAttachment } from '../panelstate';
-import { notebookPath } from './notebookchoice';
+import type { AttachmentKind, IAttachment } from '../../state/panel/panelstate';
+import { notebookPath } from '../../ui/notebookchoice';
 import { IMAGE_TYPES } from './pictureupload';
 
 /**

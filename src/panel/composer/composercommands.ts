@@ -2,14 +2,14 @@ import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
 import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
 
-import { CommandIDs } from '../../commands/commandids';
+import { CommandIDs } from '../../ui/commandids';
 import { asErrorBody, errorText } from '../../errors';
-import { showError, showWarning } from '../../notifications';
-import { agentIcon } from '../agenticon';
-import type { IPanelServices } from '../services';
+import { showError, showWarning } from '../../ui/notifications';
+import { agentIcon } from '../../ui/icons/agenticon';
+import type { IPanelServices } from '../../ui/services';
 import { attachPart, findCell } from './attachpart';
 import type { CellPart } from './cellsource';
-import { currentMode, currentProfile } from './currentmode';
+import { currentMode, currentProfile } from '../../state/currentmode';
 import { loadModes } from './suggestionsources';
 
 /**

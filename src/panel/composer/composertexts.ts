@@ -3,8 +3,8 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { pendingAsk } from '../../state/pendingask';
 import type { ClineAsk } from '../../generated/wire';
 import type { AgentStore } from '../../state/store';
-import type { Destination } from './senddraft';
-import { destination } from './senddraft';
+import type { Destination } from '../../state/panel/senddraft';
+import { destination } from '../../state/panel/senddraft';
 
 /**
  * What becomes of what is typed, as far as it is told in the empty field.

@@ -1,9 +1,9 @@
 import { closeIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
-import { IconButton } from '../header/iconbutton';
-import type { IDraft } from '../panelstate';
-import { usePanel } from '../services';
+import { IconButton } from '../../ui/controls/iconbutton';
+import type { IDraft } from '../../state/panel/panelstate';
+import { usePanel } from '../../ui/services';
 
 /**
  * What goes along with what is typed; nothing when nothing does.

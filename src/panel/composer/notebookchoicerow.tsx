@@ -2,10 +2,10 @@ import { caretDownIcon, notebookIcon } from '@jupyterlab/ui-components';
 import { PathExt } from '@jupyterlab/coreutils';
 import * as React from 'react';
 
-import { usePanelState, useStore } from '../hooks';
-import { usePanel } from '../services';
-import { openPaths, useFrontPath } from './notebookchoice';
-import { openMenu } from './popupmenu';
+import { usePanelState, useStore } from '../../ui/hooks';
+import { usePanel } from '../../ui/services';
+import { openPaths, useFrontPath } from '../../ui/notebookchoice';
+import { openMenu } from '../../ui/controls/popupmenu';
 
 /**
  * Says which notebook a conversation works on that is yet to begin, and lets

@@ -8,13 +8,13 @@ import type {
   ExtensionMessage,
   ModeName
 } from '../../generated/wire';
-import { modeName } from '../../settings/headingtexts';
+import { modeName } from '../../ui/texts/modenames';
 import type { AgentState } from '../../state/store';
-import { useStore } from '../hooks';
-import { usePanel } from '../services';
-import { currentMode, currentProfile } from './currentmode';
-import type { IMenuEntry } from './popupmenu';
-import { openMenu } from './popupmenu';
+import { useStore } from '../../ui/hooks';
+import { usePanel } from '../../ui/services';
+import { currentMode, currentProfile } from '../../state/currentmode';
+import type { IMenuEntry } from '../../ui/controls/popupmenu';
+import { openMenu } from '../../ui/controls/popupmenu';
 import { loadModes } from './suggestionsources';
 
 /**

@@ -1,9 +1,9 @@
 import * as React from 'react';
 
-import { isComposing } from '../../inputmethod';
-import { useStore } from '../hooks';
-import { usePanel } from '../services';
-import { earlierPrompts } from './prompthistory';
+import { isComposing } from '../../ui/inputmethod';
+import { useStore } from '../../ui/hooks';
+import { usePanel } from '../../ui/services';
+import { earlierPrompts } from '../../state/panel/prompthistory';
 
 /**
  * The field one types into.

@@ -1,15 +1,15 @@
 import { closeIcon, editIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
-import { isComposing } from '../../inputmethod';
+import { isComposing } from '../../ui/inputmethod';
 import { asErrorBody, errorText } from '../../errors';
 import type { ErrorBody, QueuedMessage } from '../../generated/wire';
-import { TransientNote } from '../asks/transientnote';
-import { useStore } from '../hooks';
-import { usePanel } from '../services';
-import { composeText, readAttachments } from './attachments';
-import { focusComposer } from './focuscomposer';
-import { isWorking } from './senddraft';
+import { TransientNote } from '../../ui/controls/transientnote';
+import { useStore } from '../../ui/hooks';
+import { usePanel } from '../../ui/services';
+import { composeText, readAttachments } from '../../state/panel/attachments';
+import { focusComposer } from '../../ui/focuscomposer';
+import { isWorking } from '../../state/panel/senddraft';
 
 /**
  * What was sent while the agent works, and waits; nothing when nothing does.

@@ -1,6 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import type { IAttachment } from '../panelstate';
+import type { IAttachment } from '../../state/panel/panelstate';
 import type { IFromCell } from './cellsource';
 import { IMAGE_TYPES, LARGEST_BYTES, readPicture } from './pictureupload';
 

@@ -1,7 +1,7 @@
 import * as React from 'react';
 
-import { usePanel } from '../services';
-import type { SendBlocker } from './senddraft';
+import { usePanel } from '../../ui/services';
+import type { SendBlocker } from '../../state/panel/senddraft';
 
 /**
  * Why nothing can be sent, and what to do about it.

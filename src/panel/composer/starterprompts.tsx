@@ -1,9 +1,9 @@
 import * as React from 'react';
 
-import { usePanelState, useStore } from '../hooks';
-import { usePanel } from '../services';
-import { useFrontPath } from './notebookchoice';
-import { focusComposer } from './focuscomposer';
+import { usePanelState, useStore } from '../../ui/hooks';
+import { usePanel } from '../../ui/services';
+import { useFrontPath } from '../../ui/notebookchoice';
+import { focusComposer } from '../../ui/focuscomposer';
 import { starterPrompts } from './promptlist';
 
 /**

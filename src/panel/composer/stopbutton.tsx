@@ -3,9 +3,9 @@ import * as React from 'react';
 
 import { asErrorBody } from '../../errors';
 import type { ErrorBody } from '../../generated/wire';
-import { useLasting, useStore } from '../hooks';
-import { usePanel } from '../services';
-import { isWorking } from './senddraft';
+import { useLasting, useStore } from '../../ui/hooks';
+import { usePanel } from '../../ui/services';
+import { isWorking } from '../../state/panel/senddraft';
 
 /**
  * How long an answer may take before it is told that there is none yet.

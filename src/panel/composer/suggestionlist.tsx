@@ -2,7 +2,7 @@ import { StringExt } from '@lumino/algorithm';
 import * as React from 'react';
 
 import { errorText } from '../../errors';
-import { usePanel } from '../services';
+import { usePanel } from '../../ui/services';
 import type { IRanked } from './suggestions';
 import type { ISuggestionsView } from './usesuggestions';
 

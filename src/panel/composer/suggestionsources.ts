@@ -15,13 +15,13 @@ import type {
   GitCommit,
   ModeName
 } from '../../generated/wire';
-import { modeName } from '../../settings/headingtexts';
-import type { IPanelServices } from '../services';
+import { modeName } from '../../ui/texts/modenames';
+import type { IPanelServices } from '../../ui/services';
 import type { ICellAt } from './attachpart';
 import { attachPart } from './attachpart';
-import { notebookPath } from './notebookchoice';
+import { notebookPath } from '../../ui/notebookchoice';
 import type { CellPart } from './cellsource';
-import { requestMessage } from './requestmessage';
+import { requestMessage } from '../../comm/requestmessage';
 import type { ISuggestion } from './suggestions';
 import { mentionOf } from './suggestions';
 

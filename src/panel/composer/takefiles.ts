@@ -1,4 +1,4 @@
-import type { IPanelServices } from '../services';
+import type { IPanelServices } from '../../ui/services';
 import { addToDraft } from './attachpart';
 
 /**

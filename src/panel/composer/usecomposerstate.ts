@@ -2,9 +2,9 @@ import * as React from 'react';
 
 import { onPendingAsk } from '../../state/pendingask';
 import type { AgentStore } from '../../state/store';
-import { useStore } from '../hooks';
-import type { SendBlocker } from './senddraft';
-import { sendBlocker } from './senddraft';
+import { useStore } from '../../ui/hooks';
+import type { SendBlocker } from '../../state/panel/senddraft';
+import { sendBlocker } from '../../state/panel/senddraft';
 import type { ComposerState } from './composertexts';
 import { composerState } from './composertexts';
 

@@ -2,7 +2,7 @@ import type { Cell } from '@jupyterlab/cells';
 import type { MimeData } from '@lumino/coreutils';
 import * as React from 'react';
 
-import { usePanel } from '../services';
+import { usePanel } from '../../ui/services';
 import type { ICellAt } from './attachpart';
 
 /**

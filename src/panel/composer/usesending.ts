@@ -3,11 +3,11 @@ import * as React from 'react';
 
 import { asErrorBody } from '../../errors';
 import type { ErrorBody } from '../../generated/wire';
-import type { IDraft } from '../panelstate';
-import { plainDraft } from '../panelstate';
-import { usePanel } from '../services';
-import { chosenNotebook } from './notebookchoice';
-import { isBlank, sendDraft } from './senddraft';
+import type { IDraft } from '../../state/panel/panelstate';
+import { plainDraft } from '../../state/panel/panelstate';
+import { usePanel } from '../../ui/services';
+import { chosenNotebook } from '../../ui/notebookchoice';
+import { isBlank, sendDraft } from '../../state/panel/senddraft';
 
 /**
  * Sends what is typed in a conversation, one message after the other.

@@ -2,8 +2,8 @@ import * as React from 'react';
 
 import { asErrorBody } from '../../errors';
 import type { ErrorBody } from '../../generated/wire';
-import type { IPanelServices } from '../services';
-import { usePanel } from '../services';
+import type { IPanelServices } from '../../ui/services';
+import { usePanel } from '../../ui/services';
 import type { PromptField } from './promptfield';
 import type { IRanked, ISuggestion, ITrigger } from './suggestions';
 import { mayMean, rank, replaced, triggerAt } from './suggestions';

@@ -1,8 +1,8 @@
 import * as React from 'react';
 
 import type { ContextCleared, ContextCondense } from '../../generated/wire';
-import { fullCount } from '../formats';
-import { usePanel } from '../services';
+import { fullCount } from '../../ui/texts/formats';
+import { usePanel } from '../../ui/services';
 import { keptName } from './contexttexts';
 
 /**

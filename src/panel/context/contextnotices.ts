@@ -1,17 +1,17 @@
 import type { IDisposable } from '@lumino/disposable';
 import { DisposableDelegate } from '@lumino/disposable';
 
-import { CommandIDs } from '../../commands/commandids';
+import { CommandIDs } from '../../ui/commandids';
 import type { ChannelClient } from '../../comm/client';
 import { asErrorBody, errorText } from '../../errors';
 import type {
   ContextNoticeMessage,
   ExtensionMessage
 } from '../../generated/wire';
-import { showError, showNote } from '../../notifications';
-import { percentText } from '../formats';
-import { openTasks, plainTitle } from '../header/opentasks';
-import type { IPanelServices } from '../services';
+import { showError, showNote } from '../../ui/notifications';
+import { percentText } from '../../ui/texts/formats';
+import { openTasks, plainTitle } from '../../ui/conversations/opentasks';
+import type { IPanelServices } from '../../ui/services';
 
 /**
  * Tell the person when a conversation has come to fill much of what its model

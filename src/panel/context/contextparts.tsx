@@ -1,8 +1,8 @@
 import * as React from 'react';
 
 import type { SeenContext } from '../../generated/rest';
-import { fullCount, language } from '../formats';
-import { usePanel } from '../services';
+import { fullCount, language } from '../../ui/texts/formats';
+import { usePanel } from '../../ui/services';
 import { partsOf } from './contexttexts';
 
 /**

@@ -6,10 +6,14 @@ import { ILayoutRestorer } from '@jupyterlab/application';
 import { ICommandPalette, WidgetTracker } from '@jupyterlab/apputils';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
-import { CommandIDs } from '../../commands/commandids';
+import { CommandIDs } from '../../ui/commandids';
 import { IAgentPanel } from '../../tokens';
-import { lazyComponent } from '../header/lazycomponent';
-import { openTasks, plainTitle, titleOf } from '../header/opentasks';
+import { lazyComponent } from '../../ui/lazycomponent';
+import {
+  openTasks,
+  plainTitle,
+  titleOf
+} from '../../ui/conversations/opentasks';
 import { watchContext } from './contextnotices';
 import { ContextWidget } from './contextwidget';
 

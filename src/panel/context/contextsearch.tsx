@@ -1,7 +1,7 @@
 import * as React from 'react';
 
-import { fullCount } from '../formats';
-import { usePanel } from '../services';
+import { fullCount } from '../../ui/texts/formats';
+import { usePanel } from '../../ui/services';
 import type { IContextPages } from './usecontext';
 import { pageOf } from './usecontext';
 

@@ -2,9 +2,9 @@ import { Clipboard } from '@jupyterlab/apputils';
 import * as React from 'react';
 
 import type { SeenContext } from '../../generated/rest';
-import { ProblemNote } from '../header/problemnote';
-import { useAction } from '../header/useaction';
-import { usePanel } from '../services';
+import { ProblemNote } from '../../ui/controls/problemnote';
+import { useAction } from '../../ui/useaction';
+import { usePanel } from '../../ui/services';
 import { FixedParts } from './fixedparts';
 import { MessagePages } from './messagepages';
 import { ContextPartsBar, ContextPartsTable } from './contextparts';

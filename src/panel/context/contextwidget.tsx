@@ -2,10 +2,10 @@ import { ReactWidget } from '@jupyterlab/ui-components';
 import type { Message } from '@lumino/messaging';
 import * as React from 'react';
 
-import { ErrorBoundary } from '../errorboundary';
-import { agentIcon } from '../agenticon';
-import type { IPanelServices } from '../services';
-import { PanelContext } from '../services';
+import { ErrorBoundary } from '../../ui/errorboundary';
+import { agentIcon } from '../../ui/icons/agenticon';
+import type { IPanelServices } from '../../ui/services';
+import { PanelContext } from '../../ui/services';
 
 /**
  * What the model sees of one conversation, as a widget of the main area.

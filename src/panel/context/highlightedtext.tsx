@@ -1,7 +1,7 @@
 import * as React from 'react';
 
-import { fullCount } from '../formats';
-import { usePanel } from '../services';
+import { fullCount } from '../../ui/texts/formats';
+import { usePanel } from '../../ui/services';
 
 /**
  * So many characters of a text are shown at first.

@@ -1,8 +1,8 @@
 import * as React from 'react';
 
 import type { SeenContext } from '../../generated/rest';
-import { fullCount } from '../formats';
-import { usePanel } from '../services';
+import { fullCount } from '../../ui/texts/formats';
+import { usePanel } from '../../ui/services';
 import { ContextMessageView } from './messageview';
 import type { IContextPages } from './usecontext';
 import { PAGE, pageOf } from './usecontext';

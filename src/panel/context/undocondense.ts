@@ -1,8 +1,8 @@
 import type { AgentStore } from '../../state/store';
-import { LabDialogs } from '../../settings/dialogs';
+import { LabDialogs } from '../../ui/dialogs';
 import { previewChange } from '../changes/previewchange';
-import { fullCount } from '../formats';
-import type { IPanelServices } from '../services';
+import { fullCount } from '../../ui/texts/formats';
+import type { IPanelServices } from '../../ui/services';
 
 /**
  * Let the model see again what it was not shown any more, once the person has

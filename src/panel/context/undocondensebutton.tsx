@@ -1,9 +1,9 @@
 import * as React from 'react';
 
-import { ProblemNote } from '../header/problemnote';
-import { useAction } from '../header/useaction';
-import { useStore } from '../hooks';
-import { usePanel } from '../services';
+import { ProblemNote } from '../../ui/controls/problemnote';
+import { useAction } from '../../ui/useaction';
+import { useStore } from '../../ui/hooks';
+import { usePanel } from '../../ui/services';
 import { newestCondense, undoCondense } from './undocondense';
 
 /**

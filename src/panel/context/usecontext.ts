@@ -3,9 +3,9 @@ import * as React from 'react';
 import { asErrorBody } from '../../errors';
 import type { SeenContext } from '../../generated/rest';
 import type { ErrorBody } from '../../generated/wire';
-import { usePanel } from '../services';
-import type { IContextPart } from './contextapi';
-import { ContextApi } from './contextapi';
+import { usePanel } from '../../ui/services';
+import type { IContextPart } from '../../rest/contextapi';
+import { ContextApi } from '../../rest/contextapi';
 
 /**
  * So many messages are on a page.

@@ -1,8 +1,8 @@
 import type { CellEdit, ClineMessage, Rename } from '../../generated/wire';
-import { addedLines } from '../chat/diff';
-import { readJson } from '../chat/readjson';
+import { addedLines } from '../../ui/texts/diff';
+import { readJson } from '../../ui/texts/readjson';
 import type { Tool } from '../chat/rows/tooltexts';
-import { presentPath } from '../renamedpaths';
+import { presentPath } from '../../ui/renamedpaths';
 
 /**
  * One change the agent made of a file.

@@ -1,18 +1,18 @@
 import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
-import { Diff, DiffStats } from '../chat/diff';
-import { Fold, useFold } from '../chat/fold';
+import { Diff, DiffStats } from '../../ui/texts/diff';
+import { Fold, useFold } from '../../ui/texts/fold';
 import { useRowParts } from '../chat/rowparts';
-import { PlaceLink } from '../chat/placelink';
+import { PlaceLink } from '../../ui/controls/placelink';
 import { CellEdits } from '../chat/rows/notebooktool';
-import { fullCount } from '../formats';
-import { IconButton } from '../header/iconbutton';
-import { ProblemNote } from '../header/problemnote';
-import { useAction } from '../header/useaction';
-import { useStore } from '../hooks';
-import { usePanel } from '../services';
-import { plainName } from '../visibletext';
+import { fullCount } from '../../ui/texts/formats';
+import { IconButton } from '../../ui/controls/iconbutton';
+import { ProblemNote } from '../../ui/controls/problemnote';
+import { useAction } from '../../ui/useaction';
+import { useStore } from '../../ui/hooks';
+import { usePanel } from '../../ui/services';
+import { plainName } from '../../ui/texts/visibletext';
 import type { IChangedFile, IFileChange } from './changedfiles';
 import { changedFiles, isToolUse } from './changedfiles';
 

@@ -2,14 +2,14 @@ import * as React from 'react';
 
 import type { LocalModelView } from '../../generated/rest';
 import type { ErrorBody } from '../../generated/wire';
-import type { EmbeddedData } from '../../settings/embeddeddata';
-import { focusComposer } from '../composer/focuscomposer';
-import { ProblemNote } from '../header/problemnote';
+import type { EmbeddedData } from '../../rest/embeddeddata';
+import { focusComposer } from '../../ui/focuscomposer';
+import { ProblemNote } from '../../ui/controls/problemnote';
 import { ModelFacts } from '../localmodel/modelfacts';
 import { DownloadProgress } from '../localmodel/downloadprogress';
 import { useEmbedded } from '../localmodel/useembedded';
 import { bytesText } from '../localmodel/localmodeltexts';
-import { usePanel } from '../services';
+import { usePanel } from '../../ui/services';
 
 /**
  * The second step with the embedded model: agree to it, watch it come, and go.

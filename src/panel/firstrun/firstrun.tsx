@@ -2,10 +2,10 @@ import * as React from 'react';
 
 import type { ModelSetup } from '../../state/modelsetup';
 import { modelSetup } from '../../state/modelsetup';
-import { lazyComponent } from '../header/lazycomponent';
-import { useStore } from '../hooks';
+import { lazyComponent } from '../../ui/lazycomponent';
+import { useStore } from '../../ui/hooks';
 import { ConversationOffer } from '../notebookconversation/conversationoffer';
-import { usePanel } from '../services';
+import { usePanel } from '../../ui/services';
 import { Greeting } from './greeting';
 
 const Setup = lazyComponent(

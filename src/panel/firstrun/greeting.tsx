@@ -2,8 +2,8 @@ import * as React from 'react';
 
 import type { ModelSetup } from '../../state/modelsetup';
 import { StarterPrompts } from '../composer/starterprompts';
-import { lazyComponent } from '../header/lazycomponent';
-import { usePanel } from '../services';
+import { lazyComponent } from '../../ui/lazycomponent';
+import { usePanel } from '../../ui/services';
 
 const Recent = lazyComponent(
   async () => (await import('./recentconversations')).RecentConversations

@@ -2,7 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
 import type { KeyCheckView, SetupCandidateView } from '../../generated/rest';
-import { usePanel } from '../services';
+import { usePanel } from '../../ui/services';
 
 /**
  * Whose key was tried.

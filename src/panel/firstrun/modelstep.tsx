@@ -1,12 +1,12 @@
 import * as React from 'react';
 
 import type { KeyCheckView } from '../../generated/rest';
-import { focusComposer } from '../composer/focuscomposer';
-import { ProblemNote } from '../header/problemnote';
-import { Select } from '../header/select';
-import { useAction } from '../header/useaction';
-import { HistoryApi } from '../history/historyapi';
-import { usePanel } from '../services';
+import { focusComposer } from '../../ui/focuscomposer';
+import { ProblemNote } from '../../ui/controls/problemnote';
+import { Select } from '../../ui/controls/select';
+import { useAction } from '../../ui/useaction';
+import { HistoryApi } from '../../rest/historyapi';
+import { usePanel } from '../../ui/services';
 import { KeyNote, keyOf } from './keynote';
 import type { ModelSource } from './providersetup';
 import { modelsOf, chooseModel } from './providersetup';

@@ -1,11 +1,11 @@
 import * as React from 'react';
 
 import type { KeyCheckView, ProviderInfo } from '../../generated/rest';
-import { ProblemNote } from '../header/problemnote';
-import { Select } from '../header/select';
-import { useAction } from '../header/useaction';
-import { HistoryApi } from '../history/historyapi';
-import { usePanel } from '../services';
+import { ProblemNote } from '../../ui/controls/problemnote';
+import { Select } from '../../ui/controls/select';
+import { useAction } from '../../ui/useaction';
+import { HistoryApi } from '../../rest/historyapi';
+import { usePanel } from '../../ui/services';
 import { KeyNote } from './keynote';
 import type { ModelSource } from './providersetup';
 import {

@@ -5,7 +5,7 @@ import type {
   SetupCandidateView
 } from '../../generated/rest';
 import type { ProfileEntry } from '../../generated/wire';
-import type { HistoryApi } from '../history/historyapi';
+import type { HistoryApi } from '../../rest/historyapi';
 
 /**
  * Where a model is to come from.

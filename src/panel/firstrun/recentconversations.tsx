@@ -1,15 +1,15 @@
 import * as React from 'react';
 
 import type { HistoryItem } from '../../generated/wire';
-import { focusComposer } from '../composer/focuscomposer';
-import { showConversation } from '../header/conversationactions';
-import { dateTimeText } from '../formats';
-import { titleOf } from '../header/opentasks';
-import { ProblemNote } from '../header/problemnote';
-import { useAction } from '../header/useaction';
+import { focusComposer } from '../../ui/focuscomposer';
+import { showConversation } from '../../ui/conversations/conversationactions';
+import { dateTimeText } from '../../ui/texts/formats';
+import { titleOf } from '../../ui/conversations/opentasks';
+import { ProblemNote } from '../../ui/controls/problemnote';
+import { useAction } from '../../ui/useaction';
 import { useHistory } from '../history/usehistory';
-import { useStore } from '../hooks';
-import { usePanel } from '../services';
+import { useStore } from '../../ui/hooks';
+import { usePanel } from '../../ui/services';
 
 const MOST = 4;
 

@@ -2,8 +2,8 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
 import type { AgentState } from '../../state/store';
-import { useStore } from '../hooks';
-import { usePanel } from '../services';
+import { useStore } from '../../ui/hooks';
+import { usePanel } from '../../ui/services';
 import { EmbeddedStep } from './embeddedstep';
 import type { SetupBlocker } from './firstrun';
 import { ModelStep } from './modelstep';

@@ -7,10 +7,10 @@ import type {
   SetupCandidateView
 } from '../../generated/rest';
 import { PROVIDERS } from '../../generated/wire';
-import { ProblemNote } from '../header/problemnote';
-import { useAction } from '../header/useaction';
-import { HistoryApi } from '../history/historyapi';
-import { usePanel } from '../services';
+import { ProblemNote } from '../../ui/controls/problemnote';
+import { useAction } from '../../ui/useaction';
+import { HistoryApi } from '../../rest/historyapi';
+import { usePanel } from '../../ui/services';
 import { EmbeddedOffer } from './embeddedoffer';
 import { ProviderForm } from './providerform';
 import type { ModelSource } from './providersetup';

@@ -1,15 +1,15 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import { CommandIDs } from '../../commands/commandids';
+import { CommandIDs } from '../../ui/commandids';
 import type { ChannelClient } from '../../comm/client';
 import { RequestError } from '../../comm/requesterror';
 import type { ExtensionMessage } from '../../generated/wire';
-import { usePanel } from '../services';
-import { fullCount, percentText, shortCount } from '../formats';
+import { usePanel } from '../../ui/services';
+import { fullCount, percentText, shortCount } from '../../ui/texts/formats';
 import type { IContextWindow } from './contextwindow';
-import { ProblemNote } from './problemnote';
-import { useAction } from './useaction';
+import { ProblemNote } from '../../ui/controls/problemnote';
+import { useAction } from '../../ui/useaction';
 
 /**
  * How full the model's window is.

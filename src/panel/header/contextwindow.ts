@@ -1,10 +1,10 @@
 import * as React from 'react';
 
-import type { SettingsApi } from '../../settings/settingsapi';
+import type { SettingsApi } from '../../rest/settingsapi';
 import type { AgentState } from '../../state/store';
-import { useStore } from '../hooks';
-import type { IPanelServices } from '../services';
-import { usePanel } from '../services';
+import { useStore } from '../../ui/hooks';
+import type { IPanelServices } from '../../ui/services';
+import { usePanel } from '../../ui/services';
 
 /**
  * How much the model of a conversation can take in.
@@ -113,6 +113,6 @@ async function load(
   serverSettings: IPanelServices['serverSettings'],
   provider: string
 ): Promise<Models> {
-  const { SettingsApi } = await import('../../settings/settingsapi');
+  const { SettingsApi } = await import('../../rest/settingsapi');
   return new SettingsApi(serverSettings).models(provider);
 }

@@ -7,11 +7,14 @@ import type {
 import type { IDisposable } from '@lumino/disposable';
 import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
 
-import { CommandIDs } from '../../commands/commandids';
+import { CommandIDs } from '../../ui/commandids';
 import { asErrorBody, errorText } from '../../errors';
-import { showError } from '../../notifications';
-import type { IPanelServices } from '../services';
-import type { ExportFormat, INamedTask } from './conversationactions';
+import { showError } from '../../ui/notifications';
+import type { IPanelServices } from '../../ui/services';
+import type {
+  ExportFormat,
+  INamedTask
+} from '../../ui/conversations/conversationactions';
 import {
   EXPORT_FORMATS,
   beginConversation,
@@ -22,9 +25,14 @@ import {
   forkConversation,
   renameConversation,
   showConversation
-} from './conversationactions';
-import { pastIcon } from './conversationicons';
-import { adjacentTask, openTasks, plainTitle, titleOf } from './opentasks';
+} from '../../ui/conversations/conversationactions';
+import { pastIcon } from '../../ui/icons/conversationicons';
+import {
+  adjacentTask,
+  openTasks,
+  plainTitle,
+  titleOf
+} from '../../ui/conversations/opentasks';
 
 type Args = ReadonlyPartialJSONObject;
 

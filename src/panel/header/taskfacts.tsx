@@ -1,9 +1,14 @@
 import * as React from 'react';
 
 import type { AggregatedCosts, HistoryItem } from '../../generated/wire';
-import { useStore } from '../hooks';
-import { usePanel } from '../services';
-import { costText, fullCount, dateTimeText, sizeText } from '../formats';
+import { useStore } from '../../ui/hooks';
+import { usePanel } from '../../ui/services';
+import {
+  costText,
+  fullCount,
+  dateTimeText,
+  sizeText
+} from '../../ui/texts/formats';
 
 /**
  * What a conversation used, what it cost, how large it is and when it was.

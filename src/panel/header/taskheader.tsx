@@ -7,25 +7,25 @@ import { PathExt } from '@jupyterlab/coreutils';
 import * as React from 'react';
 
 import type { HistoryItem, TodoItem } from '../../generated/wire';
-import { modeName } from '../../settings/headingtexts';
-import { useStore } from '../hooks';
-import { openPlace } from '../chat/openplace';
-import { usePanel } from '../services';
-import { plainName } from '../visibletext';
-import { showConversation } from './conversationactions';
+import { modeName } from '../../ui/texts/modenames';
+import { useStore } from '../../ui/hooks';
+import { openPlace } from '../../ui/controls/openplace';
+import { usePanel } from '../../ui/services';
+import { plainName } from '../../ui/texts/visibletext';
+import { showConversation } from '../../ui/conversations/conversationactions';
 import type { IContextUse } from './contextmeter';
 import { ContextBar, ContextMeter, ContextShare } from './contextmeter';
 import { useFamilyCosts } from './costs';
 import { EditTitle } from './edittitle';
-import { costText } from '../formats';
-import { IconButton } from './iconbutton';
+import { costText } from '../../ui/texts/formats';
+import { IconButton } from '../../ui/controls/iconbutton';
 import { useContextWindow } from './contextwindow';
 import { KernelState } from './kernelstate';
-import { ProblemNote } from './problemnote';
+import { ProblemNote } from '../../ui/controls/problemnote';
 import { TaskFacts } from './taskfacts';
 import { TaskMenu } from './taskmenu';
 import { TodoList } from './todolist';
-import { useAction } from './useaction';
+import { useAction } from '../../ui/useaction';
 
 const NO_TODOS: readonly TodoItem[] = [];
 

@@ -2,14 +2,14 @@ import { addIcon, closeIcon } from '@jupyterlab/ui-components';
 import { UUID } from '@lumino/coreutils';
 import * as React from 'react';
 
-import { isComposing } from '../../inputmethod';
+import { isComposing } from '../../ui/inputmethod';
 import type { TodoItem, TodoStatus } from '../../generated/wire';
-import { usePanel } from '../services';
-import { IconButton } from './iconbutton';
-import { ProblemNote } from './problemnote';
+import { usePanel } from '../../ui/services';
+import { IconButton } from '../../ui/controls/iconbutton';
+import { ProblemNote } from '../../ui/controls/problemnote';
 import { todoStatusText } from './todolist';
-import { Select } from './select';
-import { useAction } from './useaction';
+import { Select } from '../../ui/controls/select';
+import { useAction } from '../../ui/useaction';
 
 const STATUSES: readonly TodoStatus[] = ['pending', 'in_progress', 'completed'];
 

@@ -10,7 +10,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
 import type { TodoItem, TodoStatus } from '../../generated/wire';
-import { usePanel } from '../services';
+import { usePanel } from '../../ui/services';
 import { TodoEditor } from './todoeditor';
 
 /**

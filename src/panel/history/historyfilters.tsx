@@ -5,13 +5,16 @@ import * as React from 'react';
 
 import type { HistoryPlacesView } from '../../generated/rest';
 import type { HistorySort } from '../../generated/wire';
-import { IconButton } from '../header/iconbutton';
-import { favoriteIcon, notFavoriteIcon } from '../header/conversationicons';
-import { ProblemNote } from '../header/problemnote';
-import { Select } from '../header/select';
-import { useAction } from '../header/useaction';
-import { usePanel } from '../services';
-import { HistoryApi } from './historyapi';
+import { IconButton } from '../../ui/controls/iconbutton';
+import {
+  favoriteIcon,
+  notFavoriteIcon
+} from '../../ui/icons/conversationicons';
+import { ProblemNote } from '../../ui/controls/problemnote';
+import { Select } from '../../ui/controls/select';
+import { useAction } from '../../ui/useaction';
+import { usePanel } from '../../ui/services';
+import { HistoryApi } from '../../rest/historyapi';
 import type { HistoryPages } from './historypages';
 
 /**

@@ -1,8 +1,8 @@
 import * as React from 'react';
 
-import { openTasks, phaseOf } from '../header/opentasks';
-import { useStore } from '../hooks';
-import { usePanel } from '../services';
+import { openTasks, phaseOf } from '../../ui/conversations/opentasks';
+import { useStore } from '../../ui/hooks';
+import { usePanel } from '../../ui/services';
 import { HistoryRow } from './historyrow';
 import type { HistoryPages } from './historypages';
 import type { IHistoryBranch } from './historytree';

@@ -2,18 +2,18 @@ import { closeIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
 import type { HistoryItem } from '../../generated/wire';
-import { focusComposer } from '../composer/focuscomposer';
+import { focusComposer } from '../../ui/focuscomposer';
 import {
   deleteConversations,
   showConversation
-} from '../header/conversationactions';
-import { IconButton } from '../header/iconbutton';
-import { lazyComponent } from '../header/lazycomponent';
-import { titleOf } from '../header/opentasks';
-import { ProblemNote } from '../header/problemnote';
-import { useAction } from '../header/useaction';
-import { MoreButton } from '../morebutton';
-import { usePanel } from '../services';
+} from '../../ui/conversations/conversationactions';
+import { IconButton } from '../../ui/controls/iconbutton';
+import { lazyComponent } from '../../ui/lazycomponent';
+import { titleOf } from '../../ui/conversations/opentasks';
+import { ProblemNote } from '../../ui/controls/problemnote';
+import { useAction } from '../../ui/useaction';
+import { MoreButton } from '../../ui/controls/morebutton';
+import { usePanel } from '../../ui/services';
 import { HistoryFilters } from './historyfilters';
 import { HistoryList } from './historylist';
 import { HistoryPages } from './historypages';

@@ -11,7 +11,7 @@ import type {
   HistorySort
 } from '../../generated/wire';
 import { Listener } from '../../listener';
-import type { IHistoryFilter } from './historyapi';
+import type { IHistoryFilter } from '../../rest/historyapi';
 
 /**
  * The conversations that are listed, a page after the other, and kept as the

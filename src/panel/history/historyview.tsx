@@ -1,4 +1,4 @@
-import { lazyComponent } from '../header/lazycomponent';
+import { lazyComponent } from '../../ui/lazycomponent';
 
 /**
  * All conversations that are kept.

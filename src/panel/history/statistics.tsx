@@ -2,12 +2,12 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
 import type { StatisticsView } from '../../generated/rest';
-import { costText, fullCount } from '../formats';
-import { ProblemNote } from '../header/problemnote';
-import { Select } from '../header/select';
-import { useAction } from '../header/useaction';
-import { usePanel } from '../services';
-import { HistoryApi } from './historyapi';
+import { costText, fullCount } from '../../ui/texts/formats';
+import { ProblemNote } from '../../ui/controls/problemnote';
+import { Select } from '../../ui/controls/select';
+import { useAction } from '../../ui/useaction';
+import { usePanel } from '../../ui/services';
+import { HistoryApi } from '../../rest/historyapi';
 import type { Measure } from './plotdata';
 import { plotData } from './plotdata';
 import { UsagePlot } from './usageplot';

@@ -1,9 +1,9 @@
 import * as React from 'react';
 
 import type { HistoryItem } from '../../generated/wire';
-import type { IPanelServices } from '../services';
-import { usePanel } from '../services';
-import { HistoryApi } from './historyapi';
+import type { IPanelServices } from '../../ui/services';
+import { usePanel } from '../../ui/services';
+import { HistoryApi } from '../../rest/historyapi';
 import { HistoryPages } from './historypages';
 
 /**

@@ -1,11 +1,11 @@
 import * as React from 'react';
 
 import type { SetupCandidateView } from '../../generated/rest';
-import { ProblemNote } from '../header/problemnote';
-import { Select } from '../header/select';
-import { useAction } from '../header/useaction';
-import { HistoryApi } from '../history/historyapi';
-import { usePanel } from '../services';
+import { ProblemNote } from '../../ui/controls/problemnote';
+import { Select } from '../../ui/controls/select';
+import { useAction } from '../../ui/useaction';
+import { HistoryApi } from '../../rest/historyapi';
+import { usePanel } from '../../ui/services';
 
 /**
  * What answers better than the embedded model: what is there already, and a key.

@@ -2,8 +2,8 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
 import type { LocalModelView } from '../../generated/rest';
-import { percentText } from '../formats';
-import type { DownloadRate } from './downloadrate';
+import { percentText } from '../../ui/texts/formats';
+import type { DownloadRate } from '../../rest/downloadrate';
 import { progressText, sourceText } from './localmodeltexts';
 
 /**

@@ -3,11 +3,11 @@ import * as React from 'react';
 
 import { errorText } from '../../errors';
 import type { LocalModelView, LocalRuntimeView } from '../../generated/rest';
-import type { EmbeddedData } from '../../settings/embeddeddata';
-import { Popover } from '../asks/popover';
-import { isWorking } from '../composer/senddraft';
-import { useStore } from '../hooks';
-import { usePanel } from '../services';
+import type { EmbeddedData } from '../../rest/embeddeddata';
+import { Popover } from '../../ui/controls/popover';
+import { isWorking } from '../../state/panel/senddraft';
+import { useStore } from '../../ui/hooks';
+import { usePanel } from '../../ui/services';
 import { BetterChoices } from './betterchoices';
 import { Abilities } from './modelfacts';
 import { useEmbedded } from './useembedded';

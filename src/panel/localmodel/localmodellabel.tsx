@@ -1,9 +1,9 @@
 import * as React from 'react';
 
-import { lazyComponent } from '../header/lazycomponent';
-import { currentProfile } from '../composer/currentmode';
-import { useStore } from '../hooks';
-import { usePanel } from '../services';
+import { lazyComponent } from '../../ui/lazycomponent';
+import { currentProfile } from '../../state/currentmode';
+import { useStore } from '../../ui/hooks';
+import { usePanel } from '../../ui/services';
 
 const Label = lazyComponent(
   async () => (await import('./limitations')).LimitationsLabel

@@ -1,7 +1,12 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { LocalModelView, LocalRuntimeView } from '../../generated/rest';
-import { durationText, fullCount, language, whole } from '../formats';
+import {
+  durationText,
+  fullCount,
+  language,
+  whole
+} from '../../ui/texts/formats';
 
 const MEGABYTE = 1_000_000;
 

@@ -1,7 +1,7 @@
 import * as React from 'react';
 
 import type { LocalModelList, LocalModelView } from '../../generated/rest';
-import { usePanel } from '../services';
+import { usePanel } from '../../ui/services';
 import {
   bytesText,
   canText,

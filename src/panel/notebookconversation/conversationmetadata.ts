@@ -2,7 +2,7 @@ import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import { useCallback, useSyncExternalStore } from 'react';
 
 import { CONVERSATION_KEY } from '../../notebook/pendingmetadata';
-import { notebookPath } from '../composer/notebookchoice';
+import { notebookPath } from '../../ui/notebookchoice';
 
 /**
  * Whether an open notebook has a conversation in its metadata, whoever wrote it.

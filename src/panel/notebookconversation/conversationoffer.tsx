@@ -6,11 +6,11 @@ import type {
   EmbeddedConversationOffer,
   ErrorBody
 } from '../../generated/wire';
-import { useFrontPath } from '../composer/notebookchoice';
-import { focusComposer } from '../composer/focuscomposer';
-import { plainTitle, quotedTitle } from '../header/opentasks';
-import { usePanelState } from '../hooks';
-import { usePanel } from '../services';
+import { useFrontPath } from '../../ui/notebookchoice';
+import { focusComposer } from '../../ui/focuscomposer';
+import { plainTitle, quotedTitle } from '../../ui/conversations/opentasks';
+import { usePanelState } from '../../ui/hooks';
+import { usePanel } from '../../ui/services';
 import { useHasConversation } from './conversationmetadata';
 
 /**

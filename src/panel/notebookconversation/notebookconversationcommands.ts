@@ -1,9 +1,9 @@
 import type { IDisposable } from '@lumino/disposable';
 import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
 
-import { CommandIDs } from '../../commands/commandids';
+import { CommandIDs } from '../../ui/commandids';
 import { CONVERSATION_KEY } from '../../notebook/pendingmetadata';
-import type { IPanelServices } from '../services';
+import type { IPanelServices } from '../../ui/services';
 import { hasConversation } from './conversationmetadata';
 
 /**

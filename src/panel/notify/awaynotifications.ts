@@ -5,15 +5,15 @@ import type { OpenTask } from '../../generated/wire';
 import { onPendingAsk } from '../../state/pendingask';
 import type { AgentStore } from '../../state/store';
 import { waitingTasks } from '../asks/asknotifications';
-import type { OpenTaskPhase } from '../header/opentasks';
+import type { OpenTaskPhase } from '../../ui/conversations/opentasks';
 import {
   openTasks,
   phaseOf,
   plainTitle,
   quotedTitle
-} from '../header/opentasks';
-import type { IPanelServices } from '../services';
-import { showConversation } from './showconversation';
+} from '../../ui/conversations/opentasks';
+import type { IPanelServices } from '../../ui/services';
+import { openConversation } from '../../ui/conversations/openconversation';
 import type { SoundKind } from './sound';
 import { playSound } from './sound';
 import {
@@ -98,7 +98,7 @@ namespace Private {
     private _tellSystem(taskId: string, text: string): Notification | null {
       const { trans } = this._services;
       return showSystemNotification(trans, taskId, text, () =>
-        showConversation(this._services, taskId)
+        openConversation(this._services, taskId)
       );
     }
 

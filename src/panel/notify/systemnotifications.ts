@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import { showNote } from '../../notifications';
-import type { IPanelServices } from '../services';
+import { showNote } from '../../ui/notifications';
+import type { IPanelServices } from '../../ui/services';
 
 /**
  * Show a notification of the operating system, only for who has allowed them

@@ -4,11 +4,11 @@ import { nullTranslator } from '@jupyterlab/translation';
 
 import type { BroughtView, TrustedFoldersView } from '../../generated/rest';
 import { RestServer, refusal } from '../../panel/history/__tests__/restserver';
-import { SettingsApi } from '../settingsapi';
+import { SettingsApi } from '../../rest/settingsapi';
 import { folderContentLines } from '../foldertexts';
-import type { IConfirmation } from '../dialogs';
+import type { IConfirmation } from '../../ui/dialogs';
 import { decideAboutFolder } from '../foldercommands';
-import { TrustedFoldersData } from '../foldertrustdata';
+import { TrustedFoldersData } from '../../rest/foldertrustdata';
 
 const trans = nullTranslator.load('hdsp_agent');
 const BRINGS: BroughtView[] = [

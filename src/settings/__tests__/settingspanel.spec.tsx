@@ -5,8 +5,8 @@ import { act } from 'react';
 import type { Root } from 'react-dom/client';
 import { createRoot } from 'react-dom/client';
 
-import { SettingsApi } from '../settingsapi';
-import type { IDialogs } from '../dialogs';
+import { SettingsApi } from '../../rest/settingsapi';
+import type { IDialogs } from '../../ui/dialogs';
 import { followChannel } from '../followchannel';
 import { SettingsModel } from '../settingsmodel';
 import { SettingsPanel } from '../settingspanel';

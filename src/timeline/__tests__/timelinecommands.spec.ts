@@ -1,7 +1,7 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { CommandRegistry } from '@lumino/commands';
 
-import { CommandIDs } from '../../commands/commandids';
+import { CommandIDs } from '../../ui/commandids';
 import { CellFinder } from '../../notebook/cellplace';
 import { OpenedNotebook } from '../../notebook/__tests__/openednotebook';
 import { addTimelineCommands } from '../timelinecommands';

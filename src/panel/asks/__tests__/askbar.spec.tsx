@@ -1,6 +1,6 @@
 import { OpenedPanel } from '../../__tests__/openedpanel';
 import { anItem } from '../../header/__tests__/conversations';
-import { AskAnswers } from '../askanswers';
+import { AskAnswers } from '../../../state/panel/askanswers';
 import { READY } from '../../composer/__tests__/openedcomposer';
 import { ask, created, toolAsk, updated, waiting } from './openedask';
 

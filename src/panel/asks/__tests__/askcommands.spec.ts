@@ -3,7 +3,7 @@ import type { IDisposable } from '@lumino/disposable';
 
 import { OpenedPanel } from '../../__tests__/openedpanel';
 import { addAskCommands } from '../askcommands';
-import { AskAnswers } from '../askanswers';
+import { AskAnswers } from '../../../state/panel/askanswers';
 import { ask, settings, waiting } from './openedask';
 
 describe('addAsksCommands', () => {

@@ -5,7 +5,7 @@ import { createRoot } from 'react-dom/client';
 
 import type { GlobalSettings } from '../../../generated/wire';
 import { OpenedPanel } from '../../__tests__/openedpanel';
-import { PanelContext } from '../../services';
+import { PanelContext } from '../../../ui/services';
 import { APPROVED_CLASSES } from '../approvedclasses';
 import { AutoApproveMenu } from '../autoapprovemenu';
 import { addAskCommands } from '../askcommands';

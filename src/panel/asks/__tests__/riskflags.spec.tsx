@@ -2,8 +2,8 @@ import { nullTranslator } from '@jupyterlab/translation';
 
 import type { ClineMessage } from '../../../generated/wire';
 import { OpenedPanel } from '../../__tests__/openedpanel';
-import type { ApprovalFlag } from '../riskflags';
-import { flagsOn, flagTexts } from '../riskflags';
+import type { ApprovalFlag } from '../../../ui/texts/riskflags';
+import { flagsOn, flagTexts } from '../../../ui/texts/riskflags';
 import { ask, toolAsk, updated, waiting } from './openedask';
 
 const trans = nullTranslator.load('hdsp_agent');

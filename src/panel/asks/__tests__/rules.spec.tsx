@@ -3,7 +3,7 @@ import { createRoot } from 'react-dom/client';
 
 import type { RuleSuggestion } from '../../../generated/wire';
 import { OpenedPanel } from '../../__tests__/openedpanel';
-import { PanelContext } from '../../services';
+import { PanelContext } from '../../../ui/services';
 import { AutoApproveMenu } from '../autoapprovemenu';
 import { ask, settings, waiting } from './openedask';
 

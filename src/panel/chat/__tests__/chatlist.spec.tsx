@@ -1,4 +1,4 @@
-import { CommandIDs } from '../../../commands/commandids';
+import { CommandIDs } from '../../../ui/commandids';
 import type { ClineMessage } from '../../../generated/wire';
 import { OpenedPanel } from '../../__tests__/openedpanel';
 import { PageLayout } from '../../__tests__/pagelayout';

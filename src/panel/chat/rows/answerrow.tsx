@@ -1,14 +1,14 @@
 import * as React from 'react';
 
-import { useStore } from '../../hooks';
-import { usePanel } from '../../services';
-import { CopyButton } from '../copybutton';
-import { Fold } from '../fold';
-import { durationText } from '../../formats';
-import { GrowingText } from '../growingtext';
-import { Markdown } from '../markdown/markdown';
+import { useStore } from '../../../ui/hooks';
+import { usePanel } from '../../../ui/services';
+import { CopyButton } from '../../../ui/controls/copybutton';
+import { Fold } from '../../../ui/texts/fold';
+import { durationText } from '../../../ui/texts/formats';
+import { GrowingText } from '../../../ui/texts/growingtext';
+import { Markdown } from '../../../ui/markdown/markdown';
 import { PictureList } from '../picturelist';
-import { useElapsed } from '../useelapsed';
+import { useElapsed } from '../../../ui/useelapsed';
 import type { IRowContent } from './rowcontent';
 
 /**

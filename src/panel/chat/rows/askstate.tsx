@@ -2,9 +2,9 @@ import * as React from 'react';
 
 import type { ClineMessage } from '../../../generated/wire';
 import { pendingAsk } from '../../../state/pendingask';
-import { useStore } from '../../hooks';
-import { usePanel } from '../../services';
-import { VisibleText } from '../../visibletext';
+import { useStore } from '../../../ui/hooks';
+import { usePanel } from '../../../ui/services';
+import { VisibleText } from '../../../ui/texts/visibletext';
 
 /**
  * What became of something the agent wants to do.

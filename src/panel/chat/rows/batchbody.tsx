@@ -1,10 +1,10 @@
 import * as React from 'react';
 
-import { usePresentPath } from '../../renamedpaths';
-import { plainName } from '../../visibletext';
-import { Diff, DiffStats } from '../diff';
-import { Fold } from '../fold';
-import { PlaceLink } from '../placelink';
+import { usePresentPath } from '../../../ui/renamedpaths';
+import { plainName } from '../../../ui/texts/visibletext';
+import { Diff, DiffStats } from '../../../ui/texts/diff';
+import { Fold } from '../../../ui/texts/fold';
+import { PlaceLink } from '../../../ui/controls/placelink';
 import type { Tool } from './tooltexts';
 
 /**

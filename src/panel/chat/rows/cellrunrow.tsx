@@ -3,16 +3,16 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
 import type { CellExecuted, KernelChanged } from '../../../generated/wire';
-import { usePanel } from '../../services';
-import { BoundedText } from '../boundedtext';
-import { Fold } from '../fold';
-import { durationText } from '../../formats';
+import { usePanel } from '../../../ui/services';
+import { BoundedText } from '../../../ui/texts/boundedtext';
+import { Fold } from '../../../ui/texts/fold';
+import { durationText } from '../../../ui/texts/formats';
 import { useRowParts } from '../rowparts';
 import { PictureList } from '../picturelist';
-import { PlaceLink } from '../placelink';
-import { readJson } from '../readjson';
-import { TerminalText } from '../terminaltext';
-import { useElapsed } from '../useelapsed';
+import { PlaceLink } from '../../../ui/controls/placelink';
+import { readJson } from '../../../ui/texts/readjson';
+import { TerminalText } from '../../../ui/texts/terminaltext';
+import { useElapsed } from '../../../ui/useelapsed';
 import type { IRowContent } from './rowcontent';
 import { RowHead } from './rowhead';
 

@@ -1,17 +1,17 @@
 import { terminalIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
-import { RiskFlagList } from '../../asks/riskflaglist';
-import { flagsOn } from '../../asks/riskflags';
+import { RiskFlagList } from '../../../ui/texts/riskflaglist';
+import { flagsOn } from '../../../ui/texts/riskflags';
 import { commandOf } from '../../asks/askcontent';
-import { useStore } from '../../hooks';
-import { usePanel } from '../../services';
-import { VisibleText, plainName } from '../../visibletext';
-import { BoundedText } from '../boundedtext';
-import { CopyButton } from '../copybutton';
+import { useStore } from '../../../ui/hooks';
+import { usePanel } from '../../../ui/services';
+import { VisibleText, plainName } from '../../../ui/texts/visibletext';
+import { BoundedText } from '../../../ui/texts/boundedtext';
+import { CopyButton } from '../../../ui/controls/copybutton';
 import { useRowParts } from '../rowparts';
-import { PlaceLink } from '../placelink';
-import { TerminalText } from '../terminaltext';
+import { PlaceLink } from '../../../ui/controls/placelink';
+import { TerminalText } from '../../../ui/texts/terminaltext';
 import { AskBadge, AskFailure, useAskState } from './askstate';
 import { CommandState, runs } from './commandstate';
 import type { IRowContent } from './rowcontent';

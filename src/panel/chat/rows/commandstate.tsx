@@ -4,11 +4,11 @@ import * as React from 'react';
 import type { CommandRun } from '../../../generated/wire';
 import type { AgentStore } from '../../../state/store';
 import { awaitedCommand } from '../../asks/runningcommand';
-import { durationText } from '../../formats';
-import { useStore } from '../../hooks';
-import { usePanel } from '../../services';
-import { RequestButton } from '../requestbutton';
-import { useElapsed } from '../useelapsed';
+import { durationText } from '../../../ui/texts/formats';
+import { useStore } from '../../../ui/hooks';
+import { usePanel } from '../../../ui/services';
+import { RequestButton } from '../../../ui/controls/requestbutton';
+import { useElapsed } from '../../../ui/useelapsed';
 
 /**
  * How a command fares, or how it ended and how long it took.

@@ -2,10 +2,10 @@ import * as React from 'react';
 
 import { ClearedReport, CondenseReport } from '../../context/condensereport';
 import { UndoCondenseButton } from '../../context/undocondensebutton';
-import { usePanel } from '../../services';
-import { Fold } from '../fold';
-import { costText, shortCount } from '../../formats';
-import { Markdown } from '../markdown/markdown';
+import { usePanel } from '../../../ui/services';
+import { Fold } from '../../../ui/texts/fold';
+import { costText, shortCount } from '../../../ui/texts/formats';
+import { Markdown } from '../../../ui/markdown/markdown';
 import type { IRowContent } from './rowcontent';
 
 /**

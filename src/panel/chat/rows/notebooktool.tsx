@@ -2,11 +2,11 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
 import type { CellCode, CellEdit } from '../../../generated/wire';
-import { usePanel } from '../../services';
-import { BoundedText } from '../boundedtext';
-import { CopyButton } from '../copybutton';
-import { Diff, DiffStats } from '../diff';
-import { PlaceLink } from '../placelink';
+import { usePanel } from '../../../ui/services';
+import { BoundedText } from '../../../ui/texts/boundedtext';
+import { CopyButton } from '../../../ui/controls/copybutton';
+import { Diff, DiffStats } from '../../../ui/texts/diff';
+import { PlaceLink } from '../../../ui/controls/placelink';
 
 /**
  * Changes of cells, one after the other.

@@ -2,11 +2,11 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
 import type { ClineMessage } from '../../../generated/wire';
-import { usePanel } from '../../services';
-import { BoundedText } from '../boundedtext';
-import { Fold } from '../fold';
+import { usePanel } from '../../../ui/services';
+import { BoundedText } from '../../../ui/texts/boundedtext';
+import { Fold } from '../../../ui/texts/fold';
 import { PictureList } from '../picturelist';
-import { readJson } from '../readjson';
+import { readJson } from '../../../ui/texts/readjson';
 import type { IRowContent } from './rowcontent';
 
 /**

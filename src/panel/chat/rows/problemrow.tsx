@@ -2,12 +2,12 @@ import { bugIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
 import { errorText } from '../../../errors';
-import { named } from '../../asks/askanswers';
-import { useAction } from '../../header/useaction';
-import { usePanel } from '../../services';
-import { CopyButton } from '../copybutton';
-import { Fold } from '../fold';
-import { PlaceLink } from '../placelink';
+import { named } from '../../../state/panel/askanswers';
+import { useAction } from '../../../ui/useaction';
+import { usePanel } from '../../../ui/services';
+import { CopyButton } from '../../../ui/controls/copybutton';
+import { Fold } from '../../../ui/texts/fold';
+import { PlaceLink } from '../../../ui/controls/placelink';
 import type { IRowContent } from './rowcontent';
 import { problemOf } from './problemtexts';
 

@@ -2,10 +2,10 @@ import * as React from 'react';
 
 import type { ClineMessage, FollowUpData } from '../../../generated/wire';
 import { limitText, mistakesText } from '../../asks/limittexts';
-import { useMessage, useStore } from '../../hooks';
-import { usePanel } from '../../services';
-import { Markdown } from '../markdown/markdown';
-import { readJson } from '../readjson';
+import { useMessage, useStore } from '../../../ui/hooks';
+import { usePanel } from '../../../ui/services';
+import { Markdown } from '../../../ui/markdown/markdown';
+import { readJson } from '../../../ui/texts/readjson';
 import { AskBadge, useAskState } from './askstate';
 import type { IRowContent } from './rowcontent';
 

@@ -2,17 +2,17 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
 import type { ClineApiReqInfo, ClineMessage } from '../../../generated/wire';
-import { useMessage, useStore } from '../../hooks';
-import { usePanel } from '../../services';
+import { useMessage, useStore } from '../../../ui/hooks';
+import { usePanel } from '../../../ui/services';
 import {
   costText,
   durationText,
   fullCount,
   shortCount,
   whole
-} from '../../formats';
-import { readJson } from '../readjson';
-import { useElapsed } from '../useelapsed';
+} from '../../../ui/texts/formats';
+import { readJson } from '../../../ui/texts/readjson';
+import { useElapsed } from '../../../ui/useelapsed';
 import { hasSaid, isFailureTold, requestBefore } from '../wholeanswer';
 import type { IRowContent } from './rowcontent';
 import { failureText } from './failuretexts';

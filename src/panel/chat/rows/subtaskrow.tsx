@@ -3,12 +3,12 @@ import * as React from 'react';
 
 import type { ClineMessage } from '../../../generated/wire';
 import type { AgentStore } from '../../../state/store';
-import { useStore } from '../../hooks';
-import { usePanel } from '../../services';
-import { Fold } from '../fold';
-import { Markdown } from '../markdown/markdown';
-import { readJson } from '../readjson';
-import { RequestButton } from '../requestbutton';
+import { useStore } from '../../../ui/hooks';
+import { usePanel } from '../../../ui/services';
+import { Fold } from '../../../ui/texts/fold';
+import { Markdown } from '../../../ui/markdown/markdown';
+import { readJson } from '../../../ui/texts/readjson';
+import { RequestButton } from '../../../ui/controls/requestbutton';
 import type { IRowContent } from './rowcontent';
 import { RowHead } from './rowhead';
 import type { Tool } from './tooltexts';

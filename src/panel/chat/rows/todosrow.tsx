@@ -1,8 +1,8 @@
 import * as React from 'react';
 
 import type { TodoItem, TodoStatus } from '../../../generated/wire';
-import { usePanel } from '../../services';
-import { readJson } from '../readjson';
+import { usePanel } from '../../../ui/services';
+import { readJson } from '../../../ui/texts/readjson';
 import type { IRowContent } from './rowcontent';
 import type { Tool } from './tooltexts';
 

@@ -1,16 +1,16 @@
 import * as React from 'react';
 
-import { RiskFlagList } from '../../asks/riskflaglist';
-import { flagsOn, placeFacts } from '../../asks/riskflags';
-import { modeName } from '../../../settings/headingtexts';
-import { useStore } from '../../hooks';
-import { usePresentPath } from '../../renamedpaths';
-import { usePanel } from '../../services';
-import { plainName } from '../../visibletext';
-import { BoundedText } from '../boundedtext';
-import { Diff, DiffStats, addedLines } from '../diff';
-import { PlaceLink } from '../placelink';
-import { readJson } from '../readjson';
+import { RiskFlagList } from '../../../ui/texts/riskflaglist';
+import { flagsOn, placeFacts } from '../../../ui/texts/riskflags';
+import { modeName } from '../../../ui/texts/modenames';
+import { useStore } from '../../../ui/hooks';
+import { usePresentPath } from '../../../ui/renamedpaths';
+import { usePanel } from '../../../ui/services';
+import { plainName } from '../../../ui/texts/visibletext';
+import { BoundedText } from '../../../ui/texts/boundedtext';
+import { Diff, DiffStats, addedLines } from '../../../ui/texts/diff';
+import { PlaceLink } from '../../../ui/controls/placelink';
+import { readJson } from '../../../ui/texts/readjson';
 import { AskBadge, AskFailure, useAskState } from './askstate';
 import { BatchBody } from './batchbody';
 import type { IRowContent } from './rowcontent';

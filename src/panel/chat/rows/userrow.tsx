@@ -1,14 +1,14 @@
 import * as React from 'react';
 
 import { MessageActions } from '../../changes/messageactions';
-import { readAttachments } from '../../composer/attachments';
-import type { IAttachment } from '../../panelstate';
-import { usePanel } from '../../services';
-import { BoundedText } from '../boundedtext';
-import { Fold } from '../fold';
+import { readAttachments } from '../../../state/panel/attachments';
+import type { IAttachment } from '../../../state/panel/panelstate';
+import { usePanel } from '../../../ui/services';
+import { BoundedText } from '../../../ui/texts/boundedtext';
+import { Fold } from '../../../ui/texts/fold';
 import { linkedMentions } from '../linkedmentions';
 import { PictureList } from '../picturelist';
-import { PlaceLink } from '../placelink';
+import { PlaceLink } from '../../../ui/controls/placelink';
 import type { IRowContent } from './rowcontent';
 
 /**

@@ -3,12 +3,12 @@ import { nullTranslator } from '@jupyterlab/translation';
 import { CommandRegistry } from '@lumino/commands';
 import type { Signal } from '@lumino/signaling';
 
-import { CommandIDs } from '../../../commands/commandids';
+import { CommandIDs } from '../../../ui/commandids';
 import { OpenedNotebook } from '../../../notebook/__tests__/openednotebook';
-import { PanelState } from '../../panelstate';
-import type { IPanelServices } from '../../services';
+import { PanelState } from '../../../state/panel/panelstate';
+import type { IPanelServices } from '../../../ui/services';
 import { attachPart, findCell } from '../attachpart';
-import { chosenNotebook, openPaths } from '../notebookchoice';
+import { chosenNotebook, openPaths } from '../../../ui/notebookchoice';
 import { firstLine, lastFailed, partsOf } from '../cellsource';
 import { addComposerCommands } from '../composercommands';
 import { notebookSuggestions } from '../suggestionsources';

@@ -1,4 +1,4 @@
-import { CommandIDs } from '../../../commands/commandids';
+import { CommandIDs } from '../../../ui/commandids';
 import type { ExtensionState } from '../../../generated/wire';
 import { addComposerCommands } from '../composercommands';
 import { READY, WORKING, WrittenPanel } from './openedcomposer';

@@ -5,8 +5,8 @@ import { Widget } from '@lumino/widgets';
 import * as React from 'react';
 import { createRoot } from 'react-dom/client';
 
-import { CommandIDs } from '../../../commands/commandids';
-import { PanelContext } from '../../services';
+import { CommandIDs } from '../../../ui/commandids';
+import { PanelContext } from '../../../ui/services';
 import { addComposerCommands } from '../composercommands';
 import { StarterPrompts } from '../starterprompts';
 import { READY, WORKING, WrittenPanel } from './openedcomposer';

@@ -1,6 +1,6 @@
 import { Clipboard, Notification } from '@jupyterlab/apputils';
 
-import { CommandIDs } from '../../../commands/commandids';
+import { CommandIDs } from '../../../ui/commandids';
 import { OpenedPanel } from '../../__tests__/openedpanel';
 import { RestServer } from '../../history/__tests__/restserver';
 import { HEADER_COMMANDS, addHeaderCommands } from '../headercommands';
