@@ -12,7 +12,7 @@ import { DisposableSet } from '@lumino/disposable';
 
 import { IAgentChannel, IAgentPanel } from '../tokens';
 import { addAskCommands } from './asks/askcommands';
-import { notifyAsks } from './asks/asknotifications';
+import { notifyAsks } from './notify/asknotifications';
 import { addUndoCommands } from './changes/undocommands';
 import { addChatCommands } from './chat/chatcommands';
 import { addComposerCommands } from './composer/composercommands';

@@ -10,7 +10,7 @@ import { onPendingAsk, pendingAsk } from '../../state/pendingask';
 import { isWorking } from '../../state/panel/senddraft';
 import type { IPanelServices } from '../../ui/services';
 import { named } from '../../state/panel/askanswers';
-import { switchAutoApproval } from './autoapproval';
+import { switchAutoApproval } from './autoapproval/autoapproval';
 import { describeAsk, situationOf } from './asktexts';
 
 /**

@@ -13,7 +13,7 @@ import type { AskMessage } from '../../state/pendingask';
 import { useStore } from '../../ui/hooks';
 import { usePanel } from '../../ui/services';
 import { named } from '../../state/panel/askanswers';
-import { APPROVED_CLASSES } from './approvedclasses';
+import { APPROVED_CLASSES } from './autoapproval/approvedclasses';
 import { requestReply } from '../../comm/requestreply';
 import { useAction } from '../../ui/useaction';
 

@@ -1,6 +1,6 @@
 import * as React from 'react';
 
-import { FileChanges } from '../filechanges/filechanges';
+import { FileChanges } from './filechanges/filechanges';
 import { useStore } from '../../ui/hooks';
 import { usePanel } from '../../ui/services';
 import { Announcements } from '../../ui/announcements';

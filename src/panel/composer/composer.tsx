@@ -5,9 +5,9 @@ import type { ErrorBody } from '../../generated/wire';
 import { usePanelState, useStore } from '../../ui/hooks';
 import type { IDraft } from '../../state/panel/panelstate';
 import { usePanel } from '../../ui/services';
-import { attachPart } from './attachpart';
+import { attachPart } from './attachments/attachpart';
 import { NotebookChoiceRow } from './notebookchoicerow';
-import { DraftChips } from './draftchips';
+import { DraftChips } from './attachments/draftchips';
 import { ComposerBar } from './composerbar';
 import { useEnhancing } from './enhance';
 import { PromptField } from './promptfield';
@@ -15,17 +15,17 @@ import { focusComposer } from '../../ui/focuscomposer';
 import { SendBlockedNote } from './sendblockednote';
 import { QueueList } from './queuelist';
 import { isBlank } from '../../state/panel/senddraft';
-import { SuggestionList } from './suggestionlist';
-import { withMentions } from './suggestions';
-import { takeFiles } from './takefiles';
-import { useDrop } from './usedrop';
+import { SuggestionList } from './suggestions/suggestionlist';
+import { withMentions } from './suggestions/suggestions';
+import { takeFiles } from './attachments/takefiles';
+import { useDrop } from './attachments/usedrop';
 import { useSending } from './usesending';
 import {
   useSendBlocker,
   useComposerState,
   useTrouble
 } from './usecomposerstate';
-import { useSuggestions } from './usesuggestions';
+import { useSuggestions } from './suggestions/usesuggestions';
 import { placeholderOf, sendLabelOf } from './composertexts';
 
 const NOTE_ID = 'jp-hdspAgent-composer-note';

@@ -1,8 +1,8 @@
 import * as React from 'react';
 
 import type { ErrorBody } from '../../generated/wire';
-import { AutoApproveMenu } from '../asks/autoapprovemenu';
-import { AttachButton } from './attachbutton';
+import { AutoApproveMenu } from '../asks/autoapproval/autoapprovemenu';
+import { AttachButton } from './attachments/attachbutton';
 import type { IEnhancing } from './enhance';
 import { EnhanceButton } from './enhance';
 import { sendIcon } from './composericons';

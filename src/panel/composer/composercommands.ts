@@ -7,10 +7,10 @@ import { asErrorBody, errorText } from '../../errors';
 import { showError, showWarning } from '../../ui/notifications';
 import { agentIcon } from '../../ui/icons/agenticon';
 import type { IPanelServices } from '../../ui/services';
-import { attachPart, findCell } from './attachpart';
-import type { CellPart } from './cellsource';
+import { attachPart, findCell } from './attachments/attachpart';
+import type { CellPart } from './attachments/cellsource';
 import { currentMode, currentProfile } from '../../state/currentmode';
-import { loadModes } from './suggestionsources';
+import { loadModes } from './suggestions/suggestionsources';
 
 /**
  * The composer's commands that are of use in the palette, in its order.

@@ -15,7 +15,7 @@ import { usePanel } from '../../ui/services';
 import { currentMode, currentProfile } from '../../state/currentmode';
 import type { IMenuEntry } from '../../ui/controls/popupmenu';
 import { openMenu } from '../../ui/controls/popupmenu';
-import { loadModes } from './suggestionsources';
+import { loadModes } from './suggestions/suggestionsources';
 
 /**
  * Shows in which mode the agent works, and lets another one be chosen.

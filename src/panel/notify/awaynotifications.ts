@@ -4,7 +4,7 @@ import { DisposableDelegate } from '@lumino/disposable';
 import type { OpenTask } from '../../generated/wire';
 import { onPendingAsk } from '../../state/pendingask';
 import type { AgentStore } from '../../state/store';
-import { waitingTasks } from '../asks/asknotifications';
+import { waitingTasks } from './asknotifications';
 import type { OpenTaskPhase } from '../../ui/conversations/opentasks';
 import {
   openTasks,

@@ -1,7 +1,7 @@
 import * as React from 'react';
 
 import * as TaskHeaderModule from '../../panel/header/taskheader';
-import { USER } from '../../panel/chat/__tests__/shownrows';
+import { USER } from '../../panel/chat/rows/__tests__/shownrows';
 import * as AnswerModule from '../../panel/chat/rows/answerrow';
 import { OpenedPanel } from '../../panel/__tests__/openedpanel';
 

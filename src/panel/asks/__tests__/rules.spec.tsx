@@ -4,7 +4,7 @@ import { createRoot } from 'react-dom/client';
 import type { RuleSuggestion } from '../../../generated/wire';
 import { OpenedPanel } from '../../__tests__/openedpanel';
 import { PanelContext } from '../../../ui/services';
-import { AutoApproveMenu } from '../autoapprovemenu';
+import { AutoApproveMenu } from '../autoapproval/autoapprovemenu';
 import { ask, settings, waiting } from './openedask';
 
 describe('rules', () => {

@@ -7,7 +7,7 @@ import { Fold } from '../../../ui/texts/fold';
 import { durationText } from '../../../ui/texts/formats';
 import { GrowingText } from '../../../ui/texts/growingtext';
 import { Markdown } from '../../../ui/markdown/markdown';
-import { PictureList } from '../picturelist';
+import { PictureList } from './picturelist';
 import { useElapsed } from '../../../ui/useelapsed';
 import type { IRowContent } from './rowcontent';
 

@@ -5,7 +5,7 @@ import type { ClineMessage } from '../../../generated/wire';
 import { usePanel } from '../../../ui/services';
 import { BoundedText } from '../../../ui/texts/boundedtext';
 import { Fold } from '../../../ui/texts/fold';
-import { PictureList } from '../picturelist';
+import { PictureList } from './picturelist';
 import { readJson } from '../../../ui/texts/readjson';
 import type { IRowContent } from './rowcontent';
 

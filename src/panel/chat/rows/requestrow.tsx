@@ -13,7 +13,7 @@ import {
 } from '../../../ui/texts/formats';
 import { readJson } from '../../../ui/texts/readjson';
 import { useElapsed } from '../../../ui/useelapsed';
-import { hasSaid, isFailureTold, requestBefore } from '../wholeanswer';
+import { hasSaid, isFailureTold, requestBefore } from './wholeanswer';
 import type { IRowContent } from './rowcontent';
 import { failureText } from './failuretexts';
 

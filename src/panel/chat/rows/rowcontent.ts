@@ -2,18 +2,18 @@ import type * as React from 'react';
 
 import type { ClineMessage } from '../../../generated/wire';
 import { AnswerRow, ReasoningRow, ResultRow } from './answerrow';
-import { CellRunRow, KernelRow } from './cellrunrow';
+import { CellRunRow, KernelRow } from '../toolrows/cellrunrow';
 import { CheckpointRow } from './checkpointrow';
-import { CommandRow, OutputRow } from './commandrow';
+import { CommandRow, OutputRow } from '../toolrows/commandrow';
 import { CondenseRow, TruncationRow } from './condenserow';
 import { LimitRow, MistakesRow, QuestionRow } from './questionrow';
 import { ImageRow, NoteRow } from './noterow';
-import { McpRow } from './mcprow';
+import { McpRow } from '../toolrows/mcprow';
 import { ProblemRow } from './problemrow';
 import { RequestRow, WaitRow } from './requestrow';
 import { SubtaskResultRow } from './subtaskrow';
 import { TodosRow } from './todosrow';
-import { ToolRow } from './toolrow';
+import { ToolRow } from '../toolrows/toolrow';
 import { UserRow } from './userrow';
 
 /**

@@ -11,7 +11,7 @@ import { readJson } from '../../../ui/texts/readjson';
 import { RequestButton } from '../../../ui/controls/requestbutton';
 import type { IRowContent } from './rowcontent';
 import { RowHead } from './rowhead';
-import type { Tool } from './tooltexts';
+import type { Tool } from '../toolrows/tooltexts';
 
 /**
  * What a subtask has brought.

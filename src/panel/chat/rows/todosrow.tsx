@@ -4,7 +4,7 @@ import type { TodoItem, TodoStatus } from '../../../generated/wire';
 import { usePanel } from '../../../ui/services';
 import { readJson } from '../../../ui/texts/readjson';
 import type { IRowContent } from './rowcontent';
-import type { Tool } from './tooltexts';
+import type { Tool } from '../toolrows/tooltexts';
 
 /**
  * The plan as the person changed it.

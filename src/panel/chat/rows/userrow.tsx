@@ -6,8 +6,8 @@ import type { IAttachment } from '../../../state/panel/panelstate';
 import { usePanel } from '../../../ui/services';
 import { BoundedText } from '../../../ui/texts/boundedtext';
 import { Fold } from '../../../ui/texts/fold';
-import { linkedMentions } from '../linkedmentions';
-import { PictureList } from '../picturelist';
+import { linkedMentions } from './linkedmentions';
+import { PictureList } from './picturelist';
 import { PlaceLink } from '../../../ui/controls/placelink';
 import type { IRowContent } from './rowcontent';
 

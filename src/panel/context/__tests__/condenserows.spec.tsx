@@ -1,6 +1,6 @@
 import { Dialog } from '@jupyterlab/apputils';
 
-import { ShownRows } from '../../chat/__tests__/shownrows';
+import { ShownRows } from '../../chat/rows/__tests__/shownrows';
 import type { OpenedPanel } from '../../__tests__/openedpanel';
 import type {
   ContextCondense,

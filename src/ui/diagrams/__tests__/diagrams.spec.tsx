@@ -3,7 +3,7 @@ import { Clipboard } from '@jupyterlab/apputils';
 import type { IDiagramLooks, IDrawnDiagram } from '../diagramframe';
 import { DiagramError, NoDiagramFrame } from '../diagramframe';
 import { LabsMarkdown } from '../../markdown/__tests__/labrenders';
-import { ShownRows } from '../../../panel/chat/__tests__/shownrows';
+import { ShownRows } from '../../../panel/chat/rows/__tests__/shownrows';
 
 const SVG =
   '<svg xmlns="http://www.w3.org/2000/svg" style="max-width: 120px;"></svg>';
