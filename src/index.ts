@@ -2,10 +2,10 @@ import type { JupyterFrontEndPlugin } from '@jupyterlab/application';
 
 import { commandsPlugin } from './commands/commandsplugin';
 import { channelPlugin } from './comm/channelplugin';
-import { cellsPlugin } from './notebook/cellsplugin';
-import { followPlugin } from './notebook/followplugin';
+import { cellsPlugin } from './notebook/cells/cellsplugin';
+import { followPlugin } from './notebook/follow/followplugin';
 import { notebooksPlugin } from './notebook/notebooksplugin';
-import { reviewPlugin } from './notebook/reviewplugin';
+import { reviewPlugin } from './notebook/review/reviewplugin';
 import { contextPlugin } from './panel/context/contextplugin';
 import { placementPlugin } from './panel/placement';
 import { panelPlugin } from './panel/panelplugin';

@@ -16,16 +16,16 @@ import type {
 import { Listener } from '../listener';
 import { keepActiveCell } from './activecell';
 import { PendingMetadata } from './pendingmetadata';
-import { LastSaved } from './lastsaved';
+import { LastSaved } from './merge/lastsaved';
 import type { OpenNotebooks } from './opennotebooks';
 import type {
   applyOperations as ApplyOperations,
   ICellChange
 } from './operations';
-import { RunningOutputs } from './runningoutputs';
+import { RunningOutputs } from './outputs/runningoutputs';
 import { pageOf } from './notebookpages';
-import { reloadMerged } from './reload';
-import { unreviewedIn } from './unreviewed';
+import { reloadMerged } from './merge/reload';
+import { unreviewedIn } from './review/unreviewed';
 
 type Result = Omit<NotebookOperationsResultRequest, 'requestId' | 'type'>;
 

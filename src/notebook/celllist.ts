@@ -1,6 +1,6 @@
 import type { ISharedNotebook, SharedCell } from '@jupyter/ydoc';
 
-import { withUniqueNames } from './savedform';
+import { withUniqueNames } from './merge/savedform';
 
 type Cell = ISharedNotebook['cells'][number];
 

@@ -3,11 +3,11 @@ import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import { agentIcon } from '../ui/icons/agenticon';
-import { isDrawn } from './cellrow';
+import { isDrawn } from './cells/cellrow';
 import type { AgentNotebooks } from './agentnotebooks';
 import { Listener } from '../listener';
 import { Redraw } from './redraw';
-import type { NotebookReview } from './notebookreview';
+import type { NotebookReview } from './review/notebookreview';
 
 /**
  * What the agent has to do with a cell.

@@ -15,7 +15,7 @@ import type {
   JsonValue
 } from '../generated/wire';
 import { CellList } from './celllist';
-import { setOutputs } from './celloutputs';
+import { setOutputs } from './outputs/celloutputs';
 import { sourceHash } from './hashes';
 import { asOneStep, replaceSource } from './undosteps';
 

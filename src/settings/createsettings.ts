@@ -8,8 +8,8 @@ import type { IAgentChannel } from '../tokens';
 
 import { SettingsApi } from '../rest/settingsapi';
 import { LabDialogs } from '../ui/dialogs';
-import { followChannel } from './followchannel';
-import { SettingsModel } from './settingsmodel';
+import { followChannel } from './data/followchannel';
+import { SettingsModel } from './data/settingsmodel';
 import { SettingsWidget } from './settingswidget';
 
 /**

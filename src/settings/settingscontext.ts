@@ -2,7 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
 import type { IDialogs } from '../ui/dialogs';
-import type { SettingsModel } from './settingsmodel';
+import type { SettingsModel } from './data/settingsmodel';
 
 /**
  * What every part of the settings panel works with.

@@ -5,21 +5,21 @@ import { errorText } from '../errors';
 
 import { SettingsProvider, useSettings } from './settingscontext';
 import type { IDialogs } from '../ui/dialogs';
-import { EmbeddedSection } from './embeddedsection';
-import { FieldRow, FieldRows } from './fieldrow';
-import type { IField } from './fields';
-import { fieldsOfProvider } from './fields';
-import { FoldersSection } from './folderssection';
+import { EmbeddedSection } from './sections/embeddedsection';
+import { FieldRow, FieldRows } from './fields/fieldrow';
+import type { IField } from './fields/fields';
+import { fieldsOfProvider } from './fields/fields';
+import { FoldersSection } from './sections/folderssection';
 import type { OwnSection } from './headingtexts';
 import { modeNames } from '../ui/texts/modenames';
 import { headingText } from './headingtexts';
-import { CommandsSection } from './commandssection';
-import { KeysSection } from './keyssection';
-import type { SettingsModel } from './settingsmodel';
-import { ModesSection } from './modessection';
-import { ProfilesSection } from './profilessection';
-import { matches, searchFields, textsOf } from './settingssearch';
-import { TransferSection } from './transfersection';
+import { CommandsSection } from './sections/commandssection';
+import { KeysSection } from './sections/keyssection';
+import type { SettingsModel } from './data/settingsmodel';
+import { ModesSection } from './sections/modessection';
+import { ProfilesSection } from './sections/profilessection';
+import { matches, searchFields, textsOf } from './fields/settingssearch';
+import { TransferSection } from './sections/transfersection';
 
 /**
  * All of the settings, with an index and a search.

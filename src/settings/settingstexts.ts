@@ -7,9 +7,9 @@ import type { ImportItem, ModelEntry } from '../generated/rest';
 import type { SecretPresence, SecretStorageStatus } from '../generated/wire';
 import { fullCount } from '../ui/texts/formats';
 
-import type { IField } from './fields';
-import type { SaveStatus } from './fieldform';
-import { choiceKey, formatValue } from './fieldvalues';
+import type { IField } from './fields/fields';
+import type { SaveStatus } from './fields/fieldform';
+import { choiceKey, formatValue } from './fields/fieldvalues';
 
 /**
  * A value as people read it.

@@ -6,7 +6,7 @@ import { Signal } from '@lumino/signaling';
 import * as React from 'react';
 
 import type { IDialogs } from '../ui/dialogs';
-import type { SettingsModel } from './settingsmodel';
+import type { SettingsModel } from './data/settingsmodel';
 import { SettingsPanel } from './settingspanel';
 
 /**

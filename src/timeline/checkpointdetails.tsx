@@ -9,7 +9,7 @@ import { usePanel } from '../ui/services';
 import type { Comparison } from '../rest/timelineapi';
 import { useTimelineModel, useTimeline } from './timelinecontext';
 import { FileDifference } from './filediff';
-import { partsOf } from './restoreactions';
+import { partsOf } from './restore/restoreactions';
 import { failureOf } from './whynot';
 import { leftOutText } from './timelinetexts';
 

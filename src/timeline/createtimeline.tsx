@@ -5,7 +5,7 @@ import type { IPanelServices } from '../ui/services';
 import { TimelineContext } from './timelinecontext';
 import type { ITimelineFilter } from './timelinemodel';
 import { TimelineModel } from './timelinemodel';
-import { RestoreActions } from './restoreactions';
+import { RestoreActions } from './restore/restoreactions';
 import { TimelineView } from './timelineview';
 
 /**

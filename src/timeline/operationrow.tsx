@@ -10,7 +10,7 @@ import { useAction } from '../ui/useaction';
 import { usePanel } from '../ui/services';
 import { useTimelineModel, useTimeline } from './timelinecontext';
 import { CheckpointDetails } from './checkpointdetails';
-import { checkpointEntries } from './checkpointmenu';
+import { checkpointEntries } from './restore/checkpointmenu';
 import { whyText } from './whynot';
 import {
   authorText,

@@ -6,8 +6,8 @@ import type { IDisposable } from '@lumino/disposable';
 import { DisposableSet } from '@lumino/disposable';
 
 import { CommandIDs } from '../ui/commandids';
-import { cellArguments } from '../notebook/cellplace';
-import type { CellFinder } from '../notebook/cellplace';
+import { cellArguments } from '../notebook/cells/cellplace';
+import type { CellFinder } from '../notebook/cells/cellplace';
 import { pastIcon } from '../ui/icons/conversationicons';
 import type { IPlace, Part } from '../rest/timelineapi';
 import type { INotebookHead } from './notebookheads';

@@ -1,7 +1,7 @@
 import * as React from 'react';
 
 import type { TimelineModel } from './timelinemodel';
-import type { RestoreActions } from './restoreactions';
+import type { RestoreActions } from './restore/restoreactions';
 
 /**
  * What the parts of the time line work with.

@@ -8,7 +8,7 @@ import { INotebookTracker } from '@jupyterlab/notebook';
 import { IStateDB } from '@jupyterlab/statedb';
 
 import { CommandIDs } from '../ui/commandids';
-import { CellFinder } from '../notebook/cellplace';
+import { CellFinder } from '../notebook/cells/cellplace';
 import { whenOpened } from '../notebook/whenopened';
 import { lazyComponent } from '../ui/lazycomponent';
 import { IAgentNotebooks, IAgentPanel } from '../tokens';

@@ -7,8 +7,8 @@ import { createRoot } from 'react-dom/client';
 
 import { SettingsApi } from '../../rest/settingsapi';
 import type { IDialogs } from '../../ui/dialogs';
-import { followChannel } from '../followchannel';
-import { SettingsModel } from '../settingsmodel';
+import { followChannel } from '../data/followchannel';
+import { SettingsModel } from '../data/settingsmodel';
 import { SettingsPanel } from '../settingspanel';
 import { FakeServer } from './fakeserver';
 

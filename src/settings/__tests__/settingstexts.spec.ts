@@ -1,7 +1,7 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import type { JSONObject } from '@lumino/coreutils';
 
-import { readFields } from '../fields';
+import { readFields } from '../fields/fields';
 import { valueText } from '../settingstexts';
 
 const trans = nullTranslator.load('hdsp_agent');

@@ -2,7 +2,7 @@ import { nullTranslator } from '@jupyterlab/translation';
 import { CommandRegistry } from '@lumino/commands';
 
 import { CommandIDs } from '../../ui/commandids';
-import { CellFinder } from '../../notebook/cellplace';
+import { CellFinder } from '../../notebook/cells/cellplace';
 import { OpenedNotebook } from '../../notebook/__tests__/openednotebook';
 import { addTimelineCommands } from '../timelinecommands';
 import type { INotebookHead } from '../notebookheads';

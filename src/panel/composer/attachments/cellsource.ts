@@ -3,7 +3,7 @@ import type * as nbformat from '@jupyterlab/nbformat';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import { errorOf, tracebackOf } from '../../../notebook/failedcells';
+import { errorOf, tracebackOf } from '../../../notebook/cells/failedcells';
 import type {
   AttachmentKind,
   IAttachment
