@@ -1,7 +1,7 @@
 import type { JupyterFrontEndPlugin } from '@jupyterlab/application';
 
 import { commandsPlugin } from './commands/commandsplugin';
-import { channelPlugin } from './comm/channelplugin';
+import { channelPlugin } from './channelplugin';
 import { cellsPlugin } from './notebook/cells/cellsplugin';
 import { followPlugin } from './notebook/follow/followplugin';
 import { notebooksPlugin } from './notebook/notebooksplugin';

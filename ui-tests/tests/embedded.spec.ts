@@ -352,7 +352,9 @@ function doneAsk(chat: Chat): Locator {
 function endModelOf(server: JupyterServer): void {
   const own = readdirSync('/proc')
     .filter(name => /^\d+$/.test(name))
-    .filter(id => told(id, 'cmdline').includes('hdsp_agent/local/_model_server.py'))
+    .filter(id =>
+      told(id, 'cmdline').includes('hdsp_agent/local/_model_server.py')
+    )
     .filter(id => told(id, 'environ').includes(modelsOf(server)));
   expect(own).toHaveLength(1);
   process.kill(Number(own[0]), 'SIGKILL');

@@ -7,7 +7,7 @@ import type { TodoItem, TodoStatus } from '../../generated/wire';
 import { usePanel } from '../../ui/services';
 import { IconButton } from '../../ui/controls/iconbutton';
 import { ProblemNote } from '../../ui/controls/problemnote';
-import { todoStatusText } from './todolist';
+import { todoStatusText } from './todotexts';
 import { Select } from '../../ui/controls/select';
 import { useAction } from '../../ui/useaction';
 

@@ -3,9 +3,9 @@ import type {
   JupyterFrontEndPlugin
 } from '@jupyterlab/application';
 
-import { AgentStore } from '../state/store';
-import { IAgentChannel } from '../tokens';
-import { createClient } from './createclient';
+import { AgentStore } from './state/store';
+import { IAgentChannel } from './tokens';
+import { createClient } from './comm/createclient';
 
 /**
  * Keeps one connection to the server part, for all other plugins.
