@@ -7,6 +7,29 @@ describe('two versions of one text', () => {
     expect(mergedText('one two', 'two', 'one two three')).toBe('two three');
   });
 
+  it('are put together where one changed lines on both sides of the other', () => {
+    expect(
+      mergedText('1\n2\n3\n4\n5', '1a\n2\n3\n4\n5a', '1\n2\n3b\n4\n5')
+    ).toBe('1a\n2\n3b\n4\n5a');
+    expect(
+      mergedText('1\n2\n3\n4\n5', '1\n2\n3b\n4\n5', '1a\n2\n3\n4\n5a')
+    ).toBe('1a\n2\n3b\n4\n5a');
+  });
+
+  it('are put together where they changed other words of one line', () => {
+    expect(
+      mergedText('a = 1, 2\nb\nc\n', 'a = 0, 2\nb\nc1\n', 'a = 1, 3\nb\nc\n')
+    ).toBe('a = 0, 3\nb\nc1\n');
+  });
+
+  it('are two where they changed one of several places alike', () => {
+    expect(mergedText('1\n2\n3', '1a\n2\n3a', '1b\n2\n3')).toBeNull();
+  });
+
+  it('are one where a change that both made stands beside one of them', () => {
+    expect(mergedText('1\n2\n3', '1a\n2\n3a', '1a\n2\n3')).toBe('1a\n2\n3a');
+  });
+
   it('are one where only one of them, or both alike, changed', () => {
     expect(mergedText('a', 'a', 'b')).toBe('b');
     expect(mergedText('a', 'b', 'a')).toBe('b');
