@@ -191,7 +191,7 @@ function whatIsWrong(
       );
     case 'lost':
     case null:
-      return trans.__('Connection lost. Your work on the server goes on.');
+      return trans.__('Connection lost. Your work on the server continues.');
   }
 }
 

@@ -278,7 +278,7 @@ function noLinesText(file: FileDiff, trans: TranslationBundle): string {
       return trans.__('Only its name is another.');
     case 'attributes':
       return trans.__(
-        'Only its rights are others: %1, before %2.',
+        'Only its permissions changed: %2 → %1.',
         modeText(newMode),
         modeText(oldMode)
       );

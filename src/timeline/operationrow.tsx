@@ -110,7 +110,7 @@ export const OperationRow = React.memo(function OperationRow({
           {checkpoint ? (
             <CheckpointDetails checkpoint={checkpoint} />
           ) : (
-            <p>{trans.__('It led to no state that could be looked at.')}</p>
+            <p>{trans.__('There is no checkpoint to show for this step.')}</p>
           )}
         </div>
       )}

@@ -66,7 +66,7 @@ export function StorageUsage({ store }: { store: StoreView }): JSX.Element {
         </dl>
         <p className="jp-hdspAgent-timeline-quiet">
           {trans.__(
-            'The oldest checkpoints go by themselves when there are too many, or they take too much. The newest, and those an undo needs, stay.'
+            'The oldest checkpoints are removed automatically when there are too many or they use too much space. The newest, and those that an undo needs, stay.'
           )}
         </p>
         <div className="jp-hdspAgent-actions">

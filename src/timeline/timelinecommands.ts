@@ -69,7 +69,7 @@ export function addTimelineCommands(
     commands.addCommand(CommandIDs.openTimeline, {
       label: trans.__('Open the Time Line'),
       caption: trans.__(
-        'Show what was done, and bring back what was before: files, notebooks, variables'
+        'Show what was done, and restore earlier files, notebooks and variables'
       ),
       icon: pastIcon,
       describedBy: {
@@ -127,9 +127,7 @@ export function addTimelineCommands(
     }),
     commands.addCommand(CommandIDs.restoreCheckpoint, {
       label: trans.__('Go Back to a Checkpoint'),
-      caption: trans.__(
-        'Bring back what a checkpoint kept, once you have seen what that changes'
-      ),
+      caption: trans.__('Restore a checkpoint after a preview of what changes'),
       icon: pastIcon,
       describedBy: {
         args: {
@@ -146,9 +144,7 @@ export function addTimelineCommands(
                 type: 'string',
                 enum: ['files', 'notebooks', 'variables', 'conversation']
               },
-              description: trans.__(
-                'What to bring back; without it all there is'
-              )
+              description: trans.__('What to restore; everything if left out')
             }
           },
           required: ['checkpoint']

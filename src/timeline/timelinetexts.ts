@@ -33,7 +33,7 @@ export function operationText(
     return trans.__('A restore that was cut short');
   }
   if (status === 'rolled_back') {
-    return trans.__('A restore that failed and was taken back');
+    return trans.__('A failed restore that was rolled back');
   }
   switch (kind) {
     case 'save':
@@ -51,8 +51,8 @@ export function operationText(
       return trans.__('A restore was undone');
     case 'recovery':
       return status === 'left'
-        ? trans.__('A half restore was kept as it was')
-        : trans.__('A half restore was taken back');
+        ? trans.__('An interrupted restore was kept as it was')
+        : trans.__('An interrupted restore was rolled back');
   }
 }
 

@@ -83,7 +83,7 @@ namespace Private {
 
   export const WORDS: Readonly<Record<Why['code'], Words>> = {
     no_kernel: trans =>
-      trans.__('It has no kernel that runs. Start one, then try again.'),
+      trans.__('It has no running kernel. Start one, then try again.'),
     kernel_busy: trans =>
       trans.__('Its kernel runs a cell. Wait for it, then try again.'),
     kernel_silent: trans =>
@@ -156,9 +156,7 @@ namespace Private {
         'These variables were dropped to make room. Choose another checkpoint.'
       ),
     values_damaged: trans =>
-      trans.__(
-        'What was kept of the variables is damaged. Choose another checkpoint.'
-      ),
+      trans.__('The saved variables are damaged. Choose another checkpoint.'),
     values_not_yours: trans =>
       trans.__(
         'These variables were not saved by you, or were changed since. Loading them would run code that somebody else wrote, so they are not loaded.'
@@ -199,9 +197,7 @@ namespace Private {
         'These cells were dropped to make room. Choose another checkpoint.'
       ),
     cells_damaged: trans =>
-      trans.__(
-        'What was kept of the cells is damaged. Choose another checkpoint.'
-      ),
+      trans.__('The saved cells are damaged. Choose another checkpoint.'),
     no_such_file: (trans, { path }) =>
       trans.__('The checkpoint has no file %1.', plainName(String(path))),
     file_too_large: (trans, { path, size }) =>
@@ -219,23 +215,23 @@ namespace Private {
       details(
         params,
         trans.__(
-          '%1 could not be restored, so everything was put back as it was. Look at that file and its folder, then try again.',
+          '%1 could not be restored, so the restore was rolled back. Check that file and its folder, then try again.',
           String(params.path)
         )
       ),
     no_room: (trans, { needed }) =>
       trans.__(
-        'The disk has not the %1 this needs, so nothing was changed. Make room on it, then try again.',
+        'Not enough disk space: this needs %1, so nothing was changed. Free some space, then try again.',
         sizeText(Number(needed), trans)
       ),
     changed_meanwhile: (trans, { path }) =>
       trans.__(
-        '%1 was changed at the same moment, so everything was put back as it was. Try again.',
+        '%1 was changed at the same time, so the restore was rolled back. Try again.',
         String(path)
       ),
     store_damaged: trans =>
       trans.__(
-        'What was kept of this checkpoint is damaged. Nothing was changed. Choose another checkpoint.'
+        'This checkpoint is damaged. Nothing was changed. Choose another checkpoint.'
       ),
     store_of_another_user: (trans, { path }) =>
       trans.__(
@@ -283,7 +279,7 @@ namespace Private {
       details(
         params,
         trans.__(
-          'A restore failed, and not everything could be put back. Mend what is said here, then take the half restore back in the time line.'
+          'A restore failed and could not be rolled back completely. Fix what is named here, then roll it back in the time line.'
         )
       ),
     conversation_deleted: trans =>

@@ -54,7 +54,7 @@ test('rows say how much changed and why something is missing, and stay clear dow
   await first.getByRole('button', { name: /^What to do with/ }).click();
   await lab.picture('menu');
   await lab.page.getByRole('menuitem', { name: 'Restore everything…' }).click();
-  await expect(line.dialog).toContainText('What to bring back');
+  await expect(line.dialog).toContainText('What to restore');
   await lab.picture('restore-of-everything');
   await lab.page.setViewportSize({ width: 360, height: 640 });
   await lab.picture('restore-on-a-small-screen');

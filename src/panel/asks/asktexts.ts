@@ -253,7 +253,7 @@ function describeHalt(
 function describeLimit(ask: AskMessage, trans: TranslationBundle): IAskTexts {
   return {
     sentence: limitText(ask.text, trans),
-    hint: trans.__('Going on allows as much again.'),
+    hint: trans.__('Continuing resets the limit.'),
     approve: trans.__('Go on'),
     deny: trans.__('Stop here')
   };

@@ -50,8 +50,8 @@ export function CondenseReport({
       {way === 'remote' ? (
         <p>
           {model === undefined
-            ? trans.__('The provider condensed it by itself.')
-            : trans.__('The provider of %1 condensed it by itself.', model)}
+            ? trans.__('The provider condensed it automatically.')
+            : trans.__('The provider of %1 condensed it automatically.', model)}
         </p>
       ) : (
         model !== undefined && (
@@ -101,7 +101,7 @@ export function ClearedReport({
       <p>
         {reason === 'old'
           ? trans.__(
-              'They are old, or say what others say too. A line tells the model that it can call the tool again.'
+              'They are old or duplicate later outputs. A line tells the model that it can call the tool again.'
             )
           : trans.__(
               'The provider refused the request as too long. A line tells the model that it can call the tool again.'

@@ -78,7 +78,7 @@ export function EmbeddedStep({
           ? trans.__('Starting %1 to see whether it runs here…', model.name)
           : state === 'getting'
             ? trans.__(
-                'You can go on working meanwhile. If you leave, it goes on coming.'
+                'You can keep working. The download continues if you close this.'
               )
             : ''}
       </p>

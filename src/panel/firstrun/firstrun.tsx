@@ -39,7 +39,7 @@ export function FirstRun(): JSX.Element | null {
       {conversations === 'unsupported' && (
         <p className="jp-hdspAgent-hint">
           {trans.__(
-            'No conversation can be begun on this server. Those it has kept can be read.'
+            'This server cannot start conversations. You can read the existing ones.'
           )}
         </p>
       )}

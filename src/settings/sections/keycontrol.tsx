@@ -44,7 +44,7 @@ export function KeyControl({ profile, field }: KeyControl.IProps): JSX.Element {
     const sure = await dialogs.confirm({
       title: trans.__('Remove this key?'),
       body: trans.__(
-        'The %1 of the profile “%2” is deleted from where it is kept. It cannot be brought back.',
+        'The %1 of the profile “%2” will be deleted. This cannot be undone.',
         field.title,
         profile.name
       ),

@@ -39,7 +39,7 @@ export async function askCellVersion(
     await showDialog({
       title,
       body: trans.__(
-        'No checkpoint has this cell otherwise than it is now. From the next checkpoint on, what it is now can be restored.'
+        'No checkpoint contains a different version of this cell. The present version can be restored from the next checkpoint on.'
       ),
       buttons: [Dialog.okButton({ label: trans.__('Close') })]
     });
@@ -168,9 +168,7 @@ function VersionDiff({
       aria-label={trans.__('What restoring changes')}
     >
       {before === after ? (
-        <p>
-          {trans.__('The text is the same; outputs or metadata were others.')}
-        </p>
+        <p>{trans.__('Same source; outputs or metadata differ.')}</p>
       ) : (
         <pre tabIndex={0}>
           {lines.map(({ kind, text }, index) => (

@@ -133,7 +133,7 @@ export class RestoreActions extends Listener {
     });
     return (
       choice &&
-      this._restore(place, trans.__('You are back at that moment.'), () =>
+      this._restore(place, trans.__('The checkpoint is restored.'), () =>
         this.api.restore(place, checkpoint, choice)
       )
     );
@@ -218,8 +218,8 @@ export class RestoreActions extends Listener {
     const [doing, done] = {
       tidy: [trans.__('Tidying…'), trans.__('The checkpoints are tidy.')],
       roll_back: [
-        trans.__('Taking the half restore back…'),
-        trans.__('The half restore is taken back.')
+        trans.__('Rolling the interrupted restore back…'),
+        trans.__('The interrupted restore was rolled back.')
       ],
       keep: [
         trans.__('Keeping things as they are…'),

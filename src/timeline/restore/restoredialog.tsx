@@ -178,7 +178,7 @@ function RestoreView({
       <CheckpointLine checkpoint={first.target} trans={trans} />
       {offered.length > 1 && (
         <fieldset className="jp-hdspAgent-timeline-parts">
-          <legend>{trans.__('What to bring back')}</legend>
+          <legend>{trans.__('What to restore')}</legend>
           {offered.map(part => (
             <label key={part}>
               <input
@@ -204,7 +204,7 @@ function RestoreView({
             checked={choice.overwrite}
             onChange={({ target }) => choose({ overwrite: target.checked })}
           />
-          {trans.__('Also bring back what you changed since')}
+          {trans.__('Also restore what you changed since then')}
         </label>
       )}
       <LeaveVariables

@@ -63,7 +63,7 @@ export function RestorePreviewText({
       {conversationGone && (
         <p>
           {trans.__(
-            'The conversation of this moment was deleted, so it cannot go back too.'
+            'The conversation of this checkpoint was deleted, so it cannot be restored with it.'
           )}
         </p>
       )}
@@ -198,7 +198,7 @@ function VariablesText({
         <p>
           {refuses
             ? trans.__(
-                'They cannot be brought back now. %1 Or leave the variables out.',
+                'They cannot be restored now. %1 Or leave the variables out.',
                 whyText(coded, whyNot, trans)
               )
             : trans.__(
@@ -208,9 +208,7 @@ function VariablesText({
         </p>
       ) : (
         <ul tabIndex={0}>
-          {cold && (
-            <li>{trans.__('The kernel has been started anew since.')}</li>
-          )}
+          {cold && <li>{trans.__('The kernel was restarted since then.')}</li>}
           {right > 0 && (
             <li>
               {trans._n(

@@ -95,10 +95,10 @@ namespace Private {
         );
       case 'content_filter':
         return trans.__(
-          'The provider’s filter refused this. Say it in another way, or choose another model.'
+          'The provider’s content filter blocked this. Rephrase it, or choose another model.'
         );
       case 'overloaded':
-        return trans.__('The provider is overloaded or down for the moment.');
+        return trans.__('The provider is overloaded or down at the moment.');
       case 'network':
         return trans.__(
           'The provider could not be reached. Check the connection and the address.'

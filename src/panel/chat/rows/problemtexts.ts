@@ -61,7 +61,7 @@ export function problemOf(
         ...plain,
         title: trans.__('A change did not fit'),
         advice: trans.__(
-          'Nothing was changed. The agent reads the file anew and tries again.'
+          'Nothing was changed. The agent reads the file again and retries.'
         )
       };
     case 'rooignore_error':
@@ -84,7 +84,9 @@ export function problemOf(
         ? {
             ...plain,
             title: trans.__('The model gave no answer'),
-            text: trans.__('It was asked again, and said nothing twice.'),
+            text: trans.__(
+              'The model was asked again and returned an empty answer both times.'
+            ),
             advice: trans.__(
               'Its server may be overloaded, or the conversation too long for it.'
             )

@@ -71,7 +71,7 @@ describe('rows of what the model does not see any more', () => {
     });
     await rows.click('What was kept, and what was dropped');
     expect(text(2)).toContain(
-      'The provider of small-1 condensed it by itself.'
+      'The provider of small-1 condensed it automatically.'
     );
   });
 

@@ -97,7 +97,7 @@ describe('going back', () => {
     expect(said).toContain('and 2 variables more');
     expect(said).toContain('Lost: conn (Connection), because it is open');
     await check('Variables');
-    await check('Also bring back what you changed since');
+    await check('Also restore what you changed since then');
     await opened.settle(() => opened.acceptButton?.click());
     expect(opened.rest.of(RESTORE)[0].body).toEqual({
       parts: {
@@ -108,7 +108,7 @@ describe('going back', () => {
         overwrite: true
       }
     });
-    expect(opened.said?.message).toBe('You are back at that moment.');
+    expect(opened.said?.message).toBe('The checkpoint is restored.');
     expect(opened.said?.options.actions?.map(({ label }) => label)).toEqual([
       'Undo'
     ]);
@@ -148,11 +148,9 @@ describe('going back', () => {
     await opened.settle(() => void opened.ui.restoreActions.restore({}, 'm-1'));
     const said = opened.dialog?.textContent ?? '';
     expect(said).toContain(
-      'They cannot be brought back now. Its kernel runs a cell. Wait for it, then try again. Or leave the variables out.'
+      'They cannot be restored now. Its kernel runs a cell. Wait for it, then try again. Or leave the variables out.'
     );
-    expect(said).toContain(
-      'They stay as they are: It has no kernel that runs.'
-    );
+    expect(said).toContain('They stay as they are: It has no running kernel.');
     expect(said).toContain('because you changed it since: (empty)');
     expect(said).not.toContain('English');
   });
@@ -346,7 +344,7 @@ describe('going back', () => {
     }));
     await choose();
     expect(opened.dialog?.textContent).toContain(
-      'No checkpoint has this cell otherwise'
+      'No checkpoint contains a different version'
     );
   });
 
@@ -369,7 +367,7 @@ describe('going back', () => {
       opened.rest.answers.set(LOOK, () => preview({ files: FILES }));
       opened.rest.answers.set(UNDO, () => result());
       await opened.settle(() => void opened.ui.restoreActions.undo({}, 'op'));
-      await check('Also bring back what you changed since');
+      await check('Also restore what you changed since then');
       expect(opened.rest.of(LOOK).at(-1)?.body).toEqual({ overwrite: true });
       await opened.settle(() => opened.acceptButton?.click());
       expect(opened.rest.of(UNDO)[0].body).toEqual({ overwrite: true });
@@ -415,11 +413,11 @@ describe('going back', () => {
           ? 'model: It stays as it is: it holds a lock'
           : 'Lost: model (Model), because it holds a lock'
       );
-      expect(said.includes('Also bring back what you changed since')).toBe(
+      expect(said.includes('Also restore what you changed since then')).toBe(
         stays
       );
       if (stays) {
-        await check('Also bring back what you changed since');
+        await check('Also restore what you changed since then');
         expect(opened.dialog?.textContent).toContain(
           'Removed, since they came later: model'
         );
