@@ -67,7 +67,7 @@ export class AgentNotebooks extends Listener {
     this._client = client;
     this._notebooks = notebooks;
     this._pointers = new PendingMetadata(notebooks);
-    this._lastFiled = new LastSaved(notebooks);
+    this._lastSaved = new LastSaved(notebooks);
     client.messageReceived.connect(this._onMessage, this);
     client.statusChanged.connect(this._onStatus, this);
     notebooks.changed.connect(this._tell, this);
@@ -114,7 +114,7 @@ export class AgentNotebooks extends Listener {
 
   protected override release(): void {
     this._pointers.dispose();
-    this._lastFiled.dispose();
+    this._lastSaved.dispose();
   }
 
   private _onMessage(_: ChannelClient, message: ExtensionMessage): void {
@@ -360,10 +360,10 @@ export class AgentNotebooks extends Listener {
       void this._inTurn(panel, async () => {
         const { context } = panel;
         if (
-          this._lastFiled.has(context.model) &&
+          this._lastSaved.has(context.model) &&
           context.contentsModel?.hash !== contentHash
         ) {
-          await reloadMerged(panel, this._notebooks, this._lastFiled);
+          await reloadMerged(panel, this._notebooks, this._lastSaved);
         }
         return true;
       });
@@ -395,7 +395,7 @@ export class AgentNotebooks extends Listener {
   private readonly _client: ChannelClient;
   private readonly _notebooks: OpenNotebooks;
   private readonly _pointers: PendingMetadata;
-  private readonly _lastFiled: LastSaved;
+  private readonly _lastSaved: LastSaved;
   private readonly _outputs = new RunningOutputs();
   private readonly _saves = new WeakMap<
     NotebookPanel['context'],

@@ -1,6 +1,6 @@
 import * as React from 'react';
 
-import { keyTrouble } from '../state/modelsetup';
+import { keyProblem } from '../state/modelsetup';
 import { AskBar } from './asks/askbar';
 import { ErrorBoundary } from '../ui/errorboundary';
 import { UndoBar } from './changes/undobar';
@@ -23,7 +23,7 @@ import { usePanel } from '../ui/services';
 export function PanelBody(): JSX.Element | null {
   const { store, state: panel, openSettings, node, trans } = usePanel();
   const isKnown = useStore(store, ({ state }) => state !== null);
-  const trouble = useStore(store, ({ state }) => state && keyTrouble(state));
+  const trouble = useStore(store, ({ state }) => state && keyProblem(state));
   const notices = useStore(store, ({ notices }) => notices);
   const isEmpty = useStore(store, ({ order }) => order.length === 0);
   const taskId = useStore(store, ({ state }) => state?.currentTaskId ?? null);

@@ -67,16 +67,6 @@ export abstract class RemoteData<T> implements IDisposable {
     return this._refreshing;
   }
 
-  /**
-   * Forget what went wrong last.
-   */
-  clearError(): void {
-    if (this._error !== null) {
-      this._error = null;
-      this.emitChanged();
-    }
-  }
-
   protected abstract fetch(): Promise<T>;
 
   /**

@@ -155,10 +155,6 @@ export class SettingsApi {
       .freed;
   }
 
-  localRuntime(): Promise<LocalRuntimeView> {
-    return this._request('GET /local-runtime', {});
-  }
-
   /**
    * Have an embedded model say a few words, to see whether it runs here and how fast.
    */

@@ -239,13 +239,6 @@ export class TimelineApi extends SettingsApi {
   }
 
   /**
-   * What the checkpoints of a workspace take.
-   */
-  store(place: IPlace): Promise<StoreView> {
-    return this._request('GET /checkpoints/store', { query: { ...place } });
-  }
-
-  /**
    * Bring the store within its limits, or settle a restore that was cut short.
    */
   act(place: IPlace, action: StoreActionBody['action']): Promise<StoreView> {

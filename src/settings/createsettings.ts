@@ -29,9 +29,9 @@ export interface ISettingsEnvironment {
  * Create the settings and have them ask the server for what they show.
  */
 export function createSettings(
-  surroundings: ISettingsEnvironment
+  environment: ISettingsEnvironment
 ): MainAreaWidget<SettingsWidget> {
-  const { serverSettings, translator, channel } = surroundings;
+  const { serverSettings, translator, channel } = environment;
   const trans = translator.load('hdsp_agent');
   const model = new SettingsModel({
     api: new SettingsApi(serverSettings),

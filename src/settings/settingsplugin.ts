@@ -40,12 +40,12 @@ export const settingsPlugin: JupyterFrontEndPlugin<void> = {
     translator: ITranslator | null,
     renderers: IFormRendererRegistry | null
   ): void => {
-    const surroundings = {
+    const environment = {
       serverSettings: app.serviceManager.serverSettings,
       translator: translator ?? nullTranslator,
       channel
     };
-    const trans = surroundings.translator.load('hdsp_agent');
+    const trans = environment.translator.load('hdsp_agent');
     const tracker = new WidgetTracker<MainAreaWidget<SettingsWidget>>({
       namespace: NAMESPACE
     });
@@ -53,7 +53,7 @@ export const settingsPlugin: JupyterFrontEndPlugin<void> = {
     const add = (
       create: typeof createSettings
     ): MainAreaWidget<SettingsWidget> => {
-      const widget = create(surroundings);
+      const widget = create(environment);
       widget.id = NAMESPACE;
       widget.content.sectionChanged.connect(() => {
         void tracker.save(widget);

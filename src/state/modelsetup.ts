@@ -66,7 +66,7 @@ function areKeysKnown({ secretStatus }: AgentState): boolean {
 /**
  * What hinders keys from being kept; `null` if nothing does, or nobody knows yet.
  */
-export function keyTrouble(state: AgentState): SecretStorageStatus | null {
+export function keyProblem(state: AgentState): SecretStorageStatus | null {
   const storage = state.secretStatus?.storage;
   return storage && !storage.available && storage.code !== 'checking'
     ? storage

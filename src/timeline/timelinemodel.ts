@@ -116,7 +116,7 @@ export class TimelineModel extends Listener {
    * @returns Whether nothing else was to be shown meanwhile.
    */
   async show(filter: ITimelineFilter): Promise<boolean> {
-    const wish = ++this._wish;
+    const request = ++this._newestRequest;
     const isSame = JSON.stringify(filter) === JSON.stringify(this._filter);
     this._filter = filter;
     if (!isSame) {
@@ -125,7 +125,7 @@ export class TimelineModel extends Listener {
       this._open = null;
     }
     await this.refresh();
-    return wish === this._wish;
+    return request === this._newestRequest;
   }
 
   /**
@@ -138,10 +138,10 @@ export class TimelineModel extends Listener {
    * meanwhile.
    */
   async reveal(checkpoint: string, against: Comparison): Promise<boolean> {
-    const wish = ++this._wish;
+    const request = ++this._newestRequest;
     for (;;) {
       await this._settled();
-      if (wish !== this._wish) {
+      if (request !== this._newestRequest) {
         return false;
       }
       const found = this._operations.find(
@@ -255,7 +255,7 @@ export class TimelineModel extends Listener {
   private _against: Comparison = 'previous';
   private _turn = 0;
   private _loaded: Promise<void> = Promise.resolve();
-  private _wish = 0;
+  private _newestRequest = 0;
 }
 
 /**

@@ -37,13 +37,13 @@ export interface ICellsEnvironment {
  *
  * @returns A disposable that takes it all away.
  */
-export function createCells(surroundings: ICellsEnvironment): IDisposable {
-  const { commands, notebooks, tracker, trans } = surroundings;
-  const actions = new CellActions(surroundings);
+export function createCells(environment: ICellsEnvironment): IDisposable {
+  const { commands, notebooks, tracker, trans } = environment;
+  const actions = new CellActions(environment);
   const added = Private.addCommands(
     commands,
     actions,
-    new CellFinder(surroundings),
+    new CellFinder(environment),
     trans
   );
   const notify = () => {

@@ -16,7 +16,7 @@ const BUSY_MILLISECONDS = 5_000;
  * What the person does in a notebook. Scrolling itself is not among it: the
  * page scrolls as well.
  */
-const DOINGS = ['wheel', 'touchmove', 'keydown', 'pointerdown'] as const;
+const PERSON_EVENTS = ['wheel', 'touchmove', 'keydown', 'pointerdown'] as const;
 
 /**
  * Brings what the agent does in one view of a notebook into sight, unless the
@@ -34,8 +34,8 @@ export class ViewFollower extends Listener {
     this._active = panel.content.activeCell;
     this._button = this._createButton();
     panel.node.append(this._button);
-    for (const doing of DOINGS) {
-      panel.content.node.addEventListener(doing, this, {
+    for (const event of PERSON_EVENTS) {
+      panel.content.node.addEventListener(event, this, {
         capture: true,
         passive: true
       });
@@ -53,8 +53,8 @@ export class ViewFollower extends Listener {
   }
 
   protected override release(): void {
-    for (const doing of DOINGS) {
-      this._options.panel.content.node.removeEventListener(doing, this, {
+    for (const event of PERSON_EVENTS) {
+      this._options.panel.content.node.removeEventListener(event, this, {
         capture: true
       });
     }

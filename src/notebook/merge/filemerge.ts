@@ -29,7 +29,7 @@ export interface IMerged {
   /**
    * What the file says.
    */
-  readonly filed: ISavedNotebook;
+  readonly inFile: ISavedNotebook;
   /**
    * Whether the notebook says more than the file, which is unsaved.
    */
@@ -58,7 +58,7 @@ export function mergeFile(
   const merge = new Merge(model, base, file);
   merge.cellsAndTexts();
   merge.outputs();
-  return { filed: merge.savedForm(), unsaved: merge.unsaved };
+  return { inFile: merge.savedForm(), unsaved: merge.unsaved };
 }
 
 /**
@@ -73,7 +73,7 @@ interface IPair {
   /**
    * What the file says of it.
    */
-  readonly filed: ISavedCell;
+  readonly inFile: ISavedCell;
   /**
    * What the file said of it before.
    */
@@ -139,7 +139,7 @@ class Merge {
       ({ id }) => id
     )) {
       const pair = pairs.get(name);
-      if (cell.type === 'code' && pair?.filed.type === 'code') {
+      if (cell.type === 'code' && pair?.inFile.type === 'code') {
         this._mergeOutputs(cell as ICodeCellModel, { ...pair, id: name });
       }
     }
@@ -151,11 +151,11 @@ class Merge {
   savedForm(): ISavedNotebook {
     return {
       cells: new Map(
-        this._pairs.map(({ id, ownId, filed, copy }): [string, ISavedCell] => [
+        this._pairs.map(({ id, ownId, inFile, copy }): [string, ISavedCell] => [
           id ?? ownId ?? UUID.uuid4(),
           {
-            ...filed,
-            outputs: this._shown.get(id) ?? filed.outputs,
+            ...inFile,
+            outputs: this._shown.get(id) ?? inFile.outputs,
             ...(copy === undefined ? {} : { copy })
           }
         ])
@@ -174,19 +174,19 @@ class Merge {
     const known = new Set<string>();
     const pairs = this._file.cells.map((theirs): IPair => {
       const id = theirs.id as string | undefined;
-      const filed = savedCell(theirs);
+      const inFile = savedCell(theirs);
       if (id === undefined || known.has(id)) {
-        return { theirs, ownId: undefined, filed, id: null };
+        return { theirs, ownId: undefined, inFile, id: null };
       }
       known.add(id);
       const base = this._base.cells.get(id);
-      return { theirs, ownId: id, filed, base, id: here.has(id) ? id : null };
+      return { theirs, ownId: id, inFile, base, id: here.has(id) ? id : null };
     });
     const left = [...this._base.cells].filter(([id]) => !known.has(id));
     const named = pairs.filter(({ base }) => base === undefined);
     const same = pairedByText(
       left.map(([, { type, source }]) => ({ type, text: source })),
-      named.map(({ filed: { type, source } }) => ({ type, text: source }))
+      named.map(({ inFile: { type, source } }) => ({ type, text: source }))
     );
     named.forEach((pair, place) => {
       const [id, cell] = left[same.get(place) ?? -1] ?? [null, undefined];
@@ -280,8 +280,8 @@ class Merge {
   }
 
   private _insert(pair: IPair, before: string | null): void {
-    const { theirs, ownId, filed, base } = pair;
-    if (base !== undefined && base.source === filed.source) {
+    const { theirs, ownId, inFile, base } = pair;
+    if (base !== undefined && base.source === inFile.source) {
       // It was deleted here, and nobody wrote in it there.
       this.unsaved = true;
       return;
@@ -300,26 +300,26 @@ class Merge {
   }
 
   private _merge(id: string, pair: IPair): void {
-    const { theirs, filed } = pair;
+    const { theirs, inFile } = pair;
     const cell = this._list.get(id);
     const known = this._base.cells.get(id);
-    const isOther = cell.cell_type !== filed.type;
+    const isOther = cell.cell_type !== inFile.type;
     const isMine = known
       ? this._isWritten(id)
-      : cell.getSource() !== filed.source;
+      : cell.getSource() !== inFile.source;
     if (isOther && !isMine) {
       this._list.replace(this._list.place(id), { ...theirs, id: cell.getId() });
       return;
     }
     const base = known ?? {
-      ...filed,
-      source: commonText(cell.getSource(), filed.source),
+      ...inFile,
+      source: commonText(cell.getSource(), inFile.source),
       attachments: {}
     };
     if (!this._followCopy(cell, pair, base)) {
       const merged =
-        !isOther || (known && filed.type === base.type)
-          ? mergedText(base.source, cell.getSource(), filed.source)
+        !isOther || (known && inFile.type === base.type)
+          ? mergedText(base.source, cell.getSource(), inFile.source)
           : null;
       if (merged === null) {
         pair.copy = this._put(theirs, id, UUID.uuid4());
@@ -327,16 +327,16 @@ class Merge {
         this._list.change(() => replaceSource(cell, merged));
       }
     }
-    this.unsaved ||= isOther || cell.getSource() !== filed.source;
+    this.unsaved ||= isOther || cell.getSource() !== inFile.source;
     this._list.change(() => {
       this._mergeMetadata(
         base.metadata,
         cell.getMetadata(),
-        filed.metadata,
+        inFile.metadata,
         cell
       );
       if (cell.cell_type !== 'code') {
-        this._mergeAttachments(base, cell as ISharedAttachmentsCell, filed);
+        this._mergeAttachments(base, cell as ISharedAttachmentsCell, inFile);
       }
     });
   }
@@ -349,7 +349,7 @@ class Merge {
    * @returns Whether it was taken up.
    */
   private _followCopy(cell: Cell, pair: IPair, base: ISavedCell): boolean {
-    const { theirs, filed } = pair;
+    const { theirs, inFile } = pair;
     if (base.copy === undefined || !this._list.has(base.copy)) {
       return false;
     }
@@ -357,7 +357,7 @@ class Merge {
     const isUntouched =
       copy.getSource() === base.source && copy.cell_type === base.type;
     const isSettled =
-      cell.getSource() === filed.source && cell.cell_type === filed.type;
+      cell.getSource() === inFile.source && cell.cell_type === inFile.type;
     if (isSettled) {
       if (isUntouched) {
         this._list.remove(this._list.place(base.copy));
@@ -365,14 +365,14 @@ class Merge {
       return false;
     }
     pair.copy = base.copy;
-    if (filed.source === base.source && filed.type === base.type) {
+    if (inFile.source === base.source && inFile.type === base.type) {
       return true;
     }
     const place = this._list.place(base.copy);
-    const merged = mergedText(base.source, copy.getSource(), filed.source);
-    if (isUntouched && copy.cell_type !== filed.type) {
+    const merged = mergedText(base.source, copy.getSource(), inFile.source);
+    if (isUntouched && copy.cell_type !== inFile.type) {
       this._list.replace(place, { ...theirs, id: copy.getId() });
-    } else if (merged !== null && copy.cell_type === filed.type) {
+    } else if (merged !== null && copy.cell_type === inFile.type) {
       this._list.change(() => replaceSource(copy, merged));
     } else {
       pair.copy = this._put(theirs, base.copy, UUID.uuid4());
@@ -383,13 +383,13 @@ class Merge {
   private _mergeAttachments(
     base: ISavedCell,
     cell: ISharedAttachmentsCell,
-    filed: ISavedCell
+    inFile: ISavedCell
   ): void {
     const mine = attachmentsOf(cell);
     const { changes, kept } = mergedObject(
       base.attachments,
       mine,
-      filed.attachments
+      inFile.attachments
     );
     this.unsaved ||= kept.length > 0;
     if (changes.length > 0) {
@@ -430,20 +430,20 @@ class Merge {
    */
   private _mergeOutputs(
     cell: ICodeCellModel,
-    { id, theirs, filed }: IPair & { readonly id: string }
+    { id, theirs, inFile }: IPair & { readonly id: string }
   ): void {
     const { outputs, metadata } = theirs as nbformat.ICodeCell;
-    const isFiled =
-      cell.executionCount === filed.count &&
-      outputsHash(cell.sharedModel.getOutputs()) === filed.outputs;
+    const isSaved =
+      cell.executionCount === inFile.count &&
+      outputsHash(cell.sharedModel.getOutputs()) === inFile.outputs;
     const isRunning =
       'executionState' in cell && cell.executionState === 'running';
-    if (!isFiled && (isRunning || this._isRun(id))) {
+    if (!isSaved && (isRunning || this._isRun(id))) {
       this.unsaved = true;
       return;
     }
     setOutputs(cell, outputs, metadata.trusted === true);
-    cell.executionCount = filed.count;
+    cell.executionCount = inFile.count;
     // Lab works in returns and the like: it may not say what the file says.
     this._shown.set(id, outputsHash(cell.sharedModel.getOutputs()));
   }

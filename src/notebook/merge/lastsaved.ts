@@ -41,7 +41,7 @@ export class LastSaved extends Listener {
    * What the file was, if that is known.
    */
   of(model: INotebookModel): ISavedNotebook | undefined {
-    return this._known.get(model)?.filed;
+    return this._known.get(model)?.inFile;
   }
 
   /**
@@ -49,9 +49,9 @@ export class LastSaved extends Listener {
    */
   note(
     model: INotebookModel,
-    filed: ISavedNotebook = savedNotebook(model.sharedModel)
+    inFile: ISavedNotebook = savedNotebook(model.sharedModel)
   ): void {
-    this._known.set(model, { filed, cells: new Set(model.sharedModel.cells) });
+    this._known.set(model, { inFile, cells: new Set(model.sharedModel.cells) });
   }
 
   protected override release(): void {
@@ -67,12 +67,12 @@ export class LastSaved extends Listener {
     const saved = this._saving.get(model);
     this._saving.delete(model);
     if (state === 'completed' && saved !== undefined) {
-      if (Private.isReadAnew(model, saved)) {
+      if (Private.isReloaded(model, saved)) {
         this.note(model);
         return;
       }
       this._known.set(model, saved);
-      if (Private.isTyped(model, saved.filed)) {
+      if (Private.isTyped(model, saved.inFile)) {
         // Lab counts everything as saved when a save ends.
         model.dirty = true;
       }
@@ -85,7 +85,7 @@ export class LastSaved extends Listener {
    */
   private _onFile({ model }: Context): void {
     const known = this._known.get(model);
-    if (known === undefined || Private.isReadAnew(model, known)) {
+    if (known === undefined || Private.isReloaded(model, known)) {
       this.note(model);
     }
   }
@@ -99,7 +99,7 @@ export class LastSaved extends Listener {
  * What a file was, and the cells that showed it.
  */
 interface IKnown {
-  readonly filed: ISavedNotebook;
+  readonly inFile: ISavedNotebook;
   readonly cells: ReadonlySet<unknown>;
 }
 
@@ -109,12 +109,12 @@ interface IKnown {
 namespace Private {
   export function known({ sharedModel }: INotebookModel): IKnown {
     return {
-      filed: savedNotebook(sharedModel),
+      inFile: savedNotebook(sharedModel),
       cells: new Set(sharedModel.cells)
     };
   }
 
-  export function isReadAnew(
+  export function isReloaded(
     { sharedModel }: INotebookModel,
     { cells }: IKnown
   ): boolean {

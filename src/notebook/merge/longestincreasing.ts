@@ -1,5 +1,5 @@
 /**
- * The most of these numbers that rise as they stand.
+ * The most of these numbers that rise, in the order they have.
  */
 export function longestIncreasing(numbers: readonly number[]): number[] {
   const tails: number[] = [];
@@ -10,13 +10,13 @@ export function longestIncreasing(numbers: readonly number[]): number[] {
     before.set(number, tails[place - 1]);
     tails[place] = number;
   }
-  const rise: number[] = [];
+  const longest: number[] = [];
   for (
     let number = tails.at(-1);
     number !== undefined;
     number = before.get(number)
   ) {
-    rise.unshift(number);
+    longest.unshift(number);
   }
-  return rise;
+  return longest;
 }

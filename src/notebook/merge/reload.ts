@@ -18,20 +18,20 @@ import type { OpenNotebooks } from '../opennotebooks';
 export async function reloadMerged(
   { context, content: notebook }: NotebookPanel,
   notebooks: OpenNotebooks,
-  lastFiled: LastSaved
+  lastSaved: LastSaved
 ): Promise<void> {
   const { mergeFile } = await import('./filemerge');
   const { model } = context;
   model.fromJSON = content => {
-    const base = lastFiled.of(model) ?? savedNotebook(model.sharedModel);
+    const base = lastSaved.of(model) ?? savedNotebook(model.sharedModel);
     notebooks.changeForAgent({ context }, () => {
       keepActiveCell(notebook, () => {
-        const { filed, unsaved } = mergeFile(
+        const { inFile, unsaved } = mergeFile(
           model,
           base,
           content as unknown as nbformat.INotebookContent
         );
-        lastFiled.note(model, filed);
+        lastSaved.note(model, inFile);
         model.dirty = unsaved;
       });
     });

@@ -113,6 +113,6 @@ export function withUniqueNames<T>(
 /**
  * A text that nbformat keeps in one piece, or in lines.
  */
-export function inOneText(text: nbformat.MultilineString): string {
+function inOneText(text: nbformat.MultilineString): string {
   return typeof text === 'string' ? text : text.join('');
 }

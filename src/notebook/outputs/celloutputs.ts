@@ -37,7 +37,7 @@ export function setOutputs(
  * Have the cell's outputs shown as the person trusts them or not, now and when
  * the cell is made anew.
  */
-export function setTrusted(cell: ICodeCellModel, trusted: boolean): void {
+function setTrusted(cell: ICodeCellModel, trusted: boolean): void {
   cell.trusted = trusted;
   cell.sharedModel.setMetadata('trusted', trusted);
 }

@@ -3,7 +3,7 @@ import type { ICellChange, IRemovedCell } from '../operations';
 /**
  * A change of the agent that nobody has looked at.
  */
-export interface IToldChange {
+export interface IReportedChange {
   readonly path: string;
   readonly taskId: string | null;
   readonly change: ICellChange;
@@ -13,7 +13,7 @@ export interface IToldChange {
  * The changes in what the server answers to `openNotebooks`: those of notebooks
  * that this page has only now, or in another form than before.
  */
-export function unreviewedIn(answer: unknown): IToldChange[] {
+export function unreviewedIn(answer: unknown): IReportedChange[] {
   const { unreviewed } = (answer ?? {}) as Private.IAnswer;
   return Object.entries(unreviewed ?? {}).flatMap(([path, changes]) =>
     changes.map(({ taskId, ...change }) => ({

@@ -248,7 +248,7 @@ function AnswerTrouble(): JSX.Element | null {
         className="jp-hdspAgent-asks-icon"
         aria-label={close}
         title={close}
-        onClick={() => answers.dismissTrouble()}
+        onClick={() => answers.dismissProblem()}
       >
         <closeIcon.react tag="span" aria-hidden="true" width="16px" />
       </button>

@@ -69,43 +69,43 @@ function atPresent(tool: Tool, present: (path: string) => string): Tool {
   };
 }
 
-type Words = Partial<IAskTexts> & { readonly sentence: string };
+type Texts = Partial<IAskTexts> & { readonly sentence: string };
 
 function wordsOf(
   tool: Tool,
   trans: TranslationBundle,
   modes: readonly ModeConfig[] | undefined
-): Words {
+): Texts {
   switch (tool.tool) {
     case 'editedExistingFile':
     case 'appliedDiff':
     case 'newFileCreated':
     case 'generateImage':
-      return fileWords(tool, trans);
+      return fileTexts(tool, trans);
     case 'editCells':
     case 'createNotebook':
-      return notebookWords(tool, trans);
+      return notebookTexts(tool, trans);
     case 'runCells':
     case 'runCode':
     case 'installPackages':
-      return runWords(tool, trans);
+      return runTexts(tool, trans);
     case 'startKernel':
     case 'interruptKernel':
     case 'restartKernel':
-      return kernelWords(tool, trans);
+      return kernelTexts(tool, trans);
     case 'switchMode':
     case 'newTask':
     case 'finishTask':
     case 'updateTodoList':
     case 'runSlashCommand':
     case 'skill':
-      return flowWords(tool, trans, modeName(trans, tool.mode ?? '', modes));
+      return flowTexts(tool, trans, modeName(trans, tool.mode ?? '', modes));
     default:
-      return readWords(tool, trans);
+      return readTexts(tool, trans);
   }
 }
 
-function fileWords(tool: Tool, trans: TranslationBundle): Words {
+function fileTexts(tool: Tool, trans: TranslationBundle): Texts {
   const path = plainName(tool.path ?? '');
   if (tool.batchDiffs?.length) {
     return {
@@ -137,7 +137,7 @@ function fileWords(tool: Tool, trans: TranslationBundle): Words {
   }
 }
 
-function notebookWords(tool: Tool, trans: TranslationBundle): Words {
+function notebookTexts(tool: Tool, trans: TranslationBundle): Texts {
   const path = plainName(tool.path ?? '');
   const edits = tool.cellEdits ?? [];
   if (tool.tool === 'createNotebook') {
@@ -220,7 +220,7 @@ function typeSentence(
   }
 }
 
-function runWords(tool: Tool, trans: TranslationBundle): Words {
+function runTexts(tool: Tool, trans: TranslationBundle): Texts {
   const path = plainName(tool.path ?? '');
   const cells = tool.cells ?? [];
   const code = cells.map(cell => cell.code).join('\n\n');
@@ -267,7 +267,7 @@ function numbers(cells: readonly CellCode[]): string {
   return cells.map(({ number }) => String(number ?? '?')).join(', ');
 }
 
-function kernelWords(tool: Tool, trans: TranslationBundle): Words {
+function kernelTexts(tool: Tool, trans: TranslationBundle): Texts {
   const path = plainName(tool.path ?? '');
   switch (tool.tool) {
     case 'startKernel':
@@ -300,7 +300,7 @@ function kernelWords(tool: Tool, trans: TranslationBundle): Words {
   }
 }
 
-function flowWords(tool: Tool, trans: TranslationBundle, mode: string): Words {
+function flowTexts(tool: Tool, trans: TranslationBundle, mode: string): Texts {
   switch (tool.tool) {
     case 'switchMode':
       return {
@@ -348,7 +348,7 @@ function flowWords(tool: Tool, trans: TranslationBundle, mode: string): Words {
   }
 }
 
-function readWords(tool: Tool, trans: TranslationBundle): Words {
+function readTexts(tool: Tool, trans: TranslationBundle): Texts {
   const path = plainName(tool.path ?? '');
   const batch = tool.batchFiles ?? tool.batchDirs;
   if (batch?.length) {

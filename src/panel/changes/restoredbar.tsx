@@ -25,7 +25,7 @@ export function useRestored(): IRestored | null {
   const restored = usePanelState(state, ({ restored }) => restored);
   const isOver = useStore(
     store,
-    store => restored !== null && isGoneOn(store, restored)
+    store => restored !== null && hasContinued(store, restored)
   );
   return isOver ? null : restored;
 }
@@ -119,7 +119,7 @@ function restoredText(
     .join(' ');
 }
 
-function isGoneOn(
+function hasContinued(
   store: AgentStore,
   { taskId, result, isPutAway }: IRestored
 ): boolean {

@@ -23,7 +23,7 @@ import { useSending } from './usesending';
 import {
   useSendBlocker,
   useComposerState,
-  useTrouble
+  useProblem
 } from './usecomposerstate';
 import { useSuggestions } from './suggestions/usesuggestions';
 import { placeholderOf, sendLabelOf } from './composertexts';
@@ -50,7 +50,7 @@ function OpenComposer(): JSX.Element {
   const { node, store, trans } = usePanel();
   const root = React.useRef<HTMLElement>(null);
   const taskId = useStore(store, ({ state }) => state?.currentTaskId ?? null);
-  const [trouble, setTrouble] = useTrouble(taskId);
+  const [trouble, setTrouble] = useProblem(taskId);
   const obstacle = useSendBlocker(store);
   // An empty panel tells at length how to set up a model.
   const isTold =

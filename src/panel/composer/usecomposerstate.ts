@@ -46,7 +46,7 @@ export function useSendBlocker(store: AgentStore): SendBlocker | null {
  * @returns It, and a function that tells it; what is told late belongs to the
  * conversation it is about, and is not shown with another one.
  */
-export function useTrouble(
+export function useProblem(
   taskId: string | null
 ): [string | null, (text: string | null) => void] {
   const [troubles, setTroubles] = React.useState<

@@ -33,7 +33,7 @@ export function useSending(options: useSending.IOptions): ISending {
   const { state } = services;
   const { taskId } = options;
   const [busy, setBusy] = React.useState<ReadonlySet<string | null>>(new Set());
-  const wished = React.useRef(new Map<string | null, IDraft>());
+  const requested = React.useRef(new Map<string | null, IDraft>());
   const latest = React.useRef(options);
   latest.current = options;
   const isBusy = busy.has(taskId);
@@ -50,17 +50,17 @@ export function useSending(options: useSending.IOptions): ISending {
       onFailed(asErrorBody(reason));
     }
     setBusy(before => new Set([...before].filter(other => other !== from)));
-    const wish = wished.current.get(from);
-    wished.current.delete(from);
-    if (wish && into !== undefined && isStillWished(wish, into)) {
+    const request = requested.current.get(from);
+    requested.current.delete(from);
+    if (request && into !== undefined && isStillRequested(request, into)) {
       await sendNow(into);
     }
   };
 
-  const isStillWished = (wish: IDraft, into: string | null) =>
+  const isStillRequested = (request: IDraft, into: string | null) =>
     latest.current.taskId === into &&
     latest.current.isReady &&
-    JSONExt.deepEqual(plainDraft(wish), plainDraft(state.draft(into)));
+    JSONExt.deepEqual(plainDraft(request), plainDraft(state.draft(into)));
 
   const send = () => {
     const draft = state.draft(taskId);
@@ -69,9 +69,9 @@ export function useSending(options: useSending.IOptions): ISending {
         void sendNow(taskId);
       }
     } else if (isBlank(draft)) {
-      wished.current.delete(taskId);
+      requested.current.delete(taskId);
     } else {
-      wished.current.set(taskId, draft);
+      requested.current.set(taskId, draft);
     }
   };
   return { isBusy, send };

@@ -82,7 +82,7 @@ export function EmbeddedStep({
               )
             : ''}
       </p>
-      <Trouble error={trouble} />
+      <DownloadProblem error={trouble} />
       {model && !isStarting && (
         <Buttons
           embedded={embedded}
@@ -141,7 +141,7 @@ function Facts({
 /**
  * What went wrong, brought into sight.
  */
-function Trouble({ error }: { error: ErrorBody | null }): JSX.Element {
+function DownloadProblem({ error }: { error: ErrorBody | null }): JSX.Element {
   const place = React.useRef<HTMLDivElement>(null);
   const code = error?.code;
   React.useEffect(() => {

@@ -217,7 +217,7 @@ function freeOf({ used, reserved, window }: IContextUse): number {
  * The whole of it in one or two sentences.
  */
 function contextSentence(use: IContextUse, trans: TranslationBundle): string {
-  const sentence = roomSentence(use, trans);
+  const sentence = windowText(use, trans);
   return use.condenseAt === null || use.window === null
     ? sentence
     : trans.__(
@@ -227,7 +227,7 @@ function contextSentence(use: IContextUse, trans: TranslationBundle): string {
       );
 }
 
-function roomSentence(use: IContextUse, trans: TranslationBundle): string {
+function windowText(use: IContextUse, trans: TranslationBundle): string {
   const { used, reserved, window } = use;
   if (window === null) {
     return trans.__('The conversation takes %1 tokens.', fullCount(used));

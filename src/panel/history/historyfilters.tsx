@@ -262,7 +262,7 @@ function DateFilter({
 /**
  * The moment a day begins where the reader is; `null` for what is no day.
  */
-export function startOfDay(day: string, daysAfter: number): number | null {
+function startOfDay(day: string, daysAfter: number): number | null {
   const [year, month, date] = day.split('-').map(Number);
   // Not every day has 24 hours.
   const moment = new Date(year, month - 1, date + daysAfter).getTime();
@@ -272,7 +272,7 @@ export function startOfDay(day: string, daysAfter: number): number | null {
 /**
  * The day a moment belongs to where the reader is.
  */
-export function dayOf(moment: number, daysAfter: number): string {
+function dayOf(moment: number, daysAfter: number): string {
   const date = new Date(moment);
   date.setDate(date.getDate() + daysAfter);
   const pad = (part: number) => String(part).padStart(2, '0');

@@ -30,7 +30,7 @@ export function bytesText(bytes: number, trans: TranslationBundle): string {
 /**
  * A number of tokens a second.
  */
-export function rateText(rate: number): string {
+function rateText(rate: number): string {
   return fullCount(rate < 10 ? Math.round(rate * 10) / 10 : Math.round(rate));
 }
 

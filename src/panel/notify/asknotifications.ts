@@ -124,7 +124,7 @@ namespace Private {
       }
       for (const task of waiting) {
         if (!this._told.has(task.taskId)) {
-          this._told.set(task.taskId, this._tell(task));
+          this._told.set(task.taskId, this._notify(task));
         }
       }
       this._lookAtCommand();
@@ -136,10 +136,10 @@ namespace Private {
       const command = taskId ? awaitedCommand(store) : null;
       if (command?.executionId !== this._command?.id) {
         this._leaveCommand();
-        if (taskId && command && !this._toldOf.has(command.executionId)) {
+        if (taskId && command && !this._notified.has(command.executionId)) {
           const left =
             this._startOf(command.executionId) + LONG - client.clock.now();
-          const tell = () => this._tellOfCommand(taskId, command);
+          const tell = () => this._notifyOfCommand(taskId, command);
           this._command = {
             id: command.executionId,
             timer: window.setTimeout(tell, Math.max(0, left)),
@@ -177,11 +177,11 @@ namespace Private {
       this._command = null;
     }
 
-    private _tellOfCommand(
+    private _notifyOfCommand(
       taskId: string,
       { executionId, command }: CommandStarted
     ): void {
-      this._toldOf.add(executionId);
+      this._notified.add(executionId);
       if (!this._command || this._isSeen(taskId)) {
         return;
       }
@@ -191,7 +191,10 @@ namespace Private {
         shortened(plainName(command))
       );
       const id = this._emit(taskId, text, 'info');
-      this._command.told = { id, system: this._tellSystem(taskId, text) };
+      this._command.told = {
+        id,
+        system: this._showSystemNotification(taskId, text)
+      };
     }
 
     /**
@@ -207,13 +210,13 @@ namespace Private {
       );
     }
 
-    private _tell(task: IWaitingTask): ITold {
+    private _notify(task: IWaitingTask): INotified {
       if (this._isSeen(task.taskId)) {
         return { id: null, system: null };
       }
       const text = this._sentence(task);
       const id = this._emit(task.taskId, text, 'warning');
-      return { id, system: this._tellSystem(task.taskId, text) };
+      return { id, system: this._showSystemNotification(task.taskId, text) };
     }
 
     private _emit(
@@ -254,7 +257,7 @@ namespace Private {
           );
     }
 
-    private _tellSystem(
+    private _showSystemNotification(
       taskId: string,
       body: string
     ): globalThis.Notification | null {
@@ -263,7 +266,7 @@ namespace Private {
       );
     }
 
-    private _takeBack({ id, system }: ITold): void {
+    private _takeBack({ id, system }: INotified): void {
       if (id !== null) {
         Notification.dismiss(id);
       }
@@ -295,8 +298,8 @@ namespace Private {
     private readonly _panel: Widget;
     private readonly _caption: string;
     private readonly _endWatching: () => void;
-    private readonly _told = new Map<string, ITold>();
-    private readonly _toldOf = new Set<string>();
+    private readonly _told = new Map<string, INotified>();
+    private readonly _notified = new Set<string>();
     private _command: IAwaited | null = null;
     private _count = 0;
   }
@@ -307,7 +310,7 @@ namespace Private {
   interface IAwaited {
     readonly id: string;
     readonly timer: number;
-    told: ITold | null;
+    told: INotified | null;
   }
 
   function shortened(text: string): string {
@@ -330,7 +333,7 @@ namespace Private {
   /**
    * What was told about one conversation; the ids are gone when it was seen.
    */
-  interface ITold {
+  interface INotified {
     id: string | null;
     system: globalThis.Notification | null;
   }

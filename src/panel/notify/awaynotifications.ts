@@ -70,7 +70,7 @@ namespace Private {
       for (const [taskId, phase] of now) {
         const kind = newsOf(before.get(taskId), phase);
         if (kind !== null) {
-          this._tell(taskId, kind);
+          this._notify(taskId, kind);
         }
       }
       for (const [taskId, { kind }] of this._missed) {
@@ -81,7 +81,7 @@ namespace Private {
       }
     };
 
-    private _tell(taskId: string, kind: SoundKind): void {
+    private _notify(taskId: string, kind: SoundKind): void {
       this._play(taskId, kind);
       if (!document.hidden) {
         return;
@@ -89,13 +89,16 @@ namespace Private {
       this._forget(taskId);
       const system =
         kind === 'done'
-          ? this._tellSystem(taskId, this._sentence(taskId))
+          ? this._showSystemNotification(taskId, this._sentence(taskId))
           : null;
       this._missed.set(taskId, { kind, system });
       this._badge.count = this._missed.size;
     }
 
-    private _tellSystem(taskId: string, text: string): Notification | null {
+    private _showSystemNotification(
+      taskId: string,
+      text: string
+    ): Notification | null {
       const { trans } = this._services;
       return showSystemNotification(trans, taskId, text, () =>
         openConversation(this._services, taskId)

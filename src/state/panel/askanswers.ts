@@ -15,7 +15,7 @@ import { AutoAnswerClock } from './autoanswer';
 /**
  * An answer the server did not take.
  */
-export interface IAnswerTrouble {
+export interface IAnswerProblem {
   /**
    * The conversation it was meant for.
    */
@@ -76,7 +76,7 @@ export class AskAnswers extends Listener {
   /**
    * The last answer, if the server did not take it.
    */
-  get trouble(): IAnswerTrouble | null {
+  get trouble(): IAnswerProblem | null {
     return this._trouble;
   }
 
@@ -131,7 +131,7 @@ export class AskAnswers extends Listener {
   /**
    * Put away what is said about an answer that was not taken.
    */
-  dismissTrouble(): void {
+  dismissProblem(): void {
     if (this._trouble !== null) {
       this._trouble = null;
       this._changed.emit();
@@ -250,7 +250,7 @@ export class AskAnswers extends Listener {
   private _seen: number | null = null;
   private _answering: number | null = null;
   private _given: ClineAskResponse | null = null;
-  private _trouble: IAnswerTrouble | null = null;
+  private _trouble: IAnswerProblem | null = null;
   private _pause: ReturnType<typeof setTimeout> | undefined;
   private _release: ReturnType<typeof setTimeout> | undefined;
 }

@@ -1,6 +1,6 @@
 import type { ChannelClient } from '../../comm/client';
 import type { NotebookRef } from '../../generated/wire';
-import { pendingAsk, takesWords } from '../pendingask';
+import { pendingAsk, takesText } from '../pendingask';
 import { modelSetup } from '../modelsetup';
 import type { AgentStore } from '../store';
 import type { IDraft, PanelState } from './panelstate';
@@ -43,7 +43,7 @@ export function destination(store: AgentStore): Destination {
     return { kind: 'newTask' };
   }
   const ask = pendingAsk(store);
-  if (ask && takesWords(ask)) {
+  if (ask && takesText(ask)) {
     return { kind: 'answer', taskId, ts: ask.ts };
   }
   return ask !== null || isWorking(store)

@@ -205,7 +205,7 @@ export async function forkConversation({
 /**
  * Whether the agent works on a conversation, or waits in the middle of work for an answer.
  */
-export function isWorking({ state }: AgentStore, taskId: string): boolean {
+function isWorking({ state }: AgentStore, taskId: string): boolean {
   const status =
     state?.openTasks?.find(task => task.taskId === taskId)?.status ??
     (state?.currentTaskId === taskId ? state.currentTaskStatus : 'none');

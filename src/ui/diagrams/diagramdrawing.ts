@@ -4,14 +4,14 @@ import {
   NoDiagramFrame,
   within
 } from './diagramframe';
-import type { IDiagramLooks, IDrawnDiagram } from './diagramframe';
+import type { IDiagramStyle, IDrawnDiagram } from './diagramframe';
 import { safeSvg } from './svgsanitizer';
 
 /**
  * Draws diagrams; a frame is there while it is used.
  */
 export interface IDiagramDrawing {
-  draw(source: string, looks: IDiagramLooks): Promise<IDrawnDiagram>;
+  draw(source: string, looks: IDiagramStyle): Promise<IDrawnDiagram>;
 }
 
 /**
@@ -45,7 +45,7 @@ export class DiagramDrawing implements IDiagramDrawing {
   /**
    * Draw a diagram, or take it as it was drawn before.
    */
-  draw(source: string, looks: IDiagramLooks): Promise<IDrawnDiagram> {
+  draw(source: string, looks: IDiagramStyle): Promise<IDrawnDiagram> {
     const key = JSON.stringify([source, looks]);
     const known = this._drawn.get(key);
     this._drawn.delete(key);
@@ -61,7 +61,7 @@ export class DiagramDrawing implements IDiagramDrawing {
   private _draw(
     key: string,
     source: string,
-    looks: IDiagramLooks
+    looks: IDiagramStyle
   ): Promise<IDrawnDiagram> {
     // One after the other: the time is that of one.
     const turn = this._turn.then(() => this._drawNow(source, looks));
@@ -76,7 +76,7 @@ export class DiagramDrawing implements IDiagramDrawing {
 
   private async _drawNow(
     source: string,
-    looks: IDiagramLooks
+    looks: IDiagramStyle
   ): Promise<IDrawnDiagram> {
     clearTimeout(this._idle);
     const frame = await this._readyFrame();

@@ -14,7 +14,7 @@ export interface IDrawnDiagram {
 /**
  * What a diagram looks like.
  */
-export interface IDiagramLooks {
+export interface IDiagramStyle {
   readonly theme: 'default' | 'dark';
   readonly fontFamily: string;
 }
@@ -85,7 +85,7 @@ export class DiagramFrame implements IDisposable {
    * @throws DiagramError - If the source cannot be drawn.
    * @throws NoDiagramFrame - If nothing can.
    */
-  async draw(source: string, looks: IDiagramLooks): Promise<IDrawnDiagram> {
+  async draw(source: string, looks: IDiagramStyle): Promise<IDrawnDiagram> {
     const port = await this._port;
     const id = this._next++;
     const drawn = new Promise<IDrawnDiagram>((resolve, reject) =>

@@ -28,7 +28,7 @@ export function diagramsOf(node: HTMLElement): readonly IDiagram[] {
     return image
       ? [
           {
-            host: roomOf(figure),
+            host: toolsOf(figure),
             source: figure.querySelector('pre')?.textContent ?? '',
             // It follows the theme.
             get picture() {
@@ -41,7 +41,7 @@ export function diagramsOf(node: HTMLElement): readonly IDiagram[] {
   });
 }
 
-function roomOf(figure: HTMLElement): HTMLElement {
+function toolsOf(figure: HTMLElement): HTMLElement {
   const before = figure.querySelector<HTMLElement>(`:scope > .${TOOLS}`);
   if (before) {
     return before;

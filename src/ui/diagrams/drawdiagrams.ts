@@ -1,7 +1,7 @@
 import type { IDisposable } from '@lumino/disposable';
 
 import { NoDiagramFrame } from './diagramframe';
-import type { IDiagramLooks, IDrawnDiagram } from './diagramframe';
+import type { IDiagramStyle, IDrawnDiagram } from './diagramframe';
 import type { IDiagramDrawing } from './diagramdrawing';
 
 const SOURCES = 'pre > code.language-mermaid';
@@ -41,7 +41,7 @@ export class Diagrams implements IDisposable {
    * Draw what is in a rendered text.
    */
   async drawIn(node: HTMLElement): Promise<void> {
-    const looks = presentLooks();
+    const looks = presentStyle();
     await Promise.all(
       [...node.querySelectorAll(SOURCES)].map(async code => {
         const source = code.textContent ?? '';
@@ -57,12 +57,12 @@ export class Diagrams implements IDisposable {
    * Whether what is drawn in a text that was off the page fits the theme.
    */
   fit(node: HTMLElement): boolean {
-    const { theme } = presentLooks();
+    const { theme } = presentStyle();
     return drawnIn(node).every(drawn => drawn.getAttribute(THEME) === theme);
   }
 
   private async _redraw(): Promise<void> {
-    const looks = presentLooks();
+    const looks = presentStyle();
     for (const drawn of drawnIn(document.body)) {
       const source = drawn.querySelector('code.mermaid')?.textContent;
       const image = drawn.querySelector('img');
@@ -94,7 +94,7 @@ function addressOf(svg: string): string {
   return `data:image/svg+xml,${encodeURIComponent(svg)}`;
 }
 
-function presentLooks(): IDiagramLooks {
+function presentStyle(): IDiagramStyle {
   const { body } = document;
   return {
     theme: body.getAttribute(LIGHT) === 'false' ? 'dark' : 'default',
@@ -108,7 +108,7 @@ function presentLooks(): IDiagramLooks {
 async function figureOf(
   source: string,
   drawing: IDiagramDrawing,
-  looks: IDiagramLooks
+  looks: IDiagramStyle
 ): Promise<HTMLElement | null> {
   const around = made('div', 'jp-RenderedMermaid');
   try {

@@ -35,7 +35,7 @@ export function codeBlocksOf(node: HTMLElement): readonly ICodeBlock[] {
         pre.closest(DRAWN) === null
     )
     .map(pre => ({
-      ...roomOf(pre),
+      ...frameOf(pre),
       pre,
       code: (pre.textContent ?? '').replace(/\n$/, ''),
       language:
@@ -45,7 +45,7 @@ export function codeBlocksOf(node: HTMLElement): readonly ICodeBlock[] {
     }));
 }
 
-function roomOf(
+function frameOf(
   pre: HTMLPreElement
 ): Pick<ICodeBlock, 'frame' | 'host' | 'foot'> {
   const parent = pre.parentElement;

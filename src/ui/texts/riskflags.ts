@@ -79,7 +79,7 @@ export function isSevere(flag: AskFlag): boolean {
  */
 export function flagTexts(flag: AskFlag, trans: TranslationBundle): IFlagTexts {
   // A newer server may warn of what this page has no words for.
-  const words: Partial<typeof Private.WORDS> = Private.WORDS;
+  const words: Partial<typeof Private.TEXTS> = Private.TEXTS;
   return (words[flag] ?? Private.unknown)(trans);
 }
 
@@ -114,7 +114,7 @@ namespace Private {
   /**
    * A flag without words here does not compile.
    */
-  export const WORDS: Readonly<
+  export const TEXTS: Readonly<
     Record<AskFlag, (trans: TranslationBundle) => IFlagTexts>
   > = {
     deletes_recursively: trans => ({

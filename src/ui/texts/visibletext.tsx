@@ -42,7 +42,7 @@ export function plainName(name: string): string {
  */
 function partsOf(text: string, trans: TranslationBundle): string[] {
   return text
-    .split(UNSEEN)
+    .split(INVISIBLE)
     .map((part, index) => (index % 2 === 0 ? part : named(part, trans)));
 }
 
@@ -107,7 +107,7 @@ const HIDDEN =
   '|[ -~][\\uFE0E\\uFE0F](?!\\u20E3))+';
 // They are alternatives, none combines with another.
 /* eslint-disable no-misleading-character-class */
-const UNSEEN = new RegExp(
+const INVISIBLE = new RegExp(
   `(\\n(?:[ \\t\\u3000]*\\n){4,}|[ \\t\\u3000]{40,}|${HIDDEN})`,
   'u'
 );

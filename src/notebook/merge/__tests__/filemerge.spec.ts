@@ -173,8 +173,8 @@ describe('what somebody else wrote into the file', () => {
   ])('in a file %s', (_, renamed) => {
     const read = (...cells: Cell[]) => {
       file.cells = cells.map(renamed);
-      const { filed, unsaved } = merge();
-      base = filed;
+      const { inFile, unsaved } = merge();
+      base = inFile;
       return unsaved;
     };
 
@@ -279,12 +279,12 @@ describe('what somebody else wrote into the file', () => {
 
     it('leaves its outputs, which are in no file yet', () => {
       cell().outputs.fromJSON([stream('1'), picture('new')]);
-      const { filed, unsaved } = merge();
+      const { inFile, unsaved } = merge();
       expect(unsaved).toBe(true);
       expect(outputs(0)).toMatchObject([{ text: '1' }, picture('new')]);
       expect(opened.sources[1]).toBe('b = 20');
       // And it stays so, however often the file is read.
-      base = filed;
+      base = inFile;
       expect(merge().unsaved).toBe(true);
       expect(outputs(0)).toMatchObject([{ text: '1' }, picture('new')]);
     });
@@ -317,9 +317,9 @@ describe('what somebody else wrote into the file', () => {
         { ...stream(''), text: ['1\n', '2'] },
         picture('new')
       ];
-      const { filed, unsaved } = merge();
+      const { inFile, unsaved } = merge();
       expect(unsaved).toBe(false);
-      expect(filed.cells).toEqual(
+      expect(inFile.cells).toEqual(
         savedNotebook(opened.model.sharedModel).cells
       );
     });
@@ -363,8 +363,8 @@ describe('what somebody else wrote into the file', () => {
   it('takes outputs that the file has with returns as often as they change', () => {
     const printed = (text: string) => {
       file.cells[0].outputs = [stream(text)];
-      const { filed, unsaved } = merge();
-      base = filed;
+      const { inFile, unsaved } = merge();
+      base = inFile;
       return unsaved;
     };
     expect(printed('10 %\r20 %\n')).toBe(false);
@@ -444,7 +444,7 @@ describe('what somebody else wrote into the file', () => {
       expect(merged.unsaved).toBe(true);
       const both = ['a = 1', 'b = 2', 'c = 3', 'my text', 'their code'];
       expect(opened.sources).toEqual(both);
-      merged = mergeFile(opened.model, merged.filed, file);
+      merged = mergeFile(opened.model, merged.inFile, file);
       expect(merged.unsaved).toBe(true);
       expect(opened.sources).toEqual(both);
     });
@@ -464,12 +464,12 @@ describe('what somebody else wrote into the file', () => {
 
   describe('again and again', () => {
     const mergeAgain = (...sources: string[]) => {
-      let filed = base;
+      let inFile = base;
       for (const source of sources) {
         file.cells[0].source = source;
-        filed = mergeFile(opened.model, filed, file).filed;
+        inFile = mergeFile(opened.model, inFile, file).inFile;
       }
-      return filed;
+      return inFile;
     };
 
     it('piles up no copies of a cell that both write in', () => {
@@ -485,9 +485,9 @@ describe('what somebody else wrote into the file', () => {
 
     it('leaves what somebody wrote into the copy', () => {
       here(0).setSource('mine');
-      const filed = mergeAgain('theirs');
+      const inFile = mergeAgain('theirs');
       here(1).setSource('theirs # looks right');
-      base = filed;
+      base = inFile;
       mergeAgain('now theirs');
       expect(opened.sources.slice(0, 3)).toEqual([
         'mine',
@@ -505,28 +505,28 @@ describe('what somebody else wrote into the file', () => {
     it('piles up no cells with one id', () => {
       file.cells.splice(1, 0, code('cell-0', 'y'));
       const cells = ['a = 1', 'y', 'b = 2', 'c = 3'];
-      let filed = base;
+      let inFile = base;
       for (let time = 0; time < 3; time++) {
-        const merged = mergeFile(opened.model, filed, file);
-        filed = merged.filed;
+        const merged = mergeFile(opened.model, inFile, file);
+        inFile = merged.inFile;
         expect(merged.unsaved).toBe(false);
         expect(opened.sources).toEqual(cells);
       }
       expect(new Set(opened.ids).size).toBe(4);
       opened.model.sharedModel.deleteCell(1);
-      mergeFile(opened.model, filed, file);
+      mergeFile(opened.model, inFile, file);
       expect(opened.sources).toEqual(['a = 1', 'b = 2', 'c = 3']);
     });
 
     it('leaves cells that were opened with one id as they are', () => {
       opened.model.sharedModel.insertCell(1, code('cell-0', 'y'));
       expect(opened.ids.slice(0, 2)).toEqual(['cell-0', 'cell-0']);
-      let filed = savedNotebook(opened.model.sharedModel);
+      let inFile = savedNotebook(opened.model.sharedModel);
       file = opened.model.toJSON() as nbformat.INotebookContent;
       for (const source of ['y', 'y', 'z']) {
         file.cells[1].source = source;
-        const merged = mergeFile(opened.model, filed, file);
-        filed = merged.filed;
+        const merged = mergeFile(opened.model, inFile, file);
+        inFile = merged.inFile;
         expect(merged.unsaved).toBe(false);
         expect(opened.sources).toEqual(['a = 1', source, 'b = 2', 'c = 3']);
       }
@@ -559,8 +559,8 @@ describe('what somebody else wrote into the file', () => {
 
   it('is known after it', () => {
     file.cells[0].source = 'a = 10';
-    const { filed } = merge();
-    expect(filed.cells).toEqual(savedNotebook(opened.model.sharedModel).cells);
+    const { inFile } = merge();
+    expect(inFile.cells).toEqual(savedNotebook(opened.model.sharedModel).cells);
   });
 });
 

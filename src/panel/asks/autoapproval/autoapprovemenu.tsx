@@ -58,9 +58,7 @@ export function AutoApproveMenu(): JSX.Element | null {
 /**
  * How many kinds of actions are approved without asking.
  */
-export function approvedCount(
-  settings: NonNullable<AgentState['settings']>
-): number {
+function approvedCount(settings: NonNullable<AgentState['settings']>): number {
   return settings.autoApprovalEnabled
     ? APPROVED_CLASSES.filter(name => settings[name]).length
     : 0;

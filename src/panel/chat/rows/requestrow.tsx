@@ -13,7 +13,7 @@ import {
 } from '../../../ui/texts/formats';
 import { readJson } from '../../../ui/texts/readjson';
 import { useElapsed } from '../../../ui/useelapsed';
-import { hasSaid, isFailureTold, requestBefore } from './wholeanswer';
+import { hasAnswered, isFailureShown, requestBefore } from './wholeanswer';
 import type { IRowContent } from './rowcontent';
 import { failureText } from './failuretexts';
 
@@ -31,8 +31,8 @@ export function RequestRow({ message, parts: _ }: IRowContent): JSX.Element {
     ({ state, order }) =>
       state?.currentTaskStatus === 'running' && order.at(-1) === message.ts
   );
-  const isBegun = useStore(store, store => hasSaid(store, message.ts));
-  const isTold = useStore(store, store => isFailureTold(store, message.ts));
+  const isBegun = useStore(store, store => hasAnswered(store, message.ts));
+  const isTold = useStore(store, store => isFailureShown(store, message.ts));
   const isAsked = info.cost === undefined && info.tokensOut === undefined;
   const isThinking = isAsked && isWorking && !info.cancelReason;
   const elapsed = useElapsed(message.ts, isThinking);

@@ -3,7 +3,7 @@ import type { AgentStore } from '../../../state/store';
 /**
  * What a model says in one answer.
  */
-const SAID: ReadonlySet<string> = new Set([
+const ANSWERED: ReadonlySet<string> = new Set([
   'text',
   'reasoning',
   'tool',
@@ -26,8 +26,8 @@ const FAILURES: ReadonlySet<string> = new Set([
  *
  * @param request - The message that it was asked.
  */
-export function hasSaid(store: AgentStore, request: number): boolean {
-  return SAID.has(kindAt(store, store.order.indexOf(request) + 1));
+export function hasAnswered(store: AgentStore, request: number): boolean {
+  return ANSWERED.has(kindAt(store, store.order.indexOf(request) + 1));
 }
 
 /**
@@ -35,9 +35,9 @@ export function hasSaid(store: AgentStore, request: number): boolean {
  *
  * @param request - The message that the model was asked.
  */
-export function isFailureTold(store: AgentStore, request: number): boolean {
+export function isFailureShown(store: AgentStore, request: number): boolean {
   let at = store.order.indexOf(request) + 1;
-  while (SAID.has(kindAt(store, at)) || kindAt(store, at) === 'error') {
+  while (ANSWERED.has(kindAt(store, at)) || kindAt(store, at) === 'error') {
     at += 1;
   }
   return FAILURES.has(kindAt(store, at));
@@ -48,11 +48,14 @@ export function isFailureTold(store: AgentStore, request: number): boolean {
  */
 export function requestBefore(store: AgentStore, ts: number): number | null {
   const last = store.order.indexOf(ts);
-  if (!SAID.has(kindAt(store, last)) || SAID.has(kindAt(store, last + 1))) {
+  if (
+    !ANSWERED.has(kindAt(store, last)) ||
+    ANSWERED.has(kindAt(store, last + 1))
+  ) {
     return null;
   }
   let at = last - 1;
-  while (SAID.has(kindAt(store, at))) {
+  while (ANSWERED.has(kindAt(store, at))) {
     at -= 1;
   }
   return kindAt(store, at) === 'api_req_started' ? store.order[at] : null;

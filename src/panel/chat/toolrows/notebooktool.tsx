@@ -28,10 +28,10 @@ export function CellEdits({
           <div className="jp-hdspAgent-cells-head">
             {path && edit.cellId ? (
               <PlaceLink path={path} cellId={edit.cellId}>
-                {editWords(edit, trans)}
+                {editTexts(edit, trans)}
               </PlaceLink>
             ) : (
-              <span>{editWords(edit, trans)}</span>
+              <span>{editTexts(edit, trans)}</span>
             )}
             {isCounted(edits, edit) && (
               <DiffStats added={edit.added ?? 0} removed={edit.removed ?? 0} />
@@ -95,14 +95,14 @@ export function CellCodes({
   );
 }
 
-function editWords(
+function editTexts(
   { op, number, after, cellType }: CellEdit,
   trans: TranslationBundle
 ): string {
   const cell = String(number ?? '?');
   switch (op) {
     case 'insert':
-      return insertWords(after, cellType, trans);
+      return insertTexts(after, cellType, trans);
     case 'delete':
       return trans.__('Delete cell %1', cell);
     case 'move':
@@ -110,7 +110,7 @@ function editWords(
         ? trans.__('Move cell %1 below cell %2', cell, after)
         : trans.__('Move cell %1 to the top', cell);
     case 'changeType':
-      return typeWords(cell, cellType, trans);
+      return typeTexts(cell, cellType, trans);
     case 'clearOutputs':
       return trans.__('Clear the output of cell %1', cell);
     case 'replace':
@@ -120,7 +120,7 @@ function editWords(
   }
 }
 
-function typeWords(
+function typeTexts(
   cell: string,
   cellType: CellEdit['cellType'],
   trans: TranslationBundle
@@ -135,7 +135,7 @@ function typeWords(
   }
 }
 
-function insertWords(
+function insertTexts(
   after: number | undefined,
   cellType: CellEdit['cellType'],
   trans: TranslationBundle

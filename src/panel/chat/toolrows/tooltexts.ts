@@ -16,21 +16,21 @@ export function toolTexts(
   isPlanned: boolean,
   trans: TranslationBundle
 ): string {
-  const [planned, done] = WORDS[tool.tool ?? '']?.(tool, trans) ?? [
+  const [planned, done] = TEXTS[tool.tool ?? '']?.(tool, trans) ?? [
     trans.__('Use a tool'),
     trans.__('Used a tool')
   ];
   return isPlanned ? planned : done;
 }
 
-type Words = (
+type Texts = (
   tool: Tool,
   trans: TranslationBundle
 ) => readonly [planned: string, done: string];
 
-const FILES: Readonly<Record<string, Words>> = {
-  editedExistingFile: (tool, trans) => changeWords(tool, trans),
-  appliedDiff: (tool, trans) => changeWords(tool, trans),
+const FILES: Readonly<Record<string, Texts>> = {
+  editedExistingFile: (tool, trans) => changeTexts(tool, trans),
+  appliedDiff: (tool, trans) => changeTexts(tool, trans),
   newFileCreated: (_, trans) => [
     trans.__('Create a file'),
     trans.__('Created a file')
@@ -75,7 +75,7 @@ const FILES: Readonly<Record<string, Words>> = {
   ]
 };
 
-const NOTEBOOKS: Readonly<Record<string, Words>> = {
+const NOTEBOOKS: Readonly<Record<string, Texts>> = {
   readNotebook: (_, trans) => [
     trans.__('Read a notebook'),
     trans.__('Read a notebook')
@@ -123,7 +123,7 @@ const NOTEBOOKS: Readonly<Record<string, Words>> = {
   ]
 };
 
-const FLOW: Readonly<Record<string, Words>> = {
+const FLOW: Readonly<Record<string, Texts>> = {
   switchMode: (_, trans) => [
     trans.__('Switch the mode'),
     trans.__('Switched the mode')
@@ -147,13 +147,13 @@ const FLOW: Readonly<Record<string, Words>> = {
   skill: (_, trans) => [trans.__('Use a skill'), trans.__('Used a skill')]
 };
 
-const WORDS: Readonly<Record<string, Words>> = {
+const TEXTS: Readonly<Record<string, Texts>> = {
   ...FILES,
   ...NOTEBOOKS,
   ...FLOW
 };
 
-function changeWords(
+function changeTexts(
   { batchDiffs }: Tool,
   trans: TranslationBundle
 ): readonly [string, string] {

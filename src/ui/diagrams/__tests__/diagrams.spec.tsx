@@ -1,6 +1,6 @@
 import { Clipboard } from '@jupyterlab/apputils';
 
-import type { IDiagramLooks, IDrawnDiagram } from '../diagramframe';
+import type { IDiagramStyle, IDrawnDiagram } from '../diagramframe';
 import { DiagramError, NoDiagramFrame } from '../diagramframe';
 import { LabsMarkdown } from '../../markdown/__tests__/labrenders';
 import { ShownRows } from '../../../panel/chat/rows/__tests__/shownrows';
@@ -8,11 +8,11 @@ import { ShownRows } from '../../../panel/chat/rows/__tests__/shownrows';
 const SVG =
   '<svg xmlns="http://www.w3.org/2000/svg" style="max-width: 120px;"></svg>';
 
-const mockDraw = jest.fn<Promise<IDrawnDiagram>, [string, IDiagramLooks]>();
+const mockDraw = jest.fn<Promise<IDrawnDiagram>, [string, IDiagramStyle]>();
 
 jest.mock('../shareddrawing', () => ({
   sharedDrawing: {
-    draw: (source: string, looks: IDiagramLooks) => mockDraw(source, looks)
+    draw: (source: string, looks: IDiagramStyle) => mockDraw(source, looks)
   }
 }));
 
