@@ -1,5 +1,6 @@
 import js from '@eslint/js';
 import jupyter from '@jupyter/eslint-plugin';
+import { createNodeResolver, importX } from 'eslint-plugin-import-x';
 import prettier from 'eslint-plugin-prettier/recommended';
 import globals from 'globals';
 import tseslint from 'typescript-eslint';
@@ -20,6 +21,76 @@ const jupyterCode = {
   'jupyter/require-signal-cleanup': 'error',
   'jupyter/token-format': 'error'
 };
+
+// Each layer of src/, and what it may import besides itself.
+const layers = {
+  comm: ['generated', 'listener.ts'],
+  state: ['comm', 'errors.ts', 'generated', 'listener.ts'],
+  rest: ['comm', 'errors.ts', 'generated', 'listener.ts'],
+  ui: ['comm', 'errors.ts', 'generated', 'listener.ts', 'rest', 'state']
+};
+
+// Above the layers are the features. Other features may import these files of them, and no others.
+const features = {
+  notebook: [
+    'cells/cellplace.ts',
+    'cells/failedcells.ts',
+    'pendingmetadata.ts',
+    'review/linechanges.ts',
+    'whenopened.ts'
+  ],
+  'panel/asks': [
+    'askcontent.ts',
+    'asktexts.ts',
+    'autoapproval/autoapprovemenu.tsx',
+    'limittexts.ts',
+    'runningcommand.tsx'
+  ],
+  'panel/changes': [
+    'messageactions.tsx',
+    'previewchange.ts',
+    'restorecheckpoint.ts'
+  ],
+  'panel/chat': [],
+  'panel/composer': ['starterprompts.tsx'],
+  'panel/context': ['condensereport.tsx', 'undocondensebutton.tsx'],
+  'panel/firstrun': [],
+  'panel/header': [],
+  'panel/history': ['usehistory.ts'],
+  'panel/localmodel': [
+    'downloadprogress.tsx',
+    'localmodeltexts.ts',
+    'modelfacts.tsx',
+    'useembedded.ts'
+  ],
+  'panel/notebookconversation': ['conversationoffer.tsx'],
+  'panel/notify': [],
+  settings: [],
+  timeline: ['checkpointtexts.ts', 'timelinetexts.ts']
+};
+
+const featureFolders = Object.keys(features).map(name => `./src/${name}`);
+
+const zones = [
+  ...Object.entries(layers).map(([name, lower]) => ({
+    target: `./src/${name}`,
+    from: './src',
+    except: [`./${name}`, ...lower.map(one => `./${one}`)],
+    message: `src/${name} imports only itself and the layers below it.`
+  })),
+  ...Object.entries(features).map(([name, shared]) => ({
+    target: featureFolders.filter(folder => folder !== `./src/${name}`),
+    from: `./src/${name}`,
+    except: shared.map(file => `./${file}`),
+    message:
+      'This file belongs to another feature. Move what both use to src/ui, or list it in eslint.config.mjs.'
+  })),
+  {
+    target: featureFolders,
+    from: ['./src/panel/*.{ts,tsx}', './src/commands/**', './src/index.*'],
+    message: 'This file puts the features together; none of them imports it.'
+  }
+];
 
 export default tseslint.config(
   {
@@ -93,6 +164,22 @@ export default tseslint.config(
       '@typescript-eslint/unbound-method': 'off'
     }
   },
+  {
+    files: ['src/**/*.{ts,tsx}'],
+    plugins: { 'import-x': importX },
+    settings: {
+      'import-x/extensions': ['.ts', '.tsx'],
+      'import-x/external-module-folders': ['node_modules'],
+      'import-x/parsers': { '@typescript-eslint/parser': ['.ts', '.tsx'] },
+      'import-x/resolver-next': [
+        createNodeResolver({ extensions: ['.ts', '.tsx', '.d.ts', '.js'] })
+      ]
+    },
+    rules: {
+      'import-x/no-cycle': ['error', { ignoreExternal: true }],
+      'import-x/no-restricted-paths': ['error', { zones }]
+    }
+  },
   ...jupyter.configs.recommended,
   {
     files: ['src/**/*.{ts,tsx}'],
@@ -103,8 +190,9 @@ export default tseslint.config(
     files: ['src/**/*.{ts,tsx}'],
     ignores: [
       'src/**/__tests__/**',
-      'src/panel/chat/markdown/{diagramframe,renderedblocks,safe}.ts',
-      'src/panel/chat/terminaltext.tsx'
+      'src/ui/diagrams/diagramframe.ts',
+      'src/ui/markdown/{renderedblocks,sanitizer}.ts',
+      'src/ui/texts/terminaltext.tsx'
     ],
     rules: {
       'no-restricted-syntax': [
@@ -121,14 +209,19 @@ export default tseslint.config(
     // The channel, the panel and what notebooks are open are on from the start, so they load then.
     // So do the commands, which keys and palette need; what they do loads when one is run.
     files: [
-      'src/comm/plugin.ts',
-      'src/commands/plugin.ts',
-      'src/notebook/plugin.ts',
-      'src/panel/context/plugin.ts',
-      'src/panel/plugin.ts',
-      'src/timeline/plugin.ts'
+      'src/channelplugin.ts',
+      'src/commands/commandsplugin.ts',
+      'src/notebook/notebooksplugin.ts',
+      'src/panel/context/contextplugin.ts',
+      'src/panel/panelplugin.ts',
+      'src/timeline/timelineplugin.ts'
     ],
     rules: { 'jupyter/prefer-lazy-imports': 'off' }
+  },
+  {
+    // Tests open whole panels and notebooks, whatever they are a test of.
+    files: ['src/**/__tests__/**'],
+    rules: { 'import-x/no-restricted-paths': 'off' }
   },
   {
     // Tests make commands and disposables that nobody but them uses.

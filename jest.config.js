@@ -77,7 +77,8 @@ module.exports = {
       resolver,
       setupFiles,
       testEnvironment,
-      testRegex: 'src/(?!(comm|state)/)([^/]+/)*__tests__/.*\\.spec\\.tsx?$'
+      testRegex:
+        'src/(?!(comm|state)/__tests__/)([^/]+/)*__tests__/.*\\.spec\\.tsx?$'
     }
   ]
 };

@@ -3,7 +3,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { ErrorLike } from './comm/requesterror';
 import { RequestError } from './comm/requesterror';
 import type { ErrorBody } from './generated/wire';
-import { reasonText } from './reasons';
+import { reasonText } from './validationtexts';
 
 /**
  * Anything thrown, as an error with a code.
@@ -263,7 +263,7 @@ const MODEL: Readonly<Record<string, (trans: TranslationBundle) => string>> = {
     ),
   tool_pairing: trans =>
     trans.__(
-      'A tool call and its result do not stand together as this provider wants it. The agent repairs the conversation and tries again.'
+      'A tool call and its result are not paired the way this provider requires. The agent repairs the conversation and tries again.'
     ),
   authentication: trans =>
     trans.__(
@@ -279,7 +279,7 @@ const MODEL: Readonly<Record<string, (trans: TranslationBundle) => string>> = {
     ),
   content_filter: trans =>
     trans.__(
-      "The provider's filter refused this. Say it in another way, or choose another model."
+      "The provider's content filter blocked this. Rephrase it, or choose another model."
     ),
   overloaded: trans =>
     trans.__(

@@ -1,16 +1,16 @@
 import type { JupyterFrontEndPlugin } from '@jupyterlab/application';
 
-import { commandsPlugin } from './commands/plugin';
-import { channelPlugin } from './comm/plugin';
-import { cellsPlugin } from './notebook/cellsplugin';
-import { followPlugin } from './notebook/followplugin';
-import { notebooksPlugin } from './notebook/plugin';
-import { reviewPlugin } from './notebook/reviewplugin';
-import { contextPlugin } from './panel/context/plugin';
+import { commandsPlugin } from './commands/commandsplugin';
+import { channelPlugin } from './channelplugin';
+import { cellsPlugin } from './notebook/cells/cellsplugin';
+import { followPlugin } from './notebook/follow/followplugin';
+import { notebooksPlugin } from './notebook/notebooksplugin';
+import { reviewPlugin } from './notebook/review/reviewplugin';
+import { contextPlugin } from './panel/context/contextplugin';
 import { placementPlugin } from './panel/placement';
-import { panelPlugin } from './panel/plugin';
-import { settingsPlugin } from './settings/plugin';
-import { timeLinePlugin } from './timeline/plugin';
+import { panelPlugin } from './panel/panelplugin';
+import { settingsPlugin } from './settings/settingsplugin';
+import { timelinePlugin } from './timeline/timelineplugin';
 
 export * from './tokens';
 
@@ -24,7 +24,7 @@ const plugins: JupyterFrontEndPlugin<unknown>[] = [
   contextPlugin,
   cellsPlugin,
   settingsPlugin,
-  timeLinePlugin,
+  timelinePlugin,
   commandsPlugin
 ];
 

@@ -2,8 +2,8 @@ import { Token } from '@lumino/coreutils';
 import type { Widget } from '@lumino/widgets';
 
 import type { ChannelClient } from './comm/client';
-import type { NotebookDesk } from './notebook/desk';
-import type { IPanelServices } from './panel/services';
+import type { AgentNotebooks } from './notebook/agentnotebooks';
+import type { IPanelServices } from './ui/services';
 import type { AgentStore } from './state/store';
 
 /**
@@ -64,7 +64,7 @@ export interface IAgentNotebooks {
   /**
    * Does in this page what the agent asks for, and tells what it did.
    */
-  readonly desk: NotebookDesk;
+  readonly agentNotebooks: AgentNotebooks;
 }
 
 /**

@@ -8,7 +8,7 @@ import type { OpenNotebook } from './notebooks';
 /**
  * The time line, and what leads to it, as a person sees them.
  */
-export class TimeLine {
+export class Timeline {
   constructor(readonly lab: Lab) {
     this._chat = new Chat(lab);
   }

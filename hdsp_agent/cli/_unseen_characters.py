@@ -1,7 +1,7 @@
 """Text in which nothing hides, for what a person is asked to approve.
 
 What is approved must be what was read. A character that turns the direction of writing lets ``rm`` look like a comment, and
-a thousand empty lines hide what is below. The panel has the same rule in ``unseen.tsx``; one list of cases tests both.
+a thousand empty lines hide what is below. The panel has the same rule in ``visibletext.tsx``; one list of cases tests both.
 """
 
 from __future__ import annotations

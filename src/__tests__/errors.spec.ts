@@ -1,7 +1,7 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { RequestError } from '../comm/requesterror';
 import { asErrorBody, errorText, knownCodes } from '../errors';
-import { reasonText } from '../reasons';
+import { reasonText } from '../validationtexts';
 
 const trans = nullTranslator.load('hdsp_agent');
 describe('errorText', () => {

@@ -14,15 +14,15 @@ import type {
 } from '../generated/wire';
 import { COMM_TARGET } from '../generated/wire';
 import { ServerClock } from './clock';
-import { Redial } from './redial';
+import { Reconnector } from './reconnect';
 import { RequestError } from './requesterror';
-import { Link } from './link';
+import { SocketLink } from './socketlink';
 import type { RequestResult } from './requests';
 import { PendingRequests } from './requests';
 import { Sequence } from './sequence';
 import type { ConnectionReason, IConnectionStatus } from './status';
-import type { IPage } from './waking';
-import { onWaking } from './waking';
+import type { IPage } from './pagewakeup';
+import { onPageWakeup } from './pagewakeup';
 
 /**
  * The page's end of the channel: keeps one WebSocket to the server, comes back
@@ -33,7 +33,7 @@ export class ChannelClient implements IDisposable {
   constructor(options: ChannelClient.IOptions) {
     this._options = options;
     const { probe, isOnline, random } = options;
-    this._redial = new Redial({
+    this._redial = new Reconnector({
       dial: () => this._dial(),
       tell: change => this._setStatus(change),
       probe,
@@ -140,7 +140,7 @@ export class ChannelClient implements IDisposable {
     }
     const { page } = this._options;
     if (page && !this._waker) {
-      this._waker = onWaking(page, () => this._wake());
+      this._waker = onPageWakeup(page, () => this._wake());
     }
     this._redial.reset();
     this._hangUp('retry');
@@ -230,7 +230,7 @@ export class ChannelClient implements IDisposable {
       phase: phase === 'open' ? 'reconnecting' : phase,
       retryAt: null
     });
-    let socket: Link.Socket;
+    let socket: SocketLink.Socket;
     try {
       socket = this._options.openSocket();
     } catch (error) {
@@ -238,7 +238,7 @@ export class ChannelClient implements IDisposable {
       this._lost();
       return;
     }
-    this._link = new Link({
+    this._link = new SocketLink({
       socket,
       commId: this._commId,
       greeting: () => this._greeting(),
@@ -390,10 +390,10 @@ export class ChannelClient implements IDisposable {
   private readonly _commId = UUID.uuid4();
   private readonly _requests = new PendingRequests();
   private readonly _sequence = new Sequence();
-  private readonly _redial: Redial;
+  private readonly _redial: Reconnector;
   private _status: IConnectionStatus;
   private _isDisposed = false;
-  private _link: Link | null = null;
+  private _link: SocketLink | null = null;
   private _waker: IDisposable | null = null;
   private _openedAt = 0;
   private _gapAfter: number | null = null;
@@ -420,11 +420,11 @@ export namespace ChannelClient {
   /**
    * The options of a channel client.
    */
-  export interface IOptions extends Redial.ICircumstances {
+  export interface IOptions extends Reconnector.ICircumstances {
     /**
      * Open a WebSocket to the server's channel.
      */
-    openSocket: () => Link.Socket;
+    openSocket: () => SocketLink.Socket;
 
     /**
      * The id of this tab.

@@ -4,7 +4,7 @@ import type { ConnectionReason } from './status';
  * After this many answers over HTTP without a WebSocket, one suspects a proxy:
  * a server that has just come back may answer one before the other.
  */
-const ANSWERS_IN_VAIN = 3;
+const FAILED_PROBES = 3;
 
 /**
  * Finds out why no WebSocket could be opened.
@@ -27,7 +27,7 @@ export class Diagnosis {
    */
   async find(): Promise<ConnectionReason> {
     const status = await this._probe();
-    this._answersInVain = status === 200 ? this._answersInVain + 1 : 0;
+    this._failedProbes = status === 200 ? this._failedProbes + 1 : 0;
     switch (status) {
       case null:
         return 'network';
@@ -37,9 +37,7 @@ export class Diagnosis {
       case 404:
         return 'extension_missing';
       default:
-        return this._answersInVain < ANSWERS_IN_VAIN
-          ? 'lost'
-          : 'socket_blocked';
+        return this._failedProbes < FAILED_PROBES ? 'lost' : 'socket_blocked';
     }
   }
 
@@ -47,11 +45,11 @@ export class Diagnosis {
    * Forget earlier findings, because a WebSocket was opened.
    */
   clear(): void {
-    this._answersInVain = 0;
+    this._failedProbes = 0;
   }
 
   private readonly _probe: () => Promise<number | null>;
-  private _answersInVain = 0;
+  private _failedProbes = 0;
 }
 
 /**

@@ -19,7 +19,7 @@ export class Heartbeat {
   start(interval: number): void {
     this.stop();
     this._interval = interval;
-    this._heardAt = this._pingedAt = Date.now();
+    this._receivedAt = this._pingedAt = Date.now();
     this._timer = setInterval(() => this._tick(), interval / 2);
   }
 
@@ -37,7 +37,7 @@ export class Heartbeat {
    * Take note that something arrived.
    */
   heard(): void {
-    this._heardAt = Date.now();
+    this._receivedAt = Date.now();
     clearTimeout(this._probe);
     this._probe = undefined;
   }
@@ -56,7 +56,7 @@ export class Heartbeat {
 
   private _tick(): void {
     const now = Date.now();
-    if (now - this._heardAt >= DEAD_AFTER_HEARTBEATS * this._interval) {
+    if (now - this._receivedAt >= DEAD_AFTER_HEARTBEATS * this._interval) {
       this._dead();
     } else if (now - this._pingedAt >= this._interval) {
       this._pingedAt = now;
@@ -67,7 +67,7 @@ export class Heartbeat {
   private readonly _ping: () => void;
   private readonly _dead: () => void;
   private _interval = 0;
-  private _heardAt = 0;
+  private _receivedAt = 0;
   private _pingedAt = 0;
   private _timer: ReturnType<typeof setInterval> | undefined;
   private _probe: ReturnType<typeof setTimeout> | undefined;

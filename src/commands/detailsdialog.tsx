@@ -8,7 +8,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
 import type { ChannelClient } from '../comm/client';
-import { detailsOf } from './details';
+import { connectionDetails } from './connectiondetails';
 
 /**
  * Show what one is asked for when the connection does not work.
@@ -21,7 +21,7 @@ export async function showConnectionDetails(
     label: trans.__('Copy'),
     className: 'jp-mod-reject'
   });
-  const lines = detailsOf(client, trans);
+  const lines = connectionDetails(client, trans);
   const result = await showDialog({
     title: trans.__('HDSP Agent: connection'),
     body: ReactWidget.create(<Details lines={lines} />),

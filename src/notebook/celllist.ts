@@ -1,6 +1,6 @@
 import type { ISharedNotebook, SharedCell } from '@jupyter/ydoc';
 
-import { named } from './filed';
+import { withUniqueNames } from './merge/savedform';
 
 type Cell = ISharedNotebook['cells'][number];
 
@@ -22,7 +22,7 @@ export class CellList {
     private readonly _notebook: ISharedNotebook,
     private readonly _undoable = true
   ) {
-    const cells = named(this._notebook.cells, cell => cell.getId());
+    const cells = withUniqueNames(this._notebook.cells, cell => cell.getId());
     this._cells = cells.map(([, cell]) => cell);
     this._names = cells.map(([name]) => name);
   }

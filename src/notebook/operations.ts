@@ -15,9 +15,9 @@ import type {
   JsonValue
 } from '../generated/wire';
 import { CellList } from './celllist';
-import { setOutputs } from './celloutputs';
+import { setOutputs } from './outputs/celloutputs';
 import { sourceHash } from './hashes';
-import { asOneStep, replaceSource } from './steps';
+import { asOneStep, replaceSource } from './undosteps';
 
 /**
  * One change of a notebook, as the server asks for it.

@@ -4,8 +4,8 @@ import * as React from 'react';
 import type { ChannelClient } from '../comm/client';
 import type { ConnectionPhase, IConnectionStatus } from '../comm/status';
 import { errorText } from '../errors';
-import { whole } from './figures';
-import { useLasting, useSecondsUntil } from './hooks';
+import { whole } from '../ui/texts/formats';
+import { useLasting, useSecondsUntil } from '../ui/hooks';
 
 /**
  * A loss that is over sooner is not worth a banner that moves everything.
@@ -191,7 +191,7 @@ function whatIsWrong(
       );
     case 'lost':
     case null:
-      return trans.__('Connection lost. Your work on the server goes on.');
+      return trans.__('Connection lost. Your work on the server continues.');
   }
 }
 

@@ -2,17 +2,17 @@ import * as React from 'react';
 
 import { errorText } from '../errors';
 import type { ExtensionMessage } from '../generated/wire';
-import { focusComposer } from './composer/focus';
-import { SettingsApi } from '../settings/api';
-import { broughtLines } from '../settings/broughtwords';
-import { FolderTrustData } from '../settings/folders';
-import { usePanel } from './services';
+import { focusComposer } from '../ui/focuscomposer';
+import { SettingsApi } from '../rest/settingsapi';
+import { folderContentLines } from '../settings/foldertexts';
+import { FolderTrustData } from '../rest/foldertrustdata';
+import { usePanel } from '../ui/services';
 
 /**
  * Asks whether a person trusts the folder of the conversation, if that brings
  * something for the agent. Nothing waits for the answer.
  */
-export function FolderQuestion({
+export function FolderTrustQuestion({
   taskId
 }: {
   taskId: string | null;
@@ -42,7 +42,7 @@ export function FolderQuestion({
         )}
       </p>
       <ul>
-        {broughtLines(trans, brings).map(line => (
+        {folderContentLines(trans, brings).map(line => (
           <li key={line}>{line}</li>
         ))}
       </ul>

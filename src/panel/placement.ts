@@ -10,7 +10,7 @@ import type { Message } from '@lumino/messaging';
 import { MessageLoop } from '@lumino/messaging';
 import type { Widget } from '@lumino/widgets';
 
-import { CommandIDs } from '../commands/ids';
+import { CommandIDs } from '../ui/commandids';
 import { IAgentPanel } from '../tokens';
 
 /**

@@ -4,9 +4,9 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 
 import { asErrorBody, errorText } from '../errors';
 
-import { SettingsApi } from './api';
-import { broughtLines } from './broughtwords';
-import type { IDialogs } from './dialogs';
+import { SettingsApi } from '../rest/settingsapi';
+import { folderContentLines } from './foldertexts';
+import type { IDialogs } from '../ui/dialogs';
 
 /**
  * Trust the folder that new conversations work in, or do not, and say so. What
@@ -20,7 +20,7 @@ export async function decideAboutFolder(
   const api = new SettingsApi(options.serverSettings);
   try {
     const { folder, brings } = await api.folderTrust(null);
-    const lines = broughtLines(trans, brings);
+    const lines = folderContentLines(trans, brings);
     const sure =
       !trusted ||
       (await options.dialogs.confirm({

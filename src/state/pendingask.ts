@@ -72,7 +72,7 @@ export function onPendingAsk(
  * Whether words answer a question. While an approval waits, they wait in the
  * queue; to a model that gave no answer, they are said when it is asked again.
  */
-export function takesWords({ ask }: AskMessage): boolean {
+export function takesText({ ask }: AskMessage): boolean {
   return Private.WORDS_ANSWER.has(ask);
 }
 

@@ -14,8 +14,8 @@ import type {
   Notice
 } from '../generated/wire';
 import { Listener } from '../listener';
-import { FrameBatch } from './frame';
-import { MessageWindow } from './messages';
+import { FrameBatch } from './framebatch';
+import { MessageWindow } from './messagewindow';
 import type { AgentState } from './statechange';
 import { stateChange } from './statechange';
 

@@ -3,15 +3,15 @@ import * as React from 'react';
 import { asErrorBody } from '../errors';
 import type { CheckpointDiff, CheckpointView } from '../generated/rest';
 import type { ErrorBody } from '../generated/wire';
-import { fullCount } from '../panel/figures';
-import { Problem } from '../panel/header/problem';
-import { usePanel } from '../panel/services';
-import type { Comparison } from './api';
-import { useModel, useTimeLine } from './context';
+import { fullCount } from '../ui/texts/formats';
+import { ProblemNote } from '../ui/controls/problemnote';
+import { usePanel } from '../ui/services';
+import type { Comparison } from '../rest/timelineapi';
+import { useTimelineModel, useTimeline } from './timelinecontext';
 import { FileDifference } from './filediff';
-import { partsOf } from './travel';
-import { failureOf } from './whynot';
-import { leftOutText } from './wording';
+import { partsOf } from './restore/restoreactions';
+import { failureOf } from './failuretexts';
+import { leftOutText } from './timelinetexts';
 
 /**
  * So many files are shown at first, and so few are unfolded at once.
@@ -28,9 +28,9 @@ export function CheckpointDetails({
   checkpoint: CheckpointView;
 }): JSX.Element {
   const { trans } = usePanel();
-  const { model, travel } = useTimeLine();
-  const against = useModel(({ against }) => against);
-  const operation = useModel(({ open }) => open);
+  const { model, restoreActions } = useTimeline();
+  const against = useTimelineModel(({ against }) => against);
+  const operation = useTimelineModel(({ open }) => open);
   return (
     <>
       <div className="jp-hdspAgent-timeline-line">
@@ -50,7 +50,7 @@ export function CheckpointDetails({
           type="button"
           className="jp-hdspAgent-button"
           onClick={() =>
-            void travel.restore(
+            void restoreActions.restore(
               model.filter.place,
               checkpoint.id,
               partsOf(checkpoint)
@@ -91,14 +91,14 @@ function Differences({
   against: Comparison;
 }): JSX.Element {
   const { trans } = usePanel();
-  const { model, travel } = useTimeLine();
+  const { model, restoreActions } = useTimeline();
   const [diff, setDiff] = React.useState<CheckpointDiff | null>(null);
   const [error, setError] = React.useState<ErrorBody | null>(null);
   const [most, setMost] = React.useState(MOST_FILES);
   const { place } = model.filter;
   React.useEffect(() => {
     let isWanted = true;
-    travel.api.diff(place, id, { against, content: false }).then(
+    restoreActions.api.diff(place, id, { against, content: false }).then(
       found => {
         if (isWanted) {
           setDiff(found);
@@ -113,9 +113,9 @@ function Differences({
     return () => {
       isWanted = false;
     };
-  }, [travel, place, id, against]);
+  }, [restoreActions, place, id, against]);
   if (error !== null) {
-    return <Problem error={failureOf(error, trans)} />;
+    return <ProblemNote error={failureOf(error, trans)} />;
   }
   if (diff === null) {
     return <p role="status">{trans.__('Comparing…')}</p>;

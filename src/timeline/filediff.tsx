@@ -11,15 +11,15 @@ import type {
   NotebookDiff
 } from '../generated/rest';
 import type { ErrorBody } from '../generated/wire';
-import { Diff } from '../panel/chat/diff';
-import { sizeText } from '../panel/figures';
-import { Problem } from '../panel/header/problem';
-import { usePanel } from '../panel/services';
-import { Unseen } from '../panel/unseen';
-import type { Comparison } from './api';
-import { useTimeLine } from './context';
-import { PictureSides } from './pictures';
-import { failureOf } from './whynot';
+import { Diff } from '../ui/texts/diff';
+import { sizeText } from '../ui/texts/formats';
+import { ProblemNote } from '../ui/controls/problemnote';
+import { usePanel } from '../ui/services';
+import { VisibleText } from '../ui/texts/visibletext';
+import type { Comparison } from '../rest/timelineapi';
+import { useTimeline } from './timelinecontext';
+import { PictureDiff } from './picturediff';
+import { failureOf } from './failuretexts';
 
 /**
  * A file that differs, of any kind and name; what differs in it is fetched when
@@ -57,7 +57,7 @@ export function FileDifference({
           className="jp-hdspAgent-chat-fold-caret"
         />
         <span className="jp-hdspAgent-timeline-path">
-          <Unseen text={file.path} />
+          <VisibleText text={file.path} />
         </span>
         <span className="jp-hdspAgent-timeline-change">
           {changeText(file, trans)}
@@ -66,7 +66,7 @@ export function FileDifference({
       {isOpen && (
         <div id={content} className="jp-hdspAgent-timeline-content">
           {file.kind === 'image' && !isSameContent(file) ? (
-            <PictureSides file={file} diff={diff} />
+            <PictureDiff file={file} diff={diff} />
           ) : (
             <FileContent
               file={file}
@@ -93,7 +93,7 @@ function FileContent({
   against: Comparison;
 }): JSX.Element {
   const { trans } = usePanel();
-  const { model, travel } = useTimeLine();
+  const { model, restoreActions } = useTimeline();
   const [whole, setWhole] = React.useState<FileDiff | null>(
     isSameContent(file) ? file : null
   );
@@ -109,7 +109,7 @@ function FileContent({
         // A name that no text can say cannot be asked for.
         ...(raw === undefined && { only: path })
       };
-      travel.api.diff(place, checkpoint, wanted).then(
+      restoreActions.api.diff(place, checkpoint, wanted).then(
         ({ files }) => {
           if (isWanted) {
             setWhole(
@@ -127,9 +127,9 @@ function FileContent({
     return () => {
       isWanted = false;
     };
-  }, [travel, place, checkpoint, against, path, raw, whole]);
+  }, [restoreActions, place, checkpoint, against, path, raw, whole]);
   if (error !== null) {
-    return <Problem error={failureOf(error, trans)} />;
+    return <ProblemNote error={failureOf(error, trans)} />;
   }
   if (whole === null) {
     return <p role="status">{trans.__('Comparing…')}</p>;
@@ -278,7 +278,7 @@ function noLinesText(file: FileDiff, trans: TranslationBundle): string {
       return trans.__('Only its name is another.');
     case 'attributes':
       return trans.__(
-        'Only its rights are others: %1, before %2.',
+        'Only its permissions changed: %2 → %1.',
         modeText(newMode),
         modeText(oldMode)
       );

@@ -80,7 +80,7 @@ def test_every_error_of_checkpoints_names_a_reason_that_pages_know() -> None:
     found = list(raised())
     assert len(found) > 40
     mute = [(where, text) for where, text, code, _ in found if code is None and text not in NOT_FOR_PAGES]
-    assert mute == [], "give them a `why`, and words in src/timeline/whynot.ts"
+    assert mute == [], "give them a `why`, and words in src/timeline/failuretexts.ts"
     assert [where for where, _, _, is_known in found if not is_known] == []
 
 
@@ -98,8 +98,8 @@ def worded(file: str, before: str) -> set[str]:
 
 
 def test_pages_have_words_for_every_reason_and_every_tool() -> None:
-    assert worded("whynot.ts", "export const WORDS") == CODES
-    assert worded("reasons.ts", "export const TOOLS") == set(get_args(StepTool))
+    assert worded("failuretexts.ts", "export const WORDS") == CODES
+    assert worded("checkpointtexts.ts", "export const TOOLS") == set(get_args(StepTool))
 
 
 @pytest.mark.parametrize(
@@ -125,6 +125,6 @@ def test_a_reason_in_the_log_that_only_a_newer_version_knows_leaves_its_sentence
 
 
 def test_every_tool_before_which_something_is_saved_is_known_by_name() -> None:
-    """A tool that is neither here nor there is new: it needs words in src/timeline/reasons.ts, or only reads."""
+    """A tool that is neither here nor there is new: it needs words in src/timeline/checkpointtexts.ts, or only reads."""
     tools = {tool.name for tool in built_in_tools()}
     assert tools - READERS == set(get_args(StepTool)) - {"restart", "restore"}

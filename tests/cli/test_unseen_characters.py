@@ -12,7 +12,7 @@ from hdsp_agent.cli._terminal import printable
 from hdsp_agent.cli._unseen_characters import visible, visible_line
 
 KNOWN = json.loads(
-    (Path(__file__).parents[2] / "src/panel/__tests__/unseencharacters.json").read_text(encoding="utf-8")
+    (Path(__file__).parents[2] / "src/ui/texts/__tests__/invisiblecharacters.json").read_text(encoding="utf-8")
 )
 
 

@@ -3,7 +3,7 @@ import type { Locator } from '@playwright/test';
 import type { Chat } from '../chat';
 import { expect, test } from '../chat';
 import { Listener } from '../listener';
-import { TimeLine } from '../timeline';
+import { Timeline } from '../timeline';
 
 const DOT =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
@@ -142,7 +142,7 @@ test('nothing that is drawn asks anybody for anything', async ({
   await expectLinksToBeApart(chat.feed);
 
   await test.step('the time line', async () => {
-    const line = new TimeLine(lab);
+    const line = new Timeline(lab);
     await line.open();
     const row = line.rows.filter({ hasText: 'After the agent changed a file' });
     // The newest are of this story; other stories may have left theirs below.

@@ -2,7 +2,7 @@ import { Chat } from '../chat';
 import type { Lab } from '../lab';
 import type { AgentAtWork, Notebooks } from '../notebooks';
 import { expect, OpenNotebook, test } from '../notebooks';
-import { TimeLine } from '../timeline';
+import { Timeline } from '../timeline';
 
 const TABLE = 'sales.csv';
 
@@ -18,7 +18,7 @@ test('rows say how much changed and why something is missing, and stay clear dow
   notebooks
 }) => {
   test.slow();
-  const line = new TimeLine(lab);
+  const line = new Timeline(lab);
   const notebook = await begin(lab, notebooks);
   await work(lab, agent);
 
@@ -54,7 +54,7 @@ test('rows say how much changed and why something is missing, and stay clear dow
   await first.getByRole('button', { name: /^What to do with/ }).click();
   await lab.picture('menu');
   await lab.page.getByRole('menuitem', { name: 'Restore everything…' }).click();
-  await expect(line.dialog).toContainText('What to bring back');
+  await expect(line.dialog).toContainText('What to restore');
   await lab.picture('restore-of-everything');
   await lab.page.setViewportSize({ width: 360, height: 640 });
   await lab.picture('restore-on-a-small-screen');
@@ -75,7 +75,7 @@ test('the versions of a cell are told apart', async ({
   lab,
   notebooks
 }) => {
-  const line = new TimeLine(lab);
+  const line = new Timeline(lab);
   const notebook = await begin(lab, notebooks);
   await work(lab, agent);
   await lab.picture('toolbars');

@@ -1,7 +1,7 @@
 import { Chat } from '../chat';
 import type { AgentAtWork, Notebooks } from '../notebooks';
 import { expect, OpenNotebook, test } from '../notebooks';
-import { TimeLine, valueOf } from '../timeline';
+import { Timeline, valueOf } from '../timeline';
 
 const TABLE = 'prices.csv';
 const PRICES = 'price\n3\n4\n5\n';
@@ -20,7 +20,7 @@ test('one click brings back a notebook, a table and a variable, and undo what th
   lab,
   notebooks
 }) => {
-  const line = new TimeLine(lab);
+  const line = new Timeline(lab);
   const notebook = await begin(lab, notebooks);
   await spoil(lab, agent);
   await expectSpoilt(notebook, notebooks);
@@ -58,7 +58,7 @@ test('the conversation goes back with the work, and comes again with it', async 
   lab,
   notebooks
 }) => {
-  const line = new TimeLine(lab);
+  const line = new Timeline(lab);
   const chat = new Chat(lab);
   const notebook = await begin(lab, notebooks);
   await spoil(lab, agent);
@@ -86,7 +86,7 @@ test('one cell is restored from the list of what it was', async ({
   lab,
   notebooks
 }) => {
-  const line = new TimeLine(lab);
+  const line = new Timeline(lab);
   const notebook = await begin(lab, notebooks);
   await spoil(lab, agent);
 
@@ -117,7 +117,7 @@ test('what the person left unsaved stays, nothing is asked when they save, and C
   lab,
   notebooks
 }) => {
-  const line = new TimeLine(lab);
+  const line = new Timeline(lab);
   const notebook = await begin(lab, notebooks);
   await spoil(lab, agent);
   await notebook.edit(1);
@@ -157,7 +157,7 @@ test('a checkpoint is saved, compared and gone back to without a mouse', async (
   lab,
   notebooks
 }) => {
-  const line = new TimeLine(lab);
+  const line = new Timeline(lab);
   const { keyboard } = lab.page;
   const notebook = await begin(lab, notebooks);
   await spoil(lab, agent);
@@ -247,7 +247,7 @@ test('the menu of a conversation leads to its checkpoints', async ({
   lab,
   notebooks
 }) => {
-  const line = new TimeLine(lab);
+  const line = new Timeline(lab);
   await begin(lab, notebooks);
   await spoil(lab, agent);
   await lab.panel
@@ -267,7 +267,7 @@ test('outputs come back trusted as they were: what a stranger wrote does not run
   lab,
   notebooks
 }) => {
-  const line = new TimeLine(lab);
+  const line = new Timeline(lab);
   const chat = new Chat(lab);
   const says = (who: string) =>
     `<img src="nowhere" onerror="window.${who} = true"><b>${who} was here</b>`;
@@ -333,7 +333,7 @@ test('the kernel is restarted and the cells up to one run again, once one has se
   lab,
   notebooks
 }) => {
-  const line = new TimeLine(lab);
+  const line = new Timeline(lab);
   const notebook = await begin(lab, notebooks);
   for (const cell of [0, 2]) {
     await notebook.edit(cell);
@@ -371,7 +371,7 @@ test('the kernel is restarted and the cells up to one run again, once one has se
  * A notebook that has run, a table beside it, and the panel.
  */
 async function begin(
-  lab: TimeLine['lab'],
+  lab: Timeline['lab'],
   notebooks: Notebooks
 ): Promise<OpenNotebook> {
   await notebooks.write(path, [
@@ -394,7 +394,7 @@ async function begin(
 /**
  * The agent empties a variable, a cell and a table.
  */
-async function spoil(lab: TimeLine['lab'], agent: AgentAtWork): Promise<void> {
+async function spoil(lab: Timeline['lab'], agent: AgentAtWork): Promise<void> {
   const chat = new Chat(lab);
   await chat.say('Tidy up.');
   await agent.read(path);

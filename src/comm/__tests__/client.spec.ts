@@ -1,9 +1,9 @@
 import { ChannelClient } from '../client';
-import { Link } from '../link';
-import { Redial } from '../redial';
+import { SocketLink } from '../socketlink';
+import { Reconnector } from '../reconnect';
 import { RequestError } from '../requesterror';
 import type { ConnectionPhase } from '../status';
-import { ScriptedServer } from './scripted';
+import { ScriptedServer } from './scriptedserver';
 
 const ask = { type: 'clearTask' } as const;
 
@@ -85,7 +85,7 @@ describe('ChannelClient', () => {
     it('should give up on a server that accepts the socket but never answers', () => {
       client.connect();
       server.socket.connect();
-      jest.advanceTimersByTime(Link.HANDSHAKE_TIMEOUT);
+      jest.advanceTimersByTime(SocketLink.HANDSHAKE_TIMEOUT);
       expect(client.status.phase).toBe('reconnecting');
       jest.advanceTimersByTime(1000);
       expect(server.sockets).toHaveLength(2);
@@ -368,7 +368,7 @@ describe('ChannelClient', () => {
         jest.runOnlyPendingTimers();
       }
       server.accept({ resumed: true }, 10);
-      jest.advanceTimersByTime(Redial.STABLE_AFTER + 1);
+      jest.advanceTimersByTime(Reconnector.STABLE_AFTER + 1);
       server.socket.drop();
       expect((client.status.retryAt ?? 0) - Date.now()).toBe(500);
     });
@@ -539,7 +539,7 @@ describe('ChannelClient', () => {
           reason: 'login_expired'
         });
         expect((client.status.retryAt ?? 0) - Date.now()).toBe(
-          Redial.SLOW_RETRY
+          Reconnector.SLOW_RETRY
         );
       }
     );
@@ -549,7 +549,7 @@ describe('ChannelClient', () => {
       client.connect();
       await fail();
       httpStatus = 200;
-      jest.advanceTimersByTime(Redial.SLOW_RETRY);
+      jest.advanceTimersByTime(Reconnector.SLOW_RETRY);
       await fail();
       expect(client.status.reason).toBe('lost');
       expect((client.status.retryAt ?? 0) - Date.now()).toBeLessThan(10_000);

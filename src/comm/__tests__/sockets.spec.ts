@@ -2,7 +2,7 @@ import type { WebSocket as ServerSocket } from 'ws';
 import { WebSocketServer } from 'ws';
 
 import { ChannelClient } from '../client';
-import type { ISentFrame } from './scripted';
+import type { ISentFrame } from './scriptedserver';
 
 /**
  * A server with real sockets that numbers, remembers and resumes as ours does.

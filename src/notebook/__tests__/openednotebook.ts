@@ -14,7 +14,7 @@ import type { ChannelClient } from '../../comm/client';
 import { ServerClock } from '../../comm/clock';
 import type { IConnectionStatus } from '../../comm/status';
 import type { ExtensionMessage, JsonValue } from '../../generated/wire';
-import { NotebookDesk } from '../desk';
+import { AgentNotebooks } from '../agentnotebooks';
 import { OpenNotebooks } from '../opennotebooks';
 
 /**
@@ -60,7 +60,7 @@ export class ScriptedClient {
 }
 
 /**
- * A notebook of JupyterLab, open in a page, with the agent's desk beside it.
+ * A notebook of JupyterLab, open in a page, with the agent's notebooks beside it.
  */
 export class OpenedNotebook {
   static async open(cells: readonly string[] = ['a = 1', 'b = 2', 'c = 3']) {
@@ -82,7 +82,7 @@ export class OpenedNotebook {
       tracker: this.tracker,
       contents: services.contents
     });
-    this.desk = new NotebookDesk({
+    this.agentNotebooks = new AgentNotebooks({
       client: this.client as unknown as ChannelClient,
       notebooks: this.notebooks
     });
@@ -92,7 +92,7 @@ export class OpenedNotebook {
   readonly tracker: NotebookTracker;
   readonly panel: NotebookPanel;
   readonly notebooks: OpenNotebooks;
-  readonly desk: NotebookDesk;
+  readonly agentNotebooks: AgentNotebooks;
 
   get model(): INotebookModel {
     return this.context.model;
@@ -160,7 +160,7 @@ export class OpenedNotebook {
   }
 
   close(): void {
-    this.desk.dispose();
+    this.agentNotebooks.dispose();
     this.notebooks.dispose();
     this.tracker.forEach(panel => panel.dispose());
     this.tracker.dispose();

@@ -1,4 +1,4 @@
-import { CommandIDs } from '../../commands/ids';
+import { CommandIDs } from '../../ui/commandids';
 
 /**
  * What of a schema names commands.

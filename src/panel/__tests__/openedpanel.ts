@@ -9,13 +9,13 @@ import { Widget } from '@lumino/widgets';
 import * as React from 'react';
 
 import { ChannelClient } from '../../comm/client';
-import type { ISentFrame } from '../../comm/__tests__/scripted';
-import { ScriptedServer } from '../../comm/__tests__/scripted';
+import type { ISentFrame } from '../../comm/__tests__/scriptedserver';
+import { ScriptedServer } from '../../comm/__tests__/scriptedserver';
 import type { ExtensionMessage, ExtensionState } from '../../generated/wire';
 import { AgentStore } from '../../state/store';
-import { AskAnswers } from '../asks/answers';
-import { PanelBody } from '../body';
-import { AgentPanel } from '../widget';
+import { AskAnswers } from '../../state/panel/askanswers';
+import { PanelBody } from '../panelbody';
+import { AgentPanel } from '../panelwidget';
 import { PageLayout } from './pagelayout';
 
 declare const globalThis: { IS_REACT_ACT_ENVIRONMENT?: boolean };

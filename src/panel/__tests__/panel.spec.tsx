@@ -1,7 +1,7 @@
 import { MessageLoop } from '@lumino/messaging';
 
 import type { ClineMessage, ExtensionMessage } from '../../generated/wire';
-import { READY } from '../composer/__tests__/writtenpanel';
+import { READY } from '../composer/__tests__/openedcomposer';
 import { RestServer } from '../history/__tests__/restserver';
 import { OpenedPanel } from './openedpanel';
 
@@ -45,7 +45,7 @@ describe('AgentPanel', () => {
       page.act(() => page.server.socket.drop());
       page.wait(1000);
       expect(banner()).toBe(
-        'Connection lost. Your work on the server goes on. Trying again in 1\u00a0s.'
+        'Connection lost. Your work on the server continues. Trying again in 1\u00a0s.'
       );
     });
 

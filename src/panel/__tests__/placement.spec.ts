@@ -3,7 +3,7 @@ import { StateDB } from '@jupyterlab/statedb';
 import { CommandRegistry } from '@lumino/commands';
 import { Panel, Widget } from '@lumino/widgets';
 
-import { CommandIDs } from '../../commands/ids';
+import { CommandIDs } from '../../ui/commandids';
 import type { IAgentPanel } from '../../tokens';
 import { placementPlugin } from '../placement';
 

@@ -2,12 +2,12 @@ import type { IDisposable } from '@lumino/disposable';
 import { DisposableSet } from '@lumino/disposable';
 
 import schema from '../../../labextension/schema/commands.json';
-import { addCommands } from '../../commands/commands';
-import { CommandIDs } from '../../commands/ids';
-import { addAsksCommands } from '../asks/commands';
-import { addChatCommands } from '../chat/commands';
-import { addComposerCommands } from '../composer/commands';
-import { addHeaderCommands } from '../header/commands';
+import { addCommands } from '../../commands/panelcommands';
+import { CommandIDs } from '../../ui/commandids';
+import { addAskCommands } from '../asks/askcommands';
+import { addChatCommands } from '../chat/chatcommands';
+import { addComposerCommands } from '../composer/composercommands';
+import { addHeaderCommands } from '../header/headercommands';
 import { OpenedPanel } from './openedpanel';
 
 describe('the keys and menus', () => {
@@ -24,7 +24,7 @@ describe('the keys and menus', () => {
         leave: () => undefined,
         trans: services.trans
       }),
-      addAsksCommands(services),
+      addAskCommands(services),
       addChatCommands(services),
       addComposerCommands(services),
       addHeaderCommands(services)

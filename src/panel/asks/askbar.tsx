@@ -5,24 +5,24 @@ import * as React from 'react';
 import { errorText } from '../../errors';
 import type { AskMessage } from '../../state/pendingask';
 import type { AgentStore } from '../../state/store';
-import { isBlank } from '../composer/sending';
-import { beginConversation } from '../header/actions';
-import { usePanelState, usePendingAsk, useStore } from '../hooks';
-import { usePanel } from '../services';
+import { isBlank } from '../../state/panel/senddraft';
+import { beginConversation } from '../../ui/conversations/conversationactions';
+import { usePanelState, usePendingAsk, useStore } from '../../ui/hooks';
+import { usePanel } from '../../ui/services';
 import { AskText } from './asktext';
-import { Fleeting } from './fleeting';
-import { flagWords } from './flags';
+import { TransientNote } from '../../ui/controls/transientnote';
+import { flagTexts } from '../../ui/texts/riskflags';
 import { FollowUp } from './followup';
-import { Popover } from './popover';
+import { Popover } from '../../ui/controls/popover';
 import { RunningCommand } from './runningcommand';
-import { Problem } from '../header/problem';
-import { useAction } from '../header/useaction';
+import { ProblemNote } from '../../ui/controls/problemnote';
+import { useAction } from '../../ui/useaction';
 import { useAnswers } from './useanswers';
-import type { IAskWords } from './wording';
-import { describeAsk } from './wording';
+import type { IAskTexts } from './asktexts';
+import { describeAsk } from './asktexts';
 
 const RulesBody = React.lazy(() => import('./rulesbody'));
-const NeverBody = React.lazy(() => import('./neverbody'));
+const NeverBody = React.lazy(() => import('./denyrulebody'));
 const EditBody = React.lazy(() => import('./editbody'));
 
 /**
@@ -62,13 +62,13 @@ function Ask({
   words
 }: {
   ask: AskMessage;
-  words: IAskWords;
+  words: IAskTexts;
 }): JSX.Element {
   const { trans } = usePanel();
   const [isEditing, setIsEditing] = React.useState(false);
   const [wasEditing, setWasEditing] = React.useState(false);
   return (
-    <Fleeting
+    <TransientNote
       className="jp-hdspAgent-ask"
       role="group"
       aria-label={trans.__('The agent waits for you')}
@@ -94,7 +94,7 @@ function Ask({
           focusesEdit={wasEditing}
         />
       )}
-    </Fleeting>
+    </TransientNote>
   );
 }
 
@@ -105,7 +105,7 @@ function AskButtons({
   focusesEdit
 }: {
   ask: AskMessage;
-  words: IAskWords;
+  words: IAskTexts;
   onEdit: () => void;
   focusesEdit: boolean;
 }): JSX.Element | null {
@@ -215,7 +215,7 @@ function NewConversation({ isFirst }: { isFirst: boolean }): JSX.Element {
       >
         {trans.__('New conversation')}
       </button>
-      <Problem error={error} />
+      <ProblemNote error={error} />
     </>
   );
 }
@@ -232,7 +232,7 @@ function AnswerTrouble(): JSX.Element | null {
   }
   const close = trans.__('Close');
   return (
-    <Fleeting className="jp-hdspAgent-ask-trouble" role="alert">
+    <TransientNote className="jp-hdspAgent-ask-trouble" role="alert">
       <p>
         {trouble.isLate
           ? trans.__(
@@ -248,11 +248,11 @@ function AnswerTrouble(): JSX.Element | null {
         className="jp-hdspAgent-asks-icon"
         aria-label={close}
         title={close}
-        onClick={() => answers.dismissTrouble()}
+        onClick={() => answers.dismissProblem()}
       >
         <closeIcon.react tag="span" aria-hidden="true" width="16px" />
       </button>
-    </Fleeting>
+    </TransientNote>
   );
 }
 
@@ -264,11 +264,11 @@ namespace Private {
    * A question as it is read aloud, with what is warned of.
    */
   export function spoken(
-    { announcement, sentence, flags = [] }: IAskWords,
+    { announcement, sentence, flags = [] }: IAskTexts,
     trans: TranslationBundle
   ): string {
     const question = announcement ?? sentence;
-    const warnings = flags.map(flag => flagWords(flag, trans).label).join(', ');
+    const warnings = flags.map(flag => flagTexts(flag, trans).label).join(', ');
     return warnings
       ? trans.__('%1 Warnings: %2.', question, warnings)
       : question;

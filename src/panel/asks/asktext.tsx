@@ -1,10 +1,10 @@
 import * as React from 'react';
 
-import { fullCount } from '../figures';
-import { usePanel } from '../services';
-import { Unseen } from '../unseen';
-import { FlagList } from './flaglist';
-import type { IAskWords } from './wording';
+import { fullCount } from '../../ui/texts/formats';
+import { usePanel } from '../../ui/services';
+import { VisibleText } from '../../ui/texts/visibletext';
+import { RiskFlagList } from '../../ui/texts/riskflaglist';
+import type { IAskTexts } from './asktexts';
 
 /**
  * What a question is about.
@@ -12,13 +12,13 @@ import type { IAskWords } from './wording';
 export const AskText = React.memo(function AskText({
   words: { sentence, stats, flags, items, code, hint }
 }: {
-  words: IAskWords;
+  words: IAskTexts;
 }): JSX.Element {
   const { trans } = usePanel();
   return (
     <>
       <p className="jp-hdspAgent-ask-sentence">
-        <Unseen text={sentence} />
+        <VisibleText text={sentence} />
         {stats && (
           <span
             className="jp-hdspAgent-ask-stats"
@@ -37,7 +37,7 @@ export const AskText = React.memo(function AskText({
           </span>
         )}
       </p>
-      {flags && <FlagList flags={flags} />}
+      {flags && <RiskFlagList flags={flags} />}
       {items !== undefined && (
         <ul
           className="jp-hdspAgent-ask-items"
@@ -46,7 +46,7 @@ export const AskText = React.memo(function AskText({
         >
           {items.map((item, index) => (
             <li key={index}>
-              <Unseen text={item} />
+              <VisibleText text={item} />
             </li>
           ))}
         </ul>
@@ -59,7 +59,7 @@ export const AskText = React.memo(function AskText({
           role="group"
           aria-label={trans.__('In full')}
         >
-          <Unseen text={code} />
+          <VisibleText text={code} />
         </pre>
       )}
       {hint && <p className="jp-hdspAgent-ask-hint">{hint}</p>}

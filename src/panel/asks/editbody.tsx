@@ -8,11 +8,11 @@ import type {
   ProposedText
 } from '../../generated/wire';
 import type { AskMessage } from '../../state/pendingask';
-import { isComposing } from '../../inputmethod';
-import { useStore } from '../hooks';
-import { usePanel } from '../services';
-import { named } from './answers';
-import { requestReply } from './reply';
+import { isComposing } from '../../ui/inputmethod';
+import { useStore } from '../../ui/hooks';
+import { usePanel } from '../../ui/services';
+import { named } from '../../state/panel/askanswers';
+import { requestReply } from '../../comm/requestreply';
 import { useAnswers } from './useanswers';
 
 /**

@@ -3,15 +3,15 @@ import * as React from 'react';
 
 import { errorText } from '../../errors';
 import type { Suggestion } from '../../generated/wire';
-import { modeName } from '../../settings/headings';
+import { modeName } from '../../ui/texts/modenames';
 import type { AskMessage } from '../../state/pendingask';
-import { focusComposer } from '../composer/focus';
-import { isBlank } from '../composer/sending';
-import { usePanelState, useSecondsUntil, useStore } from '../hooks';
-import { usePanel } from '../services';
-import { named } from './answers';
-import { followUpOf } from './texts';
-import { useAction } from '../header/useaction';
+import { focusComposer } from '../../ui/focuscomposer';
+import { isBlank } from '../../state/panel/senddraft';
+import { usePanelState, useSecondsUntil, useStore } from '../../ui/hooks';
+import { usePanel } from '../../ui/services';
+import { named } from '../../state/panel/askanswers';
+import { followUpOf } from './askcontent';
+import { useAction } from '../../ui/useaction';
 import { useAnswers } from './useanswers';
 
 /**

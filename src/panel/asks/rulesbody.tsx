@@ -10,12 +10,12 @@ import type {
   RuleSuggestionsMessage
 } from '../../generated/wire';
 import type { AskMessage } from '../../state/pendingask';
-import { useStore } from '../hooks';
-import { usePanel } from '../services';
-import { named } from './answers';
-import { APPROVED_CLASSES } from './approvedclasses';
-import { requestReply } from './reply';
-import { useAction } from '../header/useaction';
+import { useStore } from '../../ui/hooks';
+import { usePanel } from '../../ui/services';
+import { named } from '../../state/panel/askanswers';
+import { APPROVED_CLASSES } from './autoapproval/approvedclasses';
+import { requestReply } from '../../comm/requestreply';
+import { useAction } from '../../ui/useaction';
 
 /**
  * Shows the rules that would answer a question, and adds the chosen ones.

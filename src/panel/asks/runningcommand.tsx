@@ -2,12 +2,12 @@ import * as React from 'react';
 
 import type { CommandStarted } from '../../generated/wire';
 import type { AgentStore } from '../../state/store';
-import { usePanelState, useStore } from '../hooks';
-import { usePanel } from '../services';
-import { named } from './answers';
-import { Fleeting } from './fleeting';
-import { Problem } from '../header/problem';
-import { useAction } from '../header/useaction';
+import { usePanelState, useStore } from '../../ui/hooks';
+import { usePanel } from '../../ui/services';
+import { named } from '../../state/panel/askanswers';
+import { TransientNote } from '../../ui/controls/transientnote';
+import { ProblemNote } from '../../ui/controls/problemnote';
+import { useAction } from '../../ui/useaction';
 
 /**
  * What one can do about a command the agent waits for; nothing when there is
@@ -37,7 +37,7 @@ export function RunningCommand(): JSX.Element | null {
       setLetGo(command.executionId);
     });
   return (
-    <Fleeting
+    <TransientNote
       className="jp-hdspAgent-ask"
       role="group"
       aria-label={trans.__('The command that runs')}
@@ -67,8 +67,8 @@ export function RunningCommand(): JSX.Element | null {
           {trans.__('Go on while it runs')}
         </button>
       </div>
-      <Problem error={error} />
-    </Fleeting>
+      <ProblemNote error={error} />
+    </TransientNote>
   );
 }
 

@@ -1,6 +1,6 @@
 import * as React from 'react';
 
-import type { AskAnswers } from './answers';
+import type { AskAnswers } from '../../state/panel/askanswers';
 
 /**
  * How it stands with the person's answers; the component is rendered again when that is different.

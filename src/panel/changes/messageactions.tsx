@@ -10,14 +10,14 @@ import {
 import * as React from 'react';
 
 import type { ClineMessage } from '../../generated/wire';
-import { Problem } from '../header/problem';
-import { useAction } from '../header/useaction';
-import { readAttachments } from '../composer/attachments';
-import { useStore } from '../hooks';
-import { usePanel } from '../services';
-import { deleteMessage, goBack } from './changing';
-import { MessageEditor } from './editor';
-import { MessageEdits } from './edits';
+import { ProblemNote } from '../../ui/controls/problemnote';
+import { useAction } from '../../ui/useaction';
+import { readAttachments } from '../../state/panel/attachments';
+import { useStore } from '../../ui/hooks';
+import { usePanel } from '../../ui/services';
+import { deleteMessage, goBack } from './conversationchanges';
+import { MessageEditor } from './messageeditor';
+import { MessageEdits } from './messageedits';
 
 /**
  * What can be done with a message of the person: edit and send it again, go
@@ -109,7 +109,7 @@ export function MessageActions({
       ) : (
         <MessageEditor message={message} taskId={taskId} text={edited} />
       )}
-      <Problem error={error} />
+      <ProblemNote error={error} />
     </>
   );
 }

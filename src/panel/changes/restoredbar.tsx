@@ -2,19 +2,19 @@ import { closeIcon } from '@jupyterlab/ui-components';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import { CommandIDs } from '../../commands/ids';
+import { CommandIDs } from '../../ui/commandids';
 import type { RestoreResult } from '../../generated/rest';
 import type { AgentStore } from '../../state/store';
-import { partText } from '../../timeline/wording';
-import { Fleeting } from '../asks/fleeting';
-import { fullCount } from '../figures';
-import { IconButton } from '../header/iconbutton';
-import { Problem } from '../header/problem';
-import { useAction } from '../header/useaction';
-import { usePanelState, useStore } from '../hooks';
-import type { IRestored } from '../panelstate';
-import { usePanel } from '../services';
-import { undoRestore } from './restoring';
+import { partText } from '../../timeline/timelinetexts';
+import { TransientNote } from '../../ui/controls/transientnote';
+import { fullCount } from '../../ui/texts/formats';
+import { IconButton } from '../../ui/controls/iconbutton';
+import { ProblemNote } from '../../ui/controls/problemnote';
+import { useAction } from '../../ui/useaction';
+import { usePanelState, useStore } from '../../ui/hooks';
+import type { IRestored } from '../../state/panel/panelstate';
+import { usePanel } from '../../ui/services';
+import { undoRestore } from './restorecheckpoint';
 
 /**
  * What was brought back from a checkpoint of the conversation on screen, as long
@@ -25,7 +25,7 @@ export function useRestored(): IRestored | null {
   const restored = usePanelState(state, ({ restored }) => restored);
   const isOver = useStore(
     store,
-    store => restored !== null && isGoneOn(store, restored)
+    store => restored !== null && hasContinued(store, restored)
   );
   return isOver ? null : restored;
 }
@@ -53,7 +53,7 @@ export function RestoredBar({
     </button>
   );
   return (
-    <Fleeting
+    <TransientNote
       className="jp-hdspAgent-changes-undo"
       role="group"
       aria-label={trans.__('The last restore')}
@@ -68,7 +68,7 @@ export function RestoredBar({
             () => undoRestore(services, taskId, operation.id)
           )}
         {link(trans.__('Details'), () =>
-          commands.execute(CommandIDs.openTimeLine, { taskId, only: 'task' })
+          commands.execute(CommandIDs.openTimeline, { taskId, only: 'task' })
         )}
         <IconButton
           icon={closeIcon}
@@ -78,8 +78,8 @@ export function RestoredBar({
           }}
         />
       </span>
-      <Problem error={error} />
-    </Fleeting>
+      <ProblemNote error={error} />
+    </TransientNote>
   );
 }
 
@@ -119,7 +119,7 @@ function restoredText(
     .join(' ');
 }
 
-function isGoneOn(
+function hasContinued(
   store: AgentStore,
   { taskId, result, isPutAway }: IRestored
 ): boolean {

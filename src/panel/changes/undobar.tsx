@@ -3,14 +3,14 @@ import * as React from 'react';
 
 import type { ConversationMark } from '../../generated/wire';
 import type { AgentStore } from '../../state/store';
-import { Fleeting } from '../asks/fleeting';
-import { Problem } from '../header/problem';
-import { useAction } from '../header/useaction';
-import { useStore } from '../hooks';
-import type { PanelState } from '../panelstate';
-import { usePanel } from '../services';
-import { undoOrRedo } from './changing';
-import { previewChange } from './preview';
+import { TransientNote } from '../../ui/controls/transientnote';
+import { ProblemNote } from '../../ui/controls/problemnote';
+import { useAction } from '../../ui/useaction';
+import { useStore } from '../../ui/hooks';
+import type { PanelState } from '../../state/panel/panelstate';
+import { usePanel } from '../../ui/services';
+import { undoOrRedo } from './conversationchanges';
+import { previewChange } from './previewchange';
 import { RestoredBar, useRestored } from './restoredbar';
 
 /**
@@ -56,7 +56,7 @@ function ChangeBar(): JSX.Element | null {
   );
   const close = trans.__('Close');
   return (
-    <Fleeting
+    <TransientNote
       className="jp-hdspAgent-changes-undo"
       role="group"
       aria-label={trans.__('The last change of the conversation')}
@@ -86,8 +86,8 @@ function ChangeBar(): JSX.Element | null {
       >
         <closeIcon.react tag="span" aria-hidden="true" width="16px" />
       </button>
-      <Problem error={error} />
-    </Fleeting>
+      <ProblemNote error={error} />
+    </TransientNote>
   );
 }
 

@@ -2,9 +2,9 @@ import * as React from 'react';
 
 import type { ClineMessage } from '../../generated/wire';
 import type { AgentStore } from '../../state/store';
-import { usePanel } from '../services';
-import type { Announcements } from './announcements';
-import { useChat } from './chatcontext';
+import { usePanel } from '../../ui/services';
+import type { Announcements } from '../../ui/announcements';
+import { useRenderContext } from '../../ui/rendercontext';
 
 /**
  * How much of an answer is read aloud; the whole of it is in its row.
@@ -23,7 +23,7 @@ const STAYS_FOR = 2_000;
  */
 export function Announcer(): JSX.Element {
   const { store, trans } = usePanel();
-  const { announcements } = useChat();
+  const { announcements } = useRenderContext();
   const [said, setSaid] = React.useState('');
   const [failed, setFailed] = React.useState('');
   React.useEffect(

@@ -4,15 +4,15 @@ import { Virtualizer } from 'virtua';
 
 import { asErrorBody, errorText } from '../../errors';
 import type { AgentStore } from '../../state/store';
-import { useStore } from '../hooks';
-import { usePanel } from '../services';
+import { useStore } from '../../ui/hooks';
+import { usePanel } from '../../ui/services';
 import { ChatRow } from './chatrow';
-import { FollowBottom } from './follow';
+import { FollowBottom } from './followbottom';
 import { NewestButton } from './newestbutton';
 import { moveByRow } from './rowkeys';
 import type { IChatRow } from './rowmodel';
 import { rowsOf } from './rowmodel';
-import { isFigures } from './rows/request';
+import { isFigures } from './rows/requestrow';
 
 /**
  * How near to the beginning, in pixels, older messages are loaded.

@@ -2,13 +2,13 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
 import type { ClineMessage } from '../../generated/wire';
-import { Boundary } from '../boundary';
-import { useMessage } from '../hooks';
-import { MessageTime } from '../renames';
-import { usePanel } from '../services';
+import { ErrorBoundary } from '../../ui/errorboundary';
+import { useMessage } from '../../ui/hooks';
+import { MessageTime } from '../../ui/renamedpaths';
+import { usePanel } from '../../ui/services';
 import type { IChatRow } from './rowmodel';
-import { contentOf } from './rows/content';
-import { StoppedHere } from './rows/request';
+import { contentOf } from './rows/rowcontent';
+import { StoppedHere } from './rows/requestrow';
 
 /**
  * One row of the conversation. It is rendered again when its own message
@@ -43,7 +43,7 @@ export const ChatRow = React.memo(function ChatRow({
       aria-setsize={total}
       aria-busy={message.partial === true}
     >
-      <Boundary
+      <ErrorBoundary
         says={trans.__('This message could not be shown.')}
         text={message.text}
         version={`${message.partial} ${message.isAnswered}`}
@@ -52,7 +52,7 @@ export const ChatRow = React.memo(function ChatRow({
           <Content message={message} parts={row.parts} />
         </MessageTime.Provider>
         <StoppedHere ts={row.ts} />
-      </Boundary>
+      </ErrorBoundary>
     </article>
   );
 });

@@ -1,15 +1,15 @@
 import * as React from 'react';
 
-import { FileChanges } from '../filechanges/filechanges';
-import { useStore } from '../hooks';
-import { usePanel } from '../services';
-import { Announcements } from './announcements';
+import { FileChanges } from './filechanges/filechanges';
+import { useStore } from '../../ui/hooks';
+import { usePanel } from '../../ui/services';
+import { Announcements } from '../../ui/announcements';
 import { Announcer } from './announcer';
-import { ChatContext } from './chatcontext';
-import type { IChat } from './chatcontext';
+import { RenderContext } from '../../ui/rendercontext';
+import type { IRenderContext } from '../../ui/rendercontext';
 import { ChatList } from './chatlist';
-import { RenderedBlocks } from './markdown/renderedblocks';
-import { harmless } from './markdown/safe';
+import { RenderedBlocks } from '../../ui/markdown/renderedblocks';
+import { safeRegistry } from '../../ui/markdown/sanitizer';
 
 /**
  * The conversation on screen.
@@ -27,22 +27,22 @@ function Conversation(): JSX.Element | null {
     return null;
   }
   return (
-    <ChatContext.Provider value={chat}>
+    <RenderContext.Provider value={chat}>
       <ChatList />
       <FileChanges />
       <Announcer />
-    </ChatContext.Provider>
+    </RenderContext.Provider>
   );
 }
 
 /**
  * What the rows share, for as long as the conversation is on screen.
  */
-function useNewChat(): IChat | null {
+function useNewChat(): IRenderContext | null {
   const { rendermime, documents } = usePanel();
-  const [chat, setChat] = React.useState<IChat | null>(null);
+  const [chat, setChat] = React.useState<IRenderContext | null>(null);
   React.useLayoutEffect(() => {
-    const safe = harmless(rendermime, documents);
+    const safe = safeRegistry(rendermime, documents);
     const blocks = new RenderedBlocks(safe);
     const announcements = new Announcements();
     setChat({ rendermime: safe, blocks, folds: new Map(), announcements });

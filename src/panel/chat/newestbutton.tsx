@@ -2,9 +2,9 @@ import { downloadIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
 import type { ClineMessage } from '../../generated/wire';
-import { useStore } from '../hooks';
-import { usePanel } from '../services';
-import type { FollowBottom } from './follow';
+import { useStore } from '../../ui/hooks';
+import { usePanel } from '../../ui/services';
+import type { FollowBottom } from './followbottom';
 
 /**
  * Leads to the newest message when it is out of sight, and tells whether there

@@ -1,5 +1,5 @@
 import type { ClineMessage } from '../../generated/wire';
-import { NO_ANSWER } from './rows/problemwords';
+import { NO_ANSWER } from './rows/problemtexts';
 
 /**
  * A row of the conversation: a message, and what belongs to it.
@@ -38,7 +38,7 @@ export function rowsOf(
     if (
       said === undefined ||
       isSilent(said) ||
-      isToldAgain(said, message(order[index + 1]))
+      isRepeated(said, message(order[index + 1]))
     ) {
       continue;
     }
@@ -159,7 +159,7 @@ function isAction(message: ClineMessage | undefined): boolean {
 /**
  * That a model said nothing is told by the question what to do about it too.
  */
-function isToldAgain(
+function isRepeated(
   { say, text }: ClineMessage,
   next: ClineMessage | undefined
 ): boolean {

@@ -2,27 +2,31 @@ import * as React from 'react';
 
 import { asErrorBody, errorText } from '../../errors';
 import type { ErrorBody } from '../../generated/wire';
-import { usePanelState, useStore } from '../hooks';
-import type { IDraft } from '../panelstate';
-import { usePanel } from '../services';
-import { attachPart } from './attach';
-import { BindingRow } from './bindingrow';
-import { DraftChips } from './chips';
+import { usePanelState, useStore } from '../../ui/hooks';
+import type { IDraft } from '../../state/panel/panelstate';
+import { usePanel } from '../../ui/services';
+import { attachPart } from './attachments/attachpart';
+import { NotebookChoiceRow } from './notebookchoicerow';
+import { DraftChips } from './attachments/draftchips';
 import { ComposerBar } from './composerbar';
 import { useEnhancing } from './enhance';
-import { Field } from './field';
-import { focusComposer } from './focus';
-import { HindranceNote } from './hindrancenote';
-import { QueueList } from './queue';
-import { isBlank } from './sending';
-import { SuggestionList } from './suggestionlist';
-import { withMentions } from './suggestions';
-import { takeFiles } from './takefiles';
-import { useDrop } from './usedrop';
+import { PromptField } from './promptfield';
+import { focusComposer } from '../../ui/focuscomposer';
+import { SendBlockedNote } from './sendblockednote';
+import { QueueList } from './queuelist';
+import { isBlank } from '../../state/panel/senddraft';
+import { SuggestionList } from './suggestions/suggestionlist';
+import { withMentions } from './suggestions/suggestions';
+import { takeFiles } from './attachments/takefiles';
+import { useDrop } from './attachments/usedrop';
 import { useSending } from './usesending';
-import { useHindrance, useSituation, useTrouble } from './usesituation';
-import { useSuggestions } from './usesuggestions';
-import { placeholderOf, sendLabelOf } from './wording';
+import {
+  useSendBlocker,
+  useComposerState,
+  useProblem
+} from './usecomposerstate';
+import { useSuggestions } from './suggestions/usesuggestions';
+import { placeholderOf, sendLabelOf } from './composertexts';
 
 const NOTE_ID = 'jp-hdspAgent-composer-note';
 
@@ -46,14 +50,14 @@ function OpenComposer(): JSX.Element {
   const { node, store, trans } = usePanel();
   const root = React.useRef<HTMLElement>(null);
   const taskId = useStore(store, ({ state }) => state?.currentTaskId ?? null);
-  const [trouble, setTrouble] = useTrouble(taskId);
-  const obstacle = useHindrance(store);
+  const [trouble, setTrouble] = useProblem(taskId);
+  const obstacle = useSendBlocker(store);
   // An empty panel tells at length how to set up a model.
   const isTold =
     useStore(store, ({ order }) => order.length === 0) &&
     obstacle?.kind !== 'offline';
   const note = isTold ? null : obstacle;
-  const now = useSituation(store);
+  const now = useComposerState(store);
   const onFailed = (error: ErrorBody) => setTrouble(errorText(trans, error));
   const { draft, change, onText, onFiles, isOver } = useWriting(
     root,
@@ -97,9 +101,9 @@ function OpenComposer(): JSX.Element {
         </p>
       )}
       {note && (
-        <HindranceNote id={NOTE_ID} hindrance={note} isSending={isSending} />
+        <SendBlockedNote id={NOTE_ID} hindrance={note} isSending={isSending} />
       )}
-      <BindingRow />
+      <NotebookChoiceRow />
       <div className="jp-hdspAgent-composer-box">
         {list && <SuggestionList view={list} />}
         <DraftChips
@@ -109,7 +113,7 @@ function OpenComposer(): JSX.Element {
             focusComposer(node);
           }}
         />
-        <Field
+        <PromptField
           taskId={taskId}
           value={text}
           placeholder={placeholderOf(now, trans)}

@@ -1,13 +1,13 @@
 import * as React from 'react';
 
 import type { ErrorBody } from '../../generated/wire';
-import { AutoApproveMenu } from '../asks/autoapprovemenu';
-import { AttachButton } from './attachbutton';
+import { AutoApproveMenu } from '../asks/autoapproval/autoapprovemenu';
+import { AttachButton } from './attachments/attachbutton';
 import type { IEnhancing } from './enhance';
 import { EnhanceButton } from './enhance';
-import { sendIcon } from './icons';
+import { sendIcon } from './composericons';
 import { ModePicker, ProfilePicker } from './pickers';
-import { StopButton } from './stop';
+import { StopButton } from './stopbutton';
 
 /**
  * What is below the field: what goes along, how the agent works, and what is

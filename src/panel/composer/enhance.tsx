@@ -3,10 +3,10 @@ import * as React from 'react';
 
 import { asErrorBody } from '../../errors';
 import type { ErrorBody } from '../../generated/wire';
-import { IconButton } from '../header/iconbutton';
-import { usePanel } from '../services';
-import { enhanceIcon } from './icons';
-import { requestMessage } from './listening';
+import { IconButton } from '../../ui/controls/iconbutton';
+import { usePanel } from '../../ui/services';
+import { enhanceIcon } from './composericons';
+import { requestMessage } from '../../comm/requestmessage';
 
 /**
  * How a model puts what is typed more clearly.

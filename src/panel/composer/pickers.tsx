@@ -8,14 +8,14 @@ import type {
   ExtensionMessage,
   ModeName
 } from '../../generated/wire';
-import { modeName } from '../../settings/headings';
+import { modeName } from '../../ui/texts/modenames';
 import type { AgentState } from '../../state/store';
-import { useStore } from '../hooks';
-import { usePanel } from '../services';
-import { currentMode, currentProfile } from './current';
-import type { IMenuEntry } from './popupmenu';
-import { openMenu } from './popupmenu';
-import { loadModes } from './suggestionsources';
+import { useStore } from '../../ui/hooks';
+import { usePanel } from '../../ui/services';
+import { currentMode, currentProfile } from '../../state/currentmode';
+import type { IMenuEntry } from '../../ui/controls/popupmenu';
+import { openMenu } from '../../ui/controls/popupmenu';
+import { loadModes } from './suggestions/suggestionsources';
 
 /**
  * Shows in which mode the agent works, and lets another one be chosen.

@@ -1,10 +1,10 @@
 import * as React from 'react';
 
-import { usePanelState, useStore } from '../hooks';
-import { usePanel } from '../services';
-import { useFrontPath } from './binding';
-import { focusComposer } from './focus';
-import { starterPrompts } from './prompts';
+import { usePanelState, useStore } from '../../ui/hooks';
+import { usePanel } from '../../ui/services';
+import { useFrontPath } from '../../ui/notebookchoice';
+import { focusComposer } from '../../ui/focuscomposer';
+import { starterPrompts } from './promptlist';
 
 /**
  * Things to begin an empty conversation with; nothing where none can be begun.

@@ -3,11 +3,11 @@ import * as React from 'react';
 
 import { asErrorBody } from '../../errors';
 import type { ErrorBody } from '../../generated/wire';
-import type { IDraft } from '../panelstate';
-import { plainDraft } from '../panelstate';
-import { usePanel } from '../services';
-import { chosenNotebook } from './binding';
-import { isBlank, sendDraft } from './sending';
+import type { IDraft } from '../../state/panel/panelstate';
+import { plainDraft } from '../../state/panel/panelstate';
+import { usePanel } from '../../ui/services';
+import { chosenNotebook } from '../../ui/notebookchoice';
+import { isBlank, sendDraft } from '../../state/panel/senddraft';
 
 /**
  * Sends what is typed in a conversation, one message after the other.
@@ -33,7 +33,7 @@ export function useSending(options: useSending.IOptions): ISending {
   const { state } = services;
   const { taskId } = options;
   const [busy, setBusy] = React.useState<ReadonlySet<string | null>>(new Set());
-  const wished = React.useRef(new Map<string | null, IDraft>());
+  const requested = React.useRef(new Map<string | null, IDraft>());
   const latest = React.useRef(options);
   latest.current = options;
   const isBusy = busy.has(taskId);
@@ -50,17 +50,17 @@ export function useSending(options: useSending.IOptions): ISending {
       onFailed(asErrorBody(reason));
     }
     setBusy(before => new Set([...before].filter(other => other !== from)));
-    const wish = wished.current.get(from);
-    wished.current.delete(from);
-    if (wish && into !== undefined && isStillWished(wish, into)) {
+    const request = requested.current.get(from);
+    requested.current.delete(from);
+    if (request && into !== undefined && isStillRequested(request, into)) {
       await sendNow(into);
     }
   };
 
-  const isStillWished = (wish: IDraft, into: string | null) =>
+  const isStillRequested = (request: IDraft, into: string | null) =>
     latest.current.taskId === into &&
     latest.current.isReady &&
-    JSONExt.deepEqual(plainDraft(wish), plainDraft(state.draft(into)));
+    JSONExt.deepEqual(plainDraft(request), plainDraft(state.draft(into)));
 
   const send = () => {
     const draft = state.draft(taskId);
@@ -69,9 +69,9 @@ export function useSending(options: useSending.IOptions): ISending {
         void sendNow(taskId);
       }
     } else if (isBlank(draft)) {
-      wished.current.delete(taskId);
+      requested.current.delete(taskId);
     } else {
-      wished.current.set(taskId, draft);
+      requested.current.set(taskId, draft);
     }
   };
   return { isBusy, send };

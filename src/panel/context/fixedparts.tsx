@@ -1,9 +1,9 @@
 import * as React from 'react';
 
 import type { SeenContext, SeenTool } from '../../generated/rest';
-import { fullCount } from '../figures';
-import { usePanel } from '../services';
-import { FoundWords } from './foundwords';
+import { fullCount } from '../../ui/texts/formats';
+import { usePanel } from '../../ui/services';
+import { HighlightedText } from './highlightedtext';
 
 /**
  * The system prompt and the tools, folded: they are long, and the same in each
@@ -27,7 +27,7 @@ export function FixedParts({
           <span>{trans.__('System prompt')}</span>
           <Tokens count={tokens.system} />
         </summary>
-        <FoundWords text={system} wanted={wanted} />
+        <HighlightedText text={system} wanted={wanted} />
       </details>
       <details key={`tools:${wanted}`} open={inTools.length > 0 || undefined}>
         <summary>
@@ -39,7 +39,7 @@ export function FixedParts({
             <summary>
               <code>{tool.name}</code>
             </summary>
-            <FoundWords text={textOf(tool)} wanted={wanted} />
+            <HighlightedText text={textOf(tool)} wanted={wanted} />
           </details>
         ))}
       </details>

@@ -1,11 +1,11 @@
 import * as React from 'react';
 
 import type { SeenContext } from '../../generated/rest';
-import { fullCount } from '../figures';
-import { usePanel } from '../services';
-import { SeenMessageView } from './messageview';
-import type { ISeen } from './useseen';
-import { PAGE, pageOf } from './useseen';
+import { fullCount } from '../../ui/texts/formats';
+import { usePanel } from '../../ui/services';
+import { ContextMessageView } from './messageview';
+import type { IContextPages } from './usecontext';
+import { PAGE, pageOf } from './usecontext';
 
 /**
  * The messages of the request, a page of them at a time.
@@ -17,7 +17,7 @@ export function MessagePages({
   aim
 }: {
   request: SeenContext;
-  seen: ISeen;
+  seen: IContextPages;
   wanted: string;
 
   /**
@@ -42,7 +42,7 @@ export function MessagePages({
     <section ref={box} aria-label={trans.__('Messages')}>
       <Pages request={request} seen={seen} />
       {messages.map((message, offset) => (
-        <SeenMessageView
+        <ContextMessageView
           key={first + offset}
           index={first + offset}
           message={message}
@@ -63,7 +63,7 @@ function Pages({
   seen
 }: {
   request: SeenContext;
-  seen: ISeen;
+  seen: IContextPages;
 }): JSX.Element {
   const { trans } = usePanel();
   const last = pageOf(Math.max(0, count - 1));

@@ -1,17 +1,17 @@
 import * as React from 'react';
 
 import type { SeenMessage } from '../../generated/rest';
-import { fullCount } from '../figures';
-import { usePanel } from '../services';
+import { fullCount } from '../../ui/texts/formats';
+import { usePanel } from '../../ui/services';
 import { Tokens } from './fixedparts';
-import { FoundWords } from './foundwords';
+import { HighlightedText } from './highlightedtext';
 
 type Block = Exclude<SeenMessage['content'], string>[number];
 
 /**
  * One message of the request as the model is sent it.
  */
-export const SeenMessageView = React.memo(function SeenMessageView({
+export const ContextMessageView = React.memo(function SeenMessageView({
   index,
   message: { role, content, isSummary },
   tokens,
@@ -79,7 +79,7 @@ function SeenBlock({
   return (
     <>
       {heading !== '' && <p>{heading}</p>}
-      {text !== '' && <FoundWords text={text} wanted={wanted} />}
+      {text !== '' && <HighlightedText text={text} wanted={wanted} />}
     </>
   );
 }

@@ -2,8 +2,8 @@ import * as React from 'react';
 
 import { errorText } from '../../errors';
 import type { LocalModelList } from '../../generated/rest';
-import { bytesText } from '../localmodel/words';
-import { usePanel } from '../services';
+import { bytesText } from '../localmodel/localmodeltexts';
+import { usePanel } from '../../ui/services';
 
 /**
  * The embedded model among the places a model can come from; nothing where the

@@ -2,14 +2,14 @@ import * as React from 'react';
 
 import type { LocalModelView } from '../../generated/rest';
 import type { ErrorBody } from '../../generated/wire';
-import type { EmbeddedData } from '../../settings/embedded';
-import { focusComposer } from '../composer/focus';
-import { Problem } from '../header/problem';
-import { ModelFacts } from '../localmodel/facts';
-import { GettingProgress } from '../localmodel/progress';
+import type { EmbeddedData } from '../../rest/embeddeddata';
+import { focusComposer } from '../../ui/focuscomposer';
+import { ProblemNote } from '../../ui/controls/problemnote';
+import { ModelFacts } from '../localmodel/modelfacts';
+import { DownloadProgress } from '../localmodel/downloadprogress';
 import { useEmbedded } from '../localmodel/useembedded';
-import { bytesText } from '../localmodel/words';
-import { usePanel } from '../services';
+import { bytesText } from '../localmodel/localmodeltexts';
+import { usePanel } from '../../ui/services';
 
 /**
  * The second step with the embedded model: agree to it, watch it come, and go.
@@ -64,25 +64,25 @@ export function EmbeddedStep({
       <h4 ref={heading} tabIndex={-1}>
         {trans.__('Step 2 of 2: the embedded model')}
       </h4>
-      <Problem error={embedded.loadError} />
+      <ProblemNote error={embedded.loadError} />
       {model && list && !isStarting && state !== 'getting' && (
         <Facts isFamiliar={state === 'partial' || trouble !== null}>
           <ModelFacts model={model} list={list} />
         </Facts>
       )}
       {model && state === 'getting' && (
-        <GettingProgress model={model} pace={embedded.pace} trans={trans} />
+        <DownloadProgress model={model} pace={embedded.pace} trans={trans} />
       )}
       <p role="status">
         {isStarting && model
           ? trans.__('Starting %1 to see whether it runs here…', model.name)
           : state === 'getting'
             ? trans.__(
-                'You can go on working meanwhile. If you leave, it goes on coming.'
+                'You can keep working. The download continues if you close this.'
               )
             : ''}
       </p>
-      <Trouble error={trouble} />
+      <DownloadProblem error={trouble} />
       {model && !isStarting && (
         <Buttons
           embedded={embedded}
@@ -141,7 +141,7 @@ function Facts({
 /**
  * What went wrong, brought into sight.
  */
-function Trouble({ error }: { error: ErrorBody | null }): JSX.Element {
+function DownloadProblem({ error }: { error: ErrorBody | null }): JSX.Element {
   const place = React.useRef<HTMLDivElement>(null);
   const code = error?.code;
   React.useEffect(() => {
@@ -152,7 +152,7 @@ function Trouble({ error }: { error: ErrorBody | null }): JSX.Element {
   }, [code]);
   return (
     <div ref={place}>
-      <Problem error={error} />
+      <ProblemNote error={error} />
     </div>
   );
 }

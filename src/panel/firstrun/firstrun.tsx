@@ -1,14 +1,16 @@
 import * as React from 'react';
 
-import type { ModelSetup } from '../../state/setup';
-import { modelSetup } from '../../state/setup';
-import { onDemand } from '../header/ondemand';
-import { useStore } from '../hooks';
-import { NotebookConversation } from '../notebookconversation/offer';
-import { usePanel } from '../services';
+import type { ModelSetup } from '../../state/modelsetup';
+import { modelSetup } from '../../state/modelsetup';
+import { lazyComponent } from '../../ui/lazycomponent';
+import { useStore } from '../../ui/hooks';
+import { ConversationOffer } from '../notebookconversation/conversationoffer';
+import { usePanel } from '../../ui/services';
 import { Greeting } from './greeting';
 
-const Setup = onDemand(async () => (await import('./setup')).Setup);
+const Setup = lazyComponent(
+  async () => (await import('./setupsteps')).SetupSteps
+);
 
 /**
  * What an empty panel shows: until a model is set up, how to set one up; then
@@ -27,7 +29,7 @@ export function FirstRun(): JSX.Element | null {
   const why = hindrance(setup);
   return (
     <div className="jp-hdspAgent-firstRun">
-      {state.currentTaskId === undefined && <NotebookConversation />}
+      {state.currentTaskId === undefined && <ConversationOffer />}
       {isAtIt || why !== null ? (
         <Setup hindrance={why} onBusy={setAtIt} />
       ) : (
@@ -37,7 +39,7 @@ export function FirstRun(): JSX.Element | null {
       {conversations === 'unsupported' && (
         <p className="jp-hdspAgent-hint">
           {trans.__(
-            'No conversation can be begun on this server. Those it has kept can be read.'
+            'This server cannot start conversations. You can read the existing ones.'
           )}
         </p>
       )}
@@ -48,12 +50,12 @@ export function FirstRun(): JSX.Element | null {
 /**
  * Why there is no model to talk to.
  */
-export type Hindrance = 'none' | 'keyMissing' | 'notAllowed';
+export type SetupBlocker = 'none' | 'keyMissing' | 'notAllowed';
 
 /**
  * What hinders; `null` if nothing does, as far as anybody knows.
  */
-function hindrance(setup: ModelSetup): Hindrance | null {
+function hindrance(setup: ModelSetup): SetupBlocker | null {
   if (setup.kind === 'none') {
     return 'none';
   }

@@ -1,11 +1,13 @@
 import * as React from 'react';
 
-import type { ModelSetup } from '../../state/setup';
+import type { ModelSetup } from '../../state/modelsetup';
 import { StarterPrompts } from '../composer/starterprompts';
-import { onDemand } from '../header/ondemand';
-import { usePanel } from '../services';
+import { lazyComponent } from '../../ui/lazycomponent';
+import { usePanel } from '../../ui/services';
 
-const Recent = onDemand(async () => (await import('./recent')).Recent);
+const Recent = lazyComponent(
+  async () => (await import('./recentconversations')).RecentConversations
+);
 
 /**
  * A few words, things to begin with, and what one was at.

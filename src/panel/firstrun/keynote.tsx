@@ -2,7 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
 import type { KeyCheckView, SetupCandidateView } from '../../generated/rest';
-import { usePanel } from '../services';
+import { usePanel } from '../../ui/services';
 
 /**
  * Whose key was tried.
@@ -76,7 +76,7 @@ function refusedText(
     );
   }
   if (tried.kind === 'none') {
-    return trans.__('%1 lets nobody in without a key. Enter one.', provider);
+    return trans.__('%1 requires an API key. Enter one.', provider);
   }
   return kind === 'permission'
     ? trans.__(
@@ -103,13 +103,11 @@ function unreachableText(
         : trans.__('%1 could not be reached.', provider);
   const next =
     tried.kind === 'typed'
-      ? trans.__(
-          'So nobody knows whether the key is right. Try again, or save it anyway.'
-        )
+      ? trans.__('The key could not be checked. Try again, or save it anyway.')
       : tried.kind === 'none'
         ? trans.__(
             'Check the address, and whether the server runs there. Then try again, or save it anyway.'
           )
-        : trans.__('So nobody knows whether its key is right.');
+        : trans.__('Its key could not be checked.');
   return `${what} ${next}`;
 }

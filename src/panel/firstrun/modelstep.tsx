@@ -1,15 +1,15 @@
 import * as React from 'react';
 
 import type { KeyCheckView } from '../../generated/rest';
-import { focusComposer } from '../composer/focus';
-import { Problem } from '../header/problem';
-import { Select } from '../header/select';
-import { useAction } from '../header/useaction';
-import { PanelApi } from '../history/api';
-import { usePanel } from '../services';
+import { focusComposer } from '../../ui/focuscomposer';
+import { ProblemNote } from '../../ui/controls/problemnote';
+import { Select } from '../../ui/controls/select';
+import { useAction } from '../../ui/useaction';
+import { HistoryApi } from '../../rest/historyapi';
+import { usePanel } from '../../ui/services';
 import { KeyNote, keyOf } from './keynote';
-import type { ModelSource } from './steps';
-import { modelsOf, chooseModel } from './steps';
+import type { ModelSource } from './providersetup';
+import { modelsOf, chooseModel } from './providersetup';
 
 /**
  * The choice that is none of those listed.
@@ -35,7 +35,7 @@ export function ModelStep({
   const using = useAction();
   React.useEffect(() => {
     void run(async () => {
-      const found = await modelsOf(new PanelApi(serverSettings), source);
+      const found = await modelsOf(new HistoryApi(serverSettings), source);
       setModels(found);
       if (suggested === undefined && found.length === 1) {
         setChosen(found[0]);
@@ -49,7 +49,7 @@ export function ModelStep({
   const model = (chosen === TYPED ? typed : chosen).trim();
   const start = async () => {
     const isDone = await using.run(() =>
-      chooseModel(new PanelApi(serverSettings), source, model)
+      chooseModel(new HistoryApi(serverSettings), source, model)
     );
     if (isDone) {
       onDone();
@@ -73,7 +73,7 @@ export function ModelStep({
         <p role="status">{trans.__('Asking for the models…')}</p>
       )}
       {/* The id can be typed where the list does not come. */}
-      <Problem error={error} />
+      <ProblemNote error={error} />
       {listed.length > 0 && (
         <label>
           {trans.__('Model')}
@@ -104,7 +104,7 @@ export function ModelStep({
         </label>
       )}
       <CandidateKey source={source} />
-      <Problem error={using.error} />
+      <ProblemNote error={using.error} />
       <div className="jp-hdspAgent-actions">
         <button
           type="submit"
@@ -140,7 +140,7 @@ function CandidateKey({ source }: { source: ModelSource }): JSX.Element | null {
   React.useEffect(() => {
     if (provider !== null) {
       void run(async () =>
-        setCheck(await new PanelApi(serverSettings).checkKey({ provider }))
+        setCheck(await new HistoryApi(serverSettings).checkKey({ provider }))
       );
     }
   }, [provider, run, serverSettings]);
@@ -148,7 +148,7 @@ function CandidateKey({ source }: { source: ModelSource }): JSX.Element | null {
     tried && (
       <>
         <KeyNote check={check} provider={candidate.name} tried={tried} />
-        <Problem error={error} />
+        <ProblemNote error={error} />
       </>
     )
   );

@@ -1,19 +1,19 @@
 import * as React from 'react';
 
 import type { KeyCheckView, ProviderInfo } from '../../generated/rest';
-import { Problem } from '../header/problem';
-import { Select } from '../header/select';
-import { useAction } from '../header/useaction';
-import { PanelApi } from '../history/api';
-import { usePanel } from '../services';
+import { ProblemNote } from '../../ui/controls/problemnote';
+import { Select } from '../../ui/controls/select';
+import { useAction } from '../../ui/useaction';
+import { HistoryApi } from '../../rest/historyapi';
+import { usePanel } from '../../ui/services';
 import { KeyNote } from './keynote';
-import type { ModelSource } from './steps';
+import type { ModelSource } from './providersetup';
 import {
   asksAddress,
   saveProvider,
   simpleProviders,
   tryProvider
-} from './steps';
+} from './providersetup';
 
 /**
  * A provider, its key, and where it is.
@@ -42,7 +42,7 @@ export function ProviderForm({
   const load = React.useCallback(
     () =>
       void run(async () => {
-        const schema = await new PanelApi(serverSettings).schema();
+        const schema = await new HistoryApi(serverSettings).schema();
         const simple = simpleProviders(schema.providers);
         setProviders(simple);
         if (simple.some(({ id }) => id === suggested)) {
@@ -60,7 +60,7 @@ export function ProviderForm({
     }
     onBusy(true);
     setCheck(null);
-    const api = new PanelApi(serverSettings);
+    const api = new HistoryApi(serverSettings);
     const choice = {
       provider,
       // Nobody sees what an input that is not shown holds.
@@ -97,7 +97,7 @@ export function ProviderForm({
   if (loading.error !== null) {
     return (
       <>
-        <Problem error={loading.error} />
+        <ProblemNote error={loading.error} />
         <button type="button" className="jp-hdspAgent-button" onClick={load}>
           {trans.__('Try again')}
         </button>
@@ -168,7 +168,7 @@ export function ProviderForm({
           />
         </label>
       )}
-      <Problem error={saving.error} />
+      <ProblemNote error={saving.error} />
       <KeyNote
         check={check}
         provider={provider?.name ?? ''}

@@ -7,13 +7,13 @@ import type {
   SetupCandidateView
 } from '../../generated/rest';
 import { PROVIDERS } from '../../generated/wire';
-import { Problem } from '../header/problem';
-import { useAction } from '../header/useaction';
-import { PanelApi } from '../history/api';
-import { usePanel } from '../services';
+import { ProblemNote } from '../../ui/controls/problemnote';
+import { useAction } from '../../ui/useaction';
+import { HistoryApi } from '../../rest/historyapi';
+import { usePanel } from '../../ui/services';
 import { EmbeddedOffer } from './embeddedoffer';
 import { ProviderForm } from './providerform';
-import type { ModelSource } from './steps';
+import type { ModelSource } from './providersetup';
 
 /**
  * The first step: what was found, the embedded model, or a provider with a key.
@@ -32,7 +32,7 @@ export function SourceStep({
   const look = React.useCallback(
     () =>
       void run(async () => {
-        const api = new PanelApi(serverSettings);
+        const api = new HistoryApi(serverSettings);
         // Each is shown though the other cannot be had.
         await Promise.all([
           api.setupCandidates().then(setFound),
@@ -69,7 +69,7 @@ export function SourceStep({
           </p>
         )}
       </div>
-      <Problem error={error} />
+      <ProblemNote error={error} />
       {found !== null && (
         <ul className="jp-hdspAgent-setup-found">
           {found.candidates.map(candidate => (

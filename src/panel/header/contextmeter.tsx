@@ -1,20 +1,20 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import { CommandIDs } from '../../commands/ids';
+import { CommandIDs } from '../../ui/commandids';
 import type { ChannelClient } from '../../comm/client';
 import { RequestError } from '../../comm/requesterror';
 import type { ExtensionMessage } from '../../generated/wire';
-import { usePanel } from '../services';
-import { fullCount, percentText, shortCount } from '../figures';
-import type { IModelRoom } from './modelroom';
-import { Problem } from './problem';
-import { useAction } from './useaction';
+import { usePanel } from '../../ui/services';
+import { fullCount, percentText, shortCount } from '../../ui/texts/formats';
+import type { IContextWindow } from './contextwindow';
+import { ProblemNote } from '../../ui/controls/problemnote';
+import { useAction } from '../../ui/useaction';
 
 /**
  * How full the model's window is.
  */
-export interface IContextUse extends IModelRoom {
+export interface IContextUse extends IContextWindow {
   /**
    * The tokens the conversation takes.
    */
@@ -179,7 +179,7 @@ function Condense({ taskId }: { taskId: string }): JSX.Element | null {
           {isBusy ? trans.__('Condensing…') : trans.__('Condense')}
         </button>
       )}
-      <Problem error={action.error} />
+      <ProblemNote error={action.error} />
     </>
   );
 }
@@ -217,7 +217,7 @@ function freeOf({ used, reserved, window }: IContextUse): number {
  * The whole of it in one or two sentences.
  */
 function contextSentence(use: IContextUse, trans: TranslationBundle): string {
-  const sentence = roomSentence(use, trans);
+  const sentence = windowText(use, trans);
   return use.condenseAt === null || use.window === null
     ? sentence
     : trans.__(
@@ -227,7 +227,7 @@ function contextSentence(use: IContextUse, trans: TranslationBundle): string {
       );
 }
 
-function roomSentence(use: IContextUse, trans: TranslationBundle): string {
+function windowText(use: IContextUse, trans: TranslationBundle): string {
   const { used, reserved, window } = use;
   if (window === null) {
     return trans.__('The conversation takes %1 tokens.', fullCount(used));

@@ -6,7 +6,7 @@ import type {
   ExtensionMessage,
   HistoryItem
 } from '../../generated/wire';
-import { usePanel } from '../services';
+import { usePanel } from '../../ui/services';
 
 /**
  * What a conversation cost together with its subtasks; `null` if it has none,

@@ -1,11 +1,11 @@
 import * as React from 'react';
 
-import { isComposing } from '../../inputmethod';
+import { isComposing } from '../../ui/inputmethod';
 import type { HistoryItem } from '../../generated/wire';
-import { usePanel } from '../services';
-import { titleOf } from './opentasks';
-import { Problem } from './problem';
-import { useAction } from './useaction';
+import { usePanel } from '../../ui/services';
+import { titleOf } from '../../ui/conversations/opentasks';
+import { ProblemNote } from '../../ui/controls/problemnote';
+import { useAction } from '../../ui/useaction';
 
 /**
  * What the conversation is called; a click on it lets one call it something else.
@@ -81,7 +81,7 @@ export function EditTitle({ item }: { item: HistoryItem }): JSX.Element {
           }
         }}
       />
-      <Problem error={action.error} />
+      <ProblemNote error={action.error} />
     </div>
   );
 }

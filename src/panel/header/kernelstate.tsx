@@ -1,7 +1,7 @@
 import * as React from 'react';
 
-import { useStore } from '../hooks';
-import { usePanel } from '../services';
+import { useStore } from '../../ui/hooks';
+import { usePanel } from '../../ui/services';
 
 /**
  * What the kernel of a notebook does, unless it is ready to run cells.

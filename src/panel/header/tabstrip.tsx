@@ -12,20 +12,25 @@ import type { LabIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
 import type { OpenTask } from '../../generated/wire';
-import { focusComposer } from '../composer/focus';
-import { usePanelState, useStore } from '../hooks';
-import { usePanel } from '../services';
+import { focusComposer } from '../../ui/focuscomposer';
+import { usePanelState, useStore } from '../../ui/hooks';
+import { usePanel } from '../../ui/services';
 import {
   beginConversation,
   closeConversation,
   showConversation
-} from './actions';
-import { IconButton } from './iconbutton';
-import { pastIcon } from './icons';
-import type { OpenTaskPhase } from './opentasks';
-import { openTasks, phaseOf, phaseText, plainTitle } from './opentasks';
-import { Problem } from './problem';
-import { useAction } from './useaction';
+} from '../../ui/conversations/conversationactions';
+import { IconButton } from '../../ui/controls/iconbutton';
+import { pastIcon } from '../../ui/icons/conversationicons';
+import type { OpenTaskPhase } from '../../ui/conversations/opentasks';
+import {
+  openTasks,
+  phaseOf,
+  phaseText,
+  plainTitle
+} from '../../ui/conversations/opentasks';
+import { ProblemNote } from '../../ui/controls/problemnote';
+import { useAction } from '../../ui/useaction';
 
 /**
  * The tab of a conversation that has not begun, which no server knows.
@@ -60,7 +65,7 @@ export function TabStrip(): JSX.Element | null {
           onClick={showHistory}
         />
       </div>
-      <Problem error={action.error} />
+      <ProblemNote error={action.error} />
     </div>
   );
 }

@@ -1,9 +1,14 @@
 import * as React from 'react';
 
 import type { AggregatedCosts, HistoryItem } from '../../generated/wire';
-import { useStore } from '../hooks';
-import { usePanel } from '../services';
-import { costText, fullCount, momentText, sizeText } from '../figures';
+import { useStore } from '../../ui/hooks';
+import { usePanel } from '../../ui/services';
+import {
+  costText,
+  fullCount,
+  dateTimeText,
+  sizeText
+} from '../../ui/texts/formats';
 
 /**
  * What a conversation used, what it cost, how large it is and when it was.
@@ -42,9 +47,9 @@ export function TaskFacts({
     facts.push([trans.__('Size'), sizeText(item.size, trans)]);
   }
   if (began !== undefined) {
-    facts.push([trans.__('Begun'), momentText(began)]);
+    facts.push([trans.__('Begun'), dateTimeText(began)]);
   }
-  facts.push([trans.__('Last active'), momentText(item.ts)]);
+  facts.push([trans.__('Last active'), dateTimeText(item.ts)]);
   if (item.apiConfigName !== undefined) {
     facts.push([trans.__('Profile'), item.apiConfigName]);
   }

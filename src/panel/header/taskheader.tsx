@@ -7,25 +7,25 @@ import { PathExt } from '@jupyterlab/coreutils';
 import * as React from 'react';
 
 import type { HistoryItem, TodoItem } from '../../generated/wire';
-import { modeName } from '../../settings/headings';
-import { useStore } from '../hooks';
-import { openPlace } from '../chat/places';
-import { usePanel } from '../services';
-import { plainName } from '../unseen';
-import { showConversation } from './actions';
+import { modeName } from '../../ui/texts/modenames';
+import { useStore } from '../../ui/hooks';
+import { openPlace } from '../../ui/controls/openplace';
+import { usePanel } from '../../ui/services';
+import { plainName } from '../../ui/texts/visibletext';
+import { showConversation } from '../../ui/conversations/conversationactions';
 import type { IContextUse } from './contextmeter';
 import { ContextBar, ContextMeter, ContextShare } from './contextmeter';
 import { useFamilyCosts } from './costs';
 import { EditTitle } from './edittitle';
-import { costText } from '../figures';
-import { IconButton } from './iconbutton';
-import { useModelRoom } from './modelroom';
+import { costText } from '../../ui/texts/formats';
+import { IconButton } from '../../ui/controls/iconbutton';
+import { useContextWindow } from './contextwindow';
 import { KernelState } from './kernelstate';
-import { Problem } from './problem';
+import { ProblemNote } from '../../ui/controls/problemnote';
 import { TaskFacts } from './taskfacts';
 import { TaskMenu } from './taskmenu';
 import { TodoList } from './todolist';
-import { useAction } from './useaction';
+import { useAction } from '../../ui/useaction';
 
 const NO_TODOS: readonly TodoItem[] = [];
 
@@ -47,7 +47,7 @@ function Header({ item }: { item: HistoryItem }): JSX.Element {
   const cost =
     useStore(store, ({ state }) => state?.tokenUsage?.totalCost) ??
     item.totalCost;
-  const room = useModelRoom(item.apiConfigName);
+  const room = useContextWindow(item.apiConfigName);
   const family = useFamilyCosts(item);
   const [isOpen, setOpen] = React.useState(false);
   const id = React.useId();
@@ -134,7 +134,7 @@ function Bound({ item }: { item: HistoryItem }): JSX.Element | null {
           {trans.__('%1 is not there any more.', plainName(path))}
         </span>
       )}
-      <Problem error={error} />
+      <ProblemNote error={error} />
     </>
   );
 }
@@ -194,7 +194,7 @@ function Relatives({ item }: { item: HistoryItem }): JSX.Element | null {
             : trans.__('View the last subtask')}
         </button>
       )}
-      <Problem error={action.error} />
+      <ProblemNote error={action.error} />
     </div>
   );
 }

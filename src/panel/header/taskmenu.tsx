@@ -2,11 +2,11 @@ import { ellipsesIcon, MenuSvg } from '@jupyterlab/ui-components';
 import type { Menu } from '@lumino/widgets';
 import * as React from 'react';
 
-import { CommandIDs } from '../../commands/ids';
-import { usePanel } from '../services';
-import { EXPORT_FORMATS } from './actions';
-import { IconButton } from './iconbutton';
-import { useMenu } from './usemenu';
+import { CommandIDs } from '../../ui/commandids';
+import { usePanel } from '../../ui/services';
+import { EXPORT_FORMATS } from '../../ui/conversations/conversationactions';
+import { IconButton } from '../../ui/controls/iconbutton';
+import { useMenu } from '../../ui/usemenu';
 
 /**
  * A button with what can be done with the conversation on screen.

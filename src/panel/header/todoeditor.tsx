@@ -2,14 +2,14 @@ import { addIcon, closeIcon } from '@jupyterlab/ui-components';
 import { UUID } from '@lumino/coreutils';
 import * as React from 'react';
 
-import { isComposing } from '../../inputmethod';
+import { isComposing } from '../../ui/inputmethod';
 import type { TodoItem, TodoStatus } from '../../generated/wire';
-import { usePanel } from '../services';
-import { IconButton } from './iconbutton';
-import { Problem } from './problem';
-import { todoStatusText } from './todolist';
-import { Select } from './select';
-import { useAction } from './useaction';
+import { usePanel } from '../../ui/services';
+import { IconButton } from '../../ui/controls/iconbutton';
+import { ProblemNote } from '../../ui/controls/problemnote';
+import { todoStatusText } from './todotexts';
+import { Select } from '../../ui/controls/select';
+import { useAction } from '../../ui/useaction';
 
 const STATUSES: readonly TodoStatus[] = ['pending', 'in_progress', 'completed'];
 
@@ -100,7 +100,7 @@ export function TodoEditor({
           </li>
         ))}
       </ol>
-      <Problem error={action.error} />
+      <ProblemNote error={action.error} />
       <div className="jp-hdspAgent-actions">
         <button
           type="submit"

@@ -10,8 +10,9 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
 import type { TodoItem, TodoStatus } from '../../generated/wire';
-import { usePanel } from '../services';
+import { usePanel } from '../../ui/services';
 import { TodoEditor } from './todoeditor';
+import { todoStatusText } from './todotexts';
 
 /**
  * The agent's plan: folded to what it is at, unfolded to all of it.
@@ -91,23 +92,6 @@ export function TodoList({
       )}
     </section>
   );
-}
-
-/**
- * What the status of an item is called.
- */
-export function todoStatusText(
-  status: TodoStatus,
-  trans: TranslationBundle
-): string {
-  switch (status) {
-    case 'pending':
-      return trans.__('To do');
-    case 'in_progress':
-      return trans.__('In progress');
-    case 'completed':
-      return trans.__('Done');
-  }
 }
 
 const ICONS: Readonly<Record<TodoStatus, LabIcon>> = {

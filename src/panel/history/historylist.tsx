@@ -1,12 +1,12 @@
 import * as React from 'react';
 
-import { openTasks, phaseOf } from '../header/opentasks';
-import { useStore } from '../hooks';
-import { usePanel } from '../services';
+import { openTasks, phaseOf } from '../../ui/conversations/opentasks';
+import { useStore } from '../../ui/hooks';
+import { usePanel } from '../../ui/services';
 import { HistoryRow } from './historyrow';
-import type { HistoryPages } from './pages';
-import type { IHistoryBranch } from './tree';
-import { asTree } from './tree';
+import type { HistoryPages } from './historypages';
+import type { IHistoryBranch } from './historytree';
+import { historyTree } from './historytree';
 import type { ISubtasks } from './usehistory';
 
 /**
@@ -26,7 +26,7 @@ export function HistoryList(props: HistoryList.IProps): JSX.Element | null {
     () =>
       isSearch
         ? (items ?? []).map(item => ({ item, children: [], missing: [] }))
-        : asTree(items ?? [], known),
+        : historyTree(items ?? [], known),
     [isSearch, items, known]
   );
   const unfold = React.useCallback(

@@ -2,21 +2,24 @@ import { closeIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
 import type { HistoryItem } from '../../generated/wire';
-import { focusComposer } from '../composer/focus';
-import { deleteConversations, showConversation } from '../header/actions';
-import { IconButton } from '../header/iconbutton';
-import { onDemand } from '../header/ondemand';
-import { titleOf } from '../header/opentasks';
-import { Problem } from '../header/problem';
-import { useAction } from '../header/useaction';
-import { More } from '../more';
-import { usePanel } from '../services';
-import { HistoryFilters } from './filters';
+import { focusComposer } from '../../ui/focuscomposer';
+import {
+  deleteConversations,
+  showConversation
+} from '../../ui/conversations/conversationactions';
+import { IconButton } from '../../ui/controls/iconbutton';
+import { lazyComponent } from '../../ui/lazycomponent';
+import { titleOf } from '../../ui/conversations/opentasks';
+import { ProblemNote } from '../../ui/controls/problemnote';
+import { useAction } from '../../ui/useaction';
+import { MoreButton } from '../../ui/controls/morebutton';
+import { usePanel } from '../../ui/services';
+import { HistoryFilters } from './historyfilters';
 import { HistoryList } from './historylist';
-import { HistoryPages } from './pages';
+import { HistoryPages } from './historypages';
 import { useHistory, useSubtasks } from './usehistory';
 
-const Statistics = onDemand(
+const Statistics = lazyComponent(
   async () => (await import('./statistics')).Statistics
 );
 
@@ -158,7 +161,7 @@ function Listed({ pages }: { pages: HistoryPages }): JSX.Element {
           onDelete={() => remove(selected)}
         />
       )}
-      <Problem error={error} />
+      <ProblemNote error={error} />
       <HistoryList
         pages={pages}
         subtasks={subtasks}
@@ -232,7 +235,7 @@ function Ending({ pages }: { pages: HistoryPages }): JSX.Element | null {
   if (error !== null) {
     return (
       <div className="jp-hdspAgent-history-ending">
-        <Problem error={error} />
+        <ProblemNote error={error} />
         <button
           type="button"
           className="jp-hdspAgent-button"
@@ -251,7 +254,7 @@ function Ending({ pages }: { pages: HistoryPages }): JSX.Element | null {
   if (hasMore) {
     return (
       <div className="jp-hdspAgent-history-ending">
-        <More pages={pages} />
+        <MoreButton pages={pages} />
       </div>
     );
   }

@@ -3,17 +3,20 @@ import { ellipsesIcon } from '@jupyterlab/ui-components';
 import { PathExt } from '@jupyterlab/coreutils';
 import * as React from 'react';
 
-import { CommandIDs } from '../../commands/ids';
+import { CommandIDs } from '../../ui/commandids';
 import type { HistorySnippet, HistorySnippetPart } from '../../generated/rest';
 import type { HistoryItem } from '../../generated/wire';
-import { EXPORT_FORMATS } from '../header/actions';
-import { costText, momentText, shortCount } from '../figures';
-import { IconButton } from '../header/iconbutton';
-import { favoriteIcon, notFavoriteIcon } from '../header/icons';
-import type { OpenTaskPhase } from '../header/opentasks';
-import { phaseText, titleOf } from '../header/opentasks';
-import { useMenu } from '../header/usemenu';
-import { usePanel } from '../services';
+import { EXPORT_FORMATS } from '../../ui/conversations/conversationactions';
+import { costText, dateTimeText, shortCount } from '../../ui/texts/formats';
+import { IconButton } from '../../ui/controls/iconbutton';
+import {
+  favoriteIcon,
+  notFavoriteIcon
+} from '../../ui/icons/conversationicons';
+import type { OpenTaskPhase } from '../../ui/conversations/opentasks';
+import { phaseText, titleOf } from '../../ui/conversations/opentasks';
+import { useMenu } from '../../ui/usemenu';
+import { usePanel } from '../../ui/services';
 
 /**
  * One conversation of the list.
@@ -170,7 +173,7 @@ function Facts({
       ) : (
         <Left item={item} />
       )}
-      <span>{momentText(item.ts)}</span>
+      <span>{dateTimeText(item.ts)}</span>
       {item.notebook !== undefined && (
         <span title={item.notebook.path}>
           {PathExt.basename(item.notebook.path)}

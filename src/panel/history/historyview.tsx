@@ -1,8 +1,8 @@
-import { onDemand } from '../header/ondemand';
+import { lazyComponent } from '../../ui/lazycomponent';
 
 /**
  * All conversations that are kept.
  */
-export const HistoryView = onDemand(
+export const HistoryView = lazyComponent(
   async () => (await import('./historypage')).HistoryPage
 );

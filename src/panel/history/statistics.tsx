@@ -2,12 +2,12 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
 import type { StatisticsView } from '../../generated/rest';
-import { costText, fullCount } from '../figures';
-import { Problem } from '../header/problem';
-import { Select } from '../header/select';
-import { useAction } from '../header/useaction';
-import { usePanel } from '../services';
-import { PanelApi } from './api';
+import { costText, fullCount } from '../../ui/texts/formats';
+import { ProblemNote } from '../../ui/controls/problemnote';
+import { Select } from '../../ui/controls/select';
+import { useAction } from '../../ui/useaction';
+import { usePanel } from '../../ui/services';
+import { HistoryApi } from '../../rest/historyapi';
 import type { Measure } from './plotdata';
 import { plotData } from './plotdata';
 import { UsagePlot } from './usageplot';
@@ -29,7 +29,7 @@ export function Statistics(): JSX.Element {
     (range: number | null) =>
       void run(async () => {
         const since = range === null ? null : Date.now() - range * DAY;
-        setFound(await new PanelApi(serverSettings).statistics(since));
+        setFound(await new HistoryApi(serverSettings).statistics(since));
       }),
     [run, serverSettings]
   );
@@ -74,7 +74,7 @@ export function Statistics(): JSX.Element {
       </div>
       {error !== null && (
         <>
-          <Problem error={error} />
+          <ProblemNote error={error} />
           <button
             type="button"
             className="jp-hdspAgent-button"

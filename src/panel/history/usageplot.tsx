@@ -1,8 +1,13 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import { costText, fullCount, language, shortCount } from '../figures';
-import { usePanel } from '../services';
+import {
+  costText,
+  fullCount,
+  language,
+  shortCount
+} from '../../ui/texts/formats';
+import { usePanel } from '../../ui/services';
 import type { IBar, IPlotData, Measure, Span } from './plotdata';
 import { roundUp, timeOf } from './plotdata';
 

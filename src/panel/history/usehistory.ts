@@ -1,10 +1,10 @@
 import * as React from 'react';
 
 import type { HistoryItem } from '../../generated/wire';
-import type { IPanelServices } from '../services';
-import { usePanel } from '../services';
-import { PanelApi } from './api';
-import { HistoryPages } from './pages';
+import type { IPanelServices } from '../../ui/services';
+import { usePanel } from '../../ui/services';
+import { HistoryApi } from '../../rest/historyapi';
+import { HistoryPages } from './historypages';
 
 /**
  * The list of past conversations while it is on screen; the component is
@@ -17,7 +17,7 @@ export function useHistory(limit: number | null = null): HistoryPages | null {
   const [pages, setPages] = React.useState<HistoryPages | null>(null);
   const [, setRound] = React.useState(0);
   React.useEffect(() => {
-    const api = new PanelApi(serverSettings);
+    const api = new HistoryApi(serverSettings);
     const list = new HistoryPages({
       load: (filter, cursor) => api.history(filter, cursor, limit),
       client
@@ -77,7 +77,7 @@ export function useSubtasks({
   }, [client]);
   const load = React.useCallback(
     (taskIds: readonly string[]) => {
-      const api = new PanelApi(serverSettings);
+      const api = new HistoryApi(serverSettings);
       for (const taskId of taskIds) {
         api.conversation(taskId).then(
           item => setKnown(items => new Map([...items, [taskId, item]])),

@@ -1,11 +1,11 @@
 import * as React from 'react';
 
 import type { SetupCandidateView } from '../../generated/rest';
-import { Problem } from '../header/problem';
-import { Select } from '../header/select';
-import { useAction } from '../header/useaction';
-import { PanelApi } from '../history/api';
-import { usePanel } from '../services';
+import { ProblemNote } from '../../ui/controls/problemnote';
+import { Select } from '../../ui/controls/select';
+import { useAction } from '../../ui/useaction';
+import { HistoryApi } from '../../rest/historyapi';
+import { usePanel } from '../../ui/services';
 
 /**
  * What answers better than the embedded model: what is there already, and a key.
@@ -22,7 +22,7 @@ export function BetterChoices({
   const { run, error } = useAction();
   React.useEffect(() => {
     void run(async () => {
-      const { candidates } = await new PanelApi(
+      const { candidates } = await new HistoryApi(
         serverSettings
       ).setupCandidates();
       setFound(candidates);
@@ -31,7 +31,7 @@ export function BetterChoices({
   return (
     <section aria-label={trans.__('What answers better')}>
       <h4>{trans.__('What answers better')}</h4>
-      <Problem error={error} />
+      <ProblemNote error={error} />
       {found === null && error === null && (
         <p role="status">
           {trans.__('Looking for keys and model servers on this machine…')}
@@ -83,7 +83,7 @@ function Choice({
       return;
     }
     const isDone = await run(() =>
-      new PanelApi(serverSettings).useCandidate({ id, model })
+      new HistoryApi(serverSettings).useCandidate({ id, model })
     );
     if (isDone) {
       onClose();
@@ -112,7 +112,7 @@ function Choice({
       >
         {trans.__('Use %1', name)}
       </button>
-      <Problem error={error} />
+      <ProblemNote error={error} />
     </div>
   );
 }

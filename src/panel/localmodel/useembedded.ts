@@ -1,8 +1,8 @@
 import * as React from 'react';
 
-import { SettingsApi } from '../../settings/api';
-import { EmbeddedData } from '../../settings/embedded';
-import { usePanel } from '../services';
+import { SettingsApi } from '../../rest/settingsapi';
+import { EmbeddedData } from '../../rest/embeddeddata';
+import { usePanel } from '../../ui/services';
 
 /**
  * The embedded models of the server, asked for when the component is first shown.

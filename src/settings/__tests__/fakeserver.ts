@@ -1,7 +1,7 @@
 import { ServerConnection } from '@jupyterlab/services';
 import type { JSONObject, JSONValue } from '@lumino/coreutils';
 
-import { GLOBAL_SCHEMA, PROVIDER_SCHEMA, PROVIDERS } from './schema';
+import { GLOBAL_SCHEMA, PROVIDER_SCHEMA, PROVIDERS } from './settingsschema';
 
 interface IStoredProfile {
   id: string;

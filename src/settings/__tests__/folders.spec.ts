@@ -4,11 +4,11 @@ import { nullTranslator } from '@jupyterlab/translation';
 
 import type { BroughtView, TrustedFoldersView } from '../../generated/rest';
 import { RestServer, refusal } from '../../panel/history/__tests__/restserver';
-import { SettingsApi } from '../api';
-import { broughtLines } from '../broughtwords';
-import type { IConfirmation } from '../dialogs';
+import { SettingsApi } from '../../rest/settingsapi';
+import { folderContentLines } from '../foldertexts';
+import type { IConfirmation } from '../../ui/dialogs';
 import { decideAboutFolder } from '../foldercommands';
-import { TrustedFoldersData } from '../folders';
+import { TrustedFoldersData } from '../../rest/foldertrustdata';
 
 const trans = nullTranslator.load('hdsp_agent');
 const BRINGS: BroughtView[] = [
@@ -105,7 +105,7 @@ describe('trusted folders', () => {
       name: `r${index}`,
       path: `r${index}`
     }));
-    const [rules, files] = broughtLines(trans, [...BRINGS, ...many]);
+    const [rules, files] = folderContentLines(trans, [...BRINGS, ...many]);
     expect(rules).toMatch(/^15 rules files: r0, .*r11 and 3 more$/);
     expect(files).toBe('1 instructions file: AGENTS.md');
   });

@@ -1,5 +1,5 @@
 import type { ClineAsk, ClineMessage, TaskStatus } from '../../generated/wire';
-import { onPendingAsk, pendingAsk, takesWords } from '../pendingask';
+import { onPendingAsk, pendingAsk, takesText } from '../pendingask';
 import type { AskMessage } from '../pendingask';
 import { AgentStore } from '../store';
 import { ScriptedClient } from './scriptedclient';
@@ -133,7 +133,7 @@ describe('pendingAsk', () => {
   });
 
   it('should take words only where the server does', () => {
-    const taken = (kind: ClineAsk) => takesWords(ask(1, kind) as AskMessage);
+    const taken = (kind: ClineAsk) => takesText(ask(1, kind) as AskMessage);
     expect(taken('followup')).toBe(true);
     expect(taken('resume_task')).toBe(true);
     expect(taken('api_req_failed')).toBe(true);

@@ -11,8 +11,8 @@ import type {
 } from '../../generated/rest';
 import { OpenedPanel } from '../../panel/__tests__/openedpanel';
 import { RestServer } from '../../panel/history/__tests__/restserver';
-import { createTimeLine } from '../ui';
-import { TimeLineWidget } from '../widget';
+import { createTimeline } from '../createtimeline';
+import { TimelineWidget } from '../timelinewidget';
 
 /** A state of the workspace. */
 export function checkpoint(
@@ -105,19 +105,19 @@ export function result(others: Partial<RestoreResult> = {}): RestoreResult {
 }
 
 /** The time line on a page, with a server that answers as each test says. */
-export class OpenedTimeLine {
+export class OpenedTimeline {
   constructor() {
     this.page.begin();
     this.rest.answers.set('GET checkpoints', () => this.view);
     const { services } = this.page.panel;
-    this.ui = createTimeLine(services, null);
-    this.widget = new TimeLineWidget({ services, Body: this.ui.View });
+    this.ui = createTimeline(services, null);
+    this.widget = new TimelineWidget({ services, Body: this.ui.View });
   }
 
   readonly rest = new RestServer();
   readonly page = new OpenedPanel();
-  readonly ui: ReturnType<typeof createTimeLine>;
-  readonly widget: TimeLineWidget;
+  readonly ui: ReturnType<typeof createTimeline>;
+  readonly widget: TimelineWidget;
 
   /** What the server says of the time line. */
   view: TimelineView = view([]);

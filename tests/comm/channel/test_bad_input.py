@@ -91,7 +91,7 @@ async def test_a_message_that_is_too_large_is_refused_and_the_connection_stays(s
 
 
 async def test_eight_large_pictures_are_taken_with_one_message(serve) -> None:  # type: ignore[no-untyped-def]
-    """As large as the panel sends pictures (src/panel/composer/pictures.ts)."""
+    """As large as the panel sends pictures (src/panel/composer/attachments/pictureupload.ts)."""
     pictures = ["data:image/jpeg;base64," + "A" * (700_000 * 4 // 3) for _ in range(8)]
     async with serve() as server, server.connect() as panel:
         server.backend.gate.set()

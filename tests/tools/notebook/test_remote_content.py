@@ -19,7 +19,7 @@ from hdsp_agent.tools.notebook._remote_risks import remote_risks
 from ...timing import processor_time
 from .working import notebook_task
 
-TABLE = Path(__file__).parents[3] / "src/panel/chat/__tests__/remotecontent.json"
+TABLE = Path(__file__).parents[3] / "src/ui/markdown/__tests__/remotecontent.json"
 PICTURE = "![plot](https://e.test/?q=secret)"
 LINK = "[docs](https://e.test/docs)"
 

@@ -1,8 +1,8 @@
 import { OpenedPanel } from '../../__tests__/openedpanel';
 import { anItem } from '../../header/__tests__/conversations';
-import { AskAnswers } from '../answers';
-import { READY } from '../../composer/__tests__/writtenpanel';
-import { ask, created, toolAsk, updated, waiting } from './asked';
+import { AskAnswers } from '../../../state/panel/askanswers';
+import { READY } from '../../composer/__tests__/openedcomposer';
+import { ask, created, toolAsk, updated, waiting } from './openedask';
 
 describe('AskBar', () => {
   let page: OpenedPanel;

@@ -1,5 +1,5 @@
 import { OpenedPanel } from '../../__tests__/openedpanel';
-import { ask, toolAsk, waiting } from './asked';
+import { ask, toolAsk, waiting } from './openedask';
 
 describe('editing a proposal', () => {
   let page: OpenedPanel;

@@ -1,6 +1,6 @@
 import type { ExtensionMessage } from '../../../generated/wire';
 import { OpenedPanel } from '../../__tests__/openedpanel';
-import { ask, waiting } from './asked';
+import { ask, waiting } from './openedask';
 
 const QUESTION = {
   question: 'Which one?',

@@ -3,9 +3,9 @@ import { createRoot } from 'react-dom/client';
 
 import type { RuleSuggestion } from '../../../generated/wire';
 import { OpenedPanel } from '../../__tests__/openedpanel';
-import { PanelContext } from '../../services';
-import { AutoApproveMenu } from '../autoapprovemenu';
-import { ask, settings, waiting } from './asked';
+import { PanelContext } from '../../../ui/services';
+import { AutoApproveMenu } from '../autoapproval/autoapprovemenu';
+import { ask, settings, waiting } from './openedask';
 
 describe('rules', () => {
   let page: OpenedPanel;

@@ -9,7 +9,7 @@ import type {
   ExtensionState
 } from '../../../generated/wire';
 import { OpenedPanel } from '../../__tests__/openedpanel';
-import { PanelContext } from '../../services';
+import { PanelContext } from '../../../ui/services';
 import { MessageActions } from '../messageactions';
 
 const FIRST: ClineMessage = { ts: 1, type: 'say', say: 'text', text: 'Do it' };

@@ -1,8 +1,8 @@
-import { CommandIDs } from '../../../commands/ids';
+import { CommandIDs } from '../../../ui/commandids';
 import type { ClineMessage } from '../../../generated/wire';
 import { OpenedPanel } from '../../__tests__/openedpanel';
 import { PageLayout } from '../../__tests__/pagelayout';
-import { addChatCommands } from '../commands';
+import { addChatCommands } from '../chatcommands';
 
 function say(ts: number, text = `Message ${ts}`): ClineMessage {
   return { ts, type: 'say', say: 'text', text };

@@ -2,9 +2,9 @@ import * as React from 'react';
 
 import type { ClineMessage } from '../../../generated/wire';
 import { pendingAsk } from '../../../state/pendingask';
-import { useStore } from '../../hooks';
-import { usePanel } from '../../services';
-import { Unseen } from '../../unseen';
+import { useStore } from '../../../ui/hooks';
+import { usePanel } from '../../../ui/services';
+import { VisibleText } from '../../../ui/texts/visibletext';
 
 /**
  * What became of something the agent wants to do.
@@ -71,7 +71,7 @@ export function AskFailure({
 }): JSX.Element | null {
   return failure ? (
     <p className="jp-hdspAgent-chat-failure">
-      <Unseen text={failure.split(NEXT_SENTENCE)[0]} />
+      <VisibleText text={failure.split(NEXT_SENTENCE)[0]} />
     </p>
   ) : null;
 }

@@ -1,6 +1,6 @@
 import type { ExtensionState } from '../../../generated/wire';
 import { attachment } from './drafts';
-import { READY, WORKING, WrittenPanel } from './writtenpanel';
+import { READY, WORKING, WrittenPanel } from './openedcomposer';
 
 describe('Composer', () => {
   let page: WrittenPanel;

@@ -1,4 +1,4 @@
-import type { IAttachment } from '../../panelstate';
+import type { IAttachment } from '../../../state/panel/panelstate';
 
 /** A cell that goes along with a message, or something else that does. */
 export function attachment(

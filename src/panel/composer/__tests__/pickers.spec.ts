@@ -1,7 +1,7 @@
-import { CommandIDs } from '../../../commands/ids';
+import { CommandIDs } from '../../../ui/commandids';
 import type { ExtensionState } from '../../../generated/wire';
-import { addComposerCommands } from '../commands';
-import { READY, WORKING, WrittenPanel } from './writtenpanel';
+import { addComposerCommands } from '../composercommands';
+import { READY, WORKING, WrittenPanel } from './openedcomposer';
 
 const MODES = [
   { slug: 'code', name: 'Code' },

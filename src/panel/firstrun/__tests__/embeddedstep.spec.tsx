@@ -2,7 +2,7 @@ import type { LocalModelList } from '../../../generated/rest';
 import type { ProfileEntry } from '../../../generated/wire';
 import { OpenedPanel } from '../../__tests__/openedpanel';
 import { RestServer } from '../../history/__tests__/restserver';
-import { whole } from '../../figures';
+import { whole } from '../../../ui/texts/formats';
 import { embedded } from '../../localmodel/__tests__/embedded';
 
 const PROFILE: ProfileEntry = {

@@ -519,7 +519,7 @@ describe('FirstRun', () => {
     it('should say when no conversation can be begun here', async () => {
       page.begin(using(ready, { canStartTasks: false }));
       await settle();
-      expect(text()).toContain('No conversation can be begun on this server.');
+      expect(text()).toContain('This server cannot start conversations.');
     });
   });
 });

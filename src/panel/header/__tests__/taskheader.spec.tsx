@@ -2,7 +2,7 @@ import type { KernelStatusMessage } from '../../../generated/wire';
 import { OpenedPanel } from '../../__tests__/openedpanel';
 import { openedDocuments } from '../../__tests__/openeddocuments';
 import { RestServer } from '../../history/__tests__/restserver';
-import { addHeaderCommands } from '../commands';
+import { addHeaderCommands } from '../headercommands';
 import { anItem, showing } from './conversations';
 
 describe('TaskHeader', () => {

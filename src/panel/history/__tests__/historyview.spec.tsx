@@ -1,6 +1,6 @@
 import { OpenedPanel } from '../../__tests__/openedpanel';
 import type { HistoryItem } from '../../../generated/wire';
-import { addHeaderCommands } from '../../header/commands';
+import { addHeaderCommands } from '../../header/headercommands';
 import { anItem, anOpenTask } from '../../header/__tests__/conversations';
 import { RestServer, refusal } from './restserver';
 

@@ -1,0 +1,79 @@
+import type {
+  JupyterFrontEnd,
+  JupyterFrontEndPlugin
+} from '@jupyterlab/application';
+import { ICommandPalette } from '@jupyterlab/apputils';
+import { ILauncher } from '@jupyterlab/launcher';
+import { ITranslator, nullTranslator } from '@jupyterlab/translation';
+
+import { COMPOSER_COMMANDS } from '../panel/composer/composercommands';
+import { HEADER_COMMANDS } from '../panel/header/headercommands';
+import { IAgentChannel, IAgentPanel } from '../tokens';
+import { addCommands } from './panelcommands';
+import { CommandIDs } from '../ui/commandids';
+
+/**
+ * Offers what the panel does as commands: palette, launcher, menu and keys.
+ */
+export const commandsPlugin: JupyterFrontEndPlugin<void> = {
+  id: 'hdsp-agent:commands',
+  description:
+    'Adds the commands of HDSP Agent to the palette, the launcher, the menu and the keyboard.',
+  autoStart: true,
+  requires: [IAgentChannel, IAgentPanel],
+  optional: [ICommandPalette, ILauncher, ITranslator],
+  activate: (
+    app: JupyterFrontEnd,
+    channel: IAgentChannel,
+    panel: IAgentPanel,
+    palette: ICommandPalette | null,
+    launcher: ILauncher | null,
+    translator: ITranslator | null
+  ): void => {
+    const trans = (translator ?? nullTranslator).load('hdsp_agent');
+    const { commands, shell } = app;
+    const { client } = channel;
+    addCommands(commands, {
+      client,
+      panel,
+      leave: () => shell.currentWidget?.activate(),
+      trans
+    });
+    client.statusChanged.connect(() =>
+      commands.notifyCommandChanged(CommandIDs.reconnect)
+    );
+    const category = trans.__('HDSP Agent');
+    for (const command of Private.LISTED) {
+      palette?.addItem({ command, category });
+    }
+    launcher?.add({
+      command: CommandIDs.ask,
+      category,
+      args: { isLauncher: true }
+    });
+  }
+};
+
+/**
+ * A namespace for private data.
+ */
+namespace Private {
+  /**
+   * What the palette lists, in its order.
+   */
+  export const LISTED: readonly string[] = [
+    CommandIDs.open,
+    ...HEADER_COMMANDS,
+    CommandIDs.approve,
+    CommandIDs.deny,
+    CommandIDs.stop,
+    CommandIDs.toggleAutoApproval,
+    CommandIDs.showNewest,
+    CommandIDs.undoChange,
+    CommandIDs.redoChange,
+    CommandIDs.removeNotebookConversation,
+    ...COMPOSER_COMMANDS,
+    CommandIDs.reconnect,
+    CommandIDs.showConnection
+  ];
+}

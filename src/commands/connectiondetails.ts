@@ -1,0 +1,28 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import type { ChannelClient } from '../comm/client';
+import { phaseLabel } from '../panel/connection';
+
+/**
+ * Names and values that describe a connection; nothing secret is among them.
+ */
+export function connectionDetails(
+  {
+    status,
+    clientId,
+    place
+  }: Pick<ChannelClient, 'status' | 'clientId' | 'place'>,
+  trans: TranslationBundle
+): [string, string][] {
+  const unknown = trans.__('unknown');
+  return [
+    [trans.__('State'), phaseLabel(status.phase, trans)],
+    [trans.__('Reason'), status.reason ?? '–'],
+    [trans.__('Failed tries'), String(status.attempt)],
+    [trans.__('Version of this page'), status.pageVersion],
+    [trans.__('Version of the server'), status.serverVersion ?? unknown],
+    [trans.__('This tab'), clientId],
+    [trans.__('Server run'), place.epoch ?? unknown],
+    [trans.__('Last message'), place.last?.toString() ?? unknown]
+  ];
+}

@@ -1,0 +1,70 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { refreshIcon } from '@jupyterlab/ui-components';
+import type { CommandRegistry } from '@lumino/commands';
+import type { IDisposable } from '@lumino/disposable';
+import { DisposableSet } from '@lumino/disposable';
+
+import type { ChannelClient } from '../comm/client';
+import { agentIcon } from '../ui/icons/agenticon';
+import type { IAgentPanel } from '../tokens';
+import { CommandIDs } from '../ui/commandids';
+
+const NO_ARGS = { type: 'object', properties: {} } as const;
+
+/**
+ * What the commands act on.
+ */
+export interface ICommandTargets {
+  readonly client: ChannelClient;
+  readonly panel: Pick<IAgentPanel, 'open'>;
+
+  /**
+   * Give the focus back to the document that had it last.
+   */
+  readonly leave: () => void;
+
+  readonly trans: TranslationBundle;
+}
+
+/**
+ * Add the agent's commands.
+ *
+ * @returns A disposable that removes them.
+ */
+export function addCommands(
+  commands: CommandRegistry,
+  { client, panel, leave, trans }: ICommandTargets
+): IDisposable {
+  return DisposableSet.from([
+    commands.addCommand(CommandIDs.open, {
+      label: trans.__('Open HDSP Agent'),
+      caption: trans.__('Show the agent and put the focus into its panel'),
+      icon: agentIcon,
+      describedBy: { args: NO_ARGS },
+      execute: () => panel.open()
+    }),
+    commands.addCommand(CommandIDs.leave, {
+      label: trans.__('Leave the HDSP Agent panel'),
+      caption: trans.__('Put the focus back into the document'),
+      describedBy: { args: NO_ARGS },
+      execute: leave
+    }),
+    commands.addCommand(CommandIDs.reconnect, {
+      label: trans.__('Reconnect HDSP Agent'),
+      caption: trans.__('Connect to the server without waiting any longer'),
+      icon: refreshIcon,
+      describedBy: { args: NO_ARGS },
+      isEnabled: () => client.status.phase !== 'open',
+      execute: () => client.connect()
+    }),
+    commands.addCommand(CommandIDs.showConnection, {
+      label: trans.__('Show HDSP Agent connection details'),
+      caption: trans.__('Versions, state and ids, for a report of a problem'),
+      describedBy: { args: NO_ARGS },
+      execute: async () => {
+        const { showConnectionDetails } = await import('./detailsdialog');
+        await showConnectionDetails(client, trans);
+      }
+    })
+  ]);
+}

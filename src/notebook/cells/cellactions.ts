@@ -1,0 +1,101 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { CommandRegistry } from '@lumino/commands';
+
+import type { ChannelClient } from '../../comm/client';
+import { CommandIDs } from '../../ui/commandids';
+import { asErrorBody, errorText } from '../../errors';
+import { showError } from '../../ui/notifications';
+import type { IAgentPanel } from '../../tokens';
+import type { ICellPlace } from './cellplace';
+import { errorOf, tracebackOf } from './failedcells';
+
+/**
+ * What the person has the agent do with a cell.
+ */
+export class CellActions {
+  constructor(options: CellActions.IOptions) {
+    this._options = options;
+  }
+
+  /**
+   * Ask the agent something about a cell.
+   *
+   * @param place - The cell.
+   *
+   * @param question - What is asked; without it the cell goes to where the
+   * person writes what they want of it.
+   */
+  async ask({ path, cell }: ICellPlace, question?: string): Promise<void> {
+    const { client, commands, agent, trans } = this._options;
+    const cellId = cell.model.id;
+    const text = question?.trim() ?? '';
+    if (text === '') {
+      await commands.execute(CommandIDs.attachCell, { path, cellId });
+      return;
+    }
+    agent.open();
+    try {
+      await client.request({
+        type: 'newTask',
+        text,
+        notebook: { path, cellId }
+      });
+    } catch (reason) {
+      showError(
+        trans.__(
+          'The agent could not be asked. %1',
+          errorText(trans, asErrorBody(reason))
+        )
+      );
+    }
+  }
+
+  /**
+   * Have the agent fix a cell that failed.
+   */
+  async fix({ path, cell }: ICellPlace): Promise<void> {
+    const error = errorOf(cell.model);
+    if (!error) {
+      return;
+    }
+    const { client, agent, trans } = this._options;
+    agent.open();
+    try {
+      await client.request({
+        type: 'fixCell',
+        path,
+        cellId: cell.model.id,
+        source: cell.model.sharedModel.getSource(),
+        traceback: tracebackOf(error)
+      });
+    } catch (reason) {
+      showError(
+        trans.__(
+          'The agent could not begin to fix the cell. %1',
+          errorText(trans, asErrorBody(reason))
+        )
+      );
+    }
+  }
+
+  private readonly _options: CellActions.IOptions;
+}
+
+/**
+ * The namespace for `CellActions` statics.
+ */
+export namespace CellActions {
+  /**
+   * Whom to ask, and where the answer is shown.
+   */
+  export interface IOptions {
+    readonly client: Pick<ChannelClient, 'request'>;
+    readonly agent: Pick<IAgentPanel, 'open'>;
+
+    /**
+     * Those of the panel among them.
+     */
+    readonly commands: Pick<CommandRegistry, 'execute'>;
+    readonly trans: TranslationBundle;
+  }
+}

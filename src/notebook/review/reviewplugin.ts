@@ -1,0 +1,61 @@
+import type {
+  JupyterFrontEnd,
+  JupyterFrontEndPlugin
+} from '@jupyterlab/application';
+import { ICommandPalette } from '@jupyterlab/apputils';
+import { INotebookTracker } from '@jupyterlab/notebook';
+import { ITranslator, nullTranslator } from '@jupyterlab/translation';
+
+import { IAgentChannel, IAgentNotebooks } from '../../tokens';
+import type { IAgentChange } from '../agentnotebooks';
+import { whenOpened } from '../whenopened';
+
+/**
+ * Shows in notebooks what the agent runs and changed.
+ */
+export const reviewPlugin: JupyterFrontEndPlugin<void> = {
+  id: 'hdsp-agent:review',
+  description:
+    'Marks the cells HDSP Agent runs and changes, and shows its changes to keep or take back.',
+  autoStart: true,
+  requires: [IAgentChannel, IAgentNotebooks, INotebookTracker],
+  optional: [ICommandPalette, ITranslator],
+  activate: (
+    app: JupyterFrontEnd,
+    channel: IAgentChannel,
+    provided: IAgentNotebooks,
+    tracker: INotebookTracker,
+    palette: ICommandPalette | null,
+    translator: ITranslator | null
+  ): void => {
+    const trans = (translator ?? nullTranslator).load('hdsp_agent');
+    const { commands } = app;
+    const { client } = channel;
+    const { agentNotebooks } = provided;
+    const pointed = () =>
+      app.contextMenuHitTest(node => node.classList.contains('jp-Cell'));
+    // What happens while the rest is loaded.
+    const early: IAgentChange[] = [];
+    const remember = (_: unknown, change: IAgentChange) => {
+      early.push(change);
+    };
+    agentNotebooks.changedByAgent.connect(remember);
+    whenOpened(agentNotebooks.notebooks, async () => {
+      const { createReview, REVIEW_COMMANDS } = await import('./reviewui');
+      agentNotebooks.changedByAgent.disconnect(remember);
+      const category = trans.__('HDSP Agent');
+      for (const command of REVIEW_COMMANDS) {
+        palette?.addItem({ command, category });
+      }
+      return createReview({
+        client,
+        commands,
+        agentNotebooks,
+        tracker,
+        trans,
+        early,
+        pointed
+      });
+    });
+  }
+};

@@ -1,0 +1,96 @@
+import type { JsonValue } from '../../../generated/wire';
+import type { IPanelServices } from '../../../ui/services';
+import type { ApprovedClass } from './approvedclasses';
+import { APPROVED_CLASSES } from './approvedclasses';
+
+/**
+ * Switch on or off that anything is done without asking.
+ */
+export async function switchAutoApproval(
+  services: Services,
+  isOn = !services.store.state?.settings?.autoApprovalEnabled
+): Promise<void> {
+  const settings = services.store.state?.settings;
+  const kinds = APPROVED_CLASSES.filter(name => settings?.[name]);
+  await save(services, isOn ? kinds : [], { autoApprovalEnabled: isOn });
+}
+
+/**
+ * Switch all kinds of actions on or off, but for what the operator has fixed.
+ */
+export async function switchAllKinds(
+  services: Services,
+  isOn: boolean
+): Promise<void> {
+  const { settings, fixed = [] } = services.store.state ?? {};
+  const changed = APPROVED_CLASSES.filter(name => !fixed.includes(name));
+  const kinds = APPROVED_CLASSES.filter(
+    name => settings?.[name] || changed.includes(name)
+  );
+  await save(
+    services,
+    isOn ? kinds : [],
+    Object.fromEntries(changed.map(name => [name, isOn]))
+  );
+}
+
+type Services = Pick<IPanelServices, 'client' | 'store' | 'trans'>;
+
+/**
+ * Save the change, if the person agrees to these kinds of actions.
+ */
+async function save(
+  services: Services,
+  kinds: readonly ApprovedClass[],
+  change: Record<string, JsonValue>
+): Promise<void> {
+  const agreed = await agreement(services, kinds);
+  if (agreed !== null) {
+    await services.client.request({
+      type: 'updateSettings',
+      updatedSettings: { ...change, ...agreed }
+    });
+  }
+}
+
+/**
+ * Ask, the first time, whether the agent may do these kinds of actions without
+ * asking.
+ *
+ * @returns What to save along with the switch, so that the person is not asked
+ * again about the same kinds; `null` if they did not agree.
+ */
+async function agreement(
+  { store, trans }: Services,
+  kinds: readonly ApprovedClass[]
+): Promise<Record<string, JsonValue> | null> {
+  const settings = store.state?.settings;
+  if (
+    settings === undefined ||
+    kinds.every(name => settings.dismissedHints.includes(hint(name)))
+  ) {
+    return {};
+  }
+  const { confirmKinds } = await import('./autoapprovaldialog');
+  if (!(await confirmKinds(trans, kinds, settings))) {
+    return null;
+  }
+  const now = store.state;
+  return now?.fixed?.includes('dismissedHints')
+    ? {}
+    : {
+        dismissedHints: [
+          ...new Set([
+            ...(now?.settings ?? settings).dismissedHints,
+            ...kinds.map(hint)
+          ])
+        ]
+      };
+}
+
+/**
+ * What is remembered of a kind that the person has agreed to.
+ */
+function hint(name: ApprovedClass): string {
+  return `autoApproval.${name}`;
+}

@@ -1,0 +1,77 @@
+import { Dialog, ReactWidget, showDialog } from '@jupyterlab/apputils';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+
+import { settingsText } from '../../../generated/settingsText';
+import type { GlobalSettings } from '../../../generated/wire';
+import type { ApprovedClass } from './approvedclasses';
+import { possibilities } from './autoapprovaltexts';
+
+/**
+ * Say what the agent could do without asking, and ask whether it may.
+ */
+export async function confirmKinds(
+  trans: TranslationBundle,
+  kinds: readonly ApprovedClass[],
+  settings: GlobalSettings
+): Promise<boolean> {
+  const { button } = await showDialog({
+    title: trans.__('Let the agent do this without asking?'),
+    body: ReactWidget.create(
+      <Possibilities trans={trans} kinds={kinds} settings={settings} />
+    ),
+    buttons: [
+      Dialog.cancelButton({ label: trans.__('Cancel') }),
+      Dialog.warnButton({ label: trans.__('Allow without asking') })
+    ],
+    // Enter allows nothing.
+    defaultButton: 0
+  });
+  return button.accept;
+}
+
+function Possibilities({
+  trans,
+  kinds,
+  settings
+}: {
+  readonly trans: TranslationBundle;
+  readonly kinds: readonly ApprovedClass[];
+  readonly settings: GlobalSettings;
+}): JSX.Element {
+  const words = settingsText(trans);
+  const restarts =
+    kinds.includes('alwaysAllowRunCells') &&
+    kinds.includes('alwaysAllowExecute');
+  return (
+    <div className="jp-hdspAgent-autoApprove-dialog">
+      <p>{trans.__('In all your conversations, from now on:')}</p>
+      {/* In a low window it scrolls, so that it must be reached by keyboard. */}
+      <ul tabIndex={0}>
+        {possibilities(kinds, settings, trans).map(([name, sentence]) => (
+          <li key={name}>
+            <strong>{words[name]?.title ?? name}</strong> {sentence}
+          </li>
+        ))}
+        {restarts && (
+          <li>
+            <strong>{trans.__('Restarting kernels')}</strong>{' '}
+            {trans.__(
+              'The agent restarts and interrupts kernels. A restart loses all variables.'
+            )}
+          </li>
+        )}
+      </ul>
+      <p>
+        {trans.__(
+          'Denied commands stay denied. The agent still asks before it uses a masked key.'
+        )}
+      </p>
+      <p>
+        {trans.__(
+          'You can switch this off at any time. Once you agree, you are not asked this again.'
+        )}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,156 @@
+import type {
+  ClineMessage,
+  ExtensionState,
+  HistoryItem
+} from '../../../../generated/wire';
+import type { OpenedPanel } from '../../../__tests__/openedpanel';
+import { ShownRows, USER } from './shownrows';
+
+describe('other rows', () => {
+  let rows: ShownRows;
+  let page: OpenedPanel;
+
+  beforeEach(() => {
+    rows = new ShownRows();
+    ({ page } = rows);
+  });
+
+  afterEach(() => {
+    page.dispose();
+  });
+
+  it('should say what condensing has brought', async () => {
+    await rows.show({
+      say: 'condense_context',
+      contextCondense: {
+        cost: 0.02,
+        prevContextTokens: 150_000,
+        newContextTokens: 9_000,
+        summary: 'We **plot**.'
+      }
+    });
+    expect(rows.row(2).textContent).toContain('150K → 9K tokens');
+    expect(rows.row(2).textContent).toContain('$0.02');
+    await rows.click('What the model remembers');
+    expect(rows.row(2).textContent).toContain('plot');
+  });
+
+  describe('subtasks', () => {
+    const begin = (ts: number, content: string): ClineMessage => ({
+      ts,
+      type: 'ask',
+      ask: 'tool',
+      isAnswered: true,
+      text: JSON.stringify({ tool: 'newTask', mode: 'ask', content })
+    });
+    const result = (ts: number): ClineMessage => ({
+      ts,
+      type: 'say',
+      say: 'subtask_result',
+      text: 'Found.'
+    });
+    const open = async (
+      item: Partial<HistoryItem>,
+      change: ExtensionState = {}
+    ) => {
+      page.begin({
+        currentTaskId: 't',
+        currentTaskItem: {
+          id: 't',
+          number: 1,
+          ts: 1,
+          task: 'x',
+          tokensIn: 0,
+          tokensOut: 0,
+          totalCost: 0,
+          ...item
+        },
+        clineMessages: [
+          USER,
+          begin(2, 'Look it up'),
+          result(3),
+          begin(4, 'Look again')
+        ],
+        ...change
+      });
+      // What all of them cost together is asked for too.
+      await page.settle(() => page.answer('getTaskWithAggregatedCosts'));
+    };
+    const opens = async (ts: number) => {
+      const button = [...rows.row(ts).querySelectorAll('button')].find(
+        ({ textContent }) => textContent === 'Open the subtask'
+      );
+      if (!button) {
+        return null;
+      }
+      await page.settle(() => button.click());
+      await page.settle(() => page.answer('showTaskWithId'));
+      return page.sent('showTaskWithId').at(-1)?.taskId;
+    };
+
+    it('should each be led to, while worked on and when done', async () => {
+      await open({
+        childIds: ['first', 'second'],
+        awaitingChildId: 'second',
+        completedByChildId: 'first'
+      });
+      expect(rows.row(2).textContent).toContain('Look it up');
+      expect(await opens(2)).toBe('first');
+      expect(await opens(3)).toBe('first');
+      expect(await opens(4)).toBe('second');
+    });
+
+    it.each([
+      ['one of them was taken back', ['first', 'gone', 'second'], {}],
+      [
+        'older ones are not here',
+        ['first', 'second'],
+        { hasOlderMessages: true }
+      ]
+    ] as const)(
+      'should be led to only where it is sure which one it was: %s',
+      async (_, childIds, change) => {
+        await open(
+          {
+            childIds: [...childIds],
+            awaitingChildId: 'second',
+            completedByChildId: 'first'
+          },
+          change
+        );
+        expect(await opens(2)).toBeNull();
+        expect(await opens(3)).toBe('first');
+        expect(await opens(4)).toBe('second');
+      }
+    );
+  });
+
+  it('should put a kind of another version in names and values, not JSON', async () => {
+    await rows.show({
+      say: 'some_new_kind' as never,
+      text: JSON.stringify({ colour: 'blue', sizes: [1, 2] })
+    });
+    await rows.click('Details');
+    expect(rows.row(2).textContent).toBe('Detailscolourbluesizes1, 2');
+  });
+
+  it('should show the answer of a tool server with its call', async () => {
+    await rows.show(
+      {
+        type: 'ask',
+        ask: 'use_mcp_server',
+        isAnswered: true,
+        text: JSON.stringify({
+          serverName: 'files',
+          type: 'use_mcp_tool',
+          toolName: 'find',
+          arguments: '{}'
+        })
+      },
+      { ts: 3, say: 'mcp_server_response', text: 'found it' }
+    );
+    expect(rows.row(2).textContent).toContain('files: find');
+    await rows.click('What it answered');
+    expect(rows.row(2).textContent).toContain('found it');
+  });
+});

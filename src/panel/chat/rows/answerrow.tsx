@@ -1,0 +1,93 @@
+import * as React from 'react';
+
+import { useStore } from '../../../ui/hooks';
+import { usePanel } from '../../../ui/services';
+import { CopyButton } from '../../../ui/controls/copybutton';
+import { Fold } from '../../../ui/texts/fold';
+import { durationText } from '../../../ui/texts/formats';
+import { GrowingText } from '../../../ui/texts/growingtext';
+import { Markdown } from '../../../ui/markdown/markdown';
+import { PictureList } from './picturelist';
+import { useElapsed } from '../../../ui/useelapsed';
+import type { IRowContent } from './rowcontent';
+
+/**
+ * What the agent says.
+ */
+export function AnswerRow({ message }: IRowContent): JSX.Element {
+  const { trans } = usePanel();
+  const text = message.text ?? '';
+  return (
+    <div className="jp-hdspAgent-answer">
+      <Markdown text={text} isGrowing={message.partial} />
+      <PictureList images={message.images} />
+      {!message.partial && text && (
+        <div className="jp-hdspAgent-chat-row-tools">
+          <CopyButton text={text} label={trans.__('Copy this answer')} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+/**
+ * What the agent has achieved in the end.
+ */
+export function ResultRow(content: IRowContent): JSX.Element {
+  const { trans } = usePanel();
+  return (
+    <div className="jp-hdspAgent-result">
+      <div className="jp-hdspAgent-result-title">
+        {content.message.partial ? trans.__('Finishing…') : trans.__('Done')}
+      </div>
+      <AnswerRow {...content} />
+    </div>
+  );
+}
+
+/**
+ * What the model thought before it spoke: folded unless the person wants to see it, with how long that took.
+ */
+export function ReasoningRow({ message, parts: _ }: IRowContent): JSX.Element {
+  const { store, trans } = usePanel();
+  const isFolded = useStore(
+    store,
+    ({ state }) => state?.settings?.reasoningBlockCollapsed ?? true
+  );
+  const isGrowing = message.partial === true;
+  const text = message.reasoning ?? message.text ?? '';
+  const took = useThinkingTime(message.ts, isGrowing);
+  const label =
+    took === null
+      ? trans.__('Thoughts')
+      : isGrowing
+        ? trans.__('Thinking for %1', durationText(trans, took))
+        : trans.__('Thought for %1', durationText(trans, took));
+  return (
+    <Fold id={`${message.ts}:reasoning`} summary={label} startsOpen={!isFolded}>
+      <div className="jp-hdspAgent-reasoning">
+        {isGrowing ? <GrowingText text={text} /> : <Markdown text={text} />}
+      </div>
+    </Fold>
+  );
+}
+
+/**
+ * For how long the model has thought, or thought: until what it said next.
+ */
+function useThinkingTime(ts: number, isGrowing: boolean): number | null {
+  const { store } = usePanel();
+  const elapsed = useElapsed(ts, isGrowing);
+  if (isGrowing) {
+    return elapsed;
+  }
+  const index = store.order.indexOf(ts);
+  const next = store.order[index + 1];
+  const took = next === undefined ? null : next - ts;
+  return took !== null && took < MOST ? took : null;
+}
+
+/**
+ * What comes later than this was not what ended the thoughts.
+ */
+const MOST = 3_600_000;

@@ -1,0 +1,68 @@
+import * as React from 'react';
+
+import { MessageActions } from '../../changes/messageactions';
+import { readAttachments } from '../../../state/panel/attachments';
+import type { IAttachment } from '../../../state/panel/panelstate';
+import { usePanel } from '../../../ui/services';
+import { BoundedText } from '../../../ui/texts/boundedtext';
+import { Fold } from '../../../ui/texts/fold';
+import { linkedMentions } from './linkedmentions';
+import { PictureList } from './picturelist';
+import { PlaceLink } from '../../../ui/controls/placelink';
+import type { IRowContent } from './rowcontent';
+
+/**
+ * What the person said, with what went along.
+ */
+export function UserRow({ message }: IRowContent): JSX.Element {
+  const { trans } = usePanel();
+  const { text, attachments } = React.useMemo(
+    () => readAttachments(message.text ?? ''),
+    [message.text]
+  );
+  return (
+    <div className="jp-hdspAgent-user">
+      <div className="jp-hdspAgent-user-head">
+        <span className="jp-hdspAgent-speaker">{trans.__('You')}</span>
+        <MessageActions message={message} />
+      </div>
+      {text && (
+        <div className="jp-hdspAgent-user-text" dir="auto">
+          <BoundedText
+            id={`${message.ts}:text`}
+            text={text}
+            render={linkedMentions}
+          />
+        </div>
+      )}
+      {attachments.length > 0 && (
+        <ul
+          className="jp-hdspAgent-user-attachments"
+          aria-label={trans.__('Attachments')}
+        >
+          {attachments.map((attachment, index) => (
+            <li key={index}>
+              <Attachment id={`${message.ts}:${index}`} {...attachment} />
+            </li>
+          ))}
+        </ul>
+      )}
+      <PictureList images={message.images} />
+    </div>
+  );
+}
+
+function Attachment({
+  id,
+  path,
+  cellId,
+  label,
+  content
+}: IAttachment & { id: string }): JSX.Element {
+  return (
+    <Fold id={id} summary={label || path}>
+      <PlaceLink path={path} cellId={cellId ?? undefined} />
+      <pre className="jp-hdspAgent-chat-plain">{content}</pre>
+    </Fold>
+  );
+}

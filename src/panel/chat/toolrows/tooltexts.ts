@@ -1,0 +1,201 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import type { ClineSayTool } from '../../../generated/wire';
+
+/**
+ * What a message about a tool carries; any of it may be missing while it
+ * streams, or in what another version has written.
+ */
+export type Tool = Partial<ClineSayTool>;
+
+/**
+ * What a tool does, in a few words; what it does it to is named beside them.
+ */
+export function toolTexts(
+  tool: Tool,
+  isPlanned: boolean,
+  trans: TranslationBundle
+): string {
+  const [planned, done] = TEXTS[tool.tool ?? '']?.(tool, trans) ?? [
+    trans.__('Use a tool'),
+    trans.__('Used a tool')
+  ];
+  return isPlanned ? planned : done;
+}
+
+type Texts = (
+  tool: Tool,
+  trans: TranslationBundle
+) => readonly [planned: string, done: string];
+
+const FILES: Readonly<Record<string, Texts>> = {
+  editedExistingFile: (tool, trans) => changeTexts(tool, trans),
+  appliedDiff: (tool, trans) => changeTexts(tool, trans),
+  newFileCreated: (_, trans) => [
+    trans.__('Create a file'),
+    trans.__('Created a file')
+  ],
+  readFile: ({ batchFiles }, trans) =>
+    batchFiles?.length
+      ? [trans.__('Read several files'), trans.__('Read several files')]
+      : [trans.__('Read a file'), trans.__('Read a file')],
+  listFilesTopLevel: (_, trans) => [
+    trans.__('List a folder'),
+    trans.__('Listed a folder')
+  ],
+  listFilesRecursive: (_, trans) => [
+    trans.__('List a folder with all below it'),
+    trans.__('Listed a folder with all below it')
+  ],
+  searchFiles: (_, trans) => [
+    trans.__('Search in files'),
+    trans.__('Searched in files')
+  ],
+  codebaseSearch: (_, trans) => [
+    trans.__('Search the project'),
+    trans.__('Searched the project')
+  ],
+  readCommandOutput: ({ searchPattern }, trans) =>
+    searchPattern
+      ? [
+          trans.__('Search the output of a command'),
+          trans.__('Searched the output of a command')
+        ]
+      : [
+          trans.__('Read more of the output of a command'),
+          trans.__('Read more of the output of a command')
+        ],
+  generateImage: (_, trans) => [
+    trans.__('Make an image'),
+    trans.__('Make an image')
+  ],
+  imageGenerated: (_, trans) => [
+    trans.__('Make an image'),
+    trans.__('Made an image')
+  ]
+};
+
+const NOTEBOOKS: Readonly<Record<string, Texts>> = {
+  readNotebook: (_, trans) => [
+    trans.__('Read a notebook'),
+    trans.__('Read a notebook')
+  ],
+  editCells: (_, trans) => [
+    trans.__('Change cells'),
+    trans.__('Changed cells')
+  ],
+  runCells: (_, trans) => [trans.__('Run cells'), trans.__('Ran cells')],
+  runCode: (_, trans) => [
+    trans.__('Run code in the kernel, outside of the notebook'),
+    trans.__('Ran code in the kernel, outside of the notebook')
+  ],
+  waitRun: (_, trans) => [
+    trans.__('Wait for running cells'),
+    trans.__('Waited for running cells')
+  ],
+  inspectVariables: (_, trans) => [
+    trans.__('Look at variables'),
+    trans.__('Looked at variables')
+  ],
+  listKernels: (_, trans) => [
+    trans.__('List the kernels'),
+    trans.__('Listed the kernels')
+  ],
+  startKernel: (_, trans) => [
+    trans.__('Start the kernel'),
+    trans.__('Start the kernel')
+  ],
+  interruptKernel: (_, trans) => [
+    trans.__('Interrupt the kernel'),
+    trans.__('Interrupt the kernel')
+  ],
+  restartKernel: (_, trans) => [
+    trans.__('Restart the kernel'),
+    trans.__('Restart the kernel')
+  ],
+  createNotebook: (_, trans) => [
+    trans.__('Create a notebook'),
+    trans.__('Created a notebook')
+  ],
+  installPackages: (_, trans) => [
+    trans.__('Install packages into the kernel'),
+    trans.__('Installed packages into the kernel')
+  ]
+};
+
+const FLOW: Readonly<Record<string, Texts>> = {
+  switchMode: (_, trans) => [
+    trans.__('Switch the mode'),
+    trans.__('Switched the mode')
+  ],
+  newTask: (_, trans) => [
+    trans.__('Begin a subtask'),
+    trans.__('Began a subtask')
+  ],
+  finishTask: (_, trans) => [
+    trans.__('Finish the subtask'),
+    trans.__('Finished the subtask')
+  ],
+  runSlashCommand: (_, trans) => [
+    trans.__('Use a command'),
+    trans.__('Used a command')
+  ],
+  updateTodoList: (_, trans) => [
+    trans.__('Change the plan'),
+    trans.__('Changed the plan')
+  ],
+  skill: (_, trans) => [trans.__('Use a skill'), trans.__('Used a skill')]
+};
+
+const TEXTS: Readonly<Record<string, Texts>> = {
+  ...FILES,
+  ...NOTEBOOKS,
+  ...FLOW
+};
+
+function changeTexts(
+  { batchDiffs }: Tool,
+  trans: TranslationBundle
+): readonly [string, string] {
+  return batchDiffs?.length
+    ? [trans.__('Change several files'), trans.__('Changed several files')]
+    : [trans.__('Change a file'), trans.__('Changed a file')];
+}
+
+/**
+ * Which part of a notebook is read: how much of which cells.
+ */
+export function viewTexts(
+  view: string | undefined,
+  trans: TranslationBundle
+): string | undefined {
+  const [, part, cells] =
+    /^(outline|cells|outputs)(?:: (.+))?$/.exec(view ?? '') ?? [];
+  if (cells && !/^[\d, -]+$/.test(cells)) {
+    // Older messages name cells by ids, which say nothing to a person.
+    return undefined;
+  }
+  const isOne = cells !== undefined && /^\d+$/.test(cells);
+  switch (part) {
+    case 'outline':
+      return cells
+        ? isOne
+          ? trans.__('Its outline, cell %1', cells)
+          : trans.__('Its outline, cells %1', cells)
+        : trans.__('Its outline');
+    case 'cells':
+      return cells
+        ? isOne
+          ? trans.__('Its cell %1', cells)
+          : trans.__('Its cells %1', cells)
+        : trans.__('All its cells');
+    case 'outputs':
+      return cells
+        ? isOne
+          ? trans.__('Its cell %1, with its outputs', cells)
+          : trans.__('Its cells %1, with their outputs', cells)
+        : trans.__('All its cells, with their outputs');
+    default:
+      return view;
+  }
+}

@@ -1,0 +1,203 @@
+import type { Cell, ICodeCellModel } from '@jupyterlab/cells';
+import type * as nbformat from '@jupyterlab/nbformat';
+import type { NotebookPanel } from '@jupyterlab/notebook';
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import { errorOf, tracebackOf } from '../../../notebook/cells/failedcells';
+import type {
+  AttachmentKind,
+  IAttachment
+} from '../../../state/panel/panelstate';
+import { notebookPath } from '../../../ui/notebookchoice';
+import { IMAGE_TYPES } from './pictureupload';
+
+/**
+ * What goes along with a message of a cell.
+ */
+export interface IFromCell {
+  readonly attachments: readonly IAttachment[];
+
+  /**
+   * Data URLs.
+   */
+  readonly images: readonly string[];
+}
+
+/**
+ * What of a cell may be attached.
+ */
+export type CellPart = Exclude<AttachmentKind, 'file'>;
+
+/**
+ * How much of an output goes along; of a longer one its begin and its end.
+ */
+const MOST_CHARACTERS = 20_000;
+
+/**
+ * The part of a cell, to go along with a message; `null` if it has no such part.
+ *
+ * @param panel - The notebook.
+ *
+ * @param cell - One of its cells.
+ */
+export function takeFromCell(
+  part: CellPart,
+  panel: NotebookPanel,
+  cell: Cell,
+  trans: TranslationBundle
+): IFromCell | null {
+  const path = notebookPath(panel);
+  const content = Private.contentOf(part, cell);
+  if (path === null || content === null) {
+    return null;
+  }
+  const images = part === 'output' ? Private.imagesOf(cell) : [];
+  if (content.trim() === '' && images.length === 0) {
+    return null;
+  }
+  const number = panel.content.widgets.indexOf(cell) + 1;
+  return {
+    attachments: [
+      {
+        kind: part,
+        path,
+        cellId: cell.model.id,
+        label: Private.label(part, number, trans),
+        content: Private.bounded(content)
+      }
+    ],
+    images
+  };
+}
+
+/**
+ * The last cell of a notebook that failed, if one did.
+ */
+export function lastFailed({ content }: NotebookPanel): Cell | null {
+  return (
+    [...content.widgets]
+      .reverse()
+      .find(({ model }) => errorOf(model) !== null) ?? null
+  );
+}
+
+/**
+ * The parts a cell has.
+ */
+export function partsOf(cell: Cell): ReadonlySet<CellPart> {
+  const parts: CellPart[] = ['cell', 'selection', 'output', 'error'];
+  return new Set(
+    parts.filter(part => {
+      const content = Private.contentOf(part, cell);
+      return (
+        content !== null &&
+        (content.trim() !== '' ||
+          (part === 'output' && Private.imagesOf(cell).length > 0))
+      );
+    })
+  );
+}
+
+/**
+ * The first line of a cell that says something.
+ */
+export function firstLine({ model }: Cell): string {
+  const lines = model.sharedModel.getSource().split('\n');
+  return lines.find(line => line.trim() !== '')?.trim() ?? '';
+}
+
+/**
+ * A namespace for private data.
+ */
+namespace Private {
+  export function contentOf(part: CellPart, cell: Cell): string | null {
+    switch (part) {
+      case 'cell':
+        return cell.model.sharedModel.getSource();
+      case 'selection':
+        return selectionOf(cell);
+      case 'output':
+        return outputsOf(cell)?.map(textOf).join('') ?? null;
+      case 'error': {
+        const error = errorOf(cell.model);
+        const source = cell.model.sharedModel.getSource();
+        return error && `${source}\n\n${tracebackOf(error)}`;
+      }
+    }
+  }
+
+  function selectionOf({ editor }: Cell): string | null {
+    if (!editor) {
+      return null;
+    }
+    const { start, end } = editor.getSelection();
+    const offsets = [editor.getOffsetAt(start), editor.getOffsetAt(end)];
+    const [from = 0, to = 0] = offsets.sort((a, b) => a - b);
+    return editor.model.sharedModel.getSource().slice(from, to);
+  }
+
+  export function imagesOf(cell: Cell): string[] {
+    return (outputsOf(cell) ?? []).flatMap(output => {
+      const data = (output.data ?? {}) as nbformat.IMimeBundle;
+      for (const type of IMAGE_TYPES) {
+        const base64 = joined(data[type]).replace(/\s/g, '');
+        if (base64 !== '') {
+          return [`data:${type};base64,${base64}`];
+        }
+      }
+      return [];
+    });
+  }
+
+  function outputsOf({ model }: Cell): nbformat.IOutput[] | null {
+    return model.type === 'code'
+      ? (model as ICodeCellModel).outputs.toJSON()
+      : null;
+  }
+
+  function textOf(output: nbformat.IOutput): string {
+    if (output.output_type === 'stream') {
+      return joined(output.text);
+    }
+    if (output.output_type === 'error') {
+      return tracebackOf(output as nbformat.IError);
+    }
+    const data = (output.data ?? {}) as nbformat.IMimeBundle;
+    const text = joined(data['text/plain']);
+    return text === '' ? '' : `${text}\n`;
+  }
+
+  function joined(text: unknown): string {
+    return Array.isArray(text)
+      ? text.join('')
+      : typeof text === 'string'
+        ? text
+        : '';
+  }
+
+  export function bounded(text: string): string {
+    if (text.length <= MOST_CHARACTERS) {
+      return text;
+    }
+    const half = MOST_CHARACTERS / 2;
+    const left = text.length - MOST_CHARACTERS;
+    return `${text.slice(0, half)}\n… (${left} characters left out) …\n${text.slice(-half)}`;
+  }
+
+  export function label(
+    part: CellPart,
+    number: number,
+    trans: TranslationBundle
+  ): string {
+    switch (part) {
+      case 'cell':
+        return trans.__('Cell %1', number);
+      case 'selection':
+        return trans.__('Selection in cell %1', number);
+      case 'output':
+        return trans.__('Output of cell %1', number);
+      case 'error':
+        return trans.__('Error of cell %1', number);
+    }
+  }
+}

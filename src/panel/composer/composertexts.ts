@@ -1,0 +1,93 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import { pendingAsk } from '../../state/pendingask';
+import type { ClineAsk } from '../../generated/wire';
+import type { AgentStore } from '../../state/store';
+import type { Destination } from '../../state/panel/senddraft';
+import { destination } from '../../state/panel/senddraft';
+
+/**
+ * What becomes of what is typed, as far as it is told in the empty field.
+ */
+export type ComposerState =
+  Destination['kind'] | 'approval' | 'failure' | 'mistakes' | 'done';
+
+/**
+ * What becomes of what is typed now.
+ */
+export function composerState(store: AgentStore): ComposerState {
+  const { kind } = destination(store);
+  const ask = pendingAsk(store)?.ask;
+  return kind === 'queue' && ask !== undefined
+    ? 'approval'
+    : kind === 'answer'
+      ? Private.answered(ask)
+      : kind;
+}
+
+/**
+ * What an empty field says.
+ */
+export function placeholderOf(
+  situation: ComposerState,
+  trans: TranslationBundle
+): string {
+  switch (situation) {
+    case 'newTask':
+      return trans.__('Ask the agent. @ names files and cells, / commands.');
+    case 'answer':
+      return trans.__('Answer, or say what to do next.');
+    case 'queue':
+      return trans.__('Say more. It waits until the agent has time.');
+    case 'approval':
+      return trans.__('Say more. It approves nothing by itself.');
+    case 'failure':
+      return trans.__('Say something, and the model is asked again.');
+    case 'mistakes':
+      return trans.__('Say what it should do differently.');
+    case 'done':
+      return trans.__('Say what to do next.');
+    case 'goOn':
+      return trans.__('Say how to go on.');
+  }
+}
+
+/**
+ * What sending is called.
+ */
+export function sendLabelOf(
+  situation: ComposerState,
+  isSending: boolean,
+  trans: TranslationBundle
+): string {
+  if (isSending) {
+    return trans.__('Sending…');
+  }
+  return situation === 'queue' || situation === 'approval'
+    ? trans.__('Queue')
+    : trans.__('Send');
+}
+
+/**
+ * A namespace for private data.
+ */
+namespace Private {
+  /**
+   * What words are for that answer a question of this kind.
+   */
+  export function answered(ask: ClineAsk | undefined): ComposerState {
+    switch (ask) {
+      case 'api_req_failed':
+        return 'failure';
+      case 'mistake_limit_reached':
+        return 'mistakes';
+      case 'completion_result':
+      case 'resume_completed_task':
+        return 'done';
+      case 'resume_task':
+        return 'goOn';
+      default:
+        return 'answer';
+    }
+  }
+}

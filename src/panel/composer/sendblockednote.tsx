@@ -1,0 +1,81 @@
+import * as React from 'react';
+
+import { usePanel } from '../../ui/services';
+import type { SendBlocker } from '../../state/panel/senddraft';
+
+/**
+ * Why nothing can be sent, and what to do about it.
+ */
+export function SendBlockedNote({
+  id,
+  hindrance,
+  isSending
+}: SendBlockedNote.IProps): JSX.Element {
+  const { openSettings, trans } = usePanel();
+  const isModel = hindrance.kind !== 'offline';
+  return (
+    <div id={id} className="jp-hdspAgent-composer-note" role="status">
+      <p>{Private.text(hindrance, isSending, trans)}</p>
+      {isModel && (
+        <button
+          type="button"
+          className="jp-hdspAgent-button"
+          onClick={() => openSettings('models')}
+        >
+          {trans.__('Choose a model')}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/**
+ * The namespace for `SendBlockedNote` statics.
+ */
+export namespace SendBlockedNote {
+  /**
+   * The properties of a note.
+   */
+  export interface IProps {
+    readonly id: string;
+    readonly hindrance: SendBlocker;
+
+    /**
+     * Whether a message is under way.
+     */
+    readonly isSending: boolean;
+  }
+}
+
+/**
+ * A namespace for private data.
+ */
+namespace Private {
+  type Trans = ReturnType<typeof usePanel>['trans'];
+
+  export function text(
+    hindrance: SendBlocker,
+    isSending: boolean,
+    trans: Trans
+  ): string {
+    switch (hindrance.kind) {
+      case 'offline':
+        return isSending
+          ? trans.__(
+              'The connection was lost. Your message is delivered when it is back.'
+            )
+          : trans.__(
+              'Nothing is sent while offline; what you type stays here.'
+            );
+      case 'noModel':
+        return trans.__(
+          'No model is chosen yet, so nothing can be sent. What you type stays here.'
+        );
+      case 'forbidden':
+        return trans.__(
+          'The operator of this server does not allow %1. Choose another model; what you type stays here.',
+          hindrance.provider
+        );
+    }
+  }
+}

@@ -1,0 +1,432 @@
+import * as React from 'react';
+
+import { asErrorBody } from '../../../errors';
+import type { ErrorBody } from '../../../generated/wire';
+import type { IPanelServices } from '../../../ui/services';
+import { usePanel } from '../../../ui/services';
+import type { PromptField } from '../promptfield';
+import type { IRanked, ISuggestion, ITrigger } from './suggestions';
+import { mayMean, rank, replaced, triggerAt } from './suggestions';
+import {
+  CHANGES,
+  commandSuggestions,
+  commitSuggestions,
+  fileSuggestions,
+  notebookSuggestions
+} from './suggestionsources';
+
+/**
+ * How long typing pauses before files and commits are searched for.
+ */
+const PAUSE_MILLISECONDS = 120;
+
+/**
+ * How many suggestions are shown; who wants others types on.
+ */
+const MOST_SHOWN = 40;
+
+/**
+ * How many of a notebook's own things come before the files.
+ */
+const MOST_OF_NOTEBOOK = 12;
+
+/**
+ * How much is typed before commits are searched for; before that the newest are
+ * offered.
+ */
+const LEAST_OF_COMMITS = 2;
+
+/**
+ * The id of the list, which the field names.
+ */
+const LIST_ID = 'jp-hdspAgent-suggestions';
+
+/**
+ * What the list of suggestions shows.
+ */
+export interface ISuggestionsView {
+  readonly id: string;
+  readonly kind: ITrigger['kind'];
+  readonly items: readonly IRanked[];
+  readonly active: number;
+  readonly isLoading: boolean;
+  readonly error: ErrorBody | null;
+  readonly onPick: (index: number) => void;
+  readonly onPoint: (index: number) => void;
+}
+
+/**
+ * The suggestions for what is being typed.
+ *
+ * @returns What the field needs of them, and what the list shows; `null` if
+ * there is nothing to suggest.
+ */
+export function useSuggestions(
+  options: useSuggestions.IOptions
+): [PromptField.ISuggestions, ISuggestionsView | null] {
+  const { text, place, onChange } = options;
+  const [seen, setSeen] = React.useState<ISeen | null>(null);
+  // A text that came in another way is not what somebody types.
+  const trigger =
+    seen?.text === text && seen.place === place ? seen.trigger : null;
+  const [dismissed, setDismissed] = React.useState<number | null>(null);
+  const [pointed, setActive] = React.useState(0);
+  const isOpen = trigger !== null && trigger.start !== dismissed;
+  const { items, isLoading, error } = useItems(
+    isOpen ? trigger : null,
+    options
+  );
+  const active = Math.max(0, Math.min(pointed, items.length - 1));
+  const known = React.useRef({ text, trigger });
+  known.current = { text, trigger };
+
+  React.useEffect(() => setActive(0), [trigger?.query, trigger?.kind]);
+
+  const close = () => setDismissed(trigger?.start ?? null);
+  const pick = (index: number) => {
+    const suggestion = items[index]?.suggestion;
+    const { text, trigger } = known.current;
+    if (!suggestion || !trigger) {
+      return;
+    }
+    const { choice } = suggestion;
+    const end = Private.endOf(text, trigger);
+    const by =
+      choice.kind === 'run' ? '' : choice.text + (choice.goesOn ? '' : ' ');
+    const after = replaced(text, trigger.start, end, by);
+    onChange(after.text, after.caret);
+    setSeen(
+      choice.kind === 'insert' && choice.goesOn
+        ? Private.seen(after.text, place, triggerAt(after.text, after.caret))
+        : null
+    );
+    if (choice.kind === 'run') {
+      choice.run();
+    }
+  };
+  const isTyped = (index: number): boolean => {
+    const choice = items[index]?.suggestion.choice;
+    return (
+      trigger !== null &&
+      choice?.kind === 'insert' &&
+      text.slice(trigger.start, Private.endOf(text, trigger)) === choice.text
+    );
+  };
+  const field: PromptField.ISuggestions = {
+    look: (value, caret, isTyping) => {
+      const found = caret === null ? null : triggerAt(value, caret);
+      setSeen(before =>
+        !isTyping && (before?.text !== value || before.place !== place)
+          ? null
+          : Private.seen(value, place, found, before)
+      );
+      if (found?.start !== dismissed) {
+        setDismissed(null);
+      }
+    },
+    onKey: event => {
+      if (!isOpen || event.ctrlKey || event.metaKey || event.altKey) {
+        return false;
+      }
+      switch (event.key) {
+        case 'Escape':
+          close();
+          return true;
+        case 'ArrowDown':
+        case 'ArrowUp': {
+          const step = event.key === 'ArrowDown' ? 1 : items.length - 1;
+          setActive((active + step) % Math.max(1, items.length));
+          return items.length > 0;
+        }
+        case 'Enter':
+        case 'Tab':
+          if (event.shiftKey || items.length === 0) {
+            return false;
+          }
+          if (event.key === 'Enter' && isTyped(active)) {
+            close();
+            return false;
+          }
+          pick(active);
+          return true;
+        default:
+          return false;
+      }
+    },
+    onBlur: () => setSeen(null),
+    isOpen,
+    aria: isOpen
+      ? {
+          role: 'combobox',
+          'aria-autocomplete': 'list',
+          'aria-expanded': items.length > 0,
+          'aria-haspopup': 'listbox',
+          ...(items.length > 0
+            ? {
+                'aria-controls': LIST_ID,
+                'aria-activedescendant': `${LIST_ID}-${active}`
+              }
+            : {})
+        }
+      : {}
+  };
+  const view = isOpen
+    ? {
+        id: LIST_ID,
+        kind: trigger.kind,
+        items,
+        active,
+        isLoading,
+        error,
+        onPick: pick,
+        onPoint: setActive
+      }
+    : null;
+  return [field, view];
+}
+
+/**
+ * The namespace for `useSuggestions` statics.
+ */
+export namespace useSuggestions {
+  /**
+   * What the suggestions are for.
+   */
+  export interface IOptions {
+    /**
+     * What is typed.
+     */
+    readonly text: string;
+
+    /**
+     * The conversation it is typed in; `null` is one that is yet to begin.
+     */
+    readonly place: string | null;
+
+    /**
+     * Change it, and put the caret there.
+     */
+    readonly onChange: (text: string, caret: number) => void;
+
+    /**
+     * Told in words why something was not attached.
+     */
+    readonly onRefused: (refusal: string) => void;
+
+    readonly onMode: (slug: string) => void;
+  }
+}
+
+/**
+ * A mention or command that is being typed, and where.
+ */
+interface ISeen {
+  readonly text: string;
+  readonly place: string | null;
+  readonly trigger: ITrigger;
+}
+
+/**
+ * What is found for a mention or a command.
+ */
+interface IItems {
+  readonly items: readonly IRanked[];
+  readonly isLoading: boolean;
+  readonly error: ErrorBody | null;
+}
+
+function useItems(
+  trigger: ITrigger | null,
+  {
+    text,
+    onRefused,
+    onMode
+  }: Pick<useSuggestions.IOptions, 'text' | 'onRefused' | 'onMode'>
+): IItems {
+  const services = usePanel();
+  const kind = trigger?.kind ?? null;
+  const query = trigger?.query ?? '';
+  const callbacks = React.useRef({ onRefused, onMode });
+  callbacks.current = { onRefused, onMode };
+  const fixed = useLoaded(kind, () =>
+    kind === 'command'
+      ? commandSuggestions(services, slug => callbacks.current.onMode(slug))
+      : notebookSuggestions(services, refusal =>
+          callbacks.current.onRefused(refusal)
+        )
+  );
+  const files = useSearch(kind === 'mention' ? query : null, fileSuggestions);
+  // A slash begins the path of a file.
+  const isPath = trigger !== null && text[trigger.start + 1] === '/';
+  const commits = useSearch(
+    kind !== 'mention' || isPath
+      ? null
+      : query.length < LEAST_OF_COMMITS
+        ? ''
+        : query,
+    commitSuggestions
+  );
+  const items = React.useMemo(() => {
+    const own = rank(fixed.suggestions, query);
+    if (kind === 'command') {
+      return own.slice(0, MOST_SHOWN);
+    }
+    const changes = commits.suggestions.filter(({ key }) => key === CHANGES);
+    const last = Private.meant(commits, query).filter(
+      ({ suggestion }) => suggestion.key !== CHANGES
+    );
+    return [
+      ...own.slice(0, MOST_OF_NOTEBOOK),
+      ...rank(changes, query),
+      ...Private.meant(files, query)
+    ]
+      .slice(0, MOST_SHOWN - last.length)
+      .concat(last);
+  }, [fixed.suggestions, files, commits, kind, query]);
+  return {
+    items,
+    isLoading: fixed.isLoading || files.isLoading || commits.isLoading,
+    error: fixed.error ?? files.error ?? commits.error
+  };
+}
+
+/**
+ * Suggestions that are on their way, there, or will not come.
+ */
+interface ILoaded {
+  readonly suggestions: readonly ISuggestion[];
+  readonly isLoading: boolean;
+  readonly error: ErrorBody | null;
+
+  /**
+   * What was searched for, of what a search found.
+   */
+  readonly query?: string;
+}
+
+/**
+ * Load suggestions each time a list opens.
+ */
+function useLoaded(
+  kind: ITrigger['kind'] | null,
+  load: () => Promise<ISuggestion[]>
+): ILoaded {
+  const [loaded, setLoaded] = React.useState(Private.NOTHING);
+  const current = React.useRef(load);
+  current.current = load;
+  React.useEffect(() => {
+    if (kind === null) {
+      setLoaded(Private.NOTHING);
+      return;
+    }
+    let isWanted = true;
+    setLoaded(Private.LOADING);
+    const settle = (outcome: ILoaded) => isWanted && setLoaded(outcome);
+    current.current().then(
+      suggestions => settle({ ...Private.NOTHING, suggestions }),
+      (reason: unknown) =>
+        settle({ ...Private.NOTHING, error: asErrorBody(reason) })
+    );
+    return () => {
+      isWanted = false;
+    };
+  }, [kind]);
+  return loaded;
+}
+
+/**
+ * What a query finds. What the query before found stays until something else is
+ * found, and one search is under way at a time. Of what was found before, only
+ * what the new query may mean is offered.
+ */
+function useSearch(
+  query: string | null,
+  search: (services: IPanelServices, query: string) => Promise<ISuggestion[]>
+): ILoaded {
+  const services = usePanel();
+  const [loaded, setLoaded] = React.useState(Private.NOTHING);
+  const last = React.useRef<Promise<void>>(Promise.resolve());
+  React.useEffect(() => {
+    if (query === null) {
+      setLoaded(Private.NOTHING);
+      return;
+    }
+    let isWanted = true;
+    setLoaded(before => ({ ...before, isLoading: true }));
+    const find = async () => {
+      if (!isWanted) {
+        return;
+      }
+      let outcome: ILoaded;
+      try {
+        const suggestions = await search(services, query);
+        outcome = { ...Private.NOTHING, suggestions, query };
+      } catch (reason) {
+        outcome = { ...Private.NOTHING, error: asErrorBody(reason), query };
+      }
+      if (isWanted) {
+        setLoaded(outcome);
+      }
+    };
+    const timer = setTimeout(() => {
+      last.current = last.current.then(find);
+    }, PAUSE_MILLISECONDS);
+    return () => {
+      isWanted = false;
+      clearTimeout(timer);
+    };
+  }, [query, services, search]);
+  return loaded;
+}
+
+/**
+ * A namespace for private data.
+ */
+namespace Private {
+  export const NOTHING: ILoaded = {
+    suggestions: [],
+    isLoading: false,
+    error: null
+  };
+
+  export const LOADING: ILoaded = { ...NOTHING, isLoading: true };
+
+  /**
+   * What a search found that this query may mean.
+   */
+  export function meant(found: ILoaded, query: string): IRanked[] {
+    return found.suggestions
+      .filter(suggestion => found.query === query || mayMean(suggestion, query))
+      .map(suggestion => ({ suggestion, found: [] }));
+  }
+
+  /**
+   * What was seen; the same trigger as before if it is no other.
+   */
+  export function seen(
+    text: string,
+    place: string | null,
+    trigger: ITrigger | null,
+    before: ISeen | null = null
+  ): ISeen | null {
+    if (trigger === null) {
+      return null;
+    }
+    const known = before?.trigger;
+    const isKnown =
+      known?.kind === trigger.kind &&
+      known.start === trigger.start &&
+      known.query === trigger.query;
+    return isKnown && before?.text === text && before.place === place
+      ? before
+      : { text, place, trigger: isKnown ? known : trigger };
+  }
+
+  /**
+   * Where what is being typed ends: at the next blank that is not part of it.
+   */
+  export function endOf(text: string, { start }: ITrigger): number {
+    const rest = /^(?:\\ |\S)*/.exec(text.slice(start));
+    return start + (rest?.[0].length ?? 0);
+  }
+}

@@ -1,0 +1,118 @@
+import * as React from 'react';
+
+import type { SettingsApi } from '../../rest/settingsapi';
+import type { AgentState } from '../../state/store';
+import { useStore } from '../../ui/hooks';
+import type { IPanelServices } from '../../ui/services';
+import { usePanel } from '../../ui/services';
+
+/**
+ * How much the model of a conversation can take in.
+ */
+export interface IContextWindow {
+  /**
+   * The tokens of its window; `null` if nobody knows.
+   */
+  readonly window: number | null;
+
+  /**
+   * How many of them are kept free for the answer; `null` if nobody knows.
+   */
+  readonly reserved: number | null;
+
+  /**
+   * At how many the conversation is condensed; `null` if it is not, or nobody knows.
+   */
+  readonly condenseAt: number | null;
+}
+
+/**
+ * The room of the model that the profile of this name uses.
+ */
+export function useContextWindow(
+  profileName: string | undefined
+): IContextWindow {
+  const services = usePanel();
+  const { store } = services;
+  const known = useStore(store, ({ state }) => state);
+  const name = profileName ?? known?.currentApiConfigName;
+  const profile = known?.listApiConfigMeta?.find(one => one.name === name);
+  const own = ownWindow(known, name);
+  const provider = profile?.apiProvider;
+  const modelId = profile?.modelId;
+  const [listed, setListed] = React.useState<number | null>(null);
+  // The server says it once the model was asked.
+  const isAsked =
+    known !== null && own.window === null && !known.modelRoom?.contextWindow;
+  React.useEffect(() => {
+    setListed(null);
+    if (!isAsked || provider === undefined || modelId === undefined) {
+      return;
+    }
+    let isWanted = true;
+    void listedWindow(services, provider, modelId).then(window => {
+      if (isWanted) {
+        setListed(window);
+      }
+    });
+    return () => {
+      isWanted = false;
+    };
+  }, [services, isAsked, provider, modelId]);
+  const told = known?.modelRoom;
+  return {
+    window: told?.contextWindow ?? own.window ?? listed,
+    reserved: told?.reserved ?? told?.maxOutput ?? own.reserved,
+    condenseAt: told?.condenseAt ?? null
+  };
+}
+
+/**
+ * What a person set for the current profile; those of others the page does not have.
+ */
+function ownWindow(
+  state: AgentState | null,
+  name: string | undefined
+): IContextWindow {
+  const isCurrent = name === state?.currentApiConfigName;
+  const settings = isCurrent ? state?.apiConfiguration : undefined;
+  return {
+    window: settings?.modelContextWindow ?? null,
+    reserved: settings?.modelMaxTokens ?? null,
+    condenseAt: null
+  };
+}
+
+type Models = Awaited<ReturnType<SettingsApi['models']>>;
+
+// A provider is asked once in the life of a page's server connection.
+const asked = new WeakMap<object, Map<string, Promise<Models>>>();
+
+/**
+ * The window of a model as the provider's list has it.
+ */
+async function listedWindow(
+  { serverSettings }: IPanelServices,
+  provider: string,
+  modelId: string
+): Promise<number | null> {
+  const lists = asked.get(serverSettings) ?? new Map<string, Promise<Models>>();
+  asked.set(serverSettings, lists);
+  const list = lists.get(provider) ?? load(serverSettings, provider);
+  lists.set(provider, list);
+  try {
+    return (await list).find(({ id }) => id === modelId)?.contextWindow ?? null;
+  } catch {
+    // The meter does without it, and another conversation asks again.
+    lists.delete(provider);
+    return null;
+  }
+}
+
+async function load(
+  serverSettings: IPanelServices['serverSettings'],
+  provider: string
+): Promise<Models> {
+  const { SettingsApi } = await import('../../rest/settingsapi');
+  return new SettingsApi(serverSettings).models(provider);
+}

@@ -1,0 +1,227 @@
+import { infoIcon } from '@jupyterlab/ui-components';
+import * as React from 'react';
+
+import { errorText } from '../../errors';
+import type { LocalModelView, LocalRuntimeView } from '../../generated/rest';
+import type { EmbeddedData } from '../../rest/embeddeddata';
+import { Popover } from '../../ui/controls/popover';
+import { isWorking } from '../../state/panel/senddraft';
+import { useStore } from '../../ui/hooks';
+import { usePanel } from '../../ui/services';
+import { BetterChoices } from './betterchoices';
+import { Abilities } from './modelfacts';
+import { useEmbedded } from './useembedded';
+import { speedText, stateText } from './localmodeltexts';
+
+const WHILE_AT_WORK = 1_000;
+const WHILE_LOOKED_AT = 3_000;
+
+// After that it is no news any more.
+const NEWS_MILLISECONDS = 120_000;
+
+/**
+ * In a line, which model answers and how it is; in a window, what it can and
+ * cannot do, what it takes here, and what answers better.
+ */
+export function LimitationsLabel({
+  modelId
+}: {
+  /**
+   * Which of the listed models it is; `null` for a file of the person's, or the default.
+   */
+  modelId: string | null;
+}): JSX.Element | null {
+  const { client, store, trans } = usePanel();
+  const embedded = useEmbedded();
+  const works = useStore(store, isWorking);
+  const isOwn = useStore(
+    store,
+    ({ state }) => state?.apiConfiguration?.localModelPath !== undefined
+  );
+  useRefresh(embedded, works ? WHILE_AT_WORK : null);
+  const list = embedded.value;
+  if (list === null) {
+    return null;
+  }
+  const model =
+    list.models.find(({ id }) => id === modelId) ??
+    (isOwn || modelId !== null ? null : embedded.offered);
+  const name = model?.name ?? trans.__('A file of yours');
+  const news = newsOf(list.runtime, model, works, client.clock.now());
+  const about = {
+    none: trans.__('small, often wrong'),
+    missing: trans.__('not on this machine yet'),
+    starting: trans.__('being started…'),
+    waiting: trans.__('waits for its turn…'),
+    failed: trans.__('did not run the last time'),
+    restarted: trans.__('had to be started again')
+  }[news];
+  return (
+    <div className="jp-hdspAgent-honesty" data-news={news}>
+      <Popover
+        label={trans.__('About the embedded model')}
+        buttonLabel={trans.__('%1: %2', name, about)}
+        description={trans.__(
+          '%1: %2. What it can do, and what answers better',
+          name,
+          about
+        )}
+        className="jp-hdspAgent-honesty-button"
+        face={
+          <>
+            <strong>{name}</strong>
+            <span>{about}</span>
+            <infoIcon.react
+              tag="span"
+              aria-hidden="true"
+              width="14px"
+              height="14px"
+            />
+          </>
+        }
+      >
+        {close => (
+          <Details
+            embedded={embedded}
+            model={model}
+            name={name}
+            onClose={close}
+          />
+        )}
+      </Popover>
+      <span className="jp-hdspAgent-announcement" role="status">
+        {news === 'none' ? '' : trans.__('%1: %2', name, about)}
+      </span>
+    </div>
+  );
+}
+
+type News =
+  'none' | 'missing' | 'starting' | 'waiting' | 'failed' | 'restarted';
+
+/**
+ * What of the model's state a person should see without asking.
+ */
+function newsOf(
+  runtime: LocalRuntimeView,
+  model: LocalModelView | null,
+  works: boolean,
+  now: number
+): News {
+  if (model !== null && model.state !== 'ready') {
+    return 'missing';
+  }
+  if (runtime.state === 'starting') {
+    return 'starting';
+  }
+  if (runtime.failure !== undefined) {
+    return 'failed';
+  }
+  if (works && runtime.waiting > 0) {
+    return 'waiting';
+  }
+  const since = now - Date.parse(runtime.restartedAt ?? '');
+  return since < NEWS_MILLISECONDS ? 'restarted' : 'none';
+}
+
+function Details({
+  embedded,
+  model,
+  name,
+  onClose
+}: {
+  embedded: EmbeddedData;
+  model: LocalModelView | null;
+  name: string;
+  onClose: () => void;
+}): JSX.Element | null {
+  const { openSettings, trans } = usePanel();
+  useRefresh(embedded, WHILE_LOOKED_AT);
+  const runtime = embedded.value?.runtime;
+  if (runtime === undefined) {
+    return null;
+  }
+  const isMissing = model !== null && model.state !== 'ready';
+  const speed = speedText(runtime, trans);
+  return (
+    <div className="jp-hdspAgent-honesty-details">
+      <h3 className="jp-hdspAgent-ask-popover-title">{name}</h3>
+      <p>
+        {isMissing
+          ? trans.__('Its weights are not on this machine yet.')
+          : stateText(runtime, trans)}
+      </p>
+      <Failure runtime={runtime} />
+      {speed !== '' && <p>{speed}</p>}
+      <Abilities />
+      <BetterChoices onClose={onClose} />
+      <div className="jp-hdspAgent-actions">
+        <button
+          type="button"
+          className="jp-hdspAgent-button"
+          onClick={() => {
+            onClose();
+            openSettings('embedded');
+          }}
+        >
+          {isMissing
+            ? trans.__('Get it in the settings')
+            : trans.__('Embedded models…')}
+        </button>
+        {runtime.state === 'ready' && (
+          <button
+            type="button"
+            className="jp-hdspAgent-button"
+            disabled={embedded.isBusy}
+            onClick={() => void embedded.release()}
+          >
+            {trans.__('Free its memory')}
+          </button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/**
+ * Why it is not there, or had to be started again.
+ */
+function Failure({
+  runtime
+}: {
+  runtime: LocalRuntimeView;
+}): JSX.Element | null {
+  const { trans } = usePanel();
+  const { failure, restartedAfter } = runtime;
+  if (failure !== undefined) {
+    return (
+      <p className="jp-hdspAgent-problem" role="alert">
+        {errorText(trans, failure)}
+      </p>
+    );
+  }
+  return restartedAfter === undefined ? null : (
+    <p className="jp-hdspAgent-problem">
+      {trans.__(
+        'It was started again after this: %1',
+        errorText(trans, restartedAfter)
+      )}
+    </p>
+  );
+}
+
+/**
+ * Ask how it is, now and from time to time.
+ *
+ * @param every - Milliseconds; `null` is once, whenever that changes.
+ */
+function useRefresh(embedded: EmbeddedData, every: number | null): void {
+  React.useEffect(() => {
+    void embedded.refresh();
+    if (every === null) {
+      return;
+    }
+    const timer = setInterval(() => void embedded.refresh(), every);
+    return () => clearInterval(timer);
+  }, [embedded, every]);
+}

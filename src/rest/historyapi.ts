@@ -1,0 +1,107 @@
+import type {
+  HistoryList,
+  HistoryPlacesView,
+  KeyCheckView,
+  KeyToTry,
+  ProfileView,
+  SetupCandidates,
+  SetupUse,
+  StatisticsView
+} from '../generated/rest';
+import type { HistoryItem, HistorySort } from '../generated/wire';
+import { SettingsApi } from './settingsapi';
+
+/**
+ * Which conversations are listed, and in what order.
+ */
+export interface IHistoryFilter {
+  readonly query: string;
+  readonly sort: HistorySort;
+  readonly workspace: string | null;
+  readonly notebook: string | null;
+  readonly favorites: boolean;
+
+  /**
+   * Milliseconds; the first moment that is within.
+   */
+  readonly since: number | null;
+
+  /**
+   * Milliseconds; the first moment that is not within any more.
+   */
+  readonly until: number | null;
+}
+
+/**
+ * The server's REST interface, with what the panel asks beyond settings.
+ */
+export class HistoryApi extends SettingsApi {
+  /**
+   * A page of the history.
+   */
+  history(
+    filter: IHistoryFilter,
+    cursor: string | null,
+    limit: number | null = null
+  ): Promise<HistoryList> {
+    const { query, sort, workspace, notebook, favorites, since, until } =
+      filter;
+    return this._request('GET /history', {
+      query: {
+        sort,
+        ...(query !== '' && { query }),
+        ...(workspace !== null && { workspace }),
+        ...(notebook !== null && { notebook }),
+        ...(favorites && { favorites: 'true' }),
+        ...(since !== null && { since: String(since) }),
+        ...(until !== null && { until: String(until) }),
+        ...(cursor !== null && { cursor }),
+        ...(limit !== null && { limit: String(limit) })
+      }
+    });
+  }
+
+  /**
+   * The folders and notebooks that conversations are about.
+   */
+  historyPlaces(): Promise<HistoryPlacesView> {
+    return this._request('GET /history/places', {});
+  }
+
+  /**
+   * One conversation of the history.
+   */
+  conversation(task: string): Promise<HistoryItem> {
+    return this._request('GET /history/{task}', { path: { task } });
+  }
+
+  /**
+   * What conversations used since a moment, in milliseconds; `null` is all they ever did.
+   */
+  statistics(since: number | null): Promise<StatisticsView> {
+    return this._request('GET /statistics', {
+      query: { ...(since !== null && { since: String(since) }) }
+    });
+  }
+
+  /**
+   * What a first profile can be made of: keys and model servers that are there already.
+   */
+  setupCandidates(): Promise<SetupCandidates> {
+    return this._request('GET /setup/candidates', {});
+  }
+
+  /**
+   * Make a profile of a candidate, and the current one.
+   */
+  useCandidate(use: SetupUse): Promise<ProfileView> {
+    return this._request('POST /setup/use', { body: use });
+  }
+
+  /**
+   * Try a key at its provider; nothing of it is kept.
+   */
+  checkKey(body: KeyToTry): Promise<KeyCheckView> {
+    return this._request('POST /setup/check', { body });
+  }
+}

@@ -1,0 +1,453 @@
+import { nullTranslator } from '@jupyterlab/translation';
+import { Signal } from '@lumino/signaling';
+import * as React from 'react';
+import { act } from 'react';
+import type { Root } from 'react-dom/client';
+import { createRoot } from 'react-dom/client';
+
+import { SettingsApi } from '../../rest/settingsapi';
+import type { IDialogs } from '../../ui/dialogs';
+import { followChannel } from '../data/followchannel';
+import { SettingsModel } from '../data/settingsmodel';
+import { SettingsPanel } from '../settingspanel';
+import { FakeServer } from './fakeserver';
+
+(globalThis as Record<string, unknown>).IS_REACT_ACT_ENVIRONMENT = true;
+
+/**
+ * The panel in a page, at a server of its own.
+ */
+class Page {
+  readonly server = new FakeServer();
+  readonly node = document.body.appendChild(document.createElement('div'));
+  readonly model = new SettingsModel({
+    api: new SettingsApi(this.server.serverSettings)
+  });
+  readonly asked: string[] = [];
+  answer: string | null = 'yes';
+  section = 'approvals';
+  visit = 0;
+
+  async open(section = 'approvals'): Promise<void> {
+    this.section = section;
+    this._root = createRoot(this.node);
+    await this.draw();
+    await this.do(() => this.model.refresh());
+  }
+
+  close(): void {
+    act(() => this._root?.unmount());
+    this.model.dispose();
+    this.node.remove();
+  }
+
+  async draw(): Promise<void> {
+    const dialogs: IDialogs = {
+      confirm: ({ title }) => {
+        this.asked.push(title);
+        return Promise.resolve(this.answer !== null);
+      },
+      askName: ({ title }) => {
+        this.asked.push(title);
+        return Promise.resolve(this.answer);
+      }
+    };
+    await this.do(() =>
+      this._root?.render(
+        <SettingsPanel
+          model={this.model}
+          trans={nullTranslator.load('hdsp_agent')}
+          dialogs={dialogs}
+          section={this.section}
+          visit={this.visit}
+          onSection={section => {
+            this.section = section;
+            void this.draw();
+          }}
+        />
+      )
+    );
+  }
+
+  /**
+   * Do something and let everything that follows from it happen.
+   */
+  async do(action: () => unknown): Promise<void> {
+    await act(async () => {
+      await action();
+      // In small steps: what follows from a timer begins one of its own.
+      for (let step = 0; step < 10; step++) {
+        await new Promise(resolve => setTimeout(resolve, 3));
+      }
+    });
+  }
+
+  get<T extends HTMLElement>(selector: string): T {
+    const found = this.node.querySelector<T>(selector);
+    if (!found) {
+      throw new Error(`${selector} is not in ${this.node.innerHTML}`);
+    }
+    return found;
+  }
+
+  all(selector: string): HTMLElement[] {
+    return [...this.node.querySelectorAll<HTMLElement>(selector)];
+  }
+
+  button(label: string): HTMLElement {
+    const found = this.all('button').find(
+      button =>
+        (button.getAttribute('aria-label') ?? button.textContent) === label
+    );
+    if (!found) {
+      throw new Error(`no button ${label} in ${this.node.innerHTML}`);
+    }
+    return found;
+  }
+
+  field(key: string): HTMLElement {
+    return this.get(`[data-key="${key}"]`);
+  }
+
+  async press(label: string): Promise<void> {
+    await this.do(() => this.button(label).click());
+  }
+
+  async type(selector: string, text: string, blur = true): Promise<void> {
+    const input = this.get<HTMLInputElement>(selector);
+    const type = Object.getPrototypeOf(input) as object;
+    const set = Object.getOwnPropertyDescriptor(type, 'value')?.set;
+    await this.do(() => {
+      input.focus();
+      set?.call(input, text);
+      const event = input.tagName === 'SELECT' ? 'change' : 'input';
+      input.dispatchEvent(new Event(event, { bubbles: true }));
+    });
+    if (blur) {
+      await this.do(() => input.blur());
+    }
+  }
+
+  private _root: Root | null = null;
+}
+
+describe('SettingsPanel', () => {
+  let page: Page;
+
+  beforeEach(() => {
+    page = new Page();
+  });
+
+  afterEach(() => {
+    page.close();
+  });
+
+  it('shows the fields of one section with their names and meanings', async () => {
+    await page.open();
+    expect(page.all('h2').map(one => one.textContent)).toEqual(['Approvals']);
+    const input = page.get<HTMLInputElement>('input[role="switch"]');
+    expect(input.labels?.[0].textContent).toBe('Approve automatically');
+    const described = input.getAttribute('aria-describedby') ?? '';
+    const texts = described
+      .split(' ')
+      .map(id => page.get(`#${id}`).textContent);
+    expect(texts).toEqual(['The main switch.']);
+  });
+
+  it('saves a switch at once', async () => {
+    await page.open();
+    await page.do(() => page.get('input[role="switch"]').click());
+    expect(page.server.settings.autoApprovalEnabled).toBe(true);
+    expect(page.field('autoApprovalEnabled').textContent).toContain('Saved');
+  });
+
+  it('shows what the server refuses at the field and keeps the text', async () => {
+    await page.open();
+    const selector = '#jp-hdspSettings-all-checkpointTimeout';
+    await page.type(selector, '70');
+    const input = page.get<HTMLInputElement>(selector);
+    expect(input.value).toBe('70');
+    expect(input.getAttribute('aria-invalid')).toBe('true');
+    const id = input.getAttribute('aria-describedby')?.split(' ')[0];
+    expect(page.get(`#${id}`).textContent).toBe(
+      'This value cannot be used: it must be at most 60. The setting was not changed.'
+    );
+    expect(page.server.settings.checkpointTimeout).toBe(15);
+    await page.press('Undo this edit');
+    expect(input.value).toBe('15');
+    expect(input.getAttribute('aria-invalid')).toBeNull();
+  });
+
+  it('does not fold the advanced settings away under a person’s hands', async () => {
+    await page.open();
+    const details = page.get<HTMLDetailsElement>('details');
+    const selector = '#jp-hdspSettings-all-checkpointTimeout';
+    await page.type(selector, '70');
+    expect(details.open).toBe(true);
+    await page.do(() => details.dispatchEvent(new Event('toggle')));
+    await page.type(selector, '50');
+    expect(page.server.settings.checkpointTimeout).toBe(50);
+    expect(details.open).toBe(true);
+  });
+
+  it('offers the default only where the value is another', async () => {
+    page.server.settings.checkpointTimeout = 20;
+    await page.open();
+    const label = 'Reset “Longest wait” to its default';
+    await page.press(label);
+    expect(page.server.bodies[page.server.bodies.length - 1]).toBe(
+      '{"checkpointTimeout":null}'
+    );
+    expect(page.all(`[aria-label="${label}"]`)).toEqual([]);
+  });
+
+  it('does not let anybody change what the operator fixed', async () => {
+    page.server.fixed = ['autoApprovalEnabled'];
+    await page.open();
+    const input = page.get<HTMLInputElement>('input[role="switch"]');
+    expect(input.disabled).toBe(true);
+    const { textContent } = page.field('autoApprovalEnabled');
+    expect(textContent).toContain('Fixed by your operator');
+  });
+
+  it('searches all sections and says how much it found', async () => {
+    await page.open('ui');
+    await page.type('input[type="search"]', 'cost', false);
+    expect(page.all('h2').map(one => one.textContent)).toEqual(['Approvals']);
+    expect(page.all('.jp-hdspSettings-content [data-key]')).toHaveLength(1);
+    expect(page.get('.jp-hdspSettings-search').textContent).toBe('1 result');
+    await page.type('input[type="search"]', 'zzz', false);
+    expect(page.get('.jp-hdspSettings-content').textContent).toContain(
+      'No setting contains all of these words.'
+    );
+  });
+
+  it('ends a search when a section is asked for from outside', async () => {
+    await page.open('approvals');
+    await page.type('input[type="search"]', 'zzz', false);
+    page.visit++;
+    await page.draw();
+    expect(page.get<HTMLInputElement>('input[type="search"]').value).toBe('');
+    expect(page.all('h2').map(one => one.textContent)).toEqual(['Approvals']);
+  });
+
+  it('takes over a change made elsewhere without touching what is typed', async () => {
+    await page.open();
+    const messages = new Signal<object, { type: string }>({});
+    followChannel(messages, page.model);
+    const selector = '#jp-hdspSettings-all-checkpointTimeout';
+    await page.type(selector, '3', false);
+    page.server.settings = { autoApprovalEnabled: true, checkpointTimeout: 40 };
+    await page.do(() => messages.emit({ type: 'settingsUpdated' }));
+    expect(page.get<HTMLInputElement>('[role="switch"]').checked).toBe(true);
+    expect(page.get<HTMLInputElement>(selector).value).toBe('3');
+    expect(document.activeElement).toBe(page.get(selector));
+
+    const asked = () =>
+      page.server.requests.filter(one => one === 'GET settings').length;
+    const before = asked();
+    await page.do(() => page.model.dispose());
+    await page.do(() => messages.emit({ type: 'settingsUpdated' }));
+    expect(asked()).toBe(before);
+  });
+
+  it('says what to do when the server cannot be reached, and recovers', async () => {
+    page.server.isDown = true;
+    await page.open();
+    expect(page.get('[role="alert"]').textContent).toContain(
+      'The server cannot be reached.'
+    );
+    page.server.isDown = false;
+    await page.press('Try again');
+    expect(page.all('[role="alert"]')).toEqual([]);
+    expect(page.all('[role="switch"]')).toHaveLength(1);
+  });
+
+  describe('profiles', () => {
+    it('lists pinned ones first and marks the current one', async () => {
+      await page.open('models');
+      const names = page.all('.jp-hdspSettings-profileName > span:first-child');
+      expect(names.map(one => one.textContent)).toEqual([
+        'a/b 한글',
+        'default'
+      ]);
+      expect(page.get('[data-current="true"]').textContent).toContain(
+        'default'
+      );
+    });
+
+    it('shows the fields of the profile’s provider only, and offered ones', async () => {
+      await page.open('models');
+      const keys = () =>
+        page
+          .all('.jp-hdspSettings-form [data-key]')
+          .map(one => one.dataset.key);
+      expect(keys()).toEqual([
+        'apiProvider',
+        'apiModelId',
+        'apiKey',
+        'thinking'
+      ]);
+      const options = page.all('[data-key="apiProvider"] option');
+      expect(options.map(one => one.textContent)).toEqual([
+        'Not set',
+        'Anthropic',
+        'Ollama'
+      ]);
+      await page.type('#jp-hdspSettings-p1-apiProvider', 'ollama', false);
+      expect(keys()).toEqual(['apiProvider', 'ollamaBaseUrl', 'thinking']);
+      expect(page.server.profiles[0].settings.apiProvider).toBe('ollama');
+    });
+
+    it('suggests models and takes any other', async () => {
+      await page.open('models');
+      const input = page.get<HTMLInputElement>(
+        '#jp-hdspSettings-p1-apiModelId'
+      );
+      const list = page.get(`#${input.getAttribute('list')}`);
+      expect(list.querySelector('option')?.value).toBe('claude');
+      await page.type('#jp-hdspSettings-p1-apiModelId', 'my-own');
+      expect(page.server.profiles[0].settings.apiModelId).toBe('my-own');
+    });
+
+    it('uses, pins, renames and deletes a profile whose name needs escaping', async () => {
+      await page.open('models');
+      await page.press('Use “a/b 한글”');
+      expect(page.server.current).toBe('a/b 한글');
+      await page.press('Unpin “a/b 한글”');
+      expect(page.server.profiles[1].pinned).toBe(false);
+      page.answer = 'work';
+      await page.press('Rename “a/b 한글”…');
+      expect(page.server.profiles[1].name).toBe('work');
+      await page.press('Delete “work”…');
+      expect(page.asked).toContain('Delete the profile “work”?');
+      expect(page.server.profiles.map(({ name }) => name)).toEqual(['default']);
+    });
+
+    it('keeps a profile when the question is answered with no', async () => {
+      await page.open('models');
+      page.answer = null;
+      await page.press('Delete “default”…');
+      expect(page.server.profiles).toHaveLength(2);
+    });
+
+    it('says why a profile could not be created', async () => {
+      await page.open('models');
+      page.answer = 'default';
+      await page.press('New profile…');
+      expect(page.get('[role="alert"]').textContent).toBe(
+        'There is a profile “default” already. Choose another name.'
+      );
+    });
+
+    it('gives a mode a profile of its own and takes it away again', async () => {
+      await page.open('models');
+      await page.type('#jp-hdspSettings-mode-ask', 'p2', false);
+      expect(page.server.modes).toEqual({ ask: 'p2' });
+      await page.type('#jp-hdspSettings-mode-ask', '', false);
+      expect(page.server.modes).toEqual({});
+    });
+  });
+
+  describe('keys', () => {
+    const input = '#jp-hdspSettings-key-p1-apiKey';
+
+    it('saves a key and shows no more of it than its end', async () => {
+      await page.open('models');
+      await page.type(input, 'sk-secret-abcd', false);
+      await page.press('Save key');
+      expect(page.server.keys).toEqual({ 'p1/apiKey': 'sk-secret-abcd' });
+      expect(page.get<HTMLInputElement>(input).value).toBe('');
+      expect(page.get<HTMLInputElement>(input).type).toBe('password');
+      expect(page.node.innerHTML).not.toContain('secret');
+      expect(page.field('apiKey').textContent).toContain(
+        'Saved, ends in …abcd, kept in the system keyring'
+      );
+      await page.press('Remove Anthropic API key');
+      expect(page.server.keys).toEqual({});
+    });
+
+    it('shows a key from the environment without a place to type', async () => {
+      await page.open('models');
+      jest.spyOn(page.model.keys, 'statusOf').mockReturnValue({
+        profileId: 'p1',
+        key: 'apiKey',
+        present: true,
+        last4: 'wxyz',
+        source: 'environment',
+        variable: 'ANTHROPIC_API_KEY'
+      });
+      await page.draw();
+      expect(page.field('apiKey').textContent).toContain(
+        'From the variable ANTHROPIC_API_KEY, ends in …wxyz'
+      );
+      expect(page.all(input)).toEqual([]);
+    });
+
+    it('explains a missing keyring and asks before keys are kept in the clear', async () => {
+      page.server.storage = {
+        available: false,
+        code: 'keyring_missing',
+        message: 'English'
+      };
+      await page.open('keys');
+      expect(page.get('.jp-hdspSettings-warning').textContent).toContain(
+        'This system has no keyring that works'
+      );
+      page.answer = null;
+      const choose = () =>
+        page.do(() =>
+          page.get('[aria-describedby="jp-hdspSettings-storage-file"]').click()
+        );
+      await choose();
+      expect(page.asked).toEqual(['Keep keys unencrypted?']);
+      expect(page.server.storage.available).toBe(false);
+      page.answer = 'yes';
+      await choose();
+      expect(page.server.storage).toMatchObject({ kind: 'file' });
+      expect(page.node.textContent).toContain('Keys are kept unencrypted');
+    });
+  });
+
+  describe('transfer', () => {
+    it('imports a file and lists what was left out', async () => {
+      await page.open('transfer');
+      const picker = page.get<HTMLInputElement>('input[type="file"]');
+      const file = new File(['{"globalSettings":{}}'], 'a.json');
+      Object.assign(file, {
+        text: () => Promise.resolve('{"globalSettings":{}}')
+      });
+      Object.defineProperty(picker, 'files', { value: [file] });
+      await page.do(() =>
+        picker.dispatchEvent(new Event('change', { bubbles: true }))
+      );
+      expect(page.server.requests).toContain('POST settings/import');
+      expect(page.get('.jp-hdspSettings-report').textContent).toContain(
+        'globalSettings.x There is no such setting here.'
+      );
+    });
+
+    it('changes nothing when the file is not a settings file', async () => {
+      await page.open('transfer');
+      const picker = page.get<HTMLInputElement>('input[type="file"]');
+      const file = new File(['[]'], 'list.json');
+      Object.assign(file, { text: () => Promise.resolve('[]') });
+      Object.defineProperty(picker, 'files', { value: [file] });
+      await page.do(() =>
+        picker.dispatchEvent(new Event('change', { bubbles: true }))
+      );
+      expect(page.get('[role="alert"]').textContent).toContain('“list.json”');
+      expect(page.server.requests).not.toContain('POST settings/import');
+    });
+
+    it('resets everything, but only when asked twice', async () => {
+      await page.open('transfer');
+      page.answer = null;
+      await page.press('Reset everything…');
+      expect(page.server.requests).not.toContain('DELETE settings');
+      page.answer = 'yes';
+      await page.press('Reset everything…');
+      expect(page.server.requests).toContain('DELETE settings');
+    });
+  });
+});

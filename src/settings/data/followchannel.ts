@@ -1,0 +1,41 @@
+import type { ISignal } from '@lumino/signaling';
+
+import type { SettingsModel } from './settingsmodel';
+
+/**
+ * Keep a model true to what other tabs and programs change.
+ *
+ * @param messages - The server's messages, in order.
+ *
+ * @param model - The model; it follows until it is disposed.
+ */
+export function followChannel<M extends { readonly type: string }>(
+  messages: ISignal<unknown, M>,
+  model: SettingsModel
+): void {
+  const listen = (_: unknown, message: M): void => {
+    switch (message.type) {
+      case 'settingsUpdated':
+        void model.settings.refresh();
+        if (model.ownModes?.value) {
+          void model.ownModes.refresh();
+        }
+        break;
+      case 'profilesUpdated':
+        void model.profiles.refresh();
+        break;
+      case 'secretsUpdated':
+        void model.keys.refresh();
+        break;
+      case 'folderTrustUpdated':
+        void model.folders.refresh();
+        break;
+      case 'state':
+        // Whatever was missed while there was no connection.
+        void model.refresh();
+        break;
+    }
+  };
+  // Given as the receiver, the model ends this when it is disposed.
+  messages.connect(listen, model);
+}

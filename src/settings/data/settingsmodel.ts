@@ -1,0 +1,307 @@
+import type { JSONObject } from '@lumino/coreutils';
+import type { IDisposable } from '@lumino/disposable';
+import type { ISignal } from '@lumino/signaling';
+import { Signal } from '@lumino/signaling';
+
+import type {
+  ImportReport,
+  ProviderInfo,
+  SettingsSchema
+} from '../../generated/rest';
+
+import type { SettingsApi } from '../../rest/settingsapi';
+import { SchemaData, SettingsData } from './settingsdata';
+import { EmbeddedData } from '../../rest/embeddeddata';
+import type { FieldTexts, IField, IFieldGroup } from '../fields/fields';
+import { groupFields, readFields } from '../fields/fields';
+import { TrustedFoldersData } from '../../rest/foldertrustdata';
+import { KeysData } from './keysdata';
+import { ProfilesData } from './profilesdata';
+import type { ModesClient } from './modesdata';
+import { CommandsData, ModesData } from './modesdata';
+import type { RemoteData } from '../../rest/remotedata';
+import { choiceKey } from '../fields/fieldvalues';
+
+const STORAGE_KEY = 'secretStorage';
+const MODE_KEY = 'mode';
+const PROVIDER_KEY = 'apiProvider';
+
+// Settings that hold the id of a profile.
+const PROFILE_KEYS = [
+  'memoryApiConfigId',
+  'enhancementApiConfigId',
+  'condensingApiConfigId'
+];
+
+/**
+ * What the settings panel shows: the schema, and everything it describes.
+ */
+export class SettingsModel implements IDisposable {
+  constructor(options: SettingsModel.IOptions) {
+    this.texts = options.texts ?? {};
+    this.schema = new SchemaData(options.api);
+    this.settings = new SettingsData(options.api);
+    this.profiles = new ProfilesData(options.api);
+    this.keys = new KeysData(options.api);
+    this.embedded = new EmbeddedData(options.api);
+    this.folders = new TrustedFoldersData(options.api);
+    this.ownModes = options.client ? new ModesData(options.client) : null;
+    this.slashCommands = options.client
+      ? new CommandsData(options.client)
+      : null;
+    for (const part of [this.ownModes, this.slashCommands]) {
+      part?.changed.connect(this._onChanged, this);
+    }
+    this._parts = [this.schema, this.settings, this.profiles, this.keys];
+    for (const part of [...this._parts, this.embedded, this.folders]) {
+      part.changed.connect(this._onChanged, this);
+    }
+    this.settings.form.changed.connect(this._onChanged, this);
+    this.profiles.form.changed.connect(this._onChanged, this);
+  }
+
+  /**
+   * Titles and descriptions in the reader's language.
+   */
+  readonly texts: FieldTexts;
+
+  /**
+   * What can be set.
+   */
+  readonly schema: RemoteData<SettingsSchema>;
+
+  /**
+   * What is set for everything.
+   */
+  readonly settings: SettingsData;
+
+  /**
+   * What is set for talking to models.
+   */
+  readonly profiles: ProfilesData;
+
+  /**
+   * Which keys there are, and where they are kept.
+   */
+  readonly keys: KeysData;
+
+  /**
+   * The models that run on the server's own machine; asked for where they are shown.
+   */
+  readonly embedded: EmbeddedData;
+
+  /**
+   * The folders somebody has decided about; asked for where they are shown.
+   */
+  readonly folders: TrustedFoldersData;
+
+  /**
+   * The modes, asked for where they are shown; `null` without a channel.
+   */
+  readonly ownModes: ModesData | null;
+
+  /**
+   * The slash commands, asked for where they are shown; `null` without a channel.
+   */
+  readonly slashCommands: CommandsData | null;
+
+  /**
+   * Emitted when anything shown may be different.
+   */
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  /**
+   * The settings for everything, under their headings.
+   */
+  get groups(): readonly IFieldGroup[] {
+    this._readSchema();
+    return this._groups;
+  }
+
+  /**
+   * The setting for where keys are kept, which is shown with the keys.
+   */
+  get storageField(): IField | null {
+    this._readSchema();
+    return this._storageField;
+  }
+
+  /**
+   * The settings of a profile, for all providers.
+   */
+  get profileFields(): readonly IField[] {
+    this._readSchema();
+    return this._profileFields;
+  }
+
+  /**
+   * The providers people can choose from.
+   */
+  get providers(): readonly ProviderInfo[] {
+    const providers = this.schema.value?.providers ?? [];
+    return providers.filter(provider => !provider.hidden);
+  }
+
+  /**
+   * The setting that holds the open profile's model.
+   */
+  get modelField(): string | null {
+    const { provider } = this.profiles;
+    const found = this.providers.find(({ id }) => id === provider);
+    return found?.modelField ?? null;
+  }
+
+  /**
+   * All modes: the ones everybody has, people's own, and those a profile is assigned to.
+   *
+   * @param names - The names of the modes everybody has.
+   */
+  modes(
+    names: Readonly<Record<string, string>>
+  ): { slug: string; name: string }[] {
+    const all = new Map(Object.entries(names));
+    const own = this.settings.value?.settings.customModes ?? [];
+    for (const { slug, name } of own) {
+      all.set(slug, name);
+    }
+    for (const slug of Object.keys(this.profiles.value?.modes ?? {})) {
+      all.set(slug, all.get(slug) ?? slug);
+    }
+    return [...all].map(([slug, name]) => ({ slug, name }));
+  }
+
+  /**
+   * A field with the choices people really have: their profiles and modes, the providers offered.
+   *
+   * @param names - The names of the modes everybody has.
+   */
+  withChoices(field: IField, names: Readonly<Record<string, string>>): IField {
+    if (PROFILE_KEYS.includes(field.key)) {
+      const choices = this.profiles.entries.map(({ id, name }) => ({
+        value: id,
+        title: name
+      }));
+      return { ...field, kind: 'choice', choices };
+    }
+    if (field.key === PROVIDER_KEY) {
+      const offered = new Set<string>(this.providers.map(({ id }) => id));
+      const choices = field.choices.filter(({ value }) =>
+        offered.has(choiceKey(value))
+      );
+      return { ...field, choices };
+    }
+    if (field.key === MODE_KEY) {
+      const choices = this.modes(names).map(({ slug, name }) => ({
+        value: slug,
+        title: name
+      }));
+      return { ...field, kind: 'choice', choices };
+    }
+    return field;
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  dispose(): void {
+    if (this._isDisposed) {
+      return;
+    }
+    this._isDisposed = true;
+    for (const part of [...this._parts, this.embedded, this.folders]) {
+      part.dispose();
+    }
+    this.ownModes?.dispose();
+    this.slashCommands?.dispose();
+    Signal.clearData(this);
+  }
+
+  /**
+   * Ask the server for everything again.
+   */
+  async refresh(): Promise<void> {
+    await Promise.all(this._parts.map(part => part.refresh()));
+  }
+
+  /**
+   * Go back to how everything was before anything was set.
+   */
+  async resetEverything(): Promise<boolean> {
+    const done = await this.settings.resetAll();
+    if (done) {
+      await this._startAfresh();
+    }
+    return done;
+  }
+
+  /**
+   * Take over an exported file.
+   */
+  async importFile(content: JSONObject): Promise<ImportReport | null> {
+    const report = await this.settings.importFile(content);
+    if (report) {
+      await this._startAfresh();
+    }
+    return report;
+  }
+
+  private async _startAfresh(): Promise<void> {
+    this.settings.form.discard();
+    this.profiles.form.discard();
+    await this.refresh();
+  }
+
+  private _readSchema(): void {
+    const schema = this.schema.value;
+    if (schema === this._readFrom || schema === null) {
+      return;
+    }
+    this._readFrom = schema;
+    const { globalSettings, providerSettings } = schema;
+    const fields = readFields(globalSettings, this.texts);
+    this._storageField = fields.find(({ key }) => key === STORAGE_KEY) ?? null;
+    this._groups = groupFields(
+      globalSettings,
+      fields.filter(({ key }) => key !== STORAGE_KEY),
+      this.texts
+    );
+    this._profileFields = readFields(providerSettings, this.texts, 'profile.');
+  }
+
+  private _onChanged(): void {
+    this._changed.emit();
+  }
+
+  private readonly _parts: readonly RemoteData<unknown>[];
+  private readonly _changed = new Signal<this, void>(this);
+  private _readFrom: SettingsSchema | null = null;
+  private _storageField: IField | null = null;
+  private _groups: readonly IFieldGroup[] = [];
+  private _profileFields: readonly IField[] = [];
+  private _isDisposed = false;
+}
+
+/**
+ * The namespace for `SettingsModel` statics.
+ */
+export namespace SettingsModel {
+  /**
+   * The options of a model.
+   */
+  export interface IOptions {
+    api: SettingsApi;
+
+    /**
+     * Asks for modes and slash commands.
+     */
+    client?: ModesClient | null;
+
+    /**
+     * Titles and descriptions in the reader's language.
+     */
+    texts?: FieldTexts;
+  }
+}

@@ -1,0 +1,176 @@
+import * as React from 'react';
+
+import { errorText } from '../../errors';
+import type { ProfileView } from '../../generated/rest';
+import type { SecretPresence } from '../../generated/wire';
+
+import { useSettings } from '../settingscontext';
+import type { IField } from '../fields/fields';
+import type { SettingsModel } from '../data/settingsmodel';
+import { keySourceText, otherAddressText } from '../settingstexts';
+
+// Keys that are several lines long, which an input of one line would run together.
+const MULTILINE_KEYS = ['openAiSecretHeaders', 'vertexJsonCredentials'];
+
+/**
+ * One key of a profile: what is known of it, and a place to put another.
+ *
+ * #### Notes
+ * What is typed here exists in this input and in the request that saves it, and is gone afterwards.
+ */
+export function KeyControl({ profile, field }: KeyControl.IProps): JSX.Element {
+  const { model, trans, dialogs, announce } = useSettings();
+  const [value, setValue] = React.useState('');
+  const id = `jp-hdspSettings-key-${profile.id}-${field.key}`;
+  const status = model.keys.statusOf(profile.id, field.key);
+  const address = addressOf(model, profile);
+  React.useEffect(() => {
+    // What was typed so far was meant for where the profile was then.
+    setValue('');
+  }, [profile.id, address]);
+  // A key from elsewhere goes before a saved one, so there is nothing to type.
+  const isOwn = !status.present || isStored(status);
+  const error = model.keys.errorOf(profile.id, field.key);
+  const save = async () => {
+    if (
+      value.trim() !== '' &&
+      (await model.keys.save(profile, field.key, value.trim()))
+    ) {
+      setValue('');
+      announce(trans.__('%1: saved', field.title));
+    }
+  };
+  const remove = async () => {
+    const sure = await dialogs.confirm({
+      title: trans.__('Remove this key?'),
+      body: trans.__(
+        'The %1 of the profile “%2” will be deleted. This cannot be undone.',
+        field.title,
+        profile.name
+      ),
+      accept: trans.__('Remove key')
+    });
+    if (sure && (await model.keys.remove(profile, field.key))) {
+      announce(trans.__('%1: removed', field.title));
+    }
+  };
+  const input = {
+    id,
+    autoComplete: 'new-password',
+    spellCheck: false,
+    value,
+    placeholder: status.present
+      ? trans.__('Type a new key to replace it')
+      : trans.__('Paste your key here'),
+    'aria-invalid': error !== null || undefined,
+    'aria-describedby': error ? `${id}-error ${id}-status` : `${id}-status`,
+    onChange: (
+      event: React.ChangeEvent<HTMLInputElement | HTMLTextAreaElement>
+    ) => setValue(event.target.value)
+  };
+  return (
+    <div className="jp-hdspSettings-field" data-key={field.key}>
+      <div className="jp-hdspSettings-fieldHead">
+        <label
+          className="jp-hdspSettings-label"
+          htmlFor={isOwn ? id : undefined}
+        >
+          {field.title}
+        </label>
+        <span className="jp-hdspSettings-status" id={`${id}-status`}>
+          {keySourceText(trans, status)}
+        </span>
+      </div>
+      {status.givenFor !== undefined && (
+        <p className="jp-hdspSettings-warning" role="status">
+          {otherAddressText(trans, status)}
+        </p>
+      )}
+      {isOwn && (
+        <form
+          className="jp-hdspSettings-keyRow"
+          onSubmit={event => {
+            event.preventDefault();
+            void save();
+          }}
+        >
+          {MULTILINE_KEYS.includes(field.key) ? (
+            <textarea
+              {...input}
+              className="jp-hdspSettings-input jp-hdspSettings-keyText"
+              rows={3}
+            />
+          ) : (
+            <input
+              {...input}
+              className="jp-hdspSettings-input"
+              type="password"
+            />
+          )}
+          <button
+            type="submit"
+            className="jp-hdspSettings-button"
+            disabled={value.trim() === ''}
+          >
+            {status.present ? trans.__('Replace key') : trans.__('Save key')}
+          </button>
+          {isStored(status) && (
+            <button
+              type="button"
+              className="jp-hdspSettings-button"
+              aria-label={trans.__('Remove %1', field.title)}
+              onClick={() => void remove()}
+            >
+              {trans.__('Remove')}
+            </button>
+          )}
+        </form>
+      )}
+      {error && (
+        <div className="jp-hdspSettings-error">
+          <span id={`${id}-error`} role="alert">
+            {errorText(trans, error)}
+          </span>
+        </div>
+      )}
+      {field.description && (
+        <p className="jp-hdspSettings-description">{field.description}</p>
+      )}
+    </div>
+  );
+}
+
+/**
+ * The namespace for `KeyControl` statics.
+ */
+export namespace KeyControl {
+  /**
+   * What the control is given.
+   */
+  export interface IProps {
+    profile: ProfileView;
+    field: IField;
+  }
+}
+
+/**
+ * Where the profile is, as far as it says so itself.
+ */
+function addressOf(model: SettingsModel, profile: ProfileView): unknown {
+  const info = model.providers.find(
+    ({ id }) => id === profile.settings.apiProvider
+  );
+  const settings: Record<string, unknown> = { ...profile.settings };
+  return info?.baseUrlField === undefined ? null : settings[info.baseUrlField];
+}
+
+/**
+ * Whether a key is kept by us, so that it can be removed here.
+ */
+export function isStored(status: SecretPresence): boolean {
+  return (
+    status.present &&
+    status.source !== 'environment' &&
+    status.source !== 'operator'
+  );
+}

@@ -1,0 +1,228 @@
+import * as React from 'react';
+
+import { errorText } from '../../errors';
+import type { ModeConfig } from '../../generated/wire';
+import { useSettings } from '../settingscontext';
+import { modeName } from '../../ui/texts/modenames';
+import { ModeForm } from './modeform';
+import type { ModesData } from '../data/modesdata';
+import { saveFile } from '../savefile';
+
+/**
+ * The modes there are: a person's own can be made, changed and carried
+ * elsewhere, and what the others are told can be changed.
+ */
+export function ModesSection({ modes }: { modes: ModesData }): JSX.Element {
+  const { trans } = useSettings();
+  const [edited, setEdited] = React.useState<string | null>(null);
+  const [isNew, setNew] = React.useState(false);
+  React.useEffect(() => void modes.refresh(), [modes]);
+  const problem = modes.error ?? modes.loadError;
+  const close = () => {
+    setEdited(null);
+    setNew(false);
+  };
+  return (
+    <>
+      <p className="jp-hdspSettings-description">
+        {trans.__(
+          'A mode is a role with its own instructions and tools. Make modes of your own, or change what the others are told.'
+        )}
+      </p>
+      {problem && (
+        <p className="jp-hdspSettings-error" role="alert">
+          {errorText(trans, problem)}
+        </p>
+      )}
+      <ul className="jp-hdspSettings-profiles">
+        {(modes.value ?? []).map(mode => (
+          <ModeItem
+            key={mode.slug}
+            mode={mode}
+            modes={modes}
+            isOpen={edited === mode.slug}
+            onEdit={() => {
+              setNew(false);
+              setEdited(edited === mode.slug ? null : mode.slug);
+            }}
+            onClose={close}
+          />
+        ))}
+      </ul>
+      {isNew ? (
+        <ModeForm modes={modes} mode={null} onClose={close} />
+      ) : (
+        <div className="jp-hdspSettings-actions">
+          <button
+            type="button"
+            className="jp-hdspSettings-button"
+            onClick={() => {
+              setEdited(null);
+              setNew(true);
+            }}
+          >
+            {trans.__('New mode…')}
+          </button>
+          <ImportMode modes={modes} />
+        </div>
+      )}
+    </>
+  );
+}
+
+function ModeItem(props: {
+  mode: ModeConfig;
+  modes: ModesData;
+  isOpen: boolean;
+  onEdit: () => void;
+  onClose: () => void;
+}): JSX.Element {
+  const { mode, modes, isOpen } = props;
+  const { model, trans, dialogs, announce } = useSettings();
+  const [prompt, setPrompt] = React.useState<string | null>(null);
+  const own = model.settings.value?.settings.customModes ?? [];
+  const isOwn = own.some(({ slug }) => slug === mode.slug);
+  const name = modeName(trans, mode.slug, own, mode.name);
+  const remove = async () => {
+    const sure = await dialogs.confirm({
+      title: trans.__('Delete the mode “%1”?', name),
+      body: trans.__(
+        'Export it first to keep a copy. Files with rules for it stay where they are.'
+      ),
+      accept: trans.__('Delete mode')
+    });
+    if (sure && (await modes.delete(mode.slug))) {
+      announce(trans.__('The mode “%1” was deleted.', name));
+    }
+  };
+  const save = async () => {
+    const text = await modes.export(mode.slug);
+    if (text !== null) {
+      saveFile(`${mode.slug}-mode.yaml`, text, 'application/yaml');
+    }
+  };
+  const show = async () =>
+    setPrompt(prompt === null ? await modes.prompt(mode.slug) : null);
+  return (
+    <li className="jp-hdspSettings-ownMode" data-mode={mode.slug}>
+      <div className="jp-hdspSettings-profile" data-open={isOpen}>
+        <span className="jp-hdspSettings-profileName">
+          <span dir="auto">{name}</span>
+          {isOwn && (
+            <span className="jp-hdspSettings-badge">{trans.__('Yours')}</span>
+          )}
+          {mode.source === 'project' && (
+            <span className="jp-hdspSettings-badge">
+              {trans.__('From this folder')}
+            </span>
+          )}
+          <span className="jp-hdspSettings-about" dir="auto">
+            {mode.description ?? mode.slug}
+          </span>
+        </span>
+        <div
+          className="jp-hdspSettings-actions"
+          role="group"
+          aria-label={trans.__('Actions for “%1”', name)}
+        >
+          {mode.source !== 'project' && (
+            <Action
+              label={trans.__('Edit')}
+              about={trans.__('Edit “%1”', name)}
+              isExpanded={isOpen}
+              onClick={props.onEdit}
+            />
+          )}
+          <Action
+            label={trans.__('System prompt')}
+            about={trans.__('Show the system prompt of “%1”', name)}
+            isExpanded={prompt !== null}
+            onClick={() => void show()}
+          />
+          <Action
+            label={trans.__('Export')}
+            about={trans.__('Export “%1”', name)}
+            onClick={() => void save()}
+          />
+          {isOwn && (
+            <Action
+              label={trans.__('Delete…')}
+              about={trans.__('Delete “%1”…', name)}
+              onClick={() => void remove()}
+            />
+          )}
+        </div>
+      </div>
+      {isOpen && (
+        <ModeForm
+          modes={modes}
+          mode={mode}
+          isOwn={isOwn}
+          onClose={props.onClose}
+        />
+      )}
+      {prompt !== null && (
+        <pre
+          className="jp-hdspSettings-prompt"
+          dir="auto"
+          tabIndex={0}
+          aria-label={trans.__('The system prompt of “%1”', name)}
+        >
+          {prompt}
+        </pre>
+      )}
+    </li>
+  );
+}
+
+function Action(props: {
+  label: string;
+  about: string;
+  isExpanded?: boolean;
+  onClick: () => void;
+}): JSX.Element {
+  return (
+    <button
+      type="button"
+      className="jp-hdspSettings-link"
+      aria-label={props.about}
+      aria-expanded={props.isExpanded}
+      onClick={props.onClick}
+    >
+      {props.label}
+    </button>
+  );
+}
+
+function ImportMode({ modes }: { modes: ModesData }): JSX.Element {
+  const { trans, announce } = useSettings();
+  const picker = React.useRef<HTMLInputElement>(null);
+  const take = async (file: File | undefined) => {
+    const slug = file ? await modes.import(await file.text()) : null;
+    if (slug !== null) {
+      announce(trans.__('The mode “%1” was imported.', slug));
+    }
+  };
+  return (
+    <>
+      <input
+        ref={picker}
+        type="file"
+        accept=".yaml,.yml,.json"
+        hidden
+        onChange={event => {
+          void take(event.target.files?.[0]);
+          // So that the same file can be picked again.
+          event.target.value = '';
+        }}
+      />
+      <button
+        type="button"
+        className="jp-hdspSettings-button"
+        onClick={() => picker.current?.click()}
+      >
+        {trans.__('Import a mode…')}
+      </button>
+    </>
+  );
+}

@@ -1,0 +1,237 @@
+import { PathExt } from '@jupyterlab/coreutils';
+import { ellipsesIcon } from '@jupyterlab/ui-components';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+
+import type { CheckpointView, OperationView } from '../generated/rest';
+import { openMenu } from '../ui/controls/popupmenu';
+import { IconButton } from '../ui/controls/iconbutton';
+import { useAction } from '../ui/useaction';
+import { usePanel } from '../ui/services';
+import { useTimelineModel, useTimeline } from './timelinecontext';
+import { CheckpointDetails } from './checkpointdetails';
+import { checkpointEntries } from './restore/checkpointmenu';
+import { whyText } from './failuretexts';
+import {
+  authorText,
+  changedText,
+  operationText,
+  partText,
+  whenText
+} from './timelinetexts';
+
+/**
+ * Something that was done, and the state it led to.
+ */
+export const OperationRow = React.memo(function OperationRow({
+  operation,
+  isOpen
+}: {
+  operation: OperationView;
+  isOpen: boolean;
+}): JSX.Element {
+  const { trans } = usePanel();
+  const { model, restoreActions } = useTimeline();
+  const { isBusy, run } = useAction();
+  const { id, ts, checkpoint, undoable, error, errorWhy, kind, status } =
+    operation;
+  const item = React.useRef<HTMLLIElement>(null);
+  React.useEffect(() => {
+    if (!isOpen || item.current === null) {
+      return;
+    }
+    const node = item.current;
+    bringUp(node);
+    // Rows that come into sight with it are as high as they are only then.
+    const frame = requestAnimationFrame(() => bringUp(node));
+    return () => cancelAnimationFrame(frame);
+  }, [isOpen]);
+  const target = useTimelineModel(model => model.checkpoint(operation.target));
+  const title = operationText(operation, target, trans);
+  const content = React.useId();
+  return (
+    <li
+      ref={item}
+      className="jp-hdspAgent-timeline-item"
+      data-kind={kind}
+      data-status={status}
+      data-here={checkpoint?.here ?? false}
+    >
+      <div className="jp-hdspAgent-timeline-row">
+        <span className="jp-hdspAgent-timeline-dot" aria-hidden="true" />
+        <button
+          type="button"
+          className="jp-hdspAgent-entry jp-hdspAgent-timeline-open"
+          aria-expanded={isOpen}
+          aria-controls={isOpen ? content : undefined}
+          aria-current={checkpoint?.here ? 'true' : undefined}
+          onClick={() => model.unfold(isOpen ? null : id)}
+        >
+          <span className="jp-hdspAgent-timeline-title">{title}</span>
+          <span className="jp-hdspAgent-timeline-about">
+            <time dateTime={new Date(ts).toISOString()}>{whenText(ts)}</time>
+            {factsOf(operation, trans).map(fact => (
+              <span key={fact}>{fact}</span>
+            ))}
+          </span>
+          {error !== undefined && (
+            <span className="jp-hdspAgent-timeline-error">
+              {whyText(errorWhy, error, trans)}
+            </span>
+          )}
+        </button>
+        {undoable && (
+          <button
+            type="button"
+            className="jp-hdspAgent-button"
+            aria-disabled={isBusy}
+            aria-label={
+              kind === 'undo'
+                ? trans.__('Redo: %1', title)
+                : trans.__('Undo: %1', title)
+            }
+            onClick={() =>
+              void run(() => restoreActions.undo(model.filter.place, id))
+            }
+          >
+            {kind === 'undo' ? trans.__('Redo') : trans.__('Undo')}
+          </button>
+        )}
+        {checkpoint && (
+          <RowMenu
+            operation={operation}
+            checkpoint={checkpoint}
+            title={title}
+          />
+        )}
+      </div>
+      {isOpen && (
+        <div id={content} className="jp-hdspAgent-timeline-details">
+          {checkpoint ? (
+            <CheckpointDetails checkpoint={checkpoint} />
+          ) : (
+            <p>{trans.__('There is no checkpoint to show for this step.')}</p>
+          )}
+        </div>
+      )}
+    </li>
+  );
+});
+
+/**
+ * Bring a row to the top of the list, unless there is room below it for what
+ * differs.
+ */
+function bringUp(row: HTMLElement): void {
+  const list = row.closest('.jp-hdspAgent-timeline-scroll');
+  if (list === null) {
+    return;
+  }
+  const { top, height } = list.getBoundingClientRect();
+  const offset = row.getBoundingClientRect().top - top;
+  if (offset < 0 || offset > height / 2) {
+    row.scrollIntoView?.({ block: 'start' });
+  }
+}
+
+function RowMenu({
+  operation,
+  checkpoint,
+  title
+}: {
+  operation: OperationView;
+  checkpoint: CheckpointView;
+  title: string;
+}): JSX.Element {
+  const services = usePanel();
+  const { trans } = services;
+  const timeline = useTimeline();
+  const button = React.useRef<HTMLButtonElement>(null);
+  return (
+    <IconButton
+      ref={button}
+      icon={ellipsesIcon}
+      label={trans.__(
+        'What to do with “%1”, %2',
+        title,
+        whenText(operation.ts)
+      )}
+      aria-haspopup="menu"
+      aria-expanded={false}
+      onClick={() => {
+        if (button.current !== null) {
+          openMenu(
+            button.current,
+            checkpointEntries(services, timeline, operation.id, checkpoint)
+          );
+        }
+      }}
+    />
+  );
+}
+
+/**
+ * The notebooks a checkpoint has, and whose variables. A name may be shortened, so
+ * that what is said of the only one stands beside it.
+ */
+function keptIn(
+  { notebooks, variables }: CheckpointView,
+  trans: TranslationBundle
+): readonly string[] {
+  if (notebooks.length === 1) {
+    return [
+      ...notebooks.map(path => PathExt.basename(path)),
+      ...(variables.length > 0 ? [trans.__('with variables')] : [])
+    ];
+  }
+  return notebooks.map(path =>
+    variables.includes(path)
+      ? trans.__('%1 with variables', PathExt.basename(path))
+      : PathExt.basename(path)
+  );
+}
+
+function isUnchanged({ changed }: CheckpointView): boolean {
+  return changed ? !Object.values(changed).some(Boolean) : false;
+}
+
+/**
+ * What is to know of it at a glance.
+ */
+function factsOf(
+  operation: OperationView,
+  trans: TranslationBundle
+): readonly string[] {
+  const { kind, checkpoint, parts, path, written, deleted, kept } = operation;
+  const facts: string[] = [];
+  // Where nothing changed it is nobody's work.
+  if (checkpoint && kind === 'save' && !isUnchanged(checkpoint)) {
+    facts.push(authorText(checkpoint.author, trans));
+  }
+  if (kind !== 'save') {
+    facts.push(...parts.map(part => partText(part, trans)));
+    if (path !== undefined) {
+      facts.push(PathExt.basename(path));
+    }
+    if (!checkpoint?.changed && written + deleted > 0) {
+      facts.push(
+        trans._n('%1 file changed', '%1 files changed', written + deleted)
+      );
+    }
+    if (kept > 0) {
+      facts.push(trans._n('%1 left to you', '%1 left to you', kept));
+    }
+  }
+  if (checkpoint?.changed) {
+    facts.push(changedText(checkpoint.changed, trans));
+  } else if (checkpoint?.sameFiles && kind === 'save') {
+    facts.push(trans.__('no file changed'));
+  }
+  if (checkpoint && kind === 'save') {
+    facts.push(...keptIn(checkpoint, trans));
+  }
+  if (checkpoint?.here) {
+    facts.push(trans.__('you are here'));
+  }
+  return facts;
+}

@@ -1,0 +1,343 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { undoIcon } from '@jupyterlab/ui-components';
+import type { CommandRegistry } from '@lumino/commands';
+import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
+import type { IDisposable } from '@lumino/disposable';
+import { DisposableSet } from '@lumino/disposable';
+
+import { CommandIDs } from '../ui/commandids';
+import { cellArguments } from '../notebook/cells/cellplace';
+import type { CellFinder } from '../notebook/cells/cellplace';
+import { pastIcon } from '../ui/icons/conversationicons';
+import type { IPlace, Part } from '../rest/timelineapi';
+import type { INotebookHead } from './notebookheads';
+import { checkpointIcon } from '../ui/icons/checkpointicon';
+import type { ITimelineFilter } from './timelinemodel';
+import type { ITimelineUi } from './createtimeline';
+
+/**
+ * What the commands act on.
+ */
+export interface ITimelineTargets {
+  readonly trans: TranslationBundle;
+  readonly cells: Pick<CellFinder, 'find' | 'findPanel'>;
+
+  /**
+   * Where the server finds the notebook a command is about.
+   */
+  readonly pathOf: (args: ReadonlyPartialJSONObject) => string | null;
+
+  /**
+   * What can be done where a notebook is; `null` while that is not known.
+   */
+  readonly headOf: (path: string | null) => INotebookHead | null;
+
+  /**
+   * Loads the time line.
+   */
+  readonly ui: () => Promise<ITimelineUi>;
+
+  /**
+   * Brings the time line into sight.
+   */
+  readonly reveal: () => void;
+}
+
+/**
+ * What the palette lists.
+ */
+export const TIMELINE_COMMANDS: readonly string[] = [
+  CommandIDs.openTimeline,
+  CommandIDs.saveCheckpoint,
+  CommandIDs.restoreCell,
+  CommandIDs.restartToCell,
+  CommandIDs.undoRestore
+];
+
+/**
+ * Add the commands of the time line.
+ *
+ * @returns A disposable that removes them.
+ */
+export function addTimelineCommands(
+  commands: CommandRegistry,
+  targets: ITimelineTargets
+): IDisposable {
+  const { trans } = targets;
+  const place = Private.placeArguments(trans);
+  return DisposableSet.from([
+    commands.addCommand(CommandIDs.openTimeline, {
+      label: trans.__('Open the Time Line'),
+      caption: trans.__(
+        'Show what was done, and restore earlier files, notebooks and variables'
+      ),
+      icon: pastIcon,
+      describedBy: {
+        args: {
+          type: 'object',
+          properties: {
+            ...place,
+            only: {
+              type: 'string',
+              enum: ['all', 'task', 'notebook'],
+              description: trans.__(
+                'Whether only what belongs to the conversation or the notebook is listed'
+              )
+            },
+            checkpoint: {
+              type: 'string',
+              description: trans.__(
+                'The id or commit of a checkpoint whose changes are shown'
+              )
+            },
+            against: {
+              type: 'string',
+              enum: ['previous', 'beginning', 'now'],
+              description: trans.__('What the checkpoint is compared with')
+            }
+          }
+        }
+      },
+      execute: args => Private.open(targets, args)
+    }),
+    commands.addCommand(CommandIDs.saveCheckpoint, {
+      label: trans.__('Save a Checkpoint'),
+      caption: trans.__(
+        'Keep files, cells and variables as they are now, to come back to them'
+      ),
+      icon: checkpointIcon,
+      describedBy: {
+        args: {
+          type: 'object',
+          properties: {
+            ...place,
+            note: {
+              type: 'string',
+              description: trans.__('What it is, to find it again')
+            }
+          }
+        }
+      },
+      execute: async args => {
+        const { restoreActions } = await targets.ui();
+        const note = Private.text(args.note);
+        return (await restoreActions.save(Private.placeOf(targets, args), note))
+          ?.id;
+      }
+    }),
+    commands.addCommand(CommandIDs.restoreCheckpoint, {
+      label: trans.__('Go Back to a Checkpoint'),
+      caption: trans.__('Restore a checkpoint after a preview of what changes'),
+      icon: pastIcon,
+      describedBy: {
+        args: {
+          type: 'object',
+          properties: {
+            ...place,
+            checkpoint: {
+              type: 'string',
+              description: trans.__('The id or commit of the checkpoint')
+            },
+            parts: {
+              type: 'array',
+              items: {
+                type: 'string',
+                enum: ['files', 'notebooks', 'variables', 'conversation']
+              },
+              description: trans.__('What to restore; everything if left out')
+            }
+          },
+          required: ['checkpoint']
+        }
+      },
+      isEnabled: ({ checkpoint }) => typeof checkpoint === 'string',
+      execute: async args => {
+        const { restoreActions } = await targets.ui();
+        return restoreActions.restore(
+          Private.placeOf(targets, args),
+          Private.text(args.checkpoint) ?? '',
+          Private.parts(args.parts)
+        );
+      }
+    }),
+    commands.addCommand(CommandIDs.restoreCell, {
+      label: trans.__('Restore This Cell…'),
+      caption: args =>
+        Private.whyNoCell(targets, args) ??
+        trans.__('Choose from what this cell was before'),
+      icon: pastIcon,
+      describedBy: {
+        args: { type: 'object', properties: cellArguments(trans) }
+      },
+      isEnabled: args => Private.whyNoCell(targets, args) === null,
+      execute: args => Private.restoreCell(targets, args)
+    }),
+    commands.addCommand(CommandIDs.restartToCell, {
+      label: trans.__('Restart and Re-run to Here…'),
+      caption: args =>
+        targets.cells.find(args) === null
+          ? trans.__('There is no cell to run up to')
+          : trans.__(
+              'Restart the kernel and run the cells from the top up to this one, once you have seen them'
+            ),
+      describedBy: {
+        args: { type: 'object', properties: cellArguments(trans) }
+      },
+      isEnabled: args => targets.cells.find(args) !== null,
+      execute: async args => {
+        const at = targets.cells.find(args);
+        if (at === null) {
+          return undefined;
+        }
+        const { restoreActions } = await targets.ui();
+        return (
+          await restoreActions.restart({
+            path: at.path,
+            cell: at.cell.model.id
+          })
+        )?.id;
+      }
+    }),
+    commands.addCommand(CommandIDs.undoRestore, {
+      label: trans.__('Undo the Restore'),
+      caption: args =>
+        Private.canUndo(targets, args)
+          ? trans.__('Make everything what it was before the last restore')
+          : trans.__('Nothing was restored that could be undone'),
+      icon: undoIcon,
+      describedBy: {
+        args: {
+          type: 'object',
+          properties: {
+            ...place,
+            operation: {
+              type: 'string',
+              description: trans.__(
+                'The id of the restore; without it the newest one'
+              )
+            }
+          }
+        }
+      },
+      isEnabled: args => Private.canUndo(targets, args),
+      execute: async args => {
+        const { restoreActions } = await targets.ui();
+        return restoreActions.undo(
+          Private.placeOf(targets, args),
+          Private.text(args.operation)
+        );
+      }
+    })
+  ]);
+}
+
+/**
+ * Functions of this module alone.
+ */
+namespace Private {
+  type Args = ReadonlyPartialJSONObject;
+
+  /**
+   * The arguments by which commands name a workspace.
+   */
+  export function placeArguments(trans: TranslationBundle) {
+    return {
+      path: {
+        type: 'string',
+        description: trans.__(
+          'The path of a notebook; the current one without it'
+        )
+      },
+      taskId: {
+        type: 'string',
+        description: trans.__('The id of a conversation')
+      }
+    } as const;
+  }
+
+  export function text(value: unknown): string | undefined {
+    return typeof value === 'string' && value !== '' ? value : undefined;
+  }
+
+  export function parts(value: unknown): readonly Part[] | undefined {
+    return Array.isArray(value) ? (value as Part[]) : undefined;
+  }
+
+  /**
+   * A conversation's workspace if it is named, else that of the notebook.
+   */
+  export function placeOf(targets: ITimelineTargets, args: Args): IPlace {
+    const task = text(args.taskId);
+    const path = text(args.path) ?? targets.pathOf(args) ?? undefined;
+    return {
+      ...(task !== undefined && { task }),
+      // Of a conversation that is named, the notebook in front is none's business.
+      ...(path !== undefined &&
+        (task === undefined || args.path !== undefined) && { path })
+    };
+  }
+
+  export async function open(
+    targets: ITimelineTargets,
+    args: Args
+  ): Promise<boolean> {
+    targets.reveal();
+    const { model } = await targets.ui();
+    const place = placeOf(targets, args);
+    const only =
+      args.only === 'task' && place.task !== undefined
+        ? 'task'
+        : args.only === 'notebook' && place.path !== undefined
+          ? 'notebook'
+          : 'all';
+    const filter: ITimelineFilter = { place, only };
+    const checkpoint = text(args.checkpoint);
+    const isShown = await model.show(filter);
+    return checkpoint === undefined || !isShown
+      ? isShown
+      : model.reveal(
+          checkpoint,
+          args.against === 'beginning' || args.against === 'now'
+            ? args.against
+            : 'previous'
+        );
+  }
+
+  /**
+   * Why no cell can be restored; `null` if one can.
+   */
+  export function whyNoCell(
+    { cells, headOf, trans }: ITimelineTargets,
+    args: Args
+  ): string | null {
+    const at = cells.find(args);
+    if (at === null) {
+      return trans.__('There is no cell to restore');
+    }
+    return headOf(at.path)?.hasCheckpoints === false
+      ? trans.__('There is no checkpoint yet from which it could be restored')
+      : null;
+  }
+
+  export function canUndo(targets: ITimelineTargets, args: Args): boolean {
+    return (
+      text(args.operation) !== undefined ||
+      targets.headOf(targets.pathOf(args))?.hasUndoable !== false
+    );
+  }
+
+  export async function restoreCell(
+    targets: ITimelineTargets,
+    args: Args
+  ): Promise<string | undefined> {
+    const at = targets.cells.find(args);
+    if (at === null) {
+      return undefined;
+    }
+    const { restoreActions } = await targets.ui();
+    const { model } = at.cell;
+    const source = model.sharedModel.getSource();
+    const result = await restoreActions.chooseCell(at.path, model.id, source);
+    return result?.operation.id;
+  }
+}

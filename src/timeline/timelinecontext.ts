@@ -1,0 +1,46 @@
+import * as React from 'react';
+
+import type { TimelineModel } from './timelinemodel';
+import type { RestoreActions } from './restore/restoreactions';
+
+/**
+ * What the parts of the time line work with.
+ */
+export interface ITimeline {
+  readonly model: TimelineModel;
+  readonly restoreActions: RestoreActions;
+}
+
+/**
+ * The time line a component is in.
+ */
+export const TimelineContext = React.createContext<ITimeline | null>(null);
+
+/**
+ * The time line this component is in.
+ */
+export function useTimeline(): ITimeline {
+  const timeline = React.useContext(TimelineContext);
+  if (timeline === null) {
+    throw new Error('This component is used outside of the time line.');
+  }
+  return timeline;
+}
+
+/**
+ * A value of the time line; the component is rendered again when it is another.
+ *
+ * @param select - Picks the value. It must return the same object as long as
+ * nothing changed.
+ */
+export function useTimelineModel<T>(select: (model: TimelineModel) => T): T {
+  const { model } = useTimeline();
+  const subscribe = React.useCallback(
+    (listener: () => void) => {
+      model.changed.connect(listener);
+      return () => void model.changed.disconnect(listener);
+    },
+    [model]
+  );
+  return React.useSyncExternalStore(subscribe, () => select(model));
+}

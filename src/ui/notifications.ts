@@ -1,0 +1,46 @@
+import { Notification } from '@jupyterlab/apputils';
+
+/**
+ * How long a warning is shown, in milliseconds.
+ */
+const WARNED_FOR = 5_000;
+
+/**
+ * Tell the person why something was not done, until they close it.
+ *
+ * #### Notes
+ * What is not told when to close, Lab only counts in its status bar.
+ */
+export function showError(message: string): void {
+  Notification.error(message, { autoClose: false });
+}
+
+/**
+ * Tell the person what they should know of what they did, for a while.
+ */
+export function showWarning(message: string): void {
+  Notification.warning(message, { autoClose: WARNED_FOR });
+}
+
+/**
+ * Something a person can do about what they are told.
+ */
+export interface INotificationAction {
+  readonly label: string;
+  readonly caption: string;
+  readonly callback: () => void;
+}
+
+/**
+ * Tell the person something they may want to know. With something to do about
+ * it, it stays until they close it.
+ */
+export function showNote(
+  message: string,
+  offers: readonly INotificationAction[] = []
+): void {
+  Notification.info(message, {
+    autoClose: offers.length > 0 ? false : WARNED_FOR,
+    actions: offers.map(offer => ({ ...offer }))
+  });
+}

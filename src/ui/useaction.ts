@@ -1,0 +1,69 @@
+import * as React from 'react';
+
+import { asErrorBody } from '../errors';
+import type { ErrorBody } from '../generated/wire';
+
+/**
+ * Something a person starts that takes a while and may be refused.
+ */
+export interface IAction {
+  /**
+   * Whether it is under way; it cannot be started again then.
+   */
+  readonly isBusy: boolean;
+
+  /**
+   * Why it was refused the last time; `null` if it was not.
+   */
+  readonly error: ErrorBody | null;
+
+  /**
+   * Start it.
+   *
+   * @returns Whether it was done.
+   */
+  readonly run: (work: () => Promise<unknown>) => Promise<boolean>;
+
+  /**
+   * Put the reason away.
+   */
+  readonly clear: () => void;
+}
+
+/**
+ * One action of a component at a time, with what became of it.
+ */
+export function useAction(): IAction {
+  const [isBusy, setBusy] = React.useState(false);
+  const [error, setError] = React.useState<ErrorBody | null>(null);
+  const underWay = React.useRef(false);
+  const isMounted = React.useRef(true);
+  React.useEffect(() => {
+    isMounted.current = true;
+    return () => {
+      isMounted.current = false;
+    };
+  }, []);
+  const run = React.useCallback(async (work: () => Promise<unknown>) => {
+    if (underWay.current) {
+      return false;
+    }
+    underWay.current = true;
+    setBusy(true);
+    setError(null);
+    let refusal: ErrorBody | null = null;
+    try {
+      await work();
+    } catch (reason) {
+      refusal = asErrorBody(reason);
+    }
+    underWay.current = false;
+    if (isMounted.current) {
+      setBusy(false);
+      setError(refusal);
+    }
+    return refusal === null;
+  }, []);
+  const clear = React.useCallback(() => setError(null), []);
+  return { isBusy, error, run, clear };
+}
