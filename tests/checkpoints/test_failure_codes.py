@@ -85,7 +85,9 @@ def test_every_error_of_checkpoints_names_a_reason_that_pages_know() -> None:
 
 
 def test_every_reason_is_given_somewhere() -> None:
-    text = "".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py") if path.name != "failure_codes.py")
+    text = "".join(
+        path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py") if path.name != "failure_codes.py"
+    )
     assert [code for code in CODES - OWN_CODES if f'"{code}"' not in text] == []
 
 
