@@ -58,5 +58,6 @@ def _peak_mb() -> float:
     if sys.platform == "linux":
         status = Path("/proc/self/status").read_text(encoding="ascii")
         return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM")) / 1024
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most / (1 << 20) if sys.platform == "darwin" else most / 1024
+    else:
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return most / (1 << 20) if sys.platform == "darwin" else most / 1024

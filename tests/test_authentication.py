@@ -6,11 +6,13 @@ import json
 
 import pytest
 from jupyter_server.auth.authorizer import Authorizer
+from jupyter_server.serverapp import ServerApp
 from tornado.httpclient import HTTPClientError
 from tornado.web import RequestHandler
 
 from hdsp_agent.comm.rest._routes import API_PATH, routes
 from hdsp_agent.comm.services import Services
+from tests.jupyter_fetch import Fetch
 
 VERBS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD")
 
@@ -30,7 +32,7 @@ def _url(path: str) -> list[str]:
     return whole.strip("/").split("/")
 
 
-async def test_every_verb_of_every_handler_refuses_a_stranger(services: Services, jp_fetch) -> None:
+async def test_every_verb_of_every_handler_refuses_a_stranger(services: Services, jp_fetch: Fetch) -> None:
     for path, verb, implemented in _every_verb():
         body = None if verb in ("GET", "HEAD", "DELETE") else "{}"
         with pytest.raises(HTTPClientError) as refused:
@@ -38,7 +40,9 @@ async def test_every_verb_of_every_handler_refuses_a_stranger(services: Services
         assert refused.value.code in ((403,) if implemented else (403, 405)), (path, verb)
 
 
-async def test_our_handlers_are_all_in_the_table_that_the_tests_walk(services: Services, jp_serverapp) -> None:
+async def test_our_handlers_are_all_in_the_table_that_the_tests_walk(
+    services: Services, jp_serverapp: ServerApp
+) -> None:
     ours = {
         rule.target
         for group in jp_serverapp.web_app.default_router.rules
@@ -53,8 +57,8 @@ async def test_our_handlers_are_all_in_the_table_that_the_tests_walk(services: S
 class DenyAgent(Authorizer):
     """Everything of Jupyter's is allowed, nothing of ours."""
 
-    async def is_authorized(self, handler, user, action, resource) -> bool:  # type: ignore[no-untyped-def, override]
-        return resource != "hdsp_agent"
+    async def is_authorized(self, handler, user, action, resource) -> bool:  # type: ignore[no-untyped-def]
+        return bool(resource != "hdsp_agent")
 
 
 class TestAnAuthorizerThatDenies:
@@ -63,9 +67,10 @@ class TestAnAuthorizerThatDenies:
         jp_server_config["ServerApp"]["authorizer_class"] = DenyAgent
         return jp_server_config
 
-    async def test_is_obeyed(self, services: Services, jp_fetch) -> None:
+    async def test_is_obeyed(self, services: Services, jp_fetch: Fetch) -> None:
         for path in ("health", "settings", "secrets"):
             with pytest.raises(HTTPClientError) as refused:
                 await jp_fetch("hdsp-agent", "api", path)
             assert refused.value.code == 403
+            assert refused.value.response is not None
             assert json.loads(refused.value.response.body)["code"] == "not_allowed"

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.comm.services import Services
+from tests.jupyter_fetch import Fetch
 
 _MEASURE = """
 import json, sys
@@ -50,7 +51,7 @@ def test_starting_imports_no_provider_sdk_and_nothing_heavy(sdk: str) -> None:
     assert sdk not in loaded and sdk not in later
 
 
-async def test_a_started_extension_answers_and_stops_cleanly(services: Services, jp_fetch) -> None:
+async def test_a_started_extension_answers_and_stops_cleanly(services: Services, jp_fetch: Fetch) -> None:
     answer = await jp_fetch("hdsp-agent", "api", "health")
     assert json.loads(answer.body)["version"] == services.version
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,8 +31,8 @@ def nobody(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
     monkeypatch.delenv("HDSP_AGENT_HOME", raising=False)
     monkeypatch.setattr(os, "getuid", lambda: os.stat(tmp_path).st_uid)
     monkeypatch.setattr("pwd.getpwuid", _unknown)
-    monkeypatch.setattr(_storage_dir.tempfile, "gettempdir", lambda: str(tmp_path))
-    monkeypatch.setattr(_storage_dir.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     _storage_dir._instead_of_home.cache_clear()
     yield tmp_path
     _storage_dir._instead_of_home.cache_clear()

@@ -51,7 +51,7 @@ def translate(root: Path, locale: str, **by_id: str | tuple[str, ...]) -> None:
         write_po(file, catalog)
 
 
-def ids(path: Path) -> list[str | tuple[str, ...]]:
+def ids(path: Path) -> list[object]:
     with path.open("rb") as file:
         return [message.id for message in read_po(file) if message.id]
 
@@ -78,9 +78,10 @@ def translated(checkout: Path, run: Run) -> Path:
     return checkout
 
 
-def served(root: Path, locale: str) -> dict[str, list[str]]:
+def served(root: Path, locale: str) -> dict[str, object]:
     path = root / f"hdsp_agent/locale/{locale}/LC_MESSAGES/hdsp_agent.json"
-    return json.loads(path.read_text(encoding="utf-8"))
+    texts: dict[str, object] = json.loads(path.read_text(encoding="utf-8"))
+    return texts
 
 
 def test_the_committed_catalogues_are_complete_and_in_step() -> None:

@@ -10,8 +10,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from _typeshed import TraceFunction
 
 __all__ = ["PATIENCE", "bytes_moved", "lines_run", "processor_time", "until"]
 
@@ -53,7 +57,7 @@ def lines_run(work: Callable[[], object]) -> int:
     """How many lines of Python a call runs: the same on every machine, however busy it is."""
     lines = 0
 
-    def count(frame: FrameType, event: str, argument: object) -> Callable[..., object]:
+    def count(frame: FrameType, event: str, argument: object) -> TraceFunction:
         nonlocal lines
         lines += event == "line"
         return count

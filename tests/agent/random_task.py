@@ -70,7 +70,7 @@ class _Life:
 
     def _spawned(self, event: TaskEvent) -> None:
         if isinstance(event, TaskSpawned):
-            self._tasks += [task_id for task_id in event.payload if task_id not in self._tasks]
+            self._tasks += [TaskId(task_id) for task_id in event.payload if task_id not in self._tasks]
 
     # ---- the model
 

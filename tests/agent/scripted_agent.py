@@ -485,15 +485,17 @@ async def running_agent(
         text = f"You are in mode {situation.mode.slug}."
         return EnvironmentBasis(text, (Section("role", (SectionEntry("Role", text),)),))
 
-    def context(conversation: Conversation, where: str | None) -> FullContext:
+    work_folder = workspace
+
+    def context(conversation: Conversation, workspace: str | None) -> FullContext:
         bound = conversation.log.metadata.notebook
         around = CurrentEnvironment(
             policy=lambda: operator,
-            paths=lambda: PathPolicy(workspace),
+            paths=lambda: PathPolicy(work_folder),
             notebooks=notebooks,
             notebook=bound.path if bound is not None else None,
         )
-        return FullContext(conversation, where, prompt=prompt, surrounded=around)
+        return FullContext(conversation, workspace, prompt=prompt, surrounded=around)
 
     services = AgentServices(
         store=store,

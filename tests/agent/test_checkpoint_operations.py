@@ -18,6 +18,7 @@ from hdsp_agent.messages import ClineMessage, NotebookRef, Parts, TaskId
 from hdsp_agent.notebooks import Notebooks
 from hdsp_agent.notebooks.kernels import CellRunSpec
 from hdsp_agent.providers import call_tool
+from hdsp_agent.providers._scripted import Step, Turn
 from hdsp_agent.tools import ActionRequest, ToolContext, ToolRegistry, ToolResult
 
 from ..notebooks.headless import headless_notebooks
@@ -32,8 +33,8 @@ ALLOWED = GlobalSettings(auto_approval_enabled=True, always_allow_write=True, al
 EVERYTHING = Parts(files=True, notebooks=True, variables=True, conversation=True)
 
 
-def note(text: str) -> list[object]:
-    return list(call_tool("write_note", {"text": text}, id=text))
+def note(text: str) -> list[Step]:
+    return call_tool("write_note", {"text": text}, id=text)
 
 
 def kept_at(home: Path, settings: GlobalSettings = ALLOWED, notebooks: Notebooks | None = None) -> AutomaticCheckpoints:
@@ -287,7 +288,7 @@ async def test_limits_of_the_settings_hold_from_now_on(tmp_path: Path) -> None:
 EVERYTHING_ALLOWED = ALLOWED.model_copy(update={"always_allow_execute": True})
 
 
-async def told_to(home: Path, *turns: object, settings: GlobalSettings = EVERYTHING_ALLOWED) -> CheckpointRecord:
+async def told_to(home: Path, *turns: Turn, settings: GlobalSettings = EVERYTHING_ALLOWED) -> CheckpointRecord:
     """Let the agent do this in ``a.ipynb``, whose kernel has ``x``; the moment before it ended the kernel's variables."""
     async with headless_notebooks(home / "work") as notebooks:
         files = kept_at(home, settings, notebooks)

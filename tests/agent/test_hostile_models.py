@@ -19,7 +19,7 @@ from hdsp_agent.providers import (
     classify,
 )
 from hdsp_agent.providers._model import ToolCallDelta
-from hdsp_agent.providers._scripted import Step
+from hdsp_agent.providers._scripted import Step, Turn
 from hdsp_agent.tools import ToolRegistry, built_in_tools
 
 from .scripted_agent import Agent, running_agent, until
@@ -150,7 +150,7 @@ async def test_a_failure_comes_in_parts_that_the_page_can_word(
 
 async def test_a_retry_comes_in_parts_that_the_page_can_word(tmp_path: Path) -> None:
     broken = ModelError("", kind="overloaded")
-    turns = [[ModelError(broken.remedy, kind="overloaded", http_status=529)], DONE]
+    turns: list[Turn] = [[ModelError(broken.remedy, kind="overloaded", http_status=529)], DONE]
     async with running_agent(tmp_path, turns) as agent:
         [row] = await agent.says(await agent.finished(), "api_req_retry_delayed")
         assert row.model_failure is not None and row.model_failure.parts is not None

@@ -15,6 +15,7 @@ from hdsp_agent.checkpoints.timeline import Parts
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.messages import NotebookRef, TaskId
 from hdsp_agent.providers import call_tool
+from hdsp_agent.providers._scripted import Turn
 from hdsp_agent.tools import ToolRegistry
 
 from ..notebooks.headless import headless_notebooks
@@ -64,7 +65,7 @@ class Scene:
 
 @asynccontextmanager
 async def scene(
-    folder: Path, *turns: object, settings: GlobalSettings = CARRIES, source: str = "x = 1"
+    folder: Path, *turns: Turn, settings: GlobalSettings = CARRIES, source: str = "x = 1"
 ) -> AsyncIterator[Scene]:
     (folder / "work").mkdir()
     file = folder / "work" / "a.ipynb"

@@ -50,11 +50,14 @@ async def test_the_prefix_holds_while_rules_permissions_and_mode_change(
         turn(3, call("read_file", "call_again", path="a.txt")),
         completion(4),
     )
-    overrides = {"alwaysAllowWriteProtected": True, "alwaysAllowModeSwitch": True}
-    async with agent_behind(gateway(model_server), home=tmp_path, protocol=protocol, trusted=True, **overrides) as (
-        server,
-        agent,
-    ):
+    async with agent_behind(
+        gateway(model_server),
+        home=tmp_path,
+        protocol=protocol,
+        trusted=True,
+        alwaysAllowWriteProtected=True,
+        alwaysAllowModeSwitch=True,
+    ) as (server, agent):
         (agent.workspace / "a.txt").write_text("hello\n")
         (agent.workspace / RULES).write_text("Be brief.\n")
         task_id = await agent.finished()

@@ -66,7 +66,7 @@ async def _rest(reader: asyncio.StreamReader) -> bytes:
     return bytes(heard)
 
 
-def _is_whole(heard: bytes) -> bool:
+def _is_whole(heard: bytearray) -> bool:
     """Whether nothing more belongs to it, though the connection stays."""
     head, ends, body = heard.partition(b"\r\n\r\n")
     if heard.startswith(b"HTTP/1.1 101"):

@@ -15,6 +15,7 @@ from hdsp_agent.errors import HdspAgentError
 from hdsp_agent.messages import TaskId
 from hdsp_agent.persistence.exchange._import import TaskImportReport
 from tests.attacks.planted import snapshot
+from tests.jupyter_fetch import Fetch
 from tests.long_tests import rounds
 from tests.persistence.import_scenes import a_store, bring, histories, write_roo
 
@@ -155,7 +156,7 @@ HOSTILE_SETTINGS: list[Any] = [
 
 @pytest.mark.parametrize("number", range(len(HOSTILE_SETTINGS)))
 async def test_no_settings_file_switches_approvals_on_or_ends_the_server(
-    services: Services, jp_fetch: Any, number: int
+    services: Services, jp_fetch: Fetch, number: int
 ) -> None:
     document, before = HOSTILE_SETTINGS[number], services.config.settings
     answer = await jp_fetch(

@@ -17,6 +17,7 @@ from hdsp_agent.ipc import IpcLimits
 from tests.attacks.mutations import mutated
 from tests.ipc.played_agent import PlayedAgent, Wire, command_frame, serving, until
 from tests.long_tests import rounds
+from tests.parsed_json import ParsedJson
 
 FRAMES = rounds(3_000, 60_000)
 COMMANDS: list[tuple[str, object]] = [
@@ -44,7 +45,7 @@ async def works(wire: Wire, client_id: str) -> None:
     wire.write(command_frame(client_id, "GetModes"))
     while True:
         message = await wire.message()
-        if message["type"] == "TaskEvent" and message["data"]["eventName"] == "modesResponse":  # type: ignore[index]
+        if message["type"] == "TaskEvent" and message["data"]["eventName"] == "modesResponse":
             return
 
 
@@ -69,7 +70,7 @@ async def test_thousands_of_mutated_frames_are_answered_with_codes(
                 bad.write(command_frame(bad_id, "GetModes"))
                 while not (heard := await bad.message()) or not _is_modes(heard):
                     if heard["type"] == "Error":
-                        codes[str(heard["data"]["code"])] += 1  # type: ignore[index]
+                        codes[str(heard["data"]["code"])] += 1
                 await works(good, good_id)
             assert server.clients == 2
             assert server.waiting < 1_000_000
@@ -79,8 +80,8 @@ async def test_thousands_of_mutated_frames_are_answered_with_codes(
     assert len(caplog.records) < 100
 
 
-def _is_modes(message: dict[str, object]) -> bool:
-    data = message["data"]
+def _is_modes(message: ParsedJson) -> bool:
+    data: object = message["data"]
     return isinstance(data, dict) and data.get("eventName") == "modesResponse"
 
 
@@ -99,7 +100,7 @@ async def test_clients_that_send_next_to_nothing_keep_nobody_out_for_ever(tmp_pa
         # There is no more room, and whoever comes is told so.
         async with Wire.connect(server) as late:
             error = await late.error()
-            assert (error["code"], error["params"]) == ("unavailable", {"reason": "too_many_clients", "limit": most})
+            assert [error["code"], error["params"]] == ["unavailable", {"reason": "too_many_clients", "limit": most}]
         slow[0].writer.transport.abort()
         await until(lambda: server.clients == most - 1)
         async with Wire.connect(server) as again:

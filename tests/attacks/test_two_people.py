@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import pytest
-from pydantic import BaseModel
 
 from hdsp_agent.comm._owner import Owner
 from hdsp_agent.comm.checkpoint_service import CheckpointPlace
 from hdsp_agent.comm.services import Services
 from hdsp_agent.messages import TaskId, WebviewMessage
+from hdsp_agent.wire import WireModel
 from tests.attacks.people import ADA, BOB, server_of
 from tests.attacks.planted import Planted, begin_conversation, plant, snapshot
 from tests.attacks.raw_http import Answer, request
@@ -185,7 +185,8 @@ async def test_a_checkpoint_takes_no_other_persons_conversation_back(
         task = str((await ada.ask("newTask", text=f"{WORD}: write a note"))["result"])
         await question(ada, "completion_result")
         line = await services.checkpoints.view(CheckpointPlace(Owner("ada"), task))
-        hers = [operation.checkpoint.id for operation in line.operations if operation.checkpoint.task_id == task]
+        points = [operation.checkpoint for operation in line.operations]
+        hers = [point.id for point in points if point is not None and point.task_id == task]
         files = snapshot(jp_root_dir)
         whole = {"parts": {"files": True, "conversation": True, "overwrite": True}}
         for checkpoint in hers:
@@ -213,21 +214,13 @@ def _json(body: object) -> bytes:
     return json.dumps(body).encode()
 
 
-def _about_tasks() -> list[type[BaseModel]]:
-    kinds = [
-        kind for union in arms(WebviewMessage) for kind in ([union] if isinstance(union, type) else _members(union))
-    ]
+def _about_tasks() -> list[type[WireModel]]:
+    kinds = arms(WebviewMessage)
     assert len(kinds) > 50
     return kinds
 
 
-def _members(union: object) -> list[type[BaseModel]]:
-    from typing import get_args
-
-    return [kind for member in get_args(union) for kind in ([member] if isinstance(member, type) else _members(member))]
-
-
-def _type_of(kind: type[BaseModel]) -> str:
+def _type_of(kind: type[WireModel]) -> str:
     return str(kind.model_fields["type"].default)
 
 
@@ -295,7 +288,7 @@ _DONE = ({"tool": "attempt_completion", "arguments": {"result": "It is written."
 _ALLOWED = {"autoApprovalEnabled": True, "alwaysAllowReadOnly": True, "alwaysAllowWrite": True}
 
 
-def _aimed(sample: dict[str, object], task: str, ts: int) -> Frame:
+def _aimed(sample: Mapping[str, object], task: str, ts: int) -> Frame:
     """A message with another's task, question and places in it wherever it has room for them."""
     aimed = {name: value for name, value in sample.items() if name not in ("type", "requestId")}
     for name in ("messageTs", "value"):

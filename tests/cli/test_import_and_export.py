@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.parsed_json import parsed
+
 from ..kept_tasks import storage_of
 from .homes import FINISHED, Home
 
@@ -54,16 +56,16 @@ def test_what_went_out_comes_in_once(shared_home: Home, other_home: Home, tmp_pa
     ran = shared_home.run("export", "--uuid", FINISHED, "--format", format, "--to", str(target), "--json")
     source = str(target) if format == "roo" else str(ran.json()["path"])
     dry = other_home.run("import", source, "--dry-run", "--json").json()
-    assert [task["outcome"] for task in dry["tasks"]] == ["would_import"]
+    assert [task["outcome"] for task in parsed(dry["tasks"])] == ["would_import"]
     assert not (other_home.path / "contexts" / "completed").exists()
     first = other_home.run("import", source, "--user", "carol", "--json")
-    (task,) = first.json()["tasks"]
-    assert (first.code, task["outcome"]) == (0, "imported")
+    (task,) = parsed(first.json())["tasks"]
+    assert first.code == 0 and task["outcome"] == "imported"
     second = other_home.run("import", source, "--json").json()
-    assert [each["outcome"] for each in second["tasks"]] == ["already_there"]
-    (listed,) = other_home.run("list", "--json").json()["tasks"]
-    assert (listed["id"], listed["user"]) == (task["uuid"], "carol")
-    assert "안녕하세요" in other_home.run("view", "--uuid", task["uuid"], "--ui").out
+    assert [each["outcome"] for each in parsed(second["tasks"])] == ["already_there"]
+    (listed,) = parsed(other_home.run("list", "--json").json())["tasks"]
+    assert [listed["id"], listed["user"]] == [task["uuid"], "carol"]
+    assert "안녕하세요" in other_home.run("view", "--uuid", str(task["uuid"]), "--ui").out
 
 
 @pytest.mark.both_backends
@@ -75,13 +77,14 @@ def test_secrets_in_the_source_are_masked_unless_that_is_not_wanted(other_home: 
     (folder / "ui_messages.json").write_text(json.dumps(said), encoding="utf-8")
     (folder / "api_conversation_history.json").write_text(json.dumps(asked), encoding="utf-8")
     dry = other_home.run("import", str(folder.parent), "--dry-run", "--json").json()
-    assert [task["outcome"] for task in dry["tasks"]] == ["would_import"]
+    assert [task["outcome"] for task in parsed(dry["tasks"])] == ["would_import"]
     assert not storage_of(other_home.path).exists()
     assert other_home.run("import", str(folder.parent)).code == 0
     shown = other_home.run("view", "--uuid", folder.name, "--messages").out
     assert "[EMAIL" in shown
     assert "example.org" not in shown
-    open_home = Home(tmp_path / "open") if (tmp_path / "open").mkdir() is None else other_home
+    (tmp_path / "open").mkdir()
+    open_home = Home(tmp_path / "open")
     assert open_home.run("import", str(folder.parent), "--no-masking").code == 0
     assert "ada.lovelace@example.org" in open_home.run("view", "--uuid", folder.name, "--messages").out
 

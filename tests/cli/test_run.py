@@ -11,7 +11,7 @@ import shlex
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +20,7 @@ import pytest
 from ..kept_tasks import kept_ids
 from .homes import PROGRAM, Home, Ran
 
-Turn = Sequence[dict[str, object]]
+Turn = Sequence[Mapping[str, object]]
 
 WRITE: Turn = (
     {"text": "I will write a note."},

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.parsed_json import parsed
+
 from ..kept_tasks import change_state
 from .homes import FAILED, FINISHED, UNFINISHED, Home
 
@@ -74,8 +76,8 @@ def test_a_backup_comes_back_whole(own_home: Home, tmp_path: Path) -> None:
     assert ran.code == 0
     archive = Path(ran.out.strip())
     assert archive.parent == own_home.path / "backups"
-    (listed,) = own_home.run("backup", "--list", "--json").json()["backups"]
-    assert (listed["path"], listed["tasks"]) == (str(archive), 3)
+    (listed,) = parsed(own_home.run("backup", "--list", "--json").json())["backups"]
+    assert [listed["path"], listed["tasks"]] == [str(archive), 3]
     kept = tmp_path / archive.name
     shutil.copy(archive, kept)
     before = own_home.run("view", "--uuid", FINISHED, "--json").json()
@@ -116,7 +118,7 @@ def test_the_doctor_finds_tells_and_mends(own_home: Home) -> None:
     assert ran.code == 3
     assert str(path) in ran.out
     assert "doctor --repair" in ran.err
-    kinds = {problem["kind"] for problem in own_home.run("doctor", "--json").json()["problems"]}
+    kinds = {problem["kind"] for problem in parsed(own_home.run("doctor", "--json").json())["problems"]}
     assert {"torn_tail", "permissions"} <= kinds
     mended = own_home.run("doctor", "--repair")
     assert "mended" in mended.out

@@ -8,13 +8,14 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 import pytest
 
 from hdsp_agent.comm.services import Services
-from tests.comm.channel.channel_panel import Panel
+from tests.comm.channel.channel_panel import Frame, Panel
+from tests.jupyter_fetch import SocketFetch
 
 Connect = Callable[[], AbstractAsyncContextManager[Panel]]
 
 
 @pytest.fixture
-def connect(services: Services, jp_ws_fetch) -> Connect:
+def connect(services: Services, jp_ws_fetch: SocketFetch) -> Connect:
     """Opens pages of the real extension."""
 
     @asynccontextmanager
@@ -30,6 +31,6 @@ def connect(services: Services, jp_ws_fetch) -> Connect:
     return connected
 
 
-def messages(panel: Panel, type_: str) -> list[dict[str, object]]:
+def messages(panel: Panel, type_: str) -> list[Frame]:
     """The messages of a type heard so far."""
     return [frame["data"] for frame in panel.of("msg") if frame["data"]["type"] == type_]

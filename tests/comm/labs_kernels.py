@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Protocol
 
 import nbformat
 from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_server.serverapp import ServerApp
 
-__all__ = ["Fetch", "Lab", "lab", "write_notebook"]
+from tests.jupyter_fetch import Fetch
 
-
-class Response(Protocol):
-    body: bytes
-
-
-Fetch = Callable[..., Awaitable[Response]]
+__all__ = ["Lab", "lab", "write_notebook"]
 
 
 def write_notebook(file: Path, *sources: str) -> None:

@@ -72,6 +72,7 @@ class Model:
             if isinstance(part, float):
                 await asyncio.sleep(part)
             else:
+                assert not isinstance(part, Refusal)
                 await reply.send(_chunk(part, None))
         calls = any(isinstance(part, dict) and "tool_calls" in part for part in parts)
         await reply.send(_chunk({}, "tool_calls" if calls else "stop"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from hdsp_agent.comm.services import Services
@@ -11,7 +11,7 @@ from tests.comm.channel.channel_panel import Panel
 
 __all__ = ["Turn", "asked", "conversation", "question", "said", "speak"]
 
-Turn = Sequence[dict[str, object]]
+Turn = Sequence[Mapping[str, object]]
 
 
 async def speak(services: Services, folder: Path, *turns: Turn) -> None:

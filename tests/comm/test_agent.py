@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -36,6 +36,7 @@ async def another_server(jp_serverapp: ServerApp) -> AsyncIterator[Services]:
 
     (app,) = jp_serverapp.extension_manager.extension_apps["hdsp_agent"]
     await app.services.stop()
+    assert jp_serverapp.event_logger is not None
     for schema in (ACCESS_SCHEMA, CHECKPOINT_SCHEMA, SESSION_SCHEMA, TASK_SCHEMA):
         jp_serverapp.event_logger.schemas.remove(schema)
     services = build_services(app)
@@ -122,7 +123,7 @@ async def test_a_tab_that_opens_while_the_model_speaks_hears_every_word_once(
     services: Services, connect: Connect, tmp_path: Path
 ) -> None:
     words = [f"word{number} " for number in range(60)]
-    pieces = [step for word in words for step in ({"text": word}, {"wait": 0.005})]
+    pieces: list[Mapping[str, object]] = [step for word in words for step in ({"text": word}, {"wait": 0.005})]
     await speak(services, tmp_path, [*pieces, DONE[1]])
     async with connect() as panel:
         task = (await panel.ask("newTask", text="Speak"))["result"]
@@ -252,6 +253,7 @@ async def test_operators_hear_what_happens_without_a_word_of_it(
         heard.append(data)
 
     logger = jp_serverapp.event_logger
+    assert logger is not None
     logger.add_listener(schema_id=TASK_SCHEMA, listener=listen)
     async with connect() as panel:
         task = (await panel.ask("newTask", text="A secret wish"))["result"]
@@ -275,7 +277,7 @@ class TestIpc:
         self, services: Services, connect: Connect, tmp_path: Path, storage_dir: Path
     ) -> None:
         from hdsp_agent.ipc import FOLDER, IpcClient, find_servers
-        from hdsp_agent.messages import StartNewTaskCommand, StartNewTaskData
+        from hdsp_agent.messages import StartNewTaskCommand, StartNewTaskData, TaskCompleted
 
         await speak(services, tmp_path, DONE)
         (server,) = find_servers(storage_dir / FOLDER)
@@ -284,6 +286,7 @@ class TestIpc:
             async for event in client.events():
                 if event.event_name == "taskCompleted":
                     break
+            assert isinstance(event, TaskCompleted)
             task = str(event.payload[0])
         async with connect() as panel:
             assert (await panel.ask("showTaskWithId", taskId=task))["ok"]

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 
+from jupyter_server.serverapp import ServerApp
+
 from hdsp_agent.comm.audit import ACTIONS
 from hdsp_agent.comm.services import Services
 from tests.comm.conftest import Connect
 from tests.comm.stored_tasks import eventually, keep
+from tests.jupyter_fetch import Fetch
 
 SECRET = "the words nobody may find"
 
@@ -18,13 +21,14 @@ def lines(services: Services) -> list[dict[str, str | None]]:
 
 
 async def test_what_is_done_over_the_channel_and_rest_is_recorded(
-    services: Services, connect: Connect, jp_fetch, jp_serverapp
+    services: Services, connect: Connect, jp_fetch: Fetch, jp_serverapp: ServerApp
 ) -> None:
     heard: list[dict[str, str]] = []
 
     async def listener(logger: object, schema_id: str, data: dict[str, str]) -> None:
         heard.append(data)
 
+    assert jp_serverapp.event_logger is not None
     jp_serverapp.event_logger.add_listener(schema_id="https://hdsp-agent.github.io/events/access/v1", listener=listener)
     me = services.storage.person
     one, two = await keep(services, SECRET), await keep(services, "another")
@@ -65,7 +69,7 @@ async def test_what_is_done_over_the_channel_and_rest_is_recorded(
     assert (heard[0]["user"], heard[0]["action"], heard[0]["task_id"]) == (me, "read", one)
 
 
-async def test_what_cannot_be_written_is_written_later(services: Services, jp_fetch) -> None:
+async def test_what_cannot_be_written_is_written_later(services: Services, jp_fetch: Fetch) -> None:
     home = services.storage.home
     await services.storage.store()
     (home / "audit.jsonl").mkdir()

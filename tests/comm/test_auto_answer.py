@@ -48,7 +48,7 @@ async def test_all_tabs_are_told_one_moment_and_a_reload_does_not_begin_anew(
         assert 50_000 < first["left"] <= 60_000
         await asyncio.sleep(0.05)
         async with connect() as reloaded:
-            again = messages(reloaded, "state")[0]["state"]["autoAnswer"]  # type: ignore[index, call-overload]
+            again = messages(reloaded, "state")[0]["state"]["autoAnswer"]
             assert again["at"] == first["at"]
             assert again["left"] <= first["left"] - 40
         # Whoever wants to think stops it for everybody.

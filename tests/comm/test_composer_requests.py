@@ -148,13 +148,13 @@ async def test_a_command_typed_in_the_panel_reaches_the_model_filled_in(
     async with connect() as panel:
         task = (await panel.ask("newTask", text="/explain @/data.csv"))["result"]
         await question(panel, "completion_result")
-        reader = await services.history.task(services.storage.person, task)
+        reader = await services.history.task(services.history.person, task)
         first = await anext(record async for record in reader.api.iterate() if record.role == "user")
         told = json.dumps(first.content)
         assert "Change nothing." in told
         assert "day,amount" in told
         assert said(panel, "text")[0] == "/explain @/data.csv"
-        assert (await services.history.item(services.storage.person, task)).task == "/explain @/data.csv"
+        assert (await services.history.item(services.history.person, task)).task == "/explain @/data.csv"
 
 
 @needs_git

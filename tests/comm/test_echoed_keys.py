@@ -13,6 +13,7 @@ from pydantic import SecretStr
 
 from hdsp_agent.comm.services import Services
 from tests.comm.conftest import Connect
+from tests.jupyter_fetch import Fetch
 from tests.modelserver import Reply, raw_server, refusal
 
 KEYS = ("plainkey-" + "0f9a8b7c6d5e" + "-zz", "odd+key/" + "77=&\\x" + "-a1B2c3D4")
@@ -36,7 +37,7 @@ def forms(key: str) -> dict[str, str]:
 async def test_no_row_frame_log_file_or_answer_shows_it(
     services: Services,
     connect: Connect,
-    jp_fetch,
+    jp_fetch: Fetch,
     caplog: pytest.LogCaptureFixture,
     storage_dir: Path,
     status: str,

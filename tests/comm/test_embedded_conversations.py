@@ -19,6 +19,7 @@ from tests.comm.scripted_pages import Turn, conversation, question, said, speak
 from tests.comm.stored_tasks import keep
 from tests.comm.test_iopub_bridge import until
 from tests.notebooks.pages import Page, code, notebook
+from tests.parsed_json import parsed
 
 ME = server_owner()
 DONE: Turn = ({"tool": "attempt_completion", "arguments": {"result": "It is done."}, "id": "d"},)
@@ -30,7 +31,7 @@ PATH = "work.ipynb"
 def carrying(root: Path, value: object) -> None:
     """A colleague's notebook."""
     content = notebook(code("c1", "x = 1"))
-    content["metadata"]["hdsp_conversation"] = value
+    parsed(content)["metadata"]["hdsp_conversation"] = value
     (root / PATH).write_text(json.dumps(content), "utf-8")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from hdsp_agent.comm.services import Services
 from tests.comm.conftest import Connect, messages
 from tests.comm.stored_tasks import keep
 from tests.comm.test_composer_requests import answered
+from tests.jupyter_fetch import Fetch
 
 API = ("hdsp-agent", "api")
 MODES = {"customModes": [{"slug": "acme", "name": "Acme", "roleDefinition": "x", "groups": ["read"]}]}
@@ -28,17 +30,19 @@ def folder(jp_root_dir: Path) -> Path:
     return jp_root_dir
 
 
-async def asked(jp_fetch: Any, *path: str, **more: Any) -> Any:
+async def asked(jp_fetch: Fetch, *path: str, **more: Any) -> Any:
     answer = await jp_fetch(*API, *path, **more)
     return json.loads(answer.body)
 
 
-async def decided(jp_fetch: Any, folder: str | Path, trusted: bool | None) -> Any:
+async def decided(jp_fetch: Fetch, folder: str | Path, trusted: bool | None) -> Any:
     body = json.dumps({"folder": str(folder), "trusted": trusted})
     return await asked(jp_fetch, "folder-trust", method="PUT", body=body)
 
 
-async def test_the_servers_folder_is_asked_about_with_all_it_brings(services: Services, jp_fetch, folder: Path) -> None:
+async def test_the_servers_folder_is_asked_about_with_all_it_brings(
+    services: Services, jp_fetch: Fetch, folder: Path
+) -> None:
     trust = await asked(jp_fetch, "folder-trust")
     assert trust == {
         "folder": str(folder),
@@ -53,7 +57,7 @@ async def test_the_servers_folder_is_asked_about_with_all_it_brings(services: Se
 
 
 async def test_a_decision_counts_for_all_pages_at_once(
-    services: Services, jp_fetch, connect: Connect, folder: Path
+    services: Services, jp_fetch: Fetch, connect: Connect, folder: Path
 ) -> None:
     async def offered() -> tuple[bool, bool]:
         modes = (await answered(one, "modes", "requestModes"))["modes"]
@@ -65,7 +69,7 @@ async def test_a_decision_counts_for_all_pages_at_once(
         trust = await decided(jp_fetch, folder, True)
         assert (trust["verdict"], trust["decidedBy"], trust["through"]) == ("trusted", "person", str(folder))
         for page in (one, other):
-            await page.until(lambda page=page: messages(page, "folderTrustUpdated"))
+            await page.until(partial(messages, page, "folderTrustUpdated"))
             assert messages(page, "folderTrustUpdated") == [{"type": "folderTrustUpdated", "folder": str(folder)}]
         assert await offered() == (True, True)
         (listed,) = (await asked(jp_fetch, "trusted-folders"))["folders"]
@@ -78,7 +82,7 @@ async def test_a_decision_counts_for_all_pages_at_once(
 
 
 async def test_a_conversations_own_folder_is_meant_where_it_is_named(
-    services: Services, jp_fetch, folder: Path, tmp_path: Path
+    services: Services, jp_fetch: Fetch, folder: Path, tmp_path: Path
 ) -> None:
     elsewhere = tmp_path / "elsewhere"
     (elsewhere / ".roo/rules").mkdir(parents=True)
@@ -92,7 +96,7 @@ async def test_a_conversations_own_folder_is_meant_where_it_is_named(
 
 
 @pytest.mark.parametrize("name", ["relative", "", "/nowhere/at/all", "/etc/passwd", "/nul\0", "/\udc80"])
-async def test_what_is_no_folder_cannot_be_trusted(services: Services, jp_fetch, name: str) -> None:
+async def test_what_is_no_folder_cannot_be_trusted(services: Services, jp_fetch: Fetch, name: str) -> None:
     with pytest.raises(HTTPClientError) as refused:
         await decided(jp_fetch, name, True)
     assert refused.value.code == 400
@@ -108,7 +112,7 @@ class TestWhereTheOperatorDecides:
         return {**jp_server_config, "HdspAgentApp": {**jp_server_config["HdspAgentApp"], **traits}}
 
     async def test_people_are_told_so_and_cannot_change_it(
-        self, services: Services, jp_fetch, folder: Path, tmp_path: Path
+        self, services: Services, jp_fetch: Fetch, folder: Path, tmp_path: Path
     ) -> None:
         trust = await asked(jp_fetch, "folder-trust")
         assert (trust["verdict"], trust["decidedBy"]) == ("notTrusted", "operator")
@@ -119,7 +123,7 @@ class TestWhereTheOperatorDecides:
         assert listed == {"folders": [], "workspaceTrust": "never", "operators": [str(tmp_path / "team")]}
 
 
-async def test_nothing_is_decided_without_the_right_to_write(services: Services, jp_fetch, folder: Path) -> None:
+async def test_nothing_is_decided_without_the_right_to_write(services: Services, jp_fetch: Fetch, folder: Path) -> None:
     with pytest.raises(HTTPClientError) as refused:
         await jp_fetch(
             *API,

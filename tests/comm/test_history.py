@@ -6,14 +6,12 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
 from datetime import datetime
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 import pytest
-from tornado.httpclient import HTTPResponse
 
 from hdsp_agent.comm.history import ItemChange
 from hdsp_agent.comm.identity import server_owner
@@ -23,13 +21,12 @@ from hdsp_agent.messages import ClineMessage, ModelFailure
 from hdsp_agent.persistence import HistoryQuery, MessageManager
 from tests.comm.conftest import Connect, messages
 from tests.comm.stored_tasks import begin, eventually, keep
+from tests.jupyter_fetch import Fetch
 
 from ..kept_tasks import is_worked_on, kept_ids, kept_state, remove_history, remove_task
 
 ME = server_owner()
 ROOT = Path(__file__).parents[2]
-Fetch = Callable[..., Awaitable[HTTPResponse]]
-
 _OTHER_PROCESS = """
 import asyncio, sys
 from pathlib import Path
@@ -154,7 +151,7 @@ async def test_a_conversation_is_shown_on_all_tabs_until_it_is_put_aside(service
             late_state = messages(late, "state")[-1]["state"]
             assert isinstance(late_state, dict) and late_state["currentTaskId"] == task
         await other.ask("clearTask")
-        await one.until(lambda: "currentTaskId" not in messages(one, "state")[-1]["state"])  # type: ignore[operator]
+        await one.until(lambda: "currentTaskId" not in messages(one, "state")[-1]["state"])
 
 
 async def test_a_conversation_nobody_works_on_tells_what_it_used_and_what_its_model_takes_in(
@@ -181,7 +178,7 @@ async def state_after_reload(connect: Connect, task_id: str) -> dict[str, Any]:
     async with connect() as panel:
         assert (await panel.ask("showTaskWithId", taskId=task_id))["ok"]
     async with connect() as reloaded:
-        state: dict[str, Any] = messages(reloaded, "state")[0]["state"]  # type: ignore[assignment]
+        state: dict[str, Any] = messages(reloaded, "state")[0]["state"]
         return state
 
 
@@ -324,7 +321,7 @@ async def test_what_another_process_does_is_seen(services: Services, storage_dir
         await elsewhere(storage_dir, "rename", task)
         await panel.until(
             lambda: any(
-                item["taskHistoryItem"].get("title") == "from elsewhere"  # type: ignore[attr-defined]
+                item["taskHistoryItem"].get("title") == "from elsewhere"
                 for item in messages(panel, "taskHistoryItemUpdated")
             )
         )

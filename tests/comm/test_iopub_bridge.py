@@ -21,7 +21,8 @@ from hdsp_agent.notebooks import PersonRun, freshness_of
 from hdsp_agent.notebooks.kernels import CellRunSpec
 from hdsp_agent.notebooks.kernels.iopub import IopubListener, IopubListeners, Published
 from tests.comm.conftest import Connect, messages
-from tests.comm.labs_kernels import Fetch, lab, write_notebook
+from tests.comm.labs_kernels import lab, write_notebook
+from tests.jupyter_fetch import Fetch
 
 pytestmark = pytest.mark.filterwarnings(
     # The Bash kernel's own description has a key that traitlets warns about.
@@ -269,6 +270,7 @@ async def test_a_kernel_that_is_listened_to_is_culled_like_any_other(
 async def test_a_kernel_in_another_language_is_watched_too(
     services: Services, jp_serverapp: ServerApp, jp_fetch: Fetch
 ) -> None:
+    assert jp_serverapp.kernel_spec_manager is not None
     jp_serverapp.kernel_spec_manager.kernel_dirs.append(str(Path(sys.prefix, "share", "jupyter", "kernels")))
     cells = ["echo hello", "cd /there/is/nothing"]
     async with lab(jp_serverapp, jp_fetch, NOTEBOOK, cells, kernel="bash") as work:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,10 @@ def marks(panel: Panel) -> dict[str, dict[str, object]]:
     return known
 
 
+def _is_answered(panel: Panel, ts: int) -> bool:
+    return not any(message["ts"] == ts for message in asked(panel, "followup"))
+
+
 def refused(ack: Frame) -> str:
     """The code of an error that says what happened in a sentence."""
     assert not ack["ok"]
@@ -85,7 +90,7 @@ async def test_a_rewind_takes_messages_off_all_tabs_and_an_undo_brings_them_back
         assert (await panel.ask("rewindTask", messageTs=ts, keep=True))["ok"]
         await question(other, "resume_task")
         for page in (panel, other):
-            await page.until(lambda page=page: kept(page)[-1] == ts)
+            await page.until(partial(lambda shown: kept(shown)[-1] == ts, page))
             assert marks(page)["undoable"]["kind"] == "rewind"
             assert marks(page)["undoable"]["messageTs"] == ts
             assert "redoable" not in marks(page)
@@ -93,7 +98,7 @@ async def test_a_rewind_takes_messages_off_all_tabs_and_an_undo_brings_them_back
 
         assert (await other.ask("undoConversation", markId=marks(other)["undoable"]["id"]))["ok"]
         for page in (panel, other):
-            await page.until(lambda page=page: kept(page) == whole)
+            await page.until(partial(lambda shown: kept(shown) == whole, page))
             assert "undoable" not in marks(page)
             assert marks(page)["redoable"]["kind"] == "rewind"
         async with connect() as late:
@@ -131,7 +136,7 @@ async def test_a_change_costs_what_changed_however_long_the_conversation(
         for number in range(40):
             ts = await question(panel, "followup")
             await panel.ask("askResponse", messageTs=ts, askResponse="messageResponse", text=f"{number} " + "x" * 2000)
-            await panel.until(lambda ts=ts: not any(message["ts"] == ts for message in asked(panel, "followup")))
+            await panel.until(partial(_is_answered, panel, ts))
         await question(panel, "completion_result")
         answers = [ts for ts, message in sorted(conversation(panel).items()) if message.get("say") == "user_feedback"]
         states = len(messages(panel, "state"))
@@ -161,11 +166,12 @@ async def test_a_truncation_can_be_undone_from_the_page(services: Services, conn
         for number in range(3):
             ts = await question(panel, "followup")
             await panel.ask("askResponse", messageTs=ts, askResponse="messageResponse", text=f"{number}")
-            await panel.until(lambda ts=ts: not any(message["ts"] == ts for message in asked(panel, "followup")))
+            await panel.until(partial(_is_answered, panel, ts))
         waiting = await question(panel, "followup")
         talk_of_task = (await services.agent.manager()).get(task).state.conversation
         sent = len(await talk_of_task.history.api_history())
         mark = await talk_of_task.history.truncate(truncation_id="t", event_ts=talk_of_task.log.next_ts())
+        assert mark is not None
         talk_of_task.history_changed()
         assert len(await talk_of_task.history.api_history()) < sent
         await panel.until(lambda: messages(panel, "conversationMarksUpdated"))

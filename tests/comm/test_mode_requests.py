@@ -35,7 +35,7 @@ async def test_a_mode_of_ones_own_is_made_renamed_and_deleted(services: Services
         assert (await panel.ask("updateCustomMode", modeConfig={**MINE, "slug": "later"}))["ok"]
         listed = await panel.ask("requestModes")
         assert MINE.items() <= {mode["slug"]: mode for mode in listed["result"]}["plots"].items()
-        assert {"slug": "plots", "name": "Plots"} in messages(panel, "modes")[-1]["modes"]  # type: ignore[operator]
+        assert {"slug": "plots", "name": "Plots"} in messages(panel, "modes")[-1]["modes"]
         renamed = {**MINE, "slug": "charts", "name": "Charts"}
         assert (await panel.ask("updateCustomMode", slug="plots", modeConfig=renamed))["ok"]
         assert own() == [("charts", "Charts"), ("later", "Plots")]

@@ -14,10 +14,11 @@ from hdsp_agent.comm.identity import server_owner
 from hdsp_agent.comm.services import Services
 from hdsp_agent.messages import TaskId
 from tests.comm.conftest import Connect, messages
-from tests.comm.labs_kernels import Fetch, lab
+from tests.comm.labs_kernels import lab
 from tests.comm.scenes import Model, call, model_of
 from tests.comm.scripted_pages import Turn, question, said, speak
 from tests.comm.test_iopub_bridge import placed, until
+from tests.jupyter_fetch import Fetch
 
 ASK: Turn = (
     {"tool": "ask_followup_question", "arguments": {"question": "Which?", "follow_up": [{"text": "This"}]}, "id": "q"},
@@ -57,7 +58,7 @@ async def test_a_failed_cell_begins_a_task_about_it_on_all_tabs(
         (wish,) = said(other, "text")
         assert wish.startswith("Cell abc of work.ipynb failed. Fix it.\n\n```\nprices['tea']\n```")
         assert "```\nKeyError: 'tea'\n```" in wish
-        assert messages(other, "state")[-1]["state"]["currentTaskId"] == ack["result"]  # type: ignore[index]
+        assert messages(other, "state")[-1]["state"]["currentTaskId"] == ack["result"]
         item = await services.history.item(ME, str(ack["result"]))
         assert item.notebook is not None
         assert (item.notebook.path, item.notebook.cell_id) == ("work.ipynb", "abc")
@@ -72,11 +73,11 @@ async def test_a_second_click_shows_the_task_that_is_at_it_and_after_its_end_beg
         ts = await question(panel, "followup")
         assert (await panel.ask("clearTask"))["ok"]
         assert (await panel.ask("showTaskWithId", taskId=first))["ok"]
-        await panel.until(lambda: messages(panel, "state")[-1]["state"].get("currentTaskId") == first)  # type: ignore[attr-defined]
+        await panel.until(lambda: messages(panel, "state")[-1]["state"].get("currentTaskId") == first)
         elsewhere = (await panel.ask("fixCell", **FAILED | {"cellId": "other"}))["result"]
         assert elsewhere != first
         assert (await other.ask("fixCell", **FAILED))["result"] == first
-        await panel.until(lambda: messages(panel, "state")[-1]["state"].get("currentTaskId") == first)  # type: ignore[attr-defined]
+        await panel.until(lambda: messages(panel, "state")[-1]["state"].get("currentTaskId") == first)
         ts = await question(panel, "followup")
         assert (await panel.ask("askResponse", messageTs=ts, askResponse="messageResponse", text="This"))["ok"]
         await question(panel, "completion_result")

@@ -28,6 +28,7 @@ from hdsp_agent.notebooks import EditSource, NotebookAccess
 from hdsp_agent.notebooks.kernels import CellRunSpec
 from tests.comm.browser_tabs import BrowserTab
 from tests.comm.channel.channel_panel import Panel
+from tests.jupyter_fetch import Fetch
 from tests.notebooks.headless import end_kernel
 from tests.notebooks.pages import Page, code, notebook, sources_in, text
 
@@ -228,7 +229,8 @@ async def test_operations_done_before_the_connection_was_lost_are_answered_after
 async def test_a_tab_that_connects_again_before_its_old_connection_is_known_to_be_dead(
     access: NotebookAccess, tabs: NotebookTabs, file: Path, opened: Open
 ) -> None:
-    page, looked = Page(file), []
+    page = Page(file)
+    looked: list[str] = []
     tabs.on_opened(looked.append)
     async with opened(page, client_id="same") as old:
         old.deaf = lambda message: True
@@ -367,7 +369,7 @@ async def test_a_notebook_renamed_in_its_tab_goes_on_there(access: NotebookAcces
 
 
 async def test_a_rename_in_the_file_browser_takes_task_and_kernel_along(
-    access: NotebookAccess, services: Services, file: Path, jp_fetch: Any, jp_serverapp: Any
+    access: NotebookAccess, services: Services, file: Path, jp_fetch: Fetch, jp_serverapp: Any
 ) -> None:
     document = access.document(PATH)
     await document.snapshot()
@@ -385,7 +387,7 @@ async def test_a_rename_in_the_file_browser_takes_task_and_kernel_along(
 
 
 async def test_a_renamed_folder_takes_its_notebooks_and_their_kernels_along(
-    access: NotebookAccess, services: Services, file: Path, jp_fetch: Any, jp_serverapp: Any
+    access: NotebookAccess, services: Services, file: Path, jp_fetch: Fetch, jp_serverapp: Any
 ) -> None:
     (file.parent / "old").mkdir()
     file.rename(file.parent / "old" / PATH)
@@ -404,7 +406,7 @@ async def test_a_renamed_folder_takes_its_notebooks_and_their_kernels_along(
 
 
 async def test_a_notebook_deleted_in_the_file_browser_is_not_found(
-    access: NotebookAccess, file: Path, opened: Open, jp_fetch: Any
+    access: NotebookAccess, file: Path, opened: Open, jp_fetch: Fetch
 ) -> None:
     page = Page(file)
     async with opened(page):

@@ -18,6 +18,7 @@ from tests.comm.conftest import Connect, messages
 from tests.comm.scripted_pages import Turn, question, said, speak
 from tests.comm.stored_tasks import eventually, keep
 from tests.comm.test_agent import DONE, ME, WRITE, another_server
+from tests.jupyter_fetch import Fetch
 
 from ..timing import until
 
@@ -200,7 +201,7 @@ async def test_a_name_and_a_favourite_reach_all_tabs(services: Services, connect
 
 
 async def test_conversations_say_the_new_name_of_a_renamed_notebook(
-    services: Services, connect: Connect, tmp_path: Path, jp_fetch: Any, jp_root_dir: Path
+    services: Services, connect: Connect, tmp_path: Path, jp_fetch: Fetch, jp_root_dir: Path
 ) -> None:
     (jp_root_dir / "old").mkdir()
     (jp_root_dir / "old" / "a.ipynb").write_text('{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}')
@@ -231,7 +232,7 @@ async def test_conversations_say_the_new_name_of_a_renamed_notebook(
 
 
 async def test_an_open_conversation_learns_of_renames_of_notebooks_it_is_not_about(
-    services: Services, connect: Connect, jp_fetch: Any, jp_root_dir: Path
+    services: Services, connect: Connect, jp_fetch: Fetch, jp_root_dir: Path
 ) -> None:
     (jp_root_dir / "a.csv").write_text("1,2")
     task = await keep(services, "A matter")

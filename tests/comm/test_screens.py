@@ -11,12 +11,13 @@ from jupyter_server.serverapp import ServerApp
 from hdsp_agent.comm import Owner
 from hdsp_agent.comm.panel_state_store import PanelState, PanelStateStore
 from hdsp_agent.comm.services import Services
+from tests.comm.channel.channel_panel import Panel
 from tests.comm.conftest import Connect, messages
 from tests.comm.scripted_pages import question, said, speak
 from tests.comm.test_agent import DONE, ME, WRITE, another_server
 
 
-def first_shown(page: object) -> str | None:
+def first_shown(page: Panel) -> str | None:
     task: str | None = messages(page, "state")[0]["state"].get("currentTaskId")
     return task
 

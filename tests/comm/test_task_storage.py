@@ -25,6 +25,7 @@ from hdsp_agent.persistence import Backend, HistoryQuery, backups, open_store, p
 from hdsp_agent.persistence.exchange._migration import migrate
 from tests.comm.conftest import Connect, messages
 from tests.comm.stored_tasks import eventually, keep
+from tests.jupyter_fetch import Fetch
 
 from ..kept_tasks import backend_under_test, change_state, damage_line, storage_of
 from ..timing import until
@@ -48,7 +49,7 @@ class TestAFolderThatCannotBeUsed:
 
     @pytest.mark.both_backends
     async def test_the_server_starts_says_why_and_recovers(
-        self, services: Services, storage_dir: Path, jp_fetch, connect: Connect
+        self, services: Services, storage_dir: Path, jp_fetch: Fetch, connect: Connect
     ) -> None:
         services.storage._look_seconds = 0.1
         await eventually(lambda: "storage_unavailable" in codes(services))

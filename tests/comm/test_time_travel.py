@@ -16,13 +16,15 @@ from hdsp_agent.tools import ActionRequest
 from tests.comm.browser_tabs import BrowserTab
 from tests.comm.channel.channel_panel import Panel
 from tests.comm.conftest import Connect, messages
-from tests.comm.labs_kernels import Fetch, Lab, lab
+from tests.comm.labs_kernels import Lab, lab
 from tests.comm.rest.test_checkpoints import get, post, refusal
 from tests.comm.scripted_pages import Turn, conversation, question, speak
 from tests.comm.stored_tasks import keep
 from tests.comm.test_agent import another_server
 from tests.comm.test_iopub_bridge import until
+from tests.jupyter_fetch import Fetch
 from tests.notebooks.pages import Page, sources_in
+from tests.parsed_json import parsed
 
 ME = server_owner()
 EVERYTHING = {"files": True, "notebooks": True, "variables": True, "conversation": True}
@@ -99,7 +101,7 @@ async def test_one_restore_brings_notebook_file_variable_and_conversation_back_a
 
             def sources() -> list[str]:
                 cells = page.content["cells"] if opened else json.loads(notebook.read_text())["cells"]
-                return ["".join(cell["source"]) for cell in cells]  # type: ignore[union-attr, index, call-overload]
+                return ["".join(map(str, cell["source"])) for cell in parsed(cells)]
 
             mine = "2 + 2" if opened else "1 + 1"
             task = await broken(services, panel, tmp_path)
@@ -236,8 +238,9 @@ async def test_where_one_is_is_known_after_a_restart_of_the_server_and_wherever_
 
     async def here(page: Panel) -> str:
         def told() -> str | None:
-            state = messages(page, "state")[-1]["state"].get("currentCheckpoint")
-            return next((one["text"] for one in messages(page, "currentCheckpointUpdated")[::-1]), state)
+            state: str | None = messages(page, "state")[-1]["state"].get("currentCheckpoint")
+            updates = messages(page, "currentCheckpointUpdated")
+            return str(updates[-1]["text"]) if updates else state
 
         await page.until(told)
         return str(told())
@@ -327,12 +330,12 @@ async def test_a_notebook_that_is_open_goes_back_with_the_conversation(
             (call,) = [ts for ts, one in conversation(panel).items() if one.get("ask") == "tool"]
             change = {"operation": "delete", "messageTs": call}
             assert (await panel.ask("previewConversation", change=change, restoreFiles=True))["ok"]
-            files = messages(panel, "conversationPreview")[-1]["preview"]["files"]  # type: ignore[index]
+            files = messages(panel, "conversationPreview")[-1]["preview"]["files"]
             assert files["changes"] == [{"path": "work.ipynb", "action": "overwrite"}]
             assert (files["openNotebooks"], files["kept"]) == ([], [])
             assert (await panel.ask("deleteMessageConfirm", messageTs=call, restoreCheckpoint=True))["ok"]
             assert sources_in(notebook)[1] == "print(prices)"
-            assert "".join(page.content["cells"][1]["source"]) == "print(prices)"  # type: ignore[index, call-overload]
+            assert "".join(map(str, parsed(page.content)["cells"][1]["source"])) == "print(prices)"
             assert (await panel.ask("undoConversation"))["ok"]
             assert sources_in(notebook)[1] == "print(princes)"
 

@@ -19,7 +19,8 @@ from tests.config.conftest import OpenConfig
 
 
 def document(home: Path) -> dict[str, JsonValue]:
-    return json.loads((home / "config.json").read_text(encoding="utf-8"))
+    content: dict[str, JsonValue] = json.loads((home / "config.json").read_text(encoding="utf-8"))
+    return content
 
 
 # ---- settings
@@ -104,7 +105,9 @@ json_values = st.recursive(
     max_leaves=12,
 )
 setting_names = st.sampled_from(sorted(GlobalSettings.model_json_schema()["properties"])) | st.text(max_size=20)
-good_values = st.sampled_from([True, False, 1, 10, 50, 100, 0.5, "code", "send", "small", "ko", [], {}, ["ls"], None])
+good_values: st.SearchStrategy[JsonValue] = st.sampled_from(
+    [True, False, 1, 10, 50, 100, 0.5, "code", "send", "small", "ko", [], {}, ["ls"], None]
+)
 
 
 def test_any_patch_applies_wholly_or_changes_nothing() -> None:
@@ -260,7 +263,7 @@ def test_what_one_task_sets_comes_over_the_settings_and_below_the_operator() -> 
     policy = OperatorPolicy(
         fixed_settings={"alwaysAllowWrite": False, "modelTemperature": 0.5}, allow_auto_approval=False
     )
-    wanted = {
+    wanted: dict[str, JsonValue] = {
         "deniedCommands": ["mv"],
         "alwaysAllowWrite": True,
         "autoApprovalEnabled": True,

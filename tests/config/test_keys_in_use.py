@@ -10,6 +10,7 @@ import logging
 import pickle
 import random
 import re
+from collections.abc import Callable
 from urllib.parse import quote, quote_plus
 
 import pytest
@@ -45,7 +46,7 @@ WORDS = {
 
 @pytest.mark.parametrize("key", [PLAIN, ODD, "sk-proj-" + "a1B2_c3D4-" * 8], ids=["plain", "odd", "long"])
 @pytest.mark.parametrize("form", WORDS.values(), ids=WORDS)
-def test_a_key_is_found_in_every_form(key: str, form) -> None:
+def test_a_key_is_found_in_every_form(key: str, form: Callable[[str], str]) -> None:
     keys = KeysInUse()
     keys.add(key)
     shown = keys.mask(f"Incorrect API key provided: {form(key)} (see the docs).")

@@ -283,7 +283,8 @@ async def test_the_operators_defaults_lie_below_the_persons_values(open_config: 
         await proxy.profiles.update("Team", {"openAiModelId": "mine"})
         assert proxy.profiles.current.model_id == "mine"
         await proxy.profiles.update("Team", {"apiProvider": "anthropic"})
-        assert proxy.profiles.current.model_id is None, "another provider has other models"
+        now = proxy.profiles.current
+        assert now.model_id is None, "another provider has other models"
         assert proxy.profiles.settings("Team").api_model_id is None
 
 

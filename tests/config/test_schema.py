@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from pydantic import BaseModel, JsonValue
+from pydantic import BaseModel
 
 from hdsp_agent.config import (
     GlobalSettings,
@@ -17,6 +17,7 @@ from hdsp_agent.config import (
     secret_keys,
     secret_keys_of,
 )
+from tests.parsed_json import ParsedJson
 
 MODELS = [GlobalSettings, ProviderSettings]
 LOOKS_SECRET = re.compile(r"key|token|secret|credentials|password|passphrase", re.IGNORECASE)
@@ -31,8 +32,9 @@ REVIEWED_NOT_SECRET = {
 }
 
 
-def properties(model: type[BaseModel]) -> dict[str, dict[str, JsonValue]]:
-    return model.model_json_schema()["properties"]
+def properties(model: type[BaseModel]) -> dict[str, ParsedJson]:
+    fields: dict[str, ParsedJson] = model.model_json_schema()["properties"]
+    return fields
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -57,7 +59,7 @@ def test_every_group_has_fields(model: type[BaseModel]) -> None:
 
 @pytest.mark.parametrize("model", MODELS)
 def test_choices_have_labels(model: type[BaseModel]) -> None:
-    def check(node: JsonValue, key: str) -> None:
+    def check(node: object, key: str) -> None:
         if isinstance(node, dict):
             assert "enum" not in node, f"{key} shows bare values"
             for option in node.get("oneOf", []):
@@ -85,15 +87,15 @@ def test_labels_cover_exactly_the_choices(model: type[BaseModel]) -> None:
 
 @pytest.mark.parametrize("model", MODELS)
 def test_texts_lists_and_numbers_are_bounded(model: type[BaseModel]) -> None:
-    def check(node: dict[str, JsonValue], key: str) -> None:
+    def check(node: ParsedJson, key: str) -> None:
         kind = node.get("type")
         if kind == "string" and "oneOf" not in node and "const" not in node:
             assert "maxLength" in node, key
         if kind == "array":
             assert "maxItems" in node, key
         if kind in ("integer", "number"):
-            assert {"maximum", "exclusiveMaximum"} & node.keys(), key
-            assert {"minimum", "exclusiveMinimum"} & node.keys(), key
+            assert {"maximum", "exclusiveMaximum"} & set(node), key
+            assert {"minimum", "exclusiveMinimum"} & set(node), key
         if kind == "object" and "$ref" not in node:
             assert "maxProperties" in node, key
         for option in node.get("anyOf", []):
@@ -114,7 +116,8 @@ def test_nullable_exactly_where_the_default_is_null(model: type[BaseModel]) -> N
 def test_whatever_looks_like_a_secret_is_one_or_was_reviewed(model: type[BaseModel]) -> None:
     for key, definition in properties(model).items():
         if LOOKS_SECRET.search(key):
-            assert definition.get("x-secret") is True or key in REVIEWED_NOT_SECRET, key
+            secret: object = definition.get("x-secret")
+            assert secret is True or key in REVIEWED_NOT_SECRET, key
     assert not secret_keys() & REVIEWED_NOT_SECRET.keys()
 
 
@@ -122,7 +125,8 @@ def test_secrets_are_write_only_belong_to_a_provider_and_never_appear_in_text() 
     for key in secret_keys():
         definition = properties(ProviderSettings)[key]
         assert definition["x-providers"], key
-        assert definition["anyOf"][0]["writeOnly"] is True
+        write_only: object = definition["anyOf"][0]["writeOnly"]
+        assert write_only is True
         settings = ProviderSettings.model_validate({key: "sk-planted-0123456789"})
         assert "planted" not in settings.to_json() + repr(settings) + str(settings.to_wire())
 

@@ -54,7 +54,8 @@ def in_session(person: Path, scenario: str) -> dict[str, object]:
     )
     assert run.returncode == 0, run.stdout + run.stderr
     assert "planted" not in run.stdout + run.stderr
-    return json.loads(run.stdout.splitlines()[-1])
+    told: dict[str, object] = json.loads(run.stdout.splitlines()[-1])
+    return told
 
 
 def test_keys_live_in_the_keyring_and_in_no_file(person: Path) -> None:

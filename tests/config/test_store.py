@@ -16,11 +16,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from pydantic import JsonValue
 
 from hdsp_agent.config import ConfigChange, ContextProxy
 from hdsp_agent.errors import StorageUnavailable
 from tests.config.conftest import OpenConfig
+from tests.parsed_json import ParsedJson
 
 from ..timing import until
 
@@ -93,11 +93,12 @@ def go(process: subprocess.Popen[str]) -> None:
     process.stdin.flush()
 
 
-def content(home: Path) -> dict[str, JsonValue]:
-    return json.loads((home / "config.json").read_text(encoding="utf-8"))
+def content(home: Path) -> ParsedJson:
+    document: ParsedJson = json.loads((home / "config.json").read_text(encoding="utf-8"))
+    return document
 
 
-def write(home: Path, document: JsonValue) -> None:
+def write(home: Path, document: object) -> None:
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     (home / "config.json").write_text(json.dumps(document), encoding="utf-8")
 
@@ -350,7 +351,7 @@ async def test_a_file_emptied_by_hand_gets_a_profile_again(home: Path, open_conf
         (home / "config.json").write_text('{"version": 1}', encoding="utf-8")
         await soon(lambda: proxy.profiles.current.id != before.id)
         await proxy.profiles.update("default", {"apiProvider": "ollama"})
-    assert content(home)["providerProfiles"]["apiConfigs"]["default"]["apiProvider"] == "ollama"  # type: ignore[index,call-overload]
+    assert content(home)["providerProfiles"]["apiConfigs"]["default"]["apiProvider"] == "ollama"
 
 
 # ---- what is no ordinary file
@@ -571,7 +572,7 @@ def test_killing_a_writer_never_leaves_a_broken_file(home: Path) -> None:
         writer.send_signal(signal.SIGKILL)
         rest = writer.communicate()[0].split()
         acknowledged = int(rest[-1]) if rest else acknowledged
-        assert content(home)["globalSettings"]["maxGitStatusFiles"] >= acknowledged
+        assert int(content(home)["globalSettings"]["maxGitStatusFiles"]) >= acknowledged
         # The next one begins small again, so that a lost write would show.
         document = content(home)
         document["globalSettings"] = {}

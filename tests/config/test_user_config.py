@@ -141,7 +141,8 @@ async def test_a_service_that_fails_is_a_notice_and_holds_up_nothing(
     open_config: OpenConfig, source: UserConfigSource, reason: str
 ) -> None:
     async with open_config(user_config=source) as proxy:
-        assert proxy.notices == (), "the start waited for the service"
+        at_start = proxy.notices
+        assert at_start == (), "the start waited for the service"
         await proxy.update({"maxGitStatusFiles": 3})
         if not proxy.notices:
             await settled(proxy)

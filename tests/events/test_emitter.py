@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 
 import pytest
 
@@ -52,7 +53,7 @@ def test_who_disposes_hears_no_more_and_the_others_do() -> None:
 def test_a_listener_may_stop_listening_while_it_is_told() -> None:
     emitter = Emitter()
     heard: list[str] = []
-    disposals = []
+    disposals: list[Callable[[], None]] = []
 
     def once(event: TaskCreated) -> None:
         heard.append("once")

@@ -29,6 +29,8 @@ from hdsp_agent.messages import (
     TaskStarted,
 )
 
+from ..parsed_json import ParsedJson, parsed
+
 __all__ = ["PATIENCE", "PlayedAgent", "Wire", "command_frame", "serving", "until"]
 
 PATIENCE = 60.0
@@ -104,33 +106,33 @@ class Wire:
         for piece in pieces:
             self.writer.write(piece if isinstance(piece, bytes) else json.dumps(piece).encode() + b"\f")
 
-    async def hear(self) -> dict[str, object]:
+    async def hear(self) -> ParsedJson:
         """The next frame."""
         frame = await asyncio.wait_for(self.reader.readuntil(b"\f"), PATIENCE)
-        heard: dict[str, object] = json.loads(frame[:-1])
+        heard: ParsedJson = json.loads(frame[:-1])
         return heard
 
-    async def message(self) -> dict[str, object]:
+    async def message(self) -> ParsedJson:
         """The next message in node-ipc's envelope."""
         frame = await self.hear()
         assert frame["type"] == "message"
-        message = frame["data"]
+        message: object = frame["data"]
         assert isinstance(message, dict)
-        return message
+        return parsed(message)
 
-    async def error(self) -> dict[str, object]:
+    async def error(self) -> ParsedJson:
         """What the next message complains of."""
         message = await self.message()
         assert message["type"] == "Error", message
-        body = message["data"]
+        body: object = message["data"]
         assert isinstance(body, dict)
-        return body
+        return parsed(body)
 
     async def greeting(self) -> str:
         """The name this client was given."""
         ack = await self.message()
-        assert (ack["type"], ack["origin"]) == ("Ack", "server")
-        client_id = ack["data"]["clientId"]
+        assert [ack["type"], ack["origin"]] == ["Ack", "server"]
+        client_id: object = ack["data"]["clientId"]
         assert isinstance(client_id, str)
         return client_id
 

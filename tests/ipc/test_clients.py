@@ -68,11 +68,13 @@ async def test_a_slow_client_that_wakes_up_reads_why_it_was_dropped(tmp_path: Pa
     limits = IpcLimits(outbox_bytes=100_000, farewell_seconds=10)
     async with serving(tmp_path, limits=limits) as (server, access), Wire.connect(server) as wire:
         await wire.greeting()
-        wire.writer.transport.pause_reading()
+        transport = wire.writer.transport
+        assert isinstance(transport, asyncio.Transport)
+        transport.pause_reading()
         for _ in range(100):
             access.events.emit(TaskDelegationCompleted(payload=("parent", "child", "x" * 20_000)))
             await asyncio.sleep(0)
-        wire.writer.transport.resume_reading()
+        transport.resume_reading()
         frames = (await asyncio.wait_for(wire.reader.read(-1), 60)).split(b"\f")
         assert frames.pop() == b""
         last = json.loads(frames[-1])["data"]
@@ -88,7 +90,7 @@ async def test_one_client_too_many_is_told_so(tmp_path: Path) -> None:
             await two.greeting()
             async with Wire.connect(server) as three:
                 error = await three.error()
-                assert (error["code"], error["params"]["reason"]) == ("unavailable", "too_many_clients")
+                assert [error["code"], error["params"]["reason"]] == ["unavailable", "too_many_clients"]
                 assert await three.reader.read() == b""
         await until(lambda: server.clients == 1)
         async with Wire.connect(server) as again:

@@ -66,6 +66,7 @@ async def test_a_command_is_sent_and_its_answer_shown(tmp_path: Path) -> None:
         assert (wanted.data.text, wanted.data.configuration) == ("Plot the data", {})
         data = '{"text": "More", "configuration": {"mode": "ask"}}'
         assert (await run(tmp_path, "send", "StartNewTask", data)).code == 0
+        assert isinstance(access.done[1], StartNewTaskCommand)
         assert access.done[1].data.configuration == {"mode": "ask"}
         modes = await run(tmp_path, "send", "GetModes", "--json", "--server", str(os.getpid()))
         assert json.loads(modes.out)["event"]["payload"] == [[{"slug": "code", "name": "Code"}]]

@@ -13,11 +13,12 @@ from pydantic import TypeAdapter
 from hdsp_agent.agent import IpcCommandSession, TaskManager
 from hdsp_agent.events import EVENT_NAMES, Emitter
 from hdsp_agent.ipc import IpcServer, IpcServerInfo
-from hdsp_agent.messages import IpcTaskEvent, TaskEvent
+from hdsp_agent.messages import IpcTaskEvent, StartNewTaskCommand, TaskEvent
 from hdsp_agent.providers import call_tool
 from tests.agent.scripted_agent import running_agent
 from tests.messages.test_roo_compatibility import EVENTS_ROO_FORGOT
 from tests.messages.vocabulary_samples import arms, both, node
+from tests.parsed_json import ParsedJson
 
 from .played_agent import PATIENCE, Wire, serving, until
 
@@ -51,14 +52,14 @@ class NodeClient:
         command = {"commandName": name} if data is None else {"commandName": name, "data": data}
         self._process.stdin.write(json.dumps(command).encode() + b"\n")
 
-    async def hear(self) -> tuple[dict[str, object], bool]:
+    async def hear(self) -> tuple[ParsedJson, bool]:
         """The next message, and whether Roo's schema takes it."""
         assert self._process.stdout is not None
         line = await asyncio.wait_for(self._process.stdout.readline(), PATIENCE)
         heard = json.loads(line)
         return heard["message"], heard["accepted"]
 
-    async def event(self, name: str) -> dict[str, object]:
+    async def event(self, name: str) -> ParsedJson:
         """The next event of this name."""
         while True:
             message, accepted = await self.hear()
@@ -66,9 +67,9 @@ class NodeClient:
                 assert accepted
                 return message["data"]
 
-    async def until(self, last: Callable[[dict[str, object]], bool]) -> list[dict[str, object]]:
+    async def until(self, last: Callable[[ParsedJson], bool]) -> list[ParsedJson]:
         """All events up to one. Roo's schema takes each, but for those its union forgot."""
-        events = []
+        events: list[ParsedJson] = []
         while not events or not last(events[-1]):
             message, accepted = await self.hear()
             if message["type"] == "TaskEvent":
@@ -90,9 +91,10 @@ async def test_it_is_greeted_starts_a_task_and_cancels_it(tmp_path: Path) -> Non
         client.send("CancelTask")
         (ack, accepted), *events = [await client.hear() for _ in range(4)]
         assert accepted
-        assert (ack["type"], ack["origin"]) == ("Ack", "server")
+        assert [ack["type"], ack["origin"]] == ["Ack", "server"]
         assert [event["data"]["eventName"] for event, _ in events] == ["taskCreated", "taskStarted", "taskAborted"]
         assert all(accepted for _, accepted in events)
+        assert isinstance(access.done[0], StartNewTaskCommand)
         assert access.done[0].data.text == "Plot \f 한국어 🎉"
         client.send("GetModes")
         assert (await client.event("modesResponse"))["payload"] == [[{"slug": "code", "name": "Code"}]]
@@ -122,7 +124,7 @@ async def test_what_it_says_wrong_costs_nobody_anything(tmp_path: Path) -> None:
     async with serving(tmp_path) as (server, _), NodeClient.connect(server) as client, Wire.connect(server) as other:
         client.send("NoSuchCommand")
         (ack, _), (refusal, accepted) = [await client.hear() for _ in range(2)]
-        assert (refusal["type"], refusal["data"]["code"]) == ("Error", "invalid_input")
+        assert [refusal["type"], refusal["data"]["code"]] == ["Error", "invalid_input"]
         # Roo's client drops what its schema does not know, and goes on.
         assert not accepted
         client.send("StartNewTask", {"configuration": {}, "text": "go"})

@@ -159,11 +159,13 @@ async def test_one_listens_at_a_time(tmp_path: Path) -> None:
 async def test_a_client_that_was_dropped_hears_why(tmp_path: Path) -> None:
     limits = IpcLimits(outbox_bytes=100_000)
     async with serving(tmp_path, limits=limits) as (server, access), IpcClient.connect(server.address) as client:
-        client._writer.transport.pause_reading()
+        transport = client._writer.transport
+        assert isinstance(transport, asyncio.Transport)
+        transport.pause_reading()
         for _ in range(50):
             access.events.emit(TaskDelegationCompleted(payload=("a", "b", "x" * 20_000)))
             await asyncio.sleep(0)
-        client._writer.transport.resume_reading()
+        transport.resume_reading()
         with pytest.raises(Unavailable, match="read too slowly"):
             await _all(client)
         await until(lambda: server.clients == 0)

@@ -12,6 +12,7 @@ from pydantic import JsonValue
 from hdsp_agent.ipc import IpcClient, find_servers
 from hdsp_agent.messages import GetModesCommand
 
+from ..parsed_json import ParsedJson
 from ..timing import until
 from .jupyter import jupyter_server
 from .played_agent import Wire, command_frame
@@ -151,7 +152,7 @@ async def test_the_socket_is_private_and_goes_with_its_server(tmp_path: Path) ->
 
 
 async def test_a_client_that_leaves_in_the_middle_leaves_the_task_at_work(tmp_path: Path) -> None:
-    turns = [[{"wait": 0.5}, *DONE]]
+    turns: list[list[dict[str, JsonValue]]] = [[{"wait": 0.5}, *DONE]]
     async with jupyter_server(tmp_path, turns) as server, IpcClient.connect(server.door.address) as watching:
         async with NodeClient.connect(server.door) as client:
             client.send("StartNewTask", {"configuration": {}, "text": "go"})
@@ -170,8 +171,8 @@ def _recorded(audit_log: Path) -> list[tuple[str, str, str | None]]:
     return [(line["action"], line["via"], line["conversation"]) for line in lines]
 
 
-def _asks(event: dict[str, JsonValue], kind: str) -> bool:
+def _asks(event: ParsedJson, kind: str) -> bool:
     if event["eventName"] != "message":
         return False
     message = event["payload"][0]["message"]
-    return message.get("ask") == kind and not message.get("partial")
+    return bool(message.get("ask") == kind and not message.get("partial"))

@@ -16,6 +16,7 @@ from hdsp_agent.local import LocalModel
 from hdsp_agent.local import _local_models as local_models_module
 from hdsp_agent.local import _model_list as catalogue_module
 from hdsp_agent.local import _runtime as runtime_module
+from tests.jupyter_fetch import Fetch
 
 from .weights import CONTENT, Hub, hub, model_of, real_weights
 
@@ -42,7 +43,7 @@ def listed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[dict[str
 class Api:
     """The endpoints, with errors as answers."""
 
-    def __init__(self, jp_fetch) -> None:
+    def __init__(self, jp_fetch: Fetch) -> None:
         self._fetch = jp_fetch
 
     async def ask(self, verb: str, *path: str, body: object = None) -> tuple[int, dict[str, Any]]:
@@ -65,7 +66,7 @@ class Api:
 
 
 @pytest.fixture
-def api(jp_fetch) -> Api:
+def api(jp_fetch: Fetch) -> Api:
     return Api(jp_fetch)
 
 

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from hdsp_agent.agent import TaskManager, TaskRequest, headless_agent
 from hdsp_agent.config import OperatorPolicy
 from hdsp_agent.messages import NotebookRef, TaskId
-from hdsp_agent.persistence import FileStore
+from hdsp_agent.persistence import TaskStore
 
 from .weights import REAL_FOLDER, real_weights
 
@@ -36,13 +36,13 @@ async def ended(manager: TaskManager, task_id: TaskId) -> None:
         await asyncio.sleep(0.1)
 
 
-async def answer(store: FileStore, task_id: TaskId) -> str:
+async def answer(store: TaskStore, task_id: TaskId) -> str:
     reader = await store.view(task_id)
     results = [message.text or "" async for message in reader.ui.iterate() if message.say == "completion_result"]
     return results[-1]
 
 
-async def accounts(store: FileStore, task_id: TaskId) -> list[dict[str, float]]:
+async def accounts(store: TaskStore, task_id: TaskId) -> list[dict[str, float]]:
     """What each request took."""
     reader = await store.view(task_id)
     return [
@@ -54,7 +54,7 @@ async def test_it_adds_and_runs_a_cell_and_tells_what_that_showed(tmp_path: Path
     await real_weights(CODER)
     workspace = tmp_path / "work"
     workspace.mkdir()
-    cell = {
+    cell: dict[str, JsonValue] = {
         "cell_type": "code", "id": "c1", "source": "prices = [12, 30, 18]", "metadata": {}, "outputs": [],
         "execution_count": None,
     }  # fmt: skip

@@ -10,7 +10,8 @@ import urllib.error
 import urllib.request
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -241,7 +242,7 @@ async def test_the_agent_s_profiles_reach_it(tmp_path: Path) -> None:
 async def test_its_models_are_listed_and_an_operator_can_forbid_them(tmp_path: Path) -> None:
     assert [model.id for model in await list_models(profile())] == ["qwen2.5-coder-0.5b-instruct", SMALL]
     for policy in (OperatorPolicy(allow_local_models=False), OperatorPolicy(allowed_providers=("anthropic",))):
-        models = LocalModels(tmp_path, policy=lambda policy=policy: policy)
+        models = LocalModels(tmp_path, policy=partial(replace, policy))
         assert not models.allowed
         with pytest.raises(ForbiddenByOperator):
             await open_client(profile(), policy=policy, local=models)

@@ -29,7 +29,7 @@ from hdsp_agent.messages import (
     TaskToolFailed,
 )
 from hdsp_agent.providers import ModelError, TextDelta, ThinkingDelta, ThinkingDone, call_tool, say
-from hdsp_agent.providers._scripted import Turn
+from hdsp_agent.providers._scripted import Step, Turn
 from hdsp_agent.tools import ToolRegistry
 from tests.agent.scripted_agent import Agent, running_agent, until
 from tests.notebooks.headless import headless_notebooks
@@ -78,8 +78,8 @@ CALLS: list[tuple[str, dict[str, JsonValue]]] = [
 
 
 def turns() -> list[Turn]:
-    thinking = [ThinkingDelta("Let me see. "), ThinkingDone("sig"), TextDelta("I begin. ")]
-    played: list[Turn] = [call_tool(name, given, id=f"c{at}") for at, (name, given) in enumerate(CALLS)]
+    thinking: list[Step] = [ThinkingDelta("Let me see. "), ThinkingDone("sig"), TextDelta("I begin. ")]
+    played: list[list[Step]] = [call_tool(name, given, id=f"c{at}") for at, (name, given) in enumerate(CALLS)]
     return [
         [*thinking, *played[0]],
         *played[1:],

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from typing import cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pydantic import BaseModel, TypeAdapter
+from pydantic import TypeAdapter
 
 from hdsp_agent import messages
 from hdsp_agent.errors import InvalidSetting
 from hdsp_agent.messages import AckFailed, AckOk, ErrorBody, ServerAck, error_body
+from hdsp_agent.wire import WireModel
 from tests.messages.vocabulary_samples import arms, both, full, wires
 
 UNIONS = {
@@ -24,7 +26,7 @@ UNIONS = {
     "IpcMessage": messages.IpcMessage,
     "CommandExecutionStatus": messages.CommandExecutionStatus,
 }
-OBJECTS = [
+OBJECTS: list[type[WireModel]] = [
     messages.ApiMessage,
     messages.ClineApiReqInfo,
     messages.ClineAskUseMcpServer,
@@ -33,12 +35,14 @@ OBJECTS = [
     messages.FollowUpData,
     messages.HistoryItem,
 ]
-ADAPTERS: dict[str, TypeAdapter[object]] = {name: TypeAdapter(union) for name, union in UNIONS.items()}
+ADAPTERS: dict[str, TypeAdapter[object]] = {
+    name: TypeAdapter(cast(type[object], union)) for name, union in UNIONS.items()
+}
 ARMS = [(name, model) for name, union in UNIONS.items() for model in arms(union)]
 
 
 @pytest.mark.parametrize("model", [model for _, model in ARMS] + OBJECTS, ids=lambda model: model.__name__)
-def test_a_sample_of_each_model_is_read_back_as_it_was(model: type[BaseModel]) -> None:
+def test_a_sample_of_each_model_is_read_back_as_it_was(model: type[WireModel]) -> None:
     for _, wire in both(model):
         value = model.model_validate(wire)
         assert model.model_validate_json(value.to_json()) == value
@@ -46,7 +50,7 @@ def test_a_sample_of_each_model_is_read_back_as_it_was(model: type[BaseModel]) -
 
 
 @pytest.mark.parametrize(("name", "model"), ARMS, ids=lambda value: getattr(value, "__name__", value))
-def test_the_union_finds_the_model_by_its_tag(name: str, model: type[BaseModel]) -> None:
+def test_the_union_finds_the_model_by_its_tag(name: str, model: type[WireModel]) -> None:
     assert type(ADAPTERS[name].validate_python(full(model))) is model
 
 
@@ -56,7 +60,7 @@ def test_the_union_finds_the_model_by_its_tag(name: str, model: type[BaseModel])
 def test_anything_a_union_accepts_survives_the_wire(name: str, data: st.DataObject) -> None:
     model = data.draw(st.sampled_from(arms(UNIONS[name])))
     value = ADAPTERS[name].validate_python(data.draw(wires(model)))
-    assert isinstance(value, BaseModel)
+    assert isinstance(value, WireModel)
     assert ADAPTERS[name].validate_json(value.to_json()) == value
 
 

@@ -8,12 +8,38 @@ import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import get_args
+from typing import TypedDict, cast, get_args
 
 from hypothesis import strategies as st
-from pydantic import BaseModel, JsonValue, TypeAdapter
+from pydantic import JsonValue, TypeAdapter
 
-Schema = Mapping[str, JsonValue]
+from hdsp_agent.wire import WireModel
+
+Schema = TypedDict(
+    "Schema",
+    {
+        "$ref": str,
+        "$defs": "dict[str, Schema]",
+        "type": str,
+        "const": JsonValue,
+        "enum": list[JsonValue],
+        "anyOf": "list[Schema]",
+        "oneOf": "list[Schema]",
+        "pattern": str,
+        "minLength": int,
+        "maxLength": int,
+        "minimum": int,
+        "maximum": int,
+        "prefixItems": "list[Schema]",
+        "items": "Schema",
+        "minItems": int,
+        "properties": "dict[str, Schema]",
+        "required": list[str],
+        "additionalProperties": "Schema | bool",
+    },
+    total=False,
+)
+Definitions = Mapping[str, Schema]
 
 # What a pattern or a name asks for that a generated text would not be.
 _MATCHING = {
@@ -38,36 +64,36 @@ def node() -> str:
     return found
 
 
-def arms(union: object) -> list[type[BaseModel]]:
+def arms(union: object) -> list[type[WireModel]]:
     """The models of a discriminated union."""
     return list(get_args(get_args(union)[0]))
 
 
 @cache
-def schema_of(kind: type[BaseModel]) -> Schema:
+def schema_of(kind: type[WireModel]) -> Schema:
     """The JSON Schema of a model."""
-    return kind.model_json_schema()
+    return cast(Schema, kind.model_json_schema())
 
 
-def minimal(kind: type[BaseModel]) -> dict[str, JsonValue]:
+def minimal(kind: type[WireModel]) -> dict[str, JsonValue]:
     """The JSON of a model with only what it cannot do without."""
     schema = schema_of(kind)
     return _object(schema, schema.get("$defs", {}), full=False)
 
 
-def full(kind: type[BaseModel]) -> dict[str, JsonValue]:
+def full(kind: type[WireModel]) -> dict[str, JsonValue]:
     """The JSON of a model with every field."""
     schema = schema_of(kind)
     return _object(schema, schema.get("$defs", {}), full=True)
 
 
-def both(kind: type[BaseModel]) -> Iterator[tuple[str, dict[str, JsonValue]]]:
+def both(kind: type[WireModel]) -> Iterator[tuple[str, dict[str, JsonValue]]]:
     """The two, as the model itself writes them."""
     for name, sample in (("minimal", minimal(kind)), ("full", full(kind))):
         yield name, TypeAdapter(kind).validate_python(sample).to_wire()
 
 
-def _object(schema: Schema, definitions: Schema, *, full: bool) -> dict[str, JsonValue]:
+def _object(schema: Schema, definitions: Definitions, *, full: bool) -> dict[str, JsonValue]:
     required = schema.get("required", [])
     return {
         name: _value(part, definitions, full=full)
@@ -76,13 +102,12 @@ def _object(schema: Schema, definitions: Schema, *, full: bool) -> dict[str, Jso
     }
 
 
-def _value(schema: Schema, definitions: Schema, *, full: bool) -> JsonValue:
+def _value(schema: Schema, definitions: Definitions, *, full: bool) -> JsonValue:
     if "$ref" in schema:
         name = str(schema["$ref"]).rpartition("/")[2]
         return _value(definitions[name], definitions, full=full and name not in _WITH_RULES_OF_THEIR_OWN)
-    for keyword in ("anyOf", "oneOf"):
-        if keyword in schema:
-            return _value(schema[keyword][0], definitions, full=full)
+    if options := schema.get("anyOf") or schema.get("oneOf"):
+        return _value(options[0], definitions, full=full)
     if "const" in schema:
         return schema["const"]
     if "enum" in schema:
@@ -90,7 +115,7 @@ def _value(schema: Schema, definitions: Schema, *, full: bool) -> JsonValue:
     return _value_of_type(schema, definitions, full=full)
 
 
-def _value_of_type(schema: Schema, definitions: Schema, *, full: bool) -> JsonValue:
+def _value_of_type(schema: Schema, definitions: Definitions, *, full: bool) -> JsonValue:
     match schema.get("type"):
         case "string":
             return _MATCHING[schema["pattern"]] if "pattern" in schema else "text"
@@ -105,19 +130,20 @@ def _value_of_type(schema: Schema, definitions: Schema, *, full: bool) -> JsonVa
                 return [_value(item, definitions, full=full) for item in schema["prefixItems"]]
             return [_value(schema["items"], definitions, full=full)] if full or schema.get("minItems") else []
         case "object":
-            if isinstance(schema.get("additionalProperties"), dict):
-                return {"key": _value(schema["additionalProperties"], definitions, full=full)} if full else {}
-            if schema.get("additionalProperties") is True:
+            values = schema.get("additionalProperties", False)
+            if not isinstance(values, bool):
+                return {"key": _value(values, definitions, full=full)} if full else {}
+            if values:
                 return {"key": [1, None, "text"]} if full else {}
             return _object(schema, definitions, full=full)
         case _:
             return {"anything": [True, 1.5]}
 
 
-def wires(kind: type[BaseModel]) -> st.SearchStrategy[dict[str, JsonValue]]:
+def wires(kind: type[WireModel]) -> st.SearchStrategy[dict[str, JsonValue]]:
     """Any JSON the model accepts."""
     schema = schema_of(kind)
-    return _strategy(schema, schema.get("$defs", {}))
+    return cast("st.SearchStrategy[dict[str, JsonValue]]", _strategy(schema, schema.get("$defs", {})))
 
 
 json_values: st.SearchStrategy[JsonValue] = st.recursive(
@@ -131,15 +157,14 @@ json_values: st.SearchStrategy[JsonValue] = st.recursive(
 )
 
 
-def _strategy(schema: Schema, definitions: Schema) -> st.SearchStrategy[JsonValue]:
+def _strategy(schema: Schema, definitions: Definitions) -> st.SearchStrategy[JsonValue]:
     if "$ref" in schema:
         name = str(schema["$ref"]).rpartition("/")[2]
         if name in _WITH_RULES_OF_THEIR_OWN:
             return st.just(_value(schema, definitions, full=False))
         return _strategy(definitions[name], definitions)
-    for keyword in ("anyOf", "oneOf"):
-        if keyword in schema:
-            return st.one_of([_strategy(part, definitions) for part in schema[keyword]])
+    if options := schema.get("anyOf") or schema.get("oneOf"):
+        return st.one_of([_strategy(part, definitions) for part in options])
     if "const" in schema:
         return st.just(schema["const"])
     if "enum" in schema:
@@ -147,7 +172,7 @@ def _strategy(schema: Schema, definitions: Schema) -> st.SearchStrategy[JsonValu
     return _strategy_of_type(schema, definitions)
 
 
-def _strategy_of_type(schema: Schema, definitions: Schema) -> st.SearchStrategy[JsonValue]:
+def _strategy_of_type(schema: Schema, definitions: Definitions) -> st.SearchStrategy[JsonValue]:
     match schema.get("type"):
         case "string":
             if "pattern" in schema:
@@ -173,12 +198,12 @@ def _strategy_of_type(schema: Schema, definitions: Schema) -> st.SearchStrategy[
             return json_values
 
 
-def _object_strategy(schema: Schema, definitions: Schema) -> st.SearchStrategy[JsonValue]:
-    values = schema.get("additionalProperties")
-    if isinstance(values, dict):
+def _object_strategy(schema: Schema, definitions: Definitions) -> st.SearchStrategy[JsonValue]:
+    values = schema.get("additionalProperties", False)
+    if not isinstance(values, bool):
         keys = st.text(min_size=1, max_size=8)
         return st.dictionaries(keys, _strategy(values, definitions), max_size=2)
-    if values is True and "properties" not in schema:
+    if values and "properties" not in schema:
         return st.dictionaries(st.text(max_size=8), json_values, max_size=2)
     required = schema.get("required", [])
     parts = {name: _strategy(part, definitions) for name, part in schema.get("properties", {}).items()}

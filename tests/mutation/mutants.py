@@ -6,7 +6,7 @@ import ast
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeGuard
 
 __all__ = ["Mutant", "mutants_of"]
 
@@ -142,7 +142,7 @@ def _conditions(node: ast.AST) -> Iterator[_Change]:
                 yield _set(node, "values", [*node.values[:number], turned, *node.values[number + 1 :]])
 
 
-def _is_not(node: ast.expr) -> bool:
+def _is_not(node: ast.expr) -> TypeGuard[ast.UnaryOp]:
     return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
 
 

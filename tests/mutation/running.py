@@ -145,4 +145,4 @@ def _plant(job: Job) -> None:
     def get_code(loader: importlib.machinery.SourceFileLoader, fullname: str) -> CodeType | None:
         return code if Path(loader.path).resolve() == path else whole(loader, fullname)
 
-    importlib.machinery.SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
+    importlib.machinery.SourceFileLoader.get_code = get_code  # type: ignore[method-assign, assignment]  # this file alone is another

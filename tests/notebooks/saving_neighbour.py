@@ -17,7 +17,12 @@ from .odd_notebooks import code, notebook
 def main(folder: Path, name: str, cells: int) -> None:
     """Save until told to stop."""
     stop = threading.Event()
-    threading.Thread(target=lambda: (sys.stdin.read(), stop.set()), daemon=True).start()
+
+    def listen() -> None:
+        sys.stdin.read()
+        stop.set()
+
+    threading.Thread(target=listen, daemon=True).start()
     logging.disable()
     with manager_on(folder, "sync") as manager:
         number = 0

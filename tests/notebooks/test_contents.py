@@ -28,6 +28,7 @@ from hdsp_agent.messages import (
     SetOutputs,
 )
 from hdsp_agent.notebooks import CellConflict, EditSource, source_hash
+from hdsp_agent.notebooks._document import Operation
 from hdsp_agent.notebooks._saved_form import as_read
 from hdsp_agent.notebooks.documents.contents import ContentsNotebooks
 
@@ -126,12 +127,19 @@ class Interfering(AsyncFileContentsManager):
     saved = 0
     was_read = False
 
-    async def get(self, path: str, content: bool = True, **more: object) -> dict[str, object]:
+    async def get(
+        self,
+        path: str,
+        content: bool = True,
+        type: str | None = None,
+        format: str | None = None,
+        require_hash: bool = False,
+    ) -> dict[str, object]:
         if not content and self.was_read and self.saved < self.times:
             self.saved += 1
             write(Path(self.root_dir), path, notebook(code(["a = 1"]), text_cell([f"theirs {self.saved}"])))
         self.was_read = content
-        model: dict[str, object] = await super().get(path, content=content, **more)
+        model: dict[str, object] = await super().get(path, content, type, format, require_hash)
         return model
 
 
@@ -247,7 +255,7 @@ async def test_sealed_outputs_are_trusted_again(folder: Path, any_manager: FileC
     signatures = await _seals(notebooks)
     await document.apply([AppendOutput(cell_id=A, output=HTML), ReplaceSource(cell_id=B, source="other")])
     assert not any(await _trusted(any_manager)) and not await _seals(notebooks)
-    back = [SetOutputs(cell_id=A, outputs=[HTML]), ReplaceSource(cell_id=B, source="b"), *NEW_CELL]
+    back: list[Operation] = [SetOutputs(cell_id=A, outputs=[HTML]), ReplaceSource(cell_id=B, source="b"), *NEW_CELL]
     await document.apply(back, signatures=signatures)
     assert all(await _trusted(any_manager)) and await _seals(notebooks) == signatures
 
@@ -384,10 +392,17 @@ async def test_a_file_that_is_not_there_is_never_made(folder: Path, manager: Fil
 class Vanishing(AsyncFileContentsManager):
     """The file is deleted after it was read."""
 
-    async def get(self, path: str, content: bool = True, **more: object) -> dict[str, object]:
+    async def get(
+        self,
+        path: str,
+        content: bool = True,
+        type: str | None = None,
+        format: str | None = None,
+        require_hash: bool = False,
+    ) -> dict[str, object]:
         if not content:
             (Path(self.root_dir) / path).unlink(missing_ok=True)
-        model: dict[str, object] = await super().get(path, content=content, **more)
+        model: dict[str, object] = await super().get(path, content, type, format, require_hash)
         return model
 
 
@@ -525,7 +540,7 @@ class _HttpError(Exception):
 
 async def test_a_manager_without_files_or_hashes_serves_too() -> None:
     database = Database()
-    notebooks = ContentsNotebooks(database)
+    notebooks = ContentsNotebooks(database)  # type: ignore[arg-type]  # it knows no hashes
     assert notebooks.root() is None
     await notebooks.create("a.ipynb")
     document = notebooks.document("a.ipynb")

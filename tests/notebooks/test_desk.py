@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import pytest
@@ -22,6 +22,7 @@ from hdsp_agent.messages import (
     SetCellMetadata,
     SetNotebookMetadata,
     SetOutputs,
+    TaskId,
 )
 from hdsp_agent.notebooks import (
     CellConflict,
@@ -69,12 +70,12 @@ class Room:
 
     async def apply(
         self,
-        operations: list[Operation],
+        operations: Sequence[Operation],
         *,
         save: bool = True,
-        task_id: str | None = None,
+        task_id: TaskId | None = None,
         review: bool = False,
-        signatures: Collection[str] = (),
+        signatures: Collection[str] | None = None,
     ) -> Applied:
         return Applied(None, True, (), "of the room")
 

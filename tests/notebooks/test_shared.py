@@ -33,6 +33,7 @@ from hdsp_agent.messages import (
 )
 from hdsp_agent.notebooks import CellConflict, EditSource, NotebookAccess, source_hash
 from tests.collaboration import Colleague, collaboration_config, in_room, require_collaboration
+from tests.jupyter_fetch import Fetch
 
 from ..timing import until
 
@@ -83,7 +84,7 @@ def file(jp_root_dir: Path) -> Path:
 
 @pytest.fixture
 def opened(
-    services: Services, jp_fetch: Any, jp_http_port: int, jp_base_url: str, jp_auth_header: dict[str, str]
+    services: Services, jp_fetch: Fetch, jp_http_port: int, jp_base_url: str, jp_auth_header: dict[str, str]
 ) -> Open:
     """Has a colleague open a notebook."""
     server = f"ws://127.0.0.1:{jp_http_port}{jp_base_url}"
@@ -309,7 +310,7 @@ async def test_outputs_are_set_appended_and_cleared(access: NotebookAccess, file
 
 
 async def test_a_renamed_notebook_is_found_again(
-    access: NotebookAccess, file: Path, opened: Open, jp_fetch: Any, jp_root_dir: Path
+    access: NotebookAccess, file: Path, opened: Open, jp_fetch: Fetch, jp_root_dir: Path
 ) -> None:
     async with opened() as colleague:
         document = access.document(PATH)
@@ -323,7 +324,7 @@ async def test_a_renamed_notebook_is_found_again(
 
 
 async def test_a_deleted_notebook_is_not_written_again(
-    access: NotebookAccess, file: Path, opened: Open, jp_fetch: Any
+    access: NotebookAccess, file: Path, opened: Open, jp_fetch: Fetch
 ) -> None:
     async with opened():
         document = access.document(PATH)

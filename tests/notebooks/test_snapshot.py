@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from hdsp_agent.errors import InvalidInput, NotFound
-from hdsp_agent.messages import CellId, JsonObject
+from hdsp_agent.messages import CellId, JsonObject, OutputDetail
 from hdsp_agent.notebooks import (
     NotebookSnapshot,
     OutputSummary,
@@ -20,13 +20,14 @@ from hdsp_agent.notebooks import (
     snapshot_of,
     without_escapes,
 )
+from tests.parsed_json import parsed
 
 from ..timing import processor_time
 from .odd_notebooks import ODD_NOTEBOOKS, code, notebook, text_cell
 
 
-def seen(of: JsonObject, **more: str) -> NotebookSnapshot:
-    return snapshot_of(of, path="a.ipynb", revision="1", source="disk", **more)
+def seen(of: JsonObject, outputs: OutputDetail = "none") -> NotebookSnapshot:
+    return snapshot_of(of, path="a.ipynb", revision="1", source="disk", outputs=outputs)
 
 
 def stream(text: str) -> JsonObject:
@@ -86,7 +87,7 @@ def test_outputs_come_in_the_detail_asked_for() -> None:
     assert none.outputs == () and none.has_outputs
     assert none.output_summary == OutputSummary(count=4, characters=86, images=1, error="ValueError")
     full = seen(odd, outputs="full").cells[0].outputs
-    assert full[2]["data"]["text/html"] == "<table>\n</table>"
+    assert parsed(full)[2]["data"]["text/html"] == "<table>\n</table>"
     assert full[0]["text"] == "\x1b[31mred\x1b[0m\n"
     bounded = seen(odd, outputs="bounded").cells[0].outputs
     assert bounded == (

@@ -13,8 +13,16 @@ import pytest
 from jupyter_server.services.contents.filemanager import FileContentsManager
 
 from hdsp_agent.errors import Unavailable
-from hdsp_agent.messages import CellId, ChangeOutputsMessage, ClearOutputs, DeleteCell, NotebookWorkMessage
-from hdsp_agent.notebooks import LiveOutputs, NotebookAccess, _live_outputs
+from hdsp_agent.messages import (
+    ApplyNotebookOperationsMessage,
+    CellId,
+    ChangeOutputsMessage,
+    ClearOutputs,
+    DeleteCell,
+    NotebookOperationsResultRequest,
+    NotebookWorkMessage,
+)
+from hdsp_agent.notebooks import LiveOutputs, NotebookAccess, TabView, _live_outputs
 from hdsp_agent.notebooks.documents.contents import ContentsNotebooks
 from hdsp_agent.notebooks.kernels import CellRunSpec, Run
 
@@ -204,11 +212,11 @@ async def test_closing_while_outputs_are_put_into_the_notebook_loses_none(
         asked = asyncio.Event()
         apply = show.tabs.apply
 
-        async def slow(*arguments: Any) -> Any:
+        async def slow(tab: TabView, message: ApplyNotebookOperationsMessage) -> NotebookOperationsResultRequest:
             if not asked.is_set():
                 asked.set()
                 await asyncio.sleep(60)
-            return await apply(*arguments)
+            return await apply(tab, message)
 
         show.tabs.apply = slow  # type: ignore[method-assign]  # a page that takes its time, once
         run = await show.start("print('kept')")
@@ -251,7 +259,7 @@ async def test_outputs_that_cannot_be_kept_are_told_of_and_nobody_waits_for_ever
     async with theatre(folder, manager, "print(1)") as show:
         show.look()
 
-        async def refuses(*_: Any) -> Any:
+        async def refuses(tab: TabView, message: ApplyNotebookOperationsMessage) -> NotebookOperationsResultRequest:
             raise Unavailable("The page does not save.")
 
         show.tabs.apply = refuses  # type: ignore[method-assign]  # a page with a dialog open
@@ -259,7 +267,7 @@ async def test_outputs_that_cannot_be_kept_are_told_of_and_nobody_waits_for_ever
         await show.finish(run)
         assert "The page does not save." in str(show.live_outputs.problem(run))
 
-        async def breaks(*_: Any) -> Any:
+        async def breaks(tab: TabView, message: ApplyNotebookOperationsMessage) -> NotebookOperationsResultRequest:
             raise ZeroDivisionError
 
         show.tabs.apply = breaks  # type: ignore[method-assign]  # what nobody foresaw
@@ -321,7 +329,7 @@ async def test_outputs_that_a_tab_kept_out_are_put_in_when_it_is_there_again(
     async with theatre(folder, manager, "print(1)") as show:
         page = show.look()
 
-        async def refuses(*_: Any) -> Any:
+        async def refuses(tab: TabView, message: ApplyNotebookOperationsMessage) -> NotebookOperationsResultRequest:
             raise Unavailable("The page is on a laptop that sleeps.")
 
         with monkeypatch.context() as patched:

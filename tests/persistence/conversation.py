@@ -124,7 +124,7 @@ class Conversation:
         """A truncation as the agent does it; the time of its event if there was one."""
         event = self.tick()
         mark = await self.manager.truncate(truncation_id=name, event_ts=event, fraction=fraction)
-        return mark and self.say(name, say="sliding_window_truncation", ts=event)
+        return None if mark is None else self.say(name, say="sliding_window_truncation", ts=event)
 
     async def seen(self) -> list[str]:
         """The texts on screen."""

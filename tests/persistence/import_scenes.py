@@ -37,8 +37,8 @@ async def a_store(home: Path) -> AsyncIterator[FileStore]:
         await store.stop()
 
 
-async def bring(source: Path, store: TaskStore, **options: bool) -> TaskImportReport:
-    return await import_tasks(source, store, None, masker=None, **options)
+async def bring(source: Path, store: TaskStore, *, dry_run: bool = False) -> TaskImportReport:
+    return await import_tasks(source, store, None, masker=None, dry_run=dry_run)
 
 
 def texts_of(record: ApiRecord | ApiMessage) -> str:

@@ -15,13 +15,15 @@ import resource
 import sqlite3
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from hdsp_agent.errors import Conflict
 from hdsp_agent.messages import TaskId
-from hdsp_agent.persistence import FileStore, NewTaskRecord
+from hdsp_agent.persistence import DamageNotice, FileStore, NewTaskRecord
 from hdsp_agent.persistence._backends import DATABASE_NAME
 from hdsp_agent.persistence.exchange._migration import migrate
+from hdsp_agent.persistence.files._state_keeper import HEARTBEAT_SECONDS
 from hdsp_agent.persistence.sqlite._sqlite_store import SqliteStore
 
 from . import killed_task
@@ -30,20 +32,24 @@ from .refused_task import until_refused
 RACED = TaskId("raced")
 
 
-def sqlite_store(home: Path, **options: object) -> SqliteStore:
-    return SqliteStore(home / DATABASE_NAME, **options)
+def sqlite_store(
+    home: Path, *, heartbeat_seconds: float = HEARTBEAT_SECONDS, on_damage: Callable[[DamageNotice], None] | None = None
+) -> SqliteStore:
+    return SqliteStore(home / DATABASE_NAME, heartbeat_seconds=heartbeat_seconds, on_damage=on_damage)
 
 
 def kill(home: Path, rounds: int, seed: int) -> dict[str, object]:
     random.seed(seed)
     # The scene is the same as with files.
-    killed_task.FileStore = sqlite_store
+    killed_task.FileStore = sqlite_store  # type: ignore[attr-defined, assignment]  # in place of files
     asyncio.run(killed_task.warm_up(home / "warm-up"))
     wrong: list[str] = []
     started = messages = 0
     for number in range(rounds):
         if number % killed_task.ROUNDS_PER_TASK == 0:
-            acknowledged = {stream: {} for stream in ("api", "ui", "tools", "summaries", "marks")}
+            acknowledged: killed_task.Acknowledged = {
+                stream: {} for stream in ("api", "ui", "tools", "summaries", "marks")
+            }
             there = False
         place = home / str(number // killed_task.ROUNDS_PER_TASK)
         for stream, key, text in killed_task.kill_one(place, f"round {number}", random.choice((0.005, 0.02, 0.05))):

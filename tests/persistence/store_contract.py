@@ -26,6 +26,7 @@ from hdsp_agent.persistence import (
     TaskStore,
     ToolDraft,
 )
+from hdsp_agent.persistence._protocol import Place
 
 from ..timing import until
 
@@ -334,7 +335,7 @@ class StoreContract(ABC):
             state = await (await store.view(log.task_id)).read_state()
             assert (state.status, state.resumable) == (status, status == "failed")
             assert (state.error is not None and "processing" in state.error) is (status == "failed")
-            place = "running" if status == "paused" else "completed"
+            place: Place = "running" if status == "paused" else "completed"
             assert await store.tasks(place) == [log.task_id]
             assert await store.recover() == []
             assert (await store.resume(log.task_id)).state.status == "processing"

@@ -41,7 +41,7 @@ log.append(lines[1:])
 """
 
 
-def entries(path: Path) -> list[dict[str, str]]:
+def entries(path: Path) -> list[dict[str, str | None]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
@@ -68,7 +68,7 @@ def test_several_processes_lose_no_line_when_the_file_is_full(tmp_path: Path) ->
     assert [process.wait() for process in running] == [0, 0]
     files = [file for file in tmp_path.glob("audit.jsonl*") if not file.name.endswith(".lock")]
     assert len(files) > 3 and all(file.stat().st_size < 20_500 for file in files)
-    kept = sorted(entry["conversation"] for file in files for entry in entries(file))
+    kept = sorted(str(entry["conversation"]) for file in files for entry in entries(file))
     assert kept == sorted(f"{name}-{number}" for name in ("one", "two") for number in range(300))
 
 
@@ -85,7 +85,7 @@ def test_the_oldest_lines_go_in_the_end(tmp_path: Path) -> None:
         log.append([AuditEntry.now("kim", "read", "GET tasks/{task}", str(number))])
     files = sorted(file for file in tmp_path.glob("audit.jsonl*") if not file.name.endswith(".lock"))
     assert [file.name for file in files] == ["audit.jsonl", "audit.jsonl.1", "audit.jsonl.2"]
-    numbers = [int(entry["conversation"]) for file in reversed(files) for entry in entries(file)]
+    numbers = [int(str(entry["conversation"])) for file in reversed(files) for entry in entries(file)]
     assert numbers == list(range(numbers[0], 100)) and numbers[0] > 50
 
 

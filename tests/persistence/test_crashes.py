@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -127,7 +127,12 @@ class Disk:
     def installed(self) -> Iterator[None]:
         with pytest.MonkeyPatch.context() as patch:
             close = os.close
-            patch.setattr(os, "close", lambda descriptor: (self.close(descriptor), close(descriptor))[1])
+
+            def closing(descriptor: int) -> None:
+                self.close(descriptor)
+                close(descriptor)
+
+            patch.setattr(os, "close", closing)
             for name in WATCHED:
                 patch.setattr(os, name, self.wrap(name, getattr(os, name)))
             yield
@@ -196,7 +201,7 @@ async def look(home: Path, expected: Conversation, *, exactly: bool) -> None:
             assert not any(expected.acknowledged.values())
             return
         log = await store.resume(TASK)
-        held = {
+        held: dict[str, Sequence[object]] = {
             "api": [str(record.content) async for record in log.api.iterate()],
             "ui": [message.text async for message in log.ui.iterate()],
             "tools": [record.tool_name async for record in log.tools.iterate()],

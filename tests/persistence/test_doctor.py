@@ -56,7 +56,7 @@ async def kinds(home: Path, *, repair: bool = False) -> list[str]:
 async def mended(home: Path) -> list[str]:
     report = await examine(home, repair=True)
     assert report.problems == []
-    kinds_mended = sorted({finding.kind for finding in report.mended})
+    kinds_mended: list[str] = sorted({finding.kind for finding in report.mended})
     assert (await examine(home)).problems == []
     return kinds_mended
 

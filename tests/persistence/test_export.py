@@ -17,7 +17,7 @@ import nbformat
 import pytest
 
 from hdsp_agent.errors import Conflict, InvalidInput, NotFound
-from hdsp_agent.messages import AnyAsk, AnySay, ClineMessage, HistoryItem, TaskId
+from hdsp_agent.messages import AnyAsk, AnySay, ClineMessage, HistoryItem, JsonObject, TaskId
 from hdsp_agent.persistence import (
     ApiDraft,
     FileStore,
@@ -53,7 +53,7 @@ async def a_store(home: Path) -> AsyncIterator[FileStore]:
         await store.stop()
 
 
-async def told(store: FileStore, task_id: TaskId) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
+async def told(store: FileStore, task_id: TaskId) -> tuple[list[JsonObject], list[JsonObject]]:
     """The effective histories, less when and under which numbers they were recorded."""
     reader = await store.view(task_id)
     marks = [mark async for mark in reader.marks.iterate()]
@@ -381,9 +381,9 @@ async def test_any_conversation_is_the_same_after_a_journey_through_roo_s_layout
         for name, conversation in talks.items():
             reader = await store.view(TaskId(name))
             marks = [mark async for mark in reader.marks.iterate()]
-            api = effective_api([record async for record in reader.api.iterate()], marks)
-            assert without_markers([text_of(record) for record in api]) == without_markers(await conversation.sent())
+            kept = effective_api([record async for record in reader.api.iterate()], marks)
+            assert without_markers([text_of(record) for record in kept]) == without_markers(await conversation.sent())
             # Ours may say once for several markers side by side what came out of them one by one.
-            assert any(record.is_truncation_marker for record in api) == any(
+            assert any(record.is_truncation_marker for record in kept) == any(
                 "Sliding window truncation" in text for text in await conversation.sent()
             )

@@ -79,7 +79,12 @@ class TestFileStore(StoreContract):
             return lock["beats"], lock["heartbeat_at"], state["updated_at"]
 
         first, acquired = look(), json.loads((folder / ".lock").read_text())["acquired_at"]
-        await until(lambda: all(now > then for now, then in zip(look(), first, strict=True)))
+
+        def is_later() -> bool:
+            now = look()
+            return now[0] > first[0] and now[1] > first[1] and now[2] > first[2]
+
+        await until(is_later)
         assert json.loads((folder / ".lock").read_text())["acquired_at"] == acquired
         await store.stop()
 

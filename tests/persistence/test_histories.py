@@ -33,7 +33,8 @@ def done(coroutine: Coroutine[object, object, T]) -> T:
     try:
         coroutine.send(None)
     except StopIteration as stop:
-        return stop.value
+        outcome: T = stop.value
+        return outcome
     raise AssertionError("It waits for something.")
 
 
@@ -189,7 +190,9 @@ class Histories(RuleBasedStateMachine):
         tagged = roo_messages(self.talk.api, self.talk.marks)
         folds = [mark for mark in replay(self.talk.marks).applied if isinstance(mark, CondenseMark | TruncateMark)]
         gone = [mark for mark in folds if mark.event_ts > ts or (mark.event_ts == ts and not include)]
-        ids = {mark.condense_id if isinstance(mark, CondenseMark) else mark.truncation_id for mark in gone}
+        ids: set[str | None] = {
+            mark.condense_id if isinstance(mark, CondenseMark) else mark.truncation_id for mark in gone
+        }
         mark = done(self.talk.manager.rewind_to_timestamp(ts, include_target_message=include))
         after = self.state()
         assert after[0] == before[0][: place + 1 if include else place]

@@ -138,7 +138,7 @@ def folders(count: int) -> Iterator[HistoryRecord]:
 
 
 async def test_an_empty_index_fills_itself_from_the_folders(tmp_path: Path) -> None:
-    changes = []
+    changes: list[HistoryChange] = []
     async with history(tmp_path, source=lambda: folders(50), on_change=changes.append) as index:
         await eventually(index.is_complete)
         page = await index.search(HistoryQuery("본문", owner="kim"))

@@ -46,7 +46,7 @@ async def tell(process: asyncio.subprocess.Process) -> None:
 async def test_two_processes_starting_and_writing_at_once_lose_nothing(tmp_path: Path) -> None:
     async with neighbour(tmp_path, "one", 100) as one, neighbour(tmp_path, "two", 100) as two:
         await asyncio.gather(tell(one), tell(two))
-        assert await asyncio.gather(line(one), line(two)) == [b"done\n", b"done\n"]
+        assert list(await asyncio.gather(line(one), line(two))) == [b"done\n", b"done\n"]
     async with history(tmp_path) as index:
         expected = {f"{name}{n}" for name in ("one", "two") for n in range(100) if n % 10 != 9}
         assert set(await found(index, limit=500)) == expected | {"shared"}

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hdsp_agent.errors import InvalidInput
+from hdsp_agent.messages import HistorySort
 from hdsp_agent.persistence.history import _history_schema
 from hdsp_agent.persistence.history._index import HistoryRecord
 from hdsp_agent.persistence.history._query import HistoryQuery
@@ -156,7 +157,7 @@ async def test_filters_narrow_and_totals_follow(tmp_path: Path) -> None:
         ("mostRelevant", ["c", "b", "a"]),
     ],
 )
-async def test_pages_follow_the_order_asked_for(tmp_path: Path, sort: str, expected: list[str]) -> None:
+async def test_pages_follow_the_order_asked_for(tmp_path: Path, sort: HistorySort, expected: list[str]) -> None:
     async with history(tmp_path) as index:
         await index.upsert(task("a", ts=1, total_cost=0.1 + 0.2, cache_reads=10**6))
         await index.upsert(task("b", ts=2, total_cost=7.5))
@@ -212,6 +213,7 @@ async def test_a_cursor_of_another_order_is_refused(tmp_path: Path) -> None:
 _AWKWARD = st.sampled_from(
     ['"', "*", "^", ":", "(", ")", " AND ", " OR ", " NOT ", "NEAR(", "-", "+", "{", "\x00", "'", "%", "_"]
 )
+_SORTS: list[HistorySort] = ["newest", "mostRelevant"]
 _ANY = st.one_of(st.text(), st.lists(st.one_of(_AWKWARD, st.text(max_size=4))).map("".join))
 
 
@@ -221,8 +223,8 @@ async def test_no_query_is_a_syntax_error(tmp_path: Path) -> None:
         await index.upsert(task("t"), text="무엇이든 anything")
 
         @settings(max_examples=300, deadline=None)
-        @given(_ANY, st.sampled_from(["newest", "mostRelevant"]))
-        def any_text_can_be_searched(text: str, sort: str) -> None:
+        @given(_ANY, st.sampled_from(_SORTS))
+        def any_text_can_be_searched(text: str, sort: HistorySort) -> None:
             searching = asyncio.run_coroutine_threadsafe(index.search(HistoryQuery(text, sort=sort)), loop)
             page = searching.result(30)
             assert page.total == len(page.hits)

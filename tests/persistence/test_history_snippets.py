@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdsp_agent.persistence.history._snippets import Snippet, cut_snippet
+from hdsp_agent.persistence.history._snippets import Snippet, SnippetField, cut_snippet
 from hdsp_agent.persistence.history._text_normalization import fold, search_terms, tidy
 
 
@@ -46,7 +46,7 @@ def test_a_match_far_into_a_text_whose_letters_change_length_is_found() -> None:
 
 
 def test_the_title_is_preferred_and_nothing_found_is_no_snippet() -> None:
-    fields = (("title", "Plot", "plot"), ("task", "plot it", "plot it"))
+    fields: tuple[tuple[SnippetField, str, str], ...] = (("title", "Plot", "plot"), ("task", "plot it", "plot it"))
     cut = cut_snippet(fields, ["plot"])
     assert cut is not None and cut.field == "title"
     assert cut_snippet(fields, ["absent"]) is None

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -53,7 +54,7 @@ def leave(folder: Path, *, age: float = 0.0, **fields: object) -> LockRecord:
 
 @pytest.fixture
 def here() -> str:
-    return _task_locks.socket.gethostname()
+    return socket.gethostname()
 
 
 def test_a_lock_says_who_has_it_and_is_gone_when_given_up(tmp_path: Path) -> None:

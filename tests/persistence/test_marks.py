@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hdsp_agent.persistence.marks._marks import (
+    AnyMark,
     CondenseMark,
     RewindMark,
     TruncateMark,
@@ -20,7 +21,7 @@ from hdsp_agent.persistence.marks._marks import (
 from hdsp_agent.persistence.marks._replay import MarkReplay, replay
 from hdsp_agent.persistence.marks._spans import EVERYTHING, OPEN, Span, SpanSet
 
-SAMPLES = [
+SAMPLES: list[AnyMark] = [
     CondenseMark(
         id="c", ts=1, ui_end=90, api_end=5, condense_id="A", summary_seq=5, covers=[(1, 4)], after=4, event_ts=100
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hdsp_agent.config import ALL_MASKED_KINDS, keys_in_use
+from hdsp_agent.config import ALL_MASKED_KINDS, MaskedKind, keys_in_use
 from hdsp_agent.persistence.masking._masker import Masker
 from hdsp_agent.persistence.masking._rule_candidates import SecretFound, Triggers
 from hdsp_agent.persistence.masking._token_forms import token_rule
@@ -455,16 +455,17 @@ def test_the_beginning_of_a_key_in_use_is_held_back_and_given_out_when_the_text_
 
 
 def test_of_prefixes_that_begin_alike_the_longest_counts() -> None:
-    rule = token_rule("token", "TOKEN", "ab abc", "[0-9]{12}", mixed=False)
+    rule = token_rule("jwt", "TOKEN", "ab abc", "[0-9]{12}", mixed=False)
     text = "abc904716382516"
     match = rule.reach.match(text)
     assert match is not None
-    assert rule.check(text, match, 0) == SecretFound(0, len(text), "token", "TOKEN")
+    assert rule.check(text, match, 0) == SecretFound(0, len(text), "jwt", "TOKEN")
 
 
 def test_a_token_that_is_the_password_of_an_address_goes_as_either() -> None:
     text = "https://u:ghp_aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA1b2C@host/x"
-    for kinds in ({"url-password"}, {"github-token"}, {"url-password", "github-token"}):
+    every: tuple[set[MaskedKind], ...] = ({"url-password"}, {"github-token"}, {"url-password", "github-token"})
+    for kinds in every:
         assert Masker(frozenset(kinds)).mask(text) == "https://u:[GITHUB_TOKEN]@host/x"
 
 

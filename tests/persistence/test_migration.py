@@ -30,6 +30,7 @@ from hdsp_agent.persistence import (
     kept_aside,
 )
 from hdsp_agent.persistence._backends import DATABASE_NAME, Backend, open_store
+from hdsp_agent.persistence._protocol import Outcome, Place
 from hdsp_agent.persistence.exchange._migration import NotMigrated, migrate
 
 from .store_contract import asked, said
@@ -86,7 +87,8 @@ def fingerprint(home: Path) -> dict[str, str]:
 async def test_tasks_are_the_same_in_the_other_backend(tmp_path: Path, first: Backend, second: Backend) -> None:
     told: list[tuple[str, int, int | None]] = []
     async with opened(tmp_path / "a", first) as source, opened(tmp_path / "b", second) as target:
-        for name, outcome in (("one", "completed"), ("two", "failed")):
+        ends: tuple[tuple[str, Outcome], ...] = (("one", "completed"), ("two", "failed"))
+        for name, outcome in ends:
             await (await converse(source, name)).finish(outcome)
         await (await converse(source, "resting")).close()
         report = await migrate(source, target, progress=lambda *what: told.append(what))
@@ -95,7 +97,8 @@ async def test_tasks_are_the_same_in_the_other_backend(tmp_path: Path, first: Ba
         # 5 API messages, 10 forms of 5 UI messages, a tool, a summary and a mark in each.
         assert (report.tasks, report.lines, report.artifacts) == (3, 54, 3)
         assert told[0] == ("migrate tasks", 0, 3) and told[-1] == ("migrate tasks", 3, 3)
-        for place, ids in (("running", ["resting"]), ("completed", ["one", "two"])):
+        places: tuple[tuple[Place, list[str]], ...] = (("running", ["resting"]), ("completed", ["one", "two"]))
+        for place, ids in places:
             assert sorted(await target.tasks(place)) == ids
         for task_id in await source.tasks():
             before, after = await source.view(task_id), await target.view(task_id)

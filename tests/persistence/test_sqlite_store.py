@@ -191,19 +191,24 @@ class TestSqliteStore(StoreContract):
         await store.start()
         log = await store.create(NewTaskRecord())
 
-        def look() -> tuple[object, ...]:
+        def look() -> tuple[int, str, str, int, str, str]:
             with database(tmp_path) as connection:
                 asked_for = (
                     "process_id, hostname, acquired_at, beats, heartbeat_at, json_extract(state, '$.updated_at')"
                 )
-                row: tuple[object, ...] = connection.execute(
+                row: tuple[int, str, str, int, str, str] = connection.execute(
                     f"SELECT {asked_for} FROM locks JOIN tasks ON number = task"
                 ).fetchone()
                 return row
 
         first = look()
         assert first[:2] == (os.getpid(), socket.gethostname())
-        await until(lambda: all(now > then for now, then in zip(look()[3:], first[3:], strict=True)))
+
+        def is_later() -> bool:
+            now = look()
+            return now[3] > first[3] and now[4] > first[4] and now[5] > first[5]
+
+        await until(is_later)
         assert look()[:3] == first[:3]
         await log.close()
         await store.stop()
@@ -361,7 +366,8 @@ class TestSqliteStore(StoreContract):
             *(log.append_api(asked("refused"), durable=durable) for durable in (False, True)), return_exceptions=True
         )
         assert [type(error) for error in refused] == [StorageUnavailable, StorageUnavailable]
-        assert log.paused is not None and "another program keeps it locked" in str(log.paused)
+        paused = log.paused
+        assert paused is not None and "another program keeps it locked" in str(paused)
         assert [r.content for r in await (await store.view(log.task_id)).api.newest()] == ["before"]
         await holder.communicate(b"")
         assert (await log.append_api(asked("after"))).seq == 2

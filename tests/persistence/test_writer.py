@@ -151,7 +151,8 @@ async def test_a_refused_line_fails_with_all_behind_it_and_leaves_no_trace(
                 *(writer.append(log, record(n), durable=n % 2 == 0) for n in range(1, 30)), return_exceptions=True
             )
             assert all(isinstance(outcome, StorageUnavailable) for outcome in outcomes)
-            assert log.paused is not None and "space" in str(log.paused)
+            paused = log.paused
+            assert paused is not None and "space" in str(paused)
             assert (log.accepted, lines(log.path)) == (1, [record(0).strip()])
         await writer.append(log, record(1), durable=True)
         assert log.paused is None

@@ -14,7 +14,7 @@ class Refusal(NamedTuple):
     current: int | None = None
     limit: int | None = None
     output: int | None = None
-    index: int | None = None
+    index: int | None = None  # type: ignore[assignment]  # nobody looks for a place in this tuple
 
 
 REFUSALS = (

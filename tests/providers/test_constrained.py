@@ -42,7 +42,9 @@ def weak(url: str, **more: object) -> ProviderSettings:
 
 def llama(url: str, monkeypatch: pytest.MonkeyPatch) -> ProviderSettings:
     """A profile of a llama.cpp server, which is known by its port."""
-    monkeypatch.setitem(_quirks._PORTS, urlsplit(url).port, "llamacpp")
+    port = urlsplit(url).port
+    assert port is not None
+    monkeypatch.setitem(_quirks._PORTS, port, "llamacpp")
     return profile("chat", url, toolSet="compound")
 
 

@@ -12,7 +12,7 @@ from hdsp_agent.providers import ModelAnswer, ModelError, TextDelta, Timeouts
 from ..modelserver import RawServer, Reply, raw_server, refusal, sse, sse_events
 from .asking import PROTOCOLS, QUICK, ask, ask_once, opened, profile, request, user
 
-HELLO = {
+HELLO: dict[str, list[object]] = {
     "anthropic": [
         {"type": "message_start", "message": {"usage": {"input_tokens": 5, "output_tokens": 1}}},
         {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
@@ -24,7 +24,7 @@ HELLO = {
     ],
     "chat": [{"choices": [{"index": 0, "delta": {"role": "assistant", "content": "Hello"}}]}],
 }
-CALL = {
+CALL: dict[str, list[object]] = {
     "anthropic": [
         {"type": "content_block_stop", "index": 0},
         {
@@ -57,7 +57,7 @@ CALL = {
         }
     ],
 }
-END = {
+END: dict[str, list[object]] = {
     "anthropic": [
         {"type": "content_block_stop", "index": 0},
         {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 2}},

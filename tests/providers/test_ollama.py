@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from hdsp_agent.messages import ApiMessage
+from hdsp_agent.messages import ApiMessage, JsonObject
 from hdsp_agent.providers import ModelError, Stop, UsageReport
 from hdsp_agent.providers._ollama_chat import ollama_body
 
@@ -95,7 +95,7 @@ async def test_an_error_in_the_middle_and_an_end_without_an_end_are_told() -> No
 
 
 def test_a_form_for_the_answer_and_thinking_are_asked_for_in_its_words() -> None:
-    schema = {"type": "object"}
+    schema: JsonObject = {"type": "object"}
     body = ollama_body(
         {
             "model": "qwen3",

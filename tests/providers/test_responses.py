@@ -32,7 +32,7 @@ CALL: JsonObject = {
     "name": "get_weather",
     "arguments": '{"city": "Seoul"}',
 }
-USAGE = {
+USAGE: JsonObject = {
     "input_tokens": 100,
     "input_tokens_details": {"cached_tokens": 60, "cache_write_tokens": 30},
     "output_tokens": 20,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import stat
 import sys
 from pathlib import Path
@@ -169,9 +170,9 @@ def test_files_are_opened_so_that_no_link_is_followed_and_nothing_is_waited_for(
     opened: list[tuple[str, int, int]] = []
     really = os.open
 
-    def spying(path: object, flags: int, mode: int = 0o777, **more: int) -> int:
+    def spying(path: str | os.PathLike[str], flags: int, mode: int = 0o777, **more: int) -> int:
         opened.append((str(path), flags, mode))
-        return really(path, flags, mode, **more)  # type: ignore[call-overload, no-any-return]
+        return really(path, flags, mode, **more)
 
     name = "n" * 120
     (workspace / name).write_text("old", "utf-8")
@@ -214,11 +215,11 @@ def test_what_is_no_file_is_not_opened_and_not_read_if_it_became_so_just_now(
     opened: list[str] = []
     really = os.open
 
-    def swapping(path: object, flags: int) -> int:
+    def swapping(path: str | os.PathLike[str], flags: int) -> int:
         opened.append(str(path))
         file.unlink()
         os.mkfifo(file)
-        return really(path, flags)  # type: ignore[call-overload, no-any-return]
+        return really(path, flags)
 
     monkeypatch.setattr(os, "open", swapping)
     os.mkfifo(file)
@@ -290,7 +291,7 @@ def test_what_is_written_goes_into_the_folder_that_was_opened(
         return "0" * count
 
     place = paths.resolve("folder/a.txt")
-    monkeypatch.setattr(_file_access.secrets, "token_hex", swapped)
+    monkeypatch.setattr(secrets, "token_hex", swapped)
     replace(place, b"words")
     assert (workspace / "moved" / "a.txt").read_bytes() == b"words"
     assert list(elsewhere.iterdir()) == []

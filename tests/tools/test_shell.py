@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.config import GlobalSettings
-from hdsp_agent.messages import CommandExited, CommandOutput, CommandStarted, CommandTimedOut
+from hdsp_agent.messages import CommandExited, CommandOutput, CommandRun, CommandStarted, CommandTimedOut
 from hdsp_agent.tools import Approval, KeptOutput, RunningCommands, ToolState
 from hdsp_agent.tools._output_buffer import OutputBuffer, readable
 
@@ -378,7 +378,7 @@ async def test_a_listener_hears_how_a_command_fares(workspace: Path) -> None:
     heard: list[str] = []
     board = RunningCommands(lambda status: heard.append(status.status))
 
-    async def show(_text: str, _is_all: bool) -> None:
+    async def show(_text: str, _run: CommandRun) -> None:
         return None
 
     command = await board.start("echo x", workspace, show, limit=None)

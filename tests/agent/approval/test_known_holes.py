@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -405,38 +406,38 @@ def test_a_submodule_whose_settings_run_programs_is_asked_about(kept: str, liste
 
 @pytest.mark.skipif(not GIT, reason="Git itself is asked")
 def test_a_repository_in_an_unusual_place_is_asked_about(folder: Path) -> None:
-    reads = {"allow": ["git status", "cd"], "workspace": str(folder)}
+    reads = partial(decide_command, allow=["git status", "cd"], workspace=str(folder))
     settings = folder / ".git" / "config"
     written = settings.read_bytes()
     settings.write_bytes(b"\xef\xbb\xbf[diff] external = x\n")
-    assert decide_command("git status", **reads).verdict == "ask"
+    assert reads("git status").verdict == "ask"
     settings.write_bytes(written)
     (folder / ".git" / "commondir").write_text("../real\n", "utf-8")
-    assert decide_command("git status", **reads).verdict == "ask"
+    assert reads("git status").verdict == "ask"
     (folder / ".git" / "commondir").unlink()
     (folder / ".git").rename(folder / "real")
     (folder / ".git").write_text("gitdir: real\n", "utf-8")
-    assert decide_command("git status", **reads).verdict == "approve"
+    assert reads("git status").verdict == "approve"
     with (folder / "real" / "config").open("a", encoding="utf-8") as file:
         file.write("[core]\nworktree = /etc\n")
-    assert decide_command("git status", **reads).verdict == "ask"
+    assert reads("git status").verdict == "ask"
     # The inside of a repository, however deep, and with a head that leads nowhere.
     inside = folder / "bare"
     (inside / "objects").mkdir(parents=True)
     (inside / "refs" / "heads").mkdir(parents=True)
     (inside / "HEAD").symlink_to("nowhere")
-    assert decide_command("cd bare/refs/heads && git status", **reads).verdict == "ask"
+    assert reads("cd bare/refs/heads && git status").verdict == "ask"
 
 
 @pytest.mark.skipif(not GIT, reason="Git itself is asked")
 def test_a_further_work_tree_is_judged_by_the_settings_it_shares(folder: Path) -> None:
     subprocess.run([GIT, "worktree", "add", "-q", "--detach", "../second"], cwd=folder, check=True)
     second = folder.parent / "second"
-    reads = {"allow": ["git status"], "workspace": str(second)}
-    assert decide_command("git status", **reads).verdict == "approve"
+    reads = partial(decide_command, allow=["git status"], workspace=str(second))
+    assert reads("git status").verdict == "approve"
     with (folder / ".git" / "config").open("a", encoding="utf-8") as file:
         file.write("[core]\npager = x\n")
-    assert decide_command("git status", **reads).verdict == "ask"
+    assert reads("git status").verdict == "ask"
 
 
 @pytest.mark.skipif(not GIT, reason="Git itself is asked")

@@ -23,8 +23,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def decided(text: str, folder: Path, allow: tuple[str, ...] = ("*",), **more: bool) -> CommandDecision:
-    return decide_command(text, allow=allow, workspace=str(folder), **more)
+def decided(
+    text: str,
+    folder: Path,
+    allow: tuple[str, ...] = ("*",),
+    *,
+    allow_installs: bool = False,
+    allow_outside_reads: bool = False,
+) -> CommandDecision:
+    return decide_command(
+        text, allow=allow, workspace=str(folder), allow_installs=allow_installs, allow_outside_reads=allow_outside_reads
+    )
 
 
 def otherwise(verdict: str, texts: Iterable[str], folder: Path, allow: tuple[str, ...] = ("*",)) -> dict[str, str]:
@@ -138,7 +147,7 @@ def test_what_changes_packages_is_asked_about(folder: Path) -> None:
 
 
 def test_what_may_make_a_link_has_what_follows_asked_about(folder: Path) -> None:
-    rules = ("*", "git checkout", "git pull")
+    rules: tuple[str, ...] = ("*", "git checkout", "git pull")
     for text in listed.MAKE_LINKS:
         for after in (f"{text} && cat f", f"{text}; grep x g", f"{text}; echo x < g"):
             decision = decided(after, folder, rules)

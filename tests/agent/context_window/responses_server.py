@@ -131,7 +131,7 @@ async def sealing_agent(
     async with raw_server(responding) as server:
         responding.url = server.url
         profile = {**profile_of("responses", server.url), "modelContextWindow": window, "modelMaxTokens": 4_000}
-        async with speaking_agent(home, profile, **overrides) as agent:
+        async with speaking_agent(home, profile, trusted=False, **overrides) as agent:
             yield responding, agent
 
 

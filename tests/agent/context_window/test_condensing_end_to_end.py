@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import JsonValue
 
 from ...modelgateway import gateway
 from ...modelserver import ModelServer
@@ -19,7 +20,7 @@ from .responses_server import COMPACT, WORDS
 
 SUMMARY = "## Work Completed\nThe long file was read."
 PROTOCOLS = ("anthropic", "responses", "chat")
-PROFILE = {"modelContextWindow": 30_000, "modelMaxTokens": 4_000}
+PROFILE: dict[str, JsonValue] = {"modelContextWindow": 30_000, "modelMaxTokens": 4_000}
 """Two long steps are over the limit, and yet fit."""
 COUNTED = {"prompt_tokens": 16_500, "completion_tokens": 10_700, "input_tokens": 16_500, "output_tokens": 10_700}
 

@@ -70,7 +70,7 @@ async def test_the_largest_outputs_are_cut_if_that_makes_room(tmp_path: Path) ->
 
 
 async def test_a_conversation_of_words_is_condensed(tmp_path: Path) -> None:
-    turns = [*map(look, range(4)), refusal("overflow"), summarised, DONE]
+    turns: list[Turn] = [*map(look, range(4)), refusal("overflow"), summarised, DONE]
     async with small_agent(tmp_path, turns, window=100_000) as agent:
         task_id = await agent.finished()
         assert len(await agent.says(task_id, "condense_context")) == 1

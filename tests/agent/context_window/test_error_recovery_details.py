@@ -143,7 +143,7 @@ async def test_who_asks_for_it_while_a_refusal_is_mended_waits_and_it_is_done_on
 
 
 async def test_after_an_answer_that_needed_nothing_all_may_be_tried_again(tmp_path: Path) -> None:
-    first = [*map(look, range(8)), refused, refused, refused, refused, look(50, 10)]
+    first: list[Turn] = [*map(look, range(8)), refused, refused, refused, refused, look(50, 10)]
     turns: list[Turn] = [*first, look(51), refused, refused, DONE]
     async with small_agent(tmp_path, turns, window=100_000) as agent:
         task_id = await agent.finished()

@@ -7,6 +7,7 @@ from pathlib import Path
 from hdsp_agent.agent import seen_by_model
 from hdsp_agent.context import TokenCounter
 from hdsp_agent.providers import call_tool
+from hdsp_agent.providers._scripted import Turn
 
 from ..scripted_agent import until
 from .small_window import AUTO, DONE, look, small_agent, summarised, text_of
@@ -74,7 +75,7 @@ async def test_characters_are_counted_as_the_person_has_set(tmp_path: Path) -> N
 
 
 async def test_after_a_condensation_the_summary_is_counted_apart_until_that_is_undone(tmp_path: Path) -> None:
-    turns = [*map(look, range(4)), call_tool("attempt_completion", {"result": "done"}, id="e"), summarised]
+    turns: list[Turn] = [*map(look, range(4)), call_tool("attempt_completion", {"result": "done"}, id="e"), summarised]
     async with small_agent(tmp_path, turns, window=100_000) as agent:
         task_id = await agent.finished()
         before = await seen_by_model(agent.manager.services, await agent.store.view(task_id))

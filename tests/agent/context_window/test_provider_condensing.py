@@ -14,6 +14,7 @@ from hdsp_agent.agent.context_window import provider_condensing
 from hdsp_agent.errors import Conflict
 from hdsp_agent.messages import TaskId
 from hdsp_agent.persistence import history_to_read
+from tests.agent.context_window.responses_server import Condensing
 
 from ...modelserver import Reply, refusal
 from ..provider_agent import ProviderAgent
@@ -54,7 +55,7 @@ async def test_the_provider_condenses_and_what_must_not_be_lost_is_carried_all_t
     assert "I look at it." in row.summary and str(sealed()["encrypted_content"]) not in row.summary
     assert row.cost > 0 and row.new_context_tokens < row.prev_context_tokens / 1.5
     [record] = stored
-    assert record.reasoning_details is not None and sealed().items() <= record.reasoning_details[0].items()  # type: ignore[union-attr, operator]
+    assert record.reasoning_details is not None and sealed().items() <= record.reasoning_details[0].items()  # type: ignore[union-attr]
 
 
 async def test_it_can_be_undone_and_redone(tmp_path: Path) -> None:
@@ -87,7 +88,7 @@ async def too_late(reply: Reply) -> None:
     await asyncio.Event().wait()
 
 
-FAILURES = {
+FAILURES: dict[str, Condensing] = {
     "not_found": refusal("404 Not Found", {"detail": "Not Found"}),
     "not_allowed": refusal("405 Method Not Allowed", {"error": {"message": "Method Not Allowed"}}),
     "unsupported": refusal("400 Bad Request", {"error": {"message": "Compaction is not supported with this model"}}),

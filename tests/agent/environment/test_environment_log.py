@@ -298,7 +298,7 @@ async def _run(steps: list[tuple[object, ...]]) -> None:
                 _set(task.around, name, [f"key{n}: {'much ' * 8}{number}" for n in range(800)])  # type: ignore[arg-type]  # as drawn
             case _:
                 values, order, turn = more
-                _set(task.around, what, [f"{key}: {values[key]}" for key in order if key in values])  # type: ignore[arg-type,index,attr-defined]  # as drawn
+                _set(task.around, what, [f"{key}: {values[key]}" for key in order if key in values])  # type: ignore[arg-type, index, attr-defined, operator]  # as drawn
                 if turn is not None:
                     last = await _turn(task, last, number, spoken=turn == "spoken")
 

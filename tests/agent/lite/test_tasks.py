@@ -68,7 +68,7 @@ async def weak_agent(
 ) -> AsyncIterator[Weak]:
     workspace = home / "work"
     workspace.mkdir(exist_ok=True)
-    cells = [
+    cells: list[dict[str, object]] = [
         {"cell_type": "code", "id": f"c{at}", "source": source, "metadata": {}, "outputs": [], "execution_count": None}
         for at, source in enumerate(sources, 1)
     ]

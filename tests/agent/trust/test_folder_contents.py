@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -103,8 +104,20 @@ def test_a_folder_of_very_many_things_is_not_looked_through_to_its_end(
     write(tmp_path / ".hdsp/commands/a.md", f"---\ndescription: {'x' * 5_000}\n---\nGo")
     read: list[Path] = []
     reading = Path.open
+
+    def opening(
+        path: Path,
+        mode: str = "r",
+        buffering: int = -1,
+        encoding: str | None = None,
+        errors: str | None = None,
+        newline: str | None = None,
+    ) -> IO[str] | IO[bytes]:
+        read.append(path)
+        return reading(path, mode, buffering, encoding, errors, newline)
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Path, "open", lambda path, *more, **options: read.append(path) or reading(path, *more, **options))
+        patch.setattr(Path, "open", opening)
         assert len(brought_by(tmp_path, tmp_path / "person")) == 51
     assert len(read) < 100
     (command,) = project_commands(tmp_path)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import JsonValue
 
 from hdsp_agent.agent import IpcCommandSession, TaskRequest
 from hdsp_agent.config import OperatorPolicy, TrustedFolders
@@ -30,7 +31,7 @@ from ..provider_agent import ProviderAgent, agent_behind, call, completion, sent
 from ..scripted_agent import running_agent, until
 
 MARKS = ("rule of the folder", "agents file of the folder", "folder's mode", "Folder mode", "pattern of the folder")
-QUESTION = {"question": "Go on?", "follow_up": [{"text": "Yes"}]}
+QUESTION: dict[str, JsonValue] = {"question": "Go on?", "follow_up": [{"text": "Yes"}]}
 
 
 def write(path: Path, text: str) -> None:

@@ -112,7 +112,7 @@ class Scene:
             self.swap.pause()
             close(restoration)
 
-        Restoration.preflight, Restoration.close = begins, ends  # type: ignore[method-assign]  # to know when
+        Restoration.preflight, Restoration.close = begins, ends  # type: ignore[method-assign, assignment]  # to know when
         self.wrong: list[str] = []
         self.ended: dict[str, int] = {}
 

@@ -153,7 +153,7 @@ async def test_diffs_are_of_any_two_states_and_of_now(checkpoints: AsyncFileChec
 
 def notebook(*cells: tuple[str | None, str], **more: object) -> bytes:
     """A notebook of code cells with these ids and sources."""
-    made = [
+    made: list[dict[str, object]] = [
         {"cell_type": "code", "source": source, "metadata": {}, "outputs": [], "execution_count": None}
         | ({} if name is None else {"id": name})
         for name, source in cells

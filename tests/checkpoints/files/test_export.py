@@ -16,6 +16,7 @@ import pytest
 from hdsp_agent.checkpoints import AsyncFileCheckpoints, CheckpointRecord
 from hdsp_agent.checkpoints.files import file_views
 from hdsp_agent.checkpoints.files.checkpoint_store import CheckpointStore
+from hdsp_agent.checkpoints.files.export import export_zip
 from hdsp_agent.errors import Conflict
 
 from .workspace_fixtures import git, picture, write
@@ -56,7 +57,7 @@ async def test_nobody_waits_for_an_export(
 ) -> None:
     write(workspace, {"a.txt": "one"})
     first = await checkpoints.save("first")
-    going_on, begun, real = threading.Event(), asyncio.Event(), file_views.export_zip
+    going_on, begun, real = threading.Event(), asyncio.Event(), export_zip
     loop = asyncio.get_running_loop()
 
     def slow(store: CheckpointStore, record: CheckpointRecord, target: Path) -> None:

@@ -306,7 +306,7 @@ async def test_a_damaged_large_file_is_noticed_before_anything_changes(
     assert await files.interrupted() is None
     for kind in ("zip", "git"):
         with pytest.raises(StorageUnavailable, match="damaged"):
-            await files.export(first.id, tmp_path / "out", kind)  # type: ignore[arg-type]  # one of the two
+            await files.export(first.id, tmp_path / "out", kind)
     assert not (tmp_path / "out").exists()
 
 

@@ -19,7 +19,6 @@ import pytest
 from jupyter_server.services.contents.fileio import atomic_writing
 
 from hdsp_agent.checkpoints import AsyncFileCheckpoints, FileLimits
-from hdsp_agent.checkpoints.files import workspace_walk
 from tests.persistence.test_crashes import unix
 
 from .workspace_fixtures import assert_sound, git, the_store, write
@@ -77,7 +76,7 @@ async def test_a_home_folder_full_of_files_costs_no_more_than_what_is_touched(
             listed.append(path)
         return scandir(path)
 
-    monkeypatch.setattr(workspace_walk.os, "scandir", counted)
+    monkeypatch.setattr(os, "scandir", counted)
     monkeypatch.setenv("HOME", str(workspace))
     files = AsyncFileCheckpoints(workspace, store_dir)
     first = await files.save("before", touching=["a.py", "new.py"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 Picture = dict[bytes, tuple[str, int, int, bytes]]
@@ -37,7 +38,7 @@ def picture(root: Path, *, without: bytes | None = None) -> Picture:
     return found
 
 
-def write(root: Path, files: dict[str, str | bytes]) -> None:
+def write(root: Path, files: Mapping[str, str | bytes]) -> None:
     """Make these files and their folders."""
     for name, content in files.items():
         path = root / name

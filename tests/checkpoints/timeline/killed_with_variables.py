@@ -33,6 +33,7 @@ from hdsp_agent.messages import CellId, JsonObject
 from hdsp_agent.notebooks import EditSource, Notebooks
 from hdsp_agent.notebooks.documents.contents import ContentsNotebooks
 from hdsp_agent.notebooks.kernels import CellRunSpec
+from tests.parsed_json import parsed
 
 from ...notebooks.pages import code, notebook, sources_in
 from ..files.killed_operation import in_child
@@ -254,7 +255,7 @@ def killed_collection(scene: Scene, at: int) -> bool:
         await server.line.restore(first.id, ALL)
         return [before, await server.there()]
 
-    before, now = scene.of(more)  # type: ignore[misc]  # what it returned
+    before, now = parsed(scene.of(more))
     lived = scene.run(at, lambda server: server.line.gc(), FEW, TIGHT)
 
     async def looking(server: Server) -> list[str]:

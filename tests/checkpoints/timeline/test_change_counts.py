@@ -59,7 +59,7 @@ async def test_a_notebook_that_was_never_kept_is_a_file_like_any_other(tmp_path:
 async def test_cells_that_came_went_or_show_something_else_count_and_a_run_without_a_trace_does_not(
     tmp_path: Path,
 ) -> None:
-    shown = {**code("one", "a = 1"), "outputs": [SMALL], "execution_count": 1}
+    shown: JsonObject = {**code("one", "a = 1"), "outputs": [SMALL], "execution_count": 1}
     async with scene(tmp_path, shown, code("two", "b"), code("three", "c")) as here:
         await here.save()
         document = here.notebooks.access.document(PATH)
@@ -116,7 +116,14 @@ async def test_what_counts_as_changed_is_shown_as_changed_even_before_a_tab_says
     async with scene(tmp_path) as here:
         page = here.open()
         await here.save()
-        new = {"id": "new", "cell_type": "code", "source": "", "metadata": {}, "outputs": [], "execution_count": None}
+        new: JsonObject = {
+            "id": "new",
+            "cell_type": "code",
+            "source": "",
+            "metadata": {},
+            "outputs": [],
+            "execution_count": None,
+        }
         page.content["cells"].append(new)  # type: ignore[union-attr]
         page.revision += 1
         record = await here.save("later")

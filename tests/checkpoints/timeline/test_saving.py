@@ -18,6 +18,7 @@ from hdsp_agent.checkpoints.timeline._notebook_states import KeptCell, NotebookS
 from hdsp_agent.checkpoints.variables import VariableLimits
 from hdsp_agent.errors import NotFound, StorageUnavailable
 from hdsp_agent.messages import CellId, InsertCell, JsonObject, SetCellMetadata, SetNotebookMetadata, SetOutputs
+from tests.parsed_json import parsed
 
 from ...notebooks.pages import code
 from .timeline_fixtures import CELLS, PATH, TASK, Scene, scene
@@ -84,7 +85,7 @@ async def test_a_kernel_that_runs_a_cell_holds_no_moment_up(tmp_path: Path) -> N
 
 
 async def test_large_outputs_are_left_out_and_nothing_else(tmp_path: Path) -> None:
-    big = {"output_type": "stream", "name": "stdout", "text": "x" * 5000}
+    big: JsonObject = {"output_type": "stream", "name": "stdout", "text": "x" * 5000}
     async with scene(tmp_path, {**code("one", "a = 1"), "outputs": [big], "execution_count": 1}) as here:
         line = here.another_line(limits=TimelineLimits(cell_output_bytes=1000))
         record = await line.save("before edit", notebooks=[PATH])
@@ -466,7 +467,7 @@ async def test_pointers_that_wait_for_a_save_are_told_again_until_they_are_there
             {"table"},
             {"table", "more"},
         ]
-        assert page.content["metadata"]["hdsp_agent"]["head"] == second.id
+        assert parsed(page.content)["metadata"]["hdsp_agent"]["head"] == second.id
         assert not await here.line.pointers(second, cells=[(PATH, "two")], waiting=told)
 
 

@@ -29,7 +29,8 @@ def notary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Notebook
     """The person's, which Jupyter finds where its data are."""
     (tmp_path / "jupyter").mkdir()
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "jupyter"))
-    with NotebookNotary(data_dir=str(tmp_path / "jupyter")) as notary:
+    notary = NotebookNotary(data_dir=str(tmp_path / "jupyter"))
+    with notary:
         yield notary
 
 

@@ -83,7 +83,9 @@ async def test_a_kernel_that_cannot_see_the_store_is_refused(tmp_path: Path) -> 
 @pytest.mark.parametrize("name", ["_chunks", "_classes", "_code", "_groups", "_objects", "_plain_data", "_protocol", "_reachability",
                                   "_restore", "_reused_arrays", "_shared_groups", "_sweep", "_unsavable"])  # fmt: skip
 def test_what_runs_in_the_kernel_is_python_3_8(name: str) -> None:
-    source = files("hdsp_agent.checkpoints.variables").joinpath("runtime", f"{name}.py").read_text(encoding="utf-8")
+    source = (
+        files("hdsp_agent.checkpoints.variables").joinpath("runtime").joinpath(f"{name}.py").read_text(encoding="utf-8")
+    )
     tree = ast.parse(source, feature_version=(3, 8))
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):

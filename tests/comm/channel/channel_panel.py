@@ -72,24 +72,24 @@ class Panel:
         await self.until(lambda: self.of("open"))
         return self.of("open")[0]
 
-    async def ask(self, type_: str, *, request_id: str | None = None, **fields: object) -> Frame:
+    async def ask(self, type_: str, *, request_id: object = None, **fields: object) -> Frame:
         """Send a request and return its ack."""
         request_id = request_id or f"{self.client_id}-{next(self._requests)}"
         await self.send_request(type_, request_id, **fields)
         return await self.answer_to(request_id)
 
-    async def send_request(self, type_: str, request_id: str, **fields: object) -> None:
+    async def send_request(self, type_: str, request_id: object, **fields: object) -> None:
         """Send a request and do not wait."""
         await self.say(
             {"op": "msg", "commId": self.comm_id, "data": {"type": type_, "requestId": request_id, **fields}}
         )
 
-    async def answer_to(self, request_id: str | None) -> Frame:
+    async def answer_to(self, request_id: object) -> Frame:
         """The data of the ack of a request."""
         await self.until(lambda: self.acks(request_id))
         return self.acks(request_id)[0]
 
-    def acks(self, request_id: str | None) -> list[Frame]:
+    def acks(self, request_id: object) -> list[Frame]:
         """All acks of a request so far."""
         return [frame["data"] for frame in self.of("ack") if frame["data"]["requestId"] == request_id]
 
@@ -104,8 +104,9 @@ class Panel:
 
     async def drop(self) -> None:
         """Lose the connection without a word."""
-        stream = self.socket.protocol.stream  # type: ignore[union-attr]
-        stream.close()
+        protocol = self.socket.protocol
+        assert protocol is not None and protocol.stream is not None
+        protocol.stream.close()
         await self.closed.wait()
 
     async def leave(self) -> None:

@@ -72,7 +72,7 @@ async def test_each_message_has_its_own_turn_and_one_timer_serves_all() -> None:
         timers += 1
         return call_later(*args, **kwargs)
 
-    loop.call_later = counted  # type: ignore[method-assign]
+    loop.call_later = counted  # type: ignore[method-assign, assignment]  # to count
     try:
         for ts in range(50):
             coalescer.add("t", ts, "text", "a")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from itertools import count
 
@@ -11,14 +12,30 @@ from hypothesis import strategies as st
 
 from hdsp_agent.comm import Dispatcher, Owner
 from tests.comm.channel.channel_backend import Backend
+from tests.comm.channel.channel_panel import Panel
 from tests.long_tests import rounds
+
+from .conftest import Server
 
 FRAMES = rounds(2_000, 10_000)
 FRAMES_PER_EXAMPLE = 20
 
 # The right commId, so that mutations get past the first checks. Nothing says "close": that would be obeyed.
 COMM_ID = "comm-fuzz"
-VALID: list[dict[str, object]] = [
+_REQUESTS: list[dict[str, object]] = [
+    {"type": "updateSettings", "updatedSettings": {"a": [1, None, {"b": "c"}]}},
+    {
+        "type": "newTask",
+        "text": "안녕",
+        "images": ["data:image/png;base64,AAAA"],
+        "notebook": {"path": "a.ipynb"},
+    },
+    {"type": "askResponse", "messageTs": 5, "askResponse": "messageResponse", "text": "x", "taskId": "t"},
+    {"type": "checkpointRestore", "payload": {"ts": 1, "commitHash": "abcdef", "mode": "preview"}},
+    {"type": "loadMessages", "taskId": "t", "beforeTs": 5, "limit": 10},
+    {"type": "searchFiles", "query": "x"},
+]
+VALID: list[Mapping[str, object]] = [
     {"op": "ping", "commId": COMM_ID, "seq": 3},
     {"op": "pong", "commId": COMM_ID},
     {
@@ -26,22 +43,7 @@ VALID: list[dict[str, object]] = [
         "commId": COMM_ID,
         "data": {"target": "hdsp_agent.webview", "clientId": "x", "version": "0.1.0", "protocol": 1, "lastSeq": 0},
     },
-    *(
-        {"op": "msg", "commId": COMM_ID, "data": {"requestId": "r", **data}}
-        for data in [
-            {"type": "updateSettings", "updatedSettings": {"a": [1, None, {"b": "c"}]}},
-            {
-                "type": "newTask",
-                "text": "안녕",
-                "images": ["data:image/png;base64,AAAA"],
-                "notebook": {"path": "a.ipynb"},
-            },
-            {"type": "askResponse", "messageTs": 5, "askResponse": "messageResponse", "text": "x", "taskId": "t"},
-            {"type": "checkpointRestore", "payload": {"ts": 1, "commitHash": "abcdef", "mode": "preview"}},
-            {"type": "loadMessages", "taskId": "t", "beforeTs": 5, "limit": 10},
-            {"type": "searchFiles", "query": "x"},
-        ]
-    ),
+    *({"op": "msg", "commId": COMM_ID, "data": {"requestId": "r", **data}} for data in _REQUESTS),
 ]
 OPS = ["open", "msg", "ping", "pong", "ack", "", "comm_open", "OPEN"]
 
@@ -130,7 +132,7 @@ def test_random_frames_harm_nobody(serve, jp_asyncio_loop, caplog) -> None:  # t
     sent = 0
     checks = count()
 
-    async def begin() -> tuple[AsyncExitStack, object, object, object]:
+    async def begin() -> tuple[AsyncExitStack, Server, Panel, Panel]:
         stack = AsyncExitStack()
         server = await stack.enter_async_context(serve(Quick(), answers=100, outbox_frames=64))
         fuzzed = await stack.enter_async_context(server.connect("fuzz"))

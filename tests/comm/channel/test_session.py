@@ -315,7 +315,8 @@ async def test_a_heartbeat_is_sent_each_interval_and_a_silent_tab_is_closed() ->
             it.session.beat()
             await asyncio.sleep(0.02)
         assert time.monotonic() - began >= 0.2
-        assert not it.session.closed
+        lives = not it.session.closed
+        assert lives
         while not it.session.closed:
             it.session.beat()
             await asyncio.sleep(0.02)

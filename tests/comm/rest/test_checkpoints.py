@@ -6,23 +6,22 @@ import io
 import json
 import subprocess
 import zipfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tornado.httpclient import HTTPClientError, HTTPResponse
+from tornado.httpclient import HTTPClientError
 
 from hdsp_agent.comm.services import Services
 from hdsp_agent.persistence import NewTaskRecord
 from tests.comm.labs_kernels import write_notebook
 from tests.comm.stored_tasks import keep
+from tests.jupyter_fetch import Fetch
 
 API = ("hdsp-agent", "api")
 NOBODY = "0b8f9d0e-6f2c-4d7b-9d52-6a1f3c2b4e5d"
 FILES = {"files": True}
-
-Fetch = Callable[..., Awaitable[HTTPResponse]]
 
 
 async def get(jp_fetch: Fetch, *path: str, **params: str) -> Any:

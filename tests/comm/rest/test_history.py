@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -20,12 +20,11 @@ from hdsp_agent.messages import TaskId
 from hdsp_agent.persistence import ApiDraft, SummaryDraft, ToolDraft, history_database
 from tests.comm.conftest import Connect, messages
 from tests.comm.stored_tasks import begin, keep
+from tests.jupyter_fetch import Fetch
 from tests.kept_tasks import backend_under_test
 
 API = ("hdsp-agent", "api")
 NOWHERE = "0b8f9d0e-6f2c-4d7b-9d52-6a1f3c2b4e5d"
-
-Fetch = Callable[..., Awaitable[HTTPResponse]]
 
 
 async def get(jp_fetch: Fetch, *path: str, **params: str) -> Any:
@@ -39,7 +38,7 @@ async def refusal(request: Awaitable[HTTPResponse]) -> tuple[int, str]:
     return refused.value.code, json.loads(refused.value.response.body)["code"]
 
 
-async def test_the_history_is_paged_and_searched(services: Services, jp_fetch) -> None:
+async def test_the_history_is_paged_and_searched(services: Services, jp_fetch: Fetch) -> None:
     for number in range(3):
         await keep(services, f"task {number}", notebook="a.ipynb" if number else "b.ipynb")
     page = await get(jp_fetch, "history", limit="2", sort="oldest")
@@ -52,7 +51,9 @@ async def test_the_history_is_paged_and_searched(services: Services, jp_fetch) -
     assert "".join(part["text"] for part in page["snippets"][item["id"]]["parts"]) == "task 1"
 
 
-async def test_the_places_of_all_conversations_are_told_however_many_there_are(services: Services, jp_fetch) -> None:
+async def test_the_places_of_all_conversations_are_told_however_many_there_are(
+    services: Services, jp_fetch: Fetch
+) -> None:
     for notebook in ("a.ipynb", "b.ipynb", "a.ipynb", None):
         await keep(services, "a task", notebook=notebook)
     await keep(services, "another's", notebook="c.ipynb", user="somebody")
@@ -62,12 +63,12 @@ async def test_the_places_of_all_conversations_are_told_however_many_there_are(s
 
 
 @pytest.mark.parametrize("params", [{"limit": "0"}, {"sort": "best"}, {"cursor": "x"}, {"since": "-1"}])
-async def test_a_bad_query_is_refused(params: dict[str, str], services: Services, jp_fetch) -> None:
+async def test_a_bad_query_is_refused(params: dict[str, str], services: Services, jp_fetch: Fetch) -> None:
     assert await refusal(jp_fetch(*API, "history", params=params)) == (400, "invalid_input")
 
 
 async def test_a_conversation_is_renamed_made_a_favourite_and_deleted(
-    services: Services, jp_fetch, connect: Connect
+    services: Services, jp_fetch: Fetch, connect: Connect
 ) -> None:
     task = await keep(services, "first words")
     async with connect() as panel:
@@ -85,7 +86,7 @@ async def test_a_conversation_is_renamed_made_a_favourite_and_deleted(
     assert await refusal(jp_fetch(*API, "history", task)) == (404, "unknown_task")
 
 
-async def test_a_task_that_is_worked_on_is_neither_changed_nor_deleted(services: Services, jp_fetch) -> None:
+async def test_a_task_that_is_worked_on_is_neither_changed_nor_deleted(services: Services, jp_fetch: Fetch) -> None:
     task = await begin(services, "busy")
     path = (*API, "history", task.task_id)
     with pytest.raises(HTTPClientError) as refused:
@@ -111,7 +112,7 @@ async def test_a_task_that_is_worked_on_is_neither_changed_nor_deleted(services:
     ],
 )
 async def test_what_is_not_there_and_what_is_anothers_is_unknown(
-    path: tuple[str, ...], services: Services, jp_fetch
+    path: tuple[str, ...], services: Services, jp_fetch: Fetch
 ) -> None:
     assert await refusal(jp_fetch(*API, *path)) == (404, "unknown_task")
     theirs = await keep(services, "private", user="somebody-else")
@@ -124,7 +125,7 @@ async def test_what_is_not_there_and_what_is_anothers_is_unknown(
 @pytest.mark.parametrize(
     "name", ["..%2F..%2Fconfig.json", "%2e%2e", "..%5C..%5Cconfig.json", "a%00b", "%2Fetc%2Fpasswd"]
 )
-async def test_no_name_leads_out_of_the_folders(name: str, services: Services, jp_fetch) -> None:
+async def test_no_name_leads_out_of_the_folders(name: str, services: Services, jp_fetch: Fetch) -> None:
     task = await keep(services, "here")
     for path in (("tasks", name), ("tasks", task, "artifacts", name), ("tasks", task, "logs", name), ("history", name)):
         code, said = await refusal(jp_fetch(*API, *path))
@@ -132,7 +133,7 @@ async def test_no_name_leads_out_of_the_folders(name: str, services: Services, j
 
 
 @pytest.mark.both_backends
-async def test_a_tasks_logs_are_read_page_by_page(services: Services, jp_fetch) -> None:
+async def test_a_tasks_logs_are_read_page_by_page(services: Services, jp_fetch: Fetch) -> None:
     task = await begin(services, *(f"message {number}" for number in range(5)))
     for number in range(3):
         await task.append_api(ApiDraft(role="user", content=f"api {number}"))
@@ -163,7 +164,7 @@ async def test_a_tasks_logs_are_read_page_by_page(services: Services, jp_fetch) 
     assert await refusal(jp_fetch(*path, "ui", params={"before": "5", "after": "1"})) == (400, "invalid_input")
 
 
-async def test_an_artifact_is_only_ever_saved(services: Services, jp_fetch) -> None:
+async def test_an_artifact_is_only_ever_saved(services: Services, jp_fetch: Fetch) -> None:
     task = await begin(services, "makes a page")
     name = await task.put_artifact(b"<script>alert(1)</script>" * 40_000)
     await task.finish()
@@ -180,7 +181,7 @@ async def test_an_artifact_is_only_ever_saved(services: Services, jp_fetch) -> N
     [("markdown", "text/markdown", "md"), ("json", "application/json", "json"), ("notebook", "application/x-ipynb+json", "ipynb")],
 )  # fmt: skip
 async def test_a_conversation_is_exported(
-    form: str, media_type: str, suffix: str, services: Services, jp_fetch
+    form: str, media_type: str, suffix: str, services: Services, jp_fetch: Fetch
 ) -> None:
     task = await keep(services, "그래프를 그려 줘", "done")
     answer = await jp_fetch(*API, "tasks", task, "export", params={"format": form})
@@ -192,17 +193,18 @@ async def test_a_conversation_is_exported(
 
 
 async def test_an_export_that_breaks_off_does_not_pass_for_a_whole_one(
-    services: Services, jp_fetch, monkeypatch: pytest.MonkeyPatch
+    services: Services, jp_fetch: Fetch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from hdsp_agent.comm.rest import _tasks
+    from hdsp_agent.comm.rest._rest_endpoint import Download
 
     task = await begin(services, "has an artifact")
     name = await task.put_artifact(b"x" * 1_000_000)
     await task.finish()
 
-    class Broken(_tasks.Download):
+    class Broken(Download):
         def __init__(self, name: str, media_type: str, chunks: object) -> None:
-            async def broken():  # type: ignore[no-untyped-def]
+            async def broken() -> AsyncIterator[bytes]:
                 yield b"half"
                 raise StorageUnavailable("The disk is gone.")
 
@@ -214,7 +216,7 @@ async def test_an_export_that_breaks_off_does_not_pass_for_a_whole_one(
     assert not isinstance(broken.value, HTTPClientError) or broken.value.code == 599
 
 
-async def test_statistics_count_the_callers_tasks(services: Services, jp_fetch) -> None:
+async def test_statistics_count_the_callers_tasks(services: Services, jp_fetch: Fetch) -> None:
     await keep(services, "mine")
     await keep(services, "mine too", cost=1.0)
     await keep(services, "theirs", user="somebody-else")
@@ -234,7 +236,7 @@ async def test_statistics_count_the_callers_tasks(services: Services, jp_fetch) 
 
 
 @pytest.mark.both_backends
-async def test_storage_says_how_much_is_kept(services: Services, jp_fetch) -> None:
+async def test_storage_says_how_much_is_kept(services: Services, jp_fetch: Fetch) -> None:
     await keep(services, "x" * 10_000)
     told = await get(jp_fetch, "storage")
     assert (told["level"], told["completedTasks"]) == ("ok", 1)
@@ -248,7 +250,7 @@ class TestAServerThatKnowsPersons:
         jp_server_config["ServerApp"]["identity_provider_class"] = Named
         return jp_server_config
 
-    async def test_each_sees_their_own(self, services: Services, jp_fetch) -> None:
+    async def test_each_sees_their_own(self, services: Services, jp_fetch: Fetch) -> None:
         theirs = {person: await keep(services, f"of {person}", user=person) for person in ("ann", "ben")}
         nobodys = await keep(services, "unnamed", user=server_owner())
         for person, task in theirs.items():
@@ -265,14 +267,14 @@ class TestAServerThatKnowsPersons:
 class Named(IdentityProvider):
     """Knows who asks by a header."""
 
-    async def get_user(self, handler):  # type: ignore[no-untyped-def, override]
+    async def get_user(self, handler):  # type: ignore[no-untyped-def]
         user = await super().get_user(handler)  # type: ignore[misc]
         person = handler.request.headers.get("X-Person")
         return User(username=person) if user and person else user
 
 
 @pytest.mark.both_backends
-async def test_what_the_model_sees_of_a_task_is_told_with_its_tokens(services: Services, jp_fetch) -> None:
+async def test_what_the_model_sees_of_a_task_is_told_with_its_tokens(services: Services, jp_fetch: Fetch) -> None:
     log = await begin(services)
     await log.append_api(ApiDraft(role="system", content="You help."))
     await log.append_api(ApiDraft(role="user", content="x" * 384))

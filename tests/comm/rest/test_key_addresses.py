@@ -9,6 +9,7 @@ import pytest
 from tornado.httpclient import HTTPClientError
 
 from hdsp_agent.comm.services import Services
+from tests.jupyter_fetch import Fetch
 
 from ...modelserver import RawServer, raw_server, refusal
 
@@ -17,7 +18,9 @@ KEY = "planted-key-0123456789"
 LISTED = refusal("200 OK", {"object": "list", "data": [{"id": "m-of-today"}]})
 
 
-async def sent(jp_fetch, method: str, *path: str, body: object = None, **query: str) -> tuple[int, dict[str, Any]]:
+async def sent(
+    jp_fetch: Fetch, method: str, *path: str, body: object = None, **query: str
+) -> tuple[int, dict[str, Any]]:
     try:
         text = None if body is None else json.dumps(body)
         answer = await jp_fetch(*API, *path, method=method, body=text, params=query)
@@ -31,7 +34,7 @@ def heard(server: RawServer) -> str:
     return json.dumps([[request.path, request.headers, request.content.decode()] for request in server.requests])
 
 
-async def test_the_second_address_never_gets_the_key_of_the_first(services: Services, jp_fetch) -> None:
+async def test_the_second_address_never_gets_the_key_of_the_first(services: Services, jp_fetch: Fetch) -> None:
     async with raw_server(LISTED) as first, raw_server(LISTED) as second:
         await sent(jp_fetch, "PUT", "secrets", "storage", body={"kind": "file"})
         settings = {"apiProvider": "openai", "openAiBaseUrl": f"{first.url}/v1", "openAiModelId": "m"}
@@ -66,7 +69,7 @@ async def test_the_second_address_never_gets_the_key_of_the_first(services: Serv
 
 
 async def test_a_key_of_the_environment_is_tried_nowhere_else(
-    services: Services, jp_fetch, monkeypatch: pytest.MonkeyPatch
+    services: Services, jp_fetch: Fetch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for variable in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"):
         monkeypatch.setenv(variable, KEY)

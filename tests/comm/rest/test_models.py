@@ -12,6 +12,7 @@ import pytest
 from hdsp_agent.comm.rest import _models
 from hdsp_agent.comm.rest._rest_endpoint import RestHandler
 from hdsp_agent.comm.services import Services
+from tests.jupyter_fetch import Fetch
 
 from ...modelserver import raw_server, refusal
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
 
 
-async def test_models_are_those_of_the_provider_asked_for(services: Services, jp_fetch) -> None:
+async def test_models_are_those_of_the_provider_asked_for(services: Services, jp_fetch: Fetch) -> None:
     answer = await jp_fetch("hdsp-agent", "api", "models", params={"provider": "anthropic"})
     assert any("claude" in model["id"] for model in json.loads(answer.body)["models"])
 
@@ -36,13 +37,15 @@ LIVE = refusal(
 )
 
 
-async def models_of(jp_fetch, **params: str) -> list[dict[str, object]]:
+async def models_of(jp_fetch: Fetch, **params: str) -> list[dict[str, object]]:
     answer = await jp_fetch("hdsp-agent", "api", "models", params=params)
     models: list[dict[str, object]] = json.loads(answer.body)["models"]
     return models
 
 
-async def test_models_are_asked_of_the_provider_with_the_profiles_key_and_address(services: Services, jp_fetch) -> None:
+async def test_models_are_asked_of_the_provider_with_the_profiles_key_and_address(
+    services: Services, jp_fetch: Fetch
+) -> None:
     async with raw_server(LIVE) as server:
         profiles = services.config.profiles
         await services.config.use_storage("file")
@@ -60,7 +63,7 @@ async def test_models_are_asked_of_the_provider_with_the_profiles_key_and_addres
 
 
 async def test_a_provider_no_profile_uses_is_asked_at_the_current_profiles_address_for_it(
-    services: Services, jp_fetch, monkeypatch: pytest.MonkeyPatch
+    services: Services, jp_fetch: Fetch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-environment")
     async with raw_server(LIVE) as server:
@@ -71,7 +74,7 @@ async def test_a_provider_no_profile_uses_is_asked_at_the_current_profiles_addre
     assert models[0]["id"] == "claude-of-tomorrow"
 
 
-async def test_the_current_profile_is_asked_for_when_none_is_named(services: Services, jp_fetch) -> None:
+async def test_the_current_profile_is_asked_for_when_none_is_named(services: Services, jp_fetch: Fetch) -> None:
     async with raw_server(refusal("200 OK", {"object": "list", "data": [{"id": "qwen3:8b"}]})) as server:
         settings = {"apiProvider": "ollama", "ollamaBaseUrl": server.url}
         await services.config.profiles.update("default", settings)
@@ -79,7 +82,9 @@ async def test_the_current_profile_is_asked_for_when_none_is_named(services: Ser
 
 
 @pytest.mark.parametrize("status", ["401 Unauthorized", "500 Internal Server Error", "200 OK"])
-async def test_a_provider_that_tells_none_leaves_the_catalogue(services: Services, jp_fetch, status: str) -> None:
+async def test_a_provider_that_tells_none_leaves_the_catalogue(
+    services: Services, jp_fetch: Fetch, status: str
+) -> None:
     async with raw_server(refusal(status, {"error": {"message": "no"}})) as server:
         await services.config.use_storage("file")
         await services.config.profiles.update(
@@ -89,7 +94,7 @@ async def test_a_provider_that_tells_none_leaves_the_catalogue(services: Service
         assert len(server.requests) == 1
 
 
-async def test_a_local_program_that_does_not_run_has_no_models(services: Services, jp_fetch) -> None:
+async def test_a_local_program_that_does_not_run_has_no_models(services: Services, jp_fetch: Fetch) -> None:
     async with raw_server(b"") as server:
         pass
     await services.config.profiles.update("default", {"apiProvider": "ollama", "ollamaBaseUrl": server.url})

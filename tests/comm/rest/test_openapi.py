@@ -12,10 +12,11 @@ import pytest
 from benchmarks.server import TOKEN, jupyter_server
 from hdsp_agent.comm.rest import describe
 from hdsp_agent.comm.services import Services
+from tests.jupyter_fetch import Fetch
 from tests.long_tests import rounds
 
 
-async def test_the_document_is_served_as_it_is_derived(services: Services, jp_fetch) -> None:
+async def test_the_document_is_served_as_it_is_derived(services: Services, jp_fetch: Fetch) -> None:
     answer = await jp_fetch("hdsp-agent", "api", "openapi.json")
     assert json.loads(answer.body) == describe(services.version)
 

@@ -9,11 +9,12 @@ import pytest
 from tornado.httpclient import HTTPClientError
 
 from hdsp_agent.comm.services import Services
+from tests.jupyter_fetch import Fetch
 
 API = ("hdsp-agent", "api")
 
 
-async def test_a_change_that_is_refused_in_part_changes_nothing(services: Services, jp_fetch) -> None:
+async def test_a_change_that_is_refused_in_part_changes_nothing(services: Services, jp_fetch: Fetch) -> None:
     body = json.dumps({"name": "renamed", "pinned": True, "settings": {"anthropicBaseUrl": 5}})
     with pytest.raises(HTTPClientError) as refused:
         await jp_fetch(*API, "profiles", "default", method="PATCH", body=body)
@@ -23,7 +24,7 @@ async def test_a_change_that_is_refused_in_part_changes_nothing(services: Servic
 
 
 async def test_what_a_path_quotes_cannot_forge_a_line_of_the_log(
-    services: Services, jp_fetch, caplog: pytest.LogCaptureFixture
+    services: Services, jp_fetch: Fetch, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.INFO), pytest.raises(HTTPClientError):
         await jp_fetch(*API, "profiles", "a\n[E] forged")
@@ -31,7 +32,7 @@ async def test_what_a_path_quotes_cannot_forge_a_line_of_the_log(
     assert "\n" not in line
 
 
-async def test_providers_asked_for_and_unknown_are_not_remembered(services: Services, jp_fetch) -> None:
+async def test_providers_asked_for_and_unknown_are_not_remembered(services: Services, jp_fetch: Fetch) -> None:
     from hdsp_agent.config._providers import _by_name
     from hdsp_agent.providers._model_catalogue import _catalogued
 

@@ -8,10 +8,12 @@ import logging
 from pathlib import Path
 
 import pytest
+from jupyter_server.serverapp import ServerApp
 from tornado.httpclient import HTTPClientError
 
 from hdsp_agent.comm.rest._routes import API_PATH, routes
 from hdsp_agent.comm.services import Services
+from tests.jupyter_fetch import Fetch, SocketFetch
 
 SECRET = "sk-ant-api03-Zq8vT4mWb2LkP9xR7nYc"
 OTHERS = ("sk-proj-Hj3kLm9QwErTyUi8", "gsk_Vb7nMk2PoIuYtReWq5As", "AIzaSyD4fGhJkLzXcVbNm1Qw")
@@ -24,7 +26,7 @@ def passphrase(monkeypatch: pytest.MonkeyPatch, no_keys_from_outside: None) -> N
     monkeypatch.setenv("HDSP_AGENT_PASSPHRASE", "correct horse battery staple")
 
 
-async def call(jp_fetch, path: str, method: str = "GET", body: object = None) -> str:
+async def call(jp_fetch: Fetch, path: str, method: str = "GET", body: object = None) -> str:
     """Any endpoint's answer, errors included."""
     text = None if body is None else body if isinstance(body, str) else json.dumps(body)
     try:
@@ -35,7 +37,7 @@ async def call(jp_fetch, path: str, method: str = "GET", body: object = None) ->
     return str(answer.body.decode())
 
 
-async def try_to_leak(jp_fetch) -> None:
+async def try_to_leak(jp_fetch: Fetch) -> None:
     """What people and programs do wrong with keys."""
     await call(jp_fetch, "settings", "PATCH", {"apiKey": OTHERS[0]})
     await call(jp_fetch, "settings", "PATCH", {"mode": {"apiKey": OTHERS[0]}})
@@ -57,7 +59,7 @@ async def try_to_leak(jp_fetch) -> None:
     await call(jp_fetch, "settings/import", "POST", document)
 
 
-async def everything_said(jp_fetch, jp_ws_fetch, services: Services) -> str:
+async def everything_said(jp_fetch: Fetch, jp_ws_fetch: SocketFetch, services: Services) -> str:
     """What every GET answers, and what a new tab is sent."""
     parts = {"name": "default", "mode": "code", "profile": "default", "key": "apiKey"}
     parts |= {"task": "nowhere", "log": "ui", "artifact": "0" * 64, "model": "smollm2-135m-instruct"}
@@ -68,12 +70,11 @@ async def everything_said(jp_fetch, jp_ws_fetch, services: Services) -> str:
     await socket.write_message(json.dumps({"op": "open", "commId": "k1", "data": hello}))
     while '"type":"state"' not in said[-1]:
         said.append(str(await socket.read_message()))
-    for number, request in enumerate(
-        (
-            {"type": "exportSettings"},
-            {"type": "updateSettings", "updatedSettings": {"apiKey": OTHERS[0]}},
-        )
-    ):
+    requests: tuple[dict[str, object], ...] = (
+        {"type": "exportSettings"},
+        {"type": "updateSettings", "updatedSettings": {"apiKey": OTHERS[0]}},
+    )
+    for number, request in enumerate(requests):
         data = {"requestId": f"r{number}", **request}
         await socket.write_message(json.dumps({"op": "msg", "commId": "k1", "data": data}))
         said.append(str(await socket.read_message()))
@@ -85,13 +86,14 @@ async def test_a_saved_key_is_in_no_answer_file_log_or_event(
     passphrase: None,
     services: Services,
     storage_dir: Path,
-    jp_fetch,
-    jp_ws_fetch,
-    jp_serverapp,
+    jp_fetch: Fetch,
+    jp_ws_fetch: SocketFetch,
+    jp_serverapp: ServerApp,
     jp_root_dir: Path,
-    caplog,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     events = io.StringIO()
+    assert jp_serverapp.event_logger is not None
     jp_serverapp.event_logger.register_handler(logging.StreamHandler(events))
     caplog.set_level(logging.DEBUG)
 
@@ -119,21 +121,23 @@ async def test_a_saved_key_is_in_no_answer_file_log_or_event(
             assert secret not in text, place
 
 
-async def test_a_removed_key_is_gone(passphrase: None, services: Services, jp_fetch) -> None:
+async def test_a_removed_key_is_gone(passphrase: None, services: Services, jp_fetch: Fetch) -> None:
     await call(jp_fetch, "secrets/default/apiKey", "PUT", {"value": SECRET})
     answer = json.loads(await call(jp_fetch, "secrets/default/apiKey", "DELETE"))
     assert not any(entry["present"] for entry in answer["secrets"])
     assert await services.config.secrets.get(services.config.profiles.get("default").id, "apiKey") is None
 
 
-async def test_without_any_storage_saving_says_what_the_choices_are(services: Services, jp_fetch) -> None:
+async def test_without_any_storage_saving_says_what_the_choices_are(services: Services, jp_fetch: Fetch) -> None:
     error = json.loads(await call(jp_fetch, "secrets/default/apiKey", "PUT", {"value": SECRET}))
     assert error["code"] == "secret_storage_unavailable"
     assert "HDSP_AGENT_PASSPHRASE" in error["message"]
     assert SECRET not in json.dumps(error)
 
 
-async def test_a_plain_file_is_used_only_after_opting_in(services: Services, storage_dir: Path, jp_fetch) -> None:
+async def test_a_plain_file_is_used_only_after_opting_in(
+    services: Services, storage_dir: Path, jp_fetch: Fetch
+) -> None:
     await call(jp_fetch, "secrets/default/apiKey", "PUT", {"value": SECRET})
     assert not any(SECRET in path.read_text("utf-8", "replace") for path in storage_dir.rglob("*") if path.is_file())
     answer = json.loads(await call(jp_fetch, "secrets/storage", "PUT", {"kind": "file"}))

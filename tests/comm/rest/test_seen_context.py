@@ -10,6 +10,7 @@ from hdsp_agent.comm.services import Services
 from hdsp_agent.context import SUMMARY_PREFIX
 from hdsp_agent.persistence import ApiDraft, TaskLog
 from tests.comm.stored_tasks import begin
+from tests.jupyter_fetch import Fetch
 
 from .test_history import API, get, refusal
 
@@ -33,7 +34,7 @@ async def add(task: TaskLog, role: str, *content: dict[str, Any]) -> None:
     await task.append_api(ApiDraft.model_validate({"role": role, "content": list(content), "ts": task.next_ts()}))
 
 
-async def test_the_next_request_is_told_with_what_each_part_takes(services: Services, jp_fetch) -> None:
+async def test_the_next_request_is_told_with_what_each_part_takes(services: Services, jp_fetch: Fetch) -> None:
     task = await talked(services)
     seen = await get(jp_fetch, "tasks", task.task_id, "context")
     tokens = seen["tokens"]
@@ -47,13 +48,15 @@ async def test_the_next_request_is_told_with_what_each_part_takes(services: Serv
     assert 0 < seen["condenseAt"] <= seen["contextWindow"] - seen["reserved"]
 
 
-async def test_where_the_provider_needs_no_breakpoints_none_are_told(services: Services, jp_fetch) -> None:
+async def test_where_the_provider_needs_no_breakpoints_none_are_told(services: Services, jp_fetch: Fetch) -> None:
     task = await talked(services)
     await services.config.profiles.update("default", {"apiProvider": "openai-native", "apiModelId": "gpt-4.1"})
     assert "marks" not in await get(jp_fetch, "tasks", task.task_id, "context")
 
 
-async def test_a_page_is_only_of_some_messages_and_has_no_tools_if_they_are_known(services: Services, jp_fetch) -> None:
+async def test_a_page_is_only_of_some_messages_and_has_no_tools_if_they_are_known(
+    services: Services, jp_fetch: Fetch
+) -> None:
     task = await talked(services)
     page = await get(jp_fetch, "tasks", task.task_id, "context", first="2", limit="3", only="messages")
     assert (page["first"], page["count"], len(page["messages"])) == (2, 7, 3)
@@ -64,7 +67,7 @@ async def test_a_page_is_only_of_some_messages_and_has_no_tools_if_they_are_know
     assert beyond["messages"] == []
 
 
-async def test_a_text_is_found_in_all_messages_whatever_page_they_are_on(services: Services, jp_fetch) -> None:
+async def test_a_text_is_found_in_all_messages_whatever_page_they_are_on(services: Services, jp_fetch: Fetch) -> None:
     task = await talked(services)
     page = await get(jp_fetch, "tasks", task.task_id, "context", find="PART 1", limit="1")
     assert page["found"] == [3]
@@ -74,7 +77,9 @@ async def test_a_text_is_found_in_all_messages_whatever_page_they_are_on(service
     assert "found" not in await get(jp_fetch, "tasks", task.task_id, "context")
 
 
-async def test_summaries_and_pictures_are_counted_apart_and_pictures_are_left_out(services: Services, jp_fetch) -> None:
+async def test_summaries_and_pictures_are_counted_apart_and_pictures_are_left_out(
+    services: Services, jp_fetch: Fetch
+) -> None:
     task = await talked(services, 0)
     data = "iVBORw0KGgo" + "A" * 5_000
     picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}
@@ -87,7 +92,7 @@ async def test_summaries_and_pictures_are_counted_apart_and_pictures_are_left_ou
     assert data not in str(seen["messages"]) and str(seen["messages"]).count("(5,011 characters)") == 2
 
 
-async def test_pages_of_a_long_conversation_are_built_once_for_all(services: Services, jp_fetch) -> None:
+async def test_pages_of_a_long_conversation_are_built_once_for_all(services: Services, jp_fetch: Fetch) -> None:
     task = await talked(services, 500)
     manager = await services.agent.manager()
     await get(jp_fetch, "tasks", task.task_id, "context", limit="50")
@@ -102,7 +107,7 @@ async def test_pages_of_a_long_conversation_are_built_once_for_all(services: Ser
 
 
 @pytest.mark.parametrize("params", [{"limit": "0"}, {"first": "-1"}, {"find": ""}, {"only": "tools"}])
-async def test_a_bad_query_is_refused(params: dict[str, str], services: Services, jp_fetch) -> None:
+async def test_a_bad_query_is_refused(params: dict[str, str], services: Services, jp_fetch: Fetch) -> None:
     task = await talked(services, 0)
     path = (*API, "tasks", task.task_id, "context")
     assert await refusal(jp_fetch(*path, params=params)) == (400, "invalid_input")

@@ -18,6 +18,7 @@ from hdsp_agent.comm.setup_candidates import LocalServer, find_candidates, is_re
 from hdsp_agent.config import ContextProxy, OperatorPolicy, SecretStore, providers
 from hdsp_agent.config._provider_settings import secret_environment
 from hdsp_agent.errors import NotFound
+from tests.jupyter_fetch import Fetch
 
 from ...modelserver import raw_server, refusal
 
@@ -32,12 +33,12 @@ def nothing_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(setup_candidates, "LOCAL_SERVERS", ())
 
 
-async def candidates(jp_fetch) -> dict[str, Any]:
+async def candidates(jp_fetch: Fetch) -> dict[str, Any]:
     answer: dict[str, Any] = json.loads((await jp_fetch(*API, "candidates")).body)
     return answer
 
 
-async def use(jp_fetch, **body: str) -> tuple[int, dict[str, Any]]:
+async def use(jp_fetch: Fetch, **body: str) -> tuple[int, dict[str, Any]]:
     try:
         answer = await jp_fetch(*API, "use", method="POST", body=json.dumps(body))
     except HTTPClientError as error:
@@ -50,13 +51,13 @@ def models(*ids: str, owner: str = "library") -> bytes:
     return refusal("200 OK", {"object": "list", "data": [{"id": id, "owned_by": owner} for id in ids]})
 
 
-async def test_nothing_is_there(services: Services, jp_fetch) -> None:
+async def test_nothing_is_there(services: Services, jp_fetch: Fetch) -> None:
     assert await candidates(jp_fetch) == {"ready": False, "candidates": [], "refused": []}
     assert (await use(jp_fetch, id="environment:anthropic"))[0] == 404
 
 
 async def test_a_key_in_the_environment_is_named_never_told_and_used_as_it_is(
-    services: Services, jp_fetch, monkeypatch: pytest.MonkeyPatch
+    services: Services, jp_fetch: Fetch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-treasure")
     monkeypatch.setenv("GEMINI_API_KEY", "  ")
@@ -97,7 +98,7 @@ async def test_a_key_in_the_environment_is_named_never_told_and_used_as_it_is(
 
 
 async def test_servers_on_this_machine_are_found_with_their_models(
-    services: Services, jp_fetch, monkeypatch: pytest.MonkeyPatch
+    services: Services, jp_fetch: Fetch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await services.config.profiles.update("default", {"apiProvider": "openrouter"})
     async with (
@@ -146,7 +147,7 @@ async def test_servers_on_this_machine_are_found_with_their_models(
 
 
 async def test_a_server_that_does_not_answer_keeps_nobody_waiting(
-    services: Services, jp_fetch, monkeypatch: pytest.MonkeyPatch
+    services: Services, jp_fetch: Fetch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def silent(reply: object) -> None:
         await asyncio.Event().wait()
@@ -180,13 +181,13 @@ async def test_the_operators_limits_hold_and_the_operators_keys_can_be_used(
 
 
 def test_every_server_looked_for_is_on_this_machine_and_has_a_provider_and_a_setting() -> None:
-    known = {info.id: info for info in providers()}
+    known = {str(info.id): info for info in providers()}
     for server in EVERY_SERVER:
         assert server.address.startswith("http://127.0.0.1:")
         assert known[server.provider].base_url_field == server.field
 
 
-async def check(jp_fetch, **body: object) -> tuple[int, dict[str, Any]]:
+async def check(jp_fetch: Fetch, **body: object) -> tuple[int, dict[str, Any]]:
     try:
         answer = await jp_fetch(*API, "check", method="POST", body=json.dumps(body), request_timeout=60)
     except HTTPClientError as error:
@@ -198,7 +199,7 @@ async def check(jp_fetch, **body: object) -> tuple[int, dict[str, Any]]:
 WRONG_KEY = refusal("401 Unauthorized", {"error": {"type": "authentication_error", "message": "invalid x-api-key"}})
 
 
-async def test_a_key_is_tried_before_it_is_kept_and_nothing_of_it_stays(services: Services, jp_fetch) -> None:
+async def test_a_key_is_tried_before_it_is_kept_and_nothing_of_it_stays(services: Services, jp_fetch: Fetch) -> None:
     config = services.config
     await config.use_storage("file")
     async with raw_server(WRONG_KEY) as server:
@@ -210,7 +211,7 @@ async def test_a_key_is_tried_before_it_is_kept_and_nothing_of_it_stays(services
     assert config.profiles.current.api_provider is None
 
 
-async def test_an_address_is_tried_as_it_is_typed(services: Services, jp_fetch) -> None:
+async def test_an_address_is_tried_as_it_is_typed(services: Services, jp_fetch: Fetch) -> None:
     async with raw_server(models("qwen3")) as server:
         at_it = {"provider": "openai", "baseUrl": f"{server.url}/v1"}
         assert (await check(jp_fetch, **at_it))[1]["verdict"] == "accepted"
@@ -219,7 +220,7 @@ async def test_an_address_is_tried_as_it_is_typed(services: Services, jp_fetch) 
 
 
 async def test_the_key_that_is_there_is_tried_when_none_is_typed(
-    services: Services, jp_fetch, monkeypatch: pytest.MonkeyPatch
+    services: Services, jp_fetch: Fetch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-environment")
     async with raw_server(WRONG_KEY) as server:
@@ -229,7 +230,7 @@ async def test_the_key_that_is_there_is_tried_when_none_is_typed(
         assert server.requests[0].headers["x-api-key"] == "sk-ant-environment"
 
 
-async def test_what_cannot_be_tried_is_named(services: Services, jp_fetch) -> None:
+async def test_what_cannot_be_tried_is_named(services: Services, jp_fetch: Fetch) -> None:
     status, body = await check(jp_fetch, provider="nobody")
     assert (status, body["field"]) == (400, "provider")
     status, body = await check(jp_fetch, provider="openai", baseUrl="nowhere")
@@ -239,7 +240,7 @@ async def test_what_cannot_be_tried_is_named(services: Services, jp_fetch) -> No
 
 
 async def test_the_operators_rules_hold_for_a_key_that_is_tried(
-    services: Services, jp_fetch, monkeypatch: pytest.MonkeyPatch
+    services: Services, jp_fetch: Fetch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(services.config, "_policy", OperatorPolicy(allowed_providers=("ollama",)))
     status, body = await check(jp_fetch, provider="anthropic", key="sk-1")

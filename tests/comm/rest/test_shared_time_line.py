@@ -18,8 +18,9 @@ from hdsp_agent.comm.services import Services
 from hdsp_agent.messages import TaskId
 from hdsp_agent.tools import ActionRequest
 from tests.comm.stored_tasks import keep
+from tests.jupyter_fetch import Fetch
 
-from .test_checkpoints import API, FILES, Fetch
+from .test_checkpoints import API, FILES
 from .test_history import Named
 
 SECRET = "the offer to Acme is 3 million"

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
-from typing import Protocol
 
 from jupyter_server.serverapp import ServerApp
+from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
 from typing_extensions import Self
 
 from hdsp_agent.messages import CellId
 from hdsp_agent.notebooks.kernels import CellRunSpec, Executor, Run
 from hdsp_agent.notebooks.kernels.jupyter import JupyterKernels
+from tests.jupyter_fetch import Fetch
 
 from .working import NOTEBOOK, text_of, until
-
-
-class Response(Protocol):
-    body: bytes
-
-
-Fetch = Callable[..., Awaitable[Response]]
 
 
 class Served:
@@ -35,7 +28,9 @@ class Served:
 
     async def __aexit__(self, *_: object) -> None:
         await self.executor.close()
-        await self._app.kernel_manager.shutdown_all(now=True)
+        kernels = self._app.kernel_manager
+        assert isinstance(kernels, AsyncMappingKernelManager)
+        await kernels.shutdown_all(now=True)
 
     async def start(self, code: str) -> Run:
         return await self.executor.run(NOTEBOOK, [CellRunSpec(CellId("c"), code)])

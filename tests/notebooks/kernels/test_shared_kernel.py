@@ -49,7 +49,7 @@ async def test_our_cell_waits_behind_the_persons_and_can_be_taken_back(tmp_path:
         await asyncio.sleep(0.1)
         ours = await work.start("x = 1")
         await asyncio.sleep(0.3)
-        assert ours.cells[0].state == "queued"
+        assert [cell.state for cell in ours.cells] == ["queued"]
         await ours.interrupt()
         assert await ours.wait(30) and ours.cells[0].state == "interrupted"
         await until(lambda: theirs.ended)

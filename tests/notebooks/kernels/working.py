@@ -25,15 +25,15 @@ class Bench:
         specs = [CellRunSpec(CellId(f"c{number}"), code) for number, code in enumerate(codes)]
         return await self.executor.run(path, specs, **options)  # type: ignore[arg-type]  # tests pass what they mean
 
-    async def run(self, *codes: str, seconds: float = 60, **options: object) -> Run:
+    async def run(self, *codes: str, seconds: float = 60, path: str = NOTEBOOK, **options: object) -> Run:
         """Run these cells to their end."""
-        run = await self.start(*codes, **options)
+        run = await self.start(*codes, path=path, **options)
         assert await run.wait(seconds), [cell.state for cell in run.cells]
         return run
 
-    async def cell(self, code: str, **options: object) -> CellRun:
+    async def cell(self, code: str, *, seconds: float = 60, path: str = NOTEBOOK, **options: object) -> CellRun:
         """Run one cell to its end."""
-        return (await self.run(code, **options)).cells[0]
+        return (await self.run(code, seconds=seconds, path=path, **options)).cells[0]
 
     async def kernel_id(self, path: str = NOTEBOOK) -> str:
         """The kernel that runs for this notebook."""

@@ -129,7 +129,7 @@ def test_what_a_shell_gets_as_it_stands(code: str, command: str | None) -> None:
     if command is None:
         assert found.risks == {R, S} and found.command is not None
         return
-    assert (found.risks, found.command, found.same_as) == ({R, S}, command, None)
+    assert (found.risks, found.command, found.same_as) == (frozenset({R, S}), command, None)
     assert found.flags <= {"installs"} and risks_of(code, None) == found
 
 
@@ -387,7 +387,13 @@ HARMLESS = [
 @pytest.mark.parametrize("code", HARMLESS)
 def test_what_is_only_python_is_not_asked_about_as_shell(code: str) -> None:
     found = risks_of(code, "python")
-    assert (found.risks, found.command, found.same_as, found.writes, found.flags) == ({R}, None, None, (), frozenset())
+    assert (found.risks, found.command, found.same_as, found.writes, found.flags) == (
+        frozenset({R}),
+        None,
+        None,
+        (),
+        frozenset(),
+    )
 
 
 PACKAGES = [
@@ -411,7 +417,12 @@ PACKAGES = [
 @pytest.mark.parametrize(("code", "same_as"), PACKAGES)
 def test_packages_by_magics(code: str, same_as: str) -> None:
     found = risks_of(code, "python")
-    assert (found.risks, found.command, found.same_as, found.flags) == ({R, I}, None, same_as, {"installs"})
+    assert (found.risks, found.command, found.same_as, found.flags) == (
+        frozenset({R, I}),
+        None,
+        same_as,
+        frozenset({"installs"}),
+    )
 
 
 @pytest.mark.parametrize(
@@ -506,7 +517,7 @@ def test_package_programs(code: str, risks: set[str]) -> None:
 )
 def test_programs_that_python_starts_are_flagged_and_held_to_what_rules_deny(code: str, same_as: str | None) -> None:
     found = risks_of(code, "python")
-    assert (found.risks, found.command, found.same_as) == ({R}, None, same_as)
+    assert (found.risks, found.command, found.same_as) == (frozenset({R}), None, same_as)
     assert found.flags == {"runs_programs"}
 
 
@@ -526,7 +537,7 @@ def test_what_removes_folders_is_flagged() -> None:
 )
 def test_files_that_magics_write(code: str, writes: tuple[str, ...]) -> None:
     found = risks_of(code, "python")
-    assert (found.risks, found.command, found.writes) == ({R}, None, writes)
+    assert (found.risks, found.command, found.writes) == (frozenset({R}), None, writes)
 
 
 @pytest.mark.parametrize("code", ["%%writefile {x}\ny", "%%writefile $x\ny", "%%writefile\ny", "%%writefile -z a\ny"])

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import pytest
+from pydantic import JsonValue
 
 from hdsp_agent.errors import UnsavedElsewhere
+from hdsp_agent.messages import TaskId
 from hdsp_agent.notebooks import Applied, NotebookDocument
+from hdsp_agent.notebooks._document import Operation
 from hdsp_agent.tools import Approval
+from tests.parsed_json import parsed
 
 from ..recording_context import Reply
 from .working import NotebookTask, notebook_task
@@ -52,10 +57,10 @@ async def test_the_question_has_a_diff_for_each_cell(workspace: Path) -> None:
         approved = task.approvals[-1]
         shown = approved.shown
         assert shown["tool"] == "editCells" and shown["diffStats"] == {"added": 3, "removed": 3}
-        edit, insert, delete = shown["cellEdits"]
+        edit, insert, delete = parsed(shown["cellEdits"])
         assert edit["diff"].split("\n")[2:] == ["@@ -1,2 +1,2 @@", "-a = 1", "-b = 2", "+a = 0", "+b = 3"]
-        assert (insert["op"], insert["after"], insert["cellType"]) == ("insert", 1, "code")
-        assert (delete["op"], delete["number"]) == ("delete", 2) and "-x" in delete["diff"]
+        assert [insert["op"], insert["after"], insert["cellType"]] == ["insert", 1, "code"]
+        assert [delete["op"], delete["number"]] == ["delete", 2] and "-x" in delete["diff"]
         assert approved.action.risks == {"write"} and approved.action.path == "work.ipynb"
 
 
@@ -178,11 +183,19 @@ async def test_where_a_tab_has_unsaved_changes_the_person_is_asked(
         document = type(task.notebooks.access.document("work.ipynb"))
         apply, left = document.apply, [2]
 
-        async def unsaved(self: NotebookDocument, *arguments: object, **options: object) -> Applied:
+        async def unsaved(
+            self: NotebookDocument,
+            operations: Sequence[Operation],
+            *,
+            save: bool = True,
+            task_id: TaskId | None = None,
+            review: bool = False,
+            signatures: Collection[str] | None = None,
+        ) -> Applied:
             if left[0]:
                 left[0] -= 1
                 raise UnsavedElsewhere("work.ipynb has changes in a browser tab that are not saved.")
-            return await apply(self, *arguments, **options)
+            return await apply(self, operations, save=save, task_id=task_id, review=review, signatures=signatures)
 
         monkeypatch.setattr(document, "apply", unsaved)
         change = {"operations": [{"op": "edit", "cell": "c1", "old": "1", "new": "2"}]}
@@ -195,7 +208,7 @@ async def test_where_a_tab_has_unsaved_changes_the_person_is_asked(
 
 
 async def test_what_streams_in_is_shown_before_it_is_whole(workspace: Path) -> None:
-    def preview(task: NotebookTask, operations: list[object]) -> str | None:
+    def preview(task: NotebookTask, operations: list[JsonValue]) -> str | None:
         return task.registry.get("edit_cells").preview({"operations": operations}, task)
 
     async with notebook_task(workspace, "a") as task:

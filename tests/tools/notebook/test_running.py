@@ -15,6 +15,7 @@ from hdsp_agent.notebooks.kernels import CellRun, CellRunSpec, OutputCollector, 
 from hdsp_agent.tools import Approval
 from hdsp_agent.tools.notebook import _run_cells
 from hdsp_agent.tools.notebook._run_messages import RunMessages
+from tests.parsed_json import parsed
 
 from ...agent.scripted_agent import until
 from ..recording_context import Approved
@@ -28,12 +29,12 @@ async def test_cells_run_in_order_and_their_outputs_are_in_the_notebook(workspac
         text = await task.text("run_cells", cells=["3", "c1"])
         assert text.index("[cell 1 c1: done, execution count 1") < text.index("[cell 3 c3: done, execution count 2")
         assert text.endswith("hi\n21")
-        cells = (await asyncio.to_thread(task.file))["cells"]
+        cells = parsed(await asyncio.to_thread(task.file))["cells"]
         assert cells[2]["execution_count"] == 2
         assert [output["output_type"] for output in cells[2]["outputs"]] == ["stream", "execute_result"]
         [approved] = task.approvals
         assert approved.action.risks == {"run_code"}
-        assert [cell["code"] for cell in approved.shown["cells"]] == ["x = 20", "print('hi')\nx + 1"]
+        assert [cell["code"] for cell in parsed(approved.shown["cells"])] == ["x = 20", "print('hi')\nx + 1"]
 
 
 async def test_the_person_sees_a_row_for_each_cell_and_what_it_prints(workspace: Path) -> None:
@@ -106,7 +107,10 @@ async def test_what_changed_while_the_question_waited_is_asked_about_anew(worksp
 
         task.decide = decide
         assert "'as it is now'" in await task.text("run_cells", cells=["c1"])
-        assert [approved.shown["cells"][0]["code"] for approved in task.approvals] == ["'as shown'", "'as it is now'"]
+        assert [parsed(approved.shown)["cells"][0]["code"] for approved in task.approvals] == [
+            "'as shown'",
+            "'as it is now'",
+        ]
 
 
 async def test_what_changed_while_saving_took_long_is_asked_about_anew(
@@ -121,7 +125,10 @@ async def test_what_changed_while_saving_took_long_is_asked_about_anew(
 
         task.saved = saved
         assert "'as it is now'" in await task.text("run_cells", cells=["c1"])
-        assert [approved.shown["cells"][0]["code"] for approved in task.approvals] == ["'as shown'", "'as it is now'"]
+        assert [parsed(approved.shown)["cells"][0]["code"] for approved in task.approvals] == [
+            "'as shown'",
+            "'as it is now'",
+        ]
 
 
 async def test_scratch_code_leaves_notebook_and_history_alone(workspace: Path) -> None:
@@ -183,7 +190,12 @@ async def test_kernels_are_listed_restarted_and_interrupted(workspace: Path) -> 
         assert task.approvals[-1].shown["tool"] == "restartKernel"
         assert "There is no variable x" in await task.text("inspect_variables", names=["x"])
         await task.call("run_code", code="import time; time.sleep(60)", timeout=0)
-        await until(lambda: any(known.run.current.state == "running" for known in task.state.runs.running))
+        await until(
+            lambda: any(
+                known.run.current is not None and known.run.current.state == "running"
+                for known in task.state.runs.running
+            )
+        )
         await task.text("manage_kernel", action="interrupt")
         assert task.approvals[-1].action.risks == {"none"}
         await until(lambda: not task.state.runs.running)
@@ -212,9 +224,9 @@ async def test_only_names_of_packages_are_installed_and_shown_as_they_run(worksp
         await task.call("install_packages", packages=["pandas", "scikit-learn >= 1.4, <2", "jax[cpu]==0.4"])
         [approved] = task.approvals
         assert approved.action.risks == {"install"}
-        code = approved.shown["cells"][0]["code"]
+        code = parsed(approved.shown)["cells"][0]["code"]
         assert code == '%pip install pandas "scikit-learn >= 1.4, <2" "jax[cpu]==0.4"'
-        assert approved.action.same_as == code.removeprefix("%")
+        assert approved.action.same_as == str(code).removeprefix("%")
         task.decide = lambda _: APPROVED
         assert "already satisfied: pip" in await task.text("install_packages", packages=["pip"])
 
@@ -235,11 +247,11 @@ async def test_a_notebook_is_created_with_its_cells(workspace: Path) -> None:
         text = await task.text("create_notebook", path="new.ipynb", cells=cells)
         assert "Created new.ipynb for Python 3" in text and "1 " in text and "# New" in text
         shown = task.approvals[0].shown
-        assert shown["tool"] == "createNotebook" and [edit["cellType"] for edit in shown["cellEdits"]] == [
+        assert shown["tool"] == "createNotebook" and [edit["cellType"] for edit in parsed(shown["cellEdits"])] == [
             "markdown",
             "code",
         ]
-        assert (await asyncio.to_thread(task.file, "new.ipynb"))["metadata"]["kernelspec"]["name"] == "python3"
+        assert parsed(await asyncio.to_thread(task.file, "new.ipynb"))["metadata"]["kernelspec"]["name"] == "python3"
         assert "42" in await task.text("run_cells", path="new.ipynb", cells=["2"])
         assert "something at new.ipynb already" in await task.failure("create_notebook", path="new.ipynb")
         assert "There is no folder" in await task.failure("create_notebook", path="no/where.ipynb")
@@ -324,7 +336,7 @@ async def test_a_row_becomes_whole_once_and_says_where_a_very_long_output_is(wor
                 finals.append(text or "")
             return await say(kind, text, **more)
 
-        task.say = saying  # type: ignore[method-assign]  # to hear every form of a message
+        task.say = saying  # type: ignore[method-assign, assignment]  # to hear every form of a message
         text = await task.text("run_cells", cells=["all"])
         row = task.executed()[0]
         assert str(row["artifact"]) in text and b"line 4500" in task.artifacts[str(row["artifact"])]
