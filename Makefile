@@ -38,7 +38,9 @@ $(VENV)/.stamp-created: scripts/create_env.sh
 	bash scripts/create_env.sh $(VENV)
 	@touch $@
 
+# What `develop` linked goes first: pip would write through the link into the built extension, and fail the next time.
 $(PY_INSTALLED): pyproject.toml package.json $(VENV)/.stamp-created
+	rm -rf $(VENV)/share/jupyter/labextensions/hdsp-agent labextension/dist/install.json
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,local]'
 	@touch $@
 
@@ -54,7 +56,7 @@ $(BUILT): $(FRONT) $(JS_INSTALLED)
 	jlpm build:prod
 	@touch $@
 
-$(LINKED): $(BUILT)
+$(LINKED): $(BUILT) $(PY_INSTALLED)
 	jupyter-builder develop . --overwrite
 	@touch $@
 
