@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 FILE = Path(__file__).with_name("results.json")
@@ -23,7 +23,7 @@ class Result:
     met: bool
     runs: int
     ratio: float | None = None
-    date: str = field(default_factory=lambda: datetime.now(tz=timezone.utc).date().isoformat())
+    date: str = field(default_factory=lambda: datetime.now(tz=UTC).date().isoformat())
 
     def line(self) -> str:
         """The result as a person reads it."""

@@ -162,7 +162,7 @@ def _split(record: JsonObject) -> _Call:
     if said is None:
         raise RuntimeError(f"A cell did not tell when it ran: {record['result']}")
     whole = float(str(record["duration_ms"]))
-    ended = datetime.fromisoformat(str(record["timestamp"]).replace("Z", "+00:00")).timestamp()
+    ended = datetime.fromisoformat(str(record["timestamp"])).timestamp()
     after = (ended - float(said[0])) * 1000
     return _Call(whole, whole - after, after)
 

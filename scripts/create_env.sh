@@ -6,12 +6,12 @@ target=$1
 PATH=$(printf '%s' "$PATH" | tr ':' '\n' | grep -vxF "$PWD/$target/bin" | paste -sd: -)
 
 is_new_enough() {
-  "$1" -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2])' 2>/dev/null
+  "$1" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2])' 2>/dev/null
 }
 
 find_python() {
   local candidate
-  for candidate in ${PYTHON:-} python3 python3.14 python3.13 python3.12 python3.11 python3.10 python; do
+  for candidate in ${PYTHON:-} python3 python3.14 python3.13 python3.12 python3.11 python; do
     if command -v "$candidate" >/dev/null 2>&1 && is_new_enough "$candidate"; then
       command -v "$candidate"
       return
@@ -21,7 +21,7 @@ find_python() {
 }
 
 if ! python=$(find_python); then
-  echo "HDSP Agent needs Python 3.10 or newer and found none. Install one (on Debian: apt-get install python3 python3-venv;" >&2
+  echo "HDSP Agent needs Python 3.11 or newer and found none. Install one (on Debian: apt-get install python3 python3-venv;" >&2
   echo "on macOS: from python.org or with Homebrew) and run make again, or name one: make PYTHON=/path/to/python3 …" >&2
   exit 1
 fi

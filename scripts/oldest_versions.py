@@ -8,10 +8,10 @@ What only tests need comes as it is: with its own lower bound, at its newest ver
 from __future__ import annotations
 
 import sys
+import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import tomllib
 from packaging.requirements import Requirement
 
 _PROJECT = Path(__file__).parent.parent / "pyproject.toml"

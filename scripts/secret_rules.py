@@ -9,9 +9,8 @@ from __future__ import annotations
 import json
 import re
 import sys
-from pathlib import Path
-
 import tomllib
+from pathlib import Path
 
 _TARGET = Path(__file__).parent.parent / "hdsp_agent" / "persistence" / "masking" / "service_secrets.json"
 _RULE = re.compile(

@@ -70,7 +70,7 @@ async def do_errand(errand: Errand, arm: Arm, models: LocalModels) -> tuple[Verd
             began = time.monotonic()
             try:
                 done = await asyncio.wait_for(ARMS[arm](scene, models), MOST_SECONDS)
-            except asyncio.TimeoutError:
+            except TimeoutError:
                 done = Done(ended=f"no answer within {MOST_SECONDS} seconds")
             seconds = time.monotonic() - began
         # Read when all runs have written what they showed.

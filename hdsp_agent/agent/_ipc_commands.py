@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, assert_never
 
 from pydantic import JsonValue
-from typing_extensions import assert_never
 
 from ..config import GlobalSettings, ProviderSettings, wire_names
 from ..errors import Conflict, InvalidInput, NotFound, UnknownProfile

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 __all__ = ["bytes_text", "count_text", "day_after", "duration_text", "moment_text", "parse_day"]
@@ -44,10 +44,10 @@ def moment_text(moment: datetime | None) -> str:
 def parse_day(text: str) -> tuple[datetime, bool]:
     """A moment, and whether only its day was given, as in ``2024-01-31``; a ``ValueError`` if it is neither."""
     whole_day = len(text) == len("2024-01-31")
-    moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    moment = datetime.fromisoformat(text)
     # Without a zone it is this machine's time, as in everything that is printed.
     aware = moment.astimezone()
-    if not timedelta() <= aware - datetime(1970, 1, 1, tzinfo=timezone.utc):
+    if not timedelta() <= aware - datetime(1970, 1, 1, tzinfo=UTC):
         raise ValueError(text)
     return aware, whole_day
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from ._amounts import bytes_text, count_text, moment_text
@@ -118,7 +118,7 @@ def _kept_besides(record: CheckpointRecord) -> str:
 
 
 def _moment(ts: int) -> str:
-    return moment_text(datetime.fromtimestamp(ts / 1000, timezone.utc))
+    return moment_text(datetime.fromtimestamp(ts / 1000, UTC))
 
 
 def _heading(file: FileDiff) -> str:

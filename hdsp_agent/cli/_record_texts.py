@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 from pydantic import JsonValue
 
@@ -78,7 +78,7 @@ def _ui(message: ClineMessage) -> RecordText:
     if message.context_condense is not None:
         parts.append(message.context_condense.summary)
     body = "\n".join(filter(None, parts))
-    at = datetime.fromtimestamp(message.ts / 1000, tz=timezone.utc) if 0 <= message.ts < 2**47 else None
+    at = datetime.fromtimestamp(message.ts / 1000, tz=UTC) if 0 <= message.ts < 2**47 else None
     details = moment_text(at) + (", unfinished" if message.partial else "")
     return RecordText(str(message.ts), f"{message.type} {kind}", one_line(body), details, body)
 
@@ -116,7 +116,7 @@ def _mark(mark: AnyMark) -> RecordText:
         says = f"takes back {mark.target}"
     else:
         says = "made by a later version of this program; without effect"
-    at = datetime.fromtimestamp(mark.ts / 1000, tz=timezone.utc) if mark.ts and 0 <= mark.ts < 2**47 else None
+    at = datetime.fromtimestamp(mark.ts / 1000, tz=UTC) if mark.ts and 0 <= mark.ts < 2**47 else None
     return RecordText(mark.id or "?", mark.kind, says, moment_text(at), says)
 
 

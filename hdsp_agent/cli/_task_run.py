@@ -108,7 +108,7 @@ class TaskRun:
     async def _next_question(self) -> tuple[TaskId, ClineMessage] | None:
         try:
             task_id = await asyncio.wait_for(self._asking.get(), _LOOK_SECONDS)
-        except asyncio.TimeoutError:
+        except TimeoutError:
             return None
         task = self._manager.tasks.opened(task_id)
         question = task.state.dialogue.asks.newest() if task is not None else None

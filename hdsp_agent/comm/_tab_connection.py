@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from packaging.version import InvalidVersion, Version
-from typing_extensions import assert_never
 
 from ..errors import HdspAgentError, InvalidInput, MalformedFrame, VersionMismatch
 from ..messages import (

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import NoReturn, assert_never
 
 from pydantic import JsonValue
-from typing_extensions import assert_never
 
 from ..messages import CheckpointDiffRequest, CheckpointRestoreRequest, Parts
 from ._dispatch import Dispatcher, Handler, RequestContext

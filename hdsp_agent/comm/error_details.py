@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 from pydantic import JsonValue
 
@@ -45,7 +45,7 @@ class ErrorDetails:
             **self._model(item.api_config_name),
             "task": task_id,
             "time": _as_time(error.ts),
-            "saved": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            "saved": datetime.now(UTC).isoformat(timespec="seconds"),
             "text": error.text,
             "failure": error.failure,
         }
@@ -62,4 +62,4 @@ class ErrorDetails:
 
 
 def _as_time(milliseconds: int) -> str:
-    return datetime.fromtimestamp(milliseconds / 1000, timezone.utc).isoformat(timespec="milliseconds")
+    return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds")

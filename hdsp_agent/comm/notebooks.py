@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, cast
 
 from .._background_tasks import BackgroundTasks
@@ -115,7 +115,7 @@ class ServerNotebooks:
     def _active(self) -> None:
         """A server with a working agent is not idle: hubs stop idle ones."""
         times: dict[str, datetime] = self._server.web_app.settings["last_activity_times"]
-        times["hdsp_agent"] = datetime.now(timezone.utc)
+        times["hdsp_agent"] = datetime.now(UTC)
 
     def _collaboration(self) -> Collaboration | None:
         """jupyter-collaboration's extension, where it is switched on and works. Whether it is installed tells nothing."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import shutil
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -150,7 +150,7 @@ def _is_due(home: Path, target: Path) -> bool:
     made_at = None if newest is None else parse_iso_time(newest.created_at)
     if made_at is None:
         return True
-    if (datetime.now(timezone.utc) - made_at).total_seconds() < _BACKUP_EVERY_SECONDS:
+    if (datetime.now(UTC) - made_at).total_seconds() < _BACKUP_EVERY_SECONDS:
         return False
     files = [home / name for name in _CHANGES_WITH_ANYTHING]
     return any(file.exists() and file.stat().st_mtime > made_at.timestamp() for file in files)

@@ -122,9 +122,9 @@ class TaskStorage:
 
     async def _opened(self) -> None:
         if not self._tried.is_set():
-            # Not asyncio.timeout: Python 3.10 has none.
-            with suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(self._tried.wait(), _PATIENCE_SECONDS)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_PATIENCE_SECONDS):
+                    await self._tried.wait()
         if self._failure is not None:
             raise type(self._failure)(self._failure.message, field=self._failure.field, **self._failure.params)
         if self._steps_taken < len(self._steps):

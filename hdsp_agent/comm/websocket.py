@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import cast
 
 from jupyter_core.utils import ensure_async
@@ -101,7 +101,7 @@ class ChannelHandler(WebSocketMixin, websocket.WebSocketHandler, JupyterHandler)
 
     def _mark_activity(self) -> None:
         # What a person asks for keeps the server from being culled; an open tab and its heartbeats do not.
-        self.settings["last_activity_times"]["hdsp_agent"] = datetime.now(timezone.utc)
+        self.settings["last_activity_times"]["hdsp_agent"] = datetime.now(UTC)
 
 
 class _HandlerSocket:

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -216,7 +216,7 @@ class ConfigStore:
         try:
             document = ConfigDocument.parse(found[0])
         except _CorruptFile as error:
-            aside = set_aside(self.path, datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ"))
+            aside = set_aside(self.path, datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ"))
             notice = _corrupt_notice(self.path, str(error), aside)
             logger.warning("%s", notice.message)
             return replace(state, identity=None, problem=None, aside=(*state.aside, notice)), fallback

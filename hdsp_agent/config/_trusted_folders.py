@@ -10,7 +10,7 @@ import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Final, Literal, TypeAlias
 
@@ -119,7 +119,7 @@ class TrustedFolders:
             decided.pop(folder, None)
             decided.pop(real, None)
             if trusted is not None:
-                at = datetime.now(timezone.utc).isoformat(timespec="seconds")
+                at = datetime.now(UTC).isoformat(timespec="seconds")
                 decided[real] = TrustedFolder(folder=str(real), trusted=trusted, decided_at=at)
             kept = sorted(decided.values(), key=lambda one: one.decided_at)[-_MOST:]
             replace_file(self._path, _Decisions(folders=kept).to_json().encode())
@@ -160,7 +160,7 @@ class TrustedFolders:
         except ValidationError:
             logger.warning("%s cannot be understood, so no folder in it is trusted", self._path)
             if to_change:
-                set_aside(self._path, datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ"))
+                set_aside(self._path, datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ"))
             return {}
         self._read = found[1], {Path(one.folder): one for one in read.folders}
         return dict(self._read[1])

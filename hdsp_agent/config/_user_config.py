@@ -59,7 +59,7 @@ class UserConfigSource:
         try:
             body = await asyncio.wait_for(self.fetch(address, self.timeout), self.timeout)
             content = from_json(body, allow_inf_nan=False)
-        except asyncio.TimeoutError:
+        except TimeoutError:
             return _failed(f"there was no answer within {self.timeout:g} seconds")
         except ValueError:
             return _failed("the answer is not JSON")

@@ -9,9 +9,7 @@ from contextlib import asynccontextmanager, suppress
 from functools import cache
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
-
-from typing_extensions import assert_never
+from typing import TYPE_CHECKING, Final, assert_never
 
 from .. import errors
 from ..errors import Conflict, FrameTooLarge, HdspAgentError, NotFound, Unavailable
@@ -66,7 +64,7 @@ class IpcClient:
         await asyncio.to_thread(warm_up_frames)
         try:
             reader, writer = await asyncio.wait_for(open_streams(str(path)), timeout)
-        except (OSError, asyncio.TimeoutError) as error:
+        except (TimeoutError, OSError) as error:
             raise _not_there(path, error) from None
         client = cls(reader, writer, max_events)
         reading = asyncio.ensure_future(client._read())
@@ -145,7 +143,7 @@ class IpcClient:
     async def _greeted(self, timeout: float) -> None:
         try:
             await asyncio.wait_for(asyncio.shield(self._server), timeout)
-        except asyncio.TimeoutError:
+        except TimeoutError:
             raise Unavailable("The server lets this program connect and says nothing. Try again later.") from None
 
     async def _read(self) -> None:

@@ -6,9 +6,7 @@ import asyncio
 import logging
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, Protocol
-
-from typing_extensions import Self
+from typing import TYPE_CHECKING, Final, Protocol, Self
 
 from .._background_tasks import BackgroundTasks
 from ..errors import Unavailable

@@ -120,7 +120,7 @@ class ModelProcess:
             await self._process.stdin.drain()
         try:
             said = await asyncio.wait_for(self._process.stdout.readline(), START_SECONDS)
-        except asyncio.TimeoutError:
+        except TimeoutError:
             raise refusal(self.file.name, "load", f"it was not ready after {START_SECONDS:.0f} seconds", ()) from None
         answer = _parsed(said)
         if url := answer.get("url"):

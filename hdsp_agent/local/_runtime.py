@@ -8,7 +8,7 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from time import monotonic
 from typing import Final, Literal
 
@@ -202,7 +202,7 @@ class LocalRuntime:
             raise too_little_memory(file.name, file.memory, free)
 
     def _failed(self, error: HdspAgentError) -> HdspAgentError:
-        self._failure = RuntimeFailure(error, datetime.now(tz=timezone.utc))
+        self._failure = RuntimeFailure(error, datetime.now(tz=UTC))
         logger.warning("The embedded model is not there: %s", error.message)
         return error
 

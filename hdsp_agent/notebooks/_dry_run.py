@@ -5,10 +5,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, assert_never
 
 from pydantic import ValidationError
-from typing_extensions import assert_never
 
 from ..errors import InvalidInput, NotAllowed
 from ..messages import (

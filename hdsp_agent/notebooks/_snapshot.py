@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import assert_never
 
 from pydantic import JsonValue
-from typing_extensions import assert_never
 
 from ..errors import InvalidInput
 from ..messages import CellId, JsonObject, OutputDetail

@@ -6,9 +6,9 @@ import asyncio
 import logging
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, Literal, get_args
+from typing import Final, Literal, assert_never, get_args
 
-from typing_extensions import TypedDict, Unpack, assert_never
+from typing_extensions import TypedDict, Unpack
 
 from ..errors import HdspAgentError, InvalidSetting
 from ._protocol import DamageNotice, TaskStore

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Final
 
@@ -459,7 +459,7 @@ def _seconds(value: str) -> float | None:
     except ValueError:
         pass
     try:
-        return (parsedate_to_datetime(value) - datetime.now(tz=timezone.utc)).total_seconds()
+        return (parsedate_to_datetime(value) - datetime.now(tz=UTC)).total_seconds()
     except (ValueError, TypeError):
         # TypeError: a date without a time zone.
         return None

@@ -7,7 +7,7 @@ explicit numbers of their profile.
 from __future__ import annotations
 
 import re
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -100,7 +100,7 @@ def _catalogued(provider: str) -> tuple[ModelEntry, ...]:
 
 
 def _entry(provider: str, model: ModelInfo) -> ModelEntry:
-    prices: ModelPrice = model.get_prices(datetime.now(tz=timezone.utc))
+    prices: ModelPrice = model.get_prices(datetime.now(tz=UTC))
     return ModelEntry(
         id=model.id,
         provider=provider,

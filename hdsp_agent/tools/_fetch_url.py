@@ -66,7 +66,7 @@ class FetchUrl(SimpleTool[FetchUrlArguments]):
         allow_private = context.settings.fetch_private_addresses
         try:
             text = await asyncio.wait_for(_fetched_text(arguments.url, allow_private), _SECONDS)
-        except asyncio.TimeoutError:
+        except TimeoutError:
             raise ToolFailed(
                 f"{arguments.url} was not there completely, and turned into text, within {_SECONDS:.0f} seconds."
             ) from None

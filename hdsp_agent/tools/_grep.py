@@ -97,7 +97,7 @@ async def grep_files(
             return findings
         findings.files.clear()
         await asyncio.wait_for(_by_worker({"pattern": pattern, "files": list(files)}, most, findings), seconds)
-    except asyncio.TimeoutError:
+    except TimeoutError:
         findings.timed_out = True
     return findings
 
@@ -109,7 +109,7 @@ async def grep_text(pattern: str, data: bytes, *, most: int = MOST_MATCHES) -> t
     request: JsonObject = {"pattern": pattern, "text": data.decode("utf-8", "replace")}
     try:
         await asyncio.wait_for(_by_worker(request, most, findings), SECONDS)
-    except asyncio.TimeoutError:
+    except TimeoutError:
         raise SearchPatternProblem(
             f"Searching for {pattern!r} took more than {SECONDS:.0f} seconds and was stopped. Use a simpler pattern."
         ) from None

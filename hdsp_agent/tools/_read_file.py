@@ -7,10 +7,9 @@ import io
 import os
 from dataclasses import dataclass
 from io import BufferedReader
-from typing import Annotated, BinaryIO, ClassVar, Final
+from typing import Annotated, BinaryIO, ClassVar, Final, Self
 
 from pydantic import Field, StringConstraints, model_validator
-from typing_extensions import Self
 
 from .._threads import Stop, in_thread
 from ..config import ToolGroup

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import get_args
 from unicodedata import normalize
 
@@ -74,7 +74,7 @@ def test_a_day_that_ends_a_period_is_in_it_whole() -> None:
     first, last = begin("2024-01-01"), end("2024-01-31")
     assert first == datetime(2024, 1, 1).astimezone()
     assert last == datetime(2024, 2, 1).astimezone()
-    assert end("2024-01-31T12:00:00Z") == datetime(2024, 1, 31, 12, tzinfo=timezone.utc)
+    assert end("2024-01-31T12:00:00Z") == datetime(2024, 1, 31, 12, tzinfo=UTC)
 
 
 def test_what_a_terminal_would_obey_is_shown_as_what_it_is() -> None:

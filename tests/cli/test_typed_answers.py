@@ -10,9 +10,9 @@ import termios
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 import pytest
-from typing_extensions import Self
 
 from hdsp_agent.messages import ClineMessage
 

@@ -7,16 +7,12 @@ import json
 import random
 import sys
 import time
+import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 from tests.mutation.mutants import mutants_of
 from tests.mutation.running import Job, Result, preload, run_all

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import ast
-import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from tests.mutation.mutants import mutants_of
 from tests.mutation.targets import TARGETS
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 SOURCE = '''
 """A module."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from hdsp_agent.messages import ClineMessage, TaskId
@@ -47,7 +47,7 @@ async def kept_store(home: Path) -> AsyncIterator[TaskStore]:
 
 
 def days_ago(days: float) -> str:
-    return iso_time(datetime.now(tz=timezone.utc) - timedelta(days=days))
+    return iso_time(datetime.now(tz=UTC) - timedelta(days=days))
 
 
 async def finished(

@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -42,7 +42,7 @@ def holder(folder: Path) -> Iterator[subprocess.Popen[str]]:
 
 def leave(folder: Path, *, age: float = 0.0, **fields: object) -> LockRecord:
     """A lock that nobody's OS lock holds any more."""
-    then = iso_time(datetime.now(tz=timezone.utc) - timedelta(seconds=age))
+    then = iso_time(datetime.now(tz=UTC) - timedelta(seconds=age))
     record = LockRecord.model_validate(
         {"process_id": NOBODY, "hostname": "", "acquired_at": then, "heartbeat_at": then, "token": "old", **fields}
     )
@@ -116,7 +116,7 @@ def test_a_lock_from_another_host_is_judged_by_its_heartbeat_alone(tmp_path: Pat
 @pytest.mark.parametrize("shift", [-7200, 7200])
 def test_a_clock_that_was_set_makes_no_living_host_dead(tmp_path: Path, shift: float) -> None:
     # Its clock differs from ours by two hours, but the file system has seen its heartbeat just now.
-    then = iso_time(datetime.now(tz=timezone.utc) + timedelta(seconds=shift))
+    then = iso_time(datetime.now(tz=UTC) + timedelta(seconds=shift))
     leave(tmp_path, hostname="elsewhere", heartbeat_at=then)
     with pytest.raises(Conflict):
         TaskLock.acquire(tmp_path)

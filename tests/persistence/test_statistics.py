@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import tracemalloc
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -24,7 +24,7 @@ async def some_tasks(store: TaskStore) -> None:
 async def test_tasks_are_counted_by_status_user_model_and_day(tmp_path: Path) -> None:
     async with kept_store(tmp_path) as store:
         await some_tasks(store)
-        later = datetime.now(tz=timezone.utc) + timedelta(days=8)
+        later = datetime.now(tz=UTC) + timedelta(days=8)
         await clean(store, RetentionRules(7, 30), now=later)
         told: list[tuple[str, int, int | None]] = []
         found = await statistics(store, progress=lambda *what: told.append(what))
@@ -52,7 +52,7 @@ async def test_a_conversation_that_was_closed_is_paused_and_no_failure(tmp_path:
         for _ in range(2):
             await (await store.create(NewTaskRecord())).close()
         await store.recover()
-        later = datetime.now(tz=timezone.utc) + timedelta(days=3)
+        later = datetime.now(tz=UTC) + timedelta(days=3)
         found = await statistics(store, now=later)
     assert (found.paused, found.running, found.completed, found.failure_rate) == (2, 0, 0, 0.0)
     assert found.long_running == []
@@ -62,7 +62,7 @@ async def test_a_conversation_that_was_closed_is_paused_and_no_failure(tmp_path:
 async def test_only_what_is_asked_for_is_counted(tmp_path: Path) -> None:
     async with file_store(tmp_path) as store:
         await some_tasks(store)
-        now = datetime.now(tz=timezone.utc)
+        now = datetime.now(tz=UTC)
         assert (await statistics(store, user="ada")).total.tasks == 2
         assert (await statistics(store, user="nobody")).total.tasks == 0
         assert (await statistics(store, status="failed")).total.tasks == 1
@@ -77,7 +77,7 @@ async def test_a_task_that_runs_for_hours_is_named_and_a_clock_set_back_counts_n
     async with file_store(tmp_path) as store:
         log = await store.create(NewTaskRecord())
         await finished(store, 10)  # completed before it was created
-        found = await statistics(store, now=datetime.now(tz=timezone.utc) + timedelta(hours=7))
+        found = await statistics(store, now=datetime.now(tz=UTC) + timedelta(hours=7))
         assert found.long_running == [log.task_id]
         assert found.total.timed_tasks == 0
 
@@ -131,6 +131,6 @@ async def test_what_was_asked_of_models_counts_on_the_day_it_was_asked(tmp_path:
         ("2026-01-30", "claude"): (2, 20, 0.5),
         ("2026-01-31", "claude"): (1, 10, 0.25),
         ("2026-01-31", "gpt"): (1, 1, 0.0),
-        (datetime.fromisoformat(begun.replace("Z", "+00:00")).astimezone().date().isoformat(), "gpt"): (3, 10, 0.5),
+        (datetime.fromisoformat(begun).astimezone().date().isoformat(), "gpt"): (3, 10, 0.5),
     }
     assert {model: totals.tasks for model, totals in found.by_model.items()} == {"claude": 1, "gpt": 1}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
 
@@ -106,7 +106,7 @@ def test_an_order_of_thoughts_is_no_overflow(text: str, status: int | None) -> N
 def test_the_time_to_wait_is_read_from_headers_details_and_words() -> None:
     assert classify(status=429, body="slow down", headers={"Retry-After": "7"}).retry_after == 7
     assert classify(status=429, body="slow down", headers={"retry-after-ms": "1500"}).retry_after == 1.5
-    in_a_minute = format_datetime(datetime.now(tz=timezone.utc) + timedelta(seconds=60), usegmt=True)
+    in_a_minute = format_datetime(datetime.now(tz=UTC) + timedelta(seconds=60), usegmt=True)
     waited = classify(status=429, body="slow down", headers={"Retry-After": in_a_minute}).retry_after
     assert waited is not None and 50 < waited <= 60
     for nonsense in ("nan", "inf", "soon", "Sat Nov 21 2026", ""):

@@ -448,7 +448,7 @@ class SavedStep:
         try:
             line = await self.history.to_look_at(self.folder)
             return await asyncio.wait_for(line.changed_between(earlier, checkpoint), _COUNT_SECONDS)
-        except (HdspAgentError, asyncio.TimeoutError) as error:
+        except (TimeoutError, HdspAgentError) as error:
             logger.info("What changed since %s is not told: %r", earlier, error)
             return None
 

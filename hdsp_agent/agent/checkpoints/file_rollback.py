@@ -6,8 +6,7 @@ import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-
-from typing_extensions import assert_never
+from typing import assert_never
 
 from ...errors import InvalidInput, NotFound, UnknownTask, Unsupported
 from ...messages import ConversationChange, FilesPreview, GoBack, TakeBack, TaskId, UndoOrRedo

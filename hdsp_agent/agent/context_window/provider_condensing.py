@@ -77,7 +77,7 @@ async def _asked(client: CompactingClient, request: ModelRequest) -> Compaction:
         return await asyncio.wait_for(client.compact(request), SECONDS)
     except ModelError:
         raise
-    except asyncio.TimeoutError:
+    except TimeoutError:
         raise ModelError(f"It took longer than {SECONDS:.0f} seconds.", kind="timeout", provider=provider) from None
     except HdspAgentError as error:
         raise ModelError(error.message, provider=provider) from error

@@ -47,7 +47,7 @@ async def summary_of(state: TaskState, client: ModelClient, request: ModelReques
     """
     try:
         return await asyncio.wait_for(_tried(state, client, request, taken), SECONDS)
-    except asyncio.TimeoutError:
+    except TimeoutError:
         raise ModelError(
             f"The model did not write the summary within {SECONDS:.0f} seconds.",
             kind="timeout",

@@ -154,6 +154,6 @@ class Asks:
             self._changed.clear()
             try:
                 await asyncio.wait_for(self._changed.wait(), left)
-            except asyncio.TimeoutError:
+            except TimeoutError:
                 return bool(self._open)
         return True

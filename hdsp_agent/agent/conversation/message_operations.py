@@ -6,10 +6,8 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, assert_never
 from weakref import WeakValueDictionary
-
-from typing_extensions import assert_never
 
 from ..._background_tasks import STOP_SECONDS, BackgroundTasks
 from ...errors import Conflict, InvalidInput, UnknownTask

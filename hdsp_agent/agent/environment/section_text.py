@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Final
-
-from typing_extensions import assert_never
+from typing import Final, assert_never
 
 from .section_diff import SectionChange
 from .sections import GAP, KINDS, SectionEntry

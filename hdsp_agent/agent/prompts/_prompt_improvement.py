@@ -38,7 +38,7 @@ async def enhanced_prompt(services: AgentServices, text: str, *, profile: str, e
         raise InvalidInput(f"A prompt of more than {_MOST_CHARACTERS:,} characters is not improved.", field="text")
     try:
         return await asyncio.wait_for(_ask(services, text, profile, earlier), _SECONDS)
-    except asyncio.TimeoutError:
+    except TimeoutError:
         raise Unavailable(
             f"The model did not improve the prompt within {_SECONDS:.0f} seconds. Try again, or choose a faster model for it."
         ) from None

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, assert_never
 
 from pydantic import ValidationError
-from typing_extensions import assert_never
 
 from ...messages import (
     CellExecuted,

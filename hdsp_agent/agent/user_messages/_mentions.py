@@ -116,7 +116,7 @@ async def _read(reading: Awaitable[Sequence[JsonObject]]) -> Sequence[JsonObject
     """What is read, or in words why it is not."""
     try:
         return await asyncio.wait_for(reading, _PATIENCE_SECONDS)
-    except asyncio.TimeoutError:
+    except TimeoutError:
         return [_not_attached(f"reading it took longer than {_PATIENCE_SECONDS:.0f} seconds.")]
     except (HdspAgentError, ToolFailed, OSError) as error:
         return [_not_attached(str(error))]

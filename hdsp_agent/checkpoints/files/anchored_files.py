@@ -16,9 +16,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import TracebackType
-from typing import Final
-
-from typing_extensions import Self
+from typing import Final, Self
 
 __all__ = ["AnchoredFiles", "is_led_away"]
 

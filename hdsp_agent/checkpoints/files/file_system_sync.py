@@ -13,9 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from types import TracebackType
-from typing import Final
-
-from typing_extensions import Self
+from typing import Final, Self
 
 __all__ = ["FileSystemSync"]
 

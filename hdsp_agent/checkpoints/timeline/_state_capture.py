@@ -85,7 +85,7 @@ class StateCapture:
         seconds = self._limits.notebook_seconds
         try:
             snapshot = await asyncio.wait_for(document.snapshot(outputs="full"), seconds)
-        except asyncio.TimeoutError:
+        except TimeoutError:
             raise Unavailable(
                 f"{path} did not answer within {seconds:g} seconds.", path=path, seconds=seconds, why="tab_silent"
             ) from None
@@ -145,7 +145,7 @@ class StateCapture:
 
         try:
             return await asyncio.wait_for(work(), seconds)
-        except asyncio.TimeoutError:
+        except TimeoutError:
             why = "runs a cell" if busy else f"did not answer within {seconds:g} seconds"
             raise Unavailable(
                 f"The kernel of {path} {why}. Wait for it, then try again.",

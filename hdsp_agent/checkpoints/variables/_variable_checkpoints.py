@@ -149,7 +149,7 @@ class VariableCheckpoints:
             try:
                 planned = self._plan(target, kernel, asked, only, leave, overwrite)
                 plan, wanted = await asyncio.wait_for(planned, within)
-            except asyncio.TimeoutError:
+            except TimeoutError:
                 raise Conflict(
                     "The kernel is busy, so nothing was restored. Wait for it, then try again.",
                     kernel=kernel.kernel_id,

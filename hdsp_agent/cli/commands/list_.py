@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from dataclasses import replace
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from .._amounts import count_text, moment_text
@@ -112,7 +112,7 @@ def _document(hit: HistoryHit) -> dict[str, object]:
 
 def _row(short_id: str, hit: HistoryHit) -> tuple[str, ...]:
     item = hit.item
-    when = moment_text(datetime.fromtimestamp(item.ts / 1000, tz=timezone.utc)) if 0 < item.ts < 2**47 else "-"
+    when = moment_text(datetime.fromtimestamp(item.ts / 1000, tz=UTC)) if 0 < item.ts < 2**47 else "-"
     said = one_line(item.title or item.task)
     if hit.snippet is not None and hit.snippet.field == "text":
         said = f"{said} | {one_line(hit.snippet.text)}"

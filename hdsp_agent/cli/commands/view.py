@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from argparse import ArgumentParser, Namespace
 from collections.abc import AsyncIterator, Sequence
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from .._amounts import count_text, duration_text, moment_text
@@ -231,7 +231,7 @@ def _times(reader: TaskReader, state: StoredTaskState) -> tuple[datetime | None,
     ended = parse_iso_time(state.completed_at or "")
     if begun is None:
         return None, ended, None
-    return begun, ended, max(0.0, ((ended or datetime.now(tz=timezone.utc)) - begun).total_seconds())
+    return begun, ended, max(0.0, ((ended or datetime.now(tz=UTC)) - begun).total_seconds())
 
 
 COMMAND = CliCommand(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 from ...errors import InvalidInput
 from ...persistence import Statistics, StorageLimits, Totals, alert_level, measure, statistics
@@ -118,6 +118,6 @@ def _moment(field: str, milliseconds: int | None) -> datetime | None:
     if milliseconds is None:
         return None
     try:
-        return datetime.fromtimestamp(milliseconds / 1000, tz=timezone.utc)
+        return datetime.fromtimestamp(milliseconds / 1000, tz=UTC)
     except (OverflowError, ValueError, OSError):
         raise InvalidInput(f"{field} is {milliseconds}; no calendar has that time.", field=field) from None

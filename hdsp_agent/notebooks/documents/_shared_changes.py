@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Final, cast
+from typing import Final, assert_never, cast
 
 from pydantic import JsonValue
-from typing_extensions import assert_never
 
 from ...messages import (
     AppendOutput,

@@ -213,7 +213,7 @@ class SharedDocument:
             if task is not None:
                 await asyncio.wait([asyncio.ensure_future(task)])
             await asyncio.wait_for(written.wait(), _SAVE_SECONDS)
-        except asyncio.TimeoutError:
+        except TimeoutError:
             return None
         finally:
             state.unobserve(subscription)

@@ -7,7 +7,7 @@ import json
 import logging
 import struct
 import uuid
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Final, Literal, cast
 
 from jupyter_server.gateway.gateway_client import GatewayClient
@@ -69,7 +69,7 @@ class GatewayTransport:
             "msg_type": kind,
             "username": "hdsp-agent",
             "session": self._session,
-            "date": datetime.now(tz=timezone.utc).isoformat(),
+            "date": datetime.now(tz=UTC).isoformat(),
             "version": _PROTOCOL,
         }
         message: JsonObject = {

@@ -9,9 +9,7 @@ import shutil
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, Literal
-
-from typing_extensions import assert_never
+from typing import Final, Literal, assert_never
 
 from ..._private_files import storage_error
 from ..._private_open import open_private

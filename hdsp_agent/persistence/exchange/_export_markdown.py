@@ -6,11 +6,10 @@ import json
 import re
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from datetime import datetime, timezone
-from typing import Final
+from datetime import UTC, datetime
+from typing import Final, assert_never
 
 from pydantic import ValidationError
-from typing_extensions import assert_never
 
 from ...messages import CellExecuted, ClineMessage, HistoryItem
 from .._protocol import TaskReader
@@ -175,6 +174,6 @@ def _image(image: str) -> str:
 
 def _when(ts: int) -> str:
     try:
-        return f"{datetime.fromtimestamp(ts / 1000, tz=timezone.utc):%Y-%m-%d %H:%M} UTC"
+        return f"{datetime.fromtimestamp(ts / 1000, tz=UTC):%Y-%m-%d %H:%M} UTC"
     except (OverflowError, ValueError, OSError):
         return "unknown time"

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, assert_never
 
 from pydantic import JsonValue
-from typing_extensions import assert_never
 
 from ...messages import JsonObject
 from ..marks._marks import TruncateMark

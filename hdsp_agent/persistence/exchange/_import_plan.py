@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
 from typing import Final
@@ -197,7 +197,7 @@ class ImportTaskPlan:
         origin: JsonObject = {"from": raw.source, "id": raw.found.source_id}
         if began is not None:
             with suppress(OverflowError, ValueError, OSError):
-                origin["began"] = iso_time(datetime.fromtimestamp(began / 1000, tz=timezone.utc))
+                origin["began"] = iso_time(datetime.fromtimestamp(began / 1000, tz=UTC))
         return NewTaskRecord(
             task_key=TaskKey(task_source=raw.source, task_id=raw.found.source_id),
             config={**config, IMPORTED: origin},

@@ -16,7 +16,7 @@ import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -55,7 +55,7 @@ class LockWatch:
         if self.patient:
             return False
         beat = parse_iso_time(record.heartbeat_at)
-        said = STALE_SECONDS if beat is None else (datetime.now(tz=timezone.utc) - beat).total_seconds()
+        said = STALE_SECONDS if beat is None else (datetime.now(tz=UTC) - beat).total_seconds()
         # Both the holder's clock and the file system's must agree that it is old: one of them may have been set.
         return said >= STALE_SECONDS and _age_by_its_own_clock(folder) >= STALE_SECONDS
 

@@ -12,9 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Final, NamedTuple, TypeVar
-
-from typing_extensions import Self
+from typing import Final, NamedTuple, Self, TypeVar
 
 from ...errors import UnknownTask
 from ...messages import HistoryItem

@@ -8,9 +8,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
-
-from typing_extensions import assert_never
+from typing import Final, assert_never
 
 from ...errors import InvalidInput
 from ...messages import HistoryItem, HistorySort, HistoryStatus

@@ -12,9 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Final, TypeVar
-
-from typing_extensions import Self
+from typing import Final, Self, TypeVar
 
 from ..._private_files import locked, make_private_folder
 from ...errors import StorageUnavailable, Unsupported

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 from ..._iso_time import iso_time
 from ...messages import ClineMessage
@@ -92,6 +92,6 @@ def marker_record(marker: Marker) -> ApiRecord:
         ts=marker.ts,
         is_truncation_marker=True,
         truncation_id=marker.truncation_id,
-        timestamp=iso_time(datetime.fromtimestamp(marker.ts / 1000, tz=timezone.utc)),
+        timestamp=iso_time(datetime.fromtimestamp(marker.ts / 1000, tz=UTC)),
         token_count=estimated_tokens(text),
     )

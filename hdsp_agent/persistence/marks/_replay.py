@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-
-from typing_extensions import assert_never
+from typing import assert_never
 
 from ...messages import ConversationMark, ConversationMarks
 from ._marks import AnyMark, CondenseMark, FoldMark, Mark, RewindMark, TruncateMark, UndoMark, UnknownMark

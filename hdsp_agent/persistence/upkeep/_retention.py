@@ -7,7 +7,7 @@ import json
 import logging
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from functools import partial, singledispatch
 from typing import Final, Literal
 
@@ -31,7 +31,7 @@ __all__ = ["CleanReport", "CleanedTask", "RetentionRules", "clean"]
 
 logger = logging.getLogger(__name__)
 
-_EPOCH: Final = datetime(2020, 1, 1, tzinfo=timezone.utc)
+_EPOCH: Final = datetime(2020, 1, 1, tzinfo=UTC)
 """No task is older: a clock that said so was not set."""
 _TOLERANCE: Final = timedelta(days=1)
 _LEAP: Final = timedelta(days=7)
@@ -116,7 +116,7 @@ async def clean(
 ) -> CleanReport:
     """Pack and delete what is due, and take tasks that are gone out of the index. Whoever gives ``now`` vouches for it."""
     report = CleanReport(dry_run=dry_run)
-    moment = now or datetime.now(tz=timezone.utc)
+    moment = now or datetime.now(tz=UTC)
     finished = _finished_tasks(store)
     if now is None:
         report.clock_doubted = await asyncio.to_thread(_clock_leapt, finished, moment, write=not dry_run)

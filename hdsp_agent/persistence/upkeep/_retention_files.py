@@ -11,7 +11,7 @@ import secrets
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Final
 
@@ -94,7 +94,7 @@ def _changes(folder: Path) -> Iterator[datetime]:
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if ".jsonl" in entry.name:
-                yield datetime.fromtimestamp(entry.stat(follow_symlinks=False).st_mtime, tz=timezone.utc)
+                yield datetime.fromtimestamp(entry.stat(follow_symlinks=False).st_mtime, tz=UTC)
 
 
 def _plain_logs(folder: Path) -> list[tuple[Stream, Path, Identity]]:

@@ -9,7 +9,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
 from ..._iso_time import parse_iso_time
@@ -152,7 +152,7 @@ async def statistics(
     """Count the tasks of this user and status that began at ``since`` or later and before ``until``."""
     found = Statistics()
     wanted = TaskFilter(user, since, until, (status,) if isinstance(status, str) else status)
-    moment = now or datetime.now(tz=timezone.utc)
+    moment = now or datetime.now(tz=UTC)
     ids = await store.tasks()
     for start in range(0, len(ids), _AT_ONCE):
         batch = ids[start : start + _AT_ONCE]

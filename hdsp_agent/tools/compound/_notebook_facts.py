@@ -10,9 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Final
-
-from typing_extensions import assert_never
+from typing import Final, assert_never
 
 from ..._regular_files import open_regular_file
 from ..._threads import in_thread
@@ -131,7 +129,7 @@ async def surroundings(
         return await asyncio.wait_for(
             _told(notebooks, path, checked.path.parent, paths, reads_files, at), _PATIENCE_SECONDS
         )
-    except asyncio.TimeoutError:
+    except TimeoutError:
         return "The notebook cannot be seen just now."
     except HdspAgentError as error:
         return error.message

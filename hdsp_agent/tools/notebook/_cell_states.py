@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-
-from typing_extensions import assert_never
+from typing import assert_never
 
 from ...messages import CellId
 from ...notebooks import CellFreshness, OutlineLine

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, ClassVar, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal, assert_never
 
 from pydantic import StringConstraints
-from typing_extensions import assert_never
 
 from ..._threads import in_thread
 from ...config import ToolGroup

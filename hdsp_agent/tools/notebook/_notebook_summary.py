@@ -47,7 +47,7 @@ async def notebook_digest(notebooks: Notebooks, path: str, paths: PathPolicy) ->
         return None
     try:
         return await asyncio.wait_for(_digest(notebooks, path), _PATIENCE_SECONDS)
-    except asyncio.TimeoutError:
+    except TimeoutError:
         silent = "The browser tab that has it open does not answer just now."
         return NotebookSummary(path, f"Notebook of this task: {path}. {silent}")
     except HdspAgentError as error:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, Self, assert_never
 
 from pydantic import BaseModel, ConfigDict, model_validator
-from typing_extensions import Self, assert_never
 
 from ...messages import (
     CellId,

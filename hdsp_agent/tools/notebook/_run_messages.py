@@ -85,7 +85,7 @@ class RunMessages:
             await self._run.wait(_LAST_SECONDS)
         try:
             await asyncio.wait_for(self.settled(), _LAST_SECONDS)
-        except asyncio.TimeoutError:
+        except TimeoutError:
             _log.warning("Not all of a run of %s could be shown in time", self._path)
         if self._worker is not None:
             self._worker.cancel()

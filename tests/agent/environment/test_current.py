@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 from hypothesis import Phase, given, settings
@@ -26,7 +26,7 @@ from ...notebooks.headless import headless_notebooks
 from .conversation_in_memory import Where
 
 CODE = BUILT_IN[0]
-NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 CELLS = '{"cell_type":"code","id":"c1","metadata":{},"outputs":[],"execution_count":null,"source":"x = 1"}'
 
 
@@ -214,7 +214,7 @@ async def test_a_kernel_is_asked_only_when_something_has_run_in_it(tmp_path: Pat
         answers = notebooks.executor.inspect
 
         async def silent(*args: object, **kwargs: object) -> VariablesReport:
-            raise asyncio.TimeoutError
+            raise TimeoutError
 
         await run("y = 2")
         notebooks.executor.inspect = silent  # type: ignore[method-assign]  # a kernel that hangs in a call to C

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+from typing import Self
 
 from jupyter_server.serverapp import ServerApp
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
-from typing_extensions import Self
 
 from hdsp_agent.messages import CellId
 from hdsp_agent.notebooks.kernels import CellRunSpec, Executor, Run

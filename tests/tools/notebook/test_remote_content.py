@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 import pytest
-from typing_extensions import NotRequired
 
 from hdsp_agent.agent.approval import ApprovalEngine
 from hdsp_agent.config import GlobalSettings, ModeConfig, OperatorPolicy
