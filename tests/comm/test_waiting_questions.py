@@ -105,7 +105,9 @@ async def test_a_task_that_is_not_on_screen_is_named_when_it_needs_somebody(
         assert (await panel.ask("newTask", text="Write a note"))["ok"]
         assert (await panel.ask("newConversation"))["ok"]
         await panel.until(
-            lambda: any(task["needsYou"] for task in messages(panel, "openTasksUpdated")[-1]["openTasks"])
+            lambda: any(
+                task["needsYou"] for told in messages(panel, "openTasksUpdated")[-1:] for task in told["openTasks"]
+            )
         )
 
 

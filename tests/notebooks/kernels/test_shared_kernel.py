@@ -41,17 +41,23 @@ async def person(work: Bench) -> AsyncIterator[Person]:
         await link.close()
 
 
+def busy_until(file: Path) -> str:
+    """Code that runs until this file exists."""
+    return f"import pathlib, time; any(iter(lambda: time.sleep(0.02) or pathlib.Path({str(file)!r}).exists(), True))"
+
+
 async def test_our_cell_waits_behind_the_persons_and_can_be_taken_back(tmp_path: Path) -> None:
     async with bench(tmp_path) as work, person(work) as other:
         await work.run("x = 0")
-        theirs = other.execute("import time; time.sleep(2); print('whole')")
+        theirs = other.execute(busy_until(tmp_path / "go") + "; print('whole')")
         await until(lambda: theirs.busy)
-        await asyncio.sleep(0.1)
         ours = await work.start("x = 1")
+        # Nothing tells that a cell does not run: it is looked at a few times.
         await asyncio.sleep(0.3)
         assert [cell.state for cell in ours.cells] == ["queued"]
         await ours.interrupt()
         assert await ours.wait(30) and ours.cells[0].state == "interrupted"
+        (tmp_path / "go").touch()
         await until(lambda: theirs.ended)
         assert other.printed == "whole\n"
         assert text_of(await work.cell("x")) == "0"
@@ -59,13 +65,14 @@ async def test_our_cell_waits_behind_the_persons_and_can_be_taken_back(tmp_path:
 
 async def test_a_kernel_that_was_busy_before_we_came_is_known_to_be(tmp_path: Path) -> None:
     async with bench(tmp_path) as work, person(work) as other:
-        theirs = other.execute("import time; x = 0; time.sleep(4)")
+        theirs = other.execute("x = 0; " + busy_until(tmp_path / "go"))
         await until(lambda: theirs.busy)
         ours = await work.start("x = 1")
-        await asyncio.sleep(2)
+        await asyncio.sleep(0.3)
         assert (ours.cells[0].state, ours.cells[0].started_at) == ("queued", None)
         await ours.interrupt()
         assert await ours.wait(30)
+        (tmp_path / "go").touch()
         await until(lambda: theirs.ended)
         assert text_of(await work.cell("x")) == "0"
 
@@ -73,9 +80,11 @@ async def test_a_kernel_that_was_busy_before_we_came_is_known_to_be(tmp_path: Pa
 async def test_our_cell_runs_after_the_persons(tmp_path: Path) -> None:
     async with bench(tmp_path) as work, person(work) as other:
         await work.run("order = []")
-        theirs = other.execute("import time; time.sleep(1); order.append('person')")
+        theirs = other.execute(busy_until(tmp_path / "go") + "; order.append('person')")
         await until(lambda: theirs.busy)
-        await work.run("order.append('agent')")
+        ours = await work.start("order.append('agent')")
+        (tmp_path / "go").touch()
+        assert await ours.wait(30)
         assert text_of(await work.cell("order")) == "['person', 'agent']"
 
 
@@ -90,9 +99,10 @@ async def test_two_clients_of_one_kernel_get_their_own_replies(tmp_path: Path) -
 
 async def test_a_failing_cell_of_ours_does_not_abort_what_the_person_queued(tmp_path: Path) -> None:
     async with bench(tmp_path) as work, person(work) as other:
-        ours = await work.start("import time; time.sleep(1); 1/0")
+        ours = await work.start(busy_until(tmp_path / "go") + "; 1/0")
         await until(lambda: ours.cells[0].state == "running")
         theirs = other.execute("print('mine')")
+        (tmp_path / "go").touch()
         assert await ours.wait(30) and ours.cells[0].state == "error"
         await until(lambda: theirs.ended)
         assert other.printed == "mine\n"
