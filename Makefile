@@ -27,7 +27,7 @@ CORPUS := .corpus/.stamp-installed
 FRONT := $(shell find src labextension/style labextension/schema -type f 2>/dev/null) tsconfig.json package.json
 SERVER := $(shell find hdsp_agent -name '*.py' -o -name '*.json' -path '*locale*' -o -name '*.yaml' 2>/dev/null)
 
-.PHONY: help lab test test-long docs screenshots lint generate bench dev clean collaboration test-python test-js test-ui test-wheel format translations install
+.PHONY: help lab check test test-unit test-long docs screenshots lint generate bench dev clean collaboration test-python test-js test-ui test-wheel format translations install
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -85,6 +85,14 @@ lab: $(PY_INSTALLED) $(LINKED) ## open JupyterLab on a sample workspace with the
 	bash scripts/lab.sh $(WORKSPACE)
 
 ## ---- for people who change it
+
+# The rooms whose tests start no kernel, no Jupyter Server and no browser.
+UNIT_TESTS := tests/config tests/context tests/events tests/messages tests/persistence tests/providers tests/test_docs.py $(wildcard tests/tools/test_*.py)
+
+check: lint test-js test-unit ## what a change is checked with while you work: lint, types, unit tests
+
+test-unit: $(PY_INSTALLED) ## the Python tests without kernels and servers
+	python -m pytest -p no:cacheprovider -n $${TEST_PROCESSES:-2} --dist loadfile -m "not slow" $(UNIT_TESTS)
 
 test: lint test-python test-js test-ui test-wheel ## everything: lint, types, Python, jest, Chromium, wheel
 	@echo "All of HDSP Agent's checks passed."

@@ -14,13 +14,14 @@ import pytest
 from hdsp_agent.agent.checkpoints.automatic import AutomaticCheckpoints
 from hdsp_agent.messages import Parts, TaskId
 from hdsp_agent.providers import call_tool
+from tests.long_tests import rounds
 
 from .killed_conversation import ALLOWED, before_the_second
 from .scripted_agent import Agent, running_agent, until
 
 ROOT = Path(__file__).parents[2]
 DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
-_STEPS = range(1, 60)
+_STEPS = range(1, 60, rounds(3, 1))
 
 
 async def killed(home: Path, what: Literal["restore", "undo"], step: int) -> tuple[TaskId, bool]:
@@ -59,7 +60,7 @@ async def test_both_went_or_neither_wherever_it_was_killed(
 ) -> None:
     after = "a" if before == "ab" else "ab"
     halves, died = set(), True
-    for step in _STEPS:
+    for number, step in enumerate(_STEPS):
         home = tmp_path / str(step)
         task_id, died = await killed(home, what, step)
         files = files_of(home)
@@ -70,7 +71,7 @@ async def test_both_went_or_neither_wherever_it_was_killed(
                 assert left == (after, after), f"at {step}"
             else:
                 halves.add(left)
-                choice: Literal["roll_back", "keep"] = "keep" if step % 4 == 0 else "roll_back"
+                choice: Literal["roll_back", "keep"] = "keep" if number % 2 else "roll_back"
                 await agent.manager.checkpoints.look_after(agent.workspace, choice)
                 assert await both(agent, task_id) == (left if choice == "keep" else (before, before)), f"at {step}"
                 assert await files.interrupted(agent.workspace) is None
