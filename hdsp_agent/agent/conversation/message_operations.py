@@ -128,6 +128,14 @@ class MessageOperations:
 
     # ---- for a checkpoint that is gone back to
 
+    async def is_kept(self, task_id: TaskId) -> bool:
+        """Whether a task was not deleted."""
+        try:
+            await self._tasks.services.store.view(task_id)
+        except UnknownTask:
+            return False
+        return True
+
     def foreseen(self, task_id: TaskId, change: ConversationChange) -> ConversationPart:
         """The conversation as a part of a preview."""
         return RewindPreview(task_id, change, self.preview)

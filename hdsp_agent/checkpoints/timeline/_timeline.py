@@ -69,7 +69,7 @@ class Timeline:
 
     def __init__(
         self,
-        checkpoints: AsyncFileCheckpoints,
+        files: AsyncFileCheckpoints,
         folder: Path,
         *,
         notebooks: Notebooks | None,
@@ -79,27 +79,28 @@ class Timeline:
         enabled: Callable[[], bool] = lambda: True,
         on_event: Callable[[CheckpointEvent], None] = lambda event: None,
     ) -> None:
-        self._checkpoints = checkpoints
-        self._notebooks = notebooks
-        self._variables = variables
+        self.files: Final = files
+        """What is kept of files, in the same checkpoints."""
+        self.notebooks: Final = notebooks
+        self.variables: Final = variables
+        self.limits: Final = limits or TimelineLimits()
         self._root = root
-        self._limits = limits or TimelineLimits()
         self._enabled = enabled
         self._on_event = on_event
         self._states = NotebookStates(folder / _STATES)
         self._paths = Paths(root, notebooks)
         store = variables.store if variables is not None else None
-        self._counting = ChangeCounts(checkpoints, self._states, store, self._paths)
-        self._capturing = StateCapture(self._states, notebooks, variables, self._limits, self._counting)
+        self._counting = ChangeCounts(files, self._states, store, self._paths)
+        self._capturing = StateCapture(self._states, notebooks, variables, self.limits, self._counting)
         self._ways = RestorePlanner(
-            checkpoints, self._states, self._capturing, notebooks, variables, self._paths, self._limits
+            files, self._states, self._capturing, notebooks, variables, self._paths, self.limits
         )
         self._restoring = CheckpointRestore(
-            checkpoints, self._states, self._capturing, self._ways, notebooks, variables, self._paths
+            files, self._states, self._capturing, self._ways, notebooks, variables, self._paths
         )
-        self._differing = CheckpointDiffs(checkpoints, self._states, self._paths, self._limits)
-        self._collecting = StateCollector(self._states, store, self._limits)
-        checkpoints.on_collected(self._collecting)
+        self._differing = CheckpointDiffs(files, self._states, self._paths, self.limits)
+        self._collecting = StateCollector(self._states, store, self.limits)
+        files.on_collected(self._collecting)
         self._turn = RestoreLock(folder)
         self._door = asyncio.Lock()
         self._held = BackgroundTasks()
@@ -140,7 +141,7 @@ class Timeline:
                 names = notebooks
                 if changes_by == "agent" and claims is None and not names:
                     # It may have changed any: of those that were kept last it is told what it did to them.
-                    head = await self._checkpoints.head()
+                    head = await self.files.head()
                     names = [kept.path for kept in head.notebooks] if head is not None else ()
                 captured = await self._capturing.capture(names, code)
                 if changes_by == "agent" and claims is None:
@@ -148,7 +149,7 @@ class Timeline:
                 # What another server's restore has done so far is nobody's work.
                 restoring = await asyncio.to_thread(self._turn.is_taken)
                 files = await self._files_under_restore(claims) if restoring else claims
-                record = await self._checkpoints.save(
+                record = await self.files.save(
                     reason, task_id=task_id, message_ts=message_ts, ui_offset=ui_offset, api_offset=api_offset,
                     changes_by="restore" if restoring else changes_by, claims=files, touching=touching,
                     kept=Anchor(
@@ -175,16 +176,16 @@ class Timeline:
         told of it before, is told again as far as it is not there."""
         found: dict[str, Sequence[NotebookPointer]] = {}
         for path in dict.fromkeys([*(kept.path for kept in record.notebooks), *(path for path, _ in cells)]):
-            if self._notebooks is None:
+            if self.notebooks is None:
                 continue
             kept = next((one for one in record.variables if one.path == path), None)
             manifest = None
-            if kept is not None and self._variables is not None:
-                manifest = await asyncio.to_thread(self._variables.store.load, kept.manifest)
-            snapshot = await self._notebooks.access.document(path).snapshot()
+            if kept is not None and self.variables is not None:
+                manifest = await asyncio.to_thread(self.variables.store.load, kept.manifest)
+            snapshot = await self.notebooks.access.document(path).snapshot()
             ran = [cell for where, cell in cells if where == path]
             operations = pointers_to(
-                record, snapshot, ran, manifest, self._limits.pointers_bytes, (waiting or {}).get(path, ())
+                record, snapshot, ran, manifest, self.limits.pointers_bytes, (waiting or {}).get(path, ())
             )
             if operations:
                 found[path] = operations
@@ -197,15 +198,15 @@ class Timeline:
             async with self._door:
                 # Cells and variables are what they were.
                 kept = Anchor(notebooks=record.notebooks, variables=record.variables)
-                await self._checkpoints.save(_POINTERS, changes_by="agent", claims=files, kept=kept)
+                await self.files.save(_POINTERS, changes_by="agent", claims=files, kept=kept)
 
         await self._held.finish(work())
 
     async def ran_before(self, record: CheckpointRecord, path: str) -> Sequence[str]:
         """The notebook's cells that had run by this checkpoint, the last first; as far as that is known."""
         kept = next((one for one in record.variables if self._now_at(one.path) == path), None)
-        if kept is not None and self._variables is not None:
-            runs = await self._variables.ran(kept.manifest)
+        if kept is not None and self.variables is not None:
+            runs = await self.variables.ran(kept.manifest)
             if found := [run.cell for run in reversed(runs) if run.cell is not None]:
                 return list(dict.fromkeys(found))
         cells = next((one for one in record.notebooks if self._now_at(one.path) == path), None)
@@ -227,7 +228,7 @@ class Timeline:
 
         async def work() -> RestorePreview:
             async with self._door:
-                record = await self._checkpoints.checkpoint(target)
+                record = await self.files.checkpoint(target)
                 return await self._previewed(await self._ways.to_checkpoint(record, parts, leave), conversation)
 
         return await self._held.finish(work())
@@ -246,7 +247,7 @@ class Timeline:
         async def work() -> RestoreResult:
             async with self._restore_turn():
                 begun = monotonic()
-                record = await self._checkpoints.checkpoint(target)
+                record = await self.files.checkpoint(target)
                 done = await self._go(await self._ways.to_checkpoint(record, parts, leave), conversation)
                 return self._timed(done, begun)
 
@@ -290,7 +291,7 @@ class Timeline:
 
     async def interrupted(self) -> OperationRecord | None:
         """A restore that a crash cut short: ask the person, then ``recover``. Until then nothing can be restored."""
-        half = await self._checkpoints.interrupted()
+        half = await self.files.interrupted()
         if half is None or half.parts is None or not await asyncio.to_thread(self._turn.is_taken):
             return half
         # Its other parts are being restored, here or by another server.
@@ -304,9 +305,9 @@ class Timeline:
 
         async def work() -> OperationRecord | None:
             async with self._door, self._turn.taken():
-                half = await self._checkpoints.interrupted()
+                half = await self.files.interrupted()
                 if half is None or choice == "keep":
-                    return await self._checkpoints.recover(choice)
+                    return await self.files.recover(choice)
                 return await self._restoring.recover(half, conversation)
 
         return await self._held.finish(work())
@@ -317,7 +318,7 @@ class Timeline:
         self, *, before: CheckpointId | None = None, limit: int = 100, task_id: TaskId | None = None
     ) -> TimelineView:
         """What was done, newest first; of one conversation with ``task_id``."""
-        operations = await self._checkpoints.operations()
+        operations = await self.files.operations()
         checkpoints = self._checkpoint_views(operations)
         results = {done.checkpoint.id for done in operations if done.kind != "save" and done.checkpoint is not None}
         undoable = restores_in_force(operations[::-1])
@@ -349,18 +350,18 @@ class Timeline:
 
     async def told(self, record: CheckpointRecord) -> CheckpointView:
         """A checkpoint as people see it."""
-        return _told(await self._checkpoints.list(), record)
+        return _told(await self.files.list(), record)
 
     async def store(self) -> StoreView:
         """What the checkpoints take, and what they may."""
-        found = await self._checkpoints.statistics()
+        found = await self.files.statistics()
         states = await asyncio.to_thread(self._states.size)
         variables = await asyncio.to_thread(self._collecting.size_of_variables)
         return StoreView(
             checkpoints=found.checkpoints,
             bytes=found.bytes + states,
             quota_bytes=found.quota_bytes,
-            quota_checkpoints=self._checkpoints.limits.checkpoints,
+            quota_checkpoints=self.files.limits.checkpoints,
             variables_bytes=variables,
             oldest_ts=found.oldest_ts,
             scope=found.scope,
@@ -368,13 +369,9 @@ class Timeline:
             enabled=self._enabled(),
         )
 
-    async def list(self, *, task_id: TaskId | None = None, limit: int | None = None) -> list[CheckpointRecord]:
-        """The checkpoints, newest first."""
-        return await self._checkpoints.list(task_id=task_id, limit=limit)
-
-    async def operations(self, limit: int | None = None) -> Sequence[OperationRecord]:
-        """Everything that was done, newest first."""
-        return await self._checkpoints.operations(limit)
+    async def operation(self, operation: CheckpointId) -> OperationRecord | None:
+        """Something that was done, if it is known."""
+        return next((done for done in await self.files.operations() if done.id == operation), None)
 
     async def changed_between(self, earlier: CheckpointId, checkpoint: CheckpointRecord) -> Changed | None:
         """How much changed from one checkpoint to another; None if the earlier one is not kept any more."""
@@ -384,23 +381,23 @@ class Timeline:
         """What led to the state the workspace was last known to be in; None where nothing was saved. Makes no store."""
 
         def has_store() -> bool:
-            return self._checkpoints.folder.is_dir()
+            return self.files.folder.is_dir()
 
         if not await asyncio.to_thread(has_store):
             return None
-        operations = await self._checkpoints.operations()
+        operations = await self.files.operations()
         return next((one for one in operations if one.checkpoint and not _is_pointers(one.checkpoint)), None)
 
     async def cell_versions(self, path: str, cell_id: str) -> CellVersions:
         """What one cell was, as far as it is kept, newest first."""
-        path = self._notebooks.access.now_at(path) if self._notebooks is not None else path
+        path = self.notebooks.access.now_at(path) if self.notebooks is not None else path
         current: NotebookState | None = None
-        if self._notebooks is not None:
+        if self.notebooks is not None:
             try:
                 current = (await self._capturing.look(path)).state
             except HdspAgentError as error:
                 _log.info("The cells of %s cannot be looked at now: %s", path, error)
-        records = await self._checkpoints.list()
+        records = await self.files.list()
 
         def checkpoints() -> Iterator[tuple[CheckpointRecord, NotebookState]]:
             # A state may be as large as its notebook: there are never more than two of them.
@@ -430,41 +427,33 @@ class Timeline:
     ) -> CheckpointDiff:
         """What differs between two checkpoints; of notebooks whose cells they kept, those cells."""
         if new == "now":
-            before = await self._checkpoints.checkpoint(old) if old != "beginning" else None
+            before = await self.files.checkpoint(old) if old != "beginning" else None
             names = [kept.path for kept in before.notebooks] if before is not None else []
             new = (await self.save("look", notebooks=names)).id
-        found = await self._checkpoints.diff(old, new, only=only, with_content=with_content)
+        found = await self.files.diff(old, new, only=only, with_content=with_content)
         return await self._differing.with_cells(found, only, with_content=with_content)
 
     async def changes(self, checkpoint: CheckpointId, *, with_content: bool = True) -> CheckpointDiff:
         """What differs between a checkpoint and the one before it."""
-        found = await self._checkpoints.changes(checkpoint, with_content=with_content)
+        found = await self.files.changes(checkpoint, with_content=with_content)
         return await self._differing.with_cells(found, None, with_content=with_content)
-
-    async def content(self, checkpoint: CheckpointId, path: str) -> bytes:
-        """A file as a checkpoint has it."""
-        return await self._checkpoints.content(checkpoint, path)
-
-    async def export(self, checkpoint: CheckpointId, target: Path, kind: Literal["zip", "git"] = "zip") -> None:
-        """Write a moment's files into a zip, or the checkpoint and those before it into a bare git repository."""
-        await self._checkpoints.export(checkpoint, target, kind)
 
     async def gc(self) -> StoreView:
         """Drop the oldest checkpoints beyond the quota, and what only they needed."""
-        await self._checkpoints.gc()
+        await self.files.gc()
         return await self.store()
 
     async def close(self) -> None:
         """Wait for what is under way."""
         await self._held.drain()
-        await self._checkpoints.close()
+        await self.files.close()
 
     # ---- inside
 
     @asynccontextmanager
     async def _restore_turn(self) -> AsyncIterator[None]:
         async with self._door, self._turn.taken():
-            half = await self._checkpoints.interrupted()
+            half = await self.files.interrupted()
             if half is not None:
                 raise Conflict(
                     "A restore was cut short before. Roll it back, or keep everything as it is now, then try again.",
@@ -487,11 +476,11 @@ class Timeline:
             notebooks=captured.notebooks, variables=captured.variables, left_out=captured.left_out,
             counted=captured.counted,
         )  # fmt: skip
-        await self._checkpoints.save(_BEFORE, kept=kept)
+        await self.files.save(_BEFORE, kept=kept)
         way = await self._ways.find(wanted, strict=True)
         done = await self._restoring.go(way, conversation)
         assert done.operation.checkpoint is not None
-        checkpoints = self._checkpoint_views(await self._checkpoints.operations())
+        checkpoints = self._checkpoint_views(await self.files.operations())
         return result_of(done, operation_view(done.operation, checkpoints, (done.operation.id,)))
 
     def _timed(self, done: RestoreResult, begun: float) -> RestoreResult:
@@ -501,7 +490,7 @@ class Timeline:
         return done.model_copy(update={"duration_ms": took})
 
     async def _to_undo(self, operation: CheckpointId | None) -> OperationRecord:
-        operations = await self._checkpoints.operations()
+        operations = await self.files.operations()
         return restore_to_undo(operations[::-1], operation)
 
     def _checkpoint_views(self, operations: Sequence[OperationRecord]) -> dict[CheckpointId, CheckpointView]:
@@ -524,7 +513,7 @@ class Timeline:
 
     async def _files_under_restore(self, claims: Sequence[str] | None) -> Sequence[str]:
         """The notebooks' files that another server is restoring, and those that the agent says it changed."""
-        half = await self._checkpoints.interrupted()
+        half = await self.files.interrupted()
         parts = half.parts if half is not None else None
         paths = [one.path for one in parts.notebooks] if parts is not None else []
         files = await asyncio.to_thread(self._paths.all_in_workspace, paths)
@@ -535,10 +524,10 @@ class Timeline:
         if self._captures % _CAPTURES_BETWEEN_LOOKS:
             return
         if await asyncio.to_thread(self._collecting.is_over):
-            self._checkpoints.tidy_soon()
+            self.files.tidy_soon()
 
     def _now_at(self, path: str) -> str:
-        return self._notebooks.access.now_at(path) if self._notebooks is not None else path
+        return self.notebooks.access.now_at(path) if self.notebooks is not None else path
 
 
 def _since(begun: float) -> int:
