@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 from hdsp_agent.agent.checkpoints.checkpoint_service import CheckpointService
-from hdsp_agent.agent.conversation.rewind import RewindTransaction
+from hdsp_agent.agent.conversation.message_operations import RewindTransaction
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.messages import Parts, TaskId
 from hdsp_agent.persistence.sqlite._group_writer import TaskRowWriter

@@ -41,7 +41,7 @@ from ...checkpoints.variables import VariableCheckpoints, VariableLimits, Variab
 from ...config import GlobalSettings
 from ...errors import Conflict, HdspAgentError, NotFound, StorageUnavailable, Unavailable, Unsupported
 from ...events import CheckpointEvent
-from ...messages import ConversationChange, GoBack, JsonObject, TaskId, UndoOrRedo
+from ...messages import ConversationChange, ConversationPreview, GoBack, JsonObject, TaskId, UndoOrRedo
 from ...notebooks import Notebooks
 from ...tools import ActionRequest
 from .notebook_metadata import NotebookMetadata, with_copies
@@ -76,11 +76,8 @@ class Conversations(Protocol):
     async def ends_before(self, task_id: TaskId, ts: int) -> bool:
         """Whether the message ``ts``, and all that followed, was taken back and nothing was said since."""
 
-    async def preview(self, task_id: TaskId, change: ConversationChange) -> object:
-        """What a change would do; raises why it cannot be."""
-
-    def foreseen(self, task_id: TaskId, change: ConversationChange) -> ConversationPart:
-        """A conversation as a part of a preview."""
+    async def foreseen(self, task_id: TaskId, change: ConversationChange) -> ConversationPreview | None:
+        """What a change would do; None is nothing. Raises why it cannot be."""
 
     def going_back(
         self, task_id: TaskId, change: ConversationChange, *, newer: Newer
@@ -106,7 +103,7 @@ class CheckpointService:
         self._open: dict[Path, Timeline] = {}
         self._opening = asyncio.Lock()
         self._key: bytes | None = None
-        self._doors: WeakValueDictionary[Path, asyncio.Lock] = WeakValueDictionary()
+        self._locks: WeakValueDictionary[Path, asyncio.Lock] = WeakValueDictionary()
         self._under_way: dict[Path, list[SavedStep]] = {}
         self._held = BackgroundTasks()
         self.conversations: Conversations | None = None
@@ -185,16 +182,16 @@ class CheckpointService:
     @asynccontextmanager
     async def at(self, folder: Path) -> AsyncIterator[Timeline]:
         """The same with everything saved that came before, and what steps under way did as the agent's."""
-        async with self.turn(folder):
+        async with self.locked(folder):
             await self.claim(folder)
             yield await self.timeline(folder)
 
     @asynccontextmanager
-    async def turn(self, folder: Path) -> AsyncIterator[None]:
-        """The workspace with everything saved that came before."""
+    async def locked(self, folder: Path) -> AsyncIterator[None]:
+        """Hold the lock of a workspace, with everything saved that came before."""
         # A save that was begun just now stands in line from the next round of the loop on.
         await asyncio.sleep(0)
-        async with self._door(folder):
+        async with self._lock(folder):
             yield
 
     async def claim(self, folder: Path) -> None:
@@ -206,12 +203,12 @@ class CheckpointService:
                 "meanwhile", changes_by="agent", notebooks=notebooks, under_way=self._working(folder)
             )
 
-    def _door(self, folder: Path) -> asyncio.Lock:
+    def _lock(self, folder: Path) -> asyncio.Lock:
         """Who comes first is first: what is saved later must not be taken for what was saved before."""
-        door = self._doors.get(folder)
-        if door is None:
-            door = self._doors[folder] = asyncio.Lock()
-        return door
+        lock = self._locks.get(folder)
+        if lock is None:
+            lock = self._locks[folder] = asyncio.Lock()
+        return lock
 
     async def _opened(self, folder: Path, variables: VariableCheckpoints | None) -> Timeline:
         files = self._files(folder)
@@ -244,7 +241,7 @@ class CheckpointService:
 
     def _put_aside(self, count: int) -> None:
         """Forget so many workspaces, those first that nobody has asked for the longest; each remembers all its files."""
-        idle = [folder for folder in self._open if folder not in self._under_way and folder not in self._doors]
+        idle = [folder for folder in self._open if folder not in self._under_way and folder not in self._locks]
         for folder in idle[: max(0, count)]:
             self._held.begin(self._open.pop(folder).close())
 
@@ -301,7 +298,7 @@ class CheckpointService:
         return list(dict.fromkeys(found))
 
     async def _before(self, folder: Path, step: SavedStep, saved_first: _Before) -> None:
-        async with self._door(folder):
+        async with self._lock(folder):
             try:
                 await step.save_before(await self.timeline(folder), saved_first)
             except HdspAgentError as error:
@@ -311,7 +308,7 @@ class CheckpointService:
                 step.failure = StorageUnavailable(f"{type(error).__name__}: {error}")
 
     async def _after(self, folder: Path, step: SavedStep, working: Sequence[TaskId]) -> None:
-        async with self._door(folder):
+        async with self._lock(folder):
             try:
                 # Those that were begun since wait for this, unless they lost patience.
                 since = [each.task_id for each in self._under_way.get(folder, ()) if each.acts]
@@ -326,7 +323,7 @@ class CheckpointService:
 
     async def _embed(self, pointers: NotebookMetadata, folder: Path, notebook: str, conversation: JsonObject) -> None:
         try:
-            async with self.turn(folder):
+            async with self.locked(folder):
                 await pointers.embed(await self.timeline(folder) if self.enabled else None, notebook, conversation)
         except HdspAgentError as error:
             logger.warning("%s does not carry its conversation: %s", notebook, error.message)
@@ -432,8 +429,9 @@ class CheckpointService:
         """What going back would do."""
         record = await (await self.timeline(folder)).files.checkpoint(checkpoint)
         going, gone = await self._going_back(record, parts)
+        conversation = await self._foreseen(going)
         async with self.at(folder) as line:
-            preview = await line.preview(record.id, parts, conversation=self._foreseen(going))
+            preview = await line.preview(record.id, parts, conversation=conversation)
         return preview.model_copy(update={"conversation_gone": gone})
 
     async def restore(self, folder: Path, checkpoint: str, parts: Parts) -> RestoreResult:
@@ -453,8 +451,9 @@ class CheckpointService:
     async def preview_undo(self, folder: Path, operation: str, *, overwrite: bool = False) -> RestorePreview:
         """What taking a restore back would do."""
         going = await self._going_again(await self._operation(folder, operation))
+        conversation = await self._foreseen(going)
         async with self.at(folder) as line:
-            return await line.preview_undo(operation, overwrite=overwrite, conversation=self._foreseen(going))
+            return await line.preview_undo(operation, overwrite=overwrite, conversation=conversation)
 
     async def undo(self, folder: Path, operation: str, *, overwrite: bool = False) -> RestoreResult:
         """Take a restore back, or an undo."""
@@ -517,13 +516,13 @@ class CheckpointService:
             return None
         change = UndoOrRedo(operation="undo", mark_id=conversation.mark_id)
         try:
-            await self.conversations.preview(conversation.task_id, change)
+            await self.conversations.foreseen(conversation.task_id, change)
         except HdspAgentError:
             return None
         return conversation.task_id, change
 
-    def _foreseen(self, going: _Going | None) -> ConversationPart | None:
-        return None if going is None or self.conversations is None else self.conversations.foreseen(*going)
+    async def _foreseen(self, going: _Going | None) -> ConversationPreview | None:
+        return None if going is None or self.conversations is None else await self.conversations.foreseen(*going)
 
     def _at_rest(
         self, going: _Going | None, *, overwrite: bool = False

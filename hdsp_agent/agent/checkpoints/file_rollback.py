@@ -41,12 +41,12 @@ class WorkspaceRollback:
 
         ``acts`` is what the conversation tells of that: of all of it there should be a state before.
         """
-        async with self._service.turn(folder):
+        async with self._service.locked(folder):
             steps = await self._steps(folder, task_ids, since)
             told = None
             if steps:
-                way = await self._way(folder, task_ids, steps[0].id, since=steps[0])
-                told = way.told(folder, await way.line.preview(way.target, _BACK, leave=way.left))
+                plan = await self._plan(folder, task_ids, steps[0].id, since=steps[0])
+                told = plan.told(folder, await plan.line.preview(plan.target, _BACK, leave=plan.left))
         done_before = acts.any_before([step.message_ts for step in steps if step.message_ts is not None])
         if done_before:
             return _incomplete() if told is None else told.model_copy(update={"incomplete": True})
@@ -54,11 +54,11 @@ class WorkspaceRollback:
 
     async def preview_undo(self, folder: Path, task_ids: Sequence[TaskId], operation: str) -> FilesPreview:
         """What ``undo`` would change; nothing, and so told, if what it needs is not kept any more."""
-        async with self._service.turn(folder):
-            way = await self._way_again(folder, task_ids, operation)
-            if way is None:
+        async with self._service.locked(folder):
+            plan = await self._plan_undo(folder, task_ids, operation)
+            if plan is None:
                 return _incomplete()
-            return way.told(folder, await way.line.preview_undo(operation, leave=way.left))
+            return plan.told(folder, await plan.line.preview_undo(operation, leave=plan.left))
 
     async def go_back(self, folder: Path, task_ids: Sequence[TaskId], since: int) -> str | None:
         """Bring files and notebooks back to before what these tasks did from then on; the operation's id, None if nothing
@@ -66,20 +66,20 @@ class WorkspaceRollback:
 
         What the person changed stays, and so does what other tasks changed.
         """
-        async with self._service.turn(folder):
+        async with self._service.locked(folder):
             steps = await self._steps(folder, task_ids, since)
             if not steps:
                 return None
-            way = await self._way(folder, task_ids, steps[0].id, since=steps[0])
-            if (await way.line.preview(way.target, _BACK, leave=way.left)).nothing:
+            plan = await self._plan(folder, task_ids, steps[0].id, since=steps[0])
+            if (await plan.line.preview(plan.target, _BACK, leave=plan.left)).nothing:
                 return None
-            return (await way.line.restore(way.target, _BACK, leave=way.left)).operation.id
+            return (await plan.line.restore(plan.target, _BACK, leave=plan.left)).operation.id
 
     async def undo(self, folder: Path, task_ids: Sequence[TaskId], operation: str) -> str:
         """Take back what ``go_back``, or an undo, did; the id of this operation."""
-        async with self._service.turn(folder):
-            way = await self._way_again(folder, task_ids, operation)
-            left = way.left if way is not None else ()
+        async with self._service.locked(folder):
+            plan = await self._plan_undo(folder, task_ids, operation)
+            left = plan.left if plan is not None else ()
             return (await (await self._service.timeline(folder)).undo(operation, leave=left)).operation.id
 
     # ---- inside
@@ -95,21 +95,21 @@ class WorkspaceRollback:
             if record.task_id in task_ids and record.message_ts is not None and record.message_ts >= since
         ]
 
-    async def _way_again(self, folder: Path, task_ids: Sequence[TaskId], operation: str) -> _WayBack | None:
+    async def _plan_undo(self, folder: Path, task_ids: Sequence[TaskId], operation: str) -> _RollbackPlan | None:
         done = await (await self._service.timeline(folder)).operation(operation)
         if done is None or done.before is None or done.checkpoint is None:
             return None
-        return await self._way(folder, task_ids, done.before, since=done.checkpoint)
+        return await self._plan(folder, task_ids, done.before, since=done.checkpoint)
 
-    async def _way(
+    async def _plan(
         self, folder: Path, task_ids: Sequence[TaskId], target: CheckpointId, *, since: CheckpointRecord
-    ) -> _WayBack:
+    ) -> _RollbackPlan:
         await self._service.claim(folder)
         line = await self._service.timeline(folder)
         others = await _changed_by_others(line.files, since, task_ids)
         changes = (await line.files.plan_restore(target)).changes if others else ()
         left = sorted(others.intersection(change.path for change in changes))
-        return _WayBack(line, target, left)
+        return _RollbackPlan(line, target, left)
 
 
 class FileRollback:
@@ -222,7 +222,7 @@ async def _since(history: MessageManager, change: ConversationChange) -> int | N
 
 
 @dataclass(frozen=True)
-class _WayBack:
+class _RollbackPlan:
     """How to go back: ``left`` is what other tasks changed since, which stays."""
 
     line: Timeline

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from time import monotonic
@@ -14,7 +15,7 @@ from typing import Final, Literal
 from ..._background_tasks import BackgroundTasks
 from ...errors import Conflict, HdspAgentError, NotFound
 from ...events import CheckpointEvent
-from ...messages import NotebookPointer, TaskId
+from ...messages import ConversationPreview, NotebookPointer, TaskId
 from ...notebooks import Notebooks
 from ..files.async_file_checkpoints import AsyncFileCheckpoints
 from ..files.diff import CheckpointDiff
@@ -24,13 +25,12 @@ from ..files.undo import restore_to_undo, restores_in_force
 from ..variables import VariableCheckpoints
 from ._cell_versions import versions_of
 from ._change_counts import ChangeCounts
-from ._conversation_part import ConversationPart
 from ._diff import CheckpointDiffs
 from ._garbage_collection import StateCollector
 from ._notebook_pointers import pointers_to
 from ._notebook_states import NotebookState, NotebookStates, StateId
 from ._paths import Paths
-from ._restore import CheckpointRestore
+from ._restore import CheckpointRestore, ConversationPart
 from ._restore_lock import RestoreLock
 from ._restore_plan import RestorePlanner, RestoreSelection
 from ._state_capture import Code, StateCapture
@@ -92,12 +92,8 @@ class Timeline:
         store = variables.store if variables is not None else None
         self._counting = ChangeCounts(files, self._states, store, self._paths)
         self._capturing = StateCapture(self._states, notebooks, variables, self.limits, self._counting)
-        self._ways = RestorePlanner(
-            files, self._states, self._capturing, notebooks, variables, self._paths, self.limits
-        )
-        self._restoring = CheckpointRestore(
-            files, self._states, self._capturing, self._ways, notebooks, variables, self._paths
-        )
+        self._planner = RestorePlanner(files, self._capturing, self._paths)
+        self._restoring = CheckpointRestore(files, self._capturing, self._planner, self._paths)
         self._differing = CheckpointDiffs(files, self._states, self._paths, self.limits)
         self._collecting = StateCollector(self._states, store, self.limits)
         files.on_collected(self._collecting)
@@ -152,9 +148,8 @@ class Timeline:
                 record = await self.files.save(
                     reason, task_id=task_id, message_ts=message_ts, ui_offset=ui_offset, api_offset=api_offset,
                     changes_by="restore" if restoring else changes_by, claims=files, touching=touching,
-                    kept=Anchor(
-                        owner=owner, notebooks=captured.notebooks, variables=captured.variables,
-                        left_out=captured.left_out, counted=captured.counted, always=always, under_way=tuple(under_way), overtaken=overtaken,
+                    kept=replace(
+                        captured.anchor, owner=owner, always=always, under_way=tuple(under_way), overtaken=overtaken
                     ),
                 )  # fmt: skip
             if captured.notebooks or captured.variables:
@@ -204,12 +199,12 @@ class Timeline:
 
     async def ran_before(self, record: CheckpointRecord, path: str) -> Sequence[str]:
         """The notebook's cells that had run by this checkpoint, the last first; as far as that is known."""
-        kept = next((one for one in record.variables if self._now_at(one.path) == path), None)
+        kept = next((one for one in record.variables if self._paths.now_at(one.path) == path), None)
         if kept is not None and self.variables is not None:
             runs = await self.variables.ran(kept.manifest)
             if found := [run.cell for run in reversed(runs) if run.cell is not None]:
                 return list(dict.fromkeys(found))
-        cells = next((one for one in record.notebooks if self._now_at(one.path) == path), None)
+        cells = next((one for one in record.notebooks if self._paths.now_at(one.path) == path), None)
         state = await asyncio.to_thread(self._states.find, cells.state) if cells is not None else None
         counted = [cell for cell in state.cells if cell.execution_count is not None] if state is not None else []
         return [cell.id for cell in sorted(counted, key=lambda cell: cell.execution_count or 0, reverse=True)]
@@ -221,7 +216,7 @@ class Timeline:
         target: str,
         parts: Parts,
         *,
-        conversation: ConversationPart | None = None,
+        conversation: ConversationPreview | None = None,
         leave: Sequence[str] = (),
     ) -> RestorePreview:
         """What ``restore`` would do now. Changes nothing."""
@@ -229,7 +224,7 @@ class Timeline:
         async def work() -> RestorePreview:
             async with self._door:
                 record = await self.files.checkpoint(target)
-                return await self._previewed(await self._ways.to_checkpoint(record, parts, leave), conversation)
+                return await self._previewed(await self._planner.to_checkpoint(record, parts, leave), conversation)
 
         return await self._held.finish(work())
 
@@ -248,7 +243,7 @@ class Timeline:
             async with self._restore_turn():
                 begun = monotonic()
                 record = await self.files.checkpoint(target)
-                done = await self._go(await self._ways.to_checkpoint(record, parts, leave), conversation)
+                done = await self._go(await self._planner.to_checkpoint(record, parts, leave), conversation)
                 return self._timed(done, begun)
 
         return await self._held.finish(work())
@@ -258,7 +253,7 @@ class Timeline:
         operation: CheckpointId | None = None,
         *,
         overwrite: bool = False,
-        conversation: ConversationPart | None = None,
+        conversation: ConversationPreview | None = None,
         leave: Sequence[str] = (),
     ) -> RestorePreview:
         """What ``undo`` would do now. Changes nothing."""
@@ -266,7 +261,7 @@ class Timeline:
         async def work() -> RestorePreview:
             async with self._door:
                 done = await self._to_undo(operation)
-                wanted = await self._ways.to_undo(done, leave, overwrite=overwrite)
+                wanted = await self._planner.to_undo(done, leave, overwrite=overwrite)
                 return await self._previewed(wanted, conversation)
 
         return await self._held.finish(work())
@@ -284,7 +279,7 @@ class Timeline:
         async def work() -> RestoreResult:
             async with self._restore_turn():
                 begun = monotonic()
-                wanted = await self._ways.to_undo(await self._to_undo(operation), leave, overwrite=overwrite)
+                wanted = await self._planner.to_undo(await self._to_undo(operation), leave, overwrite=overwrite)
                 return self._timed(await self._go(wanted, conversation), begun)
 
         return await self._held.finish(work())
@@ -390,7 +385,7 @@ class Timeline:
 
     async def cell_versions(self, path: str, cell_id: str) -> CellVersions:
         """What one cell was, as far as it is kept, newest first."""
-        path = self.notebooks.access.now_at(path) if self.notebooks is not None else path
+        path = self._paths.now_at(path)
         current: NotebookState | None = None
         if self.notebooks is not None:
             try:
@@ -404,7 +399,7 @@ class Timeline:
             name: StateId | None = None
             state: NotebookState | None = None
             for record in records:
-                kept = next((one for one in record.notebooks if self._now_at(one.path) == path), None)
+                kept = next((one for one in record.notebooks if self._paths.now_at(one.path) == path), None)
                 if kept is None:
                     continue
                 if kept.state != name:
@@ -462,22 +457,17 @@ class Timeline:
                 )
             yield
 
-    async def _previewed(self, wanted: RestoreSelection, conversation: ConversationPart | None) -> RestorePreview:
-        way = await self._ways.find(wanted, strict=False)
-        told = await conversation.preview() if conversation is not None and wanted.parts.conversation else None
-        return preview_of(way, await self.told(wanted.target), told)
+    async def _previewed(self, wanted: RestoreSelection, conversation: ConversationPreview | None) -> RestorePreview:
+        way = await self._planner.find(wanted, strict=False)
+        return preview_of(way, await self.told(wanted.target), conversation if wanted.parts.conversation else None)
 
     async def _go(self, wanted: RestoreSelection, conversation: ConversationPart | None) -> RestoreResult:
         """A checkpoint of its own first, to which the undo goes; then all parts."""
         captured = await self._capturing.capture(
             [*wanted.notebooks, *wanted.variables], "thorough" if wanted.variables else "none"
         )
-        kept = Anchor(
-            notebooks=captured.notebooks, variables=captured.variables, left_out=captured.left_out,
-            counted=captured.counted,
-        )  # fmt: skip
-        await self.files.save(_BEFORE, kept=kept)
-        way = await self._ways.find(wanted, strict=True)
+        await self.files.save(_BEFORE, kept=captured.anchor)
+        way = await self._planner.find(wanted, strict=True)
         done = await self._restoring.go(way, conversation)
         assert done.operation.checkpoint is not None
         checkpoints = self._checkpoint_views(await self.files.operations())
@@ -525,9 +515,6 @@ class Timeline:
             return
         if await asyncio.to_thread(self._collecting.is_over):
             self.files.tidy_soon()
-
-    def _now_at(self, path: str) -> str:
-        return self.notebooks.access.now_at(path) if self.notebooks is not None else path
 
 
 def _since(begun: float) -> int:

@@ -79,7 +79,7 @@ async def test_one_restore_brings_all_parts_back_and_one_undo_the_breakage(tmp_p
     async with scene(tmp_path) as here:
         target = await broken(here)
         conversation = Conversation()
-        preview = await here.line.preview(target, EVERYTHING, conversation=conversation)
+        preview = await here.line.preview(target, EVERYTHING, conversation=await conversation.preview())
         assert preview.files is not None and [change.path for change in preview.files.changes] == ["data.csv"]
         assert [(one.path, one.open, [cell.action for cell in one.cells]) for one in preview.notebooks] == [
             (PATH, False, ["change"])
