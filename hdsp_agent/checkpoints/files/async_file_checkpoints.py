@@ -95,8 +95,6 @@ class AsyncFileCheckpoints:
         *,
         task_id: TaskId | None = None,
         message_ts: int | None = None,
-        ui_offset: int | None = None,
-        api_offset: int | None = None,
         changes_by: Author = "person",
         claims: Sequence[str] | None = None,
         touching: Sequence[str] = (),
@@ -109,9 +107,7 @@ class AsyncFileCheckpoints:
         own. ``touching`` are files the agent is about to change, which is all that is kept of a home folder or a huge
         workspace. ``kept`` has what is kept with it besides files.
         """
-        anchor = replace(
-            kept or Anchor(), task_id=task_id, message_ts=message_ts, ui_offset=ui_offset, api_offset=api_offset
-        )
+        anchor = replace(kept or Anchor(), task_id=task_id, message_ts=message_ts)
 
         def work(files: FileCheckpoints) -> tuple[CheckpointRecord, bool]:
             files.touch(touching)

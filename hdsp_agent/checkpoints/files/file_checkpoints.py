@@ -440,7 +440,7 @@ class FileCheckpoints:
             parent_commit=parent, tree=root.tree.hex(), side=root.side.hex(), author=author, scope=snapshot.scope,
             scope_reason=snapshot.scope_reason, owner=anchor.owner, task_id=anchor.task_id, under_way=anchor.under_way,
             message_ts=anchor.message_ts,
-            ui_offset=anchor.ui_offset, api_offset=anchor.api_offset, files=snapshot.files, bytes=snapshot.bytes,
+            files=snapshot.files, bytes=snapshot.bytes,
             skipped=snapshot.skipped, notebooks=anchor.notebooks, variables=anchor.variables, left_out=anchor.left_out,
             changed=None if before is None else self._counted(before, root, anchor.counted),
         )  # fmt: skip

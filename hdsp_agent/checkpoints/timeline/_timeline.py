@@ -111,8 +111,6 @@ class Timeline:
         owner: str | None = None,
         task_id: TaskId | None = None,
         message_ts: int | None = None,
-        ui_offset: int | None = None,
-        api_offset: int | None = None,
         changes_by: Literal["person", "agent"] = "person",
         claims: Sequence[str] | None = None,
         touching: Sequence[str] = (),
@@ -146,7 +144,7 @@ class Timeline:
                 restoring = await asyncio.to_thread(self._turn.is_taken)
                 files = await self._files_under_restore(claims) if restoring else claims
                 record = await self.files.save(
-                    reason, task_id=task_id, message_ts=message_ts, ui_offset=ui_offset, api_offset=api_offset,
+                    reason, task_id=task_id, message_ts=message_ts,
                     changes_by="restore" if restoring else changes_by, claims=files, touching=touching,
                     kept=replace(
                         captured.anchor, owner=owner, always=always, under_way=tuple(under_way), overtaken=overtaken
