@@ -23,8 +23,8 @@ from .comm import ChannelHub, ChannelLimits, Dispatcher, Owner, RequestContext
 from .comm.agent_requests import AgentRequests
 from .comm.audit import Audit
 from .comm.audited_programs import AuditedPrograms
+from .comm.checkpoint_access import CheckpointAccess
 from .comm.checkpoint_requests import CheckpointRequests
-from .comm.checkpoint_service import CheckpointService
 from .comm.composer_requests import ComposerRequests
 from .comm.context_windows import ContextWindows
 from .comm.embedded_conversations import EmbeddedConversations
@@ -81,7 +81,7 @@ def build_services(app: HdspAgentApp) -> Services:
     ComposerRequests(agent, room.history, room.channels).register(room.dispatcher)
     ModeRequests(agent, configuration.config, room.channels).register(room.dispatcher)
     requests.register(room.dispatcher)
-    checkpoints = CheckpointService(agent, room.history, panels, workspace_of(app))
+    checkpoints = CheckpointAccess(agent, room.history, panels, workspace_of(app))
     CheckpointRequests(checkpoints, room.history).register(room.dispatcher)
     NotebookRequests(agent, requests, panels, notebooks.notebooks).register(room.dispatcher)
     EmbeddedConversations(

@@ -8,8 +8,8 @@ from ._ipc_commands import IpcCommandSession
 from ._ports import ConversationShown, HistoryPort, MessageSink, Models, Modes, NoListener, Situation
 from ._profile_models import ProfileModels
 from ._task_manager import TaskManager, TaskRequest
-from .checkpoints.kernel_restarts import RestartTarget
-from .checkpoints.operations import CheckpointOperations
+from .checkpoints.checkpoint_service import CheckpointService
+from .checkpoints.kernel_restarts import KernelRestarts, RestartTarget
 from .context_window import FullContext, SeenRequest, seen_by_model
 from .context_window.port import ContextPort, Contexts
 from .conversation.asks import AskAnswer, AskNotOpen, GivenAnswer
@@ -22,7 +22,7 @@ __all__ = [
     "AgentServices",
     "AskAnswer",
     "AskNotOpen",
-    "CheckpointOperations",
+    "CheckpointService",
     "ContextPort",
     "Contexts",
     "ConversationShown",
@@ -31,6 +31,7 @@ __all__ = [
     "Headless",
     "HistoryPort",
     "IpcCommandSession",
+    "KernelRestarts",
     "MessageSink",
     "Models",
     "Modes",

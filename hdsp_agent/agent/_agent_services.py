@@ -12,6 +12,7 @@ from pydantic import JsonValue
 
 from ..config import GlobalSettings, OperatorPolicy
 from ..context import Calibration, NoticeKind
+from ..errors import Unsupported
 from ..events import Emitter
 from ..messages import TaskId
 from ..persistence import TaskStore
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from ..notebooks import Notebooks
     from ..tools import PathPolicy, ToolState
     from .approval import ApprovalEngine
-    from .checkpoints.automatic import AutomaticCheckpoints
+    from .checkpoints.checkpoint_service import CheckpointService
     from .context_window.recovery_notice import RecoveryNotice
 
 __all__ = ["AgentServices", "ContextNoticed", "RecoveryNoticed", "Spacing"]
@@ -74,7 +75,7 @@ class AgentServices:
     """Is told what is tried where a provider refuses a request, and whether it helped."""
     notebooks: Notebooks | None = None
     """None where no notebooks can be worked with."""
-    files: AutomaticCheckpoints | None = None
+    checkpoints: CheckpointService | None = None
     """None where nothing is kept of files."""
     commands: SlashCommands = field(default_factory=SlashCommands)
     project_settings: Callable[[Path], Mapping[str, JsonValue]] = lambda folder: {}
@@ -85,3 +86,10 @@ class AgentServices:
     offers: CompactionOffers = field(default_factory=CompactionOffers)
     seen: SeenHistories = field(default_factory=SeenHistories)
     sleep: Sleep = asyncio.sleep
+
+    @property
+    def checkpoint_service(self) -> CheckpointService:
+        """The checkpoints. Raises Unsupported where there are none."""
+        if self.checkpoints is None:
+            raise Unsupported("This agent keeps no checkpoints.")
+        return self.checkpoints

@@ -44,7 +44,7 @@ from ._ports import HistoryPort, MessageSink, NoListener, Situation
 from ._profile_models import ProfileModels
 from ._task_manager import TaskManager
 from .approval import ApprovalEngine
-from .checkpoints.automatic import AutomaticCheckpoints
+from .checkpoints.checkpoint_service import CheckpointService
 from .context_window import FullContext
 from .conversation.conversation import Conversation
 from .environment import CurrentEnvironment, EnvironmentBasis
@@ -122,7 +122,7 @@ def build_agent(
             on_notice=on_notice,
             on_recovery=on_recovery,
             notebooks=notebooks,
-            files=AutomaticCheckpoints(config.home, current, notebooks),
+            checkpoints=CheckpointService(config.home, current, notebooks),
             commands=SlashCommands(config.home / "commands", folders.trusted),
             project_settings=lambda folder: _project_settings(folders, folder),
         )

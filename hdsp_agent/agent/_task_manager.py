@@ -27,8 +27,8 @@ from ..persistence import NewTaskRecord, TaskKey
 from ..tools import format_todos
 from ._agent_services import AgentServices
 from .approval import Suggestions, suggest_rules
+from .checkpoints.checkpoint_service import CheckpointService
 from .checkpoints.kernel_restarts import KernelRestarts
-from .checkpoints.operations import CheckpointOperations
 from .conversation.asks import AskNotOpen, GivenAnswer
 from .conversation.history_items import TaskConfig
 from .conversation.message_operations import MessageOperations
@@ -66,15 +66,20 @@ class TaskManager:
 
     def __init__(self, services: AgentServices) -> None:
         self.services: Final = services
-        if services.files is not None:
-            services.files.lines.on_event = services.events.emit_checkpoint
         self.tasks: Final = TaskPool(services)
         self._subtasks: Final = Subtasks(self.tasks)
         self.tasks.hand_over = self._subtasks.hand_over
         self.tasks.parent_waits = self._subtasks.parent_waits
         self.messages: Final = MessageOperations(self.tasks, self._subtasks)
-        self.checkpoints: Final = CheckpointOperations(services, self.messages)
+        if services.checkpoints is not None:
+            services.checkpoints.on_event = services.events.emit_checkpoint
+            services.checkpoints.conversations = self.messages
         self.restarts: Final = KernelRestarts(services)
+
+    @property
+    def checkpoints(self) -> CheckpointService:
+        """The checkpoints of the workspaces. Raises Unsupported where there are none."""
+        return self.services.checkpoint_service
 
     def get(self, task_id: TaskId) -> Task:
         """A task that is worked on. Raises UnknownTask."""
@@ -182,8 +187,8 @@ class TaskManager:
         await self.messages.close()
         await self.tasks.stop()
         await self.services.models.close()
-        if self.services.files is not None:
-            await self.services.files.close()
+        if self.services.checkpoints is not None:
+            await self.services.checkpoints.close()
 
     # ---- say something
 

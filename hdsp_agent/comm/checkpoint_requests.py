@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from ..messages import CheckpointDiffRequest, CheckpointRestoreRequest, Parts
 from ._dispatch import Dispatcher, Handler, RequestContext
-from .checkpoint_service import CheckpointPlace, CheckpointService
+from .checkpoint_access import CheckpointAccess, CheckpointPlace
 from .history import History
 
 __all__ = ["CheckpointRequests"]
@@ -19,8 +19,8 @@ _EVERYTHING = Parts(files=True, notebooks=True, variables=True, conversation=Tru
 class CheckpointRequests:
     """Handles them. A request that names no task means the one on screen."""
 
-    def __init__(self, travel: CheckpointService, history: History) -> None:
-        self._travel = travel
+    def __init__(self, access: CheckpointAccess, history: History) -> None:
+        self._access = access
         self._history = history
 
     def register(self, dispatcher: Dispatcher) -> None:
@@ -35,20 +35,22 @@ class CheckpointRequests:
     async def diff(self, context: RequestContext, message: CheckpointDiffRequest) -> JsonValue:
         """What differs; the answer is the whole of it."""
         asked = message.payload
-        place = CheckpointPlace(context.owner, self._history.meant(context.owner, message.task_id))
+        task_id = self._history.meant(context.owner, message.task_id)
+        folder, checkpoints = await self._access.at(CheckpointPlace(context.owner, task_id))
         match asked.mode:
             case "full":
-                found = await self._travel.since_beginning(place)
+                async with checkpoints.at(folder) as line:
+                    found = await line.diff("beginning", "now")
             case "from-init":
-                found = await self._travel.diff(place, asked.commit_hash, "beginning")
+                found = await checkpoints.diff(folder, asked.commit_hash, "beginning")
             case "to-current":
-                found = await self._travel.diff(place, asked.commit_hash, "now")
+                found = await checkpoints.diff(folder, asked.commit_hash, "now")
             case "checkpoint":
                 before = asked.previous_commit_hash
                 found = await (
-                    self._travel.diff(place, asked.commit_hash, before)
+                    checkpoints.diff(folder, asked.commit_hash, before)
                     if before is not None
-                    else self._travel.step_before(place, asked.commit_hash)
+                    else checkpoints.step_before(folder, asked.commit_hash)
                 )
             case _:
                 assert_never(asked.mode)
@@ -59,7 +61,8 @@ class CheckpointRequests:
         asked, parts = message.payload, message.payload.parts or _EVERYTHING
         task_id = self._history.meant(context.owner, message.task_id)
         place = CheckpointPlace(context.owner, task_id)
-        checkpoint = await self._travel.told_at(context.owner, task_id, asked.commit_hash, asked.ts)
+        folder, checkpoints = await self._access.at(place)
+        checkpoint = await checkpoints.told_at(folder, asked.commit_hash, task_id, asked.ts)
         if asked.mode == "preview":
-            return (await self._travel.preview(place, checkpoint, parts)).to_wire()
-        return (await self._travel.restore(place, checkpoint, parts)).to_wire()
+            return (await self._access.preview(place, checkpoint, parts)).to_wire()
+        return (await self._access.restore(place, checkpoint, parts)).to_wire()

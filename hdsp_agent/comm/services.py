@@ -13,7 +13,7 @@ from ..config import ContextProxy
 from ..local import LocalModels
 from ._channel_hub import ChannelHub
 from .audit import Audit
-from .checkpoint_service import CheckpointService
+from .checkpoint_access import CheckpointAccess
 from .folder_trust import FolderTrusts
 from .history import History
 from .notebooks import ServerNotebooks
@@ -49,7 +49,7 @@ class Services:
     audit: Audit
     retention_job: RetentionJob
     agent: RunningAgent
-    checkpoints: CheckpointService
+    checkpoints: CheckpointAccess
     notebooks: ServerNotebooks
     panels: OpenPanels
     local_models: LocalModels

@@ -70,8 +70,8 @@ class TaskFeed:
         self._manager = manager
         self._hush = manager.tasks.events.on_any(self._heard)
         manager.tasks.on_left = self._history.open_tasks.touched
-        if manager.services.files is not None:
-            manager.services.files.on_saved = self._saved
+        if manager.services.checkpoints is not None:
+            manager.services.checkpoints.on_saved = self._saved
 
     @property
     def person(self) -> Owner:

@@ -13,8 +13,8 @@ import signal
 import sys
 from pathlib import Path
 
-from hdsp_agent.agent.checkpoints.automatic import AutomaticCheckpoints
-from hdsp_agent.agent.conversation.rewind import RewindTransaction
+from hdsp_agent.agent.checkpoints.checkpoint_service import CheckpointService
+from hdsp_agent.agent.conversation.message_operations import RewindTransaction
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.messages import Parts, TaskId
 from hdsp_agent.persistence.sqlite._group_writer import TaskRowWriter
@@ -60,7 +60,7 @@ def die_at(step: int) -> None:
 
 
 async def main(home: Path, what: str, step: int) -> None:
-    files = AutomaticCheckpoints(home / "home", lambda: ALLOWED, None)
+    files = CheckpointService(home / "home", lambda: ALLOWED, None)
     async with running_agent(home, TURNS, settings=ALLOWED, files=files) as agent:
         task_id = await agent.finished()
         print(task_id, flush=True)

@@ -13,7 +13,8 @@ import signal
 import sys
 from pathlib import Path
 
-from hdsp_agent.agent.checkpoints.automatic import AutomaticCheckpoints, SavedStep
+from hdsp_agent.agent.checkpoints.checkpoint_service import CheckpointService, SavedStep
+from hdsp_agent.agent.checkpoints.file_rollback import WorkspaceRollback
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.messages import CellId, TaskId
 from hdsp_agent.notebooks import EditSource
@@ -58,7 +59,7 @@ async def main(home: Path, *, with_notebook: bool) -> None:
         (folder / NOTEBOOK).write_text(json.dumps(notebook(code("c1", "before"))))
     settings = GlobalSettings()
     async with headless_notebooks(folder) as notebooks:
-        history = AutomaticCheckpoints(home / "home", lambda: settings, notebooks if with_notebook else None)
+        history = CheckpointService(home / "home", lambda: settings, notebooks if with_notebook else None)
         step = SavedStep(history, folder, TASK, "execute_command", NOTEBOOK if with_notebook else None)
         await step.approved(ActionRequest(frozenset({"shell"}), "execute_command"), 1)
         for name in NAMES:
@@ -67,7 +68,7 @@ async def main(home: Path, *, with_notebook: bool) -> None:
             await notebooks.access.document(NOTEBOOK).apply([EditSource(CellId("c1"), "before", "the agent's")])
         step.ended()
         die_at_the_second(folder)
-        await history.go_back(folder, [TASK], 1)
+        await WorkspaceRollback(history).go_back(folder, [TASK], 1)
 
 
 if __name__ == "__main__":

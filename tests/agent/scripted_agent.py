@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from hdsp_agent.agent import AgentServices, ConversationShown, FullContext, Situation, Task, TaskManager, TaskRequest
 from hdsp_agent.agent._ports import ToolBox
 from hdsp_agent.agent.approval import ApprovalEngine
-from hdsp_agent.agent.checkpoints.automatic import AutomaticCheckpoints
+from hdsp_agent.agent.checkpoints.checkpoint_service import CheckpointService
 from hdsp_agent.agent.context_window.recovery_notice import RecoveryNotice
 from hdsp_agent.agent.conversation.conversation import Conversation
 from hdsp_agent.agent.environment import CurrentEnvironment, EnvironmentBasis, Section, SectionEntry
@@ -461,7 +461,7 @@ async def running_agent(
     policy: OperatorPolicy | None = None,
     tools: ToolBox | None = None,
     notebooks: Notebooks | None = None,
-    files: AutomaticCheckpoints | None = None,
+    files: CheckpointService | None = None,
     trusted: bool = False,
 ) -> AsyncIterator[Agent]:
     """An agent on this folder; stopped in the end as a server stops. ``trusted`` is what the person says of the folder."""
@@ -514,7 +514,7 @@ async def running_agent(
         on_recovery=heard.recovering,
         history=history,
         notebooks=notebooks,
-        files=files,
+        checkpoints=files,
         commands=SlashCommands(None, folders.trusted),
         project_settings=lambda folder: {} if folders.trusted(folder) is None else project_settings(folder),
         sleep=sleep,

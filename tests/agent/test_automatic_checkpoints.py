@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from hdsp_agent.agent.checkpoints.automatic import AutomaticCheckpoints, SavedStep
+from hdsp_agent.agent.checkpoints.checkpoint_service import CheckpointService, SavedStep
+from hdsp_agent.agent.checkpoints.file_rollback import WorkspaceRollback
 from hdsp_agent.agent.conversation.side_effects import SideEffects
 from hdsp_agent.checkpoints import AsyncFileCheckpoints, CheckpointRecord, FileLimits
 from hdsp_agent.checkpoints.files.file_checkpoints import Anchor, FileCheckpoints
@@ -31,9 +32,9 @@ NOTE = call_tool("write_note", {"text": "a line"}, id="n")
 DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
 
 
-def kept_at(home: Path, settings: GlobalSettings | None = None) -> AutomaticCheckpoints:
+def kept_at(home: Path, settings: GlobalSettings | None = None) -> CheckpointService:
     current = settings or GlobalSettings()
-    return AutomaticCheckpoints(home / "home", lambda: current, None)
+    return CheckpointService(home / "home", lambda: current, None)
 
 
 def work_in(home: Path) -> Path:
@@ -44,7 +45,7 @@ def work_in(home: Path) -> Path:
     return folder
 
 
-async def step(history: AutomaticCheckpoints, folder: Path, ts: int, task_id: TaskId = ONE) -> SavedStep:
+async def step(history: CheckpointService, folder: Path, ts: int, task_id: TaskId = ONE) -> SavedStep:
     begun = SavedStep(history, folder, task_id, "execute_command")
     await begun.approved(WRITES, ts)
     return begun
@@ -66,14 +67,14 @@ async def test_what_the_person_changed_before_a_save_that_failed_stays_theirs(
 ) -> None:
     folder, history = work_in(tmp_path), kept_at(tmp_path)
     (await step(history, folder, 1)).ended()
-    await history.preview(folder, [ONE], 1, SideEffects())
+    await WorkspaceRollback(history).preview(folder, [ONE], 1, SideEffects())
     (folder / "mine.txt").write_text("mine\n")
     begun = SavedStep(history, folder, ONE, "execute_command")
     with failing(monkeypatch, error), pytest.raises(StorageUnavailable):
         await begun.approved(WRITES, 2)
     (folder / "note.txt").write_text("the agent's\n")
     begun.ended()
-    await history.go_back(folder, [ONE], 1)
+    await WorkspaceRollback(history).go_back(folder, [ONE], 1)
     assert (folder / "mine.txt").read_text() == "mine\n"
     await history.close()
 
@@ -88,7 +89,7 @@ async def test_of_what_changes_while_a_file_is_written_only_that_file_is_the_age
     (folder / "note.txt").write_text("the agent's\n")
     (folder / "mine.txt").write_text("meanwhile\n")
     begun.ended()
-    await history.go_back(folder, [ONE], 1)
+    await WorkspaceRollback(history).go_back(folder, [ONE], 1)
     # A command may change anything, so what changed while it ran cannot be told apart.
     assert [(folder / name).read_text() for name in ("note.txt", "mine.txt")] == ["before\n", kept]
     await history.close()
@@ -98,11 +99,11 @@ async def test_a_look_while_a_tool_works_does_not_take_its_work_for_the_persons(
     folder, history = work_in(tmp_path), kept_at(tmp_path)
     begun = await step(history, folder, 1)
     (folder / "note.txt").write_text("the agent's\n")
-    preview = await history.preview(folder, [ONE], 1, SideEffects())
+    preview = await WorkspaceRollback(history).preview(folder, [ONE], 1, SideEffects())
     assert preview is not None
     assert ([change.path for change in preview.changes], preview.kept) == (["note.txt"], [])
     begun.ended()
-    await history.go_back(folder, [ONE], 1)
+    await WorkspaceRollback(history).go_back(folder, [ONE], 1)
     assert (folder / "note.txt").read_text() == "before\n"
     await history.close()
 
@@ -113,7 +114,7 @@ async def test_a_save_for_another_task_does_not_take_the_work_of_a_tool_for_the_
     (folder / "note.txt").write_text("the agent's\n")
     (await step(history, folder, 5, OTHER)).ended()
     one.ended()
-    await history.go_back(folder, [ONE], 1)
+    await WorkspaceRollback(history).go_back(folder, [ONE], 1)
     assert (folder / "note.txt").read_text() == "before\n"
     await history.close()
 
@@ -126,10 +127,10 @@ async def test_going_back_with_one_conversation_keeps_what_another_one_did(tmp_p
     other = await step(history, folder, 1, OTHER)
     (folder / "other.txt").write_text("the other one's\n")
     other.ended()
-    preview = await history.preview(folder, [ONE], 1, SideEffects())
+    preview = await WorkspaceRollback(history).preview(folder, [ONE], 1, SideEffects())
     assert preview is not None
     assert ([change.path for change in preview.changes], preview.kept) == (["note.txt"], ["other.txt"])
-    operation = await history.go_back(folder, [ONE], 1)
+    operation = await WorkspaceRollback(history).go_back(folder, [ONE], 1)
     assert operation is not None
     assert (folder / "note.txt").read_text() == "before\n"
     assert (folder / "other.txt").read_text() == "the other one's\n"
@@ -137,7 +138,7 @@ async def test_going_back_with_one_conversation_keeps_what_another_one_did(tmp_p
     other = await step(history, folder, 2, OTHER)
     (folder / "other.txt").write_text("gone on\n")
     other.ended()
-    await history.undo(folder, [ONE], operation)
+    await WorkspaceRollback(history).undo(folder, [ONE], operation)
     assert (folder / "note.txt").read_text() == "the first one's\n"
     assert (folder / "other.txt").read_text() == "gone on\n"
     await history.close()
@@ -155,11 +156,11 @@ async def test_what_another_conversation_is_just_doing_stays_whatever_saved_it(t
         (await step(history, folder, 2)).ended()
     elif seen_by == "its own next action":
         await other.approved(WRITES, 2)
-    await history.go_back(folder, [ONE], 1)
+    await WorkspaceRollback(history).go_back(folder, [ONE], 1)
     assert (folder / "note.txt").read_text() == "before\n"
     assert (folder / "other.txt").read_text() == "the other one's\n"
     other.ended()
-    await history.go_back(folder, [OTHER], 1)
+    await WorkspaceRollback(history).go_back(folder, [OTHER], 1)
     assert not (folder / "other.txt").exists()
     await history.close()
 
@@ -174,7 +175,7 @@ async def test_a_file_that_a_step_says_it_wrote_goes_back_though_another_convers
     (folder / "note.txt").write_text("the first one's\n")
     (folder / "other.txt").write_text("the other one's\n")
     one.ended()
-    await history.go_back(folder, [ONE], 1)
+    await WorkspaceRollback(history).go_back(folder, [ONE], 1)
     assert (folder / "note.txt").read_text() == "before\n"
     assert (folder / "other.txt").read_text() == "the other one's\n"
     other.ended()
@@ -187,7 +188,7 @@ async def test_what_a_tool_did_right_before_the_next_one_is_the_agents(tmp_path:
         begun = await step(history, folder, ts)
         (folder / "note.txt").write_text(f"{ts}\n" * ts)
         begun.ended()
-    await history.go_back(folder, [ONE], 1)
+    await WorkspaceRollback(history).go_back(folder, [ONE], 1)
     assert (folder / "note.txt").read_text() == "before\n"
     await history.close()
 
@@ -217,7 +218,7 @@ async def test_a_save_that_nobody_waited_for_is_the_state_before_only_if_it_was_
     folder = work_in(tmp_path)
     history = kept_at(tmp_path, GlobalSettings.model_construct(checkpoint_timeout=2))
     (await step(history, folder, 1)).ended()
-    await history.preview(folder, [ONE], 1, SideEffects())
+    await WorkspaceRollback(history).preview(folder, [ONE], 1, SideEffects())
     whole, may_end, saved = FileCheckpoints.save, threading.Event(), threading.Event()
 
     def slow(
@@ -241,17 +242,19 @@ async def test_a_save_that_nobody_waited_for_is_the_state_before_only_if_it_was_
         assert await asyncio.to_thread(saved.wait, 30)
     (folder / "note.txt").write_text("done\n")
     begun.ended()
-    preview = await history.preview(folder, [ONE], 2, SideEffects())
-    line = await history.to_look_at(folder)
-    told = {record.reason: (record.message_ts, record.author) for record in reversed(await line.list(task_id=ONE))}
+    preview = await WorkspaceRollback(history).preview(folder, [ONE], 2, SideEffects())
+    line = await history.timeline(folder)
+    told = {
+        record.reason: (record.message_ts, record.author) for record in reversed(await line.files.list(task_id=ONE))
+    }
     if in_time:
         assert told["before execute_command"] == (2, "person") and preview is not None
-        await history.go_back(folder, [ONE], 2)
+        await WorkspaceRollback(history).go_back(folder, [ONE], 2)
         assert (folder / "note.txt").read_text() == "before\n"
     else:
         assert told["while execute_command"] == (None, "person") and preview is None
         assert told["before execute_command"] == (1, "person")
-    await history.go_back(folder, [ONE], 1)
+    await WorkspaceRollback(history).go_back(folder, [ONE], 1)
     assert (folder / "mine.txt").read_text() == "mine\n"
     await history.close()
 
@@ -259,7 +262,7 @@ async def test_a_save_that_nobody_waited_for_is_the_state_before_only_if_it_was_
 async def test_a_step_that_was_stopped_while_it_was_saved_claims_nothing(tmp_path: Path) -> None:
     folder, history = work_in(tmp_path), kept_at(tmp_path)
     (await step(history, folder, 1)).ended()
-    await history.preview(folder, [ONE], 1, SideEffects())
+    await WorkspaceRollback(history).preview(folder, [ONE], 1, SideEffects())
     begun = SavedStep(history, folder, ONE, "execute_command")
     saving = asyncio.create_task(begun.approved(WRITES, 2))
     await asyncio.sleep(0)
@@ -267,7 +270,7 @@ async def test_a_step_that_was_stopped_while_it_was_saved_claims_nothing(tmp_pat
     await asyncio.wait({saving})
     (folder / "mine.txt").write_text("mine\n")
     begun.ended()
-    await history.go_back(folder, [ONE], 1)
+    await WorkspaceRollback(history).go_back(folder, [ONE], 1)
     assert (folder / "mine.txt").read_text() == "mine\n"
     await history.close()
 
@@ -433,13 +436,13 @@ async def test_an_undo_whose_files_are_not_kept_any_more_says_so(tmp_path: Path)
 
 async def test_the_quota_is_that_of_the_settings_now(tmp_path: Path) -> None:
     settings = [GlobalSettings(checkpoint_quota_megabytes=1_000)]
-    folder, history = work_in(tmp_path), AutomaticCheckpoints(tmp_path / "home", lambda: settings[0], None)
+    folder, history = work_in(tmp_path), CheckpointService(tmp_path / "home", lambda: settings[0], None)
     (await step(history, folder, 1)).ended()
-    await history.preview(folder, [ONE], 1, SideEffects())
+    await WorkspaceRollback(history).preview(folder, [ONE], 1, SideEffects())
     settings[0] = GlobalSettings(checkpoint_quota_megabytes=100)
     (await step(history, folder, 2)).ended()
-    await history.preview(folder, [ONE], 1, SideEffects())
-    (workspace,) = history.lines.opened.values()
+    await WorkspaceRollback(history).preview(folder, [ONE], 1, SideEffects())
+    (workspace,) = history.opened.values()
     assert (await workspace.files.statistics()).quota_bytes == 100_000_000
     await history.close()
 
@@ -451,15 +454,15 @@ async def test_only_so_many_workspaces_are_remembered_and_none_that_is_worked_in
     for number in range(1, 13):
         folder = work_in(tmp_path / str(number))
         (await step(history, folder, 1)).ended()
-        await history.preview(folder, [ONE], 1, SideEffects())
-    assert len(history.lines.opened) == 8 and busy in history.lines.opened
+        await WorkspaceRollback(history).preview(folder, [ONE], 1, SideEffects())
+    assert len(history.opened) == 8 and busy in history.opened
     begun.ended()
     first = tmp_path / "1" / "work"
     (first / "note.txt").write_text("mine\n")
-    preview = await history.preview(first, [ONE], 1, SideEffects())
+    preview = await WorkspaceRollback(history).preview(first, [ONE], 1, SideEffects())
     assert preview is not None and preview.kept == ["note.txt"]
     await history.close()
-    assert not history.lines.opened
+    assert not history.opened
 
 
 async def test_what_a_tool_did_before_it_failed_goes_back_too(tmp_path: Path) -> None:

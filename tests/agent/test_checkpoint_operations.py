@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.agent import TaskRequest
-from hdsp_agent.agent.checkpoints.automatic import AutomaticCheckpoints, SavedStep
+from hdsp_agent.agent.checkpoints.checkpoint_service import CheckpointService, SavedStep
 from hdsp_agent.checkpoints import CheckpointRecord
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.errors import Conflict, NotFound
@@ -37,8 +37,8 @@ def note(text: str) -> list[Step]:
     return call_tool("write_note", {"text": text}, id=text)
 
 
-def kept_at(home: Path, settings: GlobalSettings = ALLOWED, notebooks: Notebooks | None = None) -> AutomaticCheckpoints:
-    return AutomaticCheckpoints(home / "home", lambda: settings, notebooks)
+def kept_at(home: Path, settings: GlobalSettings = ALLOWED, notebooks: Notebooks | None = None) -> CheckpointService:
+    return CheckpointService(home / "home", lambda: settings, notebooks)
 
 
 async def rows(agent: Agent, task_id: TaskId) -> list[ClineMessage]:
@@ -270,13 +270,13 @@ async def test_limits_of_the_settings_hold_from_now_on(tmp_path: Path) -> None:
     folder.mkdir()
     settings = [GlobalSettings()]
     async with headless_notebooks(folder) as notebooks:
-        history = AutomaticCheckpoints(tmp_path / "home", lambda: settings[0], notebooks)
+        history = CheckpointService(tmp_path / "home", lambda: settings[0], notebooks)
         async with history.at(folder) as line:
             await line.save("first")
         settings[0] = GlobalSettings(checkpoint_variables_quota_megabytes=7, checkpoint_max_variable_megabytes=5)
         async with history.at(folder) as line:
-            assert [one.reason for one in await line.list()] == ["first"]
-        (opened,) = history.lines.opened.values()
+            assert [one.reason for one in await line.files.list()] == ["first"]
+        (opened,) = history.opened.values()
         assert opened.limits.variables_bytes == 7_000_000
         assert opened.variables is not None and opened.variables._limits.variable_bytes == 5_000_000
         await history.close()
@@ -299,7 +299,7 @@ async def told_to(home: Path, *turns: Turn, settings: GlobalSettings = EVERYTHIN
             task_id = await agent.manager.start(request)
             await agent.completed(task_id)
             async with files.at(agent.workspace) as line:
-                record = next(one for one in await line.list() if one.reason == "before manage_kernel")
+                record = next(one for one in await line.files.list() if one.reason == "before manage_kernel")
                 kept = next((one.manifest for one in record.variables), None)
                 if kept is not None:
                     back = await line.restore(record.id, Parts(variables=True))
@@ -334,12 +334,12 @@ async def test_all_cells_of_the_first_run_in_a_new_kernel_point_to_their_checkpo
             await agent.completed(task_id)
             async with files.at(agent.workspace) as line:
                 now = json.loads((tmp_path / "work" / "a.ipynb").read_text())
-                record = next(one for one in await line.list() if one.reason == "after run_cells")
+                record = next(one for one in await line.files.list() if one.reason == "after run_cells")
                 assert now["metadata"]["hdsp_agent"] == {"version": 1, "head": record.id, "task_id": task_id}
                 assert [cell["metadata"].get("hdsp_checkpoint", {}).get("variables") for cell in now["cells"]] == [
                     ["x"]
                 ] * 4
-                (opened,) = files.lines.opened.values()
+                (opened,) = files.opened.values()
                 assert opened.variables is not None
                 runs = opened.variables.store.load(record.variables[0].manifest).runs
                 # As they were written: whoever is asked whether to run them again reads them so.

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.agent import TaskRequest
-from hdsp_agent.agent.checkpoints.automatic import AutomaticCheckpoints
+from hdsp_agent.agent.checkpoints.checkpoint_service import CheckpointService
+from hdsp_agent.agent.checkpoints.file_rollback import WorkspaceRollback
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.errors import Conflict
 from hdsp_agent.messages import ClineMessage, TaskId
@@ -28,7 +29,7 @@ NOTE = call_tool("write_note", {"text": "a line"}, id="n")
 DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
 
 
-async def half_restored(home: Path, *, notebooks: Notebooks | None = None) -> AutomaticCheckpoints:
+async def half_restored(home: Path, *, notebooks: Notebooks | None = None) -> CheckpointService:
     """Leave half a restore behind in a process that is killed; the files' history as the next server has it."""
     what = "files" if notebooks is None else "notebook"
     process = await asyncio.create_subprocess_exec(
@@ -37,7 +38,7 @@ async def half_restored(home: Path, *, notebooks: Notebooks | None = None) -> Au
     assert await asyncio.wait_for(process.wait(), 60) == -signal.SIGKILL
     assert sorted(there(home)) == ["before\n", "the agent's\n"]
     settings = GlobalSettings()
-    return AutomaticCheckpoints(home / "home", lambda: settings, notebooks)
+    return CheckpointService(home / "home", lambda: settings, notebooks)
 
 
 def there(home: Path) -> list[str]:
@@ -61,8 +62,8 @@ async def test_files_are_put_back_before_the_agent_goes_on_in_a_new_conversation
         await decide(agent, task_id, 0)
         await agent.completed(task_id)
         assert there(tmp_path) == ["the agent's\n"] * 2
-        assert await files.interrupted(agent.workspace) is None
-        assert await files.go_back(agent.workspace, [TASK], 1) is not None
+        assert await (await files.timeline(agent.workspace)).interrupted() is None
+        assert await WorkspaceRollback(files).go_back(agent.workspace, [TASK], 1) is not None
         assert there(tmp_path) == ["before\n"] * 2
 
 
@@ -74,7 +75,7 @@ async def test_files_can_be_kept_as_they_are(tmp_path: Path) -> None:
         await decide(agent, task_id, 1)
         await agent.completed(task_id)
         assert there(tmp_path) == as_they_are
-        assert await files.interrupted(agent.workspace) is None
+        assert await (await files.timeline(agent.workspace)).interrupted() is None
 
 
 @pytest.mark.parametrize("which", [0, 1], ids=["put back", "keep"])
@@ -91,8 +92,8 @@ async def test_a_half_restore_of_notebooks_too_is_asked_about_as_a_whole(tmp_pat
             await agent.completed(task_id)
             assert there(tmp_path) == (as_they_are if which else ["the agent's\n"] * 2)
             assert sources_in(folder / NOTEBOOK) == ["the agent's"]
-            assert await files.interrupted(agent.workspace) is None
-            assert await files.go_back(agent.workspace, [TASK], 1) is not None
+            assert await (await files.timeline(agent.workspace)).interrupted() is None
+            assert await WorkspaceRollback(files).go_back(agent.workspace, [TASK], 1) is not None
             assert (there(tmp_path), sources_in(folder / NOTEBOOK)) == (["before\n"] * 2, ["before"])
 
 
@@ -105,7 +106,7 @@ async def test_a_conversation_that_is_opened_again_asks_the_same_question_once_a
         await agent.manager.resume(task_id)
         first = await agent.asked(task_id, "followup")
     settings = GlobalSettings()
-    files = AutomaticCheckpoints(tmp_path / "home", lambda: settings, None)
+    files = CheckpointService(tmp_path / "home", lambda: settings, None)
     async with running_agent(tmp_path, [DONE], files=files) as agent:
         await agent.manager.resume(task_id)
         assert (await decide(agent, task_id, 0)).ts == first.ts
@@ -151,7 +152,7 @@ async def test_other_words_decide_nothing_and_nothing_is_brought_back_until_then
 @pytest.mark.parametrize("folder", ["work", "nothing"])
 async def test_nothing_is_asked_and_no_store_made_where_nothing_was_cut_short(tmp_path: Path, folder: str) -> None:
     settings = GlobalSettings()
-    files = AutomaticCheckpoints(tmp_path / "home", lambda: settings, None)
+    files = CheckpointService(tmp_path / "home", lambda: settings, None)
     async with running_agent(tmp_path, [DONE], files=files) as agent:
         task_id = await agent.manager.start(TaskRequest("The task", workspace=str(tmp_path / folder)))
         await agent.completed(task_id)

@@ -11,7 +11,7 @@ from typing import Literal
 
 import pytest
 
-from hdsp_agent.agent.checkpoints.automatic import AutomaticCheckpoints
+from hdsp_agent.agent.checkpoints.checkpoint_service import CheckpointService
 from hdsp_agent.messages import Parts, TaskId
 from hdsp_agent.providers import call_tool
 from tests.long_tests import rounds
@@ -35,8 +35,8 @@ async def killed(home: Path, what: Literal["restore", "undo"], step: int) -> tup
     return TaskId(out.decode().strip()), process.returncode != 0
 
 
-def files_of(home: Path) -> AutomaticCheckpoints:
-    return AutomaticCheckpoints(home / "home", lambda: ALLOWED, None)
+def files_of(home: Path) -> CheckpointService:
+    return CheckpointService(home / "home", lambda: ALLOWED, None)
 
 
 async def seen(agent: Agent, task_id: TaskId) -> str:
@@ -66,7 +66,7 @@ async def test_both_went_or_neither_wherever_it_was_killed(
         files = files_of(home)
         async with running_agent(home, settings=ALLOWED, files=files) as agent:
             left = await both(agent, task_id)
-            half = await files.interrupted(agent.workspace)
+            half = await (await files.timeline(agent.workspace)).interrupted()
             if half is None:
                 assert left == (after, after), f"at {step}"
             else:
@@ -74,7 +74,7 @@ async def test_both_went_or_neither_wherever_it_was_killed(
                 choice: Literal["roll_back", "keep"] = "keep" if number % 2 else "roll_back"
                 await agent.manager.checkpoints.look_after(agent.workspace, choice)
                 assert await both(agent, task_id) == (left if choice == "keep" else (before, before)), f"at {step}"
-                assert await files.interrupted(agent.workspace) is None
+                assert await (await files.timeline(agent.workspace)).interrupted() is None
                 target = await before_the_second(agent, task_id)
                 again = Parts(files=True, notebooks=True, overwrite=True)
                 await agent.manager.checkpoints.restore(agent.workspace, target, again)
@@ -92,7 +92,7 @@ async def test_after_keep_all_parts_say_the_same(tmp_path: Path) -> None:
         checkpoints = agent.manager.checkpoints
         await checkpoints.look_after(agent.workspace, "keep")
         assert await both(agent, task_id) == ("a", "a")
-        row = (await checkpoints.view(agent.workspace)).operations[0]
+        row = (await (await checkpoints.timeline(agent.workspace)).view()).operations[0]
         assert (row.kind, row.status) == ("restore", "left") and "conversation" in row.parts
         # It went back by itself, as it were: the person can still have it again.
         await agent.manager.messages.undo(task_id)
@@ -143,7 +143,7 @@ async def test_a_conversation_that_went_on_since_stays_and_the_rest_is_put_back(
         await until(lambda: agent.manager.tasks.opened(task_id) is None or None)
         await agent.manager.checkpoints.look_after(agent.workspace, "roll_back")
         assert await both(agent, task_id) == ("ab", "a")
-        assert await files.interrupted(agent.workspace) is None
+        assert await (await files.timeline(agent.workspace)).interrupted() is None
 
 
 async def test_a_conversation_deleted_since_is_left_out(tmp_path: Path) -> None:
@@ -152,4 +152,4 @@ async def test_a_conversation_deleted_since_is_left_out(tmp_path: Path) -> None:
     async with running_agent(tmp_path, settings=ALLOWED, files=files) as agent:
         await agent.manager.services.store.delete(task_id)
         await agent.manager.checkpoints.look_after(agent.workspace, "roll_back")
-        assert agent.notes() == ["a", "b"] and await files.interrupted(agent.workspace) is None
+        assert agent.notes() == ["a", "b"] and await (await files.timeline(agent.workspace)).interrupted() is None

@@ -130,7 +130,7 @@ async def test_it_is_nobodys_change_for_checkpoints(tmp_path: Path) -> None:
     async with scene(tmp_path, RUNS, DONE) as here:
         await here.ran("Run it")
         await until(lambda: here.carried or None)
-        files = here.agent.manager.services.files
+        files = here.agent.manager.services.checkpoints
         assert files is not None
         async with files.at(here.agent.workspace) as line:
             view = await line.view()
@@ -138,6 +138,6 @@ async def test_it_is_nobodys_change_for_checkpoints(tmp_path: Path) -> None:
             oldest = next(row.checkpoint for row in reversed(view.operations) if row.checkpoint)
             preview = await line.preview(oldest.id, Parts(files=True, notebooks=True))
             assert preview.files is None or not preview.files.kept
-            state = (await line.list())[0].notebooks[0].state
+            state = (await line.files.list())[0].notebooks[0].state
             again = await line.save("by hand", notebooks=["a.ipynb"], changes_by="person")
             assert again.notebooks[0].state == state, "the conversation counts as somebody's work"

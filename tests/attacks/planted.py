@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from hdsp_agent.comm.checkpoint_service import CheckpointPlace
+from hdsp_agent.comm.checkpoint_access import CheckpointPlace
 from hdsp_agent.comm.identity import server_owner
 from hdsp_agent.comm.services import Services
 from hdsp_agent.messages import ClineMessage, HistoryItem, NotebookRef, TaskId

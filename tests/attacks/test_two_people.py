@@ -12,7 +12,7 @@ from urllib.parse import quote
 import pytest
 
 from hdsp_agent.comm._owner import Owner
-from hdsp_agent.comm.checkpoint_service import CheckpointPlace
+from hdsp_agent.comm.checkpoint_access import CheckpointPlace
 from hdsp_agent.comm.services import Services
 from hdsp_agent.messages import TaskId, WebviewMessage
 from hdsp_agent.wire import WireModel

@@ -154,7 +154,7 @@ def restored_in_a_server(home: Home, workspace: Path, parts: RestoredParts, *, e
     async def restore() -> OperationRecord:
         store = AsyncFileCheckpoints(workspace, home.path / "checkpoints")
         await store.save("after", changes_by="agent")
-        begun = await store.begin(first, parts, Selection())
+        begun = await store.begin(first, Selection(), parts=parts)
         done = await store.end(begun, parts, Anchor()) if ends else begun
         await store.close()
         return done

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from jupyter_server.serverapp import ServerApp
 
-from hdsp_agent.agent.checkpoints.automatic import SavedStep
+from hdsp_agent.agent.checkpoints.checkpoint_service import SavedStep
 from hdsp_agent.comm.identity import server_owner
 from hdsp_agent.comm.services import Services
 from hdsp_agent.messages import TaskId
@@ -425,7 +425,7 @@ async def test_anothers_conversation_does_not_go_back_with_a_moment_of_a_shared_
     note = jp_root_dir / "note.txt"
     note.write_text("before\n")
     theirs = TaskId(await keep(services, "private", user="somebody-else"))
-    history = (await services.agent.manager()).services.files
+    history = (await services.agent.manager()).services.checkpoints
     assert history is not None
     step = SavedStep(history, jp_root_dir, theirs, "write_to_file")
     record = await step.approved(ActionRequest(frozenset({"write"}), "write_to_file", path="note.txt"), 5)

@@ -12,7 +12,7 @@ from ...messages import ClineMessage, FollowUpData, Suggestion
 if TYPE_CHECKING:
     from ..conversation.asks import AskAnswer
     from ..task.task_state import TaskState
-    from .automatic import AutomaticCheckpoints
+    from .checkpoint_service import CheckpointService
 
 __all__ = ["InterruptedRestores"]
 
@@ -62,10 +62,10 @@ class InterruptedRestores:
     async def settle(self, waiting: ClineMessage | None = None) -> bool:
         """Ask if there is such a restore; ``waiting`` is this question if it waits in the log. Says whether this conversation
         is another now, because it had gone back with the rest and was put back."""
-        state, files = self._state, self._state.services.files
+        state, checkpoints = self._state, self._state.services.checkpoints
         before = state.conversation.history.view
-        question = None if files is None else await self._question(files)
-        if files is None or question is None:
+        question = None if checkpoints is None else await self._question(checkpoints)
+        if checkpoints is None or question is None:
             if waiting is not None:
                 # Settled in another conversation.
                 await state.dialogue.withdraw(waiting)
@@ -78,7 +78,7 @@ class InterruptedRestores:
             self._add_later(answer)
             return False
         try:
-            await files.recover(state.folder, choice, asked_in=state.task_id)
+            await checkpoints.recover(state.folder, choice, asked_in=state.task_id)
         except HdspAgentError as error:
             await state.conversation.say("error", f"This could not be seen to: {error.message}")
         return state.conversation.history.view is not before
@@ -91,9 +91,9 @@ class InterruptedRestores:
         said = (message.text or "") if message.say == "user_feedback" else None
         return any(said in question.choices for question in _QUESTIONS)
 
-    async def _question(self, files: AutomaticCheckpoints) -> _Question | None:
+    async def _question(self, checkpoints: CheckpointService) -> _Question | None:
         try:
-            restore = await files.interrupted(self._state.folder)
+            restore = await (await checkpoints.timeline(self._state.folder)).interrupted()
         except HdspAgentError as error:
             self._state.logger.warning("Whether a restore was cut short is not known: %s", error.message)
             return None

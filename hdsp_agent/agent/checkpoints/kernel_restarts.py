@@ -20,7 +20,6 @@ from ...notebooks.kernels import CellRun, CellRunSpec, KernelInfo, Run, RunId
 
 if TYPE_CHECKING:
     from .._agent_services import AgentServices
-    from .automatic import AutomaticCheckpoints
 
 __all__ = ["KernelRestarts", "RestartTarget"]
 
@@ -80,15 +79,15 @@ class KernelRestarts:
                 "The cells or the kernel changed since you looked, so nothing was restarted. Look again.",
                 why="cells_changed",
             )
-        history = self._history
-        if history.enabled:
-            notebooks = history.notebooks_of(folder, plan.path, ())
-            async with history.at(folder) as line:
+        checkpoints = self._services.checkpoint_service
+        if checkpoints.enabled:
+            notebooks = checkpoints.notebooks_of(folder, plan.path, ())
+            async with checkpoints.at(folder) as line:
                 await line.save(
                     _REASON,
                     owner=owner,
                     notebooks=notebooks,
-                    code="thorough" if history.keeps_variables else "none",
+                    code="thorough" if checkpoints.keeps_variables else "none",
                 )
         if plan.kernel is not None:
             await self._notebooks.executor.restart(plan.path)
@@ -118,12 +117,6 @@ class KernelRestarts:
             raise Unsupported("This agent works with no notebooks.")
         return self._services.notebooks
 
-    @property
-    def _history(self) -> AutomaticCheckpoints:
-        if self._services.files is None:
-            raise Unsupported("This agent keeps no checkpoints.")
-        return self._services.files
-
     def _run(self, run_id: str, owner: str) -> Run:
         if self._owners.get(RunId(run_id)) != owner:
             raise NotFound(f"There is no run {run_id}; ended runs are forgotten after a while.", run=run_id)
@@ -144,8 +137,8 @@ class KernelRestarts:
 
     async def _last_run(self, folder: Path, up_to: RestartTarget, path: str, snapshot: NotebookSnapshot) -> CellId:
         """The cell that ran last before the checkpoint, of those that are there still."""
-        record = await self._history.checkpoint(folder, up_to.checkpoint or "")
-        line = await self._history.to_look_at(folder)
+        line = await self._services.checkpoint_service.timeline(folder)
+        record = await line.files.checkpoint(up_to.checkpoint or "")
         there = {cell.id for cell in snapshot.cells if cell.cell_type == "code"}
         for cell in await line.ran_before(record, path):
             if CellId(cell) in there:

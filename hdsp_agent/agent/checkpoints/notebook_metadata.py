@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ... import persistence
 from ...checkpoints import CheckpointRecord
+from ...checkpoints.timeline import Timeline
 from ...errors import HdspAgentError
 from ...messages import JsonObject, NotebookPointer, SetNotebookMetadata
 from ...notebooks import NotebookAccess, Notebooks
-from .workspace_registry import OpenWorkspace
 
 __all__ = ["NotebookMetadata", "with_copies"]
 
@@ -26,35 +26,35 @@ class NotebookMetadata:
         self._access = notebooks.access
         self._waiting: dict[str, Sequence[NotebookPointer]] = {}
 
-    async def write(self, workspace: OpenWorkspace, record: CheckpointRecord) -> None:
+    async def write(self, line: Timeline, record: CheckpointRecord) -> None:
         """Let each notebook whose cells ran before this checkpoint point to it."""
         self._waiting = {self._access.now_at(path): pointers for path, pointers in self._waiting.items()}
         try:
-            ran = await _ran(workspace, record)
-            found = await workspace.line.pointers(record, cells=ran, waiting=self._waiting) if ran else {}
+            ran = await _ran(line, record)
+            found = await line.pointers(record, cells=ran, waiting=self._waiting) if ran else {}
         except HdspAgentError as error:
             logger.warning("No notebook points to the checkpoint %s: %s", record.id, error.message)
             return
         for path, pointers in found.items():
             self._waiting[path] = pointers
-            if await _point(self._access, workspace, record, path, pointers):
+            if await _point(self._access, line, record, path, pointers):
                 del self._waiting[path]
 
-    async def embed(self, workspace: OpenWorkspace | None, path: str, conversation: JsonObject) -> None:
-        """Let a notebook carry a conversation, in the way it gets its pointers; ``workspace`` is where checkpoints are kept."""
-        records = await workspace.files.list() if workspace is not None else []
+    async def embed(self, line: Timeline | None, path: str, conversation: JsonObject) -> None:
+        """Let a notebook carry a conversation, in the way it gets its pointers; ``line`` is where checkpoints are kept."""
+        records = await line.files.list(limit=1) if line is not None else []
         value = SetNotebookMetadata(key=persistence.EMBEDDED_KEY, value=conversation)
-        if workspace is not None and records:
-            await _point(self._access, workspace, records[0], self._access.now_at(path), [value])
+        if line is not None and records:
+            await _point(self._access, line, records[0], self._access.now_at(path), [value])
         else:
             await self._access.point(path, [value])
 
 
-async def _ran(workspace: OpenWorkspace, record: CheckpointRecord) -> list[tuple[str, str]]:
+async def _ran(line: Timeline, record: CheckpointRecord) -> list[tuple[str, str]]:
     """The notebooks' cells that ran since the moment before."""
-    if workspace.variables is None:
+    if line.variables is None:
         return []
-    load = workspace.variables.store.load
+    load = line.variables.store.load
     return [
         (kept.path, run.cell)
         for kept in record.variables
@@ -65,7 +65,7 @@ async def _ran(workspace: OpenWorkspace, record: CheckpointRecord) -> list[tuple
 
 async def _point(
     access: NotebookAccess,
-    workspace: OpenWorkspace,
+    line: Timeline,
     record: CheckpointRecord,
     path: str,
     pointers: Sequence[NotebookPointer],
@@ -76,7 +76,7 @@ async def _point(
             return False
         if access.root is not None:
             # Unclaimed, it would be a change of the person's, which a restore keeps.
-            await workspace.line.pointed(record, list(with_copies([os.fspath(access.root / path)])))
+            await line.pointed(record, list(with_copies([os.fspath(access.root / path)])))
     except HdspAgentError as error:
         logger.info("%s does not point to its checkpoint: %s", path, error.message)
         return False

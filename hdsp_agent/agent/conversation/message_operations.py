@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Final, assert_never
 from weakref import WeakValueDictionary
 
 from ..._background_tasks import STOP_SECONDS, BackgroundTasks
-from ...errors import Conflict, InvalidInput, UnknownTask
+from ...errors import Conflict, InvalidInput, NotFound, UnknownTask
 from ...messages import (
     ClineMessage,
     ConversationChange,
@@ -30,7 +29,6 @@ from ..task.outcomes import Again, Edited, Opening
 from ..task.recorded_state import last_that_counts, unanswered_calls
 from .fork import fork_task
 from .history_items import HistoryItemChange
-from .rewind import RewindPreview, RewindTransaction
 from .side_effects import SideEffectCounter
 
 if TYPE_CHECKING:
@@ -41,7 +39,7 @@ if TYPE_CHECKING:
     from ..task.task import Task
     from ..task.task_pool import TaskPool
 
-__all__ = ["MessageOperations"]
+__all__ = ["MessageOperations", "RewindTransaction"]
 
 _LAST_SECONDS: Final = 1.0
 _WHETHER_TO_GO_ON: Final = frozenset({"resume_task", "resume_completed_task"})
@@ -128,9 +126,18 @@ class MessageOperations:
 
     # ---- for a checkpoint that is gone back to
 
-    def foreseen(self, task_id: TaskId, change: ConversationChange) -> ConversationPart:
-        """The conversation as a part of a preview."""
-        return RewindPreview(task_id, change, self.preview)
+    async def is_kept(self, task_id: TaskId) -> bool:
+        """Whether a task was not deleted."""
+        try:
+            await self._tasks.services.store.view(task_id)
+        except UnknownTask:
+            return False
+        return True
+
+    async def foreseen(self, task_id: TaskId, change: ConversationChange) -> ConversationPreview | None:
+        """What a change would do, as a part of a preview; None where the conversation would stay as it is."""
+        preview = await self.preview(task_id, change)
+        return preview if preview.can_be_undone else None
 
     async def ends_before(self, task_id: TaskId, ts: int) -> bool:
         """Whether the message ``ts``, and all that followed, was taken back and nothing was said since."""
@@ -149,7 +156,7 @@ class MessageOperations:
             await self._refuse_early(task_id, change, newer, files=False)
             async with self._at_rest(task_id) as task:
                 await task.state.cancellation.gone(_LAST_SECONDS)
-                yield RewindTransaction(task.state, change, self.preview, partial(self.change_at_rest, task))
+                yield RewindTransaction(self, task, change)
 
     @asynccontextmanager
     async def settling(
@@ -166,12 +173,12 @@ class MessageOperations:
             change = UndoOrRedo(operation="undo", mark_id=went.mark_id)
             asking = self._tasks.opened(task_id) if asked_in == task_id else None
             if asking is not None:
-                yield RewindTransaction(asking.state, change, self.preview, partial(self.change_at_rest, asking))
+                yield RewindTransaction(self, asking, change)
                 return
             await self._subtasks.refuse_beside_child(task_id)
             async with self._at_rest(task_id) as task:
                 await task.state.cancellation.gone(_LAST_SECONDS)
-                yield RewindTransaction(task.state, change, self.preview, partial(self.change_at_rest, task))
+                yield RewindTransaction(self, task, change)
 
     async def _went(self, went: RestoredConversation) -> bool:
         """Whether the conversation is still kept, and the mark was made before the crash."""
@@ -298,6 +305,43 @@ class MessageOperations:
                 if done and was_open:
                     task.state.dialogue.resting_with("completion_result")
                 await self._tasks.close(task_id, finished=done)
+
+
+class RewindTransaction:
+    """The conversation of a task at rest, as the part of a restore that changes last and is put back first."""
+
+    def __init__(self, operations: MessageOperations, task: Task, change: ConversationChange) -> None:
+        self._operations = operations
+        self._task = task
+        self._change = change
+
+    @property
+    def task_id(self) -> TaskId:
+        """Whose it is."""
+        return self._task.task_id
+
+    async def go_back(self, mark_id: str) -> None:
+        """Do the change; its mark gets this id."""
+        await self._do(self._change, mark_id)
+
+    async def undo(self, mark_id: str, as_mark: str) -> None:
+        """Take a change back; the new mark gets the id ``as_mark``."""
+        await self._do(UndoOrRedo(operation="undo", mark_id=mark_id), as_mark)
+
+    async def put_back(self, mark_id: str) -> None:
+        """Undo this mark, if it counts and the conversation has not gone on since."""
+        state = self._task.state
+        history = state.conversation.history
+        if not history.counts(mark_id):
+            return
+        if (await history.foresee_undo(mark_id, aside=InterruptedRestores.is_its_own)).gone_on:
+            state.logger.warning("It has gone on since it went back, so it stays as it is (mark %s)", mark_id)
+            return
+        await self._operations.change_at_rest(self._task, UndoOrRedo(operation="undo", mark_id=mark_id))
+
+    async def _do(self, change: ConversationChange, mark_id: str) -> None:
+        if await self._operations.change_at_rest(self._task, change, mark_id=mark_id) is None:
+            raise NotFound("There is nothing to take back in this conversation.", task=self.task_id)
 
 
 async def _foresee(history: MessageManager, change: ConversationChange) -> RewindEffect:

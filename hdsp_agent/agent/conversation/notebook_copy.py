@@ -28,8 +28,13 @@ class NotebookCopy:
         """Write it if it is another than before. What cannot be written is told in the log and tried again after a turn."""
         state = self._state
         # The person's own settings: a folder that somebody shares has no say in what is shared.
-        settings, files, notebook = state.services.settings(), state.services.files, state.notebook
-        if not settings.embed_history_in_notebook or files is None or notebook is None or state.parent is not None:
+        settings, checkpoints, notebook = state.services.settings(), state.services.checkpoints, state.notebook
+        if (
+            not settings.embed_history_in_notebook
+            or checkpoints is None
+            or notebook is None
+            or state.parent is not None
+        ):
             return
         most = settings.embed_history_max_kilobytes * _KILOBYTE
         try:
@@ -42,4 +47,4 @@ class NotebookCopy:
         written = hashlib.sha256(json.dumps(conversation).encode()).hexdigest()
         if conversation is not None and written != self._written:
             self._written = written
-            files.embed(state.folder, notebook.path, conversation)
+            checkpoints.embed(state.folder, notebook.path, conversation)

@@ -18,7 +18,7 @@ from ...messages import Halt, JsonObject
 from ...persistence import INTERRUPTED, ToolDraft
 from ...providers import parsed_arguments
 from ...tools import Tool, ToolArguments, ToolFailed, ToolResult
-from ..checkpoints.automatic import SavedStep
+from ..checkpoints.checkpoint_service import SavedStep
 from .outcomes import Delegated, Outcome
 from .tool_context import CallContext, CallParts
 
@@ -128,9 +128,11 @@ class ToolCalls:
 
     async def _run_tool(self, call: Call, tool: Tool, arguments: ToolArguments) -> None:
         state = self._state
-        files = state.services.files
+        checkpoints = state.services.checkpoints
         notebook = state.notebook.path if state.notebook is not None else None
-        saved = None if files is None else SavedStep(files, state.folder, state.task_id, call.name, notebook)
+        saved = (
+            None if checkpoints is None else SavedStep(checkpoints, state.folder, state.task_id, call.name, notebook)
+        )
         context = CallContext(state, self._parts, shown_at=call.shown_at, saved=saved)
         begun = monotonic()
         try:

@@ -15,7 +15,7 @@ from ...messages import ClineAsk, ClineSay, ClineSayTool, CommandRun, NotebookRe
 from ...persistence import Vault
 from ...tools import ActionRequest, Approval, ApprovalAsk, Proposal, ToolFailed, unified_diff
 from ..approval import Decision
-from ..checkpoints.automatic import SavedStep
+from ..checkpoints.checkpoint_service import SavedStep
 from ..conversation.asks import AskAnswer
 from .flow_port import TaskFlow
 

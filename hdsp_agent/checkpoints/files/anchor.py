@@ -33,8 +33,6 @@ class Anchor:
     """Who asked for it."""
     task_id: TaskId | None = None
     message_ts: int | None = None
-    ui_offset: int | None = None
-    api_offset: int | None = None
     under_way: tuple[TaskId, ...] = ()
     """The tasks that may have made changes since the checkpoint before."""
     notebooks: tuple[KeptNotebook, ...] = ()
@@ -53,14 +51,13 @@ class Anchor:
             return reason, self
         tasks = self.under_way if self.task_id is None else (*self.under_way, self.task_id)
         under_way = tuple(dict.fromkeys(tasks))
-        return late, replace(self, message_ts=None, ui_offset=None, api_offset=None, under_way=under_way)
+        return late, replace(self, message_ts=None, under_way=under_way)
 
 
 def says_nothing_new(record: CheckpointRecord, head: CheckpointRecord) -> bool:
     """Whether it is not worth a line of its own: it names no place in a conversation, or the one that is known, and
     nothing that is not kept already."""
-    places = (record.message_ts, record.ui_offset, record.api_offset)
-    if places not in ((None, None, None), (head.message_ts, head.ui_offset, head.api_offset)):
+    if record.message_ts not in (None, head.message_ts):
         return False
     variables = {(one.path, one.state) for one in head.variables}
     notebooks = {(one.path, one.state, one.dirty) for one in head.notebooks}

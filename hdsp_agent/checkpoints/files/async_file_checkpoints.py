@@ -6,36 +6,39 @@ import asyncio
 import logging
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, Literal, TypeVar
+from typing import Concatenate, Final, Literal, ParamSpec, TypeVar
 
 from ...errors import HdspAgentError
 from ...messages import TaskId
-from ..failure_codes import Why
 from .checkpoint_store import store_folder_of
 from .diff import CheckpointDiff
-from .file_checkpoints import INTERRUPTED, Anchor, Counted, FileCheckpoints, Selection
+from .file_checkpoints import Anchor, FileCheckpoints
 from .file_limits import FileLimits
-from .records import (
-    Author,
-    Changed,
-    CheckpointId,
-    CheckpointRecord,
-    FileRestorePlan,
-    OperationRecord,
-    RestoredParts,
-    StoreStatistics,
-)
+from .records import Author, CheckpointId, CheckpointRecord, FileRestorePlan, OperationRecord, StoreStatistics
+from .restore_steps import Selection
 
 __all__ = ["AsyncFileCheckpoints"]
 
+P = ParamSpec("P")
 R = TypeVar("R")
 _logger = logging.getLogger(__name__)
 _PAUSE_SECONDS: Final = 2.0
 _MOST_PAUSES: Final = 30
+
+
+def _in_thread(
+    method: Callable[[FileCheckpoints], Callable[P, R]],
+) -> Callable[Concatenate[AsyncFileCheckpoints, P], Coroutine[object, object, R]]:
+    """What that method does, as it is documented there, in a thread."""
+
+    async def run(checkpoints: AsyncFileCheckpoints, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return await checkpoints.run(lambda files: method(files)(*args, **kwargs))
+
+    return run
 
 
 class AsyncFileCheckpoints:
@@ -92,8 +95,6 @@ class AsyncFileCheckpoints:
         *,
         task_id: TaskId | None = None,
         message_ts: int | None = None,
-        ui_offset: int | None = None,
-        api_offset: int | None = None,
         changes_by: Author = "person",
         claims: Sequence[str] | None = None,
         touching: Sequence[str] = (),
@@ -106,15 +107,13 @@ class AsyncFileCheckpoints:
         own. ``touching`` are files the agent is about to change, which is all that is kept of a home folder or a huge
         workspace. ``kept`` has what is kept with it besides files.
         """
-        anchor = replace(
-            kept or Anchor(), task_id=task_id, message_ts=message_ts, ui_offset=ui_offset, api_offset=api_offset
-        )
+        anchor = replace(kept or Anchor(), task_id=task_id, message_ts=message_ts)
 
         def work(files: FileCheckpoints) -> tuple[CheckpointRecord, bool]:
             files.touch(touching)
             return files.save(reason, changes_by, anchor, claims), files.wants_collection()
 
-        record, wants_collection = await self._run(work)
+        record, wants_collection = await self.run(work)
         if wants_collection:
             self.tidy_soon()
         return record
@@ -125,21 +124,19 @@ class AsyncFileCheckpoints:
             self._hurry = asyncio.Event()
             self._tidying = asyncio.create_task(self._tidy(self._hurry))
 
-    async def checkpoint(self, wanted: str) -> CheckpointRecord:
-        """The checkpoint with this id, or the newest with this commit."""
-        return await self._run(lambda files: files.views.checkpoint(wanted))
-
-    async def list(self, *, task_id: TaskId | None = None, limit: int | None = None) -> list[CheckpointRecord]:
-        """The checkpoints, newest first."""
-        return await self._run(lambda files: files.views.checkpoints(task_id, limit))
-
-    async def operations(self, limit: int | None = None) -> Sequence[OperationRecord]:
-        """Everything that was done, newest first."""
-        return await self._run(lambda files: files.views.operations(limit))
-
-    async def head(self) -> CheckpointRecord | None:
-        """The state the workspace was last known to be in."""
-        return await self._run(lambda files: files.views.head())
+    checkpoint = _in_thread(lambda files: files.views.checkpoint)
+    list = _in_thread(lambda files: files.views.checkpoints)
+    operations = _in_thread(lambda files: files.views.operations)
+    head = _in_thread(lambda files: files.views.head)
+    changes = _in_thread(lambda files: files.views.changes)
+    changed = _in_thread(lambda files: files.changed)
+    content = _in_thread(lambda files: files.views.content)
+    export = _in_thread(lambda files: files.views.export)
+    statistics = _in_thread(lambda files: files.statistics)
+    begin = _in_thread(lambda files: files.restore)
+    end = _in_thread(lambda files: files.end)
+    interrupted = _in_thread(lambda files: files.interrupted)
+    recover = _in_thread(lambda files: files.recover)
 
     async def plan_restore(
         self,
@@ -152,7 +149,7 @@ class AsyncFileCheckpoints:
     ) -> FileRestorePlan:
         """What ``restore`` would do now. Saves the workspace as it is, and changes nothing in it."""
         selection = Selection(only, leave, overwrite, overwrite_conflicts)
-        return await self._run(lambda files: files.plan(checkpoint, selection))
+        return await self.run(lambda files: files.plan(checkpoint, selection))
 
     async def restore(
         self,
@@ -170,52 +167,14 @@ class AsyncFileCheckpoints:
         in a tab and is restored there.
         """
         selection = Selection(only, leave, overwrite, overwrite_conflicts)
-        return await self._run(lambda files: files.restore(checkpoint, selection))
+        return await self.run(lambda files: files.restore(checkpoint, selection))
 
     async def undo(
         self, operation: CheckpointId | None = None, *, leave: Sequence[str] = (), overwrite_conflicts: bool = False
     ) -> OperationRecord:
         """Take a restore of files back, by default the newest one in force. An undo can be undone by its own id."""
         selection = Selection(leave=leave, overwrite_all=overwrite_conflicts)
-        return await self._run(lambda files: files.undo(operation, selection))
-
-    async def begin(
-        self,
-        checkpoint: CheckpointId,
-        parts: RestoredParts,
-        selection: Selection,
-        *,
-        undo_of: CheckpointId | None = None,
-    ) -> OperationRecord:
-        """Restore the files of a restore of several parts. Until ``end``, or ``recover``, it counts as cut short."""
-        kind: Literal["restore", "undo"] = "undo" if undo_of is not None else "restore"
-        return await self._run(lambda files: files.restore(checkpoint, selection, kind, undo_of, parts))
-
-    async def end(
-        self, begun: OperationRecord, parts: RestoredParts, kept: Anchor, notebooks: Sequence[str] = ()
-    ) -> OperationRecord:
-        """All parts are restored; what the workspace is now is its result. ``notebooks`` are the files of those whose cells
-        were: what else is not as in the checkpoint somebody changed meanwhile."""
-        return await self._run(lambda files: files.end(begun, parts, kept, notebooks))
-
-    async def interrupted(self) -> OperationRecord | None:
-        """A restore that a crash cut short: ask the person, then ``recover``. Until then nothing can be restored."""
-        return await self._run(lambda files: files.interrupted())
-
-    async def recover(
-        self,
-        choice: Literal["roll_back", "keep"],
-        *,
-        leave: Sequence[str] = (),
-        mend: Sequence[str] = (),
-        error: str = "interrupted",
-        why: Why | None = INTERRUPTED,
-    ) -> OperationRecord | None:
-        """Roll a half restore back, or keep the workspace as it is now. None if there is none.
-
-        ``leave`` are files that are rolled back in another way, ``mend`` such as could not be; ``error`` and ``why`` say why.
-        """
-        return await self._run(lambda files: files.recover(choice, leave, mend, error, why))
+        return await self.run(lambda files: files.undo(operation, selection))
 
     async def diff(
         self,
@@ -231,27 +190,7 @@ class AsyncFileCheckpoints:
             after = files.save("look", "person", Anchor()).id if new == "now" else new
             return files.views.diff(old, after, only, with_content)
 
-        return await self._run(work)
-
-    async def changes(self, checkpoint: CheckpointId, *, with_content: bool = True) -> CheckpointDiff:
-        """What differs between a checkpoint and the one before it."""
-        return await self._run(lambda files: files.views.changes(checkpoint, with_content))
-
-    async def changed(self, old: CheckpointId, new: CheckpointId, counted: Counted) -> Changed:
-        """How many files differ between two checkpoints, with what was counted besides."""
-        return await self._run(lambda files: files.changed(old, new, counted))
-
-    async def content(self, checkpoint: CheckpointId, path: str) -> bytes:
-        """A file as a checkpoint has it: one side of an image, say."""
-        return await self._run(lambda files: files.views.content(checkpoint, path))
-
-    async def export(self, checkpoint: CheckpointId, target: Path, kind: Literal["zip", "git"] = "zip") -> None:
-        """Write a checkpoint's files into a zip, or the checkpoint and those before it into a bare git repository."""
-        await self._run(lambda files: files.views.export(checkpoint, target, kind))
-
-    async def statistics(self) -> StoreStatistics:
-        """What the checkpoints take, and whether they want ``gc``."""
-        return await self._run(lambda files: files.statistics())
+        return await self.run(work)
 
     async def gc(self) -> StoreStatistics:
         """Drop the oldest checkpoints beyond the quota and pack the rest anew, which is done by itself after saves, when idle."""
@@ -259,7 +198,7 @@ class AsyncFileCheckpoints:
         def work(files: FileCheckpoints) -> StoreStatistics:
             return files.collect(self._on_collected)
 
-        return await self._run(work)
+        return await self.run(work)
 
     async def close(self) -> None:
         """Wait for what is under way."""
@@ -284,7 +223,8 @@ class AsyncFileCheckpoints:
             # The save itself is done; the next one tries again.
             _logger.warning("The checkpoints of %s stay larger than they should: %s", self._workspace, error)
 
-    async def _run(self, work: Callable[[FileCheckpoints], R]) -> R:
+    async def run(self, work: Callable[[FileCheckpoints], R]) -> R:
+        """Do something with the files, in a thread."""
         self._asked += 1
         return await asyncio.to_thread(lambda: work(self._opened()))
 

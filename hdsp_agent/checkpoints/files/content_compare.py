@@ -7,24 +7,20 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from typing import Protocol
 
 from ...errors import StorageUnavailable
 from .git_objects import LargeId, ObjectId, is_large
+from .packs import Packs
 
 __all__ = ["Contents"]
 
 _logger = logging.getLogger(__name__)
 
 
-class _Reader(Protocol):
-    def read(self, oid: ObjectId) -> bytes: ...
-
-
 class Contents:
     """The contents of one store. What had to be read to be compared is remembered, and read once."""
 
-    def __init__(self, packs: _Reader) -> None:
+    def __init__(self, packs: Packs) -> None:
         self._packs = packs
         self._names: dict[ObjectId, LargeId | None] = {}
         """Of blobs, what they would be called as large files; None of what cannot be read."""

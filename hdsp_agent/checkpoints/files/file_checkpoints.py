@@ -26,7 +26,6 @@ from .checkpoint_store import CheckpointStore, store_folder_of
 from .compare import file_changes
 from .file_limits import FileLimits
 from .file_names import NamedFile, from_text, named
-from .file_selection import Selection, named_files
 from .file_views import CheckpointViews
 from .folders import Folder, Node
 from .garbage_collection import collect, wants_collection
@@ -42,7 +41,7 @@ from .records import (
     StoreStatistics,
 )
 from .restoration import Restoration
-from .restore_steps import Choice, FilePlan, make_plan
+from .restore_steps import Choice, FilePlan, Selection, make_plan, named_files
 from .undo import restore_to_undo
 from .watcher import WorkspaceWatcher
 from .workspace import PathsOf, Workspace
@@ -103,13 +102,13 @@ class FileCheckpoints:
         self,
         target: str,
         selection: Selection,
-        kind: Literal["restore", "undo"] = "restore",
+        *,
         undo_of: CheckpointId | None = None,
         parts: RestoredParts | None = None,
     ) -> OperationRecord:
         """Go back to a checkpoint; what the person changed since the newest one stays unless selected.
 
-        With ``parts``, files are only the first of them: until ``end`` the log says that it began.
+        With ``parts``, files are only the first of them: until ``end``, or ``recover``, the log says that it began.
         """
         with self.store.changing():
             self._refuse_while_interrupted()
@@ -118,7 +117,8 @@ class FileCheckpoints:
             plan = self._plan(self._known(), record, selection)
             here = self.workspace.path
             begun = OperationRecord(
-                seq=self.store.log.next_seq(), id=secrets.token_hex(8), ts=_now_ms(), kind=kind, status="begun",
+                seq=self.store.log.next_seq(), id=secrets.token_hex(8), ts=_now_ms(),
+                kind="restore" if undo_of is None else "undo", status="begun",
                 target=record.id, before=before.id, undo_of=undo_of, kept=len(plan.conflicts),
                 only=None if selection.only is None else named_files(selection.only, here),
                 leave=named_files(selection.leave, here),
@@ -130,7 +130,7 @@ class FileCheckpoints:
         self, begun: OperationRecord, parts: RestoredParts, anchor: Anchor, notebooks: Collection[str] = ()
     ) -> OperationRecord:
         """All parts of a restore are done: record what the workspace is now. ``notebooks`` are the files of those whose
-        cells it changed."""
+        cells it changed: what else is not as in the checkpoint somebody changed meanwhile."""
         with self.store.changing():
             log = self.store.log
             self._see_others()
@@ -167,7 +167,7 @@ class FileCheckpoints:
             if selection.only is None and found.only is not None:
                 # What it did not touch it does not take back.
                 selection = replace(selection, only=[os.fsdecode(file.name()) for file in found.only])
-            return self.restore(found.before, selection, "undo", found.id)
+            return self.restore(found.before, selection, undo_of=found.id)
 
     def changed(self, old: CheckpointId, new: CheckpointId, counted: Counted) -> Changed:
         """How many files differ between two checkpoints, with what was counted besides."""
@@ -176,7 +176,7 @@ class FileCheckpoints:
             return self._changed(self.store.node(before), self.store.node(after), counted)
 
     def interrupted(self) -> OperationRecord | None:
-        """A restore that a crash cut short, and that nobody has decided about."""
+        """A restore that a crash cut short: ask the person, then ``recover``. Until then nothing can be restored."""
         # One that is just under way in another process looks the same in the log; whoever does it holds the lock.
         if not self.store.seems_interrupted():
             return None
@@ -186,6 +186,7 @@ class FileCheckpoints:
     def recover(
         self,
         choice: Literal["roll_back", "keep"],
+        *,
         leave: Sequence[str] = (),
         mend: Sequence[str] = (),
         error: str = "interrupted",
@@ -439,7 +440,7 @@ class FileCheckpoints:
             parent_commit=parent, tree=root.tree.hex(), side=root.side.hex(), author=author, scope=snapshot.scope,
             scope_reason=snapshot.scope_reason, owner=anchor.owner, task_id=anchor.task_id, under_way=anchor.under_way,
             message_ts=anchor.message_ts,
-            ui_offset=anchor.ui_offset, api_offset=anchor.api_offset, files=snapshot.files, bytes=snapshot.bytes,
+            files=snapshot.files, bytes=snapshot.bytes,
             skipped=snapshot.skipped, notebooks=anchor.notebooks, variables=anchor.variables, left_out=anchor.left_out,
             changed=None if before is None else self._counted(before, root, anchor.counted),
         )  # fmt: skip

@@ -27,18 +27,18 @@ class CheckpointViews:
         self._store = store
         self._root = root
 
-    def checkpoints(self, task: TaskId | None, limit: int | None) -> list[CheckpointRecord]:
+    def checkpoints(self, *, task_id: TaskId | None = None, limit: int | None = None) -> list[CheckpointRecord]:
         """The checkpoints, newest first."""
         with self._store.reading():
             records = self._store.log.checkpoints.values()
-            return [record for record in records if task is None or record.task_id == task][::-1][:limit]
+            return [record for record in records if task_id is None or record.task_id == task_id][::-1][:limit]
 
     def checkpoint(self, wanted: str) -> CheckpointRecord:
         """The checkpoint with this id, or the newest with this commit."""
         with self._store.reading():
             return self._store.log.checkpoint(wanted)
 
-    def operations(self, limit: int | None) -> list[OperationRecord]:
+    def operations(self, limit: int | None = None) -> list[OperationRecord]:
         """Everything that was done, newest first."""
         with self._store.reading():
             return list(self._store.log.operations)[::-1][:limit]
@@ -56,7 +56,7 @@ class CheckpointViews:
             before = oldest if old == "beginning" else self._store.log.checkpoint(old)
             return self._diff(before, after, only, with_content)
 
-    def changes(self, checkpoint: str, with_content: bool) -> CheckpointDiff:
+    def changes(self, checkpoint: str, *, with_content: bool = True) -> CheckpointDiff:
         """What differs between a checkpoint and the one before it."""
         with self._store.reading():
             record = self._store.log.checkpoint(checkpoint)
@@ -87,7 +87,7 @@ class CheckpointViews:
                 )
             return self._store.repository.read(entry.oid)
 
-    def export(self, checkpoint: str, target: Path, kind: Literal["zip", "git"]) -> None:
+    def export(self, checkpoint: str, target: Path, kind: Literal["zip", "git"] = "zip") -> None:
         """Write a checkpoint to a place where nothing is yet. Others go on meanwhile, however long it takes."""
         store = self._store.another()
         with store.reading():

@@ -29,6 +29,7 @@ from .git_objects import (
     pointer_text,
     tree_text,
 )
+from .packs import Packs
 
 __all__ = [
     "LARGE",
@@ -143,10 +144,6 @@ class _Writer(Protocol):
     def put_blob(self, data: bytes) -> ObjectId: ...
 
 
-class _Reader(Protocol):
-    def read(self, oid: ObjectId) -> bytes: ...
-
-
 def store_folder(folder: Folder, writer: _Writer) -> None:
     """Store a folder whose own folders are stored already, and note where."""
     large = {name: entry for name, entry in folder.files.items() if len(entry.oid) == LARGE_ID_BYTES}
@@ -166,9 +163,9 @@ def store_folder(folder: Folder, writer: _Writer) -> None:
 class FolderLoader:
     """Reads folders from the store and remembers them: checkpoints share most."""
 
-    def __init__(self, objects: _Reader) -> None:
-        self._objects = objects
-        self.contents = Contents(objects)
+    def __init__(self, packs: Packs) -> None:
+        self._packs = packs
+        self.contents = Contents(packs)
         self._known: dict[FolderRef, Folder] = {}
 
     def folder(self, node: Node) -> Folder:
@@ -193,14 +190,14 @@ class FolderLoader:
         self.contents.forget()
 
     def _read(self, ref: FolderRef) -> Folder:
-        tree = b"" if ref.tree == EMPTY_TREE else self._objects.read(ref.tree)
+        tree = b"" if ref.tree == EMPTY_TREE else self._packs.read(ref.tree)
         try:
             objects = {name: oid for _, name, oid in parse_tree(tree)}
-            side = parse_tree(self._objects.read(ref.side))
-            entries = self._objects.read(next(oid for _, name, oid in side if name == b"entries"))
+            side = parse_tree(self._packs.read(ref.side))
+            entries = self._packs.read(next(oid for _, name, oid in side if name == b"entries"))
             large = next((oid for _, name, oid in side if name == LARGE), None)
             if large is not None:
-                objects.update(parse_large(self._objects.read(large)))
+                objects.update(parse_large(self._packs.read(large)))
             folder = _parse_entries(entries, objects)
         except (ValueError, KeyError, StopIteration) as error:
             raise StorageUnavailable(

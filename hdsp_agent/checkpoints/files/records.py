@@ -161,8 +161,6 @@ class CheckpointRecord(_Line):
     under_way: tuple[TaskId, ...] = ()
     """The tasks that may have made changes since the checkpoint before."""
     message_ts: int | None = None
-    ui_offset: int | None = None
-    api_offset: int | None = None
     files: int = 0
     bytes: int = 0
     skipped: int = 0

@@ -6,23 +6,23 @@ knows nothing of stays as it is. Everything here blocks.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterator
+from collections.abc import Collection, Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from .compare import Difference, Skipped, State, differences, state_of
 from .content_compare import Contents
-from .file_names import joined, named
+from .file_names import NamedFile, from_text, joined, named
 from .folders import FileEntry, Folder, FolderLoader, Node
 from .records import CheckpointId, FileRestorePlan, PlannedChange
 
-__all__ = ["AllFiles", "Choice", "FilePlan", "Step", "make_plan"]
+__all__ = ["Choice", "FilePlan", "Selection", "Step", "make_plan", "named_files"]
 
 _WORTH_TELLING: Final = frozenset(("too_large", "budget", "unreadable", "changing", "special"))
 """Reasons for which something new that stays is mentioned; that a package was installed since is no news."""
 
 
-class AllFiles(Container[bytes]):
+class _AllFiles(Container[bytes]):
     """Has every path."""
 
     def __contains__(self, path: object) -> bool:
@@ -47,6 +47,30 @@ class Choice:
     def wants_all_below(self, path: bytes) -> bool:
         """Whether everything below the path may be changed."""
         return self.wants(path) and not any(left.startswith(path + b"/") for left in self.leave)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What of a checkpoint to restore, as paths absolute or relative to the workspace."""
+
+    only: Sequence[str] | None = None
+    leave: Sequence[str] = ()
+    overwrite: Sequence[str] = ()
+    overwrite_all: bool = False
+
+    def choice(self, root: bytes) -> Choice:
+        """The same as paths within the workspace."""
+        overwrite: Container[bytes] = _AllFiles()
+        if not self.overwrite_all:
+            overwrite = {from_text(path, root) for path in self.overwrite}
+        only = None if self.only is None else {from_text(path, root) for path in self.only}
+        return Choice(only, {from_text(path, root) for path in self.leave}, overwrite)
+
+
+def named_files(paths: Sequence[str], root: bytes) -> tuple[NamedFile, ...]:
+    """These paths as the log has them."""
+    pairs = (named(from_text(path, root)) for path in paths)
+    return tuple(NamedFile(path=text, raw=raw) for text, raw in pairs)
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ all, and ``_views`` is what pages are sent of it.
 
 from __future__ import annotations
 
-from ._conversation_part import ConversationPart
 from ._reasons import kind_of
+from ._restore import ConversationPart
 from ._restore_lock import RestoreLock
 from ._timeline import Timeline
 from ._timeline_limits import TimelineLimits

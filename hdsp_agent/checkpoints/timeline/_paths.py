@@ -27,6 +27,10 @@ class Paths:
         self._workspace = Path(os.path.realpath(workspace))
         self._notebooks = notebooks
 
+    def now_at(self, path: str) -> str:
+        """Where a notebook is that was at this path of the contents API. Does not block."""
+        return self._notebooks.access.now_at(path) if self._notebooks is not None else path
+
     def in_workspace(self, path: str) -> str | None:
         """A path of the contents API, relative to the workspace; None for one outside."""
         root = self._notebooks.access.root if self._notebooks is not None else None

@@ -11,13 +11,14 @@ import logging
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol
 
 from ...errors import Conflict, HdspAgentError, InvalidInput, NotFound
-from ...notebooks import CellConflict, Notebooks
+from ...messages import TaskId
+from ...notebooks import CellConflict
 from ..failure_codes import Why, why_of
 from ..files.async_file_checkpoints import AsyncFileCheckpoints
-from ..files.file_checkpoints import INTERRUPTED, Anchor
+from ..files.file_checkpoints import INTERRUPTED
 from ..files.records import (
     OperationRecord,
     Part,
@@ -27,22 +28,39 @@ from ..files.records import (
     RestoredVariables,
 )
 from ..files.stable_read import seconds_until_settled
-from ..variables import ManifestId, VariableCheckpoints
+from ..variables import ManifestId
 from ._cell_matching import ChangesSince
 from ._cell_plan import CellPlan, plan_cell, plan_cells
-from ._conversation_part import ConversationPart
-from ._notebook_states import KeptCell, NotebookState, NotebookStates, StateId
+from ._notebook_states import KeptCell, NotebookState, StateId
 from ._paths import Paths
 from ._restore_plan import NotebookPlan, RestorePlan, RestorePlanner, VariablesRestorePlan
 from ._state_capture import NotebookSeen, StateCapture
 from ._views import Parts
 
-__all__ = ["CheckpointRestore", "Restored", "selected_parts"]
+__all__ = ["CheckpointRestore", "ConversationPart", "Restored", "selected_parts"]
 
 _log = logging.getLogger(__name__)
 
 _MOST_TRIES: Final = 3
 """A person types while their notebook is restored; what they type is not lost."""
+
+
+class ConversationPart(Protocol):
+    """One conversation, at the message a checkpoint belongs to. It is the last to change, and the first to be put back."""
+
+    @property
+    def task_id(self) -> TaskId:
+        """Whose it is."""
+
+    async def go_back(self, mark_id: str) -> None:
+        """Go back to the message; the mark that says so gets this id, which the restore's log knew before."""
+
+    async def undo(self, mark_id: str, as_mark: str) -> None:
+        """Take that, or an earlier undo, back; the new mark gets the id ``as_mark``."""
+
+    async def put_back(self, mark_id: str) -> None:
+        """The restore failed, or was cut short: undo this mark if it was made and still counts. A conversation that went on
+        since stays as it is."""
 
 
 @dataclass
@@ -79,19 +97,16 @@ class CheckpointRestore:
     def __init__(
         self,
         checkpoints: AsyncFileCheckpoints,
-        states: NotebookStates,
         capturing: StateCapture,
-        ways: RestorePlanner,
-        notebooks: Notebooks | None,
-        variables: VariableCheckpoints | None,
+        planner: RestorePlanner,
         paths: Paths,
     ) -> None:
         self._checkpoints = checkpoints
-        self._states = states
         self._capturing = capturing
-        self._ways = ways
-        self._notebooks = notebooks
-        self._variables = variables
+        self._states = capturing.states
+        self._notebooks = capturing.notebooks
+        self._variables = capturing.variables
+        self._planner = planner
         self._paths = paths
 
     async def go(self, way: RestorePlan, conversation: ConversationPart | None) -> Restored:
@@ -112,7 +127,7 @@ class CheckpointRestore:
             conversation=_to_go_back(way, conversation),
         )
         undone = wanted.undo_of.id if wanted.undo_of is not None else None
-        begun = await self._checkpoints.begin(wanted.target.id, planned, way.selection, undo_of=undone)
+        begun = await self._checkpoints.begin(wanted.target.id, way.selection, undo_of=undone, parts=planned)
         progress = _Progress()
         try:
             await self._tell_desk(way)
@@ -180,7 +195,7 @@ class CheckpointRestore:
             except CellConflict:
                 if attempt == _MOST_TRIES - 1:
                     raise
-                way = await self._ways.again(way, planned.wanted)
+                way = await self._planner.again(way, planned.wanted)
                 if not _changes(way):
                     return way
         raise AssertionError
@@ -237,11 +252,7 @@ class CheckpointRestore:
                 "conversation": progress.conversation,
             }
         )
-        anchor = Anchor(
-            notebooks=captured.notebooks, variables=captured.variables, left_out=captured.left_out,
-            counted=captured.counted,
-        )  # fmt: skip
-        return await self._checkpoints.end(begun, parts, anchor, await self._files_of(progress.notebooks))
+        return await self._checkpoints.end(begun, parts, captured.anchor, await self._files_of(progress.notebooks))
 
     # ---- back
 

@@ -9,17 +9,15 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ...errors import HdspAgentError, NotFound, Unsupported
-from ...notebooks import Notebooks
 from ..files.async_file_checkpoints import AsyncFileCheckpoints
 from ..files.file_checkpoints import Selection
 from ..files.records import CheckpointId, CheckpointRecord, FileRestorePlan, OperationRecord, PlannedChange
-from ..variables import VariableCheckpoints, VariablePlan
+from ..variables import VariablePlan
 from ._cell_matching import ChangesSince
 from ._cell_plan import CellPlan, plan_cell, plan_cells
-from ._notebook_states import NotebookState, NotebookStates, StateId, state_in_file
+from ._notebook_states import NotebookState, StateId, state_in_file
 from ._paths import Paths, is_notebook
 from ._state_capture import NotebookSeen, StateCapture
-from ._timeline_limits import TimelineLimits
 from ._views import Parts
 
 __all__ = ["NotebookPlan", "RestorePlan", "RestorePlanner", "RestoreSelection", "VariablesRestorePlan"]
@@ -99,20 +97,15 @@ class RestorePlanner:
     def __init__(
         self,
         checkpoints: AsyncFileCheckpoints,
-        states: NotebookStates,
         capturing: StateCapture,
-        notebooks: Notebooks | None,
-        variables: VariableCheckpoints | None,
         paths: Paths,
-        limits: TimelineLimits,
     ) -> None:
         self._checkpoints = checkpoints
-        self._states = states
         self._capturing = capturing
-        self._notebooks = notebooks
-        self._variables = variables
+        self._states = capturing.states
+        self._notebooks = capturing.notebooks
+        self._variables = capturing.variables
         self._paths = paths
-        self._limits = limits
 
     async def to_checkpoint(self, target: CheckpointRecord, parts: Parts, leave: Sequence[str]) -> RestoreSelection:
         """What of a moment these parts are."""
@@ -124,14 +117,14 @@ class RestorePlanner:
         only: list[str] | None = []
         if self._notebooks is not None and parts.notebooks:
             notebooks = {
-                self._now_at(kept.path): kept.state
+                self._paths.now_at(kept.path): kept.state
                 for kept in target.notebooks
-                if (parts.path is None or self._now_at(kept.path) == self._now_at(parts.path))
+                if (parts.path is None or self._paths.now_at(kept.path) == self._paths.now_at(parts.path))
                 and places.get(kept.path) not in alone
             }
             if chosen is not None and not notebooks:
                 try:
-                    notebooks[self._now_at(chosen)] = await self._in_tree(target.id, chosen)
+                    notebooks[self._paths.now_at(chosen)] = await self._in_tree(target.id, chosen)
                 except HdspAgentError as error:
                     without.append((chosen, error))
         if parts.files and parts.path is None:
@@ -140,9 +133,10 @@ class RestorePlanner:
             kept_paths = [parts.path] if parts.path is not None else [kept.path for kept in target.notebooks]
             only = await asyncio.to_thread(lambda: [self._paths.file(path) for path in kept_paths])
         variables = {
-            self._now_at(kept.path): kept.manifest
+            self._paths.now_at(kept.path): kept.manifest
             for kept in target.variables
-            if parts.variables and (parts.path is None or self._now_at(kept.path) == self._now_at(parts.path))
+            if parts.variables
+            and (parts.path is None or self._paths.now_at(kept.path) == self._paths.now_at(parts.path))
         }
         if not parts.notebooks and parts.path is None:
             # Cells that were kept are no files, so nobody asked for them.
@@ -167,11 +161,11 @@ class RestorePlanner:
             target=before,
             parts=parts,
             notebooks={
-                self._now_at(one.path): one.before
+                self._paths.now_at(one.path): one.before
                 for one in notebooks
                 if one.before is not None and places.get(one.path) not in leave
             },
-            variables={self._now_at(one.path): one.before for one in said.variables} if said is not None else {},
+            variables={self._paths.now_at(one.path): one.before for one in said.variables} if said is not None else {},
             only=None if done.only is None else [os.fsdecode(file.name()) for file in done.only],
             leave=[*(os.fsdecode(file.name()) for file in done.leave), *leave],
             undo_of=done,
@@ -270,7 +264,7 @@ class RestorePlanner:
     async def _in_tree(self, checkpoint: CheckpointId, path: str) -> NotebookState:
         file = await asyncio.to_thread(self._paths.file, path)
         data = await self._checkpoints.content(checkpoint, file)
-        return await asyncio.to_thread(state_in_file, data, path, self._limits)
+        return await asyncio.to_thread(state_in_file, data, path, self._capturing.limits)
 
     async def _notebook(
         self,
@@ -315,7 +309,7 @@ class RestorePlanner:
         unknown = self._is_left_out(path, target)
         at = next((place for place, record in enumerate(records) if record.id == target.id), 0)
         for record in reversed(records[:at]):
-            kept = next((one for one in record.notebooks if self._now_at(one.path) == path), None)
+            kept = next((one for one in record.notebooks if self._paths.now_at(one.path) == path), None)
             if kept is None:
                 unknown = unknown or self._is_left_out(path, record)
                 continue
@@ -335,7 +329,7 @@ class RestorePlanner:
         return later
 
     def _is_left_out(self, path: str, record: CheckpointRecord) -> bool:
-        return any(one.part == "notebooks" and self._now_at(one.path) == path for one in record.left_out)
+        return any(one.part == "notebooks" and self._paths.now_at(one.path) == path for one in record.left_out)
 
     async def _is_there(self, path: str) -> bool:
         assert self._notebooks is not None
@@ -376,9 +370,6 @@ class RestorePlanner:
 
     async def _places(self, paths: Iterable[str]) -> dict[str, str]:
         return await asyncio.to_thread(self._paths.all_in_workspace, list(paths))
-
-    def _now_at(self, path: str) -> str:
-        return self._notebooks.access.now_at(path) if self._notebooks is not None else path
 
 
 def _claims(record: CheckpointRecord, file: str | None) -> bool:

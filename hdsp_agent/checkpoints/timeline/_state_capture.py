@@ -14,7 +14,7 @@ from ...messages import CellId
 from ...notebooks import AgentOutput, Notebooks, NotebookSnapshot
 from ...notebooks.kernels import KernelClient, KernelInfo
 from ..failure_codes import Why, why_of
-from ..files.file_checkpoints import NOT_COUNTED, Counted
+from ..files.anchor import NOT_COUNTED, Anchor, Counted
 from ..files.records import KeptNotebook, KeptVariables, LeftOut
 from ..variables import VariableCheckpoints
 from ._change_counts import ChangeCounts
@@ -55,6 +55,11 @@ class Captured:
     counted: Counted = NOT_COUNTED
     """How much of it is another than when it was kept last."""
 
+    @property
+    def anchor(self) -> Anchor:
+        """All of it, to be kept with a checkpoint."""
+        return Anchor(notebooks=self.notebooks, variables=self.variables, left_out=self.left_out, counted=self.counted)
+
     def made_by_agent(self) -> Captured:
         """The same where all of it is the agent's work: then it need not be said of single cells."""
         return replace(self, notebooks=tuple(one.model_copy(update={"printed": ()}) for one in self.notebooks))
@@ -72,17 +77,17 @@ class StateCapture:
         counting: ChangeCounts,
     ) -> None:
         self._counting = counting
-        self._states = states
-        self._notebooks = notebooks
-        self._variables = variables
-        self._limits = limits
+        self.states: Final = states
+        self.notebooks: Final = notebooks
+        self.variables: Final = variables
+        self.limits: Final = limits
         self._followed: WeakSet[KernelClient] = WeakSet()
 
     async def look(self, path: str) -> NotebookSeen:
         """A notebook as it is now. NotFound if there is none, Unavailable if its tab is silent."""
-        assert self._notebooks is not None
-        document = self._notebooks.access.document(path)
-        seconds = self._limits.notebook_seconds
+        assert self.notebooks is not None
+        document = self.notebooks.access.document(path)
+        seconds = self.limits.notebook_seconds
         try:
             snapshot = await asyncio.wait_for(document.snapshot(outputs="full"), seconds)
         except TimeoutError:
@@ -90,20 +95,20 @@ class StateCapture:
                 f"{path} did not answer within {seconds:g} seconds.", path=path, seconds=seconds, why="tab_silent"
             ) from None
         # Asked after the notebook was read: it may be behind what was printed, never before it.
-        printed = self._notebooks.live_outputs.printed(path)
-        state = await asyncio.to_thread(state_of, snapshot, self._limits)
+        printed = self.notebooks.live_outputs.printed(path)
+        state = await asyncio.to_thread(state_of, snapshot, self.limits)
         shown = await asyncio.to_thread(_shown, snapshot, printed)
         return NotebookSeen(path, state, snapshot.dirty, snapshot.source != "disk", snapshot, shown)
 
     def whole(self, seen: NotebookSeen, cells: Collection[str]) -> NotebookState:
         """The state with all of these cells, however large. Blocks."""
-        return state_of(seen.snapshot, self._limits, cells)
+        return state_of(seen.snapshot, self.limits, cells)
 
     async def capture(self, paths: Sequence[str], code: Code) -> Captured:
         """These notebooks, and if their kernels run, variables. A notebook that is not there is not kept."""
-        if self._notebooks is None or not paths:
+        if self.notebooks is None or not paths:
             return Captured()
-        paths = list(dict.fromkeys(self._notebooks.access.now_at(path) for path in paths))
+        paths = list(dict.fromkeys(self.notebooks.access.now_at(path) for path in paths))
         cells, values = await asyncio.gather(
             asyncio.gather(*(self._cells(path) for path in paths)), self._all_values(paths, code)
         )
@@ -114,19 +119,19 @@ class StateCapture:
 
     async def kernels(self) -> Mapping[str, KernelInfo]:
         """The kernels that run, by their notebooks' paths."""
-        assert self._notebooks is not None
+        assert self.notebooks is not None
         try:
-            return {kernel.path: kernel for kernel in await self._notebooks.executor.kernels()}
+            return {kernel.path: kernel for kernel in await self.notebooks.executor.kernels()}
         except HdspAgentError as error:
             _log.warning("It cannot be told which kernels run, so no variables are kept: %s", error)
             return {}
 
     async def link(self, path: str, *, to_set: bool = False) -> KernelClient:
         """The connection to a notebook's kernel, ``to_set`` its variables or only to read; NotFound if none runs."""
-        assert self._notebooks is not None
+        assert self.notebooks is not None
         if to_set:
-            self._notebooks.stir(path)
-        return await self._notebooks.executor.link(path)
+            self.notebooks.stir(path)
+        return await self.notebooks.executor.link(path)
 
     async def patience(self, path: str) -> tuple[bool, float]:
         """Whether a notebook's kernel runs a cell, and how long to wait for it; NotFound if none runs."""
@@ -134,7 +139,7 @@ class StateCapture:
         if kernel is None:
             raise NotFound("No kernel runs for it. Start one, then try again.", path=path, why="no_kernel")
         busy = kernel.state == "busy"
-        return busy, self._limits.busy_seconds if busy else self._limits.variables_seconds
+        return busy, self.limits.busy_seconds if busy else self.limits.variables_seconds
 
     async def asked(self, path: str, ask: Callable[[KernelClient], Awaitable[T]]) -> T:
         """What a notebook's kernel answers; NotFound if none runs, Unavailable if it does not answer in time."""
@@ -156,10 +161,10 @@ class StateCapture:
 
     async def cells_that_ran(self, path: str) -> Mapping[tuple[int, str], str]:
         """The notebook's cells by the execution count and the source they ran with, as ``CellsThatRan`` tells them."""
-        assert self._notebooks is not None
+        assert self.notebooks is not None
         found: dict[tuple[int, str], str] = {}
         try:
-            snapshot = await self._notebooks.access.document(path).snapshot()
+            snapshot = await self.notebooks.access.document(path).snapshot()
         except HdspAgentError as error:
             _log.info("It cannot be told which cells of %s ran: %s", path, error.message)
         else:
@@ -169,13 +174,13 @@ class StateCapture:
                 if cell.execution_count is not None
             }
         # What is open in a tab may be behind what was printed.
-        for cell_id, printed in self._notebooks.live_outputs.printed(path).items():
+        for cell_id, printed in self.notebooks.live_outputs.printed(path).items():
             if printed.execution_count is not None:
                 found[printed.execution_count, printed.code.rstrip()] = cell_id
         return found
 
     async def _all_values(self, paths: Sequence[str], code: Code) -> Sequence[KeptVariables | LeftOut | None]:
-        kernels = await self.kernels() if code != "none" and self._variables is not None else {}
+        kernels = await self.kernels() if code != "none" and self.variables is not None else {}
         return await asyncio.gather(
             *(self._values(kernel, thorough=code == "thorough") for path in paths if (kernel := kernels.get(path)))
         )
@@ -183,7 +188,7 @@ class StateCapture:
     async def _cells(self, path: str) -> KeptNotebook | LeftOut | None:
         try:
             seen = await self.look(path)
-            name = await asyncio.to_thread(self._states.keep, seen.state)
+            name = await asyncio.to_thread(self.states.keep, seen.state)
         except NotFound:
             return None
         except HdspAgentError as error:
@@ -191,7 +196,7 @@ class StateCapture:
         return KeptNotebook(path=path, state=name, dirty=seen.dirty, printed=tuple(sorted(seen.printed)))
 
     async def _values(self, kernel: KernelInfo, *, thorough: bool) -> KeptVariables | LeftOut | None:
-        assert self._variables is not None
+        assert self.variables is not None
         path = kernel.path
         if kernel.language not in ("", _PYTHON):
             return LeftOut(
@@ -206,11 +211,11 @@ class StateCapture:
             return LeftOut(path=path, part="variables", why=error.message, coded=why_of(error))
 
     async def _manifest(self, path: str, link: KernelClient, *, thorough: bool) -> KeptVariables:
-        assert self._variables is not None
+        assert self.variables is not None
         if link not in self._followed:
-            await self._variables.follow(link)
+            await self.variables.follow(link)
             self._followed.add(link)
-        manifest = await self._variables.capture(link, thorough=thorough, cells=lambda: self.cells_that_ran(path))
+        manifest = await self.variables.capture(link, thorough=thorough, cells=lambda: self.cells_that_ran(path))
         return KeptVariables(path=path, manifest=manifest.id, state=manifest.state_hash)
 
 

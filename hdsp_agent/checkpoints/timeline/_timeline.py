@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from time import monotonic
@@ -14,7 +15,7 @@ from typing import Final, Literal
 from ..._background_tasks import BackgroundTasks
 from ...errors import Conflict, HdspAgentError, NotFound
 from ...events import CheckpointEvent
-from ...messages import NotebookPointer, TaskId
+from ...messages import ConversationPreview, NotebookPointer, TaskId
 from ...notebooks import Notebooks
 from ..files.async_file_checkpoints import AsyncFileCheckpoints
 from ..files.diff import CheckpointDiff
@@ -24,13 +25,12 @@ from ..files.undo import restore_to_undo, restores_in_force
 from ..variables import VariableCheckpoints
 from ._cell_versions import versions_of
 from ._change_counts import ChangeCounts
-from ._conversation_part import ConversationPart
 from ._diff import CheckpointDiffs
 from ._garbage_collection import StateCollector
 from ._notebook_pointers import pointers_to
 from ._notebook_states import NotebookState, NotebookStates, StateId
 from ._paths import Paths
-from ._restore import CheckpointRestore
+from ._restore import CheckpointRestore, ConversationPart
 from ._restore_lock import RestoreLock
 from ._restore_plan import RestorePlanner, RestoreSelection
 from ._state_capture import Code, StateCapture
@@ -69,7 +69,7 @@ class Timeline:
 
     def __init__(
         self,
-        checkpoints: AsyncFileCheckpoints,
+        files: AsyncFileCheckpoints,
         folder: Path,
         *,
         notebooks: Notebooks | None,
@@ -79,27 +79,24 @@ class Timeline:
         enabled: Callable[[], bool] = lambda: True,
         on_event: Callable[[CheckpointEvent], None] = lambda event: None,
     ) -> None:
-        self._checkpoints = checkpoints
-        self._notebooks = notebooks
-        self._variables = variables
+        self.files: Final = files
+        """What is kept of files, in the same checkpoints."""
+        self.notebooks: Final = notebooks
+        self.variables: Final = variables
+        self.limits: Final = limits or TimelineLimits()
         self._root = root
-        self._limits = limits or TimelineLimits()
         self._enabled = enabled
         self._on_event = on_event
         self._states = NotebookStates(folder / _STATES)
         self._paths = Paths(root, notebooks)
         store = variables.store if variables is not None else None
-        self._counting = ChangeCounts(checkpoints, self._states, store, self._paths)
-        self._capturing = StateCapture(self._states, notebooks, variables, self._limits, self._counting)
-        self._ways = RestorePlanner(
-            checkpoints, self._states, self._capturing, notebooks, variables, self._paths, self._limits
-        )
-        self._restoring = CheckpointRestore(
-            checkpoints, self._states, self._capturing, self._ways, notebooks, variables, self._paths
-        )
-        self._differing = CheckpointDiffs(checkpoints, self._states, self._paths, self._limits)
-        self._collecting = StateCollector(self._states, store, self._limits)
-        checkpoints.on_collected(self._collecting)
+        self._counting = ChangeCounts(files, self._states, store, self._paths)
+        self._capturing = StateCapture(self._states, notebooks, variables, self.limits, self._counting)
+        self._planner = RestorePlanner(files, self._capturing, self._paths)
+        self._restoring = CheckpointRestore(files, self._capturing, self._planner, self._paths)
+        self._differing = CheckpointDiffs(files, self._states, self._paths, self.limits)
+        self._collecting = StateCollector(self._states, store, self.limits)
+        files.on_collected(self._collecting)
         self._turn = RestoreLock(folder)
         self._door = asyncio.Lock()
         self._held = BackgroundTasks()
@@ -114,8 +111,6 @@ class Timeline:
         owner: str | None = None,
         task_id: TaskId | None = None,
         message_ts: int | None = None,
-        ui_offset: int | None = None,
-        api_offset: int | None = None,
         changes_by: Literal["person", "agent"] = "person",
         claims: Sequence[str] | None = None,
         touching: Sequence[str] = (),
@@ -140,7 +135,7 @@ class Timeline:
                 names = notebooks
                 if changes_by == "agent" and claims is None and not names:
                     # It may have changed any: of those that were kept last it is told what it did to them.
-                    head = await self._checkpoints.head()
+                    head = await self.files.head()
                     names = [kept.path for kept in head.notebooks] if head is not None else ()
                 captured = await self._capturing.capture(names, code)
                 if changes_by == "agent" and claims is None:
@@ -148,12 +143,11 @@ class Timeline:
                 # What another server's restore has done so far is nobody's work.
                 restoring = await asyncio.to_thread(self._turn.is_taken)
                 files = await self._files_under_restore(claims) if restoring else claims
-                record = await self._checkpoints.save(
-                    reason, task_id=task_id, message_ts=message_ts, ui_offset=ui_offset, api_offset=api_offset,
+                record = await self.files.save(
+                    reason, task_id=task_id, message_ts=message_ts,
                     changes_by="restore" if restoring else changes_by, claims=files, touching=touching,
-                    kept=Anchor(
-                        owner=owner, notebooks=captured.notebooks, variables=captured.variables,
-                        left_out=captured.left_out, counted=captured.counted, always=always, under_way=tuple(under_way), overtaken=overtaken,
+                    kept=replace(
+                        captured.anchor, owner=owner, always=always, under_way=tuple(under_way), overtaken=overtaken
                     ),
                 )  # fmt: skip
             if captured.notebooks or captured.variables:
@@ -175,16 +169,16 @@ class Timeline:
         told of it before, is told again as far as it is not there."""
         found: dict[str, Sequence[NotebookPointer]] = {}
         for path in dict.fromkeys([*(kept.path for kept in record.notebooks), *(path for path, _ in cells)]):
-            if self._notebooks is None:
+            if self.notebooks is None:
                 continue
             kept = next((one for one in record.variables if one.path == path), None)
             manifest = None
-            if kept is not None and self._variables is not None:
-                manifest = await asyncio.to_thread(self._variables.store.load, kept.manifest)
-            snapshot = await self._notebooks.access.document(path).snapshot()
+            if kept is not None and self.variables is not None:
+                manifest = await asyncio.to_thread(self.variables.store.load, kept.manifest)
+            snapshot = await self.notebooks.access.document(path).snapshot()
             ran = [cell for where, cell in cells if where == path]
             operations = pointers_to(
-                record, snapshot, ran, manifest, self._limits.pointers_bytes, (waiting or {}).get(path, ())
+                record, snapshot, ran, manifest, self.limits.pointers_bytes, (waiting or {}).get(path, ())
             )
             if operations:
                 found[path] = operations
@@ -197,18 +191,18 @@ class Timeline:
             async with self._door:
                 # Cells and variables are what they were.
                 kept = Anchor(notebooks=record.notebooks, variables=record.variables)
-                await self._checkpoints.save(_POINTERS, changes_by="agent", claims=files, kept=kept)
+                await self.files.save(_POINTERS, changes_by="agent", claims=files, kept=kept)
 
         await self._held.finish(work())
 
     async def ran_before(self, record: CheckpointRecord, path: str) -> Sequence[str]:
         """The notebook's cells that had run by this checkpoint, the last first; as far as that is known."""
-        kept = next((one for one in record.variables if self._now_at(one.path) == path), None)
-        if kept is not None and self._variables is not None:
-            runs = await self._variables.ran(kept.manifest)
+        kept = next((one for one in record.variables if self._paths.now_at(one.path) == path), None)
+        if kept is not None and self.variables is not None:
+            runs = await self.variables.ran(kept.manifest)
             if found := [run.cell for run in reversed(runs) if run.cell is not None]:
                 return list(dict.fromkeys(found))
-        cells = next((one for one in record.notebooks if self._now_at(one.path) == path), None)
+        cells = next((one for one in record.notebooks if self._paths.now_at(one.path) == path), None)
         state = await asyncio.to_thread(self._states.find, cells.state) if cells is not None else None
         counted = [cell for cell in state.cells if cell.execution_count is not None] if state is not None else []
         return [cell.id for cell in sorted(counted, key=lambda cell: cell.execution_count or 0, reverse=True)]
@@ -220,15 +214,15 @@ class Timeline:
         target: str,
         parts: Parts,
         *,
-        conversation: ConversationPart | None = None,
+        conversation: ConversationPreview | None = None,
         leave: Sequence[str] = (),
     ) -> RestorePreview:
         """What ``restore`` would do now. Changes nothing."""
 
         async def work() -> RestorePreview:
             async with self._door:
-                record = await self._checkpoints.checkpoint(target)
-                return await self._previewed(await self._ways.to_checkpoint(record, parts, leave), conversation)
+                record = await self.files.checkpoint(target)
+                return await self._previewed(await self._planner.to_checkpoint(record, parts, leave), conversation)
 
         return await self._held.finish(work())
 
@@ -246,8 +240,8 @@ class Timeline:
         async def work() -> RestoreResult:
             async with self._restore_turn():
                 begun = monotonic()
-                record = await self._checkpoints.checkpoint(target)
-                done = await self._go(await self._ways.to_checkpoint(record, parts, leave), conversation)
+                record = await self.files.checkpoint(target)
+                done = await self._go(await self._planner.to_checkpoint(record, parts, leave), conversation)
                 return self._timed(done, begun)
 
         return await self._held.finish(work())
@@ -257,7 +251,7 @@ class Timeline:
         operation: CheckpointId | None = None,
         *,
         overwrite: bool = False,
-        conversation: ConversationPart | None = None,
+        conversation: ConversationPreview | None = None,
         leave: Sequence[str] = (),
     ) -> RestorePreview:
         """What ``undo`` would do now. Changes nothing."""
@@ -265,7 +259,7 @@ class Timeline:
         async def work() -> RestorePreview:
             async with self._door:
                 done = await self._to_undo(operation)
-                wanted = await self._ways.to_undo(done, leave, overwrite=overwrite)
+                wanted = await self._planner.to_undo(done, leave, overwrite=overwrite)
                 return await self._previewed(wanted, conversation)
 
         return await self._held.finish(work())
@@ -283,14 +277,14 @@ class Timeline:
         async def work() -> RestoreResult:
             async with self._restore_turn():
                 begun = monotonic()
-                wanted = await self._ways.to_undo(await self._to_undo(operation), leave, overwrite=overwrite)
+                wanted = await self._planner.to_undo(await self._to_undo(operation), leave, overwrite=overwrite)
                 return self._timed(await self._go(wanted, conversation), begun)
 
         return await self._held.finish(work())
 
     async def interrupted(self) -> OperationRecord | None:
         """A restore that a crash cut short: ask the person, then ``recover``. Until then nothing can be restored."""
-        half = await self._checkpoints.interrupted()
+        half = await self.files.interrupted()
         if half is None or half.parts is None or not await asyncio.to_thread(self._turn.is_taken):
             return half
         # Its other parts are being restored, here or by another server.
@@ -304,9 +298,9 @@ class Timeline:
 
         async def work() -> OperationRecord | None:
             async with self._door, self._turn.taken():
-                half = await self._checkpoints.interrupted()
+                half = await self.files.interrupted()
                 if half is None or choice == "keep":
-                    return await self._checkpoints.recover(choice)
+                    return await self.files.recover(choice)
                 return await self._restoring.recover(half, conversation)
 
         return await self._held.finish(work())
@@ -317,7 +311,7 @@ class Timeline:
         self, *, before: CheckpointId | None = None, limit: int = 100, task_id: TaskId | None = None
     ) -> TimelineView:
         """What was done, newest first; of one conversation with ``task_id``."""
-        operations = await self._checkpoints.operations()
+        operations = await self.files.operations()
         checkpoints = self._checkpoint_views(operations)
         results = {done.checkpoint.id for done in operations if done.kind != "save" and done.checkpoint is not None}
         undoable = restores_in_force(operations[::-1])
@@ -349,18 +343,18 @@ class Timeline:
 
     async def told(self, record: CheckpointRecord) -> CheckpointView:
         """A checkpoint as people see it."""
-        return _told(await self._checkpoints.list(), record)
+        return _told(await self.files.list(), record)
 
     async def store(self) -> StoreView:
         """What the checkpoints take, and what they may."""
-        found = await self._checkpoints.statistics()
+        found = await self.files.statistics()
         states = await asyncio.to_thread(self._states.size)
         variables = await asyncio.to_thread(self._collecting.size_of_variables)
         return StoreView(
             checkpoints=found.checkpoints,
             bytes=found.bytes + states,
             quota_bytes=found.quota_bytes,
-            quota_checkpoints=self._checkpoints.limits.checkpoints,
+            quota_checkpoints=self.files.limits.checkpoints,
             variables_bytes=variables,
             oldest_ts=found.oldest_ts,
             scope=found.scope,
@@ -368,13 +362,9 @@ class Timeline:
             enabled=self._enabled(),
         )
 
-    async def list(self, *, task_id: TaskId | None = None, limit: int | None = None) -> list[CheckpointRecord]:
-        """The checkpoints, newest first."""
-        return await self._checkpoints.list(task_id=task_id, limit=limit)
-
-    async def operations(self, limit: int | None = None) -> Sequence[OperationRecord]:
-        """Everything that was done, newest first."""
-        return await self._checkpoints.operations(limit)
+    async def operation(self, operation: CheckpointId) -> OperationRecord | None:
+        """Something that was done, if it is known."""
+        return next((done for done in await self.files.operations() if done.id == operation), None)
 
     async def changed_between(self, earlier: CheckpointId, checkpoint: CheckpointRecord) -> Changed | None:
         """How much changed from one checkpoint to another; None if the earlier one is not kept any more."""
@@ -384,30 +374,30 @@ class Timeline:
         """What led to the state the workspace was last known to be in; None where nothing was saved. Makes no store."""
 
         def has_store() -> bool:
-            return self._checkpoints.folder.is_dir()
+            return self.files.folder.is_dir()
 
         if not await asyncio.to_thread(has_store):
             return None
-        operations = await self._checkpoints.operations()
+        operations = await self.files.operations()
         return next((one for one in operations if one.checkpoint and not _is_pointers(one.checkpoint)), None)
 
     async def cell_versions(self, path: str, cell_id: str) -> CellVersions:
         """What one cell was, as far as it is kept, newest first."""
-        path = self._notebooks.access.now_at(path) if self._notebooks is not None else path
+        path = self._paths.now_at(path)
         current: NotebookState | None = None
-        if self._notebooks is not None:
+        if self.notebooks is not None:
             try:
                 current = (await self._capturing.look(path)).state
             except HdspAgentError as error:
                 _log.info("The cells of %s cannot be looked at now: %s", path, error)
-        records = await self._checkpoints.list()
+        records = await self.files.list()
 
         def checkpoints() -> Iterator[tuple[CheckpointRecord, NotebookState]]:
             # A state may be as large as its notebook: there are never more than two of them.
             name: StateId | None = None
             state: NotebookState | None = None
             for record in records:
-                kept = next((one for one in record.notebooks if self._now_at(one.path) == path), None)
+                kept = next((one for one in record.notebooks if self._paths.now_at(one.path) == path), None)
                 if kept is None:
                     continue
                 if kept.state != name:
@@ -430,41 +420,33 @@ class Timeline:
     ) -> CheckpointDiff:
         """What differs between two checkpoints; of notebooks whose cells they kept, those cells."""
         if new == "now":
-            before = await self._checkpoints.checkpoint(old) if old != "beginning" else None
+            before = await self.files.checkpoint(old) if old != "beginning" else None
             names = [kept.path for kept in before.notebooks] if before is not None else []
             new = (await self.save("look", notebooks=names)).id
-        found = await self._checkpoints.diff(old, new, only=only, with_content=with_content)
+        found = await self.files.diff(old, new, only=only, with_content=with_content)
         return await self._differing.with_cells(found, only, with_content=with_content)
 
     async def changes(self, checkpoint: CheckpointId, *, with_content: bool = True) -> CheckpointDiff:
         """What differs between a checkpoint and the one before it."""
-        found = await self._checkpoints.changes(checkpoint, with_content=with_content)
+        found = await self.files.changes(checkpoint, with_content=with_content)
         return await self._differing.with_cells(found, None, with_content=with_content)
-
-    async def content(self, checkpoint: CheckpointId, path: str) -> bytes:
-        """A file as a checkpoint has it."""
-        return await self._checkpoints.content(checkpoint, path)
-
-    async def export(self, checkpoint: CheckpointId, target: Path, kind: Literal["zip", "git"] = "zip") -> None:
-        """Write a moment's files into a zip, or the checkpoint and those before it into a bare git repository."""
-        await self._checkpoints.export(checkpoint, target, kind)
 
     async def gc(self) -> StoreView:
         """Drop the oldest checkpoints beyond the quota, and what only they needed."""
-        await self._checkpoints.gc()
+        await self.files.gc()
         return await self.store()
 
     async def close(self) -> None:
         """Wait for what is under way."""
         await self._held.drain()
-        await self._checkpoints.close()
+        await self.files.close()
 
     # ---- inside
 
     @asynccontextmanager
     async def _restore_turn(self) -> AsyncIterator[None]:
         async with self._door, self._turn.taken():
-            half = await self._checkpoints.interrupted()
+            half = await self.files.interrupted()
             if half is not None:
                 raise Conflict(
                     "A restore was cut short before. Roll it back, or keep everything as it is now, then try again.",
@@ -473,25 +455,20 @@ class Timeline:
                 )
             yield
 
-    async def _previewed(self, wanted: RestoreSelection, conversation: ConversationPart | None) -> RestorePreview:
-        way = await self._ways.find(wanted, strict=False)
-        told = await conversation.preview() if conversation is not None and wanted.parts.conversation else None
-        return preview_of(way, await self.told(wanted.target), told)
+    async def _previewed(self, wanted: RestoreSelection, conversation: ConversationPreview | None) -> RestorePreview:
+        way = await self._planner.find(wanted, strict=False)
+        return preview_of(way, await self.told(wanted.target), conversation if wanted.parts.conversation else None)
 
     async def _go(self, wanted: RestoreSelection, conversation: ConversationPart | None) -> RestoreResult:
         """A checkpoint of its own first, to which the undo goes; then all parts."""
         captured = await self._capturing.capture(
             [*wanted.notebooks, *wanted.variables], "thorough" if wanted.variables else "none"
         )
-        kept = Anchor(
-            notebooks=captured.notebooks, variables=captured.variables, left_out=captured.left_out,
-            counted=captured.counted,
-        )  # fmt: skip
-        await self._checkpoints.save(_BEFORE, kept=kept)
-        way = await self._ways.find(wanted, strict=True)
+        await self.files.save(_BEFORE, kept=captured.anchor)
+        way = await self._planner.find(wanted, strict=True)
         done = await self._restoring.go(way, conversation)
         assert done.operation.checkpoint is not None
-        checkpoints = self._checkpoint_views(await self._checkpoints.operations())
+        checkpoints = self._checkpoint_views(await self.files.operations())
         return result_of(done, operation_view(done.operation, checkpoints, (done.operation.id,)))
 
     def _timed(self, done: RestoreResult, begun: float) -> RestoreResult:
@@ -501,7 +478,7 @@ class Timeline:
         return done.model_copy(update={"duration_ms": took})
 
     async def _to_undo(self, operation: CheckpointId | None) -> OperationRecord:
-        operations = await self._checkpoints.operations()
+        operations = await self.files.operations()
         return restore_to_undo(operations[::-1], operation)
 
     def _checkpoint_views(self, operations: Sequence[OperationRecord]) -> dict[CheckpointId, CheckpointView]:
@@ -524,7 +501,7 @@ class Timeline:
 
     async def _files_under_restore(self, claims: Sequence[str] | None) -> Sequence[str]:
         """The notebooks' files that another server is restoring, and those that the agent says it changed."""
-        half = await self._checkpoints.interrupted()
+        half = await self.files.interrupted()
         parts = half.parts if half is not None else None
         paths = [one.path for one in parts.notebooks] if parts is not None else []
         files = await asyncio.to_thread(self._paths.all_in_workspace, paths)
@@ -535,10 +512,7 @@ class Timeline:
         if self._captures % _CAPTURES_BETWEEN_LOOKS:
             return
         if await asyncio.to_thread(self._collecting.is_over):
-            self._checkpoints.tidy_soon()
-
-    def _now_at(self, path: str) -> str:
-        return self._notebooks.access.now_at(path) if self._notebooks is not None else path
+            self.files.tidy_soon()
 
 
 def _since(begun: float) -> int:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import shutil
+import tempfile
 from collections.abc import AsyncIterator
-from pathlib import PurePosixPath
-from typing import Final
+from contextlib import asynccontextmanager
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Final, Literal
 
+from ..._portable_names import portable_path
 from ...checkpoints import CheckpointDiff
 from ...checkpoints.timeline import CellVersions, CheckpointView, RestorePreview, RestoreResult, StoreView, TimelineView
-from ..checkpoint_service import CheckpointPlace, CheckpointService
+from ..checkpoint_access import CheckpointAccess, CheckpointPlace
 from ..identity import owner_of
 from ._checkpoint_bodies import (
     CellVersionsQuery,
@@ -23,6 +29,9 @@ from ._checkpoint_bodies import (
     UndoBody,
 )
 from ._rest_endpoint import Download, RestHandler, download, endpoint
+
+if TYPE_CHECKING:
+    from ...agent import CheckpointService
 
 __all__ = [
     "CellVersionsHandler",
@@ -43,8 +52,8 @@ _CHUNK: Final = 256 * 1024
 
 class _CheckpointsBase(RestHandler):
     @property
-    def travel(self) -> CheckpointService:
-        """The time lines of this server's workspaces."""
+    def access(self) -> CheckpointAccess:
+        """The checkpoints of this server's workspaces."""
         return self.services.checkpoints
 
     def place(self, asked: CheckpointPlaceQuery) -> CheckpointPlace:
@@ -58,7 +67,7 @@ class CheckpointsHandler(_CheckpointsBase):
     @endpoint("What was done to a workspace, newest first", answer=TimelineView, query=TimeLineQuery)
     async def get(self, *, query: TimeLineQuery) -> TimelineView:
         """Page by page: ``before`` is the last operation of the page before."""
-        return await self.travel.view(
+        return await self.access.view(
             self.place(query), before=query.before, limit=query.limit, only_task=query.only_task
         )
 
@@ -67,7 +76,7 @@ class CheckpointsHandler(_CheckpointsBase):
     )
     async def post(self, *, body: SaveCheckpointBody) -> CheckpointView:
         """With a notebook's path also its cells and its kernel's variables. Unchanged and without a note, it is the newest again."""
-        return await self.travel.save(self.place(body), body.note)
+        return await self.access.save(self.place(body), body.note)
 
 
 class CellVersionsHandler(_CheckpointsBase):
@@ -76,7 +85,8 @@ class CellVersionsHandler(_CheckpointsBase):
     @endpoint("What a cell was before", answer=CellVersions, query=CellVersionsQuery)
     async def get(self, *, query: CellVersionsQuery) -> CellVersions:
         """Newest first, each different from the next."""
-        return await self.travel.cell_versions(CheckpointPlace(owner_of(self), path=query.path), query.cell)
+        folder, checkpoints = await self.access.at(CheckpointPlace(owner_of(self), path=query.path))
+        return await (await checkpoints.timeline(folder)).cell_versions(query.path, query.cell)
 
 
 class CheckpointStoreHandler(_CheckpointsBase):
@@ -85,7 +95,8 @@ class CheckpointStoreHandler(_CheckpointsBase):
     @endpoint("What a workspace's checkpoints take, and may", answer=StoreView, query=CheckpointPlaceQuery)
     async def get(self, *, query: CheckpointPlaceQuery) -> StoreView:
         """Measured now."""
-        return await self.travel.store(self.place(query))
+        folder, checkpoints = await self.access.at(self.place(query))
+        return await (await checkpoints.timeline(folder)).store()
 
     @endpoint(
         "Tidy a workspace's checkpoints, or settle a restore that was cut short",
@@ -95,7 +106,7 @@ class CheckpointStoreHandler(_CheckpointsBase):
     )
     async def post(self, *, body: StoreActionBody) -> StoreView:
         """Where no restore was cut short there is nothing to settle."""
-        return await self.travel.look_after(self.place(body), body.action)
+        return await self.access.look_after(self.place(body), body.action)
 
 
 class CheckpointDiffHandler(_CheckpointsBase):
@@ -108,9 +119,8 @@ class CheckpointDiffHandler(_CheckpointsBase):
     )
     async def get(self, checkpoint: str, *, query: CheckpointDiffQuery) -> CheckpointDiff:
         """By default against the moment before."""
-        return await self.travel.diff(
-            self.place(query), checkpoint, query.against, only=query.only, with_content=query.content
-        )
+        folder, checkpoints = await self.access.at(self.place(query))
+        return await checkpoints.diff(folder, checkpoint, query.against, only=query.only, with_content=query.content)
 
 
 class CheckpointFileHandler(_CheckpointsBase):
@@ -119,7 +129,8 @@ class CheckpointFileHandler(_CheckpointsBase):
     @download("A file as it was, to be saved", media_types=("application/octet-stream",), query=CheckpointFileQuery)
     async def get(self, checkpoint: str, *, query: CheckpointFileQuery) -> Download:
         """Never shown by the browser itself: it may be anything."""
-        data = await self.travel.content(self.place(query), checkpoint, query.file)
+        folder, checkpoints = await self.access.at(self.place(query))
+        data = await (await checkpoints.timeline(folder)).files.content(checkpoint, query.file)
 
         async def chunks() -> AsyncIterator[bytes]:
             for start in range(0, len(data), _CHUNK):
@@ -139,7 +150,8 @@ class CheckpointExportHandler(_CheckpointsBase):
     async def get(self, checkpoint: str, *, query: ExportCheckpointQuery) -> Download:
         """Written to a temporary file first."""
         suffix = "zip" if query.kind == "zip" else "git.zip"
-        chunks = self.travel.export(self.place(query), checkpoint, query.kind)
+        folder, checkpoints = await self.access.at(self.place(query))
+        chunks = _export(checkpoints, folder, checkpoint, query.kind)
         return Download(f"checkpoint-{checkpoint}.{suffix}", "application/zip", chunks)
 
 
@@ -149,7 +161,7 @@ class CheckpointPreviewHandler(_CheckpointsBase):
     @endpoint("What going back to a checkpoint would do", answer=RestorePreview, body=RestoreBody, action="write")
     async def post(self, checkpoint: str, *, body: RestoreBody) -> RestorePreview:
         """Saves the workspace as it is, and changes nothing in it."""
-        return await self.travel.preview(self.place(body), checkpoint, body.parts)
+        return await self.access.preview(self.place(body), checkpoint, body.parts)
 
 
 class CheckpointRestoreHandler(_CheckpointsBase):
@@ -160,7 +172,7 @@ class CheckpointRestoreHandler(_CheckpointsBase):
     )
     async def post(self, checkpoint: str, *, body: RestoreBody) -> RestoreResult:
         """Whole or not at all. The answer names the operation by which it is taken back."""
-        return await self.travel.restore(self.place(body), checkpoint, body.parts)
+        return await self.access.restore(self.place(body), checkpoint, body.parts)
 
 
 class CheckpointUndoPreviewHandler(_CheckpointsBase):
@@ -169,7 +181,7 @@ class CheckpointUndoPreviewHandler(_CheckpointsBase):
     @endpoint("What taking back a restore would do", answer=RestorePreview, body=UndoBody, action="write")
     async def post(self, operation: str, *, body: UndoBody) -> RestorePreview:
         """Saves the workspace as it is, and changes nothing in it."""
-        return await self.travel.preview_undo(self.place(body), operation, overwrite=body.overwrite)
+        return await self.access.preview_undo(self.place(body), operation, overwrite=body.overwrite)
 
 
 class CheckpointUndoHandler(_CheckpointsBase):
@@ -178,4 +190,38 @@ class CheckpointUndoHandler(_CheckpointsBase):
     @endpoint("Take a restore back, or an undo", answer=RestoreResult, body=UndoBody, action="write")
     async def post(self, operation: str, *, body: UndoBody) -> RestoreResult:
         """All that it brought back, and nothing else."""
-        return await self.travel.undo(self.place(body), operation, overwrite=body.overwrite)
+        return await self.access.undo(self.place(body), operation, overwrite=body.overwrite)
+
+
+async def _export(
+    checkpoints: CheckpointService, folder: Path, checkpoint: str, kind: Literal["zip", "git"]
+) -> AsyncIterator[bytes]:
+    """A checkpoint's files as a zip, or it and those before it as a bare git repository in a zip."""
+    files = (await checkpoints.timeline(folder)).files
+    async with _temporary_folder() as temporary:
+        target = temporary / "checkpoint.zip"
+        if kind == "zip":
+            await files.export(checkpoint, target, kind)
+        else:
+            name = portable_path(os.fsencode(folder.name)) or "workspace"
+            repository = temporary / "repository" / f"{name}.git"
+            await asyncio.to_thread(repository.parent.mkdir)
+            await files.export(checkpoint, repository, kind)
+            await asyncio.to_thread(
+                shutil.make_archive, os.fspath(target.with_suffix("")), "zip", repository.parent, repository.name
+            )
+        file = await asyncio.to_thread(target.open, "rb")
+        try:
+            while chunk := await asyncio.to_thread(file.read, _CHUNK):
+                yield chunk
+        finally:
+            await asyncio.to_thread(file.close)
+
+
+@asynccontextmanager
+async def _temporary_folder() -> AsyncIterator[Path]:
+    folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="hdsp-agent-"))
+    try:
+        yield folder
+    finally:
+        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)

@@ -5,22 +5,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...checkpoints.timeline import RestartedRun, RestartPreview
-from ..checkpoint_service import CheckpointPlace, CheckpointService
+from ..checkpoint_access import CheckpointAccess, CheckpointPlace
 from ..identity import owner_of
 from ._checkpoint_bodies import RestartBody, RestartPreviewBody
 from ._rest_endpoint import RestHandler, endpoint
 
 if TYPE_CHECKING:
-    from ...agent import RestartTarget
+    from ...agent import KernelRestarts, RestartTarget
 
 __all__ = ["KernelRestartHandler", "KernelRestartPreviewHandler", "KernelRestartStopHandler", "KernelRestartsHandler"]
 
 
 class _RestartsBase(RestHandler):
     @property
-    def travel(self) -> CheckpointService:
-        """The time lines of this server's workspaces."""
+    def access(self) -> CheckpointAccess:
+        """The checkpoints of this server's workspaces."""
         return self.services.checkpoints
+
+    async def restarts(self) -> KernelRestarts:
+        """The restarts of this server's kernels."""
+        return (await self.services.agent.manager()).restarts
 
     def place(self, body: RestartPreviewBody) -> CheckpointPlace:
         """Who asks about which workspace."""
@@ -33,7 +37,8 @@ class KernelRestartPreviewHandler(_RestartsBase):
     @endpoint("Which cells would run again", answer=RestartPreview, body=RestartPreviewBody, action="write")
     async def post(self, *, body: RestartPreviewBody) -> RestartPreview:
         """Changes nothing."""
-        return await self.travel.preview_restart(self.place(body), _up_to(body))
+        folder, _ = await self.access.at(self.place(body))
+        return await (await self.restarts()).preview(folder, _up_to(body))
 
 
 class KernelRestartsHandler(_RestartsBase):
@@ -48,7 +53,7 @@ class KernelRestartsHandler(_RestartsBase):
     )
     async def post(self, *, body: RestartBody) -> RestartedRun:
         """A checkpoint is saved first. The answer comes when the cells are queued; a cell that fails is the last that runs."""
-        return await self.travel.restart(self.place(body), _up_to(body), body.seen)
+        return await self.access.restart(self.place(body), _up_to(body), body.seen)
 
 
 class KernelRestartHandler(_RestartsBase):
@@ -57,7 +62,7 @@ class KernelRestartHandler(_RestartsBase):
     @endpoint("How far such a run is", answer=RestartedRun)
     async def get(self, run: str) -> RestartedRun:
         """Runs that ended are forgotten after a while."""
-        return await self.travel.look_at_restart(owner_of(self), run)
+        return (await self.restarts()).look(run, owner=owner_of(self))
 
 
 class KernelRestartStopHandler(_RestartsBase):
@@ -66,7 +71,7 @@ class KernelRestartStopHandler(_RestartsBase):
     @endpoint("Interrupt the cell that runs, and run none after it", answer=RestartedRun, action="write")
     async def post(self, run: str) -> RestartedRun:
         """The kernel stays as it is then."""
-        return await self.travel.stop_restart(owner_of(self), run)
+        return await (await self.restarts()).stop(run, owner=owner_of(self))
 
 
 def _up_to(body: RestartPreviewBody) -> RestartTarget:

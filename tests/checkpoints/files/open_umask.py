@@ -10,7 +10,7 @@ import os
 import sys
 from pathlib import Path
 
-from hdsp_agent.agent.checkpoints.workspace_registry import WorkspaceRegistry
+from hdsp_agent.agent.checkpoints.checkpoint_service import CheckpointService
 from hdsp_agent.checkpoints.files.checkpoint_store import CheckpointStore
 from hdsp_agent.checkpoints.timeline import Parts
 from hdsp_agent.config import GlobalSettings
@@ -26,17 +26,17 @@ async def _there_and_back(folder: Path) -> None:
     (root / "large.bin").write_bytes(bytes(1_500_000))
     async with headless_notebooks(root, tabs=Tabs()) as notebooks:
         settings = GlobalSettings(checkpoint_max_file_megabytes=1)
-        lines = WorkspaceRegistry(folder / "new" / "home", lambda: settings, notebooks)
-        opened = await lines.at(root, is_used=lambda _: True)
-        assert opened.variables is not None
-        await asyncio.to_thread(opened.variables.store.probe)
-        first = await opened.line.save("first", notebooks=[PATH], touching=["large.bin"])
+        service = CheckpointService(folder / "new" / "home", lambda: settings, notebooks)
+        line = await service.timeline(root)
+        assert line.variables is not None
+        await asyncio.to_thread(line.variables.store.probe)
+        first = await line.save("first", notebooks=[PATH], touching=["large.bin"])
         (root / "data.csv").write_text("x\n2\n", "utf-8")
-        await opened.line.save("second", changes_by="agent", notebooks=[PATH])
-        await opened.line.restore(first.id, Parts(files=True, notebooks=True))
-        await lines.close()
+        await line.save("second", changes_by="agent", notebooks=[PATH])
+        await line.restore(first.id, Parts(files=True, notebooks=True))
+        await service.close()
     # As a restore that is cut short leaves it.
-    store = CheckpointStore(opened.files.folder, root, 5)
+    store = CheckpointStore(line.files.folder, root, 5)
     with store.changing():
         store.note_restore("cut short", [b"/nowhere"])
 

@@ -56,8 +56,8 @@ class Scene:
         return (await line.save(reason, notebooks=["work.ipynb"], changes_by=author)).id  # type: ignore[arg-type]  # one of both
 
     async def spoil(self, line: Timeline) -> None:
-        assert line._notebooks is not None
-        await line._notebooks.access.document("work.ipynb").apply([EditSource(CellId("one"), "1", "broken")])
+        assert line.notebooks is not None
+        await line.notebooks.access.document("work.ipynb").apply([EditSource(CellId("one"), "1", "broken")])
         (self.root / "data.csv").write_text("gone\n", "utf-8")
         await self.save(line, "after")
 

@@ -225,7 +225,7 @@ def killed_save(scene: Scene, at: int) -> bool:
             wrong.append("the log is not what it was")
         if await server.there() != now:
             wrong.append("a save changed something")
-        newest = (await line.list())[0]
+        newest = (await line.files.list())[0]
         again = await server.save("again")
         assert_sound(scene.store_dir, leftovers=True)
         for record, state in ((newest, now if newest.reason == "killed" else last), (again, now)):
@@ -260,10 +260,12 @@ def killed_collection(scene: Scene, at: int) -> bool:
 
     async def looking(server: Server) -> list[str]:
         assert_sound(scene.store_dir, leftovers=True)
-        wrong = await asyncio.to_thread(_not_kept, server, await server.line.operations(), await server.line.list())
+        wrong = await asyncio.to_thread(
+            _not_kept, server, await server.line.files.operations(), await server.line.files.list()
+        )
         if await server.there() != now:
             wrong.append("a collection changed something")
-        newest = (await server.line.list())[0]
+        newest = (await server.line.files.list())[0]
         for state in (before, now):
             await (server.line.undo(overwrite=True) if state == before else server.line.restore(newest.id, ALL))
             if (there := await server.there()) != state:

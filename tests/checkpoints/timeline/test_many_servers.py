@@ -45,7 +45,7 @@ async def test_processes_restore_their_notebooks_in_one_store(quick_folder: Path
     async with headless_notebooks(workspace) as notebooks:
         line = Timeline(files, files.folder, notebooks=notebooks, variables=None, root=workspace)
         for name in NAMES:
-            for record in await line.list():
+            for record in await line.files.list():
                 if record.reason == f"before {name} {TURNS - 1}":
                     await line.restore(record.id, Parts(notebooks=True, path=f"{name}.ipynb", overwrite=True))
             assert sources_in(workspace / f"{name}.ipynb") == [f"turn = {TURNS - 1}"]

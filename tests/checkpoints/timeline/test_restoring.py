@@ -79,7 +79,7 @@ async def test_one_restore_brings_all_parts_back_and_one_undo_the_breakage(tmp_p
     async with scene(tmp_path) as here:
         target = await broken(here)
         conversation = Conversation()
-        preview = await here.line.preview(target, EVERYTHING, conversation=conversation)
+        preview = await here.line.preview(target, EVERYTHING, conversation=await conversation.preview())
         assert preview.files is not None and [change.path for change in preview.files.changes] == ["data.csv"]
         assert [(one.path, one.open, [cell.action for cell in one.cells]) for one in preview.notebooks] == [
             (PATH, False, ["change"])
@@ -121,7 +121,7 @@ async def test_what_a_person_does_during_a_restore_is_theirs(tmp_path: Path, sav
         (here.root / "other.txt").write_text("gone\n", "utf-8")
         await here.save("after run_cell", by="agent")
         done = await here.line.restore(target.id, EVERYTHING, conversation=Busy())
-        record = (await here.line.operations(1))[0].checkpoint
+        record = (await here.line.files.operations(1))[0].checkpoint
         assert record is not None and record.claims is not None
         assert {"other.txt", PATH} == {claim.path for claim in record.claims}
         await here.line.restore(target.id, EVERYTHING)
@@ -136,7 +136,7 @@ async def test_the_log_says_it_in_one_line(tmp_path: Path) -> None:
         target = await broken(here)
         conversation = Conversation()
         done = await here.line.restore(target, EVERYTHING, conversation=conversation)
-        newest = (await here.line.operations(1))[0]
+        newest = (await here.line.files.operations(1))[0]
         assert newest.id == done.operation.id and newest.parts is not None and newest.checkpoint is not None
         assert newest.parts.selected == ("files", "notebooks", "variables", "conversation")
         assert [one.path for one in newest.parts.notebooks] == [PATH]
@@ -448,7 +448,7 @@ async def test_variables_that_fail_leave_notebook_and_files_as_they_were(tmp_pat
             await here.line.restore(target, EVERYTHING, conversation=(conversation := Conversation()))
         assert await is_broken(here) and not conversation.done
         assert page is None or page.sources == ["a = broken", "b = 2"]
-        kinds = [(one.kind, one.status, one.error) for one in await here.line.operations(3)]
+        kinds = [(one.kind, one.status, one.error) for one in await here.line.files.operations(3)]
         assert ("restore", "rolled_back", "value cannot be restored") in kinds
         assert await here.line.interrupted() is None
 

@@ -218,7 +218,7 @@ async def test_what_no_moment_names_any_more_is_dropped(tmp_path: Path) -> None:
         before = await line.store()
         assert before.checkpoints == 6 and len(states_in(here)) == 6
         after = await line.gc()
-        kept = await line.list()
+        kept = await line.files.list()
         assert len(kept) == after.checkpoints == 3
         assert {one.notebooks[0].state for one in kept} == states_in(here)
         manifests = set(here.values.store.manifests())
@@ -241,7 +241,7 @@ async def test_variables_beyond_the_quota_go_first_and_say_so(tmp_path: Path, mo
         assert (await line.preview(records[0].id, Parts(variables=True))).variables[0].why_not is not None
         preview = await line.preview(records[2].id, Parts(variables=True))
         assert preview.nothing and not preview.variables
-        assert len(await line.list()) == 3, "the checkpoints themselves stay"
+        assert len(await line.files.list()) == 3, "the checkpoints themselves stay"
 
 
 async def test_the_quota_holds_while_somebody_works(tmp_path: Path) -> None:
@@ -286,7 +286,7 @@ async def test_what_an_undo_needs_stays(tmp_path: Path) -> None:
             (here.root / "data.csv").write_text(f"{number}", "utf-8")
             await here.save(notebooks=())
         await line.gc()
-        assert len(await line.list()) < 10
+        assert len(await line.files.list()) < 10
         await line.undo(done.operation.id)
         assert here.sources[0] == "a = 2" and await here.value("value") == "['now']" and here.csv == "24"
 
@@ -306,13 +306,13 @@ async def test_versions_of_a_cell_are_told_newest_first(tmp_path: Path) -> None:
         found = await here.line.cell_versions(PATH, "one")
         assert [(one.source, one.checkpoint, one.author, one.now) for one in found.versions] == [
             ("a = of the agent", newest.id, "agent", True),
-            ("a = 1", (await here.line.list())[2].id, "person", False),
+            ("a = 1", (await here.line.files.list())[2].id, "person", False),
         ]
         assert [one.ts for one in found.versions] == [agents.ts, first.ts]
         await here.line.restore(found.versions[1].checkpoint, Parts(notebooks=True, path=PATH, cell_id="one"))
         assert here.sources == ["a = 1", "b = 4"]
         for _ in range(2):
-            await here.line.undo((await here.line.operations(1))[0].id)
+            await here.line.undo((await here.line.files.operations(1))[0].id)
         again = (await here.line.cell_versions(PATH, "one")).versions
         assert [(one.source, one.now) for one in again] == [("a = 1", True), ("a = of the agent", False)]
         assert [one.ts for one in again] == [first.ts, agents.ts]
@@ -432,7 +432,7 @@ async def test_writing_pointers_is_no_row_and_nobodys_change(tmp_path: Path) -> 
         operations = (await here.line.pointers(record, cells=[(PATH, "one")]))[PATH]
         await here.notebooks.access.document(PATH).apply(operations)
         await here.line.pointed(record, [str(here.file)])
-        newest = (await here.line.list())[0]
+        newest = (await here.line.files.list())[0]
         assert newest.commit != record.commit and newest.notebooks == record.notebooks
         view = await here.line.view()
         assert [row.checkpoint.id for row in view.operations if row.checkpoint] == [record.id, first.id]

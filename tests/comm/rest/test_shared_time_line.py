@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from hdsp_agent.agent.checkpoints.automatic import SavedStep
+from hdsp_agent.agent.checkpoints.checkpoint_service import SavedStep
 from hdsp_agent.checkpoints import AsyncFileCheckpoints
 from hdsp_agent.comm.identity import server_owner
 from hdsp_agent.comm.services import Services
@@ -99,7 +99,7 @@ async def test_a_conversation_says_no_note_of_another_person(
     (jp_root_dir / "a.txt").write_text("1")
     await ask(jp_fetch, "ann", "checkpoints", body={"note": SECRET})
     bens = TaskId(await keep(services, "of ben", user="ben"))
-    history = (await services.agent.manager()).services.files
+    history = (await services.agent.manager()).services.checkpoints
     assert history is not None
     step = SavedStep(history, jp_root_dir, bens, "write_to_file")
     record = await step.approved(ActionRequest(frozenset({"write"}), "write_to_file", path="a.txt"), 5)
