@@ -21,6 +21,7 @@ from ._handover import (
 )
 from ._image_total import within_picture_total
 from ._notebook_outputs import (
+    fair_share,
     has_shape,
     texts_told,
 )
@@ -78,6 +79,7 @@ __all__ = [
     "check_summary",
     "compaction_placeholder",
     "condense_percent",
+    "fair_share",
     "hand_over",
     "has_shape",
     "has_thoughts",

@@ -10,7 +10,7 @@ from ._token_estimate import utf8_length
 from ._tracebacks import is_traceback, shortened_traceback
 from ._truncation import Budget, truncated
 
-__all__ = ["has_shape", "texts_told"]
+__all__ = ["fair_share", "has_shape", "texts_told"]
 
 _Shape: TypeAlias = Literal["plain", "table", "traceback"]
 
@@ -26,7 +26,7 @@ def texts_told(texts: Sequence[str], budget: Budget) -> str:
     frames and the message.
     """
     texts = _fewer([text for text in texts if text.strip()], max(2, budget.bytes // _LEAST_SHARE))
-    share = _share([utf8_length(text) for text in texts], budget.bytes)
+    share = fair_share([utf8_length(text) for text in texts], budget.bytes)
     return "\n".join(_bounded(text, Budget("bytes", share)).strip("\n") for text in texts)
 
 
@@ -64,7 +64,7 @@ def _shape(text: str) -> _Shape:
     return "table" if is_table(text) else "plain"
 
 
-def _share(lengths: Sequence[int], most: int) -> int:
+def fair_share(lengths: Sequence[int], most: int) -> int:
     """The longest a text may be so that all together keep to the limit."""
     left, waiting = most, len(lengths)
     for length in sorted(lengths):
