@@ -18,7 +18,7 @@ import pytest
 from pydantic import JsonValue
 
 from hdsp_agent import messages
-from hdsp_agent.events import EVENT_NAMES, ROO_TOOLS
+from hdsp_agent.events import ROO_TOOLS
 from hdsp_agent.wire import WireModel
 from tests.messages.vocabulary_samples import arms, both, full, node
 from tests.parsed_json import ParsedJson, parsed
@@ -128,6 +128,8 @@ OUR_EXTENSION_FIELDS = {
 OUR_WEBVIEW_FIELDS = {"newTask": {"notebook"}, "askResponse": {"edited"}}
 # Roo Code brings back files and the conversation, here also cells and variables.
 OUR_RESTORE_FIELDS = {"parts"}
+
+EVENT_NAMES = [model.model_fields["event_name"].default for model in arms(messages.TaskEvent)]
 
 TASK_ID = "0b8f9d0e-6f2c-4d7b-9d52-6a1f3c2b4e5d"
 
