@@ -133,7 +133,7 @@ class CheckpointService:
     async def export(
         self, place: CheckpointPlace, checkpoint: str, kind: Literal["zip", "git"]
     ) -> AsyncIterator[bytes]:
-        """A moment's files as a zip, or it and those before it as a bare git repository in a zip."""
+        """A checkpoint's files as a zip, or it and those before it as a bare git repository in a zip."""
         folder, checkpoints = await self._at(place)
         async with _temporary_folder() as temporary:
             target = temporary / "checkpoint.zip"

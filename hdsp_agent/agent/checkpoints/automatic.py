@@ -211,7 +211,7 @@ class AutomaticCheckpoints:
         """Raise Conflict if a restore that was cut short waits for a decision: until then nothing else is brought back."""
         if await self.interrupted(folder) is not None:
             raise Conflict(
-                "This folder was being brought back to an earlier moment when the server was stopped, and nobody has said yet "
+                "This folder was being restored to an earlier checkpoint when the server was stopped, and nobody has said yet "
                 "what becomes of that. Decide it in the time line, or in a conversation here when it asks, then try again.",
                 why="cut_short",
             )

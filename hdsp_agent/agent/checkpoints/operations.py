@@ -105,7 +105,7 @@ class CheckpointOperations:
         return await (await self._history.to_look_at(folder)).content(record.id, file)
 
     async def export(self, folder: Path, checkpoint: str, target: Path, kind: Literal["zip", "git"]) -> None:
-        """A moment's files as a zip, or it and those before it as a bare git repository."""
+        """A checkpoint's files as a zip, or it and those before it as a bare git repository."""
         record = await self._history.checkpoint(folder, checkpoint)
         await (await self._history.to_look_at(folder)).export(record.id, target, kind)
 
@@ -168,7 +168,7 @@ class CheckpointOperations:
         going, gone = await self._going_back(record, parts)
         if gone and not (parts.files or parts.notebooks or parts.variables):
             raise NotFound(
-                "The conversation of this moment was deleted, so it cannot go back.",
+                "The conversation of this checkpoint was deleted, so it cannot go back.",
                 task=record.task_id,
                 why="conversation_deleted",
             )
