@@ -15,7 +15,6 @@ from hdsp_agent.context import (
     TokenCounter,
     carried_from,
     hand_over,
-    hand_over_message,
     kept_words,
     meter,
 )
@@ -146,7 +145,8 @@ def ours(bill: Bill, *, percent: int = 100, window: int = WINDOW, settings: Prun
             assert text is not None
             before, said, history, broken = said, [], SentHistory(), True
             pruner = Pruner(settings)
-            for message in [*(before[index] for index in kept.whole), hand_over_message(text)]:
+            summary = ApiMessage(role="user", content=[{"type": "text", "text": text}], is_summary=True)
+            for message in [*(before[index] for index in kept.whole), summary]:
                 add(message)
         bill.ask(blocks(), ANSWER, broken=broken)
         call: JsonObject = {

@@ -26,7 +26,7 @@ from .comm.audited_programs import AuditedPrograms
 from .comm.checkpoint_access import CheckpointAccess
 from .comm.checkpoint_requests import CheckpointRequests
 from .comm.composer_requests import ComposerRequests
-from .comm.context_windows import ContextWindows
+from .comm.context_sizes import ContextSizes
 from .comm.embedded_conversations import EmbeddedConversations
 from .comm.error_details import ErrorDetails
 from .comm.folder_trust import FolderTrusts
@@ -183,7 +183,7 @@ def _conversations(app: HdspAgentApp, configuration: _Configuration) -> _Convers
         recover_seconds=app.monitor_seconds,
         log=app.log,
     )
-    history = History(storage, channels, ContextWindows(config))
+    history = History(storage, channels, ContextSizes(config))
     return _Conversations(dispatcher, channels, storage_notices, storage, history, audit)
 
 

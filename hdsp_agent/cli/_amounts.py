@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-__all__ = ["bytes_text", "count_text", "day_after", "duration_text", "moment_text", "parse_day"]
+__all__ = ["bytes_text", "count_text", "day_after", "duration_text", "parse_day", "time_text"]
 
 _UNITS: Final = ("bytes", "kB", "MB", "GB", "TB", "PB")
 
@@ -36,22 +36,22 @@ def duration_text(seconds: float) -> str:
     return " ".join(f"{amount}{unit}" for amount, unit in parts[first : first + 2])
 
 
-def moment_text(moment: datetime | None) -> str:
-    """A moment by this machine's clock."""
-    return "-" if moment is None else moment.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+def time_text(time: datetime | None) -> str:
+    """A time by this machine's clock."""
+    return "-" if time is None else time.astimezone().strftime("%Y-%m-%d %H:%M:%S")
 
 
 def parse_day(text: str) -> tuple[datetime, bool]:
-    """A moment, and whether only its day was given, as in ``2024-01-31``; a ``ValueError`` if it is neither."""
+    """A time, and whether only its day was given, as in ``2024-01-31``; a ``ValueError`` if it is neither."""
     whole_day = len(text) == len("2024-01-31")
-    moment = datetime.fromisoformat(text)
+    time = datetime.fromisoformat(text)
     # Without a zone it is this machine's time, as in everything that is printed.
-    aware = moment.astimezone()
+    aware = time.astimezone()
     if not timedelta() <= aware - datetime(1970, 1, 1, tzinfo=UTC):
         raise ValueError(text)
     return aware, whole_day
 
 
-def day_after(moment: datetime) -> datetime:
+def day_after(time: datetime) -> datetime:
     """The beginning of the next day, whatever the clocks do in between."""
-    return (moment.replace(tzinfo=None) + timedelta(days=1)).astimezone()
+    return (time.replace(tzinfo=None) + timedelta(days=1)).astimezone()

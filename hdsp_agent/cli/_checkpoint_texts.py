@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from ._amounts import bytes_text, count_text, moment_text
+from ._amounts import bytes_text, count_text, time_text
 from ._columns import table
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def checkpoint_lines(records: Sequence[CheckpointRecord], width: int | None) -> 
     rows = [
         (
             record.id,
-            _moment(record.ts),
+            _time(record.ts),
             record.author,
             count_text(record.files),
             bytes_text(record.bytes),
@@ -59,7 +59,7 @@ def operation_lines(operations: Sequence[OperationRecord], width: int | None) ->
     rows = [
         (
             done.id,
-            _moment(done.ts),
+            _time(done.ts),
             done.kind,
             done.status,
             done.target or "-",
@@ -117,8 +117,8 @@ def _kept_besides(record: CheckpointRecord) -> str:
     return ", ".join(parts) or "-"
 
 
-def _moment(ts: int) -> str:
-    return moment_text(datetime.fromtimestamp(ts / 1000, UTC))
+def _time(ts: int) -> str:
+    return time_text(datetime.fromtimestamp(ts / 1000, UTC))
 
 
 def _heading(file: FileDiff) -> str:

@@ -29,18 +29,18 @@ def at_least_zero(text: str) -> float:
 
 
 def begin(text: str) -> datetime:
-    """The moment a period begins."""
-    return _moment(text)[0]
+    """The time a period begins."""
+    return _time(text)[0]
 
 
 def end(text: str) -> datetime:
-    """The moment before which a period ends: after the whole day, if only a day is given."""
-    moment, whole_day = _moment(text)
+    """The time before which a period ends: after the whole day, if only a day is given."""
+    time, whole_day = _time(text)
     try:
-        return day_after(moment) if whole_day else moment
+        return day_after(time) if whole_day else time
     except OverflowError:
         # The last day there is: no task is later.
-        return moment
+        return time
 
 
 def period_options(parser: ArgumentParser) -> None:
@@ -51,8 +51,8 @@ def period_options(parser: ArgumentParser) -> None:
     parser.add_argument("--to", dest="until", metavar="DAY", type=end, help="begun on this day or earlier")
 
 
-def _moment(text: str) -> tuple[datetime, bool]:
+def _time(text: str) -> tuple[datetime, bool]:
     try:
         return parse_day(text)
     except (ValueError, OverflowError, OSError):
-        raise ArgumentTypeError(f"{text!r} is not a day like 2026-01-31 or a moment like 2026-01-31T09:30") from None
+        raise ArgumentTypeError(f"{text!r} is not a day like 2026-01-31 or a time like 2026-01-31T09:30") from None

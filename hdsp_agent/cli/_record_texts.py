@@ -20,7 +20,7 @@ from ..persistence import (
     UndoMark,
     parse_iso_time,
 )
-from ._amounts import count_text, moment_text
+from ._amounts import count_text, time_text
 from ._columns import one_line
 
 __all__ = ["AnyRecord", "RecordText", "describe"]
@@ -79,7 +79,7 @@ def _ui(message: ClineMessage) -> RecordText:
         parts.append(message.context_condense.summary)
     body = "\n".join(filter(None, parts))
     at = datetime.fromtimestamp(message.ts / 1000, tz=UTC) if 0 <= message.ts < 2**47 else None
-    details = moment_text(at) + (", unfinished" if message.partial else "")
+    details = time_text(at) + (", unfinished" if message.partial else "")
     return RecordText(str(message.ts), f"{message.type} {kind}", one_line(body), details, body)
 
 
@@ -117,7 +117,7 @@ def _mark(mark: AnyMark) -> RecordText:
     else:
         says = "made by a later version of this program; without effect"
     at = datetime.fromtimestamp(mark.ts / 1000, tz=UTC) if mark.ts and 0 <= mark.ts < 2**47 else None
-    return RecordText(mark.id or "?", mark.kind, says, moment_text(at), says)
+    return RecordText(mark.id or "?", mark.kind, says, time_text(at), says)
 
 
 def _content(content: str | list[JsonObject]) -> str:
@@ -157,4 +157,4 @@ def _json(value: JsonValue) -> str:
 
 
 def _time(text: str) -> str:
-    return moment_text(parse_iso_time(text))
+    return time_text(parse_iso_time(text))

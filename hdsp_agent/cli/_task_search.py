@@ -9,7 +9,7 @@ from datetime import datetime
 from ..errors import HdspAgentError
 from ..messages import TaskId
 from ..persistence import Progress, StoredTaskState, TaskFilter, TaskReader, TaskStatus, TaskStore, parse_iso_time
-from ._amounts import count_text, moment_text
+from ._amounts import count_text, time_text
 from ._columns import table
 
 __all__ = ["SearchedTask", "matching", "task_table"]
@@ -75,7 +75,7 @@ async def matching(
 def task_table(tasks: list[SearchedTask], limit: int, width: int | None) -> Iterator[str]:
     """The first of them as a table."""
     rows = [
-        (task.task_id, moment_text(task.begun), task.status, task.user or "-", task.error or task.task)
+        (task.task_id, time_text(task.begun), task.status, task.user or "-", task.error or task.task)
         for task in tasks[:limit]
     ]
     yield ""

@@ -10,6 +10,8 @@ import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from ..agent.conversation.conversation import sound_text
+
 __all__ = ["Delta", "DeltaCoalescer", "utf16_length"]
 
 MessageKey = tuple[str, int]
@@ -114,7 +116,7 @@ class DeltaCoalescer:
         text = stream.waiting
         # Models stream JSON escapes: the halves of one emoji may come apart, and half of one cannot be encoded.
         held = text[-1:] if not whole and "\ud800" <= text[-1:] <= "\udbff" else ""
-        text = _well_formed(text[: len(text) - len(held)])
+        text = sound_text(text[: len(text) - len(held)])
         if not text:
             return
         stream.waiting = held
@@ -128,14 +130,3 @@ class DeltaCoalescer:
 def utf16_length(text: str) -> int:
     """The ``length`` JavaScript sees."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
-
-
-def _well_formed(text: str) -> str:
-    """``text`` with surrogate pairs joined and lone halves replaced; its UTF-16 length stays."""
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text

@@ -49,7 +49,7 @@ from ..persistence import (
 )
 from ._channel_hub import ChannelHub
 from ._owner import Owner
-from .context_windows import ContextWindows
+from .context_sizes import ContextSizes
 from .live_messages import ends_in_failure
 from .open_tasks import OpenTasks, OpenTaskStatus, needs_person
 from .task_storage import TaskStorage
@@ -67,7 +67,7 @@ _MOST_MOVED: Final = 200
 class History:
     """What people may do with stored conversations. A task that is another's is as unknown as one that is not there."""
 
-    def __init__(self, storage: TaskStorage, channels: ChannelHub, rooms: ContextWindows) -> None:
+    def __init__(self, storage: TaskStorage, channels: ChannelHub, rooms: ContextSizes) -> None:
         self._storage = storage
         self._sizes = TaskSizes()
         self._channels = channels

@@ -5,17 +5,14 @@ from __future__ import annotations
 from ._context_proxy import ContextProxy
 from ._custom_modes import GroupOptions, ModeConfig, ModePrompt, ModeSlug, NarrowedMode, ToolGroup
 from ._fields import CREDENTIAL_NAME, secret_fields, wire_names
-from ._import_export import ImportItem, ImportReport
+from ._import_export import ImportReport
 from ._keys_in_use import KEY_IN_USE, KeysInUse, keys_in_use
 from ._notices import ConfigChange, ConfigNotice
 from ._operator_policy import OperatorPolicy
-from ._path_patterns import LinearPattern, PatternProblem, linear_pattern, path_matches
-from ._profiles import ProfileBook
+from ._path_patterns import LinearPattern, linear_pattern, path_matches
 from ._profiles_section import ProfileEntry
 from ._project_settings import PROJECT_SETTINGS, PROJECT_SETTINGS_FILE, project_settings, with_project
 from ._provider_settings import (
-    PASSPHRASE_VARIABLE,
-    PROVIDER_GROUPS,
     ProviderSettings,
     ToolSet,
     model_id,
@@ -24,11 +21,11 @@ from ._provider_settings import (
     secret_keys_of,
     tool_set,
 )
-from ._providers import Protocol, ProviderInfo, ProviderName, provider_info, providers
-from ._secret_status import SecretPresence, SecretSource, SecretStatus, SecretStorageStatus, StorageKind
+from ._providers import ProviderInfo, provider_info, providers
+from ._secret_status import SecretPresence, SecretStatus
 from ._secrets import SecretStore
 from ._setting_overrides import overridden, tools_left_out, with_profile
-from ._settings import ALL_MASKED_KINDS, SETTING_GROUPS, GlobalSettings, MaskedKind, StorageChoice
+from ._settings import ALL_MASKED_KINDS, GlobalSettings, MaskedKind, StorageChoice
 from ._trusted_folders import FolderStanding, FolderVerdict, TrustedFolder, TrustedFolders
 from ._user_config import Fetch, UserConfigSource
 from ._validation import check_setting, readable_settings
@@ -37,11 +34,8 @@ __all__ = [
     "ALL_MASKED_KINDS",
     "CREDENTIAL_NAME",
     "KEY_IN_USE",
-    "PASSPHRASE_VARIABLE",
     "PROJECT_SETTINGS",
     "PROJECT_SETTINGS_FILE",
-    "PROVIDER_GROUPS",
-    "SETTING_GROUPS",
     "ConfigChange",
     "ConfigNotice",
     "ContextProxy",
@@ -50,7 +44,6 @@ __all__ = [
     "FolderVerdict",
     "GlobalSettings",
     "GroupOptions",
-    "ImportItem",
     "ImportReport",
     "KeysInUse",
     "LinearPattern",
@@ -60,20 +53,13 @@ __all__ = [
     "ModeSlug",
     "NarrowedMode",
     "OperatorPolicy",
-    "PatternProblem",
-    "ProfileBook",
     "ProfileEntry",
-    "Protocol",
     "ProviderInfo",
-    "ProviderName",
     "ProviderSettings",
     "SecretPresence",
-    "SecretSource",
     "SecretStatus",
-    "SecretStorageStatus",
     "SecretStore",
     "StorageChoice",
-    "StorageKind",
     "ToolGroup",
     "ToolSet",
     "TrustedFolder",

@@ -234,29 +234,6 @@ class ContextProxy:
         found = {name: value for name, value in keys.items() if value is not None}
         return ProviderSettings.model_validate({**settings.to_wire(), **found}) if found else settings
 
-    async def get_value(self, key: str) -> JsonValue | SecretStr:
-        """A setting, a setting or a secret of the current profile, or state that is not cached."""
-        if key in secret_keys():
-            return await self.secrets.get(self._profiles.current.id, key)
-        if key in _pass_through_keys():
-            return copy.deepcopy(self._store.document.section("globalSettings").get(key))
-        if key in wire_names(GlobalSettings):
-            return self._settings.to_wire().get(key)
-        if key in wire_names(ProviderSettings):
-            return self._profiles.settings(self._profiles.current.id).to_wire().get(key)
-        raise InvalidSetting(f"There is no setting named {key[:100]}.", field=key[:100], reason="unknown")
-
-    async def set_value(self, key: str, value: JsonValue | SecretStr) -> None:
-        """The counterpart of ``get_value``."""
-        plain = value.get_secret_value() if isinstance(value, SecretStr) else value
-        if key in _pass_through_keys():
-            checked = check_setting(PassThroughState, key, plain)
-            await self._store.modify(lambda document: _apply(document.settings, {key: checked}))
-        elif key in wire_names(GlobalSettings):
-            await self.update({key: plain})
-        else:
-            await self._profiles.update(self._profiles.current.id, {key: plain})
-
     # ---- out and in
 
     async def export_settings(self) -> Raw:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Sequence
+from collections.abc import Container, Sequence
 from typing import TypeAlias
 
 from ..messages import ApiMessage, JsonObject
 from ..persistence import INTERRUPTED
-from ._content_blocks import call_ids, content_blocks, string_of
+from ._content_blocks import content_blocks, string_of
 
-__all__ = ["Calls", "closed_turn", "without_messages"]
+__all__ = ["Calls", "closed_turn"]
 
 Calls: TypeAlias = Sequence[tuple[str, str]]
 """The ids of an answer's calls: as the model gave them, and as they are sent."""
@@ -35,19 +35,6 @@ def closed_turn(
         elif answers:
             rest = _with_results(answers, rest, said)
     return turn + _merged(rest)
-
-
-def without_messages(messages: Sequence[ApiMessage], dropped: Collection[int]) -> list[ApiMessage]:
-    """The messages but those at these indexes; the calls of results that go, and the results of calls that go, go too.
-
-    A message of which nothing is left but thoughts goes as well.
-    """
-    gone: set[str] = set()
-    for index in dropped:
-        gone.update(call_ids(messages[index]))
-        gone.update(_result_ids(messages[index]))
-    kept = (message for index, message in enumerate(messages) if index not in dropped)
-    return [rest for message in kept if (rest := _without_ids(message, gone)) is not None]
 
 
 def _is_whole(calls: Calls, message: ApiMessage) -> bool:
@@ -134,24 +121,3 @@ def _result_ids(message: ApiMessage) -> list[str]:
     if isinstance(message.content, str):
         return []
     return [string_of(block, "tool_use_id") for block in message.content if block.get("type") == "tool_result"]
-
-
-def _without_ids(message: ApiMessage, gone: Collection[str]) -> ApiMessage | None:
-    if isinstance(message.content, str):
-        return message
-    kept = [block for block in message.content if not _belongs_to(block, gone)]
-    if len(kept) == len(message.content):
-        return message
-    if all(block.get("type") in ("thinking", "redacted_thinking") for block in kept):
-        return None
-    return message.model_copy(update={"content": kept})
-
-
-def _belongs_to(block: JsonObject, gone: Collection[str]) -> bool:
-    match block.get("type"):
-        case "tool_use":
-            return string_of(block, "id") in gone
-        case "tool_result":
-            return string_of(block, "tool_use_id") in gone
-        case _:
-            return False

@@ -11,9 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Final, Literal, TypeAlias
 
-from ..messages import ApiMessage
-from ._content_blocks import text_block
-
 __all__ = [
     "COMPACTION_PROMPT",
     "IDENTIFIER_KINDS",
@@ -24,7 +21,6 @@ __all__ = [
     "SummaryCheck",
     "check_summary",
     "hand_over",
-    "hand_over_message",
     "parsed_hand_over",
 ]
 
@@ -152,11 +148,6 @@ def hand_over(summary: str, carried: Carried) -> str | None:
         said = "" if kept and said == _NOTHING else said
         parts.append("\n".join(part for part in (f"## {title}", said, *kept) if part))
     return "\n".join(parts)
-
-
-def hand_over_message(text: str, *, ts: int | None = None) -> ApiMessage:
-    """The message that stands for what was condensed."""
-    return ApiMessage(role="user", content=[text_block(text)], ts=ts, is_summary=True)
 
 
 def parsed_hand_over(text: str) -> Carried:

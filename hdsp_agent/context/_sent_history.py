@@ -6,7 +6,7 @@ unique; the person speaks first. That is what the strictest provider asks for, a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from ..messages import ApiMessage
@@ -24,7 +24,7 @@ from ._history_snapshot import HistorySnapshot
 from ._image_total import picture_sizes
 from ._token_estimate import TokenCounter
 
-__all__ = ["BEGINNING_HIDDEN", "SentHistory", "normalized"]
+__all__ = ["BEGINNING_HIDDEN", "SentHistory"]
 
 BEGINNING_HIDDEN: Final = "[The beginning of the conversation is not shown.]"
 _CALL_EXTRA: Final = "tool_call_extra"
@@ -169,14 +169,6 @@ class SentHistory:
             unique = f"{id or 'call'}_{number}"
         self._ids.add(unique)
         return unique
-
-
-def normalized(messages: Iterable[ApiMessage], *, images: bool = True) -> list[ApiMessage]:
-    """The messages as they can be sent. Those that can be sent as they are stay the same objects."""
-    history = SentHistory(images=images)
-    for message in messages:
-        history.add(message)
-    return list(history.messages)
 
 
 def _renamed(message: ApiMessage, calls: Calls) -> ApiMessage:

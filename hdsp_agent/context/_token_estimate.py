@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
@@ -13,6 +13,7 @@ from pydantic import JsonValue
 from ..config import GlobalSettings
 from ..messages import ApiMessage, JsonObject
 from ..providers import ModelRequest, ToolSpec, UsageReport
+from ._content_blocks import string_of
 
 __all__ = [
     "APPROX_BYTES_PER_TOKEN",
@@ -141,19 +142,19 @@ class TokenCounter:
     def _block(self, block: JsonObject) -> int:
         match block.get("type"):
             case "text":
-                return self._bytes(_string(block, "text"))
+                return self._bytes(string_of(block, "text"))
             case "tool_result":
-                return len(_string(block, "tool_use_id")) + self._content(block.get("content"))
+                return len(string_of(block, "tool_use_id")) + self._content(block.get("content"))
             case "tool_use":
-                name = _string(block, "id") + _string(block, "name")
+                name = string_of(block, "id") + string_of(block, "name")
                 return self._bytes(name) + self._json(block.get("input") or {})
             case "image":
                 return self._image(block)
             case "thinking":
                 # The signature is the same thoughts once more, for the provider's own eyes.
-                return max(self._bytes(_string(block, "thinking")), encrypted_bytes(_string(block, "signature")))
+                return max(self._bytes(string_of(block, "thinking")), encrypted_bytes(string_of(block, "signature")))
             case "redacted_thinking":
-                return encrypted_bytes(_string(block, "data"))
+                return encrypted_bytes(string_of(block, "data"))
             case _:
                 return self._json(block)
 
@@ -166,7 +167,7 @@ class TokenCounter:
 
     def _image(self, block: JsonObject) -> int:
         source = block.get("source")
-        url = _string(source, "url") if isinstance(source, dict) else ""
+        url = string_of(source, "url") if isinstance(source, dict) else ""
         if url[:5].lower() == "data:" and not is_data_image(url):
             # Nothing a model would see as a picture: its text is what it costs.
             return self._bytes(url)
@@ -175,8 +176,8 @@ class TokenCounter:
     def _detail(self, detail: JsonValue) -> int:
         if not isinstance(detail, dict):
             return 0
-        hidden = _string(detail, "encrypted_content") or _string(detail, "data")
-        return encrypted_bytes(hidden) if hidden else self._bytes(_string(detail, "text"))
+        hidden = string_of(detail, "encrypted_content") or string_of(detail, "data")
+        return encrypted_bytes(hidden) if hidden else self._bytes(string_of(detail, "text"))
 
 
 def used_tokens(report: UsageReport | None, after: int, whole: int, factor: float = 1.0) -> int:
@@ -188,8 +189,3 @@ def used_tokens(report: UsageReport | None, after: int, whole: int, factor: floa
     if report is None or not report.context:
         return round(whole * factor)
     return report.context + report.output + round(after * factor)
-
-
-def _string(block: Mapping[str, JsonValue], key: str) -> str:
-    value = block.get(key)
-    return value if isinstance(value, str) else ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -11,15 +10,12 @@ from ..messages import JsonObject
 from ._token_estimate import APPROX_BYTES_PER_TOKEN, utf8, utf8_length
 
 __all__ = [
-    "DEFAULT_TOOL_OUTPUT",
     "TOOL_OUTPUT_FACTOR",
     "Budget",
-    "Cut",
     "cut",
     "room_for_output",
     "truncated",
     "truncated_items",
-    "truncated_output",
     "truncation_header",
 ]
 
@@ -42,31 +38,17 @@ class Budget:
         """The same in bytes of UTF-8."""
         return self.amount if self.kind == "bytes" else self.amount * APPROX_BYTES_PER_TOKEN
 
-    def scaled(self, factor: float) -> Budget:
-        """So many times as much, rounded up."""
-        # 10 × 1.2 is a little more than 12 to a computer.
-        return Budget(self.kind, math.ceil(round(self.amount * factor, 6)))
-
-
-DEFAULT_TOOL_OUTPUT: Final = Budget("bytes", 10_000)
-
 
 @dataclass(frozen=True)
 class Cut:
-    """What a budget left of a text. ``omitted`` counts what the marker counts: tokens or characters."""
+    """What a budget left of a text, and the marker in it: empty where nothing is missing."""
 
     text: str
-    omitted: int = 0
     marker: str = ""
-
-    @property
-    def happened(self) -> bool:
-        """Whether anything is missing."""
-        return self.omitted > 0
 
 
 def cut(text: str, budget: Budget) -> Cut:
-    """The text, or its beginning and end around a marker. No code point is broken."""
+    """The text, or its beginning and end around a marker that counts what is missing. No code point is broken."""
     length = utf8_length(text)
     # Without room nothing but the marker is left.
     if not text or (length <= budget.bytes and budget.bytes > 0):
@@ -76,25 +58,15 @@ def cut(text: str, budget: Budget) -> Cut:
     begin = _boundary_before(data, left)
     end = max(begin, _boundary_after(data, length - (budget.bytes - left)))
     if budget.kind == "tokens":
-        omitted = -(-(length - budget.bytes) // APPROX_BYTES_PER_TOKEN)
-        marker = f"…{omitted} tokens truncated…"
+        marker = f"…{-(-(length - budget.bytes) // APPROX_BYTES_PER_TOKEN)} tokens truncated…"
     else:
-        omitted = len(_text(data[begin:end]))
-        marker = f"…{omitted} chars truncated…"
-    return Cut(f"{_text(data[:begin])}{marker}{_text(data[end:])}", omitted, marker)
+        marker = f"…{len(_text(data[begin:end]))} chars truncated…"
+    return Cut(f"{_text(data[:begin])}{marker}{_text(data[end:])}", marker)
 
 
 def truncated(text: str, budget: Budget) -> str:
     """The text, with the middle cut out if it is longer than the budget."""
     return cut(text, budget).text
-
-
-def truncated_output(text: str, budget: Budget) -> str:
-    """A program's output: if it is cut, it begins with how much there was."""
-    result = cut(text, budget)
-    if not result.happened:
-        return text
-    return f"{truncation_header(text)}\n\n{result.text}"
 
 
 def truncation_header(text: str) -> str:

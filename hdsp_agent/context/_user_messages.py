@@ -14,7 +14,7 @@ from ..messages import ApiMessage, JsonObject
 from ._content_blocks import content_blocks, result_text, string_of
 from ._handover import SUMMARY_PREFIX, parsed_hand_over
 from ._token_estimate import TokenCounter
-from ._truncation import Budget, cut
+from ._truncation import Budget, cut, truncated
 
 __all__ = ["COMPACT_USER_MESSAGE_MAX_TOKENS", "KeptWords", "Speaker", "kept_words"]
 
@@ -139,7 +139,7 @@ def _cut_to(words: str, most: int, counter: TokenCounter) -> str:
             fits = middle
         else:
             too_many = middle
-    return cut(words, Budget("tokens", fits)).text
+    return truncated(words, Budget("tokens", fits))
 
 
 def _answers_to_questions(messages: Sequence[ApiMessage]) -> set[int]:

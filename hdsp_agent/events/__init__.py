@@ -15,22 +15,18 @@ from ._jupyter import (
     jupyter_event,
     schema_paths,
 )
-from ._names import EVENT_NAMES, EventName
-from ._tools import ROO_TOOLS, RooTool, roo_usage, tool_failed, tool_of
+from ._tools import ROO_TOOLS, roo_usage, tool_failed, tool_of
 
 __all__ = [
     "ACCESS_SCHEMA",
     "CHECKPOINT_SCHEMA",
-    "EVENT_NAMES",
     "ROO_TOOLS",
     "SESSION_SCHEMA",
     "TASK_SCHEMA",
     "CheckpointEvent",
     "Dispose",
     "Emitter",
-    "EventName",
     "JupyterEvent",
-    "RooTool",
     "access_event",
     "checkpoint_event",
     "jupyter_event",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ._client import IpcClient
 from ._ipc_limits import IpcLimits
-from ._server import FOLDER, IpcAgent, IpcServer
+from ._server import FOLDER, IpcServer
 from ._socket_endpoint import IpcServerInfo, find_servers
 
-__all__ = ["FOLDER", "IpcAgent", "IpcClient", "IpcLimits", "IpcServer", "IpcServerInfo", "find_servers"]
+__all__ = ["FOLDER", "IpcClient", "IpcLimits", "IpcServer", "IpcServerInfo", "find_servers"]

@@ -1,24 +1,10 @@
-"""Everything we add to Roo Code's vocabulary, in one place.
+"""What we add to Roo Code's vocabulary: kinds of messages, and what they carry."""
 
-Kinds listed here are unknown to a client of ``@roo-code/types``, fields listed here are dropped by it. A compatibility
-test holds that these are the only ones.
-"""
-
-from typing import Final, Literal
+from typing import Literal
 
 from ._base import CellId, FilePath, Record
 
 __all__ = [
-    "OWN_CLINE_MESSAGE_FIELDS",
-    "OWN_CONDENSE_FIELDS",
-    "OWN_EVENT_FIELDS",
-    "OWN_EXTENSION_TYPES",
-    "OWN_HISTORY_FIELDS",
-    "OWN_IPC_COMMANDS",
-    "OWN_IPC_TYPES",
-    "OWN_SAY_TOOL_FIELDS",
-    "OWN_TRUNCATION_FIELDS",
-    "OWN_WEBVIEW_TYPES",
     "CommandRun",
     "Halt",
     "ModelFailure",
@@ -48,73 +34,6 @@ OwnSayTool = Literal[
     "installPackages",
 ]
 """What a ``tool`` message can be about besides what Roo Code knows."""
-
-OWN_SAY_TOOL_FIELDS: Final = frozenset({"cellEdits", "cells", "kernel"})
-OWN_CLINE_MESSAGE_FIELDS: Final = frozenset(
-    {"approvalFlags", "commandRun", "denied", "failure", "halt", "modelFailure", "notebook", "stoppedBy"}
-)
-OWN_CONDENSE_FIELDS: Final = frozenset({"kept", "dropped", "model", "way", "markId"})
-OWN_TRUNCATION_FIELDS: Final = frozenset({"cleared", "end", "markId"})
-OWN_HISTORY_FIELDS: Final = frozenset(
-    {"title", "isFavorited", "forkedFrom", "notebook", "pictures", "renames", "state"}
-)
-OWN_EXTENSION_TYPES: Final = frozenset(
-    {
-        "messageCreated",
-        "messageDelta",
-        "messagesPage",
-        "taskProgress",
-        "conversationChanged",
-        "conversationMarksUpdated",
-        "conversationPreview",
-        "taskHistoryItemsRemoved",
-        "settingsUpdated",
-        "profilesUpdated",
-        "noticesUpdated",
-        "secretsUpdated",
-        "contextNotice",
-        "kernelStatus",
-        "applyNotebookOperations",
-        "readNotebook",
-        "reloadNotebook",
-        "changeOutputs",
-        "notebookWork",
-        "openTasksUpdated",
-        "ruleSuggestions",
-        "proposal",
-        "folderTrustUpdated",
-    }
-)
-OWN_WEBVIEW_TYPES: Final = frozenset(
-    {
-        "errorDetails",
-        "loadMessages",
-        "dismissNotice",
-        "rewindTask",
-        "forkTask",
-        "undoConversation",
-        "redoConversation",
-        "previewConversation",
-        "openNotebooks",
-        "notebookOperationsResult",
-        "notebookPage",
-        "cellReview",
-        "fixCell",
-        "newConversation",
-        "closeConversation",
-        "renameTask",
-        "favoriteTask",
-        "suggestRules",
-        "findEmbeddedConversation",
-        "openEmbeddedConversation",
-        "requestProposal",
-        "findFile",
-    }
-)
-OWN_IPC_TYPES: Final = frozenset({"Error"})
-OWN_IPC_COMMANDS: Final = frozenset({"AnswerAsk"})
-OWN_EVENT_FIELDS: Final = frozenset({"tool", "tools"})
-"""The names of tools as they are, beside a payload that may only hold names Roo Code knows."""
 
 
 class CommandRun(Record):

@@ -22,10 +22,6 @@ __all__ = [
     "RooSay",
     "TaskStatus",
     "ask_class",
-    "is_idle_ask",
-    "is_interactive_ask",
-    "is_non_blocking_ask",
-    "is_resumable_ask",
     "status_during",
 ]
 
@@ -107,26 +103,6 @@ _CLASS_OF_ASK: Final[dict[str, AskClass]] = {
 def ask_class(ask: AnyAsk) -> AskClass:
     """The one class an ask belongs to."""
     return _CLASS_OF_ASK[ask]
-
-
-def is_idle_ask(ask: AnyAsk) -> bool:
-    """Whether the task has come to its end, or to a halt it does not leave by itself."""
-    return ask_class(ask) == "idle"
-
-
-def is_resumable_ask(ask: AnyAsk) -> bool:
-    """Whether the task was interrupted and waits to be taken up again."""
-    return ask_class(ask) == "resumable"
-
-
-def is_interactive_ask(ask: AnyAsk) -> bool:
-    """Whether the task needs the person's answer to go on."""
-    return ask_class(ask) == "interactive"
-
-
-def is_non_blocking_ask(ask: AnyAsk) -> bool:
-    """Whether the work goes on while the question stands."""
-    return ask_class(ask) == "non_blocking"
 
 
 def status_during(ask: AnyAsk) -> TaskStatus:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
@@ -15,10 +14,8 @@ from ._frames import ClientFrame
 
 __all__ = [
     "MAX_FRAMES",
-    "RejectedFrame",
     "client_frames",
     "parse_client_frame",
-    "parse_client_frames",
     "request_id_of",
     "split_frames",
 ]
@@ -33,35 +30,10 @@ _MAX_FIELDS: Final = 64
 _LONGEST_QUOTE: Final = 100
 
 
-@dataclass(frozen=True)
-class RejectedFrame:
-    """A frame that was refused: why, and which request waits for the answer, if that could be read."""
-
-    error: InvalidInput
-    request_id: RequestId | None = None
-
-
 @cache
 def client_frames() -> TypeAdapter[ClientFrame]:
     """The validator of what a page sends, built at first use."""
     return TypeAdapter(ClientFrame)
-
-
-def parse_client_frames(
-    message: str | bytes, *, max_bytes: int, max_frames: int = MAX_FRAMES
-) -> list[ClientFrame | RejectedFrame]:
-    """The frames in one WebSocket message, in order, with the reason in place of each that cannot be used."""
-    try:
-        values = split_frames(message, max_bytes=max_bytes, max_frames=max_frames)
-    except InvalidInput as error:
-        return [RejectedFrame(error)]
-    frames: list[ClientFrame | RejectedFrame] = []
-    for value in values:
-        try:
-            frames.append(parse_client_frame(value))
-        except InvalidInput as error:
-            frames.append(RejectedFrame(error, request_id_of(value)))
-    return frames
 
 
 def parse_client_frame(value: object) -> ClientFrame:
@@ -86,7 +58,7 @@ def request_id_of(value: object) -> RequestId | None:
     return None
 
 
-def split_frames(message: str | bytes, *, max_bytes: int, max_frames: int = MAX_FRAMES) -> list[object]:
+def split_frames(message: str | bytes, *, max_bytes: int) -> list[object]:
     """The frames in one WebSocket message, as yet unchecked. Raises if it is too large, not JSON, or has too many."""
     try:
         raw = message.encode() if isinstance(message, str) else message
@@ -107,11 +79,11 @@ def split_frames(message: str | bytes, *, max_bytes: int, max_frames: int = MAX_
         raise MalformedFrame(f"The frame is not JSON: {error}.") from None
     if not isinstance(value, list):
         return [value]
-    if len(value) > max_frames:
+    if len(value) > MAX_FRAMES:
         raise MalformedFrame(
-            f"A message may carry at most {max_frames} frames, this one has {len(value)}.",
+            f"A message may carry at most {MAX_FRAMES} frames, this one has {len(value)}.",
             frames=len(value),
-            limit=max_frames,
+            limit=MAX_FRAMES,
         )
     return value
 

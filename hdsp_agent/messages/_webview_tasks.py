@@ -255,7 +255,7 @@ _VariableName = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class Parts(Message):
-    """What of a moment to bring back. ``path`` narrows it to one notebook or file, ``cellId`` to one of its cells.
+    """What of a checkpoint to bring back. ``path`` narrows it to one notebook or file, ``cellId`` to one of its cells.
 
     ``overwrite``: also what the person changed since, which stays otherwise. The undo brings it back.
     ``leaveVariables``: names that stay as they are, as those whose values cannot be read.

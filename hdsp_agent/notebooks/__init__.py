@@ -7,32 +7,22 @@ from __future__ import annotations
 
 from ._access import NotebookAccess
 from ._agent_outputs import AgentOutput
-from ._apply import ChangedNotebook, apply_operations, changed_cells, resolve_edits
+from ._apply import ChangedNotebook, apply_operations, resolve_edits
 from ._cells import new_cell_id
 from ._document import (
     Applied,
     Cell,
     CellConflict,
-    CellDisplay,
     CellType,
     EditSource,
     NotebookDocument,
     NotebookSnapshot,
-    NotebookSource,
     Operation,
     OutputSummary,
 )
 from ._execution_history import ExecutionHistory
-from ._format import as_notebook, new_notebook, parse_notebook
-from ._freshness import (
-    NOTHING_SEEN,
-    CellFreshness,
-    FreshnessState,
-    RanCell,
-    RunMemory,
-    StaleReason,
-    freshness_of,
-)
+from ._format import as_notebook, parse_notebook
+from ._freshness import NOTHING_SEEN, CellFreshness, RanCell, RunMemory, freshness_of
 from ._hashes import source_hash
 from ._lazy import Lazy, LazyContents, LazyKernels
 from ._live_outputs import LiveOutputs
@@ -41,10 +31,10 @@ from ._notebooks import Notebooks
 from ._observed_runs import ObservedRun, PersonRunLog, cell_of
 from ._outline import OutlineLine, outline_of
 from ._output_texts import bounded_outputs, without_escapes
-from ._person_runs import NoPersonRuns, PersonRun, PersonRuns
-from ._renamed_paths import is_within, under
-from ._snapshot import cells_between, execution_order, snapshot_of
-from ._tab_port import NoTabs, TabGone, TabPort, TabSilent, TabView
+from ._person_runs import PersonRun
+from ._renamed_paths import under
+from ._snapshot import snapshot_of
+from ._tab_port import TabGone, TabPort, TabSilent, TabView
 from ._unreviewed import Unreviewed, UnreviewedChange
 
 __all__ = [
@@ -53,23 +43,18 @@ __all__ = [
     "Applied",
     "Cell",
     "CellConflict",
-    "CellDisplay",
     "CellFreshness",
     "CellType",
     "ChangedNotebook",
     "EditSource",
     "ExecutionHistory",
-    "FreshnessState",
     "Lazy",
     "LazyContents",
     "LazyKernels",
     "LiveOutputs",
-    "NoPersonRuns",
-    "NoTabs",
     "NotebookAccess",
     "NotebookDocument",
     "NotebookSnapshot",
-    "NotebookSource",
     "Notebooks",
     "ObservedRun",
     "Operation",
@@ -77,10 +62,8 @@ __all__ = [
     "OutputSummary",
     "PersonRun",
     "PersonRunLog",
-    "PersonRuns",
     "RanCell",
     "RunMemory",
-    "StaleReason",
     "TabGone",
     "TabPort",
     "TabSilent",
@@ -91,14 +74,9 @@ __all__ = [
     "as_notebook",
     "bounded_outputs",
     "cell_of",
-    "cells_between",
-    "changed_cells",
-    "execution_order",
     "for_cells",
     "freshness_of",
-    "is_within",
     "new_cell_id",
-    "new_notebook",
     "outline_of",
     "parse_notebook",
     "resolve_edits",

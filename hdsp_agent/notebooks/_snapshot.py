@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import assert_never
 
 from pydantic import JsonValue
 
-from ..errors import InvalidInput
 from ..messages import CellId, JsonObject, OutputDetail
 from ._cells import cell_ids, cell_source, cells_of, outputs_of, type_of
 from ._document import Cell, NotebookSnapshot, NotebookSource, OutputSummary
@@ -15,7 +13,7 @@ from ._format import version_of
 from ._hashes import source_hash
 from ._output_texts import bounded_outputs, full_attachments, full_output, summary_of
 
-__all__ = ["cells_between", "execution_order", "snapshot_of"]
+__all__ = ["snapshot_of"]
 
 _NO_OUTPUTS = OutputSummary()
 
@@ -48,21 +46,6 @@ def snapshot_of(
     )
 
 
-def cells_between(
-    snapshot: NotebookSnapshot, first: CellId | int | None = None, last: CellId | int | None = None
-) -> tuple[Cell, ...]:
-    """The cells from the first to the last of these, both included, by id or by number from 1."""
-    begin = 0 if first is None else _place(snapshot, first)
-    end = len(snapshot.cells) - 1 if last is None else _place(snapshot, last)
-    return snapshot.cells[begin : end + 1]
-
-
-def execution_order(cells: Iterable[Cell]) -> tuple[CellId, ...]:
-    """The code cells that have an execution count, in the order of these counts."""
-    ran = [cell for cell in cells if cell.cell_type == "code" and cell.execution_count is not None]
-    return tuple(cell.id for cell in sorted(ran, key=lambda cell: cell.execution_count or 0))
-
-
 def _cell(cell_id: CellId, cell: JsonObject, detail: OutputDetail) -> Cell:
     source = cell_source(cell)
     is_code = type_of(cell) == "code"
@@ -92,18 +75,6 @@ def _detailed(outputs: list[JsonObject], detail: OutputDetail) -> tuple[JsonObje
             return tuple(full_output(output) for output in outputs)
         case _:
             assert_never(detail)
-
-
-def _place(snapshot: NotebookSnapshot, which: CellId | int) -> int:
-    if not isinstance(which, int):
-        return snapshot.index(which)
-    if not 1 <= which <= len(snapshot.cells):
-        raise InvalidInput(
-            f"{snapshot.path} has {len(snapshot.cells)} cells, so there is no cell number {which}. Numbers begin "
-            "with 1.",
-            path=snapshot.path,
-        )
-    return which - 1
 
 
 def _object(value: JsonValue) -> JsonObject:

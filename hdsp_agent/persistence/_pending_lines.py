@@ -1,15 +1,53 @@
-"""How much waits for a writer's thread, and who waits for room. On the event loop only."""
+"""Lines on their way to a writer's thread: how much waits, who waits for room, and who is told. On the event loop only."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import Final
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Generic, TypeVar
 
-__all__ = ["MAX_PENDING_BYTES", "PendingLines"]
+from ..errors import HdspAgentError, StorageUnavailable
+
+__all__ = ["MAX_PENDING_BYTES", "PendingLine", "PendingLines", "WrittenLog", "stopped_store"]
 
 MAX_PENDING_BYTES: Final = 64 * 1024 * 1024
 _MAX_PENDING_LINES: Final = 20_000
+
+
+class WrittenLog:
+    """A log in a writer's care. ``paused`` says why it cannot be written just now; the next line tries again.
+
+    ``accepted`` counts the lines acknowledged and those on their way; a refusal takes back the latter.
+    """
+
+    def __init__(self) -> None:
+        self.paused: StorageUnavailable | None = None
+        self.attempt = 0
+        self.acknowledged = 0
+        self.outstanding = 0
+
+    @property
+    def accepted(self) -> int:
+        """How many lines precede the next one."""
+        return self.acknowledged + self.outstanding
+
+
+L = TypeVar("L", bound=WrittenLog)
+
+
+@dataclass(slots=True)
+class PendingLine(Generic[L]):
+    """A line, and who waits for it. No bytes at all are no line."""
+
+    log: L
+    data: bytes
+    durable: bool
+    attempt: int
+    acknowledged: asyncio.Future[None]
+    on_success: Callable[[], None] | None
 
 
 class PendingLines:
@@ -30,15 +68,34 @@ class PendingLines:
     def _full(self) -> bool:
         return self._bytes >= self._max_bytes or self._lines >= _MAX_PENDING_LINES
 
-    def add(self, line: bytes) -> None:
+    def add(self, line: PendingLine[L]) -> None:
         """A line was handed over."""
-        self._bytes += len(line)
+        self._bytes += len(line.data)
         self._lines += 1
+        line.log.outstanding += bool(line.data)
 
-    def remove(self, line: bytes) -> None:
-        """A line was written or refused."""
-        self._bytes -= len(line)
-        self._lines -= 1
+    def deliver(self, outcomes: Iterable[tuple[PendingLine[L], HdspAgentError | None]]) -> None:
+        """These lines were written, or refused for the reason beside them: tell who waits."""
+        for line, error in outcomes:
+            self._bytes -= len(line.data)
+            self._lines -= 1
+            log, acknowledged = line.log, line.acknowledged
+            if error is None:
+                log.paused = None
+                log.acknowledged += bool(line.data)
+                log.outstanding -= bool(line.data)
+                if line.on_success is not None:
+                    line.on_success()
+                if not acknowledged.done():
+                    acknowledged.set_result(None)
+                continue
+            log.paused = error if isinstance(error, StorageUnavailable) else None
+            if line.attempt == log.attempt:
+                log.attempt += 1
+                log.outstanding = 0
+            if not acknowledged.done():
+                acknowledged.set_exception(error)
+        self._make_room()
 
     async def room(self) -> None:
         """Wait until there is room for a line; who came first goes first."""
@@ -48,12 +105,22 @@ class PendingLines:
         self._waiters.append(waiter)
         await waiter
 
-    def make_room(self) -> None:
+    def _make_room(self) -> None:
         """Let the first of those who wait go on, and the next one after it has added its line."""
         while self._waiters and not self._full:
             waiter = self._waiters.popleft()
             if not waiter.done():
                 waiter.set_result(None)
                 if self._waiters:
-                    waiter.get_loop().call_soon(self.make_room)
+                    waiter.get_loop().call_soon(self._make_room)
                 return
+
+
+def stopped_store(path: Path) -> StorageUnavailable:
+    """What whoever writes after the end is told."""
+    return StorageUnavailable(
+        f"Could not write {path}: the store was stopped. Nothing was changed. Try again when it runs.",
+        path=str(path),
+        action="write",
+        reason="stopped",
+    )

@@ -214,11 +214,6 @@ class TaskLog(TaskReader, HistoryLog, Protocol):
         """The newest system message."""
         ...
 
-    @property
-    def newest_summary(self) -> SummaryRecord | None:
-        """The newest summary."""
-        ...
-
     def next_ts(self) -> int:
         """A time for a new message: greater than all others of this task."""
         ...

@@ -14,6 +14,7 @@ from .._background_tasks import BackgroundTasks
 from .._iso_time import iso_time
 from ..errors import Conflict, StorageUnavailable
 from ..messages import ClineMessage, TaskId
+from ._pending_lines import WrittenLog
 from ._protocol import Outcome, StateChange
 from ._records import (
     ApiDraft,
@@ -34,27 +35,14 @@ from .files._file_records import FileRecords, numbered_line, ui_line
 from .files._state_keeper import StateKeeper
 from .marks._marks import AnyMark, Mark
 
-__all__ = ["REMEMBERED", "RecordingLog", "StreamEnd", "StreamWriter"]
+__all__ = ["REMEMBERED", "RecordingLog", "StreamWriter"]
 
 REMEMBERED: Final = 20
 """How many messages of a stream stay in memory."""
 
 
-class StreamEnd(Protocol):
-    """Where one stream of a task grows."""
-
-    paused: StorageUnavailable | None
-    attempt: int
-    acknowledged: int
-
-    @property
-    def accepted(self) -> int:
-        """How many lines precede the next one."""
-        ...
-
-
-F = TypeVar("F", bound=StreamEnd)
-F_contra = TypeVar("F_contra", bound=StreamEnd, contravariant=True)
+F = TypeVar("F", bound=WrittenLog)
+F_contra = TypeVar("F_contra", bound=WrittenLog, contravariant=True)
 
 
 class StreamWriter(Protocol[F_contra]):
@@ -155,11 +143,6 @@ class RecordingLog(ABC, Generic[F]):
     def system_prompt(self) -> ApiRecord | None:
         """The newest system message."""
         return self._system_prompt
-
-    @property
-    def newest_summary(self) -> SummaryRecord | None:
-        """The newest summary."""
-        return self._summaries.newest_record
 
     @property
     def last_ui_ts(self) -> int:

@@ -12,6 +12,7 @@ from ..wire import WireModel
 
 __all__ = [
     "COMPLETED_STATUSES",
+    "INTERRUPTED",
     "STREAM_FILES",
     "ApiDraft",
     "ApiRecord",
@@ -31,6 +32,9 @@ __all__ = [
     "ToolStatus",
     "estimated_tokens",
 ]
+
+INTERRUPTED: Final = "Task was interrupted before this tool call could be completed."
+"""What answers a call that has no answer, word for word as Roo Code's."""
 
 Stream = Literal["ui", "api", "summaries", "tools", "marks"]
 ApiRole = Literal["system", "user", "assistant", "tool"]

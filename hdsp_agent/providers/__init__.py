@@ -8,14 +8,13 @@ from __future__ import annotations
 from ._cache_marks import cache_marks
 from ._error_classifier import classify, is_silently_truncated, refuses_thoughts
 from ._factory import open_client
-from ._key_check import KeyCheck, KeyVerdict, check_key
+from ._key_check import KeyVerdict, check_key
 from ._model import (
     KnownModel,
     ModelClient,
     ModelEvent,
     ModelRequest,
     Stop,
-    StopReason,
     TextDelta,
     ThinkingDelta,
     ThinkingDone,
@@ -27,26 +26,24 @@ from ._model import (
     cost_of,
 )
 from ._model_answer import ModelAnswer, parsed_arguments
-from ._model_catalogue import ModelEntry, find_model, known_models
+from ._model_catalogue import ModelEntry, known_models
 from ._model_error import ERROR_CLASSES, PUBLIC_CLASSES, REMEDIES, ErrorClass, ModelError
 from ._model_info import model_info
 from ._model_listing import list_models
 from ._provider_compaction import CompactingClient, Compaction, CompactionOffers, EncryptedItemRefused, sealed_items
 from ._provider_connection import connection_of
-from ._scripted import SCRIPTED_INFO, ScriptedModel, call_tool, say
+from ._scripted import ScriptedModel, call_tool, say
 from ._transport import Timeouts
 
 __all__ = [
     "ERROR_CLASSES",
     "PUBLIC_CLASSES",
     "REMEDIES",
-    "SCRIPTED_INFO",
     "CompactingClient",
     "Compaction",
     "CompactionOffers",
     "EncryptedItemRefused",
     "ErrorClass",
-    "KeyCheck",
     "KeyVerdict",
     "KnownModel",
     "ModelAnswer",
@@ -57,7 +54,6 @@ __all__ = [
     "ModelRequest",
     "ScriptedModel",
     "Stop",
-    "StopReason",
     "TextDelta",
     "ThinkingDelta",
     "ThinkingDone",
@@ -73,7 +69,6 @@ __all__ = [
     "classify",
     "connection_of",
     "cost_of",
-    "find_model",
     "is_silently_truncated",
     "known_models",
     "list_models",

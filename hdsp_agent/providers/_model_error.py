@@ -49,49 +49,52 @@ PUBLIC_CLASSES: Final = frozenset(
 
 _RETRYABLE: Final = frozenset({"rate_limit", "overloaded", "network", "timeout", "broken_stream"})
 
-REMEDIES: Final[dict[ErrorClass, str]] = {
-    "overflow": "The conversation no longer fits the model's window. The agent condenses it and tries again.",
-    "overflow_output_budget": "The conversation fits, but not together with the answer asked for. "
-    "The agent asks for a shorter answer and tries again.",
-    "output_cap": "The model cannot write answers that long. The agent asks for a shorter answer and tries again.",
-    "payload_too_large": "The request has too many bytes. The agent leaves out images and long outputs and tries again.",
-    "tpm_request_too_large": "This one request is larger than what the account may send in a minute. "
-    "The agent shortens it; a larger limit or another model also helps.",
-    "rate_limit": "Too many requests for now. The agent waits as long as the provider says and tries again.",
+_DIAGNOSES: Final[dict[ErrorClass, str]] = {
+    "overflow": "The conversation is too long for the model.",
+    "overflow_output_budget": "The conversation and the longest answer together are too long for the model.",
+    "output_cap": "The model cannot write answers that long.",
+    "payload_too_large": "The request is too large for the provider.",
+    "tpm_request_too_large": "This request is larger than what your account may send in a minute. "
+    "Raise the limit or use another model.",
+    "rate_limit": "Too many requests for now.",
     "quota": "The account has no credit or quota left. Add some at the provider, or choose another profile.",
-    "empty_content": "The conversation holds an empty message, which this provider refuses. "
-    "The agent repairs it and tries again.",
-    "tool_pairing": "A tool call and its result do not stand together as this provider wants it. "
-    "The agent repairs the conversation and tries again.",
+    "empty_content": "The provider refuses an empty message in the conversation.",
+    "tool_pairing": "The provider refuses the order of tool calls and results in the conversation.",
     "authentication": "The provider does not accept the key. Check the key of this profile in the settings.",
     "permission": "The key is not allowed to do this. Check at the provider what it may use, or choose another model.",
     "model_not_found": "The provider does not have this model. Choose another one in the profile.",
-    "content_filter": "The provider's filter refused this. Say it in another way, or choose another model.",
-    "overloaded": "The provider is overloaded or down for the moment. The agent tries again after a pause.",
-    "network": "The provider could not be reached. Check the connection and the address; the agent tries again.",
-    "timeout": "The provider took too long. The agent tries again.",
-    "broken_stream": "The answer broke off before its end; what it asked for was not run. The agent tries again.",
+    "content_filter": "The provider's content filter blocked this. Rephrase it, or choose another model.",
+    "overloaded": "The provider is overloaded or down at the moment.",
+    "network": "The provider could not be reached. Check the connection and the address.",
+    "timeout": "The provider took too long to answer.",
+    "broken_stream": "The answer broke off before its end. What it asked for was not run.",
     "other": "The provider refused this request. Its own words say why.",
 }
-"""For a person: what it means, and what is done about it."""
+"""For logs and programs; the page words the classes itself, in the person's language."""
 
-_DIAGNOSES: Final[dict[ErrorClass, str]] = {
-    "overflow": "The conversation no longer fits the model's window.",
-    "overflow_output_budget": "The conversation fits, but not together with the answer asked for.",
-    "output_cap": "The model cannot write answers that long.",
-    "payload_too_large": "The request has too many bytes.",
-    "tpm_request_too_large": "This one request is larger than what the account may send in a minute. "
-    "A larger limit or another model helps.",
-    "rate_limit": "Too many requests for now.",
-    "empty_content": "The conversation holds an empty message, which this provider refuses.",
-    "tool_pairing": "A tool call and its result do not stand together as this provider wants it.",
-    "overloaded": "The provider is overloaded or down for the moment.",
-    "network": "The provider could not be reached. Check the connection and the address.",
-    "timeout": "The provider took too long.",
-    "broken_stream": "The answer broke off before its end; what it asked for was not run.",
+_SHORTER_ANSWER: Final = "The agent asks for a shorter answer and tries again."
+_REPAIRS: Final = "The agent repairs the conversation and tries again."
+_TRIES_AGAIN: Final = "The agent tries again."
+
+_AGENT_DOES: Final[dict[ErrorClass, str]] = {
+    "overflow": "The agent condenses it and tries again.",
+    "overflow_output_budget": _SHORTER_ANSWER,
+    "output_cap": _SHORTER_ANSWER,
+    "payload_too_large": "The agent leaves out images and long outputs and tries again.",
+    "tpm_request_too_large": "The agent shortens it and tries again.",
+    "rate_limit": "The agent waits as long as the provider says and tries again.",
+    "empty_content": _REPAIRS,
+    "tool_pairing": _REPAIRS,
+    "overloaded": "The agent tries again after a pause.",
+    "network": _TRIES_AGAIN,
+    "timeout": _TRIES_AGAIN,
+    "broken_stream": _TRIES_AGAIN,
 }
-"""For the classes that the agent does something about: what it means alone."""
 
+REMEDIES: Final[dict[ErrorClass, str]] = {
+    kind: f"{diagnosis} {_AGENT_DOES.get(kind, '')}".rstrip() for kind, diagnosis in _DIAGNOSES.items()
+}
+"""What a class means, and what is done about it."""
 
 REFUSED: Final = "The provider refused the request: "
 """What the provider's own words follow, where no class fits them."""
@@ -161,4 +164,4 @@ class ModelError(HdspAgentError):
     @property
     def diagnosis(self) -> str:
         """What it means, and what the person can do: for when the agent itself does nothing more."""
-        return _DIAGNOSES.get(self.kind, REMEDIES[self.kind])
+        return _DIAGNOSES[self.kind]

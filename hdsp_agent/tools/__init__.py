@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from ._action import ActionRequest, Risk
-from ._command_line import CommandWord, Script, SimpleCommand, parse_script
+from ._command_line import Script, SimpleCommand, parse_script
 from ._deceptive_characters import strange_characters
 from ._edit_check import unified_diff
 from ._file_access import open_file
 from ._folder_walk import FolderWalk
 from ._ignore import IGNORE_FILE
-from ._path_policy import CheckedPath, PathPolicy, is_protected_name
+from ._path_policy import PathPolicy, is_protected_name
 from ._plain_command import NotPlain, PlainCommand, PlainRedirection, PlainScript, PlainWord, parse_plain
 from ._plain_rendering import render
 from ._process import command_environment
 from ._registry import ToolRegistry, built_in_tools
-from ._running_commands import CommandListener, RunningCommands
+from ._running_commands import RunningCommands
 from ._todo_checklist import format_todos, parse_todos
 from ._tool import (
     Approval,
     ApprovalAsk,
-    AskReply,
     Completion,
-    FlowPort,
     PastCall,
     Proposal,
     SimpleTool,
@@ -33,7 +31,7 @@ from ._tool import (
     data_url,
 )
 from ._tool_failed import ToolFailed
-from ._tool_state import KeptOutput, SeenFiles, ToolState
+from ._tool_state import KeptOutput, ToolState
 from .notebook import NotebookSummary, notebook_digest, place_of
 
 __all__ = [
@@ -41,12 +39,7 @@ __all__ = [
     "ActionRequest",
     "Approval",
     "ApprovalAsk",
-    "AskReply",
-    "CheckedPath",
-    "CommandListener",
-    "CommandWord",
     "Completion",
-    "FlowPort",
     "FolderWalk",
     "KeptOutput",
     "NotPlain",
@@ -61,7 +54,6 @@ __all__ = [
     "Risk",
     "RunningCommands",
     "Script",
-    "SeenFiles",
     "SimpleCommand",
     "SimpleTool",
     "SinceAsked",

@@ -231,7 +231,6 @@ class ToolContext(Protocol):
         ask: ApprovalAsk,
         text: str,
         *,
-        ts: int | None = None,
         proposal: Proposal | None = None,
         meanwhile: Callable[[], Awaitable[None]] | None = None,
         progress: ProgressStatus | None = None,

@@ -8,6 +8,13 @@ from typing import Final, get_args
 
 from hdsp_agent import messages
 
+from .roo_additions import (
+    OWN_CLINE_MESSAGE_FIELDS,
+    OWN_EXTENSION_TYPES,
+    OWN_HISTORY_FIELDS,
+    OWN_IPC_TYPES,
+    OWN_WEBVIEW_TYPES,
+)
 from .typescript import Schema, TypeWriter, string_of
 from .wire import vocabulary
 
@@ -32,9 +39,9 @@ def write_protocol_page() -> str:
     unions: list[tuple[str, str, object, Collection[str]]] = [
         ("Frames, page to server", "op", messages.ClientFrame, ()),
         ("Frames, server to page", "op", messages.ServerFrame, ()),
-        ("Messages, page to server", "type", messages.WebviewMessage, messages.OWN_WEBVIEW_TYPES),
-        ("Messages, server to page", "type", messages.ExtensionMessage, messages.OWN_EXTENSION_TYPES),
-        ("IPC messages", "type", messages.IpcMessage, messages.OWN_IPC_TYPES),
+        ("Messages, page to server", "type", messages.WebviewMessage, OWN_WEBVIEW_TYPES),
+        ("Messages, server to page", "type", messages.ExtensionMessage, OWN_EXTENSION_TYPES),
+        ("IPC messages", "type", messages.IpcMessage, OWN_IPC_TYPES),
         ("IPC commands, client to server", "commandName", messages.TaskCommand, ()),
         ("IPC events, server to client", "eventName", messages.TaskEvent, ()),
     ]
@@ -82,8 +89,8 @@ def _kinds() -> str:
 
 def _objects(described: Collection[str]) -> str:
     own = {
-        "ClineMessage": messages.OWN_CLINE_MESSAGE_FIELDS,
-        "HistoryItem": messages.OWN_HISTORY_FIELDS,
+        "ClineMessage": OWN_CLINE_MESSAGE_FIELDS,
+        "HistoryItem": OWN_HISTORY_FIELDS,
     }
     lines = ["## Objects they carry", ""]
     for name, schema in sorted(vocabulary().objects.items()):

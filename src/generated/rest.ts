@@ -221,7 +221,7 @@ export interface Endpoints {
     query: { task?: string; path?: string; file?: string };
     answer: Blob;
   };
-  /** A moment's files as a zip, or it and those before it as a git repository in a zip. */
+  /** A checkpoint's files as a zip, or it and those before it as a git repository in a zip. */
   'GET /checkpoints/{checkpoint}/export': {
     path: { checkpoint: string };
     query: { task?: string; path?: string; kind?: string };

@@ -13,7 +13,8 @@ from hdsp_agent.config import GlobalSettings
 from hdsp_agent.errors import HdspAgentError, UnknownTask
 from hdsp_agent.messages import ClineMessage, JsonObject, ModelFailure, ModelFailureParts, TaskId
 from hdsp_agent.persistence import INTERRUPTED
-from hdsp_agent.persistence._recording_log import RecordingLog, StreamEnd
+from hdsp_agent.persistence._pending_lines import WrittenLog
+from hdsp_agent.persistence._recording_log import RecordingLog
 from hdsp_agent.providers import ModelError, TextDelta, call_tool
 from hdsp_agent.providers._scripted import SCRIPTED_INFO
 
@@ -63,7 +64,7 @@ async def test_an_answer_cut_while_its_beginning_is_recorded_is_shown_whole(
     words = "Half an answer with sk-"
     begun, put_ui = asyncio.Event(), RecordingLog.put_ui
 
-    async def slow(log: RecordingLog[StreamEnd], message: ClineMessage, *, durable: bool = False) -> None:
+    async def slow(log: RecordingLog[WrittenLog], message: ClineMessage, *, durable: bool = False) -> None:
         if message.say == "text" and message.partial and not begun.is_set():
             begun.set()
             await asyncio.sleep(60)

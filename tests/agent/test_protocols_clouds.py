@@ -117,7 +117,7 @@ async def test_an_overflow_within_bedrocks_stream_is_one(tmp_path: Path) -> None
     )
     async with agent_behind(in_frames(failing), home=tmp_path, protocol="bedrock") as (server, agent):
         ask = await agent.asked(await agent.start(), "api_req_failed")
-        assert "no longer fits" in (ask.text or "")
+        assert "too long for the model" in (ask.text or "")
         assert len(server.requests) == 1
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from hdsp_agent.context import IMAGE_OMITTED
+from hdsp_agent.context._content_blocks import IMAGE_OMITTED
 
 from ..modelgateway import GOOGLE_TOKEN, gateway
 from ..modelserver import ModelServer, RawRequest

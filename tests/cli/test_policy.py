@@ -83,7 +83,7 @@ def test_an_error_is_explained_from_a_file_or_a_pipe(tmp_path: Path) -> None:
     said = json.loads(_run("explain-error", "--status", "400", "--json", str(file), home=tmp_path).stdout)
     assert (said["class"], said["current"], said["max"], said["output"]) == ("overflow", 207791, 200000, None)
     person = _run("explain-error", "-", home=tmp_path, stdin=text).stdout
-    assert "no longer fits" in person
+    assert "too long for the model" in person
     assert "207,791" in person
 
 

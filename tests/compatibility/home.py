@@ -88,7 +88,8 @@ def program_json(home: Path, *arguments: str, backend: str = "files", codes: tup
 
 def histories(home: Path, backend: str) -> dict[str, Json]:
     """For each task how many messages its effective histories have, and a hash of what they and its artifacts are."""
-    from hdsp_agent.persistence import backend_named, effective_api, effective_ui, open_store
+    from hdsp_agent.persistence import backend_named, effective_ui, open_store
+    from tests.persistence.effective_history import effective_api
 
     def summed(records: list[Any]) -> Json:
         # What stands in for an answer that is missing is in no log: its words belong to whoever reads.

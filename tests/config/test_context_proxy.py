@@ -11,11 +11,12 @@ import pytest
 from blockbuster import blockbuster_ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import JsonValue, SecretStr
+from pydantic import JsonValue
 
 from hdsp_agent.config import ConfigChange, ContextProxy, GlobalSettings, OperatorPolicy, SecretStore, overridden
 from hdsp_agent.errors import ForbiddenByOperator, HdspAgentError, InvalidSetting
 from tests.config.conftest import OpenConfig
+from tests.parsed_json import parsed
 
 
 def document(home: Path) -> dict[str, JsonValue]:
@@ -169,6 +170,7 @@ async def test_nothing_blocks_the_event_loop(open_config: OpenConfig) -> None:
 async def test_what_the_operator_fixes_holds_and_cannot_be_changed(home: Path, open_config: OpenConfig) -> None:
     policy = OperatorPolicy(fixed_settings={"retentionDeleteDays": 5}, allow_auto_approval=False)
     home.mkdir()
+    home.mkdir(exist_ok=True)
     (home / "config.json").write_text(
         '{"version": 1, "globalSettings": {"retentionDeleteDays": 90, "autoApprovalEnabled": true}}', encoding="utf-8"
     )
@@ -208,34 +210,16 @@ async def test_a_mistake_of_the_operator_is_said_at_the_start(open_config: OpenC
             pass
 
 
-# ---- by key
-
-
-async def test_any_key_can_be_read_and_set_by_name(home: Path, open_config: OpenConfig) -> None:
-    async with open_config() as proxy:
-        await proxy.update({"secretStorage": "file"})
-        await proxy.set_value("soundVolume", 0.25)
-        await proxy.set_value("apiProvider", "anthropic")
-        await proxy.set_value("apiKey", SecretStr("sk-ant-0123456789"))
-        await proxy.set_value("taskHistory", [{"id": "t1", "task": "x"}])
-        assert await proxy.get_value("soundVolume") == 0.25
-        assert await proxy.get_value("apiProvider") == "anthropic"
-        assert await proxy.get_value("apiKey") == SecretStr("sk-ant-0123456789")
-        assert await proxy.get_value("taskHistory") == [{"id": "t1", "task": "x"}]
-        assert await proxy.get_value("mistralApiKey") is None
-        for call in (proxy.get_value("nothing"), proxy.set_value("nothing", 1)):
-            with pytest.raises(InvalidSetting):
-                await call
-    assert "sk-ant" not in (home / "config.json").read_text(encoding="utf-8")
-
-
 # ---- reset
 
 
 async def test_reset_puts_everything_back_and_deletes_keys(home: Path, open_config: OpenConfig) -> None:
+    home.mkdir(exist_ok=True)
+    (home / "config.json").write_text(
+        '{"version": 1, "globalSettings": {"taskHistory": [{"id": "t1"}]}}', encoding="utf-8"
+    )
     async with open_config() as proxy:
         await proxy.update({"secretStorage": "file", "soundVolume": 0.1})
-        await proxy.set_value("taskHistory", [{"id": "t1"}])
         await proxy.profiles.update("default", {"apiProvider": "anthropic", "apiKey": "sk-ant-0123456789"})
         await proxy.profiles.create("work", {"apiProvider": "mistral", "mistralApiKey": "planted-0123456789"})
         old = {entry.id for entry in proxy.profiles.entries}
@@ -243,7 +227,7 @@ async def test_reset_puts_everything_back_and_deletes_keys(home: Path, open_conf
         assert proxy.settings == GlobalSettings()
         assert [entry.name for entry in proxy.profiles.entries] == ["default"]
         assert proxy.profiles.current.id not in old
-        assert await proxy.get_value("taskHistory") == [{"id": "t1"}]
+        assert parsed(document(home))["globalSettings"]["taskHistory"] == [{"id": "t1"}]
     assert not (home / "secrets.json").exists()
 
 

@@ -20,7 +20,7 @@ import pytest
 from hdsp_agent.config import ConfigChange, ContextProxy
 from hdsp_agent.errors import StorageUnavailable
 from tests.config.conftest import OpenConfig
-from tests.parsed_json import ParsedJson
+from tests.parsed_json import ParsedJson, parsed
 
 from ..timing import until
 
@@ -251,7 +251,7 @@ async def test_the_first_flat_form_is_migrated(home: Path, open_config: OpenConf
         assert proxy.settings.mode == "ask"
         assert proxy.profiles.current.api_provider == "anthropic"
         assert proxy.profiles.current.model_id == "claude-x"
-        assert await proxy.get_value("taskHistory") == [{"id": "t1"}]
+        assert parsed(content(home))["globalSettings"]["taskHistory"] == [{"id": "t1"}]
     assert content(home)["version"] == 1
 
 

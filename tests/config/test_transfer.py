@@ -264,7 +264,11 @@ async def test_an_export_holds_no_key_wherever_keys_are(home: Path, open_config:
                 assert b"planted" not in file.read_bytes(), file
 
 
-async def test_an_export_can_be_imported_elsewhere(open_config: OpenConfig, tmp_path: Path) -> None:
+async def test_an_export_can_be_imported_elsewhere(home: Path, open_config: OpenConfig, tmp_path: Path) -> None:
+    home.mkdir(exist_ok=True)
+    (home / "config.json").write_text(
+        '{"version": 1, "globalSettings": {"taskHistory": [{"id": "t"}]}}', encoding="utf-8"
+    )
     async with open_config() as proxy, open_config(folder=tmp_path / "elsewhere") as other:
         await proxy.update(
             {
@@ -276,7 +280,6 @@ async def test_an_export_can_be_imported_elsewhere(open_config: OpenConfig, tmp_
                 "language": "ja",
             }
         )
-        await proxy.set_value("taskHistory", [{"id": "t"}])
         await proxy.profiles.create("work", {"apiProvider": "openai", "openAiHeaders": {"X-Team": "t"}})
         await proxy.profiles.activate("work")
         await proxy.profiles.pin("work")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from hdsp_agent.context import SentHistory
 from hdsp_agent.messages import ApiMessage, JsonObject
 from hdsp_agent.providers import ToolSpec
 
@@ -46,6 +49,19 @@ def answer(*blocks: JsonObject | str, ts: int | None = None) -> ApiMessage:
     return ApiMessage(
         role="assistant", content=[text(each) if isinstance(each, str) else each for each in blocks], ts=ts
     )
+
+
+def hand_over_message(words: str) -> ApiMessage:
+    """The message that stands for what was condensed."""
+    return ApiMessage(role="user", content=[text(words)], is_summary=True)
+
+
+def normalized(messages: Iterable[ApiMessage], *, images: bool = True) -> list[ApiMessage]:
+    """The messages as they can be sent."""
+    history = SentHistory(images=images)
+    for message in messages:
+        history.add(message)
+    return list(history.messages)
 
 
 TOOL = ToolSpec("read_file", "Reads a file.", {"type": "object", "properties": {"path": {"type": "string"}}})

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hdsp_agent.context import CarryLimits, TokenCounter, carried_from, hand_over, hand_over_message, kept_words
+from hdsp_agent.context import CarryLimits, TokenCounter, carried_from, hand_over, kept_words
 from hdsp_agent.context._sentences import constraints_in, decisions_in, goals_in
 from hdsp_agent.messages import ApiMessage, TodoItem
 
-from .talk import answer, call, image, result, said, user
+from .talk import answer, call, hand_over_message, image, result, said, user
 
 SURROUNDINGS = "<environment_details>\nCurrent mode: code\nWorkspace: /w\n</environment_details>"
 

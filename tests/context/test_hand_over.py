@@ -5,16 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hdsp_agent.context import (
-    COMPACTION_PROMPT,
-    SECTIONS,
-    SUMMARY_PREFIX,
-    Carried,
-    check_summary,
-    hand_over,
-    hand_over_message,
-    parsed_hand_over,
-)
+from hdsp_agent.context import COMPACTION_PROMPT, SUMMARY_PREFIX, Carried, check_summary, hand_over
+from hdsp_agent.context._handover import SECTIONS, parsed_hand_over
 
 CARRIED = Carried(
     requests=("Load the data.\nThen plot it.",),
@@ -98,11 +90,6 @@ def test_a_model_that_copies_the_lists_does_not_double_them() -> None:
 
 def test_a_summary_of_another_kind_carries_nothing() -> None:
     assert parsed_hand_over("## Conversation Summary\nSomething happened.\n- a.py") == Carried()
-
-
-def test_the_message_is_the_persons_and_known_as_a_summary() -> None:
-    message = hand_over_message("text", ts=7)
-    assert (message.role, message.is_summary, message.ts) == ("user", True, 7)
 
 
 @settings(max_examples=400, deadline=None)

@@ -7,19 +7,11 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from hdsp_agent.context import (
-    SentHistory,
-    TokenCounter,
-    carried_from,
-    hand_over,
-    hand_over_message,
-    kept_words,
-    normalized,
-)
+from hdsp_agent.context import SentHistory, TokenCounter, carried_from, hand_over, kept_words
 from hdsp_agent.messages import ApiMessage
 
 from .provider_rules import assert_all_take
-from .talk import answer, call, result, said, user
+from .talk import answer, call, hand_over_message, normalized, result, said, user
 
 STEPS = 220
 FORGOTTEN = 0.7

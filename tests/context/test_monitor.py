@@ -6,15 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdsp_agent.context import (
-    ADVICE,
-    ContextMonitor,
-    ContextThresholds,
-    DegradationWatch,
-    Meter,
-    condense_percent,
-    meter,
-)
+from hdsp_agent.context import ContextMonitor, DegradationWatch, Meter, condense_percent, meter
+from hdsp_agent.context._window_monitor import ADVICE, ContextThresholds
 from hdsp_agent.messages import ApiMessage
 
 from .talk import answer, call

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdsp_agent.context import PICTURE_LEFT_OUT, SentHistory, within_picture_total
-from hdsp_agent.context._image_total import picture_sizes
+from hdsp_agent.context import SentHistory, within_picture_total
+from hdsp_agent.context._image_total import PICTURE_LEFT_OUT, picture_sizes
 from hdsp_agent.messages import ApiMessage, JsonObject
 
 

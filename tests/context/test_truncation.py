@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hdsp_agent.context import (
-    DEFAULT_TOOL_OUTPUT,
-    TOOL_OUTPUT_FACTOR,
     Budget,
-    cut,
     room_for_output,
     truncated,
     truncated_items,
-    truncated_output,
+    truncation_header,
 )
 
 from .talk import image, text
@@ -46,32 +45,27 @@ def test_the_beginning_and_the_end_stay(given_text: str, budget: Budget, expecte
     assert truncated(given_text, budget) == expected
 
 
-def test_a_long_output_begins_with_how_much_there_was() -> None:
-    told = truncated_output(LONG, Budget("tokens", 10))
-
-    assert told == (
-        "Warning: truncated output (original token count: 21)\nTotal output lines: 2\n\n"
-        "this is an example o…11 tokens truncated…also some other line"
-    )
-    assert truncated_output("all of it\n", Budget("tokens", 10)) == "all of it\n"
+def test_a_header_tells_how_much_there_was() -> None:
+    assert truncation_header(LONG) == "Warning: truncated output (original token count: 21)\nTotal output lines: 2"
 
 
 @given(TEXTS, BUDGETS)
 def test_what_is_left_is_within_budget_and_no_code_point_is_broken(words: str, budget: Budget) -> None:
-    outcome = cut(words, budget)
-    if not outcome.happened:
-        assert outcome.text == words
+    outcome = truncated(words, budget)
+    if outcome == words:
         assert not words or len(words.encode("utf-8", "surrogatepass")) <= budget.bytes
         return
-    marker = f"…{outcome.omitted} {'tokens' if budget.kind == 'tokens' else 'chars'} truncated…"
-    places = [at for at in range(len(outcome.text)) if outcome.text.startswith(marker, at)]
-    splits = [(outcome.text[:at], outcome.text[at + len(marker) :]) for at in places]
+    unit = "tokens" if budget.kind == "tokens" else "chars"
+    splits = [
+        (outcome[: marker.start()], outcome[marker.end() :], int(marker[1]))
+        for marker in re.finditer(rf"…(\d+) {unit} truncated…", outcome)
+    ]
     assert any(
         words.startswith(begin)
         and words.endswith(end)
         and len((begin + end).encode("utf-8", "surrogatepass")) <= budget.bytes
-        and (budget.kind == "tokens" or outcome.omitted == len(words) - len(begin) - len(end))
-        for begin, end in splits
+        and (budget.kind == "tokens" or omitted == len(words) - len(begin) - len(end))
+        for begin, end, omitted in splits
     )
 
 
@@ -79,12 +73,6 @@ def test_what_is_left_is_within_budget_and_no_code_point_is_broken(words: str, b
 def test_a_text_that_fits_is_not_touched(words: str) -> None:
     length = len(words.encode("utf-8", "surrogatepass"))
     assert truncated(words, Budget("bytes", max(1, length))) == words
-
-
-def test_a_tools_output_has_a_fifth_more_room_for_what_it_is_wrapped_in() -> None:
-    assert DEFAULT_TOOL_OUTPUT.scaled(TOOL_OUTPUT_FACTOR) == Budget("bytes", 12_000)
-    assert Budget("tokens", 10).scaled(1.2) == Budget("tokens", 12)
-    assert Budget("tokens", 11).scaled(1.2) == Budget("tokens", 14)
 
 
 def test_items_use_up_one_budget_and_images_always_stay() -> None:

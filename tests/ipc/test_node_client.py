@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from hdsp_agent.agent import IpcCommandSession, TaskManager
-from hdsp_agent.events import EVENT_NAMES, Emitter
+from hdsp_agent.events import Emitter
 from hdsp_agent.ipc import IpcServer, IpcServerInfo
 from hdsp_agent.messages import IpcTaskEvent, StartNewTaskCommand, TaskEvent
 from hdsp_agent.providers import call_tool
@@ -109,7 +109,6 @@ async def test_it_receives_every_event_there_is(tmp_path: Path) -> None:
         if sample["eventName"] == "taskToolFailed":
             sample["payload"] = ["task", "read_file", "no such file"]
     events = TypeAdapter(list[TaskEvent]).validate_python(samples)
-    assert {event.event_name for event in events} == set(EVENT_NAMES)
     async with serving(tmp_path) as (server, access), NodeClient.connect(server) as client:
         assert (await client.hear())[0]["type"] == "Ack"
         for event in events:

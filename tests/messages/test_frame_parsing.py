@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from copy import deepcopy
+from dataclasses import dataclass
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -16,9 +17,10 @@ from hdsp_agent.messages import (
     ClientFrame,
     ClientMsg,
     ClientPing,
-    RejectedFrame,
+    RequestId,
     WebviewMessage,
-    parse_client_frames,
+    parse_client_frame,
+    request_id_of,
     split_frames,
 )
 from tests.messages.vocabulary_samples import arms, json_values, minimal, wires
@@ -29,8 +31,25 @@ LIMIT = 1_000_000
 GOOD = {"op": "ping", "commId": "c", "seq": 7}
 
 
-def parse(message: str | bytes) -> list[ClientFrame | RejectedFrame]:
-    return parse_client_frames(message, max_bytes=LIMIT)
+@dataclass
+class RejectedFrame:
+    error: InvalidInput
+    request_id: RequestId | None = None
+
+
+def parse(message: str | bytes, max_bytes: int = LIMIT) -> list[ClientFrame | RejectedFrame]:
+    """The frames of one message, with the reason in place of each that is refused: what a connection does with them."""
+    try:
+        values = split_frames(message, max_bytes=max_bytes)
+    except InvalidInput as error:
+        return [RejectedFrame(error)]
+    frames: list[ClientFrame | RejectedFrame] = []
+    for value in values:
+        try:
+            frames.append(parse_client_frame(value))
+        except InvalidInput as error:
+            frames.append(RejectedFrame(error, request_id_of(value)))
+    return frames
 
 
 def only_error(message: str | bytes) -> RejectedFrame:
@@ -139,8 +158,8 @@ def test_the_last_of_duplicate_keys_counts() -> None:
 def test_size_is_counted_in_bytes() -> None:
     message = json.dumps({"op": "ping", "commId": "é" * 30}, ensure_ascii=False)
     size = len(message.encode())
-    assert isinstance(parse_client_frames(message, max_bytes=size)[0], ClientPing)
-    (rejected,) = parse_client_frames(message, max_bytes=size - 1)
+    assert isinstance(parse(message, max_bytes=size)[0], ClientPing)
+    (rejected,) = parse(message, max_bytes=size - 1)
     assert isinstance(rejected, RejectedFrame)
     assert isinstance(rejected.error, FrameTooLarge)
     assert rejected.error.params == {"size": size, "limit": size - 1}

@@ -10,19 +10,6 @@ from pydantic import ValidationError
 from hdsp_agent import messages
 from hdsp_agent.messages import AnyAsk, ClineAsk, ClineMessage, HistoryItem
 
-PREDICATES = {
-    "idle": messages.is_idle_ask,
-    "resumable": messages.is_resumable_ask,
-    "interactive": messages.is_interactive_ask,
-    "non_blocking": messages.is_non_blocking_ask,
-}
-
-
-@pytest.mark.parametrize("ask", get_args(AnyAsk))
-def test_every_ask_is_in_exactly_one_class(ask: AnyAsk) -> None:
-    classes = [name for name, is_of_class in PREDICATES.items() if is_of_class(ask)]
-    assert classes == [messages.ask_class(ask)]
-
 
 def test_the_classes_share_no_ask_and_leave_none_out() -> None:
     sets = [messages.IdleAsk, messages.ResumableAsk, messages.InteractiveAsk, messages.NonBlockingAsk]

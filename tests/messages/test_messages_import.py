@@ -18,7 +18,7 @@ def models(model):
         yield from models(child)
 
 built_by_import = sorted({model.__name__ for model in models(WireModel) if model.__pydantic_complete__})
-frames = messages.parse_client_frames('{"op": "ping", "commId": "c"}', max_bytes=100)
+frames = [messages.parse_client_frame({"op": "ping", "commId": "c"})]
 messages.warm_up()
 unbuilt = sorted({model.__name__ for model in models(WireModel) if not model.__pydantic_complete__} - {"Message", "Record"})
 foreign = sorted({"tornado", "jupyter_server", "keyring", "zmq"} & set(sys.modules))

@@ -9,21 +9,19 @@ import sys
 
 import pytest
 
-from hdsp_agent.errors import InvalidInput, NotFound
+from hdsp_agent.errors import NotFound
 from hdsp_agent.messages import CellId, JsonObject, OutputDetail
 from hdsp_agent.notebooks import (
     NotebookSnapshot,
     OutputSummary,
     bounded_outputs,
-    cells_between,
-    execution_order,
     snapshot_of,
     without_escapes,
 )
 from tests.parsed_json import parsed
 
 from ..timing import processor_time
-from .odd_notebooks import ODD_NOTEBOOKS, code, notebook, text_cell
+from .odd_notebooks import ODD_NOTEBOOKS, code, notebook
 
 
 def seen(of: JsonObject, outputs: OutputDetail = "none") -> NotebookSnapshot:
@@ -60,22 +58,6 @@ def test_a_cell_is_found_by_its_id_or_said_not_to_be_there() -> None:
     assert snapshot.cell(CellId("cell-1")).source == "b" and snapshot.index(CellId("cell-1")) == 1
     with pytest.raises(NotFound, match=r"a\.ipynb has no cell nowhere"):
         snapshot.cell(CellId("nowhere"))
-
-
-def test_cells_are_chosen_by_number_or_id() -> None:
-    snapshot = seen(notebook(*(code(str(number)) for number in range(4))))
-    assert [cell.source for cell in cells_between(snapshot, 2, 3)] == ["1", "2"]
-    assert [cell.source for cell in cells_between(snapshot, CellId("cell-2"))] == ["2", "3"]
-    assert [cell.source for cell in cells_between(snapshot, last=1)] == ["0"]
-    assert cells_between(snapshot, 3, 2) == () and cells_between(seen(notebook())) == ()
-    for wrong in (0, 5):
-        with pytest.raises(InvalidInput, match="4 cells"):
-            cells_between(snapshot, wrong)
-
-
-def test_the_order_of_execution_is_that_of_the_counts() -> None:
-    cells = seen(notebook(code("a", count=7), code("b"), text_cell("t"), code("c", count=2))).cells
-    assert execution_order(cells) == ("cell-3", "cell-0")
 
 
 # ---- outputs

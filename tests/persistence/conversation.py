@@ -10,7 +10,7 @@ from hdsp_agent.persistence._records import ApiRecord, ApiRole, estimated_tokens
 from hdsp_agent.persistence.marks._marks import Mark, parse_mark
 from hdsp_agent.persistence.marks._message_manager import MessageManager
 from hdsp_agent.persistence.marks._replay import MarkReplay
-from hdsp_agent.persistence.marks._tool_pairs import whole_pairs
+from tests.persistence.effective_history import whole_pairs
 
 T = TypeVar("T")
 

@@ -14,11 +14,10 @@ from hdsp_agent.persistence import (
     ApiRecord,
     FileStore,
     TaskStore,
-    effective_api,
     effective_ui,
 )
 from hdsp_agent.persistence.exchange._import import TaskImportReport, import_tasks
-from hdsp_agent.persistence.marks._tool_pairs import whole_pairs
+from tests.persistence.effective_history import effective_api, whole_pairs
 
 SAMPLES = Path(__file__).parent / "samples"
 ROO, ROO_CHILD = TaskId("11111111-aaaa-4aaa-8aaa-000000000001"), TaskId("11111111-aaaa-4aaa-8aaa-000000000002")

@@ -26,13 +26,12 @@ from hdsp_agent.persistence import (
     SummaryDraft,
     TaskLog,
     ToolDraft,
-    effective_api,
     effective_ui,
 )
 from hdsp_agent.persistence.exchange._export import ExportFormat, export_task, render_task
 from hdsp_agent.persistence.exchange._import import import_tasks
-from hdsp_agent.persistence.exchange._roo_layout import roo_messages
 from tests.messages.vocabulary_samples import node
+from tests.persistence.effective_history import effective_api, roo_messages
 
 from .conversation import Conversation, text_of
 

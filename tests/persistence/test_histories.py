@@ -15,12 +15,11 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from hdsp_agent.errors import Conflict, InvalidInput, NotFound
 from hdsp_agent.messages import ApiMessage, ClineMessage
 from hdsp_agent.persistence._records import ApiRecord
-from hdsp_agent.persistence.exchange._roo_layout import roo_messages
 from hdsp_agent.persistence.marks._forks import fork_at
-from hdsp_agent.persistence.marks._histories import effective_api, effective_ui, visible_api
+from hdsp_agent.persistence.marks._histories import effective_ui
 from hdsp_agent.persistence.marks._marks import CondenseMark, Mark, TruncateMark, truncation_text
 from hdsp_agent.persistence.marks._replay import replay
-from hdsp_agent.persistence.marks._tool_pairs import whole_pairs
+from tests.persistence.effective_history import effective_api, roo_messages, visible_api, whole_pairs
 
 from ..timing import lines_run
 from .conversation import Conversation, text_of

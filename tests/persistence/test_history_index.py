@@ -56,14 +56,12 @@ async def test_half_surrogates_and_numbers_that_are_none_do_no_harm(tmp_path: Pa
         assert await index.get("\ud800") is None
 
 
-async def test_renaming_and_favourites(tmp_path: Path) -> None:
+async def test_a_title_is_kept_and_found(tmp_path: Path) -> None:
     async with history(tmp_path) as index:
         await index.upsert(task("t", task="원래 요청"), text="대화")
         assert (await index.rename("t", "  매출\n분석 ")).title == "매출 분석"
         assert await found(index, "매출", sort="mostRelevant") == ["t"]
-        assert (await index.toggle_favorite("t")).is_favorited is True
         assert (await index.upsert(task("t", task="원래 요청", ts=9))).title == "매출 분석"
-        assert (await index.toggle_favorite("t")).is_favorited is False
         assert (await index.rename("t", " ")).title is None
         assert await found(index, "매출") == []
         assert await found(index, "대화") == ["t"]
@@ -71,7 +69,7 @@ async def test_renaming_and_favourites(tmp_path: Path) -> None:
 
 async def test_an_unknown_task_is_named(tmp_path: Path) -> None:
     async with history(tmp_path) as index:
-        for action in (index.delete, index.costs, index.toggle_favorite, lambda task_id: index.rename(task_id, "x")):
+        for action in (index.delete, index.costs, lambda task_id: index.rename(task_id, "x")):
             with pytest.raises(UnknownTask, match="nobody"):
                 await action("nobody")
 
@@ -273,7 +271,7 @@ async def test_nothing_blocks_the_event_loop(tmp_path: Path) -> None:
             async with history(tmp_path) as neighbour:
                 await neighbour.delete("w1")
                 await eventually(lambda: _removal(changes))
-            await index.toggle_favorite("t1")
+            await index.rename("t1", "x")
             await index.costs("t1")
 
 

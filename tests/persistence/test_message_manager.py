@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from hdsp_agent.errors import Conflict, InvalidInput, NotFound, StorageUnavailable
+from hdsp_agent.persistence import INTERRUPTED
 from hdsp_agent.persistence.marks._marks import Mark
 from hdsp_agent.persistence.marks._spans import SpanSet
-from hdsp_agent.persistence.marks._tool_pairs import INTERRUPTED, whole_pairs
+from tests.persistence.effective_history import whole_pairs
 
 from .conversation import Conversation
 
@@ -93,18 +94,7 @@ async def test_a_rewind_that_takes_nothing_writes_nothing() -> None:
     conversation, _ = talk(1)
     last = conversation.say("done", say="completion_result")
     assert await conversation.manager.rewind_to_timestamp(last, include_target_message=True) is None
-    assert await conversation.manager.rewind_to_index(9) is None
     assert conversation.lines == []
-
-
-async def test_a_rewind_to_an_index_keeps_that_many_messages() -> None:
-    conversation, asked = talk(3)
-    await conversation.manager.rewind_to_timestamp(asked[1])
-    conversation.ask("q2'")
-    await conversation.manager.rewind_to_index(2)
-    assert await conversation.seen() == ["q1", "a1"]
-    with pytest.raises(InvalidInput):
-        await conversation.manager.rewind_to_index(-1)
 
 
 async def test_a_rewind_that_cannot_be_written_has_not_happened(monkeypatch: pytest.MonkeyPatch) -> None:

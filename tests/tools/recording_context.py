@@ -158,7 +158,6 @@ class RecordingContext:
         ask: ApprovalAsk,
         text: str,
         *,
-        ts: int | None = None,
         proposal: Proposal | None = None,
         meanwhile: Callable[[], Awaitable[None]] | None = None,
         progress: ProgressStatus | None = None,

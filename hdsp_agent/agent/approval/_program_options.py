@@ -14,7 +14,7 @@ from typing import Final
 
 from ._program_languages import awk_danger, json_danger, sed_danger
 
-__all__ = ["dangerous_argument", "takes_dangerous_options"]
+__all__ = ["dangerous_argument"]
 
 
 @dataclass(frozen=True)
@@ -224,11 +224,6 @@ _PROGRAMS: Final[dict[str, _Program]] = {
         judge=_unusual_for_curl,
     ),
 }  # fmt: skip
-
-
-def takes_dangerous_options(name: str) -> bool:
-    """Whether the program has arguments with which it does more, so that one that cannot be told is a danger."""
-    return name in _PROGRAMS or name == "git"
 
 
 def dangerous_argument(name: str, words: Sequence[str]) -> str | None:

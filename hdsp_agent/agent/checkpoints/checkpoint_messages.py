@@ -27,7 +27,7 @@ class CheckpointMessages:
         self._last: ClineMessage | None = None
 
     async def put(self, checkpoint: CheckpointRecord, changed_since: ChangedSince, duration_ms: int) -> None:
-        """The agent is about to do something; this is the moment before, which took so long to save. ``changed_since`` counts
+        """The agent is about to do something; this is the checkpoint before, which took so long to save. ``changed_since`` counts
         what is new in it."""
         last = await self._last_row()
         if last is not None and last.text == checkpoint.commit:

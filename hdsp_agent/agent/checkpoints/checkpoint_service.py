@@ -139,7 +139,7 @@ class CheckpointService:
         """Raise Conflict if a restore that was cut short waits for a decision: until then nothing else is brought back."""
         if await (await self.timeline(folder)).interrupted() is not None:
             raise Conflict(
-                "This folder was being brought back to an earlier moment when the server was stopped, and nobody has said yet "
+                "This folder was being restored to an earlier checkpoint when the server was stopped, and nobody has said yet "
                 "what becomes of that. Decide it in the time line, or in a conversation here when it asks, then try again.",
                 why="cut_short",
             )
@@ -440,7 +440,7 @@ class CheckpointService:
         going, gone = await self._going_back(record, parts)
         if gone and not (parts.files or parts.notebooks or parts.variables):
             raise NotFound(
-                "The conversation of this moment was deleted, so it cannot go back.",
+                "The conversation of this checkpoint was deleted, so it cannot go back.",
                 task=record.task_id,
                 why="conversation_deleted",
             )

@@ -51,7 +51,7 @@ class NotebookMetadata:
 
 
 async def _ran(line: Timeline, record: CheckpointRecord) -> list[tuple[str, str]]:
-    """The notebooks' cells that ran since the moment before."""
+    """The notebooks' cells that ran since the checkpoint before."""
     if line.variables is None:
         return []
     load = line.variables.store.load

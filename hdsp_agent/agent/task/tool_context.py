@@ -125,7 +125,6 @@ class CallContext:
         ask: ApprovalAsk,
         text: str,
         *,
-        ts: int | None = None,
         proposal: Proposal | None = None,
         meanwhile: Callable[[], Awaitable[None]] | None = None,
         progress: ProgressStatus | None = None,
@@ -138,7 +137,7 @@ class CallContext:
         decision = await self._decided(action)
         if decision.verdict == "deny":
             raise ToolFailed(f"This is not allowed here: {decision.reason}")
-        at = self._question_at(ask, ts)
+        at = self._question_at(ask)
         protected = True if "write_protected" in action.risks else None
         if decision.verdict == "approve" and not state.asks_everything:
             at = self.approved_at = await state.dialogue.tell_approved(
@@ -272,9 +271,9 @@ class CallContext:
         """What was kept."""
         return await self._state.conversation.log.read_artifact(name)
 
-    def _question_at(self, ask: ClineAsk, ts: int | None) -> int | None:
+    def _question_at(self, ask: ClineAsk) -> int | None:
         """The time of the question that the arguments showed while they streamed; it becomes whole once."""
-        if ts is not None or ask != "tool":
-            return ts
+        if ask != "tool":
+            return None
         shown, self._shown_at = self._shown_at, None
         return shown

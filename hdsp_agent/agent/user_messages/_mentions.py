@@ -199,7 +199,6 @@ class _Named(CallContext):
         ask: ApprovalAsk,
         text: str,
         *,
-        ts: int | None = None,
         proposal: Proposal | None = None,
         meanwhile: Callable[[], Awaitable[None]] | None = None,
         progress: ProgressStatus | None = None,

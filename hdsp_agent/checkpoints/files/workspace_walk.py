@@ -430,7 +430,7 @@ class WorkspaceWalk:
 
 
 def _leave_out(name: bytes, found: Folder) -> None:
-    """Files of a moment, which belong to a save or a restore that is under way."""
+    """Files of a checkpoint, which belong to a save or a restore that is under way."""
     if name.startswith(RESTORE_PREFIX) or (name.startswith(b".~") and name[2:] in found.files):
         del found.files[name]
     elif name == b".git":

@@ -108,7 +108,7 @@ def plan_cell(current: NotebookState, target: NotebookState, cell_id: str, *, ma
         now = pairs.get(then) if then is not None else None
     if then is None and not (may_go and now is not None):
         raise NotFound(
-            f"The notebook had no cell {cell_id} at that moment. Choose another checkpoint.",
+            f"The notebook had no cell {cell_id} at that checkpoint. Choose another checkpoint.",
             cell=cell_id,
             why="no_such_cell",
         )

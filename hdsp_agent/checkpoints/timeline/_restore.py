@@ -1,4 +1,4 @@
-"""Bringing the parts of a moment back: files, notebooks, variables, conversation, all of them or none.
+"""Bringing the parts of a checkpoint back: files, notebooks, variables, conversation, all of them or none.
 
 The line that says a restore began is on the disk before the first change, with all that is needed for the way back. When a
 part fails, or a crash left the line without an end, the way back is taken in the opposite order.

@@ -31,7 +31,7 @@ _FOR_GOOD: Final = (NotFound, Unsupported)
 
 @dataclass(frozen=True)
 class RestoreSelection:
-    """What a person chose: of which moment, and which parts."""
+    """What a person chose: of which checkpoint, and which parts."""
 
     target: CheckpointRecord
     parts: Parts
@@ -44,7 +44,7 @@ class RestoreSelection:
     leave: Sequence[str] = ()
     undo_of: OperationRecord | None = None
     without: tuple[tuple[str, HdspAgentError], ...] = ()
-    """Notebooks that were asked for and are not in this moment, and why."""
+    """Notebooks that were asked for and are not in this checkpoint, and why."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class RestorePlanner:
         self._paths = paths
 
     async def to_checkpoint(self, target: CheckpointRecord, parts: Parts, leave: Sequence[str]) -> RestoreSelection:
-        """What of a moment these parts are."""
+        """What of a checkpoint these parts are."""
         chosen = parts.path if parts.path is not None and is_notebook(parts.path) else None
         notebooks: dict[str, StateId | NotebookState] = {}
         places = await self._places(kept.path for kept in target.notebooks)

@@ -185,7 +185,7 @@ class Timeline:
         return found
 
     async def pointed(self, record: CheckpointRecord, files: Sequence[str]) -> None:
-        """These files say now what ``pointers`` told of this moment. That is the agent's work, and no row of its own."""
+        """These files say now what ``pointers`` told of this checkpoint. That is the agent's work, and no row of its own."""
 
         async def work() -> None:
             async with self._door:
@@ -234,7 +234,7 @@ class Timeline:
         conversation: ConversationPart | None = None,
         leave: Sequence[str] = (),
     ) -> RestoreResult:
-        """Bring these parts of a moment (its id, or its commit) back: all of them or none. ``leave`` are files of the
+        """Bring these parts of a checkpoint (its id, or its commit) back: all of them or none. ``leave`` are files of the
         workspace, notebooks among them, that stay as they are."""
 
         async def work() -> RestoreResult:

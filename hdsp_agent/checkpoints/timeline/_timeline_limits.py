@@ -16,7 +16,7 @@ class TimelineLimits:
     notebook_output_bytes: int = 20_000_000
     """The same for all outputs of a notebook, the first cells first."""
     notebook_seconds: float = 10.0
-    """How long to wait for a notebook; a tab that is silent longer is left out of the moment."""
+    """How long to wait for a notebook; a tab that is silent longer is left out of the checkpoint."""
     variables_seconds: float = 30.0
     """How long to wait for a kernel that is idle."""
     busy_seconds: float = 2.0

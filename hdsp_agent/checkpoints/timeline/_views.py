@@ -58,7 +58,7 @@ class CheckpointView(WireModel):
     here: bool = False
     """Whether the workspace was last known to be in this state."""
     same_files: bool = False
-    """Whether no file differs from the moment before."""
+    """Whether no file differs from the checkpoint before."""
     changed: Changed | None = None
     """How much does; absent where that was not counted."""
     already: bool = False

@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .._amounts import bytes_text, count_text, moment_text
+from .._amounts import bytes_text, count_text, time_text
 from .._columns import table
 from .._command import CliCommand, ExitCode
 from .._home import existing
@@ -65,7 +65,7 @@ def _list(terminal: Terminal, found: list[BackupInfo]) -> None:
     from ...persistence import parse_iso_time
 
     rows = [
-        (moment_text(parse_iso_time(info.created_at)), count_text(info.tasks), bytes_text(info.size), str(info.path))
+        (time_text(parse_iso_time(info.created_at)), count_text(info.tasks), bytes_text(info.size), str(info.path))
         for info in found
     ]
     terminal.lines(table(("MADE", "TASKS", "SIZE", "ARCHIVE"), rows, right=frozenset({1, 2})))

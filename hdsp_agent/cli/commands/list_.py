@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from .._amounts import count_text, moment_text
+from .._amounts import count_text, time_text
 from .._audit_log import record_access
 from .._columns import one_line, table
 from .._command import CliCommand, ExitCode
@@ -99,8 +99,8 @@ def _query(options: Namespace) -> HistoryQuery:
     )
 
 
-def _milliseconds(moment: datetime | None) -> int | None:
-    return None if moment is None else int(moment.timestamp() * 1000)
+def _milliseconds(time: datetime | None) -> int | None:
+    return None if time is None else int(time.timestamp() * 1000)
 
 
 def _document(hit: HistoryHit) -> dict[str, object]:
@@ -112,7 +112,7 @@ def _document(hit: HistoryHit) -> dict[str, object]:
 
 def _row(short_id: str, hit: HistoryHit) -> tuple[str, ...]:
     item = hit.item
-    when = moment_text(datetime.fromtimestamp(item.ts / 1000, tz=UTC)) if 0 < item.ts < 2**47 else "-"
+    when = time_text(datetime.fromtimestamp(item.ts / 1000, tz=UTC)) if 0 < item.ts < 2**47 else "-"
     said = one_line(item.title or item.task)
     if hit.snippet is not None and hit.snippet.field == "text":
         said = f"{said} | {one_line(hit.snippet.text)}"

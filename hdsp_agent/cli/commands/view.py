@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from .._amounts import count_text, duration_text, moment_text
+from .._amounts import count_text, duration_text, time_text
 from .._audit_log import record_access
 from .._columns import cut, one_line
 from .._command import CliCommand, ExitCode
@@ -166,9 +166,9 @@ async def _overview(terminal: Terminal, reader: TaskReader, limit: int) -> None:
         if value:
             text = cut(one_line(value), _LINE)
             terminal.line(f"{name}: {terminal.paint(text, colour) if colour else text}")
-    terminal.line(f"Started: {moment_text(begun)}")
+    terminal.line(f"Started: {time_text(begun)}")
     if ended is not None:
-        terminal.line(f"Completed: {moment_text(ended)}")
+        terminal.line(f"Completed: {time_text(ended)}")
     if seconds is not None:
         terminal.line(f"Duration: {duration_text(seconds)}")
     terminal.line()

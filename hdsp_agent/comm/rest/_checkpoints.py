@@ -118,7 +118,7 @@ class CheckpointDiffHandler(_CheckpointsBase):
         query=CheckpointDiffQuery,
     )
     async def get(self, checkpoint: str, *, query: CheckpointDiffQuery) -> CheckpointDiff:
-        """By default against the moment before."""
+        """By default against the checkpoint before."""
         folder, checkpoints = await self.access.at(self.place(query))
         return await checkpoints.diff(folder, checkpoint, query.against, only=query.only, with_content=query.content)
 
@@ -143,7 +143,7 @@ class CheckpointExportHandler(_CheckpointsBase):
     """`GET checkpoints/{checkpoint}/export`"""
 
     @download(
-        "A moment's files as a zip, or it and those before it as a git repository in a zip",
+        "A checkpoint's files as a zip, or it and those before it as a git repository in a zip",
         media_types=("application/zip",),
         query=ExportCheckpointQuery,
     )

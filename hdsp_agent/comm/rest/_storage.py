@@ -24,7 +24,7 @@ class StatisticsHandler(RestHandler):
         # Tasks that name nobody belong to whom the server belongs.
         users = (owner, "") if owner == storage.person else (owner,)
         store = await storage.store()
-        since, until = _moment("since", query.since), _moment("until", query.until)
+        since, until = _time("since", query.since), _time("until", query.until)
         found = Statistics()
         for user in users:
             _add(found, await statistics(store, user=user, since=since, until=until, status=query.status))
@@ -114,7 +114,7 @@ def _view(totals: Totals) -> TotalsView:
     )
 
 
-def _moment(field: str, milliseconds: int | None) -> datetime | None:
+def _time(field: str, milliseconds: int | None) -> datetime | None:
     if milliseconds is None:
         return None
     try:

@@ -7,7 +7,7 @@ from ._executor import Executor
 from ._images import ImageLimits, ModelImage, images_of
 from ._output_collector import OutputCollector
 from ._ports import KernelInfo, KernelPort, KernelSession, KernelSpec
-from ._run import CellRun, CellRunSpec, EndReason, Keep, Run, RunError, RunId, RunListener
+from ._run import CellRun, CellRunSpec, Keep, Run, RunError, RunId, RunListener
 from ._run_limits import RunLimits
 from ._transport import Transport
 from ._variable_inspection import InspectionLimits, Variable, VariablesReport
@@ -15,7 +15,6 @@ from ._variable_inspection import InspectionLimits, Variable, VariablesReport
 __all__ = [
     "CellRun",
     "CellRunSpec",
-    "EndReason",
     "Executor",
     "ImageLimits",
     "InspectionLimits",

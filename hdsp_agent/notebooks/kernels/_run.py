@@ -134,12 +134,6 @@ class Run:
         """The cell that runs, or the next to run."""
         return next((cell for cell in self.cells if not cell.ended), None)
 
-    @property
-    def silent_seconds(self) -> float:
-        """How long the running cell has said nothing; 0 when none runs."""
-        cell = self.current
-        return time.monotonic() - cell.last_output if cell and cell.state == "running" else 0.0
-
     async def wait(self, seconds: float | None = None) -> bool:
         """Wait until it has ended, or so long; whether it has ended. May be called again and again."""
         if self.done:

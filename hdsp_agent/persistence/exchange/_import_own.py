@@ -263,8 +263,8 @@ def _raw_form(form: LineForm[T]) -> LineForm[JsonObject]:
 
 
 def _milliseconds(text: JsonValue) -> int | None:
-    moment = parse_iso_time(text) if isinstance(text, str) else None
-    return None if moment is None else int(moment.timestamp() * 1000)
+    time = parse_iso_time(text) if isinstance(text, str) else None
+    return None if time is None else int(time.timestamp() * 1000)
 
 
 def _renumbered(mark: Mark, seqs: Sequence[int]) -> Mark:

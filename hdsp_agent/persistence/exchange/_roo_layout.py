@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...messages import ApiMessage
 from .._records import ApiRecord, ApiRole
 from ..marks._histories import marker_record
-from ..marks._marks import AnyMark, CondenseMark, FoldMark, TruncateMark
-from ..marks._replay import HistoryView, Marker, replay, tells_of
+from ..marks._marks import CondenseMark, FoldMark, TruncateMark
+from ..marks._replay import HistoryView, Marker, tells_of
 from ..marks._spans import SpanSet
 
-__all__ = ["RooHead", "RooLine", "roo_lines", "roo_message", "roo_messages"]
+__all__ = ["RooHead", "RooLine", "roo_lines", "roo_message"]
 
 
 class RooHead(NamedTuple):
@@ -39,17 +39,12 @@ class RooLine:
     truncation_parent: str | None = None
 
 
-def roo_messages(api: Sequence[ApiRecord], marks: Iterable[AnyMark]) -> list[ApiMessage]:
-    """The messages with ``condenseParent``, ``truncationParent``, summaries and markers where Roo Code would have them.
-
-    Roo Code reads from the last summary on, so what a summary covers stands before it and what it spares after it.
-    """
-    records = {record.seq: record for record in api}
-    return [roo_message(line, records.get(line.head.seq)) for line in roo_lines(map(RooHead.of, api), replay(marks))]
-
-
 def roo_lines(heads: Iterable[RooHead], view: HistoryView) -> list[RooLine]:
-    """The same without the messages themselves, so that a long task can be written piece by piece."""
+    """The lines with ``condenseParent``, ``truncationParent``, summaries and markers where Roo Code would have them.
+
+    Roo Code reads from the last summary on, so what a summary covers stands before it and what it spares after it. The
+    messages themselves are not here, so that a long task can be written piece by piece.
+    """
     condenses = {mark.summary_seq for mark in view.condenses}
     present = view.api.membership()
     kept = {

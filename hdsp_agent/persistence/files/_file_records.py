@@ -81,11 +81,6 @@ class FileRecords(Generic[T]):
         return next(reversed(self._recent), 0)
 
     @property
-    def newest_record(self) -> T | None:
-        """The newest record remembered."""
-        return next(reversed(self._recent.values()), None)
-
-    @property
     def recent(self) -> Collection[T]:
         """The records remembered, oldest first."""
         return self._recent.values()

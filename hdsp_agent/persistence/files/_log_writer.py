@@ -24,7 +24,7 @@ from typing import Final
 from ..._private_files import storage_error
 from ...append_log.appender import Appender
 from ...errors import StorageUnavailable
-from .._pending_lines import MAX_PENDING_BYTES, PendingLines
+from .._pending_lines import MAX_PENDING_BYTES, PendingLine, PendingLines, WrittenLog, stopped_store
 
 __all__ = ["LogFile", "LogWriter"]
 
@@ -32,28 +32,17 @@ MAX_OPEN_FILES: Final = 256
 _SYNC_THREADS: Final = 8
 
 
-class LogFile:
-    """A log in the writer's care. ``paused`` says why it cannot be written just now; the next line tries again.
-
-    ``accepted`` counts the lines acknowledged and those on their way; a refusal takes back the latter.
-    """
+class LogFile(WrittenLog):
+    """A file in the writer's care."""
 
     def __init__(self, path: Path) -> None:
-        self.paused: StorageUnavailable | None = None
-        self.attempt = 0
-        self.acknowledged = 0
-        self.outstanding = 0
+        super().__init__()
         self._in_thread = _ThreadSide(path)
 
     @property
     def path(self) -> Path:
         """Where the file is."""
         return self._in_thread.appender.path
-
-    @property
-    def accepted(self) -> int:
-        """How many lines precede the next one."""
-        return self.acknowledged + self.outstanding
 
 
 class _ThreadSide:
@@ -73,15 +62,12 @@ class _ThreadSide:
         return bool(takes_back or self.waiting or self.refused_behind or any(line.durable for line in lines))
 
 
-@dataclass(slots=True)
-class _Line:
-    log: LogFile
-    file: _ThreadSide
-    data: bytes
-    durable: bool
-    attempt: int
-    acknowledged: asyncio.Future[None]
-    on_success: Callable[[], None] | None
+class _Line(PendingLine[LogFile]):
+    __slots__ = ()
+
+    @property
+    def file(self) -> _ThreadSide:
+        return self.log._in_thread
 
 
 @dataclass(slots=True)
@@ -142,16 +128,11 @@ class LogWriter:
         ``on_success`` is called on the event loop even if nobody waits for the future any more.
         """
         if self._stopped:
-            raise StorageUnavailable(
-                f"Could not write {log.path}: the store was stopped. Nothing was changed. Try again when it runs.",
-                path=str(log.path),
-                action="write",
-                reason="stopped",
-            )
+            raise stopped_store(log.path)
         acknowledged: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._pending.add(data)
-        log.outstanding += bool(data)
-        self._put(_Line(log, log._in_thread, data, durable, log.attempt, acknowledged, on_success))
+        line = _Line(log, data, durable, log.attempt, acknowledged, on_success)
+        self._pending.add(line)
+        self._put(line)
         return acknowledged
 
     async def close_file(self, log: LogFile) -> None:
@@ -178,27 +159,6 @@ class LogWriter:
             self._thread = threading.Thread(target=self._run, name="hdsp-agent log writer", daemon=True)
             self._thread.start()
 
-    def _deliver(self, outcomes: list[_Outcome]) -> None:
-        for line, error in outcomes:
-            self._pending.remove(line.data)
-            log, acknowledged = line.log, line.acknowledged
-            if error is None:
-                log.paused = None
-                log.acknowledged += bool(line.data)
-                log.outstanding -= bool(line.data)
-                if line.on_success is not None:
-                    line.on_success()
-                if not acknowledged.done():
-                    acknowledged.set_result(None)
-                continue
-            log.paused = error
-            if line.attempt == log.attempt:
-                log.attempt += 1
-                log.outstanding = 0
-            if not acknowledged.done():
-                acknowledged.set_exception(error)
-        self._pending.make_room()
-
     def _run(self) -> None:
         stop: _Stop | None = None
         while stop is None or self._files.busy:
@@ -220,7 +180,7 @@ class LogWriter:
             for file, batch in lines.items():
                 self._files.write(file, batch, outcomes)
             for loop, told in outcomes.by_loop.items():
-                _on_loop(loop, self._deliver, told)
+                _on_loop(loop, self._pending.deliver, told)
             self._files.close_as_asked()
         self._files.end()
         _on_loop(stop.stopped.get_loop(), _done, stop.stopped)

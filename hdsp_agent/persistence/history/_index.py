@@ -151,17 +151,6 @@ class HistoryIndex:
             lambda connection: change_entry(connection, task_id, lambda _: {"title": tidied}, writer=self._writer)
         )
 
-    async def toggle_favorite(self, task_id: str) -> HistoryItem:
-        """Make a task a favourite, or an ordinary one again."""
-        return await self._database.write(
-            lambda connection: change_entry(
-                connection,
-                task_id,
-                lambda entry: {"isFavorited": not entry.get("isFavorited", False)},
-                writer=self._writer,
-            )
-        )
-
     async def delete(self, task_id: str) -> list[str]:
         """Take a task and all its subtasks out of the history; the ids whose folders are to go."""
         return await self._database.write(lambda connection: remove_family(connection, task_id, writer=self._writer))

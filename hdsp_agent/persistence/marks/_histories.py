@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -12,10 +11,8 @@ from ...messages import ClineMessage
 from .._records import ApiRecord, estimated_tokens
 from ._marks import AnyMark, truncation_text
 from ._replay import HistoryView, Marker, replay
-from ._spans import OPEN
-from ._tool_pairs import whole_pairs
 
-__all__ = ["effective_api", "effective_ui", "in_force", "marker_record", "unrewound_api", "visible_api", "visible_ui"]
+__all__ = ["effective_ui", "in_force", "marker_record", "unrewound_api", "visible_ui"]
 
 
 def effective_ui(ui: Sequence[ClineMessage], marks: Iterable[AnyMark]) -> list[ClineMessage]:
@@ -23,34 +20,11 @@ def effective_ui(ui: Sequence[ClineMessage], marks: Iterable[AnyMark]) -> list[C
     return visible_ui(ui, replay(marks))
 
 
-def effective_api(api: Sequence[ApiRecord], marks: Iterable[AnyMark]) -> list[ApiRecord]:
-    """The messages the model is sent: paired, in order, with at most one summary.
-
-    Markers of truncations, and answers put in for tool calls that have none, are in no log: their ``seq`` is 0.
-    """
-    return list(whole_pairs(visible_api(api, replay(marks))))
-
-
 def visible_ui(ui: Iterable[ClineMessage], view: HistoryView) -> list[ClineMessage]:
     """The messages of the log that a view shows, each as its last line says."""
     visible = view.visible_ui.membership()
     latest = {message.ts: message for message in ui}
     return [message for ts, message in latest.items() if visible(ts)]
-
-
-def visible_api(api: Sequence[ApiRecord], view: HistoryView) -> Iterator[ApiRecord]:
-    """The records of the log, which is in order of ``seq``, that a view shows, and the markers; calls may lack answers."""
-    seqs = [record.seq for record in api]
-
-    def parts() -> Iterator[ApiRecord | Marker]:
-        for piece in view.api_pieces():
-            if isinstance(piece, Marker):
-                yield piece
-            else:
-                end = len(seqs) if piece.last == OPEN else bisect_left(seqs, piece.last + 1)
-                yield from api[bisect_left(seqs, piece.first) : end]
-
-    return in_force(parts(), view)
 
 
 def in_force(parts: Iterable[ApiRecord | Marker], view: HistoryView) -> Iterator[ApiRecord]:

@@ -109,7 +109,10 @@ class MessageManager:
 
     async def first_ts(self) -> int | None:
         """The time of the first message a person sees."""
-        return await self._ts_at(0)
+        for span in self.view.visible_ui.items:
+            if page := await self._log.ui_between(span.first, span.last, limit=1, newest=False):
+                return page[0].ts
+        return None
 
     async def api_history(self) -> list[ApiRecord]:
         """The messages of the log that the model is sent; what is hidden is not read.
@@ -241,14 +244,6 @@ class MessageManager:
         async with self._changing:
             await self._check_visible(ts)
             return self._foresee(await self._rewind_mark(ts, ts + 1 if include_target_message else ts))
-
-    async def rewind_to_index(self, index: int) -> RewindMark | None:
-        """Keep the first ``index`` messages a person sees; None if there are no more."""
-        if index < 0:
-            raise InvalidInput(f"A conversation has no message number {index}.", field="index", index=index)
-        async with self._changing:
-            ts = await self._ts_at(index)
-            return None if ts is None else await self._put(await self._rewind_mark(ts, ts))
 
     async def edit_cutoff(self, ts: int) -> int:
         """Where an edit of the message ``ts`` begins: at the person's message it belongs to, or at the very first."""
@@ -409,16 +404,6 @@ class MessageManager:
     def _ui_end(self) -> int:
         # An event that a crash kept from the log goes with a rewind like one that reached it.
         return max(self._log.last_ui_ts, self._replay.last_event_ts)
-
-    async def _ts_at(self, index: int) -> int | None:
-        for span in self.view.visible_ui.items:
-            first = span.first
-            while page := await self._log.ui_between(first, span.last, limit=_PAGE, newest=False):
-                if index < len(page):
-                    return page[index].ts
-                index -= len(page)
-                first = page[-1].ts + 1
-        return None
 
     async def _visible_api(self) -> Iterator[ApiRecord]:
         view = self.view

@@ -22,9 +22,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, Generic, TypeVar
 
-from ...errors import Conflict, HdspAgentError, StorageUnavailable
+from ...errors import Conflict, HdspAgentError
 from ...messages import TaskId
-from .._pending_lines import MAX_PENDING_BYTES, PendingLines
+from .._pending_lines import MAX_PENDING_BYTES, PendingLine, PendingLines, WrittenLog, stopped_store
 from .._records import Stream
 from ..files._database_file import FileIdentity, file_identity, is_busy
 from ..files._file_records import API_FORM, MARKS_FORM, SUMMARIES_FORM, TOOLS_FORM, UI_FORM
@@ -49,14 +49,11 @@ _KEYS: Final[dict[Stream, re.Pattern[bytes]]] = {
 }
 
 
-class TaskTable:
+class TaskTable(WrittenLog):
     """The rows of one stream of a task that this process holds; the same to the database as ``LogFile`` to a file."""
 
     def __init__(self, task_id: TaskId, number: int, token: str, stream: Stream) -> None:
-        self.paused: StorageUnavailable | None = None
-        self.attempt = 0
-        self.acknowledged = 0
-        self.outstanding = 0
+        super().__init__()
         self.task_id: Final = task_id
         self._number = number
         self._token = token
@@ -68,11 +65,6 @@ class TaskTable:
         )
         self.refused_attempt = -1
         self.refusal: HdspAgentError | None = None
-
-    @property
-    def accepted(self) -> int:
-        """How many lines precede the next one."""
-        return self.acknowledged + self.outstanding
 
     def insert(self, connection: sqlite3.Connection, line: bytes) -> None:
         """Add the line. In the writer's thread."""
@@ -87,24 +79,18 @@ class TaskTable:
             )
 
 
-@dataclass(slots=True)
-class _Line:
-    table: TaskTable
-    data: bytes
-    durable: bool
-    attempt: int
-    acknowledged: asyncio.Future[None]
-    on_success: Callable[[], None] | None
+class _Line(PendingLine[TaskTable]):
+    __slots__ = ()
 
     @property
     def task_id(self) -> TaskId | None:
-        return self.table.task_id
+        return self.log.task_id
 
     def perform(self, connection: sqlite3.Connection) -> None:
-        if self.attempt <= self.table.refused_attempt and self.table.refusal is not None:
-            raise self.table.refusal
+        if self.attempt <= self.log.refused_attempt and self.log.refusal is not None:
+            raise self.log.refusal
         if self.data:
-            self.table.insert(connection, self.data)
+            self.log.insert(connection, self.data)
         else:
             connection.execute(_TRY_WRITING)
 
@@ -198,9 +184,9 @@ class TaskRowWriter:
         ``on_success`` is called on the event loop even if nobody waits for the future any more.
         """
         acknowledged: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._put(_Line(log, data, durable, log.attempt, acknowledged, on_success))
-        self._pending.add(data)
-        log.outstanding += bool(data)
+        line = _Line(log, data, durable, log.attempt, acknowledged, on_success)
+        self._put(line)
+        self._pending.add(line)
         return acknowledged
 
     def submit(self, work: Work[T], *, task_id: TaskId | None = None, durable: bool = False) -> Future[T]:
@@ -239,38 +225,13 @@ class TaskRowWriter:
 
     def _put(self, job: _Line | _Work[T] | _Passed | _Stop) -> None:
         if self._stopped:
-            path = self._database.path
-            raise StorageUnavailable(
-                f"Could not write {path}: the store was stopped. Nothing was changed. Try again when it runs.",
-                path=str(path), action="write", reason="stopped",
-            )  # fmt: skip
+            raise stopped_store(self._database.path)
         self._work.put(job)  # type: ignore[arg-type]  # the queue does not ask what the work returns
         if self._thread is None:
             with self._starting:
                 if self._thread is None:
                     self._thread = threading.Thread(target=self._run, name="hdsp-agent task writer", daemon=True)
                     self._thread.start()
-
-    def _deliver(self, outcomes: list[_Outcome]) -> None:
-        for line, error in outcomes:
-            self._pending.remove(line.data)
-            log, acknowledged = line.table, line.acknowledged
-            if error is None:
-                log.paused = None
-                log.acknowledged += bool(line.data)
-                log.outstanding -= bool(line.data)
-                if line.on_success is not None:
-                    line.on_success()
-                if not acknowledged.done():
-                    acknowledged.set_result(None)
-                continue
-            log.paused = error if isinstance(error, StorageUnavailable) else None
-            if line.attempt == log.attempt:
-                log.attempt += 1
-                log.outstanding = 0
-            if not acknowledged.done():
-                acknowledged.set_exception(error)
-        self._pending.make_room()
 
     # What follows runs in the writer's thread.
 
@@ -323,7 +284,7 @@ class TaskRowWriter:
         for loop, told in outcomes.by_loop.items():
             # A loop that was closed has nobody left who waits.
             with suppress(RuntimeError):
-                loop.call_soon_threadsafe(self._deliver, told)
+                loop.call_soon_threadsafe(self._pending.deliver, told)
 
     def _transaction(self, jobs: Sequence[_Job], *, full: bool) -> list[BaseException | None]:
         """Do all jobs; returns what went wrong with which of them, and raises what went wrong with the database."""
@@ -363,8 +324,8 @@ class TaskRowWriter:
             refusal = self._database.refusal(error) if isinstance(error, sqlite3.Error) else _unexpected(error)
         for job in jobs:
             if isinstance(job, _Line):
-                job.table.refusal = refusal
-                job.table.refused_attempt = max(job.table.refused_attempt, job.attempt)
+                job.log.refusal = refusal
+                job.log.refused_attempt = max(job.log.refused_attempt, job.attempt)
             outcomes.add(job, refusal)
 
 
@@ -375,8 +336,8 @@ def _perform(connection: sqlite3.Connection, job: _Job) -> BaseException | None:
         raise
     except BaseException as error:  # noqa: BLE001 -- whoever waits for the job is told
         if isinstance(job, _Line) and isinstance(error, HdspAgentError):
-            job.table.refusal = error
-            job.table.refused_attempt = max(job.table.refused_attempt, job.attempt)
+            job.log.refusal = error
+            job.log.refused_attempt = max(job.log.refused_attempt, job.attempt)
         return error
     return None
 

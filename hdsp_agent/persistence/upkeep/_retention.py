@@ -116,13 +116,13 @@ async def clean(
 ) -> CleanReport:
     """Pack and delete what is due, and take tasks that are gone out of the index. Whoever gives ``now`` vouches for it."""
     report = CleanReport(dry_run=dry_run)
-    moment = now or datetime.now(tz=UTC)
+    time = now or datetime.now(tz=UTC)
     finished = _finished_tasks(store)
     if now is None:
-        report.clock_doubted = await asyncio.to_thread(_clock_leapt, finished, moment, write=not dry_run)
+        report.clock_doubted = await asyncio.to_thread(_clock_leapt, finished, time, write=not dry_run)
     if not dry_run:
         await store.recover()
-    await in_thread(partial(_clean, store, finished, rules, moment, report), progress)
+    await in_thread(partial(_clean, store, finished, rules, time, report), progress)
     if index is not None and not dry_run:
         await _forget_gone(finished, index, report)
     return report
@@ -249,14 +249,14 @@ def _is_to_be_deleted(
 def _age(finished: FinishedTasks, task_id: TaskId, state: StoredTaskState, now: datetime) -> timedelta | None:
     """How long ago something happened to the task; None if nobody can tell, so that nothing is done to it."""
     said = [parse_iso_time(text) for text in (state.updated_at, state.completed_at) if text]
-    credible = [moment for moment in said if moment is not None and _EPOCH <= moment <= now + _TOLERANCE]
+    credible = [time for time in said if time is not None and _EPOCH <= time <= now + _TOLERANCE]
     unreadable = state.error is not None and not state.started_at and not state.completed_at
     if unreadable:
         # Nor whether it is pinned; the doctor makes its state anew.
         return None
     if not credible:
         # The clock was wrong; the file system's may know.
-        credible = [moment for moment in finished.changes(task_id) if _EPOCH <= moment <= now + _TOLERANCE]
+        credible = [time for time in finished.changes(task_id) if _EPOCH <= time <= now + _TOLERANCE]
     return now - max(credible) if credible else None
 
 

@@ -152,13 +152,13 @@ async def statistics(
     """Count the tasks of this user and status that began at ``since`` or later and before ``until``."""
     found = Statistics()
     wanted = TaskFilter(user, since, until, (status,) if isinstance(status, str) else status)
-    moment = now or datetime.now(tz=UTC)
+    time = now or datetime.now(tz=UTC)
     ids = await store.tasks()
     for start in range(0, len(ids), _AT_ONCE):
         batch = ids[start : start + _AT_ONCE]
         for facts in await asyncio.gather(*(_look(store, task_id, wanted) for task_id in batch)):
             if isinstance(facts, _Facts):
-                _count(found, facts, moment)
+                _count(found, facts, time)
             elif facts is not None:
                 found.unreadable += 1
         if progress is not None:
@@ -266,5 +266,5 @@ def _begun(metadata: TaskMetadata, state: StoredTaskState) -> datetime | None:
     return parse_iso_time(metadata.created_at) or parse_iso_time(state.started_at or "")
 
 
-def _aware(moment: datetime) -> datetime:
-    return moment if moment.tzinfo is not None else moment.astimezone()
+def _aware(time: datetime) -> datetime:
+    return time if time.tzinfo is not None else time.astimezone()

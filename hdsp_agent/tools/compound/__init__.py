@@ -12,7 +12,7 @@ from ._inspect import InspectVariable, ReadCell
 from ._masked_code import with_blanks
 from ._notebook_facts import CHANGES, CellFact, NotebookFacts, cell_of_person, cells_in, surroundings
 from ._request_check import asks_to_mend
-from ._step_report import NOTHING_DONE, cell_instead, failed_cell, failed_in, ran_something, wrote_same
+from ._step_report import NOTHING_DONE, cell_instead, failed_cell, failed_in, wrote_same
 
 __all__ = [
     "CHANGES",
@@ -40,7 +40,6 @@ __all__ = [
     "lacks_picture",
     "lacks_value",
     "made_names",
-    "ran_something",
     "surroundings",
     "variable_words",
     "with_blanks",

@@ -13,6 +13,7 @@ from ...config import GlobalSettings
 from ...context import (
     TOOL_OUTPUT_FACTOR,
     Budget,
+    fair_share,
     has_shape,
     last_written,
     texts_told,
@@ -105,7 +106,7 @@ async def with_outputs(
 ) -> str | list[JsonObject]:
     """A tool's result that tells of these cells: long texts share the room there is, images follow the text."""
     shown = [_joined(one.pieces) for one in told]
-    share = _share([len(text) for text in shown], most_characters(context.settings))
+    share = fair_share([len(text) for text in shown], most_characters(context.settings))
     parts = [before] if before else []
     images = [image for one in told for image in one.images]
     left_out = max(0, len([image for image in images if image.data is not None]) - MOST_IMAGES)
@@ -184,14 +185,3 @@ def _bundle_text(output: JsonObject) -> str:
 def _size(output: JsonObject) -> int:
     text = output.get("text")
     return len(text) if isinstance(text, (str, list)) else 1_000
-
-
-def _share(lengths: Sequence[int], most: int) -> int:
-    """The longest a text may be so that all together keep to the limit."""
-    left, waiting = most, len(lengths)
-    for length in sorted(lengths):
-        if length * waiting > left:
-            return max(_LEAST_SHARE, left // waiting)
-        left -= length
-        waiting -= 1
-    return most

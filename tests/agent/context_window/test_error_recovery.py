@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.agent.context_window.largest_outputs import TRUNCATED, largest_outputs
-from hdsp_agent.context import NOTHING_SAID, TokenCounter
+from hdsp_agent.context import TokenCounter
+from hdsp_agent.context._content_blocks import NOTHING_SAID
 from hdsp_agent.messages import ClineMessage
 from hdsp_agent.providers import ERROR_CLASSES, ErrorClass, ModelError, ModelRequest, call_tool
 from hdsp_agent.providers._scripted import Step, Turn

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hdsp_agent.agent.context_window.largest_outputs import TRUNCATED
-from hdsp_agent.context import NOTHING_SAID
+from hdsp_agent.context._content_blocks import NOTHING_SAID
 from hdsp_agent.messages import TaskId
 
 from ...modelserver import Reply, raw_server, refusal

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from hdsp_agent.context import Pruner, Pruning
+from hdsp_agent.context import Pruner
+from hdsp_agent.context._pruning import Pruning
 from hdsp_agent.messages import ApiMessage
 from hdsp_agent.providers import call_tool
 from hdsp_agent.providers._scripted import Step

@@ -1,17 +1,47 @@
-"""Keeping tool calls and their answers together, whatever was hidden between them."""
+"""What the model is sent of a whole log at once, to compare with: calls and answers kept together, hidden parts left out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Final
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 
-from ...messages import JsonObject
-from .._records import ApiRecord, estimated_tokens
+from hdsp_agent.messages import ApiMessage, JsonObject
+from hdsp_agent.persistence import INTERRUPTED, ApiRecord
+from hdsp_agent.persistence._records import estimated_tokens
+from hdsp_agent.persistence.exchange._roo_layout import RooHead, roo_lines, roo_message
+from hdsp_agent.persistence.marks._histories import in_force
+from hdsp_agent.persistence.marks._marks import AnyMark
+from hdsp_agent.persistence.marks._replay import HistoryView, Marker, replay
+from hdsp_agent.persistence.marks._spans import OPEN
 
-__all__ = ["INTERRUPTED", "whole_pairs"]
 
-INTERRUPTED: Final = "Task was interrupted before this tool call could be completed."
-"""What answers a call that has no answer, word for word as Roo Code's."""
+def effective_api(api: Sequence[ApiRecord], marks: Iterable[AnyMark]) -> list[ApiRecord]:
+    """The messages the model is sent: paired, in order, with at most one summary.
+
+    Markers of truncations, and answers put in for tool calls that have none, are in no log: their ``seq`` is 0.
+    """
+    return list(whole_pairs(visible_api(api, replay(marks))))
+
+
+def visible_api(api: Sequence[ApiRecord], view: HistoryView) -> Iterator[ApiRecord]:
+    """The records of the log, which is in order of ``seq``, that a view shows, and the markers; calls may lack answers."""
+    seqs = [record.seq for record in api]
+
+    def parts() -> Iterator[ApiRecord | Marker]:
+        for piece in view.api_pieces():
+            if isinstance(piece, Marker):
+                yield piece
+            else:
+                end = len(seqs) if piece.last == OPEN else bisect_left(seqs, piece.last + 1)
+                yield from api[bisect_left(seqs, piece.first) : end]
+
+    return in_force(parts(), view)
+
+
+def roo_messages(api: Sequence[ApiRecord], marks: Iterable[AnyMark]) -> list[ApiMessage]:
+    """The messages as Roo Code's file has them, all at once."""
+    records = {record.seq: record for record in api}
+    return [roo_message(line, records.get(line.head.seq)) for line in roo_lines(map(RooHead.of, api), replay(marks))]
 
 
 def whole_pairs(records: Iterable[ApiRecord]) -> Iterator[ApiRecord]:

@@ -10,10 +10,10 @@ from ..errors import UnknownProfile
 from ..messages import ModelRoom
 from ..providers import model_info
 
-__all__ = ["ContextWindows"]
+__all__ = ["ContextSizes"]
 
 
-class ContextWindows:
+class ContextSizes:
     """Looks the models of profiles up, asking no provider."""
 
     def __init__(self, config: ContextProxy) -> None:
