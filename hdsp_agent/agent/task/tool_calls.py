@@ -132,6 +132,7 @@ class ToolCalls:
         notebook = state.notebook.path if state.notebook is not None else None
         saved = None if files is None else SavedStep(files, state.folder, state.task_id, call.name, notebook)
         context = CallContext(state, self._parts, shown_at=call.shown_at, saved=saved)
+        state.conversation.log.update_state(last_activity="tool_execution")
         begun = monotonic()
         try:
             running = _saved(tool, arguments, context, saved)
