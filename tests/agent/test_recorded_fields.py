@@ -14,7 +14,7 @@ from hdsp_agent.providers import ModelRequest, TextDelta, ThinkingDelta, Thinkin
 from hdsp_agent.providers._scripted import Step
 from hdsp_agent.tools import ToolRegistry
 
-from ..timing import PATIENCE
+from ..timing import PATIENCE, until
 from .context_window.small_window import look, small_agent, summarised
 from .scripted_agent import Agent, running_agent
 
@@ -58,8 +58,11 @@ async def test_the_state_says_whether_the_model_or_a_tool_is_at_work(tmp_path: P
         await log.save_state()
         assert await activity(agent, task_id) == "tool_execution"
         await agent.manager.answer(task_id, ask.ts, "messageResponse", "This one")
-        while len(await agent.says(task_id, "api_req_started")) < 2:
-            await asyncio.sleep(0.01)
+
+        async def asked_again() -> bool:
+            return len(await agent.says(task_id, "api_req_started")) == 2
+
+        await until(asked_again)
         await log.save_state()
         assert await activity(agent, task_id) == "llm_call"
 
