@@ -87,6 +87,19 @@ async def test_the_state_counts_calls_of_the_model_and_of_tools_and_their_tokens
     assert state.current_context_tokens == requests[-1]["tokensIn"] + requests[-1]["tokensOut"]
 
 
+async def test_a_key_that_a_tool_tells_is_in_none_of_the_tasks_files(tmp_path: Path) -> None:
+    key = "ghp_" + "a1B2" * 9
+    read = call_tool("read_file", {"path": "notes.txt"}, id="r")
+    async with running_agent(tmp_path, [read, DONE], settings=AUTO, tools=ToolRegistry()) as agent:
+        (agent.workspace / "notes.txt").write_text(f"The key is {key}.", encoding="utf-8")
+        task_id = await agent.finished()
+        reader = await agent.store.view(task_id)
+        [told, _] = [record async for record in reader.tools.iterate()]
+        files = [path.read_text(encoding="utf-8") for path in (tmp_path).rglob("*.jsonl")]
+    assert "The key is [GITHUB_TOKEN" in str(told.result)
+    assert len(files) >= 3 and not any(key in text for text in files)
+
+
 async def test_every_message_says_where_in_the_api_history_it_was_begun(tmp_path: Path) -> None:
     question = call_tool("ask_followup_question", {"question": "Which?"}, id="q")
     async with running_agent(tmp_path, [call_tool("look", {"text": "a"}, id="l"), question], settings=AUTO) as agent:
