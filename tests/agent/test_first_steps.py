@@ -53,8 +53,10 @@ async def test_a_tool_runs_after_it_was_approved(tmp_path: Path) -> None:
         ask = await agent.asked(task_id, "tool")
         assert agent.notes() == []
         assert agent.manager.status(task_id) == "interactive"
+        assert "taskAskResponded" not in agent.names()
         await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
         await agent.completed(task_id)
+        assert agent.names().count("taskAskResponded") == 1
         assert agent.notes() == ["one"]
         assert (await agent.results(task_id))["call_1"] == "wrote one"
 
