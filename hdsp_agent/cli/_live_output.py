@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["LiveOutput", "UnseenMessages", "question_lines", "question_title"]
 
 _STREAMED: Final = frozenset({"text", "reasoning", "completion_result", "command_output"})
-_TOLD: Final = frozenset(
-    {"error", "diff_error", "rooignore_error", "shell_integration_warning", "api_req_retry_delayed"}
-)
+_TOLD: Final = frozenset({"error", "api_req_retry_delayed"})
 _DONE: Final = frozenset({"tool", "command", "use_mcp_server"})
 _IN_TITLE: Final = ("tool", "path", "serverName", "toolName")
 _BLANKS: Final = re.compile("[ \t\n]+")

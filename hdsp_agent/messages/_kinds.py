@@ -7,6 +7,7 @@ from ._additions import OwnSay
 __all__ = [
     "LEGACY_ASKS",
     "LEGACY_SAYS",
+    "UNWRITTEN_SAYS",
     "AnyAsk",
     "AnySay",
     "AskClass",
@@ -21,6 +22,7 @@ __all__ = [
     "ResumableAsk",
     "RooSay",
     "TaskStatus",
+    "UnwrittenSay",
     "ask_class",
     "status_during",
 ]
@@ -44,14 +46,25 @@ LegacyAsk = Literal["browser_action_launch"]
 
 AnyAsk = Literal[ClineAsk, LegacyAsk]
 
-RooSay = Literal[
+UnwrittenSay = Literal[
+    "api_req_finished",
+    "api_req_deleted",
+    "shell_integration_warning",
+    "mcp_server_request_started",
+    "mcp_server_response",
+    "rooignore_error",
+    "diff_error",
+    "codebase_search_result",
+    "too_many_tools_warning",
+]
+"""Says of Roo Code that we do not emit: read in conversations that were imported."""
+
+_RooSayWritten = Literal[
     "error",
     "api_req_started",
-    "api_req_finished",
     "api_req_retried",
     "api_req_retry_delayed",
     "api_req_rate_limit_wait",
-    "api_req_deleted",
     "text",
     "image",
     "reasoning",
@@ -59,29 +72,25 @@ RooSay = Literal[
     "user_feedback",
     "user_feedback_diff",
     "command_output",
-    "shell_integration_warning",
-    "mcp_server_request_started",
-    "mcp_server_response",
     "subtask_result",
     "checkpoint_saved",
-    "rooignore_error",
-    "diff_error",
     "condense_context",
     "condense_context_error",
     "sliding_window_truncation",
-    "codebase_search_result",
     "user_edit_todos",
-    "too_many_tools_warning",
     "tool",
 ]
 
-ClineSay = Literal[RooSay, OwnSay]
+RooSay = Literal[_RooSayWritten, UnwrittenSay]
+"""All of Roo Code's says."""
+
+ClineSay = Literal[_RooSayWritten, OwnSay]
 """The says we emit: Roo Code's and our own."""
 
 LegacySay = Literal["browser_action", "browser_action_result", "browser_session_status"]
 """Says of older conversations: read, never emitted."""
 
-AnySay = Literal[ClineSay, LegacySay]
+AnySay = Literal[ClineSay, UnwrittenSay, LegacySay]
 
 ClineAskResponse = Literal["yesButtonClicked", "noButtonClicked", "messageResponse", "objectResponse"]
 TaskStatus = Literal["running", "interactive", "resumable", "idle", "none"]
@@ -89,6 +98,18 @@ AskClass = Literal["idle", "resumable", "interactive", "non_blocking"]
 
 LEGACY_ASKS: Final = frozenset(get_args(LegacyAsk))
 LEGACY_SAYS: Final = frozenset(get_args(LegacySay))
+UNWRITTEN_SAYS: Final[dict[UnwrittenSay, str]] = {
+    "api_req_finished": "`api_req_started` itself gets the tokens and the cost when the request ends",
+    "api_req_deleted": "what was taken back stays in the log, and counts on",
+    "shell_integration_warning": "it is about the terminals of VS Code",
+    "mcp_server_request_started": "there are no MCP servers",
+    "mcp_server_response": "there are no MCP servers",
+    "rooignore_error": "the `tool` message that was refused says why in `failure`",
+    "diff_error": "the `tool` message of the change that does not fit says why in `failure`",
+    "codebase_search_result": "there is no index of the workspace",
+    "too_many_tools_warning": "it is about the tools of MCP servers",
+}
+"""Why they are not needed."""
 
 _CLASS_OF_ASK: Final[dict[str, AskClass]] = {
     **dict.fromkeys(get_args(IdleAsk), "idle"),

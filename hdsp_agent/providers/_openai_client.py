@@ -120,7 +120,7 @@ class ResponsesClient(AdaptingClient):
         return super()._adapt(request, error)
 
     def _check_sealed(self, error: BaseException | None, body: JsonObject) -> None:
-        """Raise SealedRefused if that is what the SDK's error says. What to send instead is for the caller to find."""
+        """Raise EncryptedItemRefused if that is what the SDK's error says. What to send instead is for the caller to find."""
         if refuses_sealed(error, body):
             logger.info("%s cannot read what it had condensed, so nothing sealed is sent", self._info.provider)
             self._options = replace(self._options, endpoint=None)

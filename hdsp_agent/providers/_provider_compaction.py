@@ -59,7 +59,7 @@ class CompactingClient(ModelClient, Protocol):
     async def compact(self, request: ModelRequest) -> Compaction:
         """Have the messages of a request condensed. Raises ModelError, also where the provider does not offer it.
 
-        SealedRefused if it cannot read what it sealed before.
+        EncryptedItemRefused if it cannot read what it sealed before.
         """
 
 

@@ -71,6 +71,7 @@ def _kinds() -> str:
     own = frozenset(get_args(messages.OwnSay))
     asks = [f"- `{ask}`: {messages.ask_class(ask).replace('_', '-')}" for ask in get_args(messages.ClineAsk)]
     says = ", ".join(f"`{say}`{' (_ours_)' if say in own else ''}" for say in get_args(messages.ClineSay))
+    unwritten = [f"- `{kind}`: {reason}." for kind, reason in messages.UNWRITTEN_SAYS.items()]
     legacy = ", ".join(f"`{kind}`" for kind in sorted(messages.LEGACY_ASKS | messages.LEGACY_SAYS))
     return "\n".join(
         [
@@ -81,6 +82,10 @@ def _kinds() -> str:
             *asks,
             "",
             f"Says: {says}.",
+            "",
+            "Of Roo Code's, read in imported conversations and never written, because:",
+            "",
+            *unwritten,
             "",
             f"Of older conversations, read and never written: {legacy}.",
         ]

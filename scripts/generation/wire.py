@@ -26,6 +26,7 @@ _ALIASES: Final = (
     "ClineSay",
     "LegacyAsk",
     "LegacySay",
+    "UnwrittenSay",
     "TaskStatus",
     "HistorySort",
     "SayToolName",

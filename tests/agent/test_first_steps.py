@@ -35,14 +35,28 @@ async def test_a_task_runs_to_its_result(tmp_path: Path) -> None:
         assert agent.history.items[task_id].task == "Say hello"
 
 
+async def test_a_task_that_another_one_takes_the_place_of_loses_the_focus(tmp_path: Path) -> None:
+    question = call_tool("ask_followup_question", {"question": "Which?"}, id="q")
+    async with running_agent(tmp_path, [question, DONE]) as agent:
+        first = await agent.start("Ask")
+        await agent.asked(first, "followup")
+        second = await agent.finished("Finish")
+    focus = [event for event in agent.events if event.event_name in ("taskFocused", "taskUnfocused")]
+    assert [(event.event_name, event.payload) for event in focus] == [
+        ("taskFocused", (first,)), ("taskUnfocused", (first,)), ("taskFocused", (second,))
+    ]  # fmt: skip
+
+
 async def test_a_tool_runs_after_it_was_approved(tmp_path: Path) -> None:
     async with running_agent(tmp_path, [call_tool("write_note", {"text": "one"}), DONE]) as agent:
         task_id = await agent.start()
         ask = await agent.asked(task_id, "tool")
         assert agent.notes() == []
         assert agent.manager.status(task_id) == "interactive"
+        assert "taskAskResponded" not in agent.names()
         await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
         await agent.completed(task_id)
+        assert agent.names().count("taskAskResponded") == 1
         assert agent.notes() == ["one"]
         assert (await agent.results(task_id))["call_1"] == "wrote one"
 

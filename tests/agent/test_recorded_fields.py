@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from hdsp_agent.providers import ModelRequest, TextDelta, ThinkingDelta, Thinkin
 from hdsp_agent.providers._scripted import Step
 from hdsp_agent.tools import ToolRegistry
 
-from ..timing import PATIENCE
+from ..timing import PATIENCE, until
 from .context_window.small_window import look, small_agent, summarised
 from .scripted_agent import Agent, running_agent
 
@@ -41,6 +42,62 @@ async def status_becomes(agent: Agent, task_id: TaskId, wanted: TaskStatus) -> N
     while (found := (await (await agent.store.view(task_id)).read_state()).status) != wanted:
         assert asyncio.get_running_loop().time() < deadline, f"it stays {found}"
         await asyncio.sleep(0.01)
+
+
+async def activity(agent: Agent, task_id: TaskId) -> str | None:
+    """What another process reads of what the task is at."""
+    return (await (await agent.store.view(task_id)).read_state()).last_activity
+
+
+async def test_the_state_says_whether_the_model_or_a_tool_is_at_work(tmp_path: Path) -> None:
+    question = call_tool("ask_followup_question", {"question": "Which?"}, id="q")
+    async with running_agent(tmp_path, [question, [TextDelta("I look."), 600]], settings=AUTO) as agent:
+        task_id = await agent.start()
+        ask = await agent.asked(task_id, "followup")
+        log = agent.task(task_id).state.conversation.log
+        await log.save_state()
+        assert await activity(agent, task_id) == "tool_execution"
+        await agent.manager.answer(task_id, ask.ts, "messageResponse", "This one")
+
+        async def asked_again() -> bool:
+            return len(await agent.says(task_id, "api_req_started")) == 2
+
+        await until(asked_again)
+        await log.save_state()
+        assert await activity(agent, task_id) == "llm_call"
+
+
+async def test_the_state_counts_calls_of_the_model_and_of_tools_and_their_tokens(tmp_path: Path) -> None:
+    turns = [call_tool("look", {"text": "a"}, id="l"), call_tool("broken", {"text": "bug"}, id="b"), DONE]
+    async with running_agent(tmp_path, turns, settings=AUTO) as agent:
+        task_id = await agent.finished()
+        requests = [json.loads(said.text or "") for said in await agent.says(task_id, "api_req_started")]
+        reader = await agent.store.view(task_id)
+        state, tools = await reader.read_state(), [record async for record in reader.tools.iterate()]
+    assert (state.llm_call_count, state.tool_call_count, state.compression_count) == (3, 3, 0)
+    assert [(tool.seq, tool.tool_name, tool.status) for tool in tools] == [
+        (1, "look", "success"), (2, "broken", "error"), (3, "attempt_completion", "success")
+    ]  # fmt: skip
+    look, broken, _ = tools
+    assert (look.arguments, look.result, look.error) == ({"text": "a"}, "saw a", None)
+    assert broken.error == broken.result and "broken failed" in str(broken.error)
+    # It waits for a moment.
+    assert look.duration_ms > 0
+    assert state.total_tokens_used == sum(one["tokensIn"] + one["tokensOut"] for one in requests) > 0
+    assert state.current_context_tokens == requests[-1]["tokensIn"] + requests[-1]["tokensOut"]
+
+
+async def test_a_key_that_a_tool_tells_is_in_none_of_the_tasks_files(tmp_path: Path) -> None:
+    key = "ghp_" + "a1B2" * 9
+    read = call_tool("read_file", {"path": "notes.txt"}, id="r")
+    async with running_agent(tmp_path, [read, DONE], settings=AUTO, tools=ToolRegistry()) as agent:
+        (agent.workspace / "notes.txt").write_text(f"The key is {key}.", encoding="utf-8")
+        task_id = await agent.finished()
+        reader = await agent.store.view(task_id)
+        [told, _] = [record async for record in reader.tools.iterate()]
+        files = [path.read_text(encoding="utf-8") for path in (tmp_path).rglob("*.jsonl")]
+    assert "The key is [GITHUB_TOKEN" in str(told.result)
+    assert len(files) >= 3 and not any(key in text for text in files)
 
 
 async def test_every_message_says_where_in_the_api_history_it_was_begun(tmp_path: Path) -> None:
@@ -120,6 +177,7 @@ async def test_the_state_says_compressing_as_long_as_a_summary_is_written(tmp_pa
         await agent.task(task_id).state.note_progress()
         await agent.task(task_id).state.conversation.log.save_state()
         await status_becomes(agent, task_id, "compressing")
+        assert await activity(agent, task_id) == "compression"
         may_end.set()
         await condensing
         await status_becomes(agent, task_id, "processing")

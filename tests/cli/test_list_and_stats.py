@@ -7,7 +7,8 @@ import json
 
 import pytest
 
-from hdsp_agent.persistence import FileStore, NewTaskRecord
+from hdsp_agent.cli.commands.stats import _warnings
+from hdsp_agent.persistence import FileStore, NewTaskRecord, Statistics, StorageUse
 from hdsp_agent.persistence.exchange._migration import migrate
 from hdsp_agent.persistence.sqlite._sqlite_store import SqliteStore
 
@@ -145,3 +146,10 @@ def test_the_last_day_there_is_can_be_named(own_home: Home) -> None:
     for command in ("list", "stats"):
         ran = own_home.run(command, "--to", "9999-12-31", "--json")
         assert (ran.code, ran.err) == (0, "")
+
+
+@pytest.mark.parametrize(("running", "warned"), [(100, False), (101, True)])
+def test_more_than_a_hundred_unfinished_tasks_are_warned_of(running: int, warned: bool) -> None:
+    warnings = list(_warnings(Statistics(running=running), StorageUse(), "ok", whole=True))
+    assert [f"{running} tasks are not finished" in warning for warning in warnings] == [True] * warned
+    assert not list(_warnings(Statistics(running=running), StorageUse(), "ok", whole=False))

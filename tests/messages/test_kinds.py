@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -39,6 +40,18 @@ def test_messages_of_older_conversations_are_read(kind: str) -> None:
 def test_kinds_of_older_conversations_are_not_among_those_we_write() -> None:
     assert not messages.LEGACY_ASKS & set(get_args(messages.ClineAsk))
     assert not messages.LEGACY_SAYS & set(get_args(messages.ClineSay))
+
+
+def test_each_kind_we_are_said_to_write_is_written_by_some_code_of_the_server() -> None:
+    package = Path(messages.__file__).parent.parent
+    readers = (package / "messages", package / "cli", package / "persistence" / "exchange")
+    sources = [path.read_text(encoding="utf-8") for path in package.rglob("*.py") if not {*readers} & {*path.parents}]
+    brought = (package / "persistence" / "exchange" / "_import_embedded.py").read_text(encoding="utf-8")
+    code = "\n".join([*sources, brought])
+    written = {*get_args(messages.ClineSay), *get_args(messages.ClineAsk)} - {"use_mcp_server"}
+    assert {kind for kind in written if f'"{kind}"' not in code} == set()
+    assert {kind for kind in messages.UNWRITTEN_SAYS if f'"{kind}"' in code} == set()
+    assert set(messages.UNWRITTEN_SAYS) == set(get_args(messages.UnwrittenSay))
 
 
 def test_an_unknown_kind_is_an_error() -> None:

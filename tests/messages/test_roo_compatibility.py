@@ -303,7 +303,7 @@ def test_asks_and_their_classes_are_roos(roo: ParsedJson) -> None:
 
 def test_says_are_roos_and_ours(roo: ParsedJson) -> None:
     assert set(get_args(messages.ClineSay)) - set(roo["lists"]["says"]) == OUR_SAYS == set(get_args(messages.OwnSay))
-    assert set(roo["lists"]["says"]) <= set(get_args(messages.ClineSay))
+    assert set(roo["lists"]["says"]) == set(get_args(messages.RooSay)) <= set(get_args(messages.AnySay))
 
 
 def test_events_commands_and_statuses_are_roos(roo: ParsedJson) -> None:

@@ -5,6 +5,7 @@ import gzip
 import json
 import os
 import shutil
+import socket
 import sys
 import tracemalloc
 from pathlib import Path
@@ -15,6 +16,7 @@ from blockbuster import blockbuster_ctx
 from hdsp_agent.errors import StorageUnavailable
 from hdsp_agent.messages import ClineMessage, TaskId
 from hdsp_agent.persistence import ApiDraft, DamageNotice, FileStore, NewTaskRecord, TaskStore, kept_aside
+from hdsp_agent.persistence._records import estimated_tokens
 
 from ..timing import until
 from .store_contract import StoreContract, asked, said
@@ -54,6 +56,7 @@ class TestFileStore(StoreContract):
                     assert {mode for path, mode in modes.items() if path.is_file()} == {0o600}
                 metadata = json.loads((folder / "metadata.json").read_text())
                 assert {"uuid", "task_key", "created_at", "process_id", "hostname", "config", "user"} <= set(metadata)
+                assert (metadata["process_id"], metadata["hostname"]) == (os.getpid(), socket.gethostname())
                 state = json.loads((folder / "state.json").read_text())
                 assert {
                     "status", "started_at", "updated_at", "completed_at", "llm_call_count", "tool_call_count",
@@ -221,3 +224,7 @@ def damage(path: Path, text: bytes) -> None:
     start = data.rindex(b"\n", 0, data.rindex(b'"' + text + b'"')) + 1
     data[start : start + 4] = b"XXXX"
     path.write_bytes(bytes(data))
+
+
+def test_a_token_is_reckoned_at_four_characters_and_begun_ones_count() -> None:
+    assert [estimated_tokens("a" * length) for length in (0, 1, 4, 5, 400)] == [0, 1, 1, 2, 100]

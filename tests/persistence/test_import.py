@@ -44,6 +44,18 @@ from .import_scenes import (
 )
 
 
+async def test_what_old_versions_called_their_messages_to_the_model_is_read_and_stays(tmp_path: Path) -> None:
+    asked = [{"role": "user", "content": [{"type": "text", "text": "Plot it"}], "ts": 1764900000100}]
+    folder = write_roo(tmp_path / "tasks" / "1764900000100", ui=[say(1764900000100, "Plot it")], api=asked)
+    [recent] = folder.glob("api_conversation*.json")
+    old = recent.rename(folder / "claude_messages.json")
+    async with a_store(tmp_path / "home") as store:
+        [task] = (await bring(tmp_path, store)).tasks
+        assert task.outcome == "imported" and task.task_id is not None
+        assert "Plot it" in (await told_texts(store, task.task_id))[1][0]
+    assert old.exists()
+
+
 async def test_a_roo_task_comes_in_with_both_histories_and_its_line_in_the_history(tmp_path: Path) -> None:
     async with a_store(tmp_path) as store:
         report = await bring(SAMPLES / "roo", store)

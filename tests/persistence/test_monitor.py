@@ -9,6 +9,9 @@ import pytest
 
 from hdsp_agent.messages import TaskId
 from hdsp_agent.persistence import FileStore, NewTaskRecord
+from hdsp_agent.persistence.files._interrupted_tasks import MONITOR_SECONDS
+from hdsp_agent.persistence.files._state_keeper import HEARTBEAT_SECONDS
+from hdsp_agent.persistence.files._task_locks import STALE_SECONDS
 
 from ..timing import until
 from .store_contract import asked
@@ -73,8 +76,14 @@ async def test_the_rounds_find_what_dies_later(tmp_path: Path) -> None:
         return (await reader.read_state()).status == "failed"
 
     await until(failed)
-    assert (await reader.read_state()).resumable
+    state = await reader.read_state()
+    assert state.resumable and "while the task was processing" in (state.error or "")
     await store.stop()
+
+
+def test_a_lock_outlives_a_heartbeat_that_is_missed_and_no_second_one() -> None:
+    # Of different versions on one home, each judges by its own numbers, so they stay as they are.
+    assert (HEARTBEAT_SECONDS, STALE_SECONDS, MONITOR_SECONDS) == (30.0, 60.0, 300.0)
 
 
 async def test_folders_that_were_never_finished_are_removed_after_a_while(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ async def sealed_by_provider(
     """The item that stands for the messages of this request, for this model alone; None if there is none to be had.
 
     What it took is added to ``taken``. An endpoint where it fails is left alone for a while, or for good. Raises
-    SealedRefused: then the messages of this request are of no use for a summary either.
+    EncryptedItemRefused: then the messages of this request are of no use for a summary either.
     """
     offers = state.services.offers
     endpoint = client.endpoint if isinstance(client, CompactingClient) else None

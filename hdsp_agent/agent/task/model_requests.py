@@ -164,6 +164,7 @@ class ModelRequests:
             api_protocol=client.protocol,
         )
         state.spending.requests += 1
+        state.conversation.log.update_state(last_activity="llm_call")
         return await state.conversation.create(message)
 
     async def _tell_ended(

@@ -32,7 +32,7 @@ from ...messages import (
     TaskStatus,
     TodoItem,
 )
-from ...persistence import Masker, MessageManager, TaskLog, iso_time, task_logger
+from ...persistence import Masker, MessageManager, TaskLog, task_logger
 from ...providers import ModelClient, ToolSpec
 from .._agent_services import AgentServices
 from ..checkpoints.checkpoint_messages import CheckpointMessages
@@ -205,7 +205,11 @@ class TaskState:
     def turn_condensing(self, on: bool) -> None:
         """Whether what its model sees is being condensed."""
         self.condensing = on
-        self.conversation.log.update_state(status="compressing" if on else "processing")
+        log = self.conversation.log
+        if on:
+            log.update_state(status="compressing", last_activity="compression")
+        else:
+            log.update_state(status="processing")
 
     def _listed(self, item: HistoryItem) -> None:
         """Keep the number that the history gave the task, so that it stays when the index is lost."""
@@ -299,7 +303,6 @@ class TaskState:
             llm_call_count=usage.requests,
             total_tokens_used=usage.total_tokens,
             current_context_tokens=usage.context_tokens,
-            last_activity=iso_time(),
         )
         await self.persisted.save_strikes(self.mistakes, self.repetition)
         self.history_sync.tell(self.item, text=None if text is None else self.item.task)

@@ -134,6 +134,7 @@ class ToolCalls:
             None if checkpoints is None else SavedStep(checkpoints, state.folder, state.task_id, call.name, notebook)
         )
         context = CallContext(state, self._parts, shown_at=call.shown_at, saved=saved)
+        state.conversation.log.update_state(last_activity="tool_execution")
         begun = monotonic()
         try:
             running = _saved(tool, arguments, context, saved)

@@ -70,6 +70,15 @@ async def test_the_largest_outputs_are_cut_if_that_makes_room(tmp_path: Path) ->
     assert len(told) == 1 and "2 long outputs" in told[0]
 
 
+async def test_outputs_are_cut_until_half_of_the_window_is_free(tmp_path: Path) -> None:
+    outputs = [seen(number, 9_000) for number in range(4)]
+    turns = [*outputs, refusal("overflow", current=11_000, limit=10_000), DONE]
+    async with small_agent(tmp_path, turns, window=100_000) as agent:
+        [told] = await retries(agent, await agent.finished())
+    # Each saves some 2,200 tokens, and 6,000 have to go.
+    assert "3 long outputs" in told
+
+
 async def test_a_conversation_of_words_is_condensed(tmp_path: Path) -> None:
     turns: list[Turn] = [*map(look, range(4)), refusal("overflow"), summarised, DONE]
     async with small_agent(tmp_path, turns, window=100_000) as agent:

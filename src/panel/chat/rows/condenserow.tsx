@@ -12,8 +12,15 @@ import type { IRowContent } from './rowcontent';
  * What came before was condensed into a summary, for the model.
  */
 export function CondenseRow({ message, parts: _ }: IRowContent): JSX.Element {
-  const { trans } = usePanel();
+  const { store, trans } = usePanel();
   const condensed = message.contextCondense;
+  const isFirst = React.useMemo(
+    () =>
+      !store.order.some(
+        ts => ts < message.ts && store.message(ts)?.contextCondense
+      ),
+    [store, message.ts]
+  );
   if (!condensed) {
     return (
       <div className="jp-hdspAgent-chat-note">
@@ -38,6 +45,13 @@ export function CondenseRow({ message, parts: _ }: IRowContent): JSX.Element {
           <span className="jp-hdspAgent-chat-quiet">{costText(cost)}</span>
         )}
       </div>
+      {!isFirst && (
+        <p className="jp-hdspAgent-chat-quiet">
+          {trans.__(
+            'The more often a conversation is condensed, the less accurate the model becomes. Start a new one when you can.'
+          )}
+        </p>
+      )}
       {(kept ?? dropped) && (
         <Fold
           id={`${message.ts}:account`}

@@ -35,6 +35,21 @@ describe('other rows', () => {
     expect(rows.row(2).textContent).toContain('plot');
   });
 
+  it('should advise a new conversation from the second condensing on', async () => {
+    const contextCondense = {
+      cost: 0,
+      prevContextTokens: 150_000,
+      newContextTokens: 9_000,
+      summary: 'We plot.'
+    };
+    await rows.show(
+      { say: 'condense_context', contextCondense },
+      { ts: 3, say: 'condense_context', contextCondense }
+    );
+    expect(rows.row(2).textContent).not.toContain('less accurate');
+    expect(rows.row(3).textContent).toContain('less accurate');
+  });
+
   describe('subtasks', () => {
     const begin = (ts: number, content: string): ClineMessage => ({
       ts,
