@@ -395,7 +395,7 @@ export interface CheckpointView {
   scopeReason?: string;
   /** Whether the workspace was last known to be in this state. */
   here: boolean;
-  /** Whether no file differs from the moment before. */
+  /** Whether no file differs from the checkpoint before. */
   sameFiles: boolean;
   /** How much does; absent where that was not counted. */
   changed?: Changed;

@@ -2139,7 +2139,7 @@ export interface OpenTasksUpdatedMessage {
   openTasks: Array<OpenTask>;
 }
 
-/** What of a moment to bring back. `path` narrows it to one notebook or file, `cellId` to one of its cells. `overwrite`: also what the person changed since, which stays otherwise. The undo brings it back. `leaveVariables`: names that stay as they are, as those whose values cannot be read. */
+/** What of a checkpoint to bring back. `path` narrows it to one notebook or file, `cellId` to one of its cells. `overwrite`: also what the person changed since, which stays otherwise. The undo brings it back. `leaveVariables`: names that stay as they are, as those whose values cannot be read. */
 export interface Parts {
   files: boolean;
   notebooks: boolean;

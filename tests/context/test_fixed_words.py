@@ -6,8 +6,9 @@ import pytest
 
 from hdsp_agent.agent.context_window.hidden_steps import newest_step_to_hide
 from hdsp_agent.agent.context_window.largest_outputs import MOST_CUT, TRUNCATED
-from hdsp_agent.context import ADVICE, COMPACT_USER_MESSAGE_MAX_TOKENS, room_for_output
+from hdsp_agent.context import COMPACT_USER_MESSAGE_MAX_TOKENS, room_for_output
 from hdsp_agent.context._content_blocks import IMAGE_OMITTED, NOTHING_SAID
+from hdsp_agent.context._window_monitor import ADVICE
 from hdsp_agent.messages import JsonObject
 from hdsp_agent.persistence import INTERRUPTED, ApiRecord
 
