@@ -12,7 +12,6 @@ from ..wire import WireModel
 
 __all__ = [
     "MAX_IMAGES",
-    "Amount",
     "CellId",
     "ClientId",
     "CommId",
@@ -48,7 +47,6 @@ _LARGEST_SAFE_INTEGER: Final = 2**53 - 1
 Flag = Annotated[bool, Strict()]
 Count = Annotated[int, Strict(), Field(ge=0, le=_LARGEST_SAFE_INTEGER)]
 Timestamp = Annotated[int, Strict(), Field(ge=0, le=_LARGEST_SAFE_INTEGER)]
-Amount = Annotated[float, Strict(), Field(allow_inf_nan=False)]
 
 Text = Annotated[str, Field(max_length=1_000_000)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]

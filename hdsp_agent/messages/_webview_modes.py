@@ -1,8 +1,6 @@
 """What the page sends about modes, prompts and commands."""
 
-from typing import Annotated, Literal
-
-from pydantic import Field
+from typing import Literal
 
 from ..config import ModeConfig, ModePrompt
 from ._base import Flag, Message, Name, Slug, Text
@@ -27,9 +25,6 @@ __all__ = [
     "UpdateCustomModeRequest",
     "UpdatePromptRequest",
 ]
-
-_SkillName = Annotated[str, Field(max_length=64, pattern=r"^[a-z0-9]+(?:-[a-z0-9]+)*$")]
-_ModeSlugs = Annotated[list[Slug], Field(max_length=200)]
 
 
 class ModeRequest(Request):

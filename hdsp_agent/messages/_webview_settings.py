@@ -1,6 +1,6 @@
 """What the page sends about settings and profiles."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -17,8 +17,6 @@ __all__ = [
     "ToggleApiConfigPinRequest",
     "UpdateSettingsRequest",
 ]
-
-_CommandPatterns = Annotated[list[Annotated[str, Field(min_length=1, max_length=1000)]], Field(max_length=1000)]
 
 
 class UpdateSettingsRequest(Request):

@@ -16,9 +16,8 @@ from ._full_text import FullText
 from ._run_limits import RunLimits
 from ._stream_text import StreamText
 
-__all__ = ["OutputCollector", "StreamName"]
+__all__ = ["OutputCollector"]
 
-StreamName = Literal["stdout", "stderr"]
 
 _REMEMBERED_CHANGES: Final = 512
 _LIVE_TAIL: Final = 4_000
