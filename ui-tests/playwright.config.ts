@@ -18,7 +18,7 @@ export default defineConfig({
   // A crowded machine takes several times as long as a quiet one.
   timeout: 240_000,
   expect: { timeout: 60_000 },
-  // Each has a server of its own, and waits for it half of the time.
+  // Each has a server of its own, and waits for it much of the time.
   workers: 3,
   retries: 0,
   forbidOnly: Boolean(process.env.CI),

@@ -135,7 +135,7 @@ async function expectAccessible(
   let builder = new AxeBuilder({ page, axeSource: 'void 0' })
     .setLegacyMode()
     // What passes is not read, and without the text of every style sheet of Lab
-    // it takes half as long. Nothing of ours turns with the screen.
+    // it takes less time. Nothing of ours turns with the screen.
     .options({ resultTypes: ['violations'], preload: false });
   for (const selector of ours) {
     builder = builder.include(selector);
