@@ -7,6 +7,8 @@ import { test as notebooksTest } from './notebooks';
 
 export { expect } from './lab';
 
+const DONE = 'The agent is done.';
+
 /**
  * The conversation in the panel, as a person sees it.
  */
@@ -140,12 +142,18 @@ export class Chat {
   }
 
   /**
-   * Type and send.
+   * Type and send. That the agent was done before is not taken for that it is
+   * done with this.
    */
   async say(text: string): Promise<void> {
+    const done = this.ask.filter({ hasText: DONE });
+    const wasDone = await done.isVisible();
     await this.field.fill(text);
     await this.field.press('Enter');
     await expect(this.field).toHaveValue('');
+    if (wasDone) {
+      await expect(done).toHaveCount(0);
+    }
   }
 
   /**
@@ -168,7 +176,7 @@ export class Chat {
    * Wait until the agent is done.
    */
   async expectDone(): Promise<void> {
-    await this.expectAsked('The agent is done.');
+    await this.expectAsked(DONE);
   }
 
   /**

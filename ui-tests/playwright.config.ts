@@ -18,10 +18,9 @@ export default defineConfig({
   // A crowded machine takes several times as long as a quiet one.
   timeout: 240_000,
   expect: { timeout: 60_000 },
-  // Each has a server of its own.
-  workers: 2,
-  // What passes only then is listed as flaky, and wants mending.
-  retries: 1,
+  // Each has a server of its own, and waits for it much of the time.
+  workers: 3,
+  retries: 0,
   forbidOnly: Boolean(process.env.CI),
   reporter: [['list']],
   use: {

@@ -191,11 +191,19 @@ export class JupyterServer {
   }
 
   /**
-   * Stop, and remove what was written.
+   * End the server where it is, and remove what was written.
    */
   async dispose(): Promise<void> {
-    await this.stop();
-    rmSync(this.folder, { recursive: true, force: true });
+    const child = this._process;
+    this._process = null;
+    if (child && child.exitCode === null && child.signalCode === null) {
+      const ended = once(child, 'exit');
+      // What it would put in order is removed just below; its kernels see that
+      // it is gone, and end.
+      child.kill('SIGKILL');
+      await ended;
+    }
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 20 });
   }
 
   private async _answers(): Promise<boolean> {

@@ -32,7 +32,7 @@ from .checkpoints.kernel_restarts import KernelRestarts
 from .conversation.asks import AskNotOpen, GivenAnswer
 from .conversation.history_items import TaskConfig
 from .conversation.message_operations import MessageOperations
-from .task.outcomes import Again, Begin, ChildDone
+from .task.outcomes import Again, Begin, ChildDone, Completed, Outcome
 from .task.subtasks import Subtasks, last_word
 from .task.task import Task
 from .task.task_pool import TaskPool
@@ -68,7 +68,7 @@ class TaskManager:
         self.services: Final = services
         self.tasks: Final = TaskPool(services)
         self._subtasks: Final = Subtasks(self.tasks)
-        self.tasks.hand_over = self._subtasks.hand_over
+        self.tasks.hand_over = self._hand_over
         self.tasks.parent_waits = self._subtasks.parent_waits
         self.messages: Final = MessageOperations(self.tasks, self._subtasks)
         if services.checkpoints is not None:
@@ -292,6 +292,25 @@ class TaskManager:
         for key, value in TaskConfig.of(config).overrides.items():
             check_setting(GlobalSettings, key, value)
         return config
+
+    async def _hand_over(self, task: Task, outcome: Outcome) -> None:
+        """What follows when a task has done what it can: its subtask or parent works, or itself for what was said last."""
+        await self._subtasks.hand_over(task, outcome)
+        if isinstance(outcome, Completed) and task.state.queue.wants_to_go_on:
+            # Said after the loop had looked for it a last time: nobody else will.
+            await self._go_on_with_queue(task.task_id)
+
+    async def _go_on_with_queue(self, task_id: TaskId) -> None:
+        done = await self._waits_for(task_id)
+        if done is None:
+            return
+        try:
+            await self.answer(task_id, done, "messageResponse")
+        except AskNotOpen:
+            # Whoever answered first has made it go on.
+            return
+        except HdspAgentError as error:
+            logger.error("Task %s could not go on with what was said last; it waits: %s", task_id, error)
 
     async def _waits_for(self, task_id: TaskId) -> int | None:
         """The time of the question a closed task waits with."""

@@ -11,7 +11,7 @@ import pytest
 
 from hdsp_agent.agent import IpcCommandSession
 from hdsp_agent.errors import Conflict, InvalidInput, NotFound
-from hdsp_agent.messages import SendMessageCommand, SendMessageData, TaskId
+from hdsp_agent.messages import MessageEvent, SendMessageCommand, SendMessageData, TaskEvent, TaskId
 from hdsp_agent.providers import call_tool
 
 from .killed_in_queue import STEPS
@@ -88,6 +88,25 @@ async def test_words_queued_while_it_asks_whether_to_go_on_are_the_answer(tmp_pa
         await agent.manager.queue(task_id, "go on")
         await agent.completed(task_id)
         assert await told(agent, task_id, "go on") == 1
+
+
+async def test_words_queued_just_as_the_task_is_done_make_it_go_on(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [DONE, DONE]) as agent:
+        queued: list[asyncio.Future[object]] = []
+
+        def say_more(event: TaskEvent) -> None:
+            done = isinstance(event, MessageEvent) and event.payload[0].message.ask == "completion_result"
+            if done and not queued:
+                # As a tab does that has not heard yet that it is done.
+                queued.append(asyncio.ensure_future(agent.manager.queue(task_id, "one more thing")))
+
+        agent.manager.tasks.events.on_any(say_more)
+        task_id = await agent.start()
+        await until(lambda: len(agent.model.requests) == 2 or None)
+        await queued[0]
+        await agent.completed(task_id)
+        assert await told(agent, task_id, "one more thing") == 1
+        assert not agent.manager.tasks.open
 
 
 async def test_words_in_the_queue_answer_a_model_that_errs_and_errs(tmp_path: Path) -> None:

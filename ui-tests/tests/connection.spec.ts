@@ -68,18 +68,6 @@ test.describe('over a line that breaks', () => {
     await publish(10);
     await expect.poll(() => lab.texts()).toEqual([...texts, pieces.join('')]);
   });
-
-  test('the page comes back by itself, without being told', async ({ lab }) => {
-    await lab.visit(`http://127.0.0.1:${line.port}${BASE_PATH}`);
-    await lab.openPanel();
-
-    line.refuse();
-    await expect(lab.banner).toContainText('The server cannot be reached');
-    line.accept();
-
-    await lab.expectConnected();
-    await expect(lab.banner).toBeHidden();
-  });
 });
 
 test('a line that falls silent is noticed', async ({ lab, startServer }) => {

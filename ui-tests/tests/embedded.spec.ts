@@ -11,6 +11,7 @@ import { AgentApi } from '../agentapi';
 import { Chat } from '../chat';
 import { Lab } from '../lab';
 import { expect, test } from '../lab';
+import { IS_LONG } from '../longtests';
 import { ModelHub } from '../modelhub';
 import { Notebooks, OpenNotebook } from '../notebooks';
 import type { JupyterServer } from '../server';
@@ -154,6 +155,8 @@ test.describe('the embedded model', () => {
     request,
     startServer
   }) => {
+    // In `make test` the real model does this errand without a panel.
+    test.skip(!IS_LONG, 'It takes the real model minutes: make test-long.');
     test.setTimeout(900_000);
     const weights = await realWeights();
     const hub = await ModelHub.start(weights);

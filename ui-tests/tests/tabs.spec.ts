@@ -1,7 +1,7 @@
 import { expect, test } from '../lab';
 
 test.describe('two tabs of one person', () => {
-  test('show the same settings, each without a reload', async ({
+  test('show the same settings and profiles, each without a reload', async ({
     lab,
     newTab
   }) => {
@@ -21,14 +21,7 @@ test.describe('two tabs of one person', () => {
       .getByRole('button', { name: 'Reset “Reading” to its default' })
       .click();
     await expect(lab.settings.getByRole('switch', reading)).not.toBeChecked();
-  });
 
-  test('show the same profiles, in panel and settings', async ({
-    lab,
-    newTab
-  }) => {
-    await lab.visit();
-    const other = await newTab();
     await lab.openSettings('models');
     await other.openSettings('models');
     await other.openPanel();

@@ -1,7 +1,7 @@
 import { Chat } from '../chat';
 import type { Lab } from '../lab';
 import type { AgentAtWork, Notebooks } from '../notebooks';
-import { expect, OpenNotebook, test } from '../notebooks';
+import { expect, OpenNotebook, test, untilSignal } from '../notebooks';
 import { Timeline } from '../timeline';
 
 const TABLE = 'sales.csv';
@@ -43,6 +43,7 @@ test('rows say how much changed and why something is missing, and stay clear dow
   await noted.getByRole('button').first().click();
   await expect(noted).toContainText('Its kernel runs a cell.');
   await lab.picture('left-out');
+  await notebooks.signal(path);
   await expect(lab.page.getByText('Python 3 (ipykernel) | Idle')).toBeVisible();
 
   await line.view.getByRole('button', { name: /checkpoints?, / }).click();
@@ -70,30 +71,6 @@ test('rows say how much changed and why something is missing, and stay clear dow
   expect(lab.errors).toEqual([]);
 });
 
-test('the versions of a cell are told apart', async ({
-  agent,
-  lab,
-  notebooks
-}) => {
-  const line = new Timeline(lab);
-  const notebook = await begin(lab, notebooks);
-  await work(lab, agent);
-  await lab.picture('toolbars');
-  await notebook.cell(0).click();
-  await notebook
-    .cell(0)
-    .getByRole('button', { name: 'Choose from what this cell was before' })
-    .click();
-  await expect(line.dialog.getByRole('radio')).toHaveCount(2);
-  await expect(line.dialog.getByRole('radio', { checked: true })).toHaveCSS(
-    'appearance',
-    'auto'
-  );
-  await lab.picture('versions');
-  await lab.page.setViewportSize({ width: 360, height: 640 });
-  await lab.picture('versions-on-a-small-screen');
-});
-
 /**
  * A notebook that has run, a table beside it, and the panel.
  */
@@ -101,7 +78,7 @@ async function begin(lab: Lab, notebooks: Notebooks): Promise<OpenNotebook> {
   await notebooks.write(path, [
     { id: 'load', source: 'rows = [3, 4, 5]\ntotal = sum(rows)' },
     { id: 'clear', source: 'rows.clear()\ntotal = 0' },
-    { id: 'wait', source: 'import time; time.sleep(30)' }
+    { id: 'wait', source: untilSignal(path) }
   ]);
   await notebooks.api.jupyter('PUT', `contents/${TABLE}`, {
     type: 'file',

@@ -53,7 +53,7 @@ test('one click brings back a notebook, a table and a variable, and undo what th
   expect(lab.errors).toEqual([]);
 });
 
-test('the conversation goes back with the work, and comes again with it', async ({
+test('the conversation goes back with the work, comes again with it, and leads to its checkpoints', async ({
   agent,
   lab,
   notebooks
@@ -78,6 +78,17 @@ test('the conversation goes back with the work, and comes again with it', async 
   await line.bar.getByRole('button', { name: 'Undo' }).click();
   await expect(written).toBeVisible();
   await expectSpoilt(notebook, notebooks);
+
+  // Its menu leads to all of its checkpoints.
+  await lab.panel
+    .getByRole('button', { name: 'What to do with this conversation' })
+    .click();
+  await lab.page.getByRole('menuitem', { name: 'Checkpoints' }).click();
+  await expect(
+    line.view.getByRole('combobox', { name: 'What is listed' })
+  ).toHaveValue('task');
+  await expect(line.rows.first()).toBeVisible();
+  await lab.picture('time-line-of-conversation');
   expect(lab.errors).toEqual([]);
 });
 
@@ -89,6 +100,7 @@ test('one cell is restored from the list of what it was', async ({
   const line = new Timeline(lab);
   const notebook = await begin(lab, notebooks);
   await spoil(lab, agent);
+  await lab.picture('toolbars');
 
   await notebook.cell(0).click();
   await notebook
@@ -98,7 +110,15 @@ test('one cell is restored from the list of what it was', async ({
   const versions = line.dialog.getByRole('radio');
   await expect(versions).toHaveCount(2);
   await expect(line.dialog).toContainText('rows = [3, 4, 5]');
+  // Which is chosen is told apart.
+  await expect(line.dialog.getByRole('radio', { checked: true })).toHaveCSS(
+    'appearance',
+    'auto'
+  );
   await lab.picture('cell-versions');
+  await lab.page.setViewportSize({ width: 360, height: 640 });
+  await lab.picture('cell-versions-on-a-small-screen');
+  await lab.page.setViewportSize({ width: 1280, height: 800 });
   await line.accept('Restore');
   await expect(notebook.lines(0)).toHaveText(['rows = [3, 4, 5]']);
   // Nothing else went back.
@@ -239,26 +259,6 @@ test('a checkpoint is saved, compared and gone back to without a mouse', async (
   await keyboard.press('Enter');
   await expect.poll(() => table(notebooks)).toBe('price\n');
   await lab.picture('time-line-undone');
-  expect(lab.errors).toEqual([]);
-});
-
-test('the menu of a conversation leads to its checkpoints', async ({
-  agent,
-  lab,
-  notebooks
-}) => {
-  const line = new Timeline(lab);
-  await begin(lab, notebooks);
-  await spoil(lab, agent);
-  await lab.panel
-    .getByRole('button', { name: 'What to do with this conversation' })
-    .click();
-  await lab.page.getByRole('menuitem', { name: 'Checkpoints' }).click();
-  await expect(
-    line.view.getByRole('combobox', { name: 'What is listed' })
-  ).toHaveValue('task');
-  await expect(line.rows.first()).toBeVisible();
-  await lab.picture('time-line-of-conversation');
   expect(lab.errors).toEqual([]);
 });
 

@@ -1,5 +1,5 @@
 import * as React from 'react';
-import type { VirtualizerHandle } from 'virtua';
+import type { CustomContainerComponentProps, VirtualizerHandle } from 'virtua';
 import { Virtualizer } from 'virtua';
 
 import { asErrorBody, errorText } from '../../errors';
@@ -99,6 +99,7 @@ export function ChatList(): JSX.Element {
       >
         <Virtualizer
           ref={list}
+          as={Rows}
           scrollRef={box}
           data={rows}
           shift={growsUpwards}
@@ -121,6 +122,21 @@ export function ChatList(): JSX.Element {
     </div>
   );
 }
+
+/**
+ * What holds the rows. They take clicks while they scroll, which Virtua would
+ * not let them: an answer that comes scrolls all the time, and what was pressed
+ * when it began to would not be clicked.
+ */
+const Rows = React.forwardRef<HTMLDivElement, CustomContainerComponentProps>(
+  function Rows({ style, children }, ref) {
+    return (
+      <div ref={ref} style={{ ...style, pointerEvents: undefined }}>
+        {children}
+      </div>
+    );
+  }
+);
 
 /**
  * That older messages are on their way, or why they are not.

@@ -74,6 +74,20 @@ describe('the list of a conversation', () => {
     expect(page.find('article')?.getAttribute('aria-label')).toBe('Agent');
   });
 
+  it('should take a click while it scrolls', async () => {
+    page.begin({ currentTaskId: 't', clineMessages: many(1, 100) });
+    await page.settle();
+    Object.defineProperty(box(), 'scrollHeight', { value: 4_000 });
+    await scrollTo(900);
+    const row = page.find('article');
+    const takes = [];
+    for (let node = row; node && node !== box(); node = node.parentElement) {
+      takes.push(getComputedStyle(node).pointerEvents);
+    }
+    expect(takes.length).toBeGreaterThan(1);
+    expect(takes).not.toContain('none');
+  });
+
   it('should load older messages when one comes near the beginning', async () => {
     page.begin({
       currentTaskId: 't',
