@@ -62,6 +62,21 @@ export class HistoryApi extends SettingsApi {
   }
 
   /**
+   * What the newest conversations began with, newest first.
+   *
+   * #### Notes
+   * Subtasks began with the agent's words. A very long text is not whole here.
+   */
+  async beginnings(): Promise<string[]> {
+    const { taskHistory } = await this._request('GET /history', {
+      query: { sort: 'newest', limit: '50' }
+    });
+    return taskHistory
+      .filter(({ task, parentTaskId }) => !parentTaskId && task.length < 4_000)
+      .map(({ task }) => task);
+  }
+
+  /**
    * The folders and notebooks that conversations are about.
    */
   historyPlaces(): Promise<HistoryPlacesView> {

@@ -218,7 +218,10 @@ export namespace OpenedPanel {
    * What a test has otherwise than usual.
    */
   export interface IOptions extends Partial<
-    Pick<AgentPanel.IOptions, 'rendermime' | 'notebooks' | 'documents'>
+    Pick<
+      AgentPanel.IOptions,
+      'rendermime' | 'notebooks' | 'documents' | 'serverSettings'
+    >
   > {
     readonly layout?: PageLayout;
 

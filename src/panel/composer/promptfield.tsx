@@ -3,6 +3,7 @@ import * as React from 'react';
 import { isComposing } from '../../ui/inputmethod';
 import { useStore } from '../../ui/hooks';
 import { usePanel } from '../../ui/services';
+import { readAttachments } from '../../state/panel/attachments';
 import { earlierPrompts } from '../../state/panel/prompthistory';
 
 /**
@@ -20,7 +21,7 @@ export function PromptField({
   onPasteFiles,
   suggestions
 }: PromptField.IProps): JSX.Element {
-  const { node, state, store, trans } = usePanel();
+  const { node, serverSettings, state, store, trans } = usePanel();
   const enter = useStore(
     store,
     ({ state }) => state?.settings?.enterBehavior ?? 'send'
@@ -42,6 +43,13 @@ export function PromptField({
       isTyping
     );
   };
+
+  const learn = () =>
+    void state.learnBegun(async () => {
+      const { HistoryApi } = await import('../../rest/historyapi');
+      const begun = await new HistoryApi(serverSettings).beginnings();
+      return begun.map(task => readAttachments(task).text);
+    });
 
   const recall = (event: React.KeyboardEvent<HTMLTextAreaElement>): boolean => {
     const { selectionStart, selectionEnd } = event.currentTarget;
@@ -97,6 +105,7 @@ export function PromptField({
         look(event.target, true);
       }}
       onSelect={event => look(event.currentTarget, false)}
+      onFocus={learn}
       onBlur={suggestions.onBlur}
       onKeyDown={onKeyDown}
       onPaste={event => {

@@ -188,6 +188,32 @@ export class PanelState extends Listener {
     );
   }
 
+  /**
+   * What other conversations began with, newest first, as far as it is known.
+   */
+  get begun(): readonly string[] {
+    return this._begun;
+  }
+
+  /**
+   * Learn what other conversations began with, once.
+   *
+   * @param load - Asks for it, newest first; asked again another time if it
+   * fails.
+   */
+  async learnBegun(load: () => Promise<readonly string[]>): Promise<void> {
+    if (this._isBegunKnown) {
+      return;
+    }
+    this._isBegunKnown = true;
+    try {
+      this._begun = await load();
+    } catch {
+      // What was sent from this page is there all the same.
+      this._isBegunKnown = false;
+    }
+  }
+
   protected override release(): void {
     this._storage?.dispose();
   }
@@ -292,6 +318,8 @@ export class PanelState extends Listener {
   private readonly _offered = new Map<string | null, string>();
   private _notebookChoice: NotebookChoice = { kind: 'front' };
   private _sent: readonly string[] = [];
+  private _begun: readonly string[] = [];
+  private _isBegunKnown = false;
   private _commandInSight: string | null = null;
   private _restored: IRestored | null = null;
   private _page: PanelPage = 'chat';

@@ -55,12 +55,12 @@ export class PromptHistory {
 }
 
 /**
- * What the person said before, newest first: in this conversation, then
- * elsewhere on this page.
+ * What the person said before, newest first: in this conversation, elsewhere on
+ * this page, and to begin other conversations.
  */
 export function earlierPrompts(
   store: AgentStore,
-  { sent }: Pick<PanelState, 'sent'>
+  { sent, begun }: Pick<PanelState, 'sent' | 'begun'>
 ): string[] {
   const texts: string[] = [];
   store.order.forEach((ts, index) => {
@@ -73,6 +73,6 @@ export function earlierPrompts(
       texts.unshift(readAttachments(message.text ?? '').text);
     }
   });
-  const all = [...texts, ...[...sent].reverse()];
+  const all = [...texts, ...[...sent].reverse(), ...begun];
   return [...new Set(all.map(text => text.trim()))].filter(text => text !== '');
 }

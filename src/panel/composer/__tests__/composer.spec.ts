@@ -1,3 +1,5 @@
+import { ServerConnection } from '@jupyterlab/services';
+
 import type { ExtensionState } from '../../../generated/wire';
 import { attachment } from './drafts';
 import { READY, WORKING, WrittenPanel } from './openedcomposer';
@@ -382,6 +384,41 @@ describe('Composer', () => {
         page.find('.jp-hdspAgent-composer-send')?.click()
       );
       expect(down()).toBe('');
+    });
+
+    it('should come from other conversations, though the page is new', async () => {
+      page.dispose();
+      const requests: string[] = [];
+      const begun = [
+        { id: 'o', task: 'Plot the sales' },
+        { id: 's', task: "the agent's own words", parentTaskId: 'o' },
+        { id: 'n', task: 'Clean the names' }
+      ];
+      page = new WrittenPanel({
+        serverSettings: ServerConnection.makeSettings({
+          fetch: input => {
+            const { url } = input as Request;
+            requests.push(url);
+            return Promise.resolve(
+              url.includes('/history')
+                ? new Response(JSON.stringify({ taskHistory: begun, total: 3 }))
+                : new Response('', { status: 404 })
+            );
+          }
+        })
+      });
+      page.begin(WORKING);
+      await page.settle(() => field().focus());
+      await page.settle(() => field().blur());
+      await page.settle(() => field().focus());
+      type('typing');
+      expect([up(), up(), up(), up()]).toEqual([
+        'first',
+        'Plot the sales',
+        'Clean the names',
+        'Clean the names'
+      ]);
+      expect(requests.filter(url => url.includes('/history'))).toHaveLength(1);
     });
 
     it('should not come while the caret is elsewhere', () => {
