@@ -19,7 +19,7 @@ from hdsp_agent.errors import HdspAgentError, InvalidInput, NotFound, Unavailabl
 from hdsp_agent.tools import built_in_tools
 
 PACKAGE = Path(hdsp_agent.__file__).parent
-FOLDERS = ("checkpoints", "agent/checkpoints/operations.py", "agent/checkpoints/automatic.py")
+FOLDERS = ("checkpoints", "agent/checkpoints/checkpoint_service.py")
 CODES = frozenset(get_args(WhyCode))
 OWN_CODES = {"storage_unavailable", "cell_conflict", "unsaved_elsewhere"}
 NOT_FOR_PAGES = {
