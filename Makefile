@@ -92,7 +92,7 @@ UNIT_TESTS := tests/config tests/context tests/events tests/messages tests/persi
 check: lint test-js test-unit ## what a change is checked with while you work: lint, types, unit tests
 
 test-unit: $(PY_INSTALLED) ## the Python tests without kernels and servers
-	python -m pytest -p no:cacheprovider -n $${TEST_PROCESSES:-2} --dist loadfile -m "not slow" $(UNIT_TESTS)
+	python -m pytest -p no:cacheprovider -n $${TEST_PROCESSES:-3} --dist loadfile -m "not slow" $(UNIT_TESTS)
 
 test: lint test-python test-js test-ui test-wheel ## everything: lint, types, Python, jest, Chromium, wheel
 	@echo "All of HDSP Agent's checks passed."

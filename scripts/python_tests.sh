@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# The Python tests, in two processes. Those that fail are tried once more, alone: what passes only then is named, and
+# The Python tests, in three processes, which wait a third of the time. Those that fail are tried once more, alone: what passes only then is named, and
 # wants mending.
 set -uo pipefail
 
-python -m pytest --cache-clear -n "${TEST_PROCESSES:-2}" --dist loadfile
+python -m pytest --cache-clear -n "${TEST_PROCESSES:-3}" --dist loadfile
 code=$?
 # Anything but 1 is no test that failed: it was interrupted, or could not begin.
 [ "$code" -eq 1 ] || exit "$code"
