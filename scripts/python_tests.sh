@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The Python tests, in three processes, which wait a third of the time. Those that fail are tried once more, alone: what passes only then is named, and
-# wants mending.
+# The Python tests, in three processes: they wait for a good part of the time. Those that fail are tried once more,
+# alone: what passes only then is named, and wants mending.
 set -uo pipefail
 
 python -m pytest --cache-clear -n "${TEST_PROCESSES:-3}" --dist loadfile
