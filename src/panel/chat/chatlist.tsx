@@ -20,6 +20,11 @@ import { isFigures } from './rows/requestrow';
 const AHEAD = 1_200;
 
 /**
+ * How long, in milliseconds, the wheel is taken to go on turning.
+ */
+const WHEEL_TURN = 500;
+
+/**
  * The rows of the conversation, of which only those in sight are on the page.
  */
 export function ChatList(): JSX.Element {
@@ -65,8 +70,10 @@ export function ChatList(): JSX.Element {
       load();
     }
   }, [rows, load]);
+  const wheelTurnsUntil = React.useRef(0);
   const onWheel = React.useCallback(
     ({ deltaY }: React.WheelEvent) => {
+      wheelTurnsUntil.current = performance.now() + WHEEL_TURN;
       // At the very beginning nothing scrolls that would tell of it.
       if (deltaY < 0 && (box.current?.scrollTop ?? AHEAD) < AHEAD) {
         load();
@@ -97,26 +104,28 @@ export function ChatList(): JSX.Element {
           )
         }
       >
-        <Virtualizer
-          ref={list}
-          as={Rows}
-          scrollRef={box}
-          data={rows}
-          shift={growsUpwards}
-          keepMounted={kept.filter(
-            (at, index) => at >= 0 && kept.indexOf(at) === index
-          )}
-          onScroll={onScroll}
-        >
-          {(row: IChatRow, index: number) => (
-            <ChatRow
-              key={row.ts}
-              row={row}
-              position={index + 1}
-              total={hasOlder ? -1 : rows.length}
-            />
-          )}
-        </Virtualizer>
+        <WheelTurnsUntil.Provider value={wheelTurnsUntil}>
+          <Virtualizer
+            ref={list}
+            as={Rows}
+            scrollRef={box}
+            data={rows}
+            shift={growsUpwards}
+            keepMounted={kept.filter(
+              (at, index) => at >= 0 && kept.indexOf(at) === index
+            )}
+            onScroll={onScroll}
+          >
+            {(row: IChatRow, index: number) => (
+              <ChatRow
+                key={row.ts}
+                row={row}
+                position={index + 1}
+                total={hasOlder ? -1 : rows.length}
+              />
+            )}
+          </Virtualizer>
+        </WheelTurnsUntil.Provider>
       </div>
       <NewestButton follow={follow} box={box} />
     </div>
@@ -124,14 +133,28 @@ export function ChatList(): JSX.Element {
 }
 
 /**
+ * Until when the wheel is taken to turn, in the page's milliseconds.
+ */
+const WheelTurnsUntil = React.createContext<React.RefObject<number>>({
+  current: 0
+});
+
+/**
  * What holds the rows. They take clicks while they scroll, which Virtua would
  * not let them: an answer that comes scrolls all the time, and what was pressed
  * when it began to would not be clicked.
+ *
+ * #### Notes
+ * While the wheel turns they take none. All of a turn goes to what was under the
+ * pointer first, and a row leaves the page in the middle of it.
  */
 const Rows = React.forwardRef<HTMLDivElement, CustomContainerComponentProps>(
   function Rows({ style, children }, ref) {
+    const until = React.useContext(WheelTurnsUntil);
+    const isTurning = performance.now() < (until.current ?? 0);
+    const pointerEvents = isTurning ? style.pointerEvents : undefined;
     return (
-      <div ref={ref} style={{ ...style, pointerEvents: undefined }}>
+      <div ref={ref} style={{ ...style, pointerEvents }}>
         {children}
       </div>
     );

@@ -74,18 +74,37 @@ describe('the list of a conversation', () => {
     expect(page.find('article')?.getAttribute('aria-label')).toBe('Agent');
   });
 
-  it('should take a click while it scrolls', async () => {
-    page.begin({ currentTaskId: 't', clineMessages: many(1, 100) });
-    await page.settle();
-    Object.defineProperty(box(), 'scrollHeight', { value: 4_000 });
-    await scrollTo(900);
-    const row = page.find('article');
-    const takes = [];
-    for (let node = row; node && node !== box(); node = node.parentElement) {
-      takes.push(getComputedStyle(node).pointerEvents);
-    }
-    expect(takes.length).toBeGreaterThan(1);
-    expect(takes).not.toContain('none');
+  describe('clicks', () => {
+    const takes = async () => {
+      page.begin({ currentTaskId: 't', clineMessages: many(1, 100) });
+      await page.settle();
+      Object.defineProperty(box(), 'scrollHeight', { value: 4_000 });
+      return async () => {
+        await scrollTo(900);
+        const found = [];
+        let node = page.find('article');
+        for (; node && node !== box(); node = node.parentElement) {
+          found.push(getComputedStyle(node).pointerEvents);
+        }
+        expect(found.length).toBeGreaterThan(1);
+        return !found.includes('none');
+      };
+    };
+
+    it('should be taken while it scrolls', async () => {
+      const afterScrolling = await takes();
+      expect(await afterScrolling()).toBe(true);
+    });
+
+    it('should wait while the wheel turns, whose turns a row would swallow', async () => {
+      const afterScrolling = await takes();
+      page.act(() =>
+        box().dispatchEvent(
+          new WheelEvent('wheel', { deltaY: 100, bubbles: true })
+        )
+      );
+      expect(await afterScrolling()).toBe(false);
+    });
   });
 
   it('should load older messages when one comes near the beginning', async () => {
