@@ -48,7 +48,7 @@ export function CondenseRow({ message, parts: _ }: IRowContent): JSX.Element {
       {!isFirst && (
         <p className="jp-hdspAgent-chat-quiet">
           {trans.__(
-            'The more often a conversation is condensed, the less accurate the model becomes. Start a new one when you can.'
+            'The more often a conversation is condensed, the less accurate the model becomes. Start a new conversation when you can.'
           )}
         </p>
       )}
