@@ -67,7 +67,7 @@ export class HistoryApi extends SettingsApi {
    * #### Notes
    * Subtasks began with the agent's words. A very long text is not whole here.
    */
-  async beginnings(): Promise<string[]> {
+  async firstPrompts(): Promise<string[]> {
     const { taskHistory } = await this._request('GET /history', {
       query: { sort: 'newest', limit: '50' }
     });

@@ -45,10 +45,10 @@ export function PromptField({
   };
 
   const learn = () =>
-    void state.learnBegun(async () => {
+    void state.loadFirstPrompts(async () => {
       const { HistoryApi } = await import('../../rest/historyapi');
-      const begun = await new HistoryApi(serverSettings).beginnings();
-      return begun.map(task => readAttachments(task).text);
+      const firstPrompts = await new HistoryApi(serverSettings).firstPrompts();
+      return firstPrompts.map(task => readAttachments(task).text);
     });
 
   const recall = (event: React.KeyboardEvent<HTMLTextAreaElement>): boolean => {

@@ -191,8 +191,8 @@ export class PanelState extends Listener {
   /**
    * What other conversations began with, newest first, as far as it is known.
    */
-  get begun(): readonly string[] {
-    return this._begun;
+  get firstPrompts(): readonly string[] {
+    return this._firstPrompts;
   }
 
   /**
@@ -201,16 +201,18 @@ export class PanelState extends Listener {
    * @param load - Asks for it, newest first; asked again another time if it
    * fails.
    */
-  async learnBegun(load: () => Promise<readonly string[]>): Promise<void> {
-    if (this._isBegunKnown) {
+  async loadFirstPrompts(
+    load: () => Promise<readonly string[]>
+  ): Promise<void> {
+    if (this._hasFirstPrompts) {
       return;
     }
-    this._isBegunKnown = true;
+    this._hasFirstPrompts = true;
     try {
-      this._begun = await load();
+      this._firstPrompts = await load();
     } catch {
       // What was sent from this page is there all the same.
-      this._isBegunKnown = false;
+      this._hasFirstPrompts = false;
     }
   }
 
@@ -318,8 +320,8 @@ export class PanelState extends Listener {
   private readonly _offered = new Map<string | null, string>();
   private _notebookChoice: NotebookChoice = { kind: 'front' };
   private _sent: readonly string[] = [];
-  private _begun: readonly string[] = [];
-  private _isBegunKnown = false;
+  private _firstPrompts: readonly string[] = [];
+  private _hasFirstPrompts = false;
   private _commandInSight: string | null = null;
   private _restored: IRestored | null = null;
   private _page: PanelPage = 'chat';

@@ -60,7 +60,7 @@ export class PromptHistory {
  */
 export function earlierPrompts(
   store: AgentStore,
-  { sent, begun }: Pick<PanelState, 'sent' | 'begun'>
+  { sent, firstPrompts }: Pick<PanelState, 'sent' | 'firstPrompts'>
 ): string[] {
   const texts: string[] = [];
   store.order.forEach((ts, index) => {
@@ -73,6 +73,6 @@ export function earlierPrompts(
       texts.unshift(readAttachments(message.text ?? '').text);
     }
   });
-  const all = [...texts, ...[...sent].reverse(), ...begun];
+  const all = [...texts, ...[...sent].reverse(), ...firstPrompts];
   return [...new Set(all.map(text => text.trim()))].filter(text => text !== '');
 }
