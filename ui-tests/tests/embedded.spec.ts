@@ -119,7 +119,7 @@ test.describe('the embedded model', () => {
       const row = (name: string) =>
         lab.settings.getByRole('listitem', { name, exact: true });
       const agree = async (name: string) => {
-        await press(row(name), `Get ${name}…`);
+        await press(row(name), 'Get it…');
         const dialog = lab.page.getByRole('dialog');
         await expect(dialog).toContainText('Its licence is Apache-2.0');
         await press(dialog, 'Agree and get it');
@@ -134,7 +134,7 @@ test.describe('the embedded model', () => {
       await lab.picture('settings');
       const file = path.join(modelsOf(server), 'small.gguf');
       expect(existsSync(file)).toBe(true);
-      await press(row('Small'), 'Delete Small…');
+      await press(row('Small'), 'Delete…');
       await press(lab.page.getByRole('dialog'), 'Delete model');
       await expect(lab.settings).toContainText('6 MB were freed.');
       expect(existsSync(file)).toBe(false);

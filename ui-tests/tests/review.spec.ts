@@ -1,5 +1,11 @@
 import { expect, OpenNotebook, test } from '../notebooks';
 
+/**
+ * The row of a cell that the agent changed, and its button.
+ */
+const edited = { name: 'Changed by the agent' };
+const keep = { name: 'Keep', exact: true };
+
 test('a person keeps one change, takes another back, and brings back a cell', async ({
   agent,
   lab,
@@ -33,11 +39,15 @@ test('a person keeps one change, takes another back, and brings back a cell', as
   ).toBeVisible();
   await lab.picture('notebook-review', ['light', 'dark', 'contrast']);
 
-  await kept.getByRole('button', { name: /^Keep what the agent/ }).click();
-  await undone.getByRole('button', { name: /^Take back what/ }).click();
-  await notebook.panel.getByRole('button', { name: /^Bring back/ }).click();
+  await kept.getByRole('group', edited).getByRole('button', keep).click();
+  await undone
+    .getByRole('group', edited)
+    .getByRole('button', { name: 'Undo' })
+    .click();
+  await notebook.panel.getByRole('button', { name: 'Bring back' }).click();
   await notebook.panel
-    .getByRole('button', { name: /^Remove the cell the agent put in/ })
+    .getByRole('group', { name: 'New cell by the agent' })
+    .getByRole('button', { name: 'Remove' })
     .click();
 
   await expect(notebook.panel.locator('.jp-hdspAgent-CellRow')).toHaveCount(0);
@@ -71,21 +81,19 @@ test('what the agent changed in a closed notebook is shown when it is opened, an
     { op: 'edit', cell: 'kept', old: '2', new: '20' }
   );
   let notebook = await OpenNotebook.open(lab, path);
-  const keep = { name: /^Keep what the agent/ };
-  await notebook.cell(1).getByRole('button', keep).click();
-  await expect(notebook.cell(0).getByRole('button', keep)).toBeVisible();
+  const row = (index: number) =>
+    notebook.cell(index).getByRole('group', edited);
+  await row(1).getByRole('button', keep).click();
+  await expect(row(0).getByRole('button', keep)).toBeVisible();
   await notebook.edit(0);
   await lab.page.keyboard.type('\nmine = 4');
   await notebook.save();
 
   await lab.page.reload();
   notebook = await OpenNotebook.open(lab, path);
-  await expect(notebook.cell(0).getByRole('button', keep)).toBeVisible();
+  await expect(row(0).getByRole('button', keep)).toBeVisible();
   await expect(notebook.cell(1).getByRole('button', keep)).toHaveCount(0);
-  await notebook
-    .cell(0)
-    .getByRole('button', { name: /^Take back what/ })
-    .click();
+  await row(0).getByRole('button', { name: 'Undo' }).click();
   await expect(notebook.lines(0)).toHaveText(['a = 1', 'mine = 4']);
   await expect(notebook.cell(0).getByRole('button', keep)).toHaveCount(0);
 });

@@ -18,7 +18,7 @@ test.describe('two tabs of one person', () => {
     expect(await lab.api.setting('alwaysAllowReadOnly')).toBe(true);
 
     await other.settings
-      .getByRole('button', { name: 'Reset “Reading” to its default' })
+      .getByRole('button', { name: 'Reset to default: Reading' })
       .click();
     await expect(lab.settings.getByRole('switch', reading)).not.toBeChecked();
 

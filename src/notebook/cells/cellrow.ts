@@ -74,7 +74,6 @@ export class CellRow extends Widget {
     button.dataset.action = name;
     button.textContent = label;
     button.title = title;
-    button.setAttribute('aria-label', title);
     button.addEventListener('click', onClick);
     this._buttons.append(button);
   }

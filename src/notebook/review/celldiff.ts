@@ -139,7 +139,7 @@ export class CellDiff implements IDisposable {
             : Private.button(
                 type,
                 trans.__('Undo'),
-                trans.__('Take back this part of what the agent changed'),
+                trans.__('Undo this part of what the agent changed'),
                 event => this._undoPart(this._placeOf(event))
               )
       }),
@@ -234,7 +234,6 @@ namespace Private {
     node.className = `jp-hdspAgent-hunk-button jp-mod-${type}`;
     node.textContent = label;
     node.title = title;
-    node.setAttribute('aria-label', title);
     // The editor would move its cursor; the keyboard makes clicks as well.
     node.addEventListener('mousedown', event => event.preventDefault());
     node.addEventListener('click', action);

@@ -45,7 +45,7 @@ export function editedRow(
       {
         name: 'undo',
         label: trans.__('Undo'),
-        title: trans.__('Take back what the agent changed in this cell'),
+        title: trans.__('Undo what the agent changed in this cell'),
         onClick: undo
       }
     ]

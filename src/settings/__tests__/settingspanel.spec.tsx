@@ -193,7 +193,7 @@ describe('SettingsPanel', () => {
   it('offers the default only where the value is another', async () => {
     page.server.settings.checkpointTimeout = 20;
     await page.open();
-    const label = 'Reset “Longest wait” to its default';
+    const label = 'Reset to default: Longest wait';
     await page.press(label);
     expect(page.server.bodies[page.server.bodies.length - 1]).toBe(
       '{"checkpointTimeout":null}'

@@ -97,7 +97,7 @@ export function FieldRow(props: FieldRow.IProps): JSX.Element {
             <button
               type="button"
               className="jp-hdspSettings-link"
-              aria-label={trans.__('Reset “%1” to its default', field.title)}
+              aria-label={trans.__('Reset to default: %1', field.title)}
               onClick={() => form.reset(field)}
             >
               {trans.__('Reset to default')}

@@ -199,37 +199,31 @@ function ModelActions({
   };
   const buttons: {
     label: string;
-    about: string;
     isShown: boolean;
     run: () => Promise<unknown>;
   }[] = [
     {
       label: one.state === 'partial' ? trans.__('Go on…') : trans.__('Get it…'),
-      about: trans.__('Get %1…', name),
       isShown: one.state === 'absent' || one.state === 'partial',
       run: get
     },
     {
       label: trans.__('Cancel'),
-      about: trans.__('Stop getting %1', name),
       isShown: one.state === 'getting',
       run: () => embedded.cancel(one)
     },
     {
       label: trans.__('Use'),
-      about: trans.__('Use %1', name),
       isShown: one.state === 'ready' && list.installed,
       run: use
     },
     {
       label: trans.__('Try it here'),
-      about: trans.__('Try how fast %1 is here', name),
       isShown: one.state === 'ready' && list.installed,
       run: () => embedded.try({ model: one.id })
     },
     {
       label: trans.__('Delete…'),
-      about: trans.__('Delete %1…', name),
       isShown: one.state === 'ready' || one.state === 'partial',
       run: remove
     }
@@ -242,12 +236,11 @@ function ModelActions({
     >
       {buttons
         .filter(({ isShown }) => isShown)
-        .map(({ label, about, run }) => (
+        .map(({ label, run }) => (
           <button
-            key={about}
+            key={label}
             type="button"
             className="jp-hdspSettings-link"
-            aria-label={about}
             disabled={embedded.isBusy}
             onClick={() => void run()}
           >
