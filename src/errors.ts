@@ -3,6 +3,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { ErrorLike } from './comm/requesterror';
 import { RequestError } from './comm/requesterror';
 import type { ErrorBody } from './generated/wire';
+import { modelFailureText } from './modelfailuretexts';
 import { reasonText } from './validationtexts';
 
 /**
@@ -138,12 +139,9 @@ const SERVER_ERRORS: Readonly<Record<string, Sentence>> = {
           param(error, 'path'),
           param(error, 'reason')
         ),
-  model_error: (trans, error) => {
-    const kind = param(error, 'kind');
-    return Object.prototype.hasOwnProperty.call(MODEL, kind)
-      ? MODEL[kind](trans)
-      : trans.__('The model gave no answer: %1', error.message);
-  },
+  model_error: (trans, error) =>
+    modelFailureText(trans, param(error, 'kind')) ??
+    trans.__('The model gave no answer: %1', error.message),
   local_consent_missing: (trans, error) =>
     trans.__(
       'Fetching this model takes %1 MB, and it is under the licence %2. Agree to both first.',
@@ -222,78 +220,6 @@ const SERVER_ERRORS: Readonly<Record<string, Sentence>> = {
     trans.__(
       'Saved keys cannot be used. %1 The settings of HDSP Agent say where else they can be kept.',
       errorText(trans, { ...error, code: param(error, 'cause') })
-    )
-};
-
-/**
- * What it means that a model gave no usable answer, and what is done about it.
- */
-const MODEL: Readonly<Record<string, (trans: TranslationBundle) => string>> = {
-  overflow: trans =>
-    trans.__(
-      "The conversation no longer fits the model's window. The agent condenses it and tries again."
-    ),
-  overflow_output_budget: trans =>
-    trans.__(
-      'The conversation fits, but not together with the answer asked for. The agent asks for a shorter answer and tries again.'
-    ),
-  output_cap: trans =>
-    trans.__(
-      'The model cannot write answers that long. The agent asks for a shorter answer and tries again.'
-    ),
-  payload_too_large: trans =>
-    trans.__(
-      'The request has too many bytes. The agent leaves out images and long outputs and tries again.'
-    ),
-  tpm_request_too_large: trans =>
-    trans.__(
-      'This one request is larger than what the account may send in a minute. The agent shortens it; a larger limit or another model also helps.'
-    ),
-  rate_limit: trans =>
-    trans.__(
-      'Too many requests for now. The agent waits as long as the provider says and tries again.'
-    ),
-  quota: trans =>
-    trans.__(
-      'The account has no credit or quota left. Add some at the provider, or choose another profile.'
-    ),
-  empty_content: trans =>
-    trans.__(
-      'The conversation holds an empty message, which this provider refuses. The agent repairs it and tries again.'
-    ),
-  tool_pairing: trans =>
-    trans.__(
-      'A tool call and its result are not paired the way this provider requires. The agent repairs the conversation and tries again.'
-    ),
-  authentication: trans =>
-    trans.__(
-      'The provider does not accept the key. Check the key of this profile in the settings.'
-    ),
-  permission: trans =>
-    trans.__(
-      'The key is not allowed to do this. Check at the provider what it may use, or choose another model.'
-    ),
-  model_not_found: trans =>
-    trans.__(
-      'The provider does not have this model. Choose another one in the profile.'
-    ),
-  content_filter: trans =>
-    trans.__(
-      "The provider's content filter blocked this. Rephrase it, or choose another model."
-    ),
-  overloaded: trans =>
-    trans.__(
-      'The provider is overloaded or down for the moment. The agent tries again after a pause.'
-    ),
-  network: trans =>
-    trans.__(
-      'The provider could not be reached. Check the connection and the address; the agent tries again.'
-    ),
-  timeout: trans =>
-    trans.__('The provider took too long. The agent tries again.'),
-  broken_stream: trans =>
-    trans.__(
-      'The answer broke off before its end; what it asked for was not run. The agent tries again.'
     )
 };
 

@@ -33,6 +33,17 @@ describe('errorText', () => {
     ).toContain('The system keyring is locked.');
   });
 
+  it('says why a model gave no answer, in the words of its row', () => {
+    const error = { code: 'model_error', message: 'A teapot.' };
+    for (const [kind, text] of [
+      ['timeout', 'The provider took too long to answer.'],
+      ['other', 'The model gave no answer: A teapot.'],
+      ['constructor', 'The model gave no answer: A teapot.']
+    ]) {
+      expect(errorText(trans, { ...error, params: { kind } })).toBe(text);
+    }
+  });
+
   it('shows the English sentence of a code it does not know', () => {
     const error = { code: 'of_a_later_version', message: 'It rained.' };
     expect(errorText(trans, error)).toBe('It rained.');

@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { ClineMessage } from '../../../generated/wire';
-import { failureText } from './modelfailuretexts';
+import { failureText } from '../../../modelfailuretexts';
 
 /**
  * An error in words.

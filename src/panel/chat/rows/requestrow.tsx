@@ -15,7 +15,7 @@ import { readJson } from '../../../ui/texts/readjson';
 import { useElapsed } from '../../../ui/useelapsed';
 import { hasAnswered, isFailureShown, requestBefore } from './wholeanswer';
 import type { IRowContent } from './rowcontent';
-import { failureText } from './modelfailuretexts';
+import { failureText } from '../../../modelfailuretexts';
 
 /**
  * The model was asked: how long it thinks, then what that took; a thin line.

@@ -2,7 +2,7 @@ import { nullTranslator } from '@jupyterlab/translation';
 
 import type { ClineMessage } from '../../../../generated/wire';
 import type { OpenedPanel } from '../../../__tests__/openedpanel';
-import { failureText } from '../modelfailuretexts';
+import { failureText } from '../../../../modelfailuretexts';
 import { ShownRows, USER } from './shownrows';
 
 describe('rows of requests to the model', () => {
