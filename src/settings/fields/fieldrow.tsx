@@ -13,7 +13,23 @@ import { boundsText, statusText, valueText } from '../settingstexts';
 /**
  * One setting: its name, its control, what it means, and how it stands.
  */
-export function FieldRow(props: FieldRow.IProps): JSX.Element {
+export function FieldRow(props: {
+  field: IField;
+  form: FieldForm;
+
+  /**
+   * Tells the ids of equal names apart.
+   */
+  scope: string;
+  fixed?: boolean;
+
+  /**
+   * The value it has when nobody sets it.
+   */
+  standard?: JSONValue;
+  suggestions?: readonly { value: string; label: string }[];
+  children?: React.ReactNode;
+}): JSX.Element {
   const { field, form, fixed = false, standard } = props;
   const { trans } = useSettings();
   const id = `jp-hdspSettings-${props.scope}-${field.key}`;
@@ -111,35 +127,22 @@ export function FieldRow(props: FieldRow.IProps): JSX.Element {
 }
 
 /**
- * The namespace for `FieldRow` statics.
- */
-export namespace FieldRow {
-  /**
-   * What a row is given.
-   */
-  export interface IProps {
-    field: IField;
-    form: FieldForm;
-
-    /**
-     * Tells the ids of equal names apart.
-     */
-    scope: string;
-    fixed?: boolean;
-
-    /**
-     * The value it has when nobody sets it.
-     */
-    standard?: JSONValue;
-    suggestions?: readonly { value: string; label: string }[];
-    children?: React.ReactNode;
-  }
-}
-
-/**
  * Settings one under the other, the advanced ones folded.
  */
-export function FieldRows(props: FieldRows.IProps): JSX.Element {
+export function FieldRows(props: {
+  fields: readonly IField[];
+
+  /**
+   * Whether to show the advanced ones right away, as in a search.
+   */
+  unfold: boolean;
+
+  /**
+   * Whether something about a setting must not stay folded away.
+   */
+  needsAttention: (field: IField) => boolean;
+  renderField: (field: IField) => JSX.Element;
+}): JSX.Element {
   const { trans } = useSettings();
   const [open, setOpen] = React.useState(false);
   const plain = props.fields.filter(field => !field.advanced);
@@ -170,27 +173,4 @@ export function FieldRows(props: FieldRows.IProps): JSX.Element {
       )}
     </>
   );
-}
-
-/**
- * The namespace for `FieldRows` statics.
- */
-export namespace FieldRows {
-  /**
-   * What the rows are given.
-   */
-  export interface IProps {
-    fields: readonly IField[];
-
-    /**
-     * Whether to show the advanced ones right away, as in a search.
-     */
-    unfold: boolean;
-
-    /**
-     * Whether something about a setting must not stay folded away.
-     */
-    needsAttention: (field: IField) => boolean;
-    renderField: (field: IField) => JSX.Element;
-  }
 }

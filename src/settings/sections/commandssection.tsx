@@ -1,10 +1,12 @@
 import * as React from 'react';
 
-import { errorText } from '../../errors';
 import type { Command, Source } from '../../generated/wire';
 import { useSettings } from '../settingscontext';
 import type { CommandsData } from '../data/modesdata';
 import { TextBox } from '../../ui/controls/textbox';
+import { FormButtons } from './formbuttons';
+import { ItemAction, ItemActions } from './itemactions';
+import { SectionProblem } from './sectionproblem';
 
 /**
  * What is written: a new command, or one that is there.
@@ -42,11 +44,7 @@ export function CommandsSection({
           'A slash command is a prompt you use often. Type / and its name in a message to use it.'
         )}
       </p>
-      {problem && (
-        <p className="jp-hdspSettings-error" role="alert">
-          {errorText(trans, problem)}
-        </p>
-      )}
+      <SectionProblem error={problem} />
       <ul className="jp-hdspSettings-profiles">
         {(commands.value ?? []).map(command => (
           <CommandItem
@@ -117,28 +115,18 @@ function CommandItem({
         </span>
       </span>
       {source !== 'built-in' && (
-        <div
-          className="jp-hdspSettings-actions"
-          role="group"
-          aria-label={trans.__('Actions for “%1”', `/${name}`)}
-        >
-          <button
-            type="button"
-            className="jp-hdspSettings-link"
-            aria-label={trans.__('Edit “%1”', `/${name}`)}
+        <ItemActions name={`/${name}`}>
+          <ItemAction
+            label={trans.__('Edit')}
+            about={trans.__('Edit “%1”', `/${name}`)}
             onClick={() => onEdit(source)}
-          >
-            {trans.__('Edit')}
-          </button>
-          <button
-            type="button"
-            className="jp-hdspSettings-link"
-            aria-label={trans.__('Delete “%1”…', `/${name}`)}
-            onClick={() => void remove(source)}
-          >
-            {trans.__('Delete…')}
-          </button>
-        </div>
+          />
+          <ItemAction
+            label={trans.__('Delete…')}
+            about={trans.__('Delete “%1”…', `/${name}`)}
+            onClick={() => remove(source)}
+          />
+        </ItemActions>
       )}
     </li>
   );
@@ -213,22 +201,7 @@ function CommandForm({
         required
         onChange={value => change({ content: value })}
       />
-      <div className="jp-hdspSettings-actions">
-        <button
-          type="submit"
-          className="jp-hdspSettings-button"
-          disabled={commands.isBusy}
-        >
-          {trans.__('Save')}
-        </button>
-        <button
-          type="button"
-          className="jp-hdspSettings-button"
-          onClick={onClose}
-        >
-          {trans.__('Cancel')}
-        </button>
-      </div>
+      <FormButtons isBusy={commands.isBusy} onCancel={onClose} />
     </form>
   );
 }

@@ -15,6 +15,8 @@ import {
 
 import { useSettings } from '../settingscontext';
 import { OwnModelFile } from './ownmodelfile';
+import { ItemAction, ItemActions } from './itemactions';
+import { SectionProblem } from './sectionproblem';
 
 /**
  * The embedded models: which there are, getting and deleting one, and the one that runs.
@@ -34,11 +36,7 @@ export function EmbeddedSection(): JSX.Element {
       <p className="jp-hdspSettings-description">
         {trans.__('Their limits: %1', limitsText(trans))}
       </p>
-      {problem && (
-        <p className="jp-hdspSettings-error" role="alert">
-          {errorText(trans, problem)}
-        </p>
-      )}
+      <SectionProblem error={problem} />
       {list && !list.allowed && (
         <p className="jp-hdspSettings-warning">
           {trans.__('The operator of this server does not allow them.')}
@@ -125,11 +123,7 @@ function ModelItem({
       {one.state === 'getting' && (
         <DownloadProgress model={one} pace={embedded.pace} trans={trans} />
       )}
-      {failure && (
-        <p className="jp-hdspSettings-error" role="alert">
-          {errorText(trans, failure)}
-        </p>
-      )}
+      <SectionProblem error={failure} />
       <ModelActions one={one} list={list} />
     </li>
   );
@@ -229,25 +223,18 @@ function ModelActions({
     }
   ];
   return (
-    <div
-      className="jp-hdspSettings-actions"
-      role="group"
-      aria-label={trans.__('Actions for “%1”', name)}
-    >
+    <ItemActions name={name}>
       {buttons
         .filter(({ isShown }) => isShown)
         .map(({ label, run }) => (
-          <button
+          <ItemAction
             key={label}
-            type="button"
-            className="jp-hdspSettings-link"
+            label={label}
             disabled={embedded.isBusy}
-            onClick={() => void run()}
-          >
-            {label}
-          </button>
+            onClick={run}
+          />
         ))}
-    </div>
+    </ItemActions>
   );
 }
 

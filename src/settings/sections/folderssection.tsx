@@ -1,9 +1,9 @@
 import * as React from 'react';
 
-import { errorText } from '../../errors';
 import type { TrustedFolder, TrustedFoldersView } from '../../generated/rest';
 
 import { useSettings } from '../settingscontext';
+import { SectionProblem } from './sectionproblem';
 
 /**
  * The folders that somebody has decided about.
@@ -20,11 +20,7 @@ export function FoldersSection(): JSX.Element {
           'Modes, rules, slash commands and AGENTS.md of a folder are used only if you trust it, and everything inside it.'
         )}
       </p>
-      {problem && (
-        <p className="jp-hdspSettings-error" role="alert">
-          {errorText(trans, problem)}
-        </p>
-      )}
+      <SectionProblem error={problem} />
       {folders.value && <Operator {...folders.value} />}
       {folders.value && <List folders={folders.value.folders} />}
     </>

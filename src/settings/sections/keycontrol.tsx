@@ -18,7 +18,13 @@ const MULTILINE_KEYS = ['openAiSecretHeaders', 'vertexJsonCredentials'];
  * #### Notes
  * What is typed here exists in this input and in the request that saves it, and is gone afterwards.
  */
-export function KeyControl({ profile, field }: KeyControl.IProps): JSX.Element {
+export function KeyControl({
+  profile,
+  field
+}: {
+  profile: ProfileView;
+  field: IField;
+}): JSX.Element {
   const { model, trans, dialogs, announce } = useSettings();
   const [value, setValue] = React.useState('');
   const id = `jp-hdspSettings-key-${profile.id}-${field.key}`;
@@ -138,19 +144,6 @@ export function KeyControl({ profile, field }: KeyControl.IProps): JSX.Element {
       )}
     </div>
   );
-}
-
-/**
- * The namespace for `KeyControl` statics.
- */
-export namespace KeyControl {
-  /**
-   * What the control is given.
-   */
-  export interface IProps {
-    profile: ProfileView;
-    field: IField;
-  }
 }
 
 /**

@@ -6,6 +6,7 @@ import type { StorageBody } from '../../generated/rest';
 import { useSettings } from '../settingscontext';
 import { isStored } from './keycontrol';
 import { keySourceText, storageText } from '../settingstexts';
+import { SectionProblem } from './sectionproblem';
 
 /**
  * Where keys are kept, and all that are saved.
@@ -33,11 +34,7 @@ function StorageStatus(): JSX.Element | null {
       ) : (
         <p className="jp-hdspSettings-warning">{errorText(trans, storage)}</p>
       )}
-      {error && (
-        <p className="jp-hdspSettings-error" role="alert">
-          {errorText(trans, error)}
-        </p>
-      )}
+      <SectionProblem error={error} />
       <StorageChoices />
     </div>
   );

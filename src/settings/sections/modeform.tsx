@@ -5,13 +5,27 @@ import type { ModeConfig, ModePrompt } from '../../generated/wire';
 import { useSettings } from '../settingscontext';
 import type { ModesData } from '../data/modesdata';
 import { TextBox } from '../../ui/controls/textbox';
+import { FormButtons } from './formbuttons';
 
 type ToolGroup = 'read' | 'edit' | 'command';
 
 /**
  * A mode while it is written: all of one's own, of another what it is told.
  */
-export function ModeForm(props: ModeForm.IProps): JSX.Element {
+export function ModeForm(props: {
+  modes: ModesData;
+
+  /**
+   * The mode that is changed; `null` for a new one.
+   */
+  mode: ModeConfig | null;
+
+  /**
+   * Whether it is the person's own, of which all can be changed.
+   */
+  isOwn?: boolean;
+  onClose: () => void;
+}): JSX.Element {
   const { modes, mode, isOwn = true, onClose } = props;
   const { model, trans, announce } = useSettings();
   const [draft, setDraft] = React.useState(() => Private.draftOf(mode));
@@ -101,21 +115,7 @@ export function ModeForm(props: ModeForm.IProps): JSX.Element {
         onChange={customInstructions => change({ customInstructions })}
       />
       {isOwn && <Tools draft={draft} onChange={change} trans={trans} />}
-      <div className="jp-hdspSettings-actions">
-        <button
-          type="submit"
-          className="jp-hdspSettings-button"
-          disabled={modes.isBusy}
-        >
-          {trans.__('Save')}
-        </button>
-        <button
-          type="button"
-          className="jp-hdspSettings-button"
-          onClick={onClose}
-        >
-          {trans.__('Cancel')}
-        </button>
+      <FormButtons isBusy={modes.isBusy} onCancel={onClose}>
         {isChanged && (
           <button
             type="button"
@@ -125,32 +125,9 @@ export function ModeForm(props: ModeForm.IProps): JSX.Element {
             {trans.__('Restore the default')}
           </button>
         )}
-      </div>
+      </FormButtons>
     </form>
   );
-}
-
-/**
- * The namespace for `ModeForm` statics.
- */
-export namespace ModeForm {
-  /**
-   * The properties of a form.
-   */
-  export interface IProps {
-    modes: ModesData;
-
-    /**
-     * The mode that is changed; `null` for a new one.
-     */
-    mode: ModeConfig | null;
-
-    /**
-     * Whether it is the person's own, of which all can be changed.
-     */
-    isOwn?: boolean;
-    onClose: () => void;
-  }
 }
 
 function Tools({

@@ -1,12 +1,14 @@
 import * as React from 'react';
 
-import { errorText } from '../../errors';
 import type { ModeConfig } from '../../generated/wire';
 import { useSettings } from '../settingscontext';
 import { modeName } from '../../ui/texts/modenames';
 import { ModeForm } from './modeform';
 import type { ModesData } from '../data/modesdata';
-import { saveFile } from '../savefile';
+import { saveFile } from '../../ui/savefile';
+import { FileButton } from './filebutton';
+import { ItemAction, ItemActions } from './itemactions';
+import { SectionProblem } from './sectionproblem';
 
 /**
  * The modes there are: a person's own can be made, changed and carried
@@ -29,11 +31,7 @@ export function ModesSection({ modes }: { modes: ModesData }): JSX.Element {
           'A mode is a role with its own instructions and tools. Make modes of your own, or change what the others are told.'
         )}
       </p>
-      {problem && (
-        <p className="jp-hdspSettings-error" role="alert">
-          {errorText(trans, problem)}
-        </p>
-      )}
+      <SectionProblem error={problem} />
       <ul className="jp-hdspSettings-profiles">
         {(modes.value ?? []).map(mode => (
           <ModeItem
@@ -120,38 +118,34 @@ function ModeItem(props: {
             {mode.description ?? mode.slug}
           </span>
         </span>
-        <div
-          className="jp-hdspSettings-actions"
-          role="group"
-          aria-label={trans.__('Actions for “%1”', name)}
-        >
+        <ItemActions name={name}>
           {mode.source !== 'project' && (
-            <Action
+            <ItemAction
               label={trans.__('Edit')}
               about={trans.__('Edit “%1”', name)}
               isExpanded={isOpen}
               onClick={props.onEdit}
             />
           )}
-          <Action
+          <ItemAction
             label={trans.__('System prompt')}
             about={trans.__('Show the system prompt of “%1”', name)}
             isExpanded={prompt !== null}
-            onClick={() => void show()}
+            onClick={show}
           />
-          <Action
+          <ItemAction
             label={trans.__('Export')}
             about={trans.__('Export “%1”', name)}
-            onClick={() => void save()}
+            onClick={save}
           />
           {isOwn && (
-            <Action
+            <ItemAction
               label={trans.__('Delete…')}
               about={trans.__('Delete “%1”…', name)}
-              onClick={() => void remove()}
+              onClick={remove}
             />
           )}
-        </div>
+        </ItemActions>
       </div>
       {isOpen && (
         <ModeForm
@@ -175,54 +169,19 @@ function ModeItem(props: {
   );
 }
 
-function Action(props: {
-  label: string;
-  about: string;
-  isExpanded?: boolean;
-  onClick: () => void;
-}): JSX.Element {
-  return (
-    <button
-      type="button"
-      className="jp-hdspSettings-link"
-      aria-label={props.about}
-      aria-expanded={props.isExpanded}
-      onClick={props.onClick}
-    >
-      {props.label}
-    </button>
-  );
-}
-
 function ImportMode({ modes }: { modes: ModesData }): JSX.Element {
   const { trans, announce } = useSettings();
-  const picker = React.useRef<HTMLInputElement>(null);
-  const take = async (file: File | undefined) => {
-    const slug = file ? await modes.import(await file.text()) : null;
+  const take = async (file: File) => {
+    const slug = await modes.import(await file.text());
     if (slug !== null) {
       announce(trans.__('The mode “%1” was imported.', slug));
     }
   };
   return (
-    <>
-      <input
-        ref={picker}
-        type="file"
-        accept=".yaml,.yml,.json"
-        hidden
-        onChange={event => {
-          void take(event.target.files?.[0]);
-          // So that the same file can be picked again.
-          event.target.value = '';
-        }}
-      />
-      <button
-        type="button"
-        className="jp-hdspSettings-button"
-        onClick={() => picker.current?.click()}
-      >
-        {trans.__('Import a mode…')}
-      </button>
-    </>
+    <FileButton
+      label={trans.__('Import a mode…')}
+      accept=".yaml,.yml,.json"
+      onFile={take}
+    />
   );
 }

@@ -1,6 +1,5 @@
 import * as React from 'react';
 
-import { errorText } from '../../errors';
 import type { ProfileView } from '../../generated/rest';
 import type { ProfileEntry } from '../../generated/wire';
 
@@ -11,23 +10,25 @@ import { fieldsOfProvider, groupFields } from '../fields/fields';
 import { modeNames } from '../../ui/texts/modenames';
 import { KeyControl } from './keycontrol';
 import { modelText } from '../settingstexts';
+import { ItemAction, ItemActions } from './itemactions';
+import { SectionProblem } from './sectionproblem';
 
 /**
  * The profiles, the one that is open, and which mode uses which.
  */
 export function ProfilesSection({
   matches
-}: ProfilesSection.IProps): JSX.Element {
-  const { model, trans } = useSettings();
-  const { profiles } = model;
+}: {
+  /**
+   * Which settings a search found; `null` when nobody searches.
+   */
+  matches: ((field: IField) => boolean) | null;
+}): JSX.Element {
+  const { profiles } = useSettings().model;
   const searching = matches !== null;
   return (
     <>
-      {profiles.error && (
-        <p className="jp-hdspSettings-error" role="alert">
-          {errorText(trans, profiles.error)}
-        </p>
-      )}
+      <SectionProblem error={profiles.error} />
       {!searching && <ProfileList />}
       {profiles.opened && (
         <ProfileForm profile={profiles.opened} matches={matches} />
@@ -35,21 +36,6 @@ export function ProfilesSection({
       {!searching && <ModeProfiles />}
     </>
   );
-}
-
-/**
- * The namespace for `ProfilesSection` statics.
- */
-export namespace ProfilesSection {
-  /**
-   * What the section is given.
-   */
-  export interface IProps {
-    /**
-     * Which settings a search found; `null` when nobody searches.
-     */
-    matches: ((field: IField) => boolean) | null;
-  }
 }
 
 function ProfileList(): JSX.Element {
@@ -149,19 +135,15 @@ function ProfileItem({ entry }: { entry: ProfileEntry }): JSX.Element {
           {about || trans.__('No provider yet')}
         </span>
       </button>
-      <div
-        className="jp-hdspSettings-actions"
-        role="group"
-        aria-label={trans.__('Actions for “%1”', name)}
-      >
+      <ItemActions name={name}>
         {!isCurrent && (
-          <ProfileAction
+          <ItemAction
             label={trans.__('Use')}
             about={trans.__('Use “%1”', name)}
             onClick={use}
           />
         )}
-        <ProfileAction
+        <ItemAction
           label={entry.pinned ? trans.__('Unpin') : trans.__('Pin')}
           about={
             entry.pinned
@@ -170,38 +152,19 @@ function ProfileItem({ entry }: { entry: ProfileEntry }): JSX.Element {
           }
           onClick={() => profiles.pin(name, !entry.pinned)}
         />
-        <ProfileAction
+        <ItemAction
           label={trans.__('Rename…')}
           about={trans.__('Rename “%1”…', name)}
           onClick={rename}
         />
-        <ProfileAction
+        <ItemAction
           label={trans.__('Delete…')}
           about={trans.__('Delete “%1”…', name)}
           disabled={profiles.entries.length < 2}
           onClick={remove}
         />
-      </div>
+      </ItemActions>
     </li>
-  );
-}
-
-function ProfileAction(props: {
-  label: string;
-  about: string;
-  disabled?: boolean;
-  onClick: () => Promise<unknown>;
-}): JSX.Element {
-  return (
-    <button
-      type="button"
-      className="jp-hdspSettings-link"
-      aria-label={props.about}
-      disabled={props.disabled}
-      onClick={() => void props.onClick()}
-    >
-      {props.label}
-    </button>
   );
 }
 

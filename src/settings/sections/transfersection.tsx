@@ -1,12 +1,13 @@
 import type { JSONObject } from '@lumino/coreutils';
 import * as React from 'react';
 
-import { errorText } from '../../errors';
 import type { ImportReport } from '../../generated/rest';
 
 import { useSettings } from '../settingscontext';
-import { saveFile } from '../savefile';
+import { saveFile } from '../../ui/savefile';
 import { importText } from '../settingstexts';
+import { FileButton } from './filebutton';
+import { SectionProblem } from './sectionproblem';
 
 const FILE_NAME = 'hdsp-agent-settings.json';
 
@@ -14,15 +15,10 @@ const FILE_NAME = 'hdsp-agent-settings.json';
  * Carry settings elsewhere, take them over, or begin anew.
  */
 export function TransferSection(): JSX.Element {
-  const { model, trans } = useSettings();
-  const { error } = model.settings;
+  const { model } = useSettings();
   return (
     <>
-      {error && (
-        <p className="jp-hdspSettings-error" role="alert">
-          {errorText(trans, error)}
-        </p>
-      )}
+      <SectionProblem error={model.settings.error} />
       <Import />
       <Export />
       <Reset />
@@ -32,13 +28,9 @@ export function TransferSection(): JSX.Element {
 
 function Import(): JSX.Element {
   const { model, trans, announce } = useSettings();
-  const picker = React.useRef<HTMLInputElement>(null);
   const [report, setReport] = React.useState<ImportReport | null>(null);
   const [unreadable, setUnreadable] = React.useState<string | null>(null);
-  const take = async (file: File | undefined) => {
-    if (!file) {
-      return;
-    }
+  const take = async (file: File) => {
     setReport(null);
     setUnreadable(null);
     const content = await readSettingsFile(file);
@@ -60,24 +52,11 @@ function Import(): JSX.Element {
           'Takes over settings and profiles from a file exported here or from Roo Code. What you have under the same name is replaced; what cannot be used is left out and listed.'
         )}
       </p>
-      <input
-        ref={picker}
-        type="file"
+      <FileButton
+        label={trans.__('Import from a file…')}
         accept=".json,application/json"
-        hidden
-        onChange={event => {
-          void take(event.target.files?.[0]);
-          // So that the same file can be picked again.
-          event.target.value = '';
-        }}
+        onFile={take}
       />
-      <button
-        type="button"
-        className="jp-hdspSettings-button"
-        onClick={() => picker.current?.click()}
-      >
-        {trans.__('Import from a file…')}
-      </button>
       {unreadable !== null && (
         <p className="jp-hdspSettings-error" role="alert">
           {trans.__(
@@ -130,7 +109,7 @@ function Export(): JSX.Element {
   const save = async () => {
     const content = await model.settings.exportFile();
     if (content) {
-      download(content);
+      saveFile(FILE_NAME, JSON.stringify(content, null, 2), 'application/json');
     }
   };
   return (
@@ -197,8 +176,4 @@ async function readSettingsFile(file: File): Promise<JSONObject | null> {
   } catch {
     return null;
   }
-}
-
-function download(content: JSONObject): void {
-  saveFile(FILE_NAME, JSON.stringify(content, null, 2), 'application/json');
 }

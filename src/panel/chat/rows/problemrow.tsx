@@ -3,6 +3,7 @@ import * as React from 'react';
 
 import { errorText } from '../../../errors';
 import { named } from '../../../state/panel/askanswers';
+import { saveFile } from '../../../ui/savefile';
 import { useAction } from '../../../ui/useaction';
 import { usePanel } from '../../../ui/services';
 import { CopyButton } from '../../../ui/controls/copybutton';
@@ -70,7 +71,11 @@ function SaveDetails({ ts }: { ts: number }): JSX.Element {
         messageTs: ts,
         ...named(store.state?.currentTaskId ?? null)
       });
-      Private.download(details, `hdsp-agent-error-${ts}.json`);
+      saveFile(
+        `hdsp-agent-error-${ts}.json`,
+        JSON.stringify(details, null, 2),
+        'application/json'
+      );
     });
   return (
     <>
@@ -91,23 +96,4 @@ function SaveDetails({ ts }: { ts: number }): JSX.Element {
       )}
     </>
   );
-}
-
-/**
- * A namespace for private data.
- */
-namespace Private {
-  /**
-   * Save something as a file where the browser puts downloads.
-   */
-  export function download(content: unknown, name: string): void {
-    const url = URL.createObjectURL(
-      new Blob([JSON.stringify(content, null, 2)], { type: 'application/json' })
-    );
-    const link = document.createElement('a');
-    link.href = url;
-    link.download = name;
-    link.click();
-    URL.revokeObjectURL(url);
-  }
 }
