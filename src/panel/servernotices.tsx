@@ -14,7 +14,17 @@ export function ServerNotices({
   onDismiss,
   onChooseStorage,
   trans
-}: ServerNotices.IProps): JSX.Element | null {
+}: {
+  readonly notices: readonly Notice[];
+
+  /**
+   * Why keys cannot be kept, if so.
+   */
+  readonly trouble: SecretStorageStatus | null;
+  readonly onDismiss: (id: string) => void;
+  readonly onChooseStorage: () => void;
+  readonly trans: TranslationBundle;
+}): JSX.Element | null {
   // The server may tell the same thing as a notice too, which can be put away.
   const untold =
     trouble && !notices.some(({ code }) => code === trouble.code)
@@ -63,26 +73,6 @@ export function ServerNotices({
       )}
     </ul>
   );
-}
-
-/**
- * The namespace for `ServerNotices` statics.
- */
-export namespace ServerNotices {
-  /**
-   * The properties of a list of notices.
-   */
-  export interface IProps {
-    readonly notices: readonly Notice[];
-
-    /**
-     * Why keys cannot be kept, if so.
-     */
-    readonly trouble: SecretStorageStatus | null;
-    readonly onDismiss: (id: string) => void;
-    readonly onChooseStorage: () => void;
-    readonly trans: TranslationBundle;
-  }
 }
 
 function levelLabel(level: Notice['level'], trans: TranslationBundle): string {

@@ -11,7 +11,23 @@ export function ErrorBoundary({
   text,
   version,
   children
-}: ErrorBoundary.IProps): JSX.Element {
+}: {
+  /**
+   * The sentence that says what could not be shown.
+   */
+  readonly says: string;
+
+  /**
+   * What is within, as it is, so that it can be read nevertheless.
+   */
+  readonly text?: string;
+
+  /**
+   * When this is another one, what broke is tried again by itself.
+   */
+  readonly version?: unknown;
+  readonly children: React.ReactNode;
+}): JSX.Element {
   const { trans } = usePanel();
   const explain = (problem: Error, tryAgain: () => void) => (
     <div className="jp-hdspAgent-broken" role="alert">
@@ -32,32 +48,6 @@ export function ErrorBoundary({
       {children}
     </Private.Catcher>
   );
-}
-
-/**
- * The namespace for `ErrorBoundary` statics.
- */
-export namespace ErrorBoundary {
-  /**
-   * The properties of a boundary.
-   */
-  export interface IProps {
-    /**
-     * The sentence that says what could not be shown.
-     */
-    readonly says: string;
-
-    /**
-     * What is within, as it is, so that it can be read nevertheless.
-     */
-    readonly text?: string;
-
-    /**
-     * When this is another one, what broke is tried again by itself.
-     */
-    readonly version?: unknown;
-    readonly children: React.ReactNode;
-  }
 }
 
 /**

@@ -23,7 +23,25 @@ export function ComposerBar({
   onFiles,
   onRefused,
   onFailed
-}: ComposerBar.IProps): JSX.Element {
+}: {
+  readonly enhancing: IEnhancing;
+  readonly isOffline: boolean;
+  readonly canEnhance: boolean;
+  readonly canSend: boolean;
+
+  /**
+   * What sending does.
+   */
+  readonly sendLabel: string;
+  readonly onSend: () => void;
+  readonly onFiles: (files: readonly File[]) => void;
+
+  /**
+   * Told in words why something was not attached.
+   */
+  readonly onRefused: (refusal: string) => void;
+  readonly onFailed: (error: ErrorBody) => void;
+}): JSX.Element {
   return (
     <div className="jp-hdspAgent-composer-bar">
       <AttachButton onRefused={onRefused} onFiles={onFiles} />
@@ -48,32 +66,4 @@ export function ComposerBar({
       </span>
     </div>
   );
-}
-
-/**
- * The namespace for `ComposerBar` statics.
- */
-export namespace ComposerBar {
-  /**
-   * The properties of the bar.
-   */
-  export interface IProps {
-    readonly enhancing: IEnhancing;
-    readonly isOffline: boolean;
-    readonly canEnhance: boolean;
-    readonly canSend: boolean;
-
-    /**
-     * What sending does.
-     */
-    readonly sendLabel: string;
-    readonly onSend: () => void;
-    readonly onFiles: (files: readonly File[]) => void;
-
-    /**
-     * Told in words why something was not attached.
-     */
-    readonly onRefused: (refusal: string) => void;
-    readonly onFailed: (error: ErrorBody) => void;
-  }
 }

@@ -10,7 +10,15 @@ export function SendBlockedNote({
   id,
   hindrance,
   isSending
-}: SendBlockedNote.IProps): JSX.Element {
+}: {
+  readonly id: string;
+  readonly hindrance: SendBlocker;
+
+  /**
+   * Whether a message is under way.
+   */
+  readonly isSending: boolean;
+}): JSX.Element {
   const { openSettings, trans } = usePanel();
   const isModel = hindrance.kind !== 'offline';
   return (
@@ -27,24 +35,6 @@ export function SendBlockedNote({
       )}
     </div>
   );
-}
-
-/**
- * The namespace for `SendBlockedNote` statics.
- */
-export namespace SendBlockedNote {
-  /**
-   * The properties of a note.
-   */
-  export interface IProps {
-    readonly id: string;
-    readonly hindrance: SendBlocker;
-
-    /**
-     * Whether a message is under way.
-     */
-    readonly isSending: boolean;
-  }
 }
 
 /**

@@ -28,7 +28,20 @@ export interface ISending {
 /**
  * Sends what is typed in the conversation on screen.
  */
-export function useSending(options: useSending.IOptions): ISending {
+export function useSending(options: {
+  /**
+   * The conversation on screen; `null` is one that is yet to begin.
+   */
+  readonly taskId: string | null;
+
+  /**
+   * Whether nothing but a message on its way keeps from sending.
+   */
+  readonly isReady: boolean;
+
+  readonly onBegun: () => void;
+  readonly onFailed: (error: ErrorBody) => void;
+}): ISending {
   const services = usePanel();
   const { state } = services;
   const { taskId } = options;
@@ -75,27 +88,4 @@ export function useSending(options: useSending.IOptions): ISending {
     }
   };
   return { isBusy, send };
-}
-
-/**
- * The namespace for `useSending` statics.
- */
-export namespace useSending {
-  /**
-   * What is sent, and who is told.
-   */
-  export interface IOptions {
-    /**
-     * The conversation on screen; `null` is one that is yet to begin.
-     */
-    readonly taskId: string | null;
-
-    /**
-     * Whether nothing but a message on its way keeps from sending.
-     */
-    readonly isReady: boolean;
-
-    readonly onBegun: () => void;
-    readonly onFailed: (error: ErrorBody) => void;
-  }
 }

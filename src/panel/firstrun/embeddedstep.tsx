@@ -19,7 +19,15 @@ export function EmbeddedStep({
   onBusy,
   onBack,
   onDone
-}: EmbeddedStep.IProps): JSX.Element {
+}: {
+  /**
+   * Where whoever hears the page goes on.
+   */
+  readonly heading: React.RefObject<HTMLHeadingElement>;
+  readonly onBusy: (isBusy: boolean) => void;
+  readonly onBack: () => void;
+  readonly onDone: () => void;
+}): JSX.Element {
   const { node, trans } = usePanel();
   const embedded = useEmbedded();
   const { offered: model, value: list } = embedded;
@@ -97,24 +105,6 @@ export function EmbeddedStep({
       )}
     </div>
   );
-}
-
-/**
- * The namespace for `EmbeddedStep` statics.
- */
-export namespace EmbeddedStep {
-  /**
-   * The properties of the step.
-   */
-  export interface IProps {
-    /**
-     * Where whoever hears the page goes on.
-     */
-    readonly heading: React.RefObject<HTMLHeadingElement>;
-    readonly onBusy: (isBusy: boolean) => void;
-    readonly onBack: () => void;
-    readonly onDone: () => void;
-  }
 }
 
 /**

@@ -24,7 +24,15 @@ export function ModelStep({
   source,
   onBack,
   onDone
-}: ModelStep.IProps): JSX.Element {
+}: {
+  /**
+   * Where whoever hears the page goes on.
+   */
+  readonly heading: React.RefObject<HTMLHeadingElement>;
+  readonly source: ModelSource;
+  readonly onBack: () => void;
+  readonly onDone: () => void;
+}): JSX.Element {
   const { node, serverSettings, trans } = usePanel();
   const suggested =
     source.kind === 'candidate' ? source.candidate.suggestedModel : undefined;
@@ -152,22 +160,4 @@ function CandidateKey({ source }: { source: ModelSource }): JSX.Element | null {
       </>
     )
   );
-}
-
-/**
- * The namespace for `ModelStep` statics.
- */
-export namespace ModelStep {
-  /**
-   * The properties of the step.
-   */
-  export interface IProps {
-    /**
-     * Where whoever hears the page goes on.
-     */
-    readonly heading: React.RefObject<HTMLHeadingElement>;
-    readonly source: ModelSource;
-    readonly onBack: () => void;
-    readonly onDone: () => void;
-  }
 }

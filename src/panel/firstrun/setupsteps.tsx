@@ -16,7 +16,17 @@ import type { ModelSource } from './providersetup';
 export function SetupSteps({
   hindrance,
   onBusy
-}: SetupSteps.IProps): JSX.Element {
+}: {
+  /**
+   * Why there is no model to talk to; `null` once there is one.
+   */
+  readonly hindrance: SetupBlocker | null;
+
+  /**
+   * Told when a person begins, and when all is done.
+   */
+  readonly onBusy: (isBusy: boolean) => void;
+}): JSX.Element {
   const { openSettings, store, trans } = usePanel();
   const provider = useStore(store, ({ state }) => currentProvider(state));
   const [source, setSource] = React.useState<ModelSource | 'embedded' | null>(
@@ -83,26 +93,6 @@ export function SetupSteps({
       </button>
     </section>
   );
-}
-
-/**
- * The namespace for `SetupSteps` statics.
- */
-export namespace SetupSteps {
-  /**
-   * The properties of the setup.
-   */
-  export interface IProps {
-    /**
-     * Why there is no model to talk to; `null` once there is one.
-     */
-    readonly hindrance: SetupBlocker | null;
-
-    /**
-     * Told when a person begins, and when all is done.
-     */
-    readonly onBusy: (isBusy: boolean) => void;
-  }
 }
 
 /**

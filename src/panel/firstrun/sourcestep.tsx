@@ -23,7 +23,19 @@ export function SourceStep({
   keyOf,
   onBusy,
   onDone
-}: SourceStep.IProps): JSX.Element {
+}: {
+  /**
+   * Where whoever hears the page goes on.
+   */
+  readonly heading: React.RefObject<HTMLHeadingElement>;
+
+  /**
+   * The provider of which nothing but the key is missing.
+   */
+  readonly keyOf: string | null;
+  readonly onBusy: (isBusy: boolean) => void;
+  readonly onDone: (source: ModelSource | 'embedded') => void;
+}): JSX.Element {
   const { serverSettings, trans } = usePanel();
   const [found, setFound] = React.useState<SetupCandidates | null>(null);
   const [local, setLocal] = React.useState<LocalModelList | null>(null);
@@ -126,28 +138,6 @@ export function SourceStep({
         ))}
     </>
   );
-}
-
-/**
- * The namespace for `SourceStep` statics.
- */
-export namespace SourceStep {
-  /**
-   * The properties of the step.
-   */
-  export interface IProps {
-    /**
-     * Where whoever hears the page goes on.
-     */
-    readonly heading: React.RefObject<HTMLHeadingElement>;
-
-    /**
-     * The provider of which nothing but the key is missing.
-     */
-    readonly keyOf: string | null;
-    readonly onBusy: (isBusy: boolean) => void;
-    readonly onDone: (source: ModelSource | 'embedded') => void;
-  }
 }
 
 /**

@@ -21,7 +21,11 @@ export function TodoEditor({
   taskId,
   todos,
   onDone
-}: TodoEditor.IProps): JSX.Element {
+}: {
+  readonly taskId: string;
+  readonly todos: readonly TodoItem[];
+  readonly onDone: () => void;
+}): JSX.Element {
   const { client, trans } = usePanel();
   const [items, setItems] = React.useState<readonly TodoItem[]>(todos);
   const action = useAction();
@@ -120,18 +124,4 @@ export function TodoEditor({
       </div>
     </form>
   );
-}
-
-/**
- * The namespace for `TodoEditor` statics.
- */
-export namespace TodoEditor {
-  /**
-   * The properties of the form.
-   */
-  export interface IProps {
-    readonly taskId: string;
-    readonly todos: readonly TodoItem[];
-    readonly onDone: () => void;
-  }
 }

@@ -18,7 +18,33 @@ export function Popover({
   className,
   face,
   children
-}: Popover.IProps): JSX.Element {
+}: {
+  /**
+   * The name of the button and the window.
+   */
+  readonly label: string;
+
+  /**
+   * The name of the button, if another one; it has in it what the button shows.
+   */
+  readonly buttonLabel?: string;
+
+  /**
+   * What is shown when one points at the button, if not its name.
+   */
+  readonly description?: string;
+  readonly className: string;
+
+  /**
+   * What the button shows.
+   */
+  readonly face: React.ReactNode;
+
+  /**
+   * What the window holds; it is given what closes it.
+   */
+  readonly children: (close: () => void) => React.ReactNode;
+}): JSX.Element {
   const [isOpen, setOpen] = React.useState(false);
   const button = React.useRef<HTMLButtonElement>(null);
   const close = React.useCallback(() => {
@@ -51,42 +77,6 @@ export function Popover({
       )}
     </>
   );
-}
-
-/**
- * The namespace for `Popover` statics.
- */
-export namespace Popover {
-  /**
-   * The properties of a popover.
-   */
-  export interface IProps {
-    /**
-     * The name of the button and the window.
-     */
-    readonly label: string;
-
-    /**
-     * The name of the button, if another one; it has in it what the button shows.
-     */
-    readonly buttonLabel?: string;
-
-    /**
-     * What is shown when one points at the button, if not its name.
-     */
-    readonly description?: string;
-    readonly className: string;
-
-    /**
-     * What the button shows.
-     */
-    readonly face: React.ReactNode;
-
-    /**
-     * What the window holds; it is given what closes it.
-     */
-    readonly children: (close: () => void) => React.ReactNode;
-  }
 }
 
 function PopoverWindow({

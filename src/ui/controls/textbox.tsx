@@ -3,7 +3,19 @@ import * as React from 'react';
 /**
  * A text that a person writes, under its name.
  */
-export function TextBox(props: TextBox.IProps): JSX.Element {
+export function TextBox(props: {
+  label: string;
+  value: string;
+  onChange: (value: string) => void;
+
+  /**
+   * How many rows are shown; without them it is one line.
+   */
+  rows?: number;
+  hint?: string;
+  disabled?: boolean;
+  required?: boolean;
+}): JSX.Element {
   const id = React.useId();
   const shared = {
     id,
@@ -43,26 +55,4 @@ export function TextBox(props: TextBox.IProps): JSX.Element {
       )}
     </div>
   );
-}
-
-/**
- * The namespace for `TextBox` statics.
- */
-export namespace TextBox {
-  /**
-   * The properties of a text box.
-   */
-  export interface IProps {
-    label: string;
-    value: string;
-    onChange: (value: string) => void;
-
-    /**
-     * How many rows are shown; without them it is one line.
-     */
-    rows?: number;
-    hint?: string;
-    disabled?: boolean;
-    required?: boolean;
-  }
 }

@@ -23,7 +23,15 @@ const CELLS_MIME = 'internal:cells';
  */
 export function useDrop(
   ref: React.RefObject<HTMLElement>,
-  actions: useDrop.IActions
+  actions: {
+    readonly onFiles: (files: readonly File[]) => void;
+
+    /**
+     * Told the paths on the server.
+     */
+    readonly onPaths: (paths: readonly string[]) => void;
+    readonly onCells: (cells: readonly ICellAt[]) => void;
+  }
 ): boolean {
   const { documents, notebooks } = usePanel();
   const [isOver, setOver] = React.useState(false);
@@ -108,24 +116,6 @@ export function useDrop(
       );
   }, [ref, documents, notebooks]);
   return isOver;
-}
-
-/**
- * The namespace for `useDrop` statics.
- */
-export namespace useDrop {
-  /**
-   * What becomes of what is dropped.
-   */
-  export interface IActions {
-    readonly onFiles: (files: readonly File[]) => void;
-
-    /**
-     * Told the paths on the server.
-     */
-    readonly onPaths: (paths: readonly string[]) => void;
-    readonly onCells: (cells: readonly ICellAt[]) => void;
-  }
 }
 
 /**
