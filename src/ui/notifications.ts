@@ -1,4 +1,7 @@
 import { Notification } from '@jupyterlab/apputils';
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import { asErrorBody, errorText } from '../errors';
 
 /**
  * How long a warning is shown, in milliseconds.
@@ -13,6 +16,21 @@ const WARNED_FOR = 5_000;
  */
 export function showError(message: string): void {
   Notification.error(message, { autoClose: false });
+}
+
+/**
+ * Do something that may be refused, and tell the person why if it is: the panel
+ * may not even be in sight.
+ */
+export async function attempt(
+  trans: TranslationBundle,
+  work: () => Promise<unknown>
+): Promise<void> {
+  try {
+    await work();
+  } catch (reason) {
+    showError(errorText(trans, asErrorBody(reason)));
+  }
 }
 
 /**

@@ -4,8 +4,7 @@ import type { IDisposable } from '@lumino/disposable';
 import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
 
 import { CommandIDs } from '../../ui/commandids';
-import { asErrorBody, errorText } from '../../errors';
-import { showError } from '../../ui/notifications';
+import { attempt } from '../../ui/notifications';
 import { onPendingAsk, pendingAsk } from '../../state/pendingask';
 import { isWorking } from '../../state/panel/senddraft';
 import type { IPanelServices } from '../../ui/services';
@@ -125,30 +124,15 @@ namespace Private {
     store,
     trans
   }: IPanelServices): Promise<void> {
-    return shown(
+    return attempt(trans, () =>
       client.request({
         type: 'cancelTask',
         ...named(store.state?.currentTaskId ?? null)
-      }),
-      trans
+      })
     );
   }
 
   export function toggle(services: IPanelServices): Promise<void> {
-    return shown(switchAutoApproval(services), services.trans);
-  }
-
-  /**
-   * Show why something failed; the panel may be out of sight.
-   */
-  async function shown(
-    request: Promise<unknown>,
-    trans: IPanelServices['trans']
-  ): Promise<void> {
-    try {
-      await request;
-    } catch (reason) {
-      showError(errorText(trans, asErrorBody(reason)));
-    }
+    return attempt(services.trans, () => switchAutoApproval(services));
   }
 }

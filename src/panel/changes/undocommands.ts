@@ -3,8 +3,7 @@ import type { IDisposable } from '@lumino/disposable';
 import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
 
 import { CommandIDs } from '../../ui/commandids';
-import { asErrorBody, errorText } from '../../errors';
-import { showError } from '../../ui/notifications';
+import { attempt } from '../../ui/notifications';
 import type { IPanelServices } from '../../ui/services';
 import { undoOrRedo } from './conversationchanges';
 
@@ -26,11 +25,7 @@ export function addUndoCommands(services: IPanelServices): IDisposable {
     if (!taskId || id === undefined) {
       return;
     }
-    try {
-      await undoOrRedo(services, taskId, operation, id);
-    } catch (reason) {
-      showError(errorText(trans, asErrorBody(reason)));
-    }
+    await attempt(trans, () => undoOrRedo(services, taskId, operation, id));
   };
   const added = DisposableSet.from([
     commands.addCommand(CommandIDs.undoChange, {

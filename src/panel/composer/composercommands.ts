@@ -3,8 +3,7 @@ import type { IDisposable } from '@lumino/disposable';
 import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
 
 import { CommandIDs } from '../../ui/commandids';
-import { asErrorBody, errorText } from '../../errors';
-import { showError, showWarning } from '../../ui/notifications';
+import { attempt, showWarning } from '../../ui/notifications';
 import { agentIcon } from '../../ui/icons/agenticon';
 import type { IPanelServices } from '../../ui/services';
 import { attachPart, findCell } from './attachments/attachpart';
@@ -141,7 +140,7 @@ function addChoiceCommands(services: IPanelServices): IDisposable {
   const isEnabled = () =>
     store.state !== null && store.connection.phase === 'open';
   const goToMode = (step: 1 | -1) =>
-    Private.attempt(services, async () => {
+    attempt(trans, async () => {
       const slugs = (await loadModes(client)).map(({ slug }) => slug);
       const text = Private.neighbour(slugs, currentMode(store.state), step);
       if (text !== undefined) {
@@ -171,7 +170,7 @@ function addChoiceCommands(services: IPanelServices): IDisposable {
       describedBy,
       isEnabled,
       execute: () =>
-        Private.attempt(services, async () => {
+        attempt(trans, async () => {
           const text = Private.neighbour(
             Private.profileNames(services),
             currentProfile(store.state),
@@ -262,16 +261,5 @@ namespace Private {
         ? names[0]
         : names[(index + step + names.length) % names.length];
     return next === current ? undefined : next;
-  }
-
-  export async function attempt(
-    { trans }: Pick<IPanelServices, 'trans'>,
-    work: () => Promise<void>
-  ): Promise<void> {
-    try {
-      await work();
-    } catch (reason) {
-      showError(errorText(trans, asErrorBody(reason)));
-    }
   }
 }

@@ -3,12 +3,11 @@ import { DisposableDelegate } from '@lumino/disposable';
 
 import { CommandIDs } from '../../ui/commandids';
 import type { ChannelClient } from '../../comm/client';
-import { asErrorBody, errorText } from '../../errors';
 import type {
   ContextNoticeMessage,
   ExtensionMessage
 } from '../../generated/wire';
-import { showError, showNote } from '../../ui/notifications';
+import { attempt, showNote } from '../../ui/notifications';
 import { percentText } from '../../ui/texts/formats';
 import { openTasks, plainTitle } from '../../ui/conversations/opentasks';
 import type { IPanelServices } from '../../ui/services';
@@ -43,7 +42,7 @@ namespace Private {
     services: IPanelServices,
     { kind, percent, taskId }: ContextNoticeMessage
   ): void {
-    const { commands, trans } = services;
+    const { client, commands, trans } = services;
     const title = titleOf(services, taskId);
     const share = percentText(percent / 100);
     if (kind === 'reassurance') {
@@ -68,7 +67,10 @@ namespace Private {
           caption: trans.__(
             'Summarize the older part of the conversation, so that there is room again'
           ),
-          callback: () => void condense(services, taskId)
+          callback: () =>
+            void attempt(trans, () =>
+              client.request({ type: 'condenseTaskContextRequest', taskId })
+            )
         },
         {
           label: trans.__('What the model sees'),
@@ -78,17 +80,6 @@ namespace Private {
         }
       ]
     );
-  }
-
-  async function condense(
-    { client, trans }: IPanelServices,
-    taskId: string
-  ): Promise<void> {
-    try {
-      await client.request({ type: 'condenseTaskContextRequest', taskId });
-    } catch (reason) {
-      showError(errorText(trans, asErrorBody(reason)));
-    }
   }
 
   function titleOf({ store, trans }: IPanelServices, taskId: string): string {

@@ -8,8 +8,7 @@ import type { IDisposable } from '@lumino/disposable';
 import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
 
 import { CommandIDs } from '../../ui/commandids';
-import { asErrorBody, errorText } from '../../errors';
-import { showError } from '../../ui/notifications';
+import { attempt } from '../../ui/notifications';
 import type { IPanelServices } from '../../ui/services';
 import type {
   ExportFormat,
@@ -74,7 +73,7 @@ export function addHeaderCommands(services: IPanelServices): IDisposable {
 function addStripCommands(services: IPanelServices): IDisposable {
   const { commands, state, store, trans } = services;
   const go = (step: 1 | -1) =>
-    Private.attempt(services, async () => {
+    attempt(trans, async () => {
       const taskId = adjacentTask(store, step);
       if (taskId !== null) {
         await showConversation(services, taskId);
@@ -89,8 +88,7 @@ function addStripCommands(services: IPanelServices): IDisposable {
       icon: addIcon,
       describedBy: { args: Private.NO_ARGS },
       isEnabled: () => store.state !== null,
-      execute: () =>
-        Private.attempt(services, () => beginConversation(services))
+      execute: () => attempt(trans, () => beginConversation(services))
     }),
     commands.addCommand(CommandIDs.showHistory, {
       label: trans.__('Show Past Conversations'),
@@ -131,7 +129,7 @@ function addTaskCommands(services: IPanelServices): IDisposable {
   const withTask =
     (work: (task: INamedTask, args: Args) => Promise<unknown>) =>
     (args: Args) =>
-      Private.attempt(services, async () => {
+      attempt(trans, async () => {
         const task = Private.taskOf(services, args);
         if (task !== null) {
           await work(task, args);
@@ -189,7 +187,7 @@ function addTaskCommands(services: IPanelServices): IDisposable {
       ),
       describedBy: { args: Private.NO_ARGS },
       isEnabled: args => hasTask(args) && store.order.length > 0,
-      execute: () => Private.attempt(services, () => forkConversation(services))
+      execute: () => attempt(trans, () => forkConversation(services))
     }),
     commands.addCommand(CommandIDs.exportConversation, {
       label: args => Private.exportLabel(services, args),
@@ -284,21 +282,6 @@ namespace Private {
         return trans.__('Export Conversation as Notebook');
       case 'json':
         return trans.__('Export Conversation as JSON');
-    }
-  }
-
-  /**
-   * Do something that may be refused, and tell the person why if it is: the
-   * panel may not even be in sight.
-   */
-  export async function attempt(
-    { trans }: IPanelServices,
-    work: () => Promise<unknown>
-  ): Promise<void> {
-    try {
-      await work();
-    } catch (reason) {
-      showError(errorText(trans, asErrorBody(reason)));
     }
   }
 

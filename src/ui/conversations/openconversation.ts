@@ -1,6 +1,5 @@
 import { CommandIDs } from '../commandids';
-import { asErrorBody, errorText } from '../../errors';
-import { showError } from '../notifications';
+import { attempt } from '../notifications';
 import type { IPanelServices } from '../services';
 
 /**
@@ -13,10 +12,8 @@ export function openConversation(
   void commands.execute(CommandIDs.open);
   state.page = 'chat';
   if (store.state?.currentTaskId !== taskId) {
-    client
-      .request({ type: 'showTaskWithId', taskId })
-      .catch((reason: unknown) =>
-        showError(errorText(trans, asErrorBody(reason)))
-      );
+    void attempt(trans, () =>
+      client.request({ type: 'showTaskWithId', taskId })
+    );
   }
 }
