@@ -1,11 +1,10 @@
 import * as React from 'react';
 
-import { asErrorBody } from '../errors';
-import type { CheckpointDiff, CheckpointView } from '../generated/rest';
-import type { ErrorBody } from '../generated/wire';
+import type { CheckpointView } from '../generated/rest';
 import { fullCount } from '../ui/texts/formats';
 import { ProblemNote } from '../ui/controls/problemnote';
 import { usePanel } from '../ui/services';
+import { useAnswer } from '../ui/useanswer';
 import type { Comparison } from '../rest/timelineapi';
 import { useTimelineModel, useTimeline } from './timelinecontext';
 import { FileDifference } from './filediff';
@@ -92,28 +91,14 @@ function Differences({
 }): JSX.Element {
   const { trans } = usePanel();
   const { model, restoreActions } = useTimeline();
-  const [diff, setDiff] = React.useState<CheckpointDiff | null>(null);
-  const [error, setError] = React.useState<ErrorBody | null>(null);
   const [most, setMost] = React.useState(MOST_FILES);
   const { place } = model.filter;
-  React.useEffect(() => {
-    let isWanted = true;
-    restoreActions.api.diff(place, id, { against, content: false }).then(
-      found => {
-        if (isWanted) {
-          setDiff(found);
-        }
-      },
-      (reason: unknown) => {
-        if (isWanted) {
-          setError(asErrorBody(reason));
-        }
-      }
-    );
-    return () => {
-      isWanted = false;
-    };
-  }, [restoreActions, place, id, against]);
+  const { answer: diff, error } = useAnswer(
+    React.useCallback(
+      () => restoreActions.api.diff(place, id, { against, content: false }),
+      [restoreActions, place, id, against]
+    )
+  );
   if (error !== null) {
     return <ProblemNote error={failureOf(error, trans)} />;
   }

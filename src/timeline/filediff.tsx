@@ -2,7 +2,6 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
-import { asErrorBody } from '../errors';
 import type {
   CellDiff,
   CheckpointDiff,
@@ -10,11 +9,11 @@ import type {
   Hunk,
   NotebookDiff
 } from '../generated/rest';
-import type { ErrorBody } from '../generated/wire';
 import { Diff } from '../ui/texts/diff';
 import { sizeText } from '../ui/texts/formats';
 import { ProblemNote } from '../ui/controls/problemnote';
 import { usePanel } from '../ui/services';
+import { useAnswer } from '../ui/useanswer';
 import { VisibleText } from '../ui/texts/visibletext';
 import type { Comparison } from '../rest/timelineapi';
 import { useTimeline } from './timelinecontext';
@@ -94,40 +93,20 @@ function FileContent({
 }): JSX.Element {
   const { trans } = usePanel();
   const { model, restoreActions } = useTimeline();
-  const [whole, setWhole] = React.useState<FileDiff | null>(
-    isSameContent(file) ? file : null
-  );
-  const [error, setError] = React.useState<ErrorBody | null>(null);
   const { path, raw } = file;
   const { place } = model.filter;
-  React.useEffect(() => {
-    let isWanted = true;
-    if (whole === null) {
-      const wanted = {
-        against,
-        content: true,
-        // A name that no text can say cannot be asked for.
-        ...(raw === undefined && { only: path })
-      };
-      restoreActions.api.diff(place, checkpoint, wanted).then(
-        ({ files }) => {
-          if (isWanted) {
-            setWhole(
-              files.find(one => one.path === path && one.raw === raw) ?? null
-            );
-          }
-        },
-        (reason: unknown) => {
-          if (isWanted) {
-            setError(asErrorBody(reason));
-          }
-        }
-      );
-    }
-    return () => {
-      isWanted = false;
-    };
-  }, [restoreActions, place, checkpoint, against, path, raw, whole]);
+  const isKnown = isSameContent(file);
+  const ask = React.useCallback(async () => {
+    const { files } = await restoreActions.api.diff(place, checkpoint, {
+      against,
+      content: true,
+      // A name that no text can say cannot be asked for.
+      ...(raw === undefined && { only: path })
+    });
+    return files.find(one => one.path === path && one.raw === raw) ?? null;
+  }, [restoreActions, place, checkpoint, against, path, raw]);
+  const { answer, error } = useAnswer(isKnown ? null : ask);
+  const whole = isKnown ? file : answer;
   if (error !== null) {
     return <ProblemNote error={failureOf(error, trans)} />;
   }

@@ -1,11 +1,10 @@
 import * as React from 'react';
 
-import { asErrorBody } from '../errors';
 import type { CheckpointDiff, FileDiff } from '../generated/rest';
-import type { ErrorBody } from '../generated/wire';
 import { sizeText } from '../ui/texts/formats';
 import { ProblemNote } from '../ui/controls/problemnote';
 import { usePanel } from '../ui/services';
+import { useAnswer } from '../ui/useanswer';
 import { useTimeline } from './timelinecontext';
 
 /**
@@ -60,34 +59,21 @@ function Side({
   const { trans } = usePanel();
   const { model, restoreActions } = useTimeline();
   const [url, setUrl] = React.useState<string | null>(null);
-  const [error, setError] = React.useState<ErrorBody | null>(null);
   const { place } = model.filter;
   const isShown = size <= LARGEST;
+  const ask = React.useCallback(
+    () => restoreActions.api.file(place, checkpoint, path),
+    [restoreActions, place, checkpoint, path]
+  );
+  const { answer: data, error } = useAnswer(isShown ? ask : null);
   React.useEffect(() => {
-    let isWanted = isShown;
-    let made: string | null = null;
-    if (isShown) {
-      restoreActions.api.file(place, checkpoint, path).then(
-        data => {
-          if (isWanted) {
-            made = URL.createObjectURL(new Blob([data], { type: mimeType }));
-            setUrl(made);
-          }
-        },
-        (reason: unknown) => {
-          if (isWanted) {
-            setError(asErrorBody(reason));
-          }
-        }
-      );
+    if (data === null) {
+      return;
     }
-    return () => {
-      isWanted = false;
-      if (made !== null) {
-        URL.revokeObjectURL(made);
-      }
-    };
-  }, [restoreActions, place, checkpoint, path, mimeType, isShown]);
+    const made = URL.createObjectURL(new Blob([data], { type: mimeType }));
+    setUrl(made);
+    return () => URL.revokeObjectURL(made);
+  }, [data, mimeType]);
   return (
     <figure>
       <figcaption>

@@ -1,16 +1,13 @@
 import * as React from 'react';
 
-import { asErrorBody, errorText } from '../../errors';
-import type {
-  ErrorBody,
-  ExtensionMessage,
-  ProposalMessage,
-  ProposedText
-} from '../../generated/wire';
+import { errorText } from '../../errors';
+import type { ProposalMessage, ProposedText } from '../../generated/wire';
 import type { AskMessage } from '../../state/pendingask';
 import { isComposing } from '../../ui/inputmethod';
 import { useStore } from '../../ui/hooks';
 import { usePanel } from '../../ui/services';
+import type { IAnswer } from '../../ui/useanswer';
+import { useAnswer } from '../../ui/useanswer';
 import { named } from '../../state/panel/askanswers';
 import { requestReply } from '../../comm/requestreply';
 import { useAnswers } from './useanswers';
@@ -26,16 +23,16 @@ export default function EditBody({
   onDone: () => void;
 }): JSX.Element {
   const { trans } = usePanel();
-  const proposed = useProposal(ask);
-  if (Array.isArray(proposed)) {
-    return <EditForm ask={ask} proposed={proposed} onDone={onDone} />;
+  const { answer, error } = useProposal(ask);
+  if (answer !== null) {
+    return <EditForm ask={ask} proposed={answer} onDone={onDone} />;
   }
   return (
     <>
-      {proposed === null ? (
+      {error === null ? (
         <p role="status">{trans.__('Loading…')}</p>
       ) : (
-        <p role="alert">{errorText(trans, proposed as ErrorBody)}</p>
+        <p role="alert">{errorText(trans, error)}</p>
       )}
       <div className="jp-hdspAgent-ask-buttons">
         <button type="button" className="jp-hdspAgent-button" onClick={onDone}>
@@ -106,39 +103,23 @@ function EditForm({
 }
 
 /**
- * What is proposed; `null` while it is on its way.
+ * What is proposed.
  */
-function useProposal(
-  ask: AskMessage
-): readonly ProposedText[] | ErrorBody | null {
+function useProposal(ask: AskMessage): IAnswer<readonly ProposedText[]> {
   const { client, store } = usePanel();
   const taskId = useStore(store, ({ state }) => state?.currentTaskId ?? null);
-  const [proposed, setProposed] = React.useState<
-    readonly ProposedText[] | ErrorBody | null
-  >(null);
   const { ts } = ask;
-  React.useEffect(() => {
-    let isWanted = true;
-    const tell = (told: readonly ProposedText[] | ErrorBody) => {
-      if (isWanted) {
-        setProposed(told);
-      }
-    };
-    const isReply = (message: ExtensionMessage): message is ProposalMessage =>
-      message.type === 'proposal' && message.messageTs === ts;
-    requestReply(
-      client,
-      { type: 'requestProposal', messageTs: ts, ...named(taskId) },
-      isReply
-    ).then(
-      ({ texts }) => tell(texts),
-      (reason: unknown) => tell(asErrorBody(reason))
-    );
-    return () => {
-      isWanted = false;
-    };
-  }, [client, taskId, ts]);
-  return proposed;
+  return useAnswer(
+    React.useCallback(async () => {
+      const { texts } = await requestReply(
+        client,
+        { type: 'requestProposal', messageTs: ts, ...named(taskId) },
+        (message): message is ProposalMessage =>
+          message.type === 'proposal' && message.messageTs === ts
+      );
+      return texts;
+    }, [client, taskId, ts])
+  );
 }
 
 /**

@@ -1,10 +1,8 @@
 import * as React from 'react';
 
-import { asErrorBody, errorText } from '../../errors';
+import { errorText } from '../../errors';
 import { settingsText } from '../../generated/settingsText';
 import type {
-  ErrorBody,
-  ExtensionMessage,
   GlobalSettings,
   RuleSuggestion,
   RuleSuggestionsMessage
@@ -16,6 +14,8 @@ import { named } from '../../state/panel/askanswers';
 import { APPROVED_CLASSES } from './autoapproval/approvedclasses';
 import { requestReply } from '../../comm/requestreply';
 import { useAction } from '../../ui/useaction';
+import type { IAnswer } from '../../ui/useanswer';
+import { useAnswer } from '../../ui/useanswer';
 
 /**
  * Shows the rules that would answer a question, and adds the chosen ones.
@@ -28,27 +28,26 @@ export default function RulesBody({
   onDone: () => void;
 }): JSX.Element {
   const { openSettings, trans } = usePanel();
-  const suggested = useSuggestedRules(ask);
+  const { answer, error } = useSuggestedRules(ask);
   return (
     <>
       <h3 className="jp-hdspAgent-ask-popover-title">
         {trans.__('Do not ask about this any more')}
       </h3>
-      {suggested === null && <p>{trans.__('Looking for a rule…')}</p>}
-      {suggested?.kind === 'failed' && (
-        <p role="alert">{errorText(trans, suggested.error)}</p>
-      )}
-      {suggested?.kind === 'none' && (
+      {error !== null ? (
+        <p role="alert">{errorText(trans, error)}</p>
+      ) : answer === null ? (
+        <p>{trans.__('Looking for a rule…')}</p>
+      ) : answer.rules.length > 0 ? (
+        <RulesForm ask={ask} rules={answer.rules} onDone={onDone} />
+      ) : (
         <p role="status">
-          {suggested.reason
-            ? errorText(trans, suggested.reason)
+          {answer.reason
+            ? errorText(trans, answer.reason)
             : trans.__(
                 'No rule can approve this. It is asked about each time.'
               )}
         </p>
-      )}
-      {suggested?.kind === 'some' && (
-        <RulesForm ask={ask} rules={suggested.rules} onDone={onDone} />
       )}
       <button
         type="button"
@@ -193,46 +192,25 @@ function AlsoAllowed({
   );
 }
 
-type Suggested =
-  | { readonly kind: 'some'; readonly rules: readonly RuleSuggestion[] }
-  | { readonly kind: 'none'; readonly reason: ErrorBody | undefined }
-  | { readonly kind: 'failed'; readonly error: ErrorBody };
-
-function useSuggestedRules(ask: AskMessage): Suggested | null {
+function useSuggestedRules(ask: AskMessage): IAnswer<RuleSuggestionsMessage> {
   const { client, store } = usePanel();
-  const [suggested, setSuggested] = React.useState<Suggested | null>(null);
   const { ts } = ask;
-  React.useEffect(() => {
-    let isWanted = true;
-    const isReply = (
-      message: ExtensionMessage
-    ): message is RuleSuggestionsMessage =>
-      message.type === 'ruleSuggestions' && message.messageTs === ts;
-    const tell = (told: Suggested) => {
-      if (isWanted) {
-        setSuggested(told);
-      }
-    };
-    requestReply(
-      client,
-      {
-        type: 'suggestRules',
-        messageTs: ts,
-        ...named(store.state?.currentTaskId ?? null)
-      },
-      isReply
-    ).then(
-      ({ rules, reason }) =>
-        tell(
-          rules.length > 0 ? { kind: 'some', rules } : { kind: 'none', reason }
+  return useAnswer(
+    React.useCallback(
+      () =>
+        requestReply(
+          client,
+          {
+            type: 'suggestRules',
+            messageTs: ts,
+            ...named(store.state?.currentTaskId ?? null)
+          },
+          (message): message is RuleSuggestionsMessage =>
+            message.type === 'ruleSuggestions' && message.messageTs === ts
         ),
-      (reason: unknown) => tell({ kind: 'failed', error: asErrorBody(reason) })
-    );
-    return () => {
-      isWanted = false;
-    };
-  }, [client, store, ts]);
-  return suggested;
+      [client, store, ts]
+    )
+  );
 }
 
 /**
