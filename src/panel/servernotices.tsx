@@ -4,6 +4,7 @@ import * as React from 'react';
 
 import { errorText } from '../errors';
 import type { Notice, SecretStorageStatus } from '../generated/wire';
+import { IconButton } from '../ui/controls/iconbutton';
 
 /**
  * What a person should know, each with a way to put it away.
@@ -45,15 +46,11 @@ export function ServerNotices({
             <strong>{levelLabel(notice.level, trans)}</strong>{' '}
             {errorText(trans, notice)}
           </p>
-          <button
-            type="button"
-            className="jp-hdspAgent-notice-dismiss"
-            aria-label={trans.__('Dismiss')}
-            title={trans.__('Dismiss')}
+          <IconButton
+            icon={closeIcon}
+            label={trans.__('Dismiss')}
             onClick={() => onDismiss(notice.id)}
-          >
-            <closeIcon.react tag="span" aria-hidden="true" width="16px" />
-          </button>
+          />
         </li>
       ))}
       {untold && (

@@ -10,6 +10,7 @@ import { beginConversation } from '../../ui/conversations/conversationactions';
 import { usePanelState, usePendingAsk, useStore } from '../../ui/hooks';
 import { usePanel } from '../../ui/services';
 import { AskText } from './asktext';
+import { IconButton } from '../../ui/controls/iconbutton';
 import { TransientNote } from '../../ui/controls/transientnote';
 import { flagTexts } from '../../ui/texts/riskflags';
 import { FollowUp } from './followup';
@@ -230,7 +231,6 @@ function AnswerTrouble(): JSX.Element | null {
   if (trouble === null || trouble.taskId !== taskId) {
     return null;
   }
-  const close = trans.__('Close');
   return (
     <TransientNote className="jp-hdspAgent-ask-trouble" role="alert">
       <p>
@@ -243,15 +243,11 @@ function AnswerTrouble(): JSX.Element | null {
           <> {trans.__('What you typed is in the field again.')}</>
         )}
       </p>
-      <button
-        type="button"
-        className="jp-hdspAgent-asks-icon"
-        aria-label={close}
-        title={close}
+      <IconButton
+        icon={closeIcon}
+        label={trans.__('Close')}
         onClick={() => answers.dismissProblem()}
-      >
-        <closeIcon.react tag="span" aria-hidden="true" width="16px" />
-      </button>
+      />
     </TransientNote>
   );
 }

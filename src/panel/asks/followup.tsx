@@ -3,6 +3,7 @@ import * as React from 'react';
 
 import { errorText } from '../../errors';
 import type { Suggestion } from '../../generated/wire';
+import { IconButton } from '../../ui/controls/iconbutton';
 import { modeName } from '../../ui/texts/modenames';
 import type { AskMessage } from '../../state/pendingask';
 import { focusComposer } from '../../ui/focuscomposer';
@@ -71,7 +72,6 @@ function SuggestionButtons({
 }): JSX.Element {
   const { store, trans } = usePanel();
   const own = useStore(store, ({ state }) => state?.customModes);
-  const edit = trans.__('Edit this answer before it is sent: %1', answer);
   return (
     <>
       <button
@@ -90,15 +90,12 @@ function SuggestionButtons({
           </span>
         )}
       </button>
-      <button
-        type="button"
-        className="jp-hdspAgent-asks-icon"
-        aria-label={edit}
+      <IconButton
+        icon={editIcon}
+        label={trans.__('Edit this answer before it is sent: %1', answer)}
         title={trans.__('Edit this answer before it is sent')}
         onClick={onEdit}
-      >
-        <editIcon.react tag="span" aria-hidden="true" width="16px" />
-      </button>
+      />
     </>
   );
 }

@@ -10,6 +10,7 @@ import {
 import * as React from 'react';
 
 import type { ClineMessage } from '../../generated/wire';
+import { IconButton } from '../../ui/controls/iconbutton';
 import { ProblemNote } from '../../ui/controls/problemnote';
 import { useAction } from '../../ui/useaction';
 import { readAttachments } from '../../state/panel/attachments';
@@ -100,7 +101,13 @@ export function MessageActions({
           aria-label={trans.__('What you can do with this message')}
         >
           {actions.map(action => (
-            <ActionButton key={action.label} {...action} isBusy={isBusy} />
+            <IconButton
+              key={action.label}
+              icon={action.icon}
+              label={action.label}
+              aria-disabled={isBusy}
+              onClick={action.act}
+            />
           ))}
           <span className="jp-hdspAgent-announcement" role="status">
             {copied && trans.__('Copied')}
@@ -118,26 +125,6 @@ interface IMessageAction {
   readonly icon: LabIcon;
   readonly label: string;
   readonly act: () => void;
-}
-
-function ActionButton({
-  icon: Icon,
-  label,
-  act,
-  isBusy
-}: IMessageAction & { isBusy: boolean }): JSX.Element {
-  return (
-    <button
-      type="button"
-      className="jp-hdspAgent-asks-icon"
-      aria-label={label}
-      title={label}
-      aria-disabled={isBusy}
-      onClick={act}
-    >
-      <Icon.react tag="span" aria-hidden="true" width="16px" height="16px" />
-    </button>
-  );
 }
 
 function useEdited(taskId: string | null, ts: number): string | null {

@@ -4,6 +4,7 @@ import * as React from 'react';
 import type { ConversationMark } from '../../generated/wire';
 import type { AgentStore } from '../../state/store';
 import { TransientNote } from '../../ui/controls/transientnote';
+import { IconButton } from '../../ui/controls/iconbutton';
 import { ProblemNote } from '../../ui/controls/problemnote';
 import { useAction } from '../../ui/useaction';
 import { useStore } from '../../ui/hooks';
@@ -54,7 +55,6 @@ function ChangeBar(): JSX.Element | null {
       {operation === 'undo' ? trans.__('Undo') : trans.__('Redo')}
     </button>
   );
-  const close = trans.__('Close');
   return (
     <TransientNote
       className="jp-hdspAgent-changes-undo"
@@ -74,18 +74,14 @@ function ChangeBar(): JSX.Element | null {
       </span>
       {undoable && offer('undo', undoable)}
       {redoable && offer('redo', redoable)}
-      <button
-        type="button"
-        className="jp-hdspAgent-asks-icon"
-        aria-label={close}
-        title={close}
+      <IconButton
+        icon={closeIcon}
+        label={trans.__('Close')}
         onClick={() => {
           Private.DISMISSED.set(services.state, newest.id);
           setDismissed(newest.id);
         }}
-      >
-        <closeIcon.react tag="span" aria-hidden="true" width="16px" />
-      </button>
+      />
       <ProblemNote error={error} />
     </TransientNote>
   );

@@ -4,6 +4,7 @@ import * as React from 'react';
 import { isComposing } from '../../ui/inputmethod';
 import { asErrorBody, errorText } from '../../errors';
 import type { ErrorBody, QueuedMessage } from '../../generated/wire';
+import { IconButton } from '../../ui/controls/iconbutton';
 import { TransientNote } from '../../ui/controls/transientnote';
 import { useStore } from '../../ui/hooks';
 import { usePanel } from '../../ui/services';
@@ -176,21 +177,15 @@ function QueueRow({
               {trans._n('%1 attachment', '%1 attachments', along)}
             </span>
           )}
-          <button
-            type="button"
-            className="jp-hdspAgent-iconButton"
-            title={trans.__('Edit the waiting message')}
-            aria-label={trans.__('Edit the waiting message')}
+          <IconButton
+            icon={editIcon}
+            label={trans.__('Edit the waiting message')}
             disabled={isBusy}
             onClick={() => onEdit(said.text)}
-          >
-            <editIcon.react tag="span" aria-hidden="true" />
-          </button>
-          <button
-            type="button"
-            className="jp-hdspAgent-iconButton"
-            title={trans.__('Remove the waiting message')}
-            aria-label={trans.__('Remove the waiting message')}
+          />
+          <IconButton
+            icon={closeIcon}
+            label={trans.__('Remove the waiting message')}
             disabled={isBusy}
             onClick={() => {
               // The button goes with the message.
@@ -201,9 +196,7 @@ function QueueRow({
                 text: message.id
               });
             }}
-          >
-            <closeIcon.react tag="span" aria-hidden="true" />
-          </button>
+          />
         </>
       ) : (
         <TransientNote className="jp-hdspAgent-queue-editor">

@@ -3,6 +3,7 @@ import { checkIcon, copyIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
 import { usePanel } from '../services';
+import { IconButton } from './iconbutton';
 import { useRenderContext } from '../rendercontext';
 
 /**
@@ -30,19 +31,16 @@ export function CopyButton({
     const timer = setTimeout(() => setCopied(false), SAID_FOR);
     return () => clearTimeout(timer);
   }, [copied]);
-  const Icon = copied ? checkIcon.react : copyIcon.react;
   return (
-    <button
-      className="jp-hdspAgent-chat-iconButton"
-      aria-label={label}
+    <IconButton
+      icon={copied ? checkIcon : copyIcon}
+      label={label}
       title={copied ? trans.__('Copied') : label}
       onClick={() => {
         Clipboard.copyToSystem(text);
         setCopied(true);
         announcements.say(trans.__('Copied'));
       }}
-    >
-      <Icon tag="span" />
-    </button>
+    />
   );
 }

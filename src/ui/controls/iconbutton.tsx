@@ -2,12 +2,16 @@ import type { LabIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
 /**
- * A button that shows an icon alone; its name is read aloud and shown when one points at it.
+ * A button that shows an icon alone; its name is read aloud, and
+ * shown when one points at it unless there is a title.
  */
 export const IconButton = React.forwardRef<
   HTMLButtonElement,
   IconButton.IProps
->(function IconButton({ icon: Icon, label, className, ...others }, ref) {
+>(function IconButton(
+  { icon: Icon, label, title = label, className, ...others },
+  ref
+) {
   return (
     <button
       {...others}
@@ -15,7 +19,7 @@ export const IconButton = React.forwardRef<
       type="button"
       className={`jp-hdspAgent-iconButton${className ? ` ${className}` : ''}`}
       aria-label={label}
-      title={label}
+      title={title}
     >
       <Icon.react tag="span" aria-hidden="true" width="16px" height="16px" />
     </button>
@@ -31,7 +35,7 @@ export namespace IconButton {
    */
   export interface IProps extends Omit<
     React.ButtonHTMLAttributes<HTMLButtonElement>,
-    'type' | 'aria-label' | 'title'
+    'type' | 'aria-label'
   > {
     readonly icon: LabIcon;
     readonly label: string;

@@ -6,6 +6,7 @@ import * as React from 'react';
 import { asErrorBody, errorText } from '../../errors';
 import { usePanel } from '../services';
 import { CopyButton } from '../controls/copybutton';
+import { IconButton } from '../controls/iconbutton';
 import type { CellObstacle, CodeAction } from './codetocell';
 import { obstacleTo, insertCode } from './codetocell';
 
@@ -84,16 +85,14 @@ function UseButton({
     'read-only': trans.__('This cell cannot be changed.')
   };
   return (
-    <button
-      className="jp-hdspAgent-chat-iconButton"
-      aria-label={label}
+    <IconButton
+      icon={icon}
+      label={label}
       aria-disabled={obstacle !== null}
       aria-description={obstacle ? why[obstacle] : undefined}
       title={obstacle ? trans.__('%1 — %2', label, why[obstacle]) : label}
       onClick={obstacle ? undefined : onClick}
-    >
-      <icon.react tag="span" />
-    </button>
+    />
   );
 }
 
