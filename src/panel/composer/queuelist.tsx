@@ -2,12 +2,14 @@ import { closeIcon, editIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
 import { isComposing } from '../../ui/inputmethod';
-import { asErrorBody, errorText } from '../../errors';
-import type { ErrorBody, QueuedMessage } from '../../generated/wire';
+import type { ChannelClient } from '../../comm/client';
+import { errorText } from '../../errors';
+import type { QueuedMessage } from '../../generated/wire';
 import { IconButton } from '../../ui/controls/iconbutton';
 import { TransientNote } from '../../ui/controls/transientnote';
 import { useStore } from '../../ui/hooks';
 import { usePanel } from '../../ui/services';
+import { useAction } from '../../ui/useaction';
 import { composeText, readAttachments } from '../../state/panel/attachments';
 import { focusComposer } from '../../ui/focuscomposer';
 import { isWorking } from '../../state/panel/senddraft';
@@ -129,27 +131,20 @@ function QueueRow({
   readonly onEdit: (text: string | null) => void;
 }): JSX.Element {
   const { client, node, trans } = usePanel();
-  const [error, setError] = React.useState<ErrorBody | null>(null);
-  const [isBusy, setBusy] = React.useState(false);
+  const { isBusy, error, run } = useAction();
   const said = readAttachments(message.text);
   const along = said.attachments.length + (message.images?.length ?? 0);
   const isEmpty = text?.trim() === '' && along === 0;
-  const run = async (request: Parameters<typeof client.request>[0]) => {
-    setBusy(true);
-    setError(null);
-    try {
+  const ask = (request: ChannelClient.Request) =>
+    void run(async () => {
       await client.request(request);
       onEdit(null);
-    } catch (reason) {
-      setError(asErrorBody(reason));
-    }
-    setBusy(false);
-  };
+    });
   const save = () => {
     if (isBusy || isEmpty) {
       return;
     }
-    void run({
+    ask({
       type: 'editQueuedMessage',
       taskId,
       payload: {
@@ -190,7 +185,7 @@ function QueueRow({
             onClick={() => {
               // The button goes with the message.
               focusComposer(node);
-              void run({
+              ask({
                 type: 'removeQueuedMessage',
                 taskId,
                 text: message.id

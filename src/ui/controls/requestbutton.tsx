@@ -1,8 +1,9 @@
 import * as React from 'react';
 
 import type { ChannelClient } from '../../comm/client';
-import { asErrorBody, errorText } from '../../errors';
+import { errorText } from '../../errors';
 import { usePanel } from '../services';
+import { useAction } from '../useaction';
 
 /**
  * A button that asks the server for something. While it waits it cannot be
@@ -20,32 +21,21 @@ export function RequestButton({
   className?: string;
 }): JSX.Element {
   const { client, trans } = usePanel();
-  const [isWaiting, setWaiting] = React.useState(false);
-  const [problem, setProblem] = React.useState<string | null>(null);
-  const send = async () => {
-    setWaiting(true);
-    setProblem(null);
-    try {
-      await client.request(request);
-    } catch (reason) {
-      setProblem(errorText(trans, asErrorBody(reason)));
-    }
-    setWaiting(false);
-  };
+  const { isBusy, error, run } = useAction();
   return (
     <>
       <button
         className={className}
         title={title}
-        aria-disabled={isWaiting}
-        aria-busy={isWaiting}
-        onClick={isWaiting ? undefined : () => void send()}
+        aria-disabled={isBusy}
+        aria-busy={isBusy}
+        onClick={() => void run(() => client.request(request))}
       >
-        {isWaiting ? trans.__('One moment…') : label}
+        {isBusy ? trans.__('One moment…') : label}
       </button>
-      {problem && (
+      {error && (
         <span className="jp-hdspAgent-chat-trouble" role="alert">
-          {problem}
+          {errorText(trans, error)}
         </span>
       )}
     </>
