@@ -66,13 +66,6 @@ export class ChannelClient implements IDisposable {
   }
 
   /**
-   * Emitted when the server could not read something this page sent.
-   */
-  get errorReceived(): ISignal<this, RequestError> {
-    return this._errorReceived;
-  }
-
-  /**
    * Where the connection stands.
    */
   get status(): IConnectionStatus {
@@ -365,7 +358,6 @@ export class ChannelClient implements IDisposable {
       this._requests.reject(answer.requestId, error);
     } else {
       console.warn('The server could not read a frame of this page', error);
-      this._errorReceived.emit(error);
     }
   }
 
@@ -400,7 +392,6 @@ export class ChannelClient implements IDisposable {
   private _maxFrameBytes = Number.POSITIVE_INFINITY;
   private readonly _statusChanged = new Signal<this, IConnectionStatus>(this);
   private readonly _messageReceived = new Signal<this, ExtensionMessage>(this);
-  private readonly _errorReceived = new Signal<this, RequestError>(this);
 }
 
 /**
