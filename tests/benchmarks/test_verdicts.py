@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.errands._verdicts import Arm, Verdict, keep_verdict, kept_verdict, rates
+from benchmarks.evals._verdicts import Arm, Verdict, keep_verdict, kept_verdict, rates
 
 
 def verdict(name: str, arm: Arm, *, done: bool) -> Verdict:

@@ -17,7 +17,7 @@ from hdsp_agent.notebooks.documents.contents import ContentsNotebooks
 from hdsp_agent.notebooks.kernels import CellRunSpec, RunLimits
 from hdsp_agent.notebooks.kernels.headless import HeadlessKernels
 
-from ._errand import Errand, SeenCell, Text
+from ._eval_task import Errand, SeenCell, Text
 
 __all__ = ["DATA", "NOTEBOOK", "Scene", "open_scene"]
 

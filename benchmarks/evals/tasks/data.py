@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from .._errand import Ending, Errand, Outcome
+from .._eval_task import Ending, Errand, Outcome
 from .._rerun import FRAMES
 
 __all__ = ["ERRANDS"]

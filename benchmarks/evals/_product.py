@@ -17,8 +17,8 @@ from hdsp_agent.local import LocalModels
 from hdsp_agent.messages import ClineMessage, TaskId
 from hdsp_agent.persistence import FileStore
 
-from ._arm import MOST_REQUESTS, MOST_TOKENS, Done
-from ._scene import Scene
+from ._notebook_fixture import Scene
+from ._runner import MOST_REQUESTS, MOST_TOKENS, Done
 
 __all__ = ["do_with_the_product"]
 

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from hdsp_agent.messages import JsonObject
 
-from .._errand import Ending, Errand, Outcome
+from .._eval_task import Ending, Errand, Outcome
 from .._rerun import FIGURES
 
 __all__ = ["ERRANDS", "labels"]

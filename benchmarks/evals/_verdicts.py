@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from ..results import Result, result
-from ._errand import KINDS, Kind
+from ._eval_task import KINDS, Kind
 
 __all__ = ["Arm", "Verdict", "keep_verdict", "kept_verdict", "rates"]
 

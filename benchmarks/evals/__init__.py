@@ -2,19 +2,19 @@
 
 Both arms get the same weights, the same notebook with a real kernel, at most ``MOST_REQUESTS`` requests and ``MOST_TOKENS``
 tokens. In the end the notebook's file is read, run from the top in a kernel of its own, and judged with the answer. What the
-plain loop is stands in ``_plain``; the product is the agent as it is, with the embedded model's profile. It does the errands
+plain loop is stands in ``_plain_loop``; the product is the agent as it is, with the embedded model's profile. It does the errands
 a second time in other words, whose failures are not mended one by one, and a third time in words written blind.
 """
 
 from __future__ import annotations
 
-from ._errand import KINDS, Ending, Errand, NotDone, Outcome, SeenCell, Text
-from ._fresh_words import FRESH_WORDS
+from ._blind_prompts import FRESH_WORDS
+from ._eval_task import KINDS, Ending, Errand, NotDone, Outcome, SeenCell, Text
 from ._measure import measure
-from ._other_words import OTHER_WORDS
+from ._notebook_fixture import DATA
 from ._rerun import Rerun, rerun_kernel
-from ._scene import DATA
-from .kinds import ERRANDS
+from ._reworded_prompts import OTHER_WORDS
+from .tasks import ERRANDS
 
 __all__ = [
     "DATA",

@@ -1,4 +1,4 @@
-"""Has errands done and shows all that was said: ``python -m benchmarks.errands plot-sine``, or a kind, or all."""
+"""Has errands done and shows all that was said: ``python -m benchmarks.evals plot-sine``, or a kind, or all."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from argparse import ArgumentParser
 from pathlib import Path
 
 from ..results import keep
-from ._errand import KINDS, Errand
+from ._eval_task import KINDS, Errand
 from ._measure import ARMS, do_errand, ready_models
 from ._verdicts import Arm, Verdict, keep_verdict, kept_verdict, rates
-from .kinds import ERRANDS
+from .tasks import ERRANDS
 
 
 def _chosen(names: list[str]) -> list[Errand]:
@@ -35,7 +35,7 @@ async def _run(errands: list[Errand], arms: list[Arm], into: Path | None) -> lis
 
 def main() -> int:
     """Show them, and the rates in the end if there were several."""
-    parser = ArgumentParser(prog="python -m benchmarks.errands", description=__doc__)
+    parser = ArgumentParser(prog="python -m benchmarks.evals", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"errands, or kinds ({', '.join(KINDS)}); none is all")
     parser.add_argument("--arm", choices=[*ARMS, "all"], default="product", help="who does them (default: product)")
     parser.add_argument(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from .._errand import Ending, Errand, Outcome, Text
+from .._eval_task import Ending, Errand, Outcome, Text
 from .._rerun import FIGURES
 from .plot import labels
 

@@ -16,7 +16,7 @@ from nbformat.v4 import output_from_msg
 
 from hdsp_agent.messages import JsonObject
 
-from ._errand import Fresh, SeenCell
+from ._eval_task import Fresh, SeenCell
 
 __all__ = ["FIGURES", "FRAMES", "Rerun", "rerun_kernel"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from .._errand import Errand
+from .._eval_task import Errand
 from . import add, ask, change, data, fix, plot, rename
 
 __all__ = ["ERRANDS"]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.errands import (
+from benchmarks.evals import (
     DATA,
     ERRANDS,
     FRESH_WORDS,

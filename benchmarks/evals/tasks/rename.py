@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import Final
 
-from .._errand import Ending, Errand, Outcome
+from .._eval_task import Ending, Errand, Outcome
 
 __all__ = ["ERRANDS"]
 

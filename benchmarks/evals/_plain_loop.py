@@ -28,9 +28,9 @@ from hdsp_agent.messages import CellId, DeleteCell, InsertCell, JsonObject, Repl
 from hdsp_agent.notebooks import Cell, NotebookSnapshot, new_cell_id
 from hdsp_agent.notebooks.kernels import CellRunSpec
 
-from ._arm import MOST_REQUESTS, MOST_TOKENS, Done
-from ._errand import SeenCell
-from ._scene import NOTEBOOK, Scene
+from ._eval_task import SeenCell
+from ._notebook_fixture import NOTEBOOK, Scene
+from ._runner import MOST_REQUESTS, MOST_TOKENS, Done
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

@@ -16,16 +16,16 @@ from hdsp_agent.errors import HdspAgentError
 from hdsp_agent.local import Consent, LocalModels
 
 from ..results import Result
-from ._arm import MOST_SECONDS, Done
-from ._errand import Errand, Fresh, NotDone, Outcome, SeenCell
-from ._fresh_words import FRESH_WORDS
-from ._other_words import OTHER_WORDS
-from ._plain import do_plainly
+from ._blind_prompts import FRESH_WORDS
+from ._eval_task import Errand, Fresh, NotDone, Outcome, SeenCell
+from ._notebook_fixture import Scene, open_scene
+from ._plain_loop import do_plainly
 from ._product import do_with_the_product
 from ._rerun import rerun_kernel
-from ._scene import Scene, open_scene
+from ._reworded_prompts import OTHER_WORDS
+from ._runner import MOST_SECONDS, Done
 from ._verdicts import Arm, Verdict, rates
-from .kinds import ERRANDS
+from .tasks import ERRANDS
 
 __all__ = ["ARMS", "do_errand", "measure", "ready_models"]
 
