@@ -22,7 +22,7 @@ CLAIMS: Final[dict[str, tuple[str, ...]]] = {
     "panel": ("panel_bundle", "panel"),
     "context": ("context",),
     "local": ("local",),
-    "errands": ("evals",),
+    "evals": ("evals",),
 }
 """What the ids of results begin with, and the modules that measure them."""
 

@@ -1,7 +1,7 @@
-"""The same errands in words written blind: on 2026-11-22, by someone who had not seen the harness.
+"""The same tasks with prompts written blind: on 2026-11-22, by someone who had not seen the harness.
 
-Its code and tests were not read, nor what was said in doing errands; of its design only the paragraph on the lite profile in
-``docs/architecture.md``, which quotes no words. The first words and the other words were read, so as not to repeat them.
+Its code and tests were not read, nor what was said while doing tasks; of its design only the paragraph on the lite profile in
+``docs/architecture.md``, which quotes no prompts. The first prompts and the reworded ones were read, so as not to repeat them.
 Nobody may tune the harness to these. Once they, or what was said in doing them, were looked at, new ones have to be written.
 """
 
@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-__all__ = ["FRESH_WORDS"]
+__all__ = ["BLIND_PROMPTS"]
 
-FRESH_WORDS: Final[Mapping[str, str]] = {
+BLIND_PROMPTS: Final[Mapping[str, str]] = {
     "add-squares": "hey can u do a quick cell listing n squared for n from 1 to 10",
     "add-fibonacci": "i need a function called fib(n) for the nth fibonacci number. let me see what fib(10) gives",
     "add-total": "ok next compute the sum of the prices and display it",

@@ -1,4 +1,4 @@
-"""What an errand is: the words of a person, the notebook they have open, and how one sees that it was done."""
+"""What an eval task is: a person's prompt, the notebook they have open, and how its outcome is judged."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias
 
 from hdsp_agent.messages import JsonObject
 
-__all__ = ["KINDS", "Ending", "Errand", "Fresh", "Kind", "NotDone", "Outcome", "SeenCell", "Text"]
+__all__ = ["KINDS", "EndState", "EvalTask", "Kind", "NotDone", "Outcome", "RerunResult", "SeenCell", "Text"]
 
 Kind: TypeAlias = Literal["add", "data", "fix", "ask", "change", "plot", "rename"]
 
@@ -30,7 +30,7 @@ _FENCED: Final = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 
 
 class NotDone(Exception):
-    """Why an errand counts as not done."""
+    """Why an eval task counts as not done."""
 
 
 class Text(str):
@@ -40,7 +40,7 @@ class Text(str):
 
 
 @dataclass(frozen=True)
-class Ending:
+class EndState:
     """How a notebook and the answer could be in the end, all code run. Judges are tried with it."""
 
     cells: Sequence[str] | None = None
@@ -75,8 +75,8 @@ class SeenCell:
 
 
 @dataclass(frozen=True)
-class Fresh:
-    """The notebook as it ran from the top in a new kernel, and what the errand's probes gave there."""
+class RerunResult:
+    """The notebook as it ran from the top in a new kernel, and what the task's probes gave there."""
 
     error: str | None
     values: Mapping[str, object]
@@ -91,7 +91,7 @@ class Outcome:
     before: Sequence[SeenCell]
     after: Sequence[SeenCell]
     answer: str
-    fresh: Fresh
+    rerun: RerunResult
 
     # ---- cells
 
@@ -125,14 +125,14 @@ class Outcome:
         return found
 
     @property
-    def words(self) -> str:
+    def unquoted_answer(self) -> str:
         """The answer without what it quotes of outputs, which says no more than they do."""
         return _FENCED.sub(" ", self.answer)
 
     # ---- what must hold
 
     def must(self, holds: object, otherwise: str) -> None:
-        """Count the errand as not done unless this holds."""
+        """Count the task as not done unless this holds."""
         if not holds:
             raise NotDone(otherwise)
 
@@ -145,7 +145,7 @@ class Outcome:
 
     def runs(self) -> None:
         """The notebook runs from the top, no cell in it shows an error, and nothing was put there twice."""
-        self.must(self.fresh.error is None, f"the notebook does not run from the top: {self.fresh.error}")
+        self.must(self.rerun.error is None, f"the notebook does not run from the top: {self.rerun.error}")
         failed = next((cell for cell in self.after if cell.failed), None)
         self.must(failed is None, f"a cell shows an error: {failed.source[:80] if failed else ''!r}")
         said = [_bare(cell.source) for cell in self.new]
@@ -159,8 +159,8 @@ class Outcome:
 
     def value(self, probe: str) -> object:
         """What a probe gave; not done if it could not be computed."""
-        self.must(probe in self.fresh.values, f"{probe} cannot be computed in the notebook")
-        return self.fresh.values[probe]
+        self.must(probe in self.rerun.values, f"{probe} cannot be computed in the notebook")
+        return self.rerun.values[probe]
 
     def equals(self, probe: str, *values: object) -> None:
         """A probe gives one of these."""
@@ -176,7 +176,7 @@ class Outcome:
     def tells(self, *numbers: float, within: float = 0.006) -> None:
         """The numbers are told: in the answer, or by a new cell that the answer does not contradict."""
         quoted = " ".join(_FENCED.findall(self.answer))
-        said, shown = _numbers(self.words), _numbers(f"{self.shown}\n{quoted}")
+        said, shown = _numbers(self.unquoted_answer), _numbers(f"{self.shown}\n{quoted}")
         backed = [*shown, *range(len(self.after) + 1)]
         contradicts = any(not _close(one, backed, within) for one in said)
         for number in numbers:
@@ -191,14 +191,14 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Errand:
+class EvalTask:
     """One thing a person asks for. ``judge`` raises NotDone; any right way must pass it."""
 
     name: str
     kind: Kind
-    words: str
+    prompt: str
     judge: Callable[[Outcome], None]
-    right: Ending
+    right: EndState
     """A right one, for the judge's own test."""
     cells: Sequence[str] = ()
     files: Sequence[str] = ()
@@ -209,9 +209,9 @@ class Errand:
     """Whether the person has run the cells."""
     at: int | None = None
     """The number of the cell the person is in."""
-    wrong: Sequence[Ending] = field(default_factory=tuple)
+    wrong: Sequence[EndState] = field(default_factory=tuple)
     """Endings that must not pass."""
-    also_right: Sequence[Ending] = field(default_factory=tuple)
+    also_right: Sequence[EndState] = field(default_factory=tuple)
 
 
 def _bare(source: str) -> str:

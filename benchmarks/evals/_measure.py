@@ -1,4 +1,4 @@
-"""Has errands done, judges what came of them, and counts by kind: the product beside the plain loop."""
+"""Runs eval tasks, judges what came of them, and counts by kind: the product beside the plain loop."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from hdsp_agent.errors import HdspAgentError
 from hdsp_agent.local import Consent, LocalModels
 
 from ..results import Result
-from ._blind_prompts import FRESH_WORDS
-from ._eval_task import Errand, Fresh, NotDone, Outcome, SeenCell
-from ._notebook_fixture import Scene, open_scene
-from ._plain_loop import do_plainly
-from ._product import do_with_the_product
+from ._blind_prompts import BLIND_PROMPTS
+from ._eval_task import EvalTask, NotDone, Outcome, RerunResult, SeenCell
+from ._notebook_fixture import NotebookFixture, open_notebook_fixture
+from ._plain_loop import run_plain_loop
+from ._product import run_product
 from ._rerun import rerun_kernel
-from ._reworded_prompts import OTHER_WORDS
-from ._runner import MOST_SECONDS, Done
+from ._reworded_prompts import REWORDED_PROMPTS
+from ._runner import MOST_SECONDS, Attempt
 from ._verdicts import Arm, Verdict, rates
-from .tasks import ERRANDS
+from .tasks import EVAL_TASKS
 
-__all__ = ["ARMS", "do_errand", "measure", "ready_models"]
+__all__ = ["ARMS", "measure", "ready_models", "run_eval_task"]
 
-ARMS: Final[Mapping[Arm, Callable[[Scene, LocalModels], Awaitable[Done]]]] = {
-    "product": do_with_the_product,
-    "plain": do_plainly,
-    "reworded": do_with_the_product,
-    "fresh": do_with_the_product,
+ARMS: Final[Mapping[Arm, Callable[[NotebookFixture, LocalModels], Awaitable[Attempt]]]] = {
+    "product": run_product,
+    "plain": run_plain_loop,
+    "reworded": run_product,
+    "blind": run_product,
 }
 
-_WORDS: Final[Mapping[Arm, Mapping[str, str]]] = {"reworded": OTHER_WORDS, "fresh": FRESH_WORDS}
-"""Of the arms that are not asked in the first words."""
+_PROMPTS: Final[Mapping[Arm, Mapping[str, str]]] = {"reworded": REWORDED_PROMPTS, "blind": BLIND_PROMPTS}
+"""Of the arms that are not asked with the first prompts."""
 
 _MOST_SHOWN: Final = 600
 
@@ -55,37 +55,37 @@ async def ready_models() -> AsyncIterator[LocalModels]:
         await models.stop()
 
 
-async def do_errand(errand: Errand, arm: Arm, models: LocalModels) -> tuple[Verdict, str]:
-    """Have one errand done in a folder of its own, and judge it by what is there afterwards, answer or not.
+async def run_eval_task(task: EvalTask, arm: Arm, models: LocalModels) -> tuple[Verdict, str]:
+    """Run one task in a folder of its own, and judge it by what is there afterwards, answer or not.
 
     The second is a page with all that was said.
     """
-    if arm in _WORDS:
-        errand = replace(errand, words=_WORDS[arm][errand.name])
-    with tempfile.TemporaryDirectory(prefix="hdsp-errand-") as home:
+    if arm in _PROMPTS:
+        task = replace(task, prompt=_PROMPTS[arm][task.name])
+    with tempfile.TemporaryDirectory(prefix="hdsp-eval-") as home:
         folder = Path(home, "work")
         await asyncio.to_thread(folder.mkdir)
-        async with open_scene(errand, folder) as scene:
-            before = scene.cells()
+        async with open_notebook_fixture(task, folder) as fixture:
+            before = fixture.cells()
             began = time.monotonic()
             try:
-                done = await asyncio.wait_for(ARMS[arm](scene, models), MOST_SECONDS)
+                attempt = await asyncio.wait_for(ARMS[arm](fixture, models), MOST_SECONDS)
             except TimeoutError:
-                done = Done(ended=f"no answer within {MOST_SECONDS} seconds")
+                attempt = Attempt(ended=f"no answer within {MOST_SECONDS} seconds")
             seconds = time.monotonic() - began
         # Read when all runs have written what they showed.
-        after = scene.cells()
-        fresh = await asyncio.to_thread(_fresh, errand, after, folder)
+        after = fixture.cells()
+        rerun = await asyncio.to_thread(_rerun, task, after, folder)
     why_not: str | None = None
     try:
-        errand.judge(Outcome(before, after, done.answer, fresh))
+        task.judge(Outcome(before, after, attempt.answer, rerun))
     except NotDone as why:
         why_not = str(why)
-    verdict = Verdict(errand.name, errand.kind, arm, why_not, done.requests, done.tokens, round(seconds, 1))
-    return verdict, _page(verdict, errand, done, after)
+    verdict = Verdict(task.name, task.kind, arm, why_not, attempt.requests, attempt.tokens, round(seconds, 1))
+    return verdict, _page(verdict, task, attempt, after)
 
 
-def _page(verdict: Verdict, errand: Errand, done: Done, cells: Sequence[SeenCell]) -> str:
+def _page(verdict: Verdict, task: EvalTask, attempt: Attempt, cells: Sequence[SeenCell]) -> str:
     """All there is to know of it."""
     shown = [
         f"[{number}] {'code' if cell.is_code else 'text'}\n{cell.source}\n--> {cell.text[:_MOST_SHOWN]}"
@@ -93,17 +93,17 @@ def _page(verdict: Verdict, errand: Errand, done: Done, cells: Sequence[SeenCell
         + (" [an error]" if cell.failed else "")
         for number, cell in enumerate(cells, 1)
     ]
-    lines = [f"==== {verdict.line}", f"words: {errand.words}", *done.transcript, f"ended: {done.ended}"]
-    return "\n".join([*lines, f"answer: {done.answer}", "---- the notebook in the end", *shown, ""])
+    lines = [f"==== {verdict.line}", f"prompt: {task.prompt}", *attempt.transcript, f"ended: {attempt.ended}"]
+    return "\n".join([*lines, f"answer: {attempt.answer}", "---- the notebook in the end", *shown, ""])
 
 
-def _fresh(errand: Errand, cells: Sequence[SeenCell], folder: Path) -> Fresh:
+def _rerun(task: EvalTask, cells: Sequence[SeenCell], folder: Path) -> RerunResult:
     with rerun_kernel() as kernel:
-        return kernel.fresh(cells, folder, errand.probes)
+        return kernel.run_from_top(cells, folder, task.probes)
 
 
 def measure() -> list[Result]:
-    """All errands with both. Nothing is measured, and said so, where the model cannot be had."""
+    """All tasks with both. Nothing is measured, and said so, where the model cannot be had."""
     return asyncio.run(_measured())
 
 
@@ -112,11 +112,11 @@ async def _measured() -> list[Result]:
     try:
         async with ready_models() as models:
             for arm in ARMS:
-                for errand in ERRANDS:
-                    verdict, _ = await do_errand(errand, arm, models)
+                for task in EVAL_TASKS:
+                    verdict, _ = await run_eval_task(task, arm, models)
                     verdicts.append(verdict)
                     print(verdict.line, file=sys.stderr, flush=True)
     except HdspAgentError as error:
-        print(f"errands: NOT MEASURED: {error.message}", file=sys.stderr)
+        print(f"evals: NOT MEASURED: {error.message}", file=sys.stderr)
         return []
     return rates(verdicts)

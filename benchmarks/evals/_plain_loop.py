@@ -29,14 +29,14 @@ from hdsp_agent.notebooks import Cell, NotebookSnapshot, new_cell_id
 from hdsp_agent.notebooks.kernels import CellRunSpec
 
 from ._eval_task import SeenCell
-from ._notebook_fixture import NOTEBOOK, Scene
-from ._runner import MOST_REQUESTS, MOST_TOKENS, Done
+from ._notebook_fixture import NOTEBOOK, NotebookFixture
+from ._runner import MOST_REQUESTS, MOST_TOKENS, Attempt
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
     from openai.types.chat import ChatCompletionFunctionToolParam, ChatCompletionMessageParam
 
-__all__ = ["do_plainly"]
+__all__ = ["run_plain_loop"]
 
 _SYSTEM: Final = (
     "You are an assistant inside a Jupyter notebook. Do what the user asks by calling tools. Cells are named by their "
@@ -93,46 +93,46 @@ class _Call:
     arguments: JsonObject
 
 
-async def do_plainly(scene: Scene, models: LocalModels) -> Done:
-    """Do the errand, or as much of it as comes of the plain loop."""
+async def run_plain_loop(fixture: NotebookFixture, models: LocalModels) -> Attempt:
+    """Do the task, or as much of it as comes of the plain loop."""
     from openai import AsyncOpenAI, OpenAIError
 
-    done = Done()
+    attempt = Attempt()
     file = await models.file_of(ProviderSettings.model_validate({"apiProvider": "local"}))
-    words = await _first_words(scene)
+    words = await _first_prompt(fixture)
     messages: list[ChatCompletionMessageParam] = [
         {"role": "system", "content": _SYSTEM},
         {"role": "user", "content": words},
     ]
-    done.transcript.append(f"USER: {words}")
+    attempt.transcript.append(f"USER: {words}")
     async with models.runtime.turn(file) as endpoint, AsyncOpenAI(base_url=endpoint.url, api_key=endpoint.key) as model:
         while True:
             try:
-                said, call, tokens = await _said(model, file.id, messages, done.requests)
+                said, call, tokens = await _said(model, file.id, messages, attempt.requests)
             except OpenAIError as error:
-                done.ended = f"the model failed: {error}"
-                return done
-            done.requests += 1
-            done.tokens += tokens
-            done.transcript.append(f"MODEL: {said}")
+                attempt.ended = f"the model failed: {error}"
+                return attempt
+            attempt.requests += 1
+            attempt.tokens += tokens
+            attempt.transcript.append(f"MODEL: {said}")
             if call is None or call.name == "answer":
-                done.answer = said if call is None else str(call.arguments.get("text") or "")
-                return done
-            result = await _result(call, scene)
-            done.transcript += [f"  CALL {call.name} {json.dumps(call.arguments)}", f"  RESULT {result}"]
+                attempt.answer = said if call is None else str(call.arguments.get("text") or "")
+                return attempt
+            result = await _result(call, fixture)
+            attempt.transcript += [f"  CALL {call.name} {json.dumps(call.arguments)}", f"  RESULT {result}"]
             messages += _as_turns(call, result)
-            if done.requests >= MOST_REQUESTS or done.tokens >= MOST_TOKENS:
-                done.ended = f"no answer after {done.requests} requests and {done.tokens} tokens"
-                return done
+            if attempt.requests >= MOST_REQUESTS or attempt.tokens >= MOST_TOKENS:
+                attempt.ended = f"no answer after {attempt.requests} requests and {attempt.tokens} tokens"
+                return attempt
 
 
-async def _first_words(scene: Scene) -> str:
-    snapshot = await scene.notebooks.access.document(NOTEBOOK).snapshot(outputs="full")
-    facts = [scene.errand.words, "", f"The notebook has {len(snapshot.cells)} cells.", _all_cells(snapshot)]
-    if scene.errand.at is not None:
-        facts.append(f"The user is in cell {scene.errand.at}.")
-    if scene.errand.files:
-        facts.append(f"Files in the folder: {', '.join(scene.errand.files)}")
+async def _first_prompt(fixture: NotebookFixture) -> str:
+    snapshot = await fixture.notebooks.access.document(NOTEBOOK).snapshot(outputs="full")
+    facts = [fixture.task.prompt, "", f"The notebook has {len(snapshot.cells)} cells.", _all_cells(snapshot)]
+    if fixture.task.at is not None:
+        facts.append(f"The user is in cell {fixture.task.at}.")
+    if fixture.task.files:
+        facts.append(f"Files in the folder: {', '.join(fixture.task.files)}")
     return "\n".join(facts)
 
 
@@ -201,27 +201,27 @@ def _as_turns(call: _Call, result: str) -> list[ChatCompletionMessageParam]:
     ]
 
 
-async def _result(call: _Call, scene: Scene) -> str:
+async def _result(call: _Call, fixture: NotebookFixture) -> str:
     try:
-        text = await _done(call, scene)
+        text = await _done(call, fixture)
     except (_Wrong, HdspAgentError) as error:
         text = f"Error: {error}"
     return text if len(text) <= _MOST_TEXT else f"{text[:_MOST_TEXT]}…"
 
 
-async def _done(call: _Call, scene: Scene) -> str:
-    document = scene.notebooks.access.document(NOTEBOOK)
+async def _done(call: _Call, fixture: NotebookFixture) -> str:
+    document = fixture.notebooks.access.document(NOTEBOOK)
     snapshot = await document.snapshot(outputs="full")
     match call.name:
         case "read_notebook":
             return _all_cells(snapshot) or "It is empty."
         case "list_variables":
-            report = await scene.notebooks.executor.inspect(NOTEBOOK)
+            report = await fixture.notebooks.executor.inspect(NOTEBOOK)
             return (
                 "\n".join(f"{one.name}: {one.type} {one.head or ''}" for one in report.variables) or "There are none."
             )
         case "insert_cell":
-            return await _insert(call, scene, snapshot)
+            return await _insert(call, fixture, snapshot)
         case "edit_cell":
             cell = _cell(call, snapshot)
             await document.apply([ReplaceSource(cell_id=cell.id, source=_source(call))])
@@ -230,12 +230,12 @@ async def _done(call: _Call, scene: Scene) -> str:
             await document.apply([DeleteCell(cell_id=_cell(call, snapshot).id)])
             return "The cell was deleted."
         case "run_cell":
-            return await _run(_cell(call, snapshot), scene)
+            return await _run(_cell(call, snapshot), fixture)
         case _:
             raise _Wrong(f"There is no tool {call.name}. There are: {', '.join(_NAMES)}.")
 
 
-async def _insert(call: _Call, scene: Scene, snapshot: NotebookSnapshot) -> str:
+async def _insert(call: _Call, fixture: NotebookFixture, snapshot: NotebookSnapshot) -> str:
     wanted = call.arguments.get("cell")
     last = len(snapshot.cells)
     at = max(1, min(_number(wanted), last + 1)) if wanted is not None else last + 1
@@ -247,16 +247,16 @@ async def _insert(call: _Call, scene: Scene, snapshot: NotebookSnapshot) -> str:
         cell_type="markdown" if kind == "markdown" else "code",
         source=_source(call),
     )
-    await scene.notebooks.access.document(NOTEBOOK).apply([new])
+    await fixture.notebooks.access.document(NOTEBOOK).apply([new])
     return f"It is cell {at} now." + (" It was not run." if kind == "code" else "")
 
 
-async def _run(cell: Cell, scene: Scene) -> str:
+async def _run(cell: Cell, fixture: NotebookFixture) -> str:
     if cell.cell_type != "code":
         raise _Wrong("That is no code cell.")
-    run = await scene.notebooks.run(NOTEBOOK, [CellRunSpec(cell.id, cell.source)], task_id=_TASK)
+    run = await fixture.notebooks.run(NOTEBOOK, [CellRunSpec(cell.id, cell.source)], task_id=_TASK)
     await run.wait(_RUN_SECONDS)
-    await scene.notebooks.live_outputs.settled(run)
+    await fixture.notebooks.live_outputs.settled(run)
     return _printed(run.cells[0].outputs.outputs) or "It ran. No output."
 
 

@@ -17,10 +17,10 @@ from hdsp_agent.local import LocalModels
 from hdsp_agent.messages import ClineMessage, TaskId
 from hdsp_agent.persistence import FileStore
 
-from ._notebook_fixture import Scene
-from ._runner import MOST_REQUESTS, MOST_TOKENS, Done
+from ._notebook_fixture import NotebookFixture
+from ._runner import MOST_REQUESTS, MOST_TOKENS, Attempt
 
-__all__ = ["do_with_the_product"]
+__all__ = ["run_product"]
 
 _ALLOWED: Final[dict[str, JsonValue]] = {
     "autoApprovalEnabled": True,
@@ -38,24 +38,26 @@ _LOOK_SECONDS: Final = 0.05
 _MOST_TEXT: Final = 1500
 
 
-async def do_with_the_product(scene: Scene, models: LocalModels) -> Done:
-    """Do the errand as a task of the agent."""
-    home = scene.folder.with_name(f"{scene.folder.name}-home")
-    async with _agent(home, scene, models) as (manager, store):
-        request = TaskRequest(scene.errand.words, notebook=scene.about, workspace=str(scene.folder))
+async def run_product(fixture: NotebookFixture, models: LocalModels) -> Attempt:
+    """Do the task as a task of the agent."""
+    home = fixture.folder.with_name(f"{fixture.folder.name}-home")
+    async with _agent(home, fixture, models) as (manager, store):
+        request = TaskRequest(fixture.task.prompt, notebook=fixture.about, workspace=str(fixture.folder))
         task_id = await manager.start(request)
-        done = Done()
+        attempt = Attempt()
         try:
-            await _until_it_ends(manager, store, task_id, done)
+            await _until_it_ends(manager, store, task_id, attempt)
         finally:
             if manager.tasks.opened(task_id) is not None:
                 await manager.close(task_id)
-            await _look_back(store, task_id, done)
-        return done
+            await _look_back(store, task_id, attempt)
+        return attempt
 
 
 @asynccontextmanager
-async def _agent(home: Path, scene: Scene, models: LocalModels) -> AsyncIterator[tuple[TaskManager, FileStore]]:
+async def _agent(
+    home: Path, fixture: NotebookFixture, models: LocalModels
+) -> AsyncIterator[tuple[TaskManager, FileStore]]:
     policy = OperatorPolicy()
     config, store = ContextProxy(home, policy, SecretStore(home, policy)), FileStore(home)
     async with AsyncExitStack() as stack:
@@ -65,13 +67,13 @@ async def _agent(home: Path, scene: Scene, models: LocalModels) -> AsyncIterator
         await store.start()
         stack.push_async_callback(store.stop)
         manager = build_agent(
-            config, store, workspace=scene.folder, overrides=_ALLOWED, notebooks=scene.notebooks, local=models
+            config, store, workspace=fixture.folder, overrides=_ALLOWED, notebooks=fixture.notebooks, local=models
         )
         stack.push_async_callback(manager.stop)
         yield manager, store
 
 
-async def _until_it_ends(manager: TaskManager, store: FileStore, task_id: TaskId, done: Done) -> None:
+async def _until_it_ends(manager: TaskManager, store: FileStore, task_id: TaskId, attempt: Attempt) -> None:
     """Say yes to all, and to a question that the agent should decide; until there is an answer, or no going on."""
     answered: set[int] = set()
     while (task := manager.tasks.opened(task_id)) is not None:
@@ -79,7 +81,7 @@ async def _until_it_ends(manager: TaskManager, store: FileStore, task_id: TaskId
         question = task.state.dialogue.asks.newest()
         if question is None:
             if await _tokens(store, task_id) >= MOST_TOKENS:
-                done.ended = f"no answer within {MOST_TOKENS} tokens"
+                attempt.ended = f"no answer within {MOST_TOKENS} tokens"
                 return
             continue
         if question.ts in answered:
@@ -87,7 +89,7 @@ async def _until_it_ends(manager: TaskManager, store: FileStore, task_id: TaskId
         answered.add(question.ts)
         if question.ask not in _YES and question.ask != "followup":
             if question.ask != "completion_result":
-                done.ended = f"{question.ask}: {(question.text or '')[:200]}"
+                attempt.ended = f"{question.ask}: {(question.text or '')[:200]}"
             return
         try:
             if question.ask in _YES:
@@ -117,23 +119,23 @@ def _written(message: ClineMessage) -> int:
     return int(told.get("tokensOut") or 0)
 
 
-async def _look_back(store: FileStore, task_id: TaskId, done: Done) -> None:
+async def _look_back(store: FileStore, task_id: TaskId, attempt: Attempt) -> None:
     """What was said, and what it took."""
     messages = await _messages(store, task_id)
-    done.requests = sum(message.say == "api_req_started" for message in messages)
-    done.tokens = sum(map(_written, messages))
+    attempt.requests = sum(message.say == "api_req_started" for message in messages)
+    attempt.tokens = sum(map(_written, messages))
     results = [one.text or "" for one in messages if "completion_result" in (one.say, one.ask) and one.text]
     words = [one.text or "" for one in messages if one.say == "text" and one.text]
-    done.answer = (results or words[1:] or [""])[-1]
+    attempt.answer = (results or words[1:] or [""])[-1]
     reader = await store.view(task_id)
     async for record in reader.api.iterate():
         content = record.content
         if isinstance(content, str):
-            done.transcript.append(f"{str(record.role).upper()}: {content[:_MOST_TEXT]}")
+            attempt.transcript.append(f"{str(record.role).upper()}: {content[:_MOST_TEXT]}")
             continue
         for block in content:
-            done.transcript.append(_told(str(record.role), {**block}))
-    done.transcript += [
+            attempt.transcript.append(_told(str(record.role), {**block}))
+    attempt.transcript += [
         f"SHOWN {message.say}: {(message.text or '')[:300]}"
         for message in messages
         if message.say in ("error", "completion_result", "api_req_retried", "rooignore_error")

@@ -1,4 +1,4 @@
-"""Runs a notebook from the top in a real kernel, and computes the probes of an errand there."""
+"""Runs a notebook from the top in a real kernel, and computes the probes of an eval task there."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from nbformat.v4 import output_from_msg
 
 from hdsp_agent.messages import JsonObject
 
-from ._eval_task import Fresh, SeenCell
+from ._eval_task import RerunResult, SeenCell
 
-__all__ = ["FIGURES", "FRAMES", "Rerun", "rerun_kernel"]
+__all__ = ["FIGURES", "FRAMES", "RerunKernel", "rerun_kernel"]
 
 FIGURES: Final = "__figures__()"
 """A probe: all figures drawn, each a list of axes with what is on them."""
@@ -71,7 +71,7 @@ def __collect__():
 _COLLECT: Final = "__collect__()"
 
 
-class Rerun:
+class RerunKernel:
     """A kernel that nobody else uses. Blocks."""
 
     def __init__(self, client: BlockingKernelClient) -> None:
@@ -86,7 +86,7 @@ class Rerun:
             self._run(_COLLECT)
         return shown
 
-    def fresh(self, cells: Sequence[SeenCell], folder: Path, probes: Iterable[str]) -> Fresh:
+    def run_from_top(self, cells: Sequence[SeenCell], folder: Path, probes: Iterable[str]) -> RerunResult:
         """How the notebook runs from the top; it ends with the first failure."""
         self._prepare(folder)
         texts: list[str] = []
@@ -98,7 +98,7 @@ class Rerun:
                 texts.append(SeenCell(cell.id, cell.source, True, outputs).text)
                 error = next((f"{o['ename']}: {o['evalue']}" for o in outputs if o["output_type"] == "error"), None)
         values = {probe: value for probe in probes for value in self._value(probe)}
-        return Fresh(error, values, texts)
+        return RerunResult(error, values, texts)
 
     def _prepare(self, folder: Path) -> None:
         outputs, _ = self._run(_PREPARE.format(folder=str(folder)))
@@ -130,11 +130,11 @@ class Rerun:
 
 
 @contextmanager
-def rerun_kernel() -> Iterator[Rerun]:
+def rerun_kernel() -> Iterator[RerunKernel]:
     """A kernel that ends with the block. Blocks."""
     manager, client = start_new_kernel(kernel_name="python3", stderr=DEVNULL)
     try:
-        yield Rerun(client)
+        yield RerunKernel(client)
     finally:
         client.stop_channels()
         manager.shutdown_kernel(now=True)

@@ -1,7 +1,7 @@
-"""The same errands in other words, whose failures are counted and not mended one by one.
+"""The same tasks with other prompts, whose failures are counted and not fixed one by one.
 
-They tell how much of the rate comes from the words that were tried. Since 2026-11-22 they are no blind check any more: these
-words, not what was said in doing them, were read before the harness was improved.
+They tell how much of the rate comes from the prompts that were tried. Since 2026-11-22 they are no blind check any more: these
+prompts, not what was said in doing them, were read before the harness was improved.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-__all__ = ["OTHER_WORDS"]
+__all__ = ["REWORDED_PROMPTS"]
 
-OTHER_WORDS: Final[Mapping[str, str]] = {
+REWORDED_PROMPTS: Final[Mapping[str, str]] = {
     "add-squares": "i need the numbers 1 through 10 squared, in a new cell please",
     "add-fibonacci": "Could you implement fib(n), the n-th Fibonacci number, and try it with n = 10?",
     "add-total": "what do the prices come to altogether? put it in a cell",

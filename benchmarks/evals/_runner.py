@@ -1,23 +1,23 @@
-"""What doing an errand takes, whoever does it, and how far it may go."""
+"""How far a runner of an eval task may go, and what it reports."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Final
 
-__all__ = ["MOST_REQUESTS", "MOST_SECONDS", "MOST_TOKENS", "Done"]
+__all__ = ["MOST_REQUESTS", "MOST_SECONDS", "MOST_TOKENS", "Attempt"]
 
 MOST_REQUESTS: Final = 8
-"""Requests to the model for one errand."""
+"""Requests to the model for one task."""
 MOST_TOKENS: Final = 4096
-"""Tokens the model may write for one errand; the request that passes it is the last."""
+"""Tokens the model may write for one task; the request that passes it is the last."""
 MOST_SECONDS: Final = 420
 """A last resort for a machine that does much else: nothing should be decided by it."""
 
 
 @dataclass
-class Done:
-    """How an errand was done: what the person is told, what it took, and what was said on the way."""
+class Attempt:
+    """How an eval task was attempted: what the person is told, what it took, and what was said on the way."""
 
     answer: str = ""
     requests: int = 0

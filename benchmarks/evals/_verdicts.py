@@ -1,4 +1,4 @@
-"""What came of errands, kept in a folder: a run of an hour can be cut, looked into, and gone on with."""
+"""What came of eval tasks, kept in a folder: a run of an hour can be cut, looked into, and gone on with."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import Final, Literal, TypeAlias
 from ..results import Result, result
 from ._eval_task import KINDS, Kind
 
-__all__ = ["Arm", "Verdict", "keep_verdict", "kept_verdict", "rates"]
+__all__ = ["Arm", "Verdict", "load_verdict", "rates", "save_verdict"]
 
-Arm: TypeAlias = Literal["product", "plain", "reworded", "fresh"]
-"""``reworded`` is the product again, asked in other words, whose failures are not mended one by one; ``fresh`` in words that
-were written blind, to which nothing may be tuned."""
+Arm: TypeAlias = Literal["product", "plain", "reworded", "blind"]
+"""``reworded`` is the product again, asked with reworded prompts, whose failures are not fixed one by one; ``blind`` with prompts
+that were written blind, to which nothing may be tuned."""
 
 _AGAIN: Final[Mapping[Arm, str]] = {
-    "reworded": "the same errands in other words, whose failures are not mended one by one",
-    "fresh": "the same errands in words written blind, to which nothing may be tuned",
+    "reworded": "the same tasks with reworded prompts, whose failures are not fixed one by one",
+    "blind": "the same tasks with prompts written blind, to which nothing may be tuned",
 }
-"""What is measured by the arms that are the product in other words."""
+"""What is measured by the arms that are the product with other prompts."""
 
 _GOAL_PERCENT: Final = 80.0
 _GOAL_RATIO: Final = 2.0
@@ -29,7 +29,7 @@ _GOAL_RATIO: Final = 2.0
 
 @dataclass(frozen=True)
 class Verdict:
-    """One errand as one arm did it. ``why_not`` is None if it is done."""
+    """One task as one arm did it. ``why_not`` is None if it is done."""
 
     name: str
     kind: Kind
@@ -47,27 +47,27 @@ class Verdict:
         return f"{self.arm:7} {self.name:22} {verdict} ({took})"
 
 
-def keep_verdict(verdict: Verdict, page: str, folder: Path) -> None:
+def save_verdict(verdict: Verdict, page: str, folder: Path) -> None:
     """Write it down, with all that was said."""
     stem = f"{verdict.name}.{verdict.arm}"
     (folder / f"{stem}.txt").write_text(page, encoding="utf-8")
     (folder / f"{stem}.json").write_text(json.dumps(asdict(verdict), ensure_ascii=False), encoding="utf-8")
 
 
-def kept_verdict(name: str, arm: Arm, folder: Path) -> Verdict | None:
-    """What was written down of this errand before."""
+def load_verdict(name: str, arm: Arm, folder: Path) -> Verdict | None:
+    """What was written down of this task before."""
     path = folder / f"{name}.{arm}.json"
     return Verdict(**json.loads(path.read_text(encoding="utf-8"))) if path.exists() else None
 
 
 def rates(verdicts: Sequence[Verdict]) -> list[Result]:
-    """How much of all, and of each kind, was done: the product beside the plain loop; and in other words, if so asked."""
+    """How much of all, and of each kind, was done: the product beside the plain loop; and with other prompts, if so asked."""
     kinds = [
-        _rate(f"errands.{kind}", f"errands: {title}", of_kind)
+        _rate(f"evals.{kind}", f"eval tasks: {title}", of_kind)
         for kind, title in KINDS.items()
         if (of_kind := [one for one in verdicts if one.kind == kind])
     ]
-    every = _rate("errands.all", "errands of a data scientist done by the embedded model", verdicts)
+    every = _rate("evals.all", "tasks of a data scientist done by the embedded model", verdicts)
     return [every, *kinds, *(rate for arm, what in _AGAIN.items() for rate in _again(arm, what, verdicts))]
 
 
@@ -78,8 +78,8 @@ def _again(arm: Arm, what: str, verdicts: Sequence[Verdict]) -> list[Result]:
     rate = _percent(again)
     return [
         result(
-            f"errands.{arm}",
-            f"{what}; baseline: in the first words",
+            f"evals.{arm}",
+            f"{what}; baseline: with the first prompts",
             rate,
             "%",
             baseline=_percent(one for one in verdicts if one.arm == "product"),

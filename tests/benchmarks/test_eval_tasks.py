@@ -1,4 +1,4 @@
-"""The judges of the errands: none is content with what was there before, nor with a wrong ending; each is with a right one."""
+"""The judges of the eval tasks: none is content with what was there before, nor with a wrong ending; each is with a right one."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 
 from benchmarks.evals import (
+    BLIND_PROMPTS,
     DATA,
-    ERRANDS,
-    FRESH_WORDS,
+    EVAL_TASKS,
     KINDS,
-    OTHER_WORDS,
-    Ending,
-    Errand,
+    REWORDED_PROMPTS,
+    EndState,
+    EvalTask,
     NotDone,
     Outcome,
-    Rerun,
+    RerunKernel,
     SeenCell,
     Text,
     rerun_kernel,
@@ -27,12 +27,12 @@ from benchmarks.evals import (
 
 
 @pytest.fixture(scope="module")
-def kernel() -> Iterator[Rerun]:
+def kernel() -> Iterator[RerunKernel]:
     with rerun_kernel() as kernel:
         yield kernel
 
 
-def cells_of(sources: list[str], kernel: Rerun, folder: Path, *, ran: bool) -> list[SeenCell]:
+def cells_of(sources: list[str], kernel: RerunKernel, folder: Path, *, ran: bool) -> list[SeenCell]:
     """A notebook of these cells, run or not."""
     code = [source for source in sources if not isinstance(source, Text)]
     outputs = iter(kernel.outputs(code, folder)) if ran else iter([])
@@ -42,46 +42,46 @@ def cells_of(sources: list[str], kernel: Rerun, folder: Path, *, ran: bool) -> l
     ]
 
 
-def judged(errand: Errand, before: list[SeenCell], ending: Ending, kernel: Rerun, folder: Path) -> str | None:
+def judged(task: EvalTask, before: list[SeenCell], state: EndState, kernel: RerunKernel, folder: Path) -> str | None:
     """Why the judge is not content; None if it is."""
-    after = before if ending.cells is None else cells_of(list(ending.cells), kernel, folder, ran=ending.ran)
-    fresh = kernel.fresh(after, folder, errand.probes)
+    after = before if state.cells is None else cells_of(list(state.cells), kernel, folder, ran=state.ran)
+    rerun = kernel.run_from_top(after, folder, task.probes)
     try:
-        errand.judge(Outcome(before, after, ending.answer, fresh))
+        task.judge(Outcome(before, after, state.answer, rerun))
     except NotDone as why:
         return str(why)
     return None
 
 
-def test_there_are_enough_errands_of_each_kind() -> None:
-    assert len({errand.name for errand in ERRANDS}) == len(ERRANDS) >= 30
-    assert set(kinds := Counter(errand.kind for errand in ERRANDS)) == set(KINDS)
+def test_there_are_enough_tasks_of_each_kind() -> None:
+    assert len({task.name for task in EVAL_TASKS}) == len(EVAL_TASKS) >= 30
+    assert set(kinds := Counter(task.kind for task in EVAL_TASKS)) == set(KINDS)
     assert len(kinds) >= 6 and min(kinds.values()) >= 5
 
 
-@pytest.mark.parametrize("again", [OTHER_WORDS, FRESH_WORDS], ids=["reworded", "fresh"])
-def test_each_errand_has_other_words(again: Mapping[str, str]) -> None:
-    assert set(again) == {errand.name for errand in ERRANDS}
-    assert not {errand.words.casefold() for errand in ERRANDS} & {words.casefold() for words in again.values()}
+@pytest.mark.parametrize("prompts", [REWORDED_PROMPTS, BLIND_PROMPTS], ids=["reworded", "blind"])
+def test_each_task_has_other_prompts(prompts: Mapping[str, str]) -> None:
+    assert set(prompts) == {task.name for task in EVAL_TASKS}
+    assert not {task.prompt.casefold() for task in EVAL_TASKS} & {prompt.casefold() for prompt in prompts.values()}
 
 
-def test_fresh_words_repeat_no_other_words() -> None:
-    every = [words.casefold() for words in (*OTHER_WORDS.values(), *FRESH_WORDS.values())]
+def test_blind_prompts_repeat_no_reworded_ones() -> None:
+    every = [prompt.casefold() for prompt in (*REWORDED_PROMPTS.values(), *BLIND_PROMPTS.values())]
     assert len(set(every)) == len(every)
 
 
-@pytest.mark.parametrize("errand", ERRANDS, ids=lambda errand: errand.name)
-def test_a_judge_knows_what_is_done(errand: Errand, kernel: Rerun, tmp_path: Path) -> None:
-    for name in errand.files:
+@pytest.mark.parametrize("task", EVAL_TASKS, ids=lambda task: task.name)
+def test_a_judge_knows_what_is_done(task: EvalTask, kernel: RerunKernel, tmp_path: Path) -> None:
+    for name in task.files:
         shutil.copy(DATA / name, tmp_path)
-    before = cells_of(list(errand.cells), kernel, tmp_path, ran=errand.ran)
+    before = cells_of(list(task.cells), kernel, tmp_path, ran=task.ran)
 
-    def judged_as(ending: Ending) -> str | None:
-        return judged(errand, before, ending, kernel, tmp_path)
+    def judged_as(state: EndState) -> str | None:
+        return judged(task, before, state, kernel, tmp_path)
 
-    assert judged_as(Ending()) is not None, "content with nothing"
-    assert judged_as(Ending(answer="Done.")) is not None, "content with a claim"
-    for ending in (errand.right, *errand.also_right):
-        assert judged_as(ending) is None
-    for number, ending in enumerate(errand.wrong):
-        assert judged_as(ending) is not None, f"content with wrong ending {number}"
+    assert judged_as(EndState()) is not None, "content with nothing"
+    assert judged_as(EndState(answer="Done.")) is not None, "content with a claim"
+    for state in (task.right, *task.also_right):
+        assert judged_as(state) is None
+    for number, state in enumerate(task.wrong):
+        assert judged_as(state) is not None, f"content with wrong end state {number}"

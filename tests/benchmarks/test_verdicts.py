@@ -1,4 +1,4 @@
-"""How verdicts on errands are counted and kept."""
+"""How verdicts on eval tasks are counted and kept."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.evals._verdicts import Arm, Verdict, keep_verdict, kept_verdict, rates
+from benchmarks.evals._verdicts import Arm, Verdict, load_verdict, rates, save_verdict
 
 
 def verdict(name: str, arm: Arm, *, done: bool) -> Verdict:
@@ -18,25 +18,25 @@ def test_the_goal_needs_a_high_rate_and_a_great_lead(product: int, plain: int, m
     verdicts = [verdict(str(at), "product", done=at < product) for at in range(4)]
     verdicts += [verdict(str(at), "plain", done=at < plain) for at in range(4)]
     overall, plots = rates(verdicts)
-    assert (overall.id, plots.id) == ("errands.all", "errands.plot")
+    assert (overall.id, plots.id) == ("evals.all", "evals.plot")
     assert (overall.value, overall.baseline, overall.runs) == (25 * product, 25 * plain, 4)
     assert overall.met is plots.met is met
 
 
-@pytest.mark.parametrize("arm", ["reworded", "fresh"])
-def test_other_words_are_counted_apart(arm: Arm) -> None:
+@pytest.mark.parametrize("arm", ["reworded", "blind"])
+def test_other_prompts_are_counted_apart(arm: Arm) -> None:
     verdicts = [
         verdict("a", "product", done=True),
         verdict("a", "plain", done=False),
         verdict("a", arm, done=False),
     ]
     found = {entry.id: (entry.value, entry.baseline) for entry in rates(verdicts)}
-    assert found == {"errands.all": (100, 0), "errands.plot": (100, 0), f"errands.{arm}": (0, 100)}
+    assert found == {"evals.all": (100, 0), "evals.plot": (100, 0), f"evals.{arm}": (0, 100)}
 
 
 def test_a_run_that_was_cut_goes_on_with_what_was_kept(tmp_path: Path) -> None:
     made = verdict("plot-sine", "product", done=False)
-    keep_verdict(made, "all that was said: 사인", tmp_path)
-    assert kept_verdict("plot-sine", "product", tmp_path) == made
-    assert kept_verdict("plot-sine", "plain", tmp_path) is None
+    save_verdict(made, "all that was said: 사인", tmp_path)
+    assert load_verdict("plot-sine", "product", tmp_path) == made
+    assert load_verdict("plot-sine", "plain", tmp_path) is None
     assert (tmp_path / "plot-sine.product.txt").read_text(encoding="utf-8") == "all that was said: 사인"

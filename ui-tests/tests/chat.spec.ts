@@ -7,30 +7,30 @@ const CELLS = [
   { id: 'two', source: 'sum(prices.values())' }
 ];
 
-test.describe('one errand', () => {
+test.describe('one task', () => {
   test('ask, approve, edit and run a cell', async ({
     chat,
     lab,
     model,
     notebooks
   }) => {
-    await notebooks.write('errand.ipynb', CELLS);
+    await notebooks.write('analysis.ipynb', CELLS);
     await chat.open();
     await expect(lab.panel).toContainText('What are we working on?');
-    const notebook = await OpenNotebook.open(lab, 'errand.ipynb');
+    const notebook = await OpenNotebook.open(lab, 'analysis.ipynb');
 
     await chat.say('Add a cell that prints the mean price, and run it.');
     await expect(chat.messages('You')).toContainText('prints the mean price');
 
     const reading = model.call('read_notebook', {
-      path: 'errand.ipynb',
+      path: 'analysis.ipynb',
       view: 'cells'
     });
-    await chat.answer('errand.ipynb', 'Approve');
+    await chat.answer('analysis.ipynb', 'Approve');
     expect(await reading).toContain('sum(prices.values())');
 
     const editing = model.call('edit_cells', {
-      path: 'errand.ipynb',
+      path: 'analysis.ipynb',
       operations: [
         {
           op: 'insert',
@@ -40,18 +40,18 @@ test.describe('one errand', () => {
         }
       ]
     });
-    await chat.expectAsked('errand.ipynb');
+    await chat.expectAsked('analysis.ipynb');
     await expect(notebook.cell(2)).toHaveCount(0);
     await lab.picture('chat-edit-asked');
-    await chat.answer('errand.ipynb', 'Apply');
+    await chat.answer('analysis.ipynb', 'Apply');
     await editing;
     await expect(notebook.cell(2)).toContainText('len(prices)');
 
     const running = model.call('run_cells', {
-      path: 'errand.ipynb',
+      path: 'analysis.ipynb',
       cells: 'all'
     });
-    await chat.answer('errand.ipynb', 'Run');
+    await chat.answer('analysis.ipynb', 'Run');
     expect(await running).toContain('2.5');
     await expect(notebook.cell(2)).toContainText('2.5');
     const ran = chat.messages('Cell').last();

@@ -155,7 +155,7 @@ test.describe('the embedded model', () => {
     request,
     startServer
   }) => {
-    // In `make test` the real model does this errand without a panel.
+    // In `make test` the real model does this task without a panel.
     test.skip(!IS_LONG, 'It takes the real model minutes: make test-long.');
     test.setTimeout(900_000);
     const weights = await realWeights();

@@ -1,7 +1,7 @@
 import { Chat } from '../chat';
 import { expect, OpenNotebook, test } from '../notebooks';
 
-test('a whole errand is done without a mouse', async ({
+test('a whole task is done without a mouse', async ({
   agent,
   lab,
   notebooks

@@ -1,20 +1,20 @@
-"""The errands, a module for each kind. They are worded as people word them, and stay as they are: the harness is improved."""
+"""The eval tasks, a module for each kind. They are worded as people word them, and stay as they are: the harness is improved."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from .._eval_task import Errand
+from .._eval_task import EvalTask
 from . import add, ask, change, data, fix, plot, rename
 
-__all__ = ["ERRANDS"]
+__all__ = ["EVAL_TASKS"]
 
-ERRANDS: Final[tuple[Errand, ...]] = (
-    *add.ERRANDS,
-    *data.ERRANDS,
-    *fix.ERRANDS,
-    *ask.ERRANDS,
-    *change.ERRANDS,
-    *plot.ERRANDS,
-    *rename.ERRANDS,
+EVAL_TASKS: Final[tuple[EvalTask, ...]] = (
+    *add.EVAL_TASKS,
+    *data.EVAL_TASKS,
+    *fix.EVAL_TASKS,
+    *ask.EVAL_TASKS,
+    *change.EVAL_TASKS,
+    *plot.EVAL_TASKS,
+    *rename.EVAL_TASKS,
 )

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from .._eval_task import Ending, Errand, Outcome
+from .._eval_task import EndState, EvalTask, Outcome
 from .._rerun import FRAMES
 
-__all__ = ["ERRANDS"]
+__all__ = ["EVAL_TASKS"]
 
 _PRICES: Final = "prices = [19.5, 5.25, 7.25, 3.0]"
 _FIB: Final = "def fib(n):\n    a, b = 0, 1\n    for _ in range(n):\n        a, b = b, a + b\n    return a"
@@ -45,63 +45,63 @@ def _sum(outcome: Outcome) -> None:
     outcome.must("5050" in outcome.shown, "no new cell shows 5050")
 
 
-ERRANDS: Final = (
-    Errand(
+EVAL_TASKS: Final = (
+    EvalTask(
         "add-squares",
         "add",
         "add a cell that prints the squares of 1 to 10",
         _squares,
-        right=Ending(["for i in range(1, 11):\n    print(i**2)"]),
-        also_right=[Ending(["print([i * i for i in range(1, 11)])"])],
+        right=EndState(["for i in range(1, 11):\n    print(i**2)"]),
+        also_right=[EndState(["print([i * i for i in range(1, 11)])"])],
         wrong=[
-            Ending(["for i in range(1, 10):\n    print(i**2)"], "The squares of 1 to 10 are 1, 4, 9, ..., 100."),
-            Ending(["for i in range(1, 11):\n    print(i**2)"], ran=False),
-            Ending(["for i in range(1, 11):\n    print(i**2)"] * 2),
+            EndState(["for i in range(1, 10):\n    print(i**2)"], "The squares of 1 to 10 are 1, 4, 9, ..., 100."),
+            EndState(["for i in range(1, 11):\n    print(i**2)"], ran=False),
+            EndState(["for i in range(1, 11):\n    print(i**2)"] * 2),
         ],
     ),
-    Errand(
+    EvalTask(
         "add-fibonacci",
         "add",
         "write a function fib(n) that returns the nth Fibonacci number, then show fib(10)",
         _fibonacci,
         probes=["fib(10)"],
-        right=Ending([_FIB, "fib(10)"]),
-        also_right=[Ending([f"{_FIB}\n\nprint(fib(10))"])],
-        wrong=[Ending([_FIB], "fib(10) is 55."), Ending(["fib(10)"], "fib(10) is 55.")],
+        right=EndState([_FIB, "fib(10)"]),
+        also_right=[EndState([f"{_FIB}\n\nprint(fib(10))"])],
+        wrong=[EndState([_FIB], "fib(10) is 55."), EndState(["fib(10)"], "fib(10) is 55.")],
     ),
-    Errand(
+    EvalTask(
         "add-total",
         "add",
         "now add up the prices and show me the total",
         _total,
         cells=[_PRICES],
-        right=Ending([_PRICES, "total = sum(prices)\ntotal"], "The total is 35.0."),
-        also_right=[Ending([_PRICES, "print(f'Total: {sum(prices):.2f}')"], "I added cell 2, which shows it.")],
+        right=EndState([_PRICES, "total = sum(prices)\ntotal"], "The total is 35.0."),
+        also_right=[EndState([_PRICES, "print(f'Total: {sum(prices):.2f}')"], "I added cell 2, which shows it.")],
         wrong=[
-            Ending(answer="The total is 35.0."),
-            Ending([_PRICES, "total = sum(prices)\ntotal"], "The total is 34.5."),
-            Ending([_PRICES, "totl"], "The total is 35.0."),
+            EndState(answer="The total is 35.0."),
+            EndState([_PRICES, "total = sum(prices)\ntotal"], "The total is 34.5."),
+            EndState([_PRICES, "totl"], "The total is 35.0."),
         ],
     ),
-    Errand(
+    EvalTask(
         "add-frame",
         "add",
         "make a dataframe with 5 rows of random numbers and columns a and b and show it",
         _frame,
         probes=[FRAMES],
-        right=Ending(
+        right=EndState(
             [
                 "import numpy as np\nimport pandas as pd\n\ndf = pd.DataFrame(np.random.rand(5, 2), columns=['a', 'b'])\ndf"
             ]
         ),
-        wrong=[Ending(["import pandas as pd\n\ndf = pd.DataFrame({'a': [1, 2], 'b': [3, 4]})\ndf"])],
+        wrong=[EndState(["import pandas as pd\n\ndf = pd.DataFrame({'a': [1, 2], 'b': [3, 4]})\ndf"])],
     ),
-    Errand(
+    EvalTask(
         "add-sum-korean",
         "add",
         "1부터 100까지의 합을 구하는 셀을 추가하고 실행해 줘",
         _sum,
-        right=Ending(["sum(range(1, 101))"], "합은 5050입니다."),
-        wrong=[Ending([], "합은 5050입니다."), Ending(["sum(range(1, 100))"], "합은 5050입니다.")],
+        right=EndState(["sum(range(1, 101))"], "합은 5050입니다."),
+        wrong=[EndState([], "합은 5050입니다."), EndState(["sum(range(1, 100))"], "합은 5050입니다.")],
     ),
 )

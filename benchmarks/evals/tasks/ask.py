@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from .._eval_task import Ending, Errand, Outcome
+from .._eval_task import EndState, EvalTask, Outcome
 
-__all__ = ["ERRANDS"]
+__all__ = ["EVAL_TASKS"]
 
 _AB: Final = "import pandas as pd\n\ndf = pd.DataFrame({'a': [1, 2, 3, 4], 'b': [2.5, 4.0, 7.5, 9.0]})"
 _PEOPLE: Final = "import pandas as pd\n\ndf = pd.read_csv('people.csv')"
@@ -53,70 +53,70 @@ def _purpose(outcome: Outcome) -> None:
 
 def _missing(outcome: Outcome) -> None:
     _asked(outcome)
-    told = outcome.words
+    told = outcome.unquoted_answer
     if not ("temp" in told and "rain" in told):
         told = f"{outcome.shown}\n{outcome.answer}"
         outcome.must(re.search(r"temp\W+(2\b|True)", told) or re.search(r"\[[^]]*temp", told), "temp is not named")
     outcome.must("rain" in told, "rain is not named")
     # In words alone: a table of all columns names day as well. What is named may be said to have none.
-    innocent = "day" not in outcome.words or "없" in outcome.words or "0" in outcome.words
+    innocent = "day" not in outcome.unquoted_answer or "없" in outcome.unquoted_answer or "0" in outcome.unquoted_answer
     outcome.must(innocent, "day is named, too")
 
 
-ERRANDS: Final = (
-    Errand(
+EVAL_TASKS: Final = (
+    EvalTask(
         "ask-mean",
         "ask",
         "what is the mean of column b?",
         _mean,
         cells=[_AB],
-        right=Ending(answer="The mean of column b is 5.75."),
-        also_right=[Ending([_AB, "df['b'].mean()"], "The new cell shows it.")],
-        wrong=[Ending(answer="The mean of column b is 6.0."), Ending([_AB, "df['b'].mean()"], "The mean is 4.5.")],
+        right=EndState(answer="The mean of column b is 5.75."),
+        also_right=[EndState([_AB, "df['b'].mean()"], "The new cell shows it.")],
+        wrong=[EndState(answer="The mean of column b is 6.0."), EndState([_AB, "df['b'].mean()"], "The mean is 4.5.")],
     ),
-    Errand(
+    EvalTask(
         "ask-shape",
         "ask",
         "how many rows and columns does df have",
         _shape,
         cells=[_PEOPLE],
         files=["people.csv"],
-        right=Ending(answer="df has 7 rows and 5 columns."),
-        also_right=[Ending([_PEOPLE, "df.shape"])],
-        wrong=[Ending(answer="df has 5 rows and 3 columns."), Ending(answer="It has 5 rows and 7 columns.")],
+        right=EndState(answer="df has 7 rows and 5 columns."),
+        also_right=[EndState([_PEOPLE, "df.shape"])],
+        wrong=[EndState(answer="df has 5 rows and 3 columns."), EndState(answer="It has 5 rows and 7 columns.")],
     ),
-    Errand(
+    EvalTask(
         "ask-dearest",
         "ask",
         "which product has the highest price?",
         _dearest,
         cells=[_PRICES],
-        right=Ending(answer="The Lamp, at 129.9."),
-        also_right=[Ending([_PRICES, "shop.loc[shop['price'].idxmax(), 'product']"])],
-        wrong=[Ending(answer="The Table has the highest price."), Ending([_PRICES, "shop['price'].max()"])],
+        right=EndState(answer="The Lamp, at 129.9."),
+        also_right=[EndState([_PRICES, "shop.loc[shop['price'].idxmax(), 'product']"])],
+        wrong=[EndState(answer="The Table has the highest price."), EndState([_PRICES, "shop['price'].max()"])],
     ),
-    Errand(
+    EvalTask(
         "ask-purpose",
         "ask",
         "What does this notebook do?",
         _purpose,
         cells=_FAHRENHEIT,
-        right=Ending(answer="It converts temperatures from Fahrenheit to Celsius."),
-        wrong=[Ending(answer="It defines a function and prints a list of numbers.")],
+        right=EndState(answer="It converts temperatures from Fahrenheit to Celsius."),
+        wrong=[EndState(answer="It defines a function and prints a list of numbers.")],
     ),
-    Errand(
+    EvalTask(
         "ask-missing-korean",
         "ask",
         "df에서 결측치가 있는 열이 뭐야?",
         _missing,
         cells=[_WEATHER],
         files=["weather.csv"],
-        right=Ending(answer="결측치가 있는 열은 temp와 rain입니다."),
-        also_right=[Ending([_WEATHER, "df.isna().sum()"], "새 셀을 보세요.")],
+        right=EndState(answer="결측치가 있는 열은 temp와 rain입니다."),
+        also_right=[EndState([_WEATHER, "df.isna().sum()"], "새 셀을 보세요.")],
         wrong=[
-            Ending([_WEATHER, "df.isna().sum()"], "day, temp, rain입니다.\n\n```text\nday     0\ntemp    2\n```"),
-            Ending(answer="모든 열에 결측치가 있습니다: day, temp, rain"),
-            Ending(answer="temp 열입니다."),
+            EndState([_WEATHER, "df.isna().sum()"], "day, temp, rain입니다.\n\n```text\nday     0\ntemp    2\n```"),
+            EndState(answer="모든 열에 결측치가 있습니다: day, temp, rain"),
+            EndState(answer="temp 열입니다."),
         ],
     ),
 )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from .._eval_task import Ending, Errand, Outcome, Text
+from .._eval_task import EndState, EvalTask, Outcome, Text
 from .._rerun import FIGURES
 from .plot import labels
 
-__all__ = ["ERRANDS"]
+__all__ = ["EVAL_TASKS"]
 
 _SUM: Final = "sum(range(1, n + 1))"
 _PLOT: Final = (
@@ -23,7 +23,7 @@ def _hundred(outcome: Outcome) -> None:
     outcome.runs()
     outcome.keeps(1)
     outcome.equals("n", 100)
-    outcome.must(any("5050" in text for text in outcome.fresh.texts), "from the top, no cell shows 5050")
+    outcome.must(any("5050" in text for text in outcome.rerun.texts), "from the top, no cell shows 5050")
     outcome.must(any("5050" in cell.text for cell in outcome.after), "no cell shows 5050")
 
 
@@ -54,64 +54,64 @@ def _rounded(outcome: Outcome) -> None:
     outcome.keeps(2)
     texts = [cell.text for cell in outcome.after]
     outcome.must(any("1.67" in text for text in texts), "no cell shows 1.67")
-    outcome.must(not any("1.666" in text for text in (*texts, *outcome.fresh.texts)), "it is shown unrounded, too")
+    outcome.must(not any("1.666" in text for text in (*texts, *outcome.rerun.texts)), "it is shown unrounded, too")
 
 
-ERRANDS: Final = (
-    Errand(
+EVAL_TASKS: Final = (
+    EvalTask(
         "change-n",
         "change",
         "set n to 100 and run it again",
         _hundred,
         cells=["n = 10", _SUM],
         probes=["n"],
-        right=Ending(["n = 100", _SUM]),
-        wrong=[Ending(["n = 10", _SUM, "n = 100"]), Ending(["n = 100", _SUM], "Done: 5050", ran=False)],
+        right=EndState(["n = 100", _SUM]),
+        wrong=[EndState(["n = 10", _SUM, "n = 100"]), EndState(["n = 100", _SUM], "Done: 5050", ran=False)],
     ),
-    Errand(
+    EvalTask(
         "change-title",
         "change",
         "change the title of the plot to Monthly sales",
         _title,
         cells=[_PLOT.format(title="Untitled")],
         probes=[FIGURES],
-        right=Ending([_PLOT.format(title="Monthly sales")]),
+        right=EndState([_PLOT.format(title="Monthly sales")]),
         wrong=[
-            Ending([_PLOT.format(title="Untitled"), _PLOT.format(title="Monthly sales")]),
-            Ending([_PLOT.format(title="Untitled"), "plt.title('Monthly sales')"]),
+            EndState([_PLOT.format(title="Untitled"), _PLOT.format(title="Monthly sales")]),
+            EndState([_PLOT.format(title="Untitled"), "plt.title('Monthly sales')"]),
         ],
     ),
-    Errand(
+    EvalTask(
         "delete-last",
         "change",
         "delete the last cell",
         _last_gone,
         cells=_DRAFT,
-        right=Ending(_DRAFT[:2]),
-        wrong=[Ending(_DRAFT[1:]), Ending([*_DRAFT[:2], ""])],
+        right=EndState(_DRAFT[:2]),
+        wrong=[EndState(_DRAFT[1:]), EndState([*_DRAFT[:2], ""])],
     ),
-    Errand(
+    EvalTask(
         "add-heading",
         "change",
         "put a heading 'Sales report' at the top",
         _heading,
         cells=[_ORDERS],
-        right=Ending([Text("# Sales report"), _ORDERS]),
+        right=EndState([Text("# Sales report"), _ORDERS]),
         wrong=[
-            Ending([_ORDERS, Text("# Sales report")]),
-            Ending(["# Sales report", _ORDERS]),
-            Ending(["print('Sales report')", _ORDERS]),
+            EndState([_ORDERS, Text("# Sales report")]),
+            EndState(["# Sales report", _ORDERS]),
+            EndState(["print('Sales report')", _ORDERS]),
         ],
     ),
-    Errand(
+    EvalTask(
         "round-average",
         "change",
         "round the average to 2 decimals",
         _rounded,
         cells=_AVERAGE,
         at=2,
-        right=Ending([_AVERAGE[0], "average = round(sum(values) / len(values), 2)\nprint(average)"]),
-        also_right=[Ending([_AVERAGE[0], "average = sum(values) / len(values)\nprint(f'{average:.2f}')"])],
-        wrong=[Ending([*_AVERAGE, "round(average, 2)"])],
+        right=EndState([_AVERAGE[0], "average = round(sum(values) / len(values), 2)\nprint(average)"]),
+        also_right=[EndState([_AVERAGE[0], "average = sum(values) / len(values)\nprint(f'{average:.2f}')"])],
+        wrong=[EndState([*_AVERAGE, "round(average, 2)"])],
     ),
 )

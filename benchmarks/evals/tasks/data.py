@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from .._eval_task import Ending, Errand, Outcome
+from .._eval_task import EndState, EvalTask, Outcome
 from .._rerun import FRAMES
 
-__all__ = ["ERRANDS"]
+__all__ = ["EVAL_TASKS"]
 
 _LOADED: Final = "import pandas as pd\n\npeople = pd.read_csv('people.csv')"
 
@@ -66,83 +66,85 @@ def _rows(outcome: Outcome) -> None:
     outcome.tells(12)
 
 
-ERRANDS: Final = (
-    Errand(
+EVAL_TASKS: Final = (
+    EvalTask(
         "load-describe",
         "data",
         "load sales.csv and describe it",
         _describe,
         files=["sales.csv"],
         probes=[FRAMES],
-        right=Ending(["import pandas as pd\n\ndf = pd.read_csv('sales.csv')\ndf.describe()"]),
-        also_right=[Ending(["import pandas as pd\nsales = pd.read_csv('sales.csv')", "sales.info()"])],
+        right=EndState(["import pandas as pd\n\ndf = pd.read_csv('sales.csv')\ndf.describe()"]),
+        also_right=[EndState(["import pandas as pd\nsales = pd.read_csv('sales.csv')", "sales.info()"])],
         wrong=[
-            Ending(["import pandas as pd\n\ndf = pd.read_csv('sales.csv')"], "I have loaded and described sales.csv."),
-            Ending(answer="The file sales.csv has 8 rows, and the columns region, product, units, revenue."),
+            EndState(
+                ["import pandas as pd\n\ndf = pd.read_csv('sales.csv')"], "I have loaded and described sales.csv."
+            ),
+            EndState(answer="The file sales.csv has 8 rows, and the columns region, product, units, revenue."),
         ],
     ),
-    Errand(
+    EvalTask(
         "load-head",
         "data",
         "show me the first 5 rows of people.csv",
         _head,
         files=["people.csv"],
-        right=Ending([f"{_LOADED}\npeople.head()"], "These are the first rows."),
-        wrong=[Ending([f"{_LOADED}\npeople"]), Ending([f"{_LOADED}\npeople.head()"], ran=False)],
+        right=EndState([f"{_LOADED}\npeople.head()"], "These are the first rows."),
+        wrong=[EndState([f"{_LOADED}\npeople"]), EndState([f"{_LOADED}\npeople.head()"], ran=False)],
     ),
-    Errand(
+    EvalTask(
         "missing-values",
         "data",
         "how many missing values does each column of weather.csv have?",
         _missing,
         files=["weather.csv"],
-        right=Ending(["import pandas as pd\n\npd.read_csv('weather.csv').isna().sum()"], "See the new cell."),
+        right=EndState(["import pandas as pd\n\npd.read_csv('weather.csv').isna().sum()"], "See the new cell."),
         also_right=[
-            Ending(answer="Column temp has 2 missing values and rain has 1, day has none."),
-            Ending(
+            EndState(answer="Column temp has 2 missing values and rain has 1, day has none."),
+            EndState(
                 ["import pandas as pd\n\ndf = pd.read_csv('weather.csv')\nprint(df.head())\nprint(df.isna().sum())"]
             ),
         ],
         wrong=[
-            Ending(answer="Column temp has 1 missing value and rain has 2."),
-            Ending(["import pandas as pd\n\npd.read_csv('weather.csv').notna().sum()"]),
+            EndState(answer="Column temp has 1 missing value and rain has 2."),
+            EndState(["import pandas as pd\n\npd.read_csv('weather.csv').notna().sum()"]),
         ],
     ),
-    Errand(
+    EvalTask(
         "revenue-by-region",
         "data",
         "total revenue per region in sales.csv pls",
         _by_region,
         files=["sales.csv"],
-        right=Ending(["import pandas as pd\n\npd.read_csv('sales.csv').groupby('region')['revenue'].sum()"]),
-        also_right=[Ending(answer="North: 570, South: 1,040, East: 480")],
-        wrong=[Ending(["import pandas as pd\n\npd.read_csv('sales.csv').groupby('product')['revenue'].sum()"])],
+        right=EndState(["import pandas as pd\n\npd.read_csv('sales.csv').groupby('region')['revenue'].sum()"]),
+        also_right=[EndState(answer="North: 570, South: 1,040, East: 480")],
+        wrong=[EndState(["import pandas as pd\n\npd.read_csv('sales.csv').groupby('product')['revenue'].sum()"])],
     ),
-    Errand(
+    EvalTask(
         "people-older",
         "data",
         "show only the people older than 30",
         _older,
         cells=[_LOADED],
         files=["people.csv"],
-        right=Ending([_LOADED, "people[people['age'] > 30]"]),
+        right=EndState([_LOADED, "people[people['age'] > 30]"]),
         also_right=[
-            Ending([_LOADED, "older = people.query('age > 30')\nprint(older)"], "Four people are older than 30.")
+            EndState([_LOADED, "older = people.query('age > 30')\nprint(older)"], "Four people are older than 30.")
         ],
-        wrong=[Ending([_LOADED, "people[people['age'] >= 30]"]), Ending([_LOADED, "people"])],
+        wrong=[EndState([_LOADED, "people[people['age'] >= 30]"]), EndState([_LOADED, "people"])],
     ),
-    Errand(
+    EvalTask(
         "rows-typo",
         "data",
         "lod weather.csv an tell me how many rows it has",
         _rows,
         files=["weather.csv"],
-        right=Ending(["import pandas as pd\n\ndf = pd.read_csv('weather.csv')\nlen(df)"], "It has 12 rows."),
-        also_right=[Ending(["import pandas as pd\n\ndf = pd.read_csv('weather.csv')\ndf.shape"], "It is loaded.")],
+        right=EndState(["import pandas as pd\n\ndf = pd.read_csv('weather.csv')\nlen(df)"], "It has 12 rows."),
+        also_right=[EndState(["import pandas as pd\n\ndf = pd.read_csv('weather.csv')\ndf.shape"], "It is loaded.")],
         wrong=[
-            Ending(["import pandas as pd\n\ndf = pd.read_csv('weather.csv')\nlen(df)"], "It has 100 rows."),
-            Ending(["import pandas as pd\n\ndf = pd.read_csv('weather.csv')"], "It has 10 rows."),
-            Ending(
+            EndState(["import pandas as pd\n\ndf = pd.read_csv('weather.csv')\nlen(df)"], "It has 100 rows."),
+            EndState(["import pandas as pd\n\ndf = pd.read_csv('weather.csv')"], "It has 10 rows."),
+            EndState(
                 ["import pandas as pd\n\ndf = pd.read_csv('weather.csv')\nlen(df)"], "It has 100.\n\n```text\n12\n```"
             ),
         ],

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from .._eval_task import Ending, Errand, Outcome
+from .._eval_task import EndState, EvalTask, Outcome
 
-__all__ = ["ERRANDS"]
+__all__ = ["EVAL_TASKS"]
 
 _VALUES: Final = "values = [4, 8, 15, 16, 23, 42]"
 _SHOP: Final = "import pandas as pd\n\ndf = pd.DataFrame({'item': ['pen', 'cup', 'bag'], 'price': [2.0, 8.0, 50.0]})"
@@ -43,61 +43,61 @@ def _average(outcome: Outcome) -> None:
     outcome.must(outcome.code.count("def average") == 1, "the wrong function is still there")
 
 
-ERRANDS: Final = (
-    Errand(
+EVAL_TASKS: Final = (
+    EvalTask(
         "fix-name",
         "fix",
         "fix the error in this cell",
         _mended(2, "total is 108"),
         cells=[_VALUES, "total = sum(values)\nprint('total is', totl)"],
         at=2,
-        right=Ending([_VALUES, "total = sum(values)\nprint('total is', total)"]),
-        also_right=[Ending([_VALUES, "totl = sum(values)\nprint('total is', totl)"])],
+        right=EndState([_VALUES, "total = sum(values)\nprint('total is', total)"]),
+        also_right=[EndState([_VALUES, "totl = sum(values)\nprint('total is', totl)"])],
         wrong=[
-            Ending([_VALUES, "total = sum(values)\nprint('total is', totl)", "print('total is', total)"]),
-            Ending([_VALUES, "total = sum(values)\nprint('total is', total)"], "Fixed.", ran=False),
+            EndState([_VALUES, "total = sum(values)\nprint('total is', totl)", "print('total is', total)"]),
+            EndState([_VALUES, "total = sum(values)\nprint('total is', total)"], "Fixed.", ran=False),
         ],
     ),
-    Errand(
+    EvalTask(
         "fix-column",
         "fix",
         "why doesnt this work? fix it",
         _mended(2, "20.0"),
         cells=[_SHOP, "df['Price'].mean()"],
         at=2,
-        right=Ending([_SHOP, "df['price'].mean()"], "The column is called price."),
-        wrong=[Ending(answer="The column is called price, not Price."), Ending([_SHOP, "df['price']"])],
+        right=EndState([_SHOP, "df['price'].mean()"], "The column is called price."),
+        wrong=[EndState(answer="The column is called price, not Price."), EndState([_SHOP, "df['price']"])],
     ),
-    Errand(
+    EvalTask(
         "fix-import",
         "fix",
         "np is not defined?? fix pls",
         _import,
         cells=["data = [3, 1, 2]", "np.sort(data)"],
         probes=["list(data)"],
-        right=Ending(["import numpy as np", "data = [3, 1, 2]", "np.sort(data)"]),
-        also_right=[Ending(["data = [3, 1, 2]", "import numpy as np\nnp.sort(data)"])],
+        right=EndState(["import numpy as np", "data = [3, 1, 2]", "np.sort(data)"]),
+        also_right=[EndState(["data = [3, 1, 2]", "import numpy as np\nnp.sort(data)"])],
         # Whoever opens it tomorrow gets the same error.
-        wrong=[Ending(["data = [3, 1, 2]", "np.sort(data)", "import numpy as np\nnp.sort(data)"])],
+        wrong=[EndState(["data = [3, 1, 2]", "np.sort(data)", "import numpy as np\nnp.sort(data)"])],
     ),
-    Errand(
+    EvalTask(
         "fix-average",
         "fix",
         "the average comes out wrong, it should be 3.0. fix the function",
         _average,
         cells=[_AVERAGE.format(length="(len(xs) + 1)"), _CALL],
         probes=["average([1, 2, 3, 4, 5])", "average([10, 20])"],
-        right=Ending([_AVERAGE.format(length="len(xs)"), _CALL]),
-        wrong=[Ending(["def average(xs):\n    return 3.0", _CALL])],
+        right=EndState([_AVERAGE.format(length="len(xs)"), _CALL]),
+        wrong=[EndState(["def average(xs):\n    return 3.0", _CALL])],
     ),
-    Errand(
+    EvalTask(
         "fix-index-japanese",
         "fix",
         "このセルのエラーを直してください",
         _mended(1, "last: cy"),
         cells=["names = ['ada', 'bob', 'cy']\nprint('last:', names[3])"],
         at=1,
-        right=Ending(["names = ['ada', 'bob', 'cy']\nprint('last:', names[-1])"]),
-        wrong=[Ending(["names = ['ada', 'bob', 'cy']\nprint('last:', names[1])"], "直しました。")],
+        right=EndState(["names = ['ada', 'bob', 'cy']\nprint('last:', names[-1])"]),
+        wrong=[EndState(["names = ['ada', 'bob', 'cy']\nprint('last:', names[1])"], "直しました。")],
     ),
 )

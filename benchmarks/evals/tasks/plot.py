@@ -10,10 +10,10 @@ from pydantic import JsonValue
 
 from hdsp_agent.messages import JsonObject
 
-from .._eval_task import Ending, Errand, Outcome
+from .._eval_task import EndState, EvalTask, Outcome
 from .._rerun import FIGURES
 
-__all__ = ["ERRANDS", "labels"]
+__all__ = ["EVAL_TASKS", "labels"]
 
 _PEOPLE: Final = "import pandas as pd\nimport matplotlib.pyplot as plt\n\npeople = pd.read_csv('people.csv')"
 _VOLTAGE: Final = "import matplotlib.pyplot as plt\n\nplt.plot([0, 1, 2, 3], [1.0, 1.4, 1.1, 0.6])\n{more}plt.show()"
@@ -104,45 +104,47 @@ def _labelled(outcome: Outcome) -> None:
     outcome.must("time" in x[0].casefold() and "voltage" in y[0].casefold(), f"the axes are labelled {x}, {y}")
 
 
-ERRANDS: Final = (
-    Errand(
+EVAL_TASKS: Final = (
+    EvalTask(
         "plot-sine",
         "plot",
         "plot a sine",
         _sine,
         probes=[FIGURES],
-        right=Ending(
+        right=EndState(
             [
                 "import numpy as np\nimport matplotlib.pyplot as plt",
                 "x = np.linspace(0, 10)\nplt.plot(x, np.sin(x))\nplt.show()",
             ]
         ),
         also_right=[
-            Ending(
+            EndState(
                 ["import numpy as np\nimport pandas as pd\nx = np.arange(-5, 5, 0.1)\npd.Series(np.sin(x), x).plot()"]
             ),
-            Ending(["import numpy as np\nimport matplotlib.pyplot as plt\nplt.plot(np.sin(2 * np.arange(0, 9, 0.1)))"]),
+            EndState(
+                ["import numpy as np\nimport matplotlib.pyplot as plt\nplt.plot(np.sin(2 * np.arange(0, 9, 0.1)))"]
+            ),
         ],
         wrong=[
-            Ending(["import numpy as np\nimport matplotlib.pyplot as plt\nplt.plot(np.cos(np.arange(0, 9, 0.1)))"]),
-            Ending(["import matplotlib.pyplot as plt\n\nplt.plot([0, 1], [0, 1])"], "Here is the sine."),
-            Ending(
+            EndState(["import numpy as np\nimport matplotlib.pyplot as plt\nplt.plot(np.cos(np.arange(0, 9, 0.1)))"]),
+            EndState(["import matplotlib.pyplot as plt\n\nplt.plot([0, 1], [0, 1])"], "Here is the sine."),
+            EndState(
                 ["import numpy as np\nimport matplotlib.pyplot as plt\nplt.plot(np.sin(np.linspace(0, 9, 99)))"],
                 ran=False,
             ),
         ],
     ),
-    Errand(
+    EvalTask(
         "plot-temperature",
         "plot",
         "plot temp over day from weather.csv",
         _temperature,
         files=["weather.csv"],
         probes=[FIGURES],
-        right=Ending(["import pandas as pd\n\npd.read_csv('weather.csv').plot(x='day', y='temp')"]),
-        wrong=[Ending(["import pandas as pd\n\npd.read_csv('weather.csv').plot(x='day', y='rain')"])],
+        right=EndState(["import pandas as pd\n\npd.read_csv('weather.csv').plot(x='day', y='temp')"]),
+        wrong=[EndState(["import pandas as pd\n\npd.read_csv('weather.csv').plot(x='day', y='rain')"])],
     ),
-    Errand(
+    EvalTask(
         "plot-cities",
         "plot",
         "bar chart of how many people live in each city",
@@ -150,11 +152,11 @@ ERRANDS: Final = (
         cells=[_PEOPLE],
         files=["people.csv"],
         probes=[FIGURES],
-        right=Ending([_PEOPLE, "people['city'].value_counts().plot.bar()\nplt.show()"]),
-        also_right=[Ending([_PEOPLE, "counts = people.groupby('city').size()\nplt.barh(counts.index, counts)"])],
-        wrong=[Ending([_PEOPLE, "people.plot.bar(x='city', y='age')"])],
+        right=EndState([_PEOPLE, "people['city'].value_counts().plot.bar()\nplt.show()"]),
+        also_right=[EndState([_PEOPLE, "counts = people.groupby('city').size()\nplt.barh(counts.index, counts)"])],
+        wrong=[EndState([_PEOPLE, "people.plot.bar(x='city', y='age')"])],
     ),
-    Errand(
+    EvalTask(
         "plot-scatter",
         "plot",
         "scatter plot of height vs weight",
@@ -162,11 +164,11 @@ ERRANDS: Final = (
         cells=[_PEOPLE],
         files=["people.csv"],
         probes=[FIGURES],
-        right=Ending([_PEOPLE, "plt.scatter(people['height'], people['weight'])\nplt.show()"]),
-        also_right=[Ending([_PEOPLE, "plt.plot(people['weight'], people['height'], 'o')"])],
-        wrong=[Ending([_PEOPLE, "plt.scatter(people['age'], people['weight'])"])],
+        right=EndState([_PEOPLE, "plt.scatter(people['height'], people['weight'])\nplt.show()"]),
+        also_right=[EndState([_PEOPLE, "plt.plot(people['weight'], people['height'], 'o')"])],
+        wrong=[EndState([_PEOPLE, "plt.scatter(people['age'], people['weight'])"])],
     ),
-    Errand(
+    EvalTask(
         "plot-labels",
         "plot",
         "label the axes: time (s) for x, voltage (V) for y",
@@ -174,10 +176,10 @@ ERRANDS: Final = (
         cells=[_VOLTAGE.format(more="")],
         probes=[FIGURES],
         at=1,
-        right=Ending([_VOLTAGE.format(more="plt.xlabel('time (s)')\nplt.ylabel('voltage (V)')\n")]),
+        right=EndState([_VOLTAGE.format(more="plt.xlabel('time (s)')\nplt.ylabel('voltage (V)')\n")]),
         wrong=[
-            Ending([_VOLTAGE.format(more=""), "plt.xlabel('time (s)')\nplt.ylabel('voltage (V)')"]),
-            Ending([_VOLTAGE.format(more="plt.xlabel('voltage (V)')\nplt.ylabel('time (s)')\n")]),
+            EndState([_VOLTAGE.format(more=""), "plt.xlabel('time (s)')\nplt.ylabel('voltage (V)')"]),
+            EndState([_VOLTAGE.format(more="plt.xlabel('voltage (V)')\nplt.ylabel('time (s)')\n")]),
         ],
     ),
 )

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Callable
 from typing import Final
 
-from .._eval_task import Ending, Errand, Outcome
+from .._eval_task import EndState, EvalTask, Outcome
 
-__all__ = ["ERRANDS"]
+__all__ = ["EVAL_TASKS"]
 
 _NUMBERS: Final = ("d = [3, 5, 8]", "mean = sum(d) / len(d)", "print(max(d) - min(d), mean)")
 _SALES: Final = (
@@ -37,8 +37,8 @@ def _renamed(old: str, new: str, **values: object) -> Callable[[Outcome], None]:
         outcome.must(new in names, f"{new} is nowhere")
         outcome.must(len(outcome.after) == len(outcome.before), f"there are {len(outcome.after)} cells")
         shown = [cell.text.strip() for cell in outcome.before if cell.text.strip()]
-        fresh = "\n".join(outcome.fresh.texts)
-        outcome.must(all(text in fresh for text in shown), "the notebook shows something else than before")
+        rerun_text = "\n".join(outcome.rerun.texts)
+        outcome.must(all(text in rerun_text for text in shown), "the notebook shows something else than before")
         for probe, value in values.items():
             outcome.equals(probe, value)
 
@@ -52,7 +52,7 @@ def _swapped(cells: tuple[str, ...], old: str, new: str) -> list[str]:
 def _column(outcome: Outcome) -> None:
     outcome.runs()
     outcome.equals("list(df.columns)", ["id", "amount"])
-    outcome.must(any("42" in text for text in outcome.fresh.texts), "the sum is not shown any more")
+    outcome.must(any("42" in text for text in outcome.rerun.texts), "the sum is not shown any more")
 
 
 def _extracted(outcome: Outcome) -> None:
@@ -65,64 +65,64 @@ def _extracted(outcome: Outcome) -> None:
     outcome.must(outcome.code.count("32") == 1, "the conversion is still written out elsewhere")
 
 
-ERRANDS: Final = (
-    Errand(
+EVAL_TASKS: Final = (
+    EvalTask(
         "rename-variable",
         "rename",
         "rename d to data everywhere",
         _renamed("d", "data", mean=16 / 3),
         cells=_NUMBERS,
         probes=["mean"],
-        right=Ending(
+        right=EndState(
             ["data = [3, 5, 8]", "mean = sum(data) / len(data)", "print(max(data) - min(data), mean)"],
         ),
         wrong=[
-            Ending(["data = [3, 5, 8]", *_NUMBERS[1:]]),
-            Ending([*_NUMBERS, "data = d"]),
-            Ending(["data = [3, 5, 8]", "mean = sum(data) / len(data)", "print(max(data), mean)"]),
+            EndState(["data = [3, 5, 8]", *_NUMBERS[1:]]),
+            EndState([*_NUMBERS, "data = d"]),
+            EndState(["data = [3, 5, 8]", "mean = sum(data) / len(data)", "print(max(data), mean)"]),
         ],
     ),
-    Errand(
+    EvalTask(
         "rename-frame",
         "rename",
         "pls rename df -> sales in the whole notebook",
         _renamed("df", "sales"),
         cells=_SALES,
         files=["sales.csv"],
-        right=Ending(
+        right=EndState(
             [
                 "import pandas as pd\n\nsales = pd.read_csv('sales.csv')",
                 "sales['price'] = sales['revenue'] / sales['units']",
                 "print(len(sales), sales['price'].max())",
             ]
         ),
-        wrong=[Ending([f"{_SALES[0]}\nsales = df", *_SALES[1:]])],
+        wrong=[EndState([f"{_SALES[0]}\nsales = df", *_SALES[1:]])],
     ),
-    Errand(
+    EvalTask(
         "rename-function",
         "rename",
         "rename the function calc to total_price",
         _renamed("calc", "total_price", lamps=60),
         cells=_CALC,
         probes=["lamps"],
-        right=Ending(_swapped(_CALC, "calc", "total_price")),
-        wrong=[Ending([_CALC[0].replace("calc", "total_price"), *_CALC[1:]])],
+        right=EndState(_swapped(_CALC, "calc", "total_price")),
+        wrong=[EndState([_CALC[0].replace("calc", "total_price"), *_CALC[1:]])],
     ),
-    Errand(
+    EvalTask(
         "rename-column",
         "rename",
         "rename the column amt to amount",
         _column,
         cells=_AMT,
         probes=["list(df.columns)"],
-        right=Ending(_swapped(_AMT, "amt", "amount")),
+        right=EndState(_swapped(_AMT, "amt", "amount")),
         also_right=[
-            Ending([_AMT[0], "df = df.rename(columns={'amt': 'amount'})", "print(df['amount'].sum())"]),
-            Ending([*_AMT, "df.rename(columns={'amt': 'amount'}, inplace=True)"]),
+            EndState([_AMT[0], "df = df.rename(columns={'amt': 'amount'})", "print(df['amount'].sum())"]),
+            EndState([*_AMT, "df.rename(columns={'amt': 'amount'}, inplace=True)"]),
         ],
-        wrong=[Ending([*_AMT, "df.rename(columns={'amt': 'amount'})"])],
+        wrong=[EndState([*_AMT, "df.rename(columns={'amt': 'amount'})"])],
     ),
-    Errand(
+    EvalTask(
         "extract-function",
         "rename",
         "put the conversion into a function to_celsius(f) and use it",
@@ -130,8 +130,8 @@ ERRANDS: Final = (
         cells=[_TWICE],
         probes=["to_celsius(212)", "[a, b]"],
         at=1,
-        right=Ending([f"{_FUNCTION}\n\n{_USED}"]),
-        also_right=[Ending([_FUNCTION, _USED])],
-        wrong=[Ending([_TWICE, _FUNCTION]), Ending([_FUNCTION, _TWICE])],
+        right=EndState([f"{_FUNCTION}\n\n{_USED}"]),
+        also_right=[EndState([_FUNCTION, _USED])],
+        wrong=[EndState([_TWICE, _FUNCTION]), EndState([_FUNCTION, _TWICE])],
     ),
 )
