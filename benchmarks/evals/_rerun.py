@@ -114,8 +114,15 @@ class RerunKernel:
         outputs: list[JsonObject] = []
 
         def hear(message: dict[str, Any]) -> None:  # as the client has it
-            if message["header"]["msg_type"] in _SHOWN:
-                outputs.append(dict(output_from_msg(message)))  # type: ignore[no-untyped-call]  # nbformat's
+            if message["header"]["msg_type"] not in _SHOWN:
+                return
+            output = dict(output_from_msg(message))  # type: ignore[no-untyped-call]  # nbformat's
+            # A kernel sends one print in several pieces if it is slow; a notebook keeps them as one output.
+            last = outputs[-1] if outputs else {}
+            if output["output_type"] == "stream" and last.get("name") == output["name"]:
+                last["text"] = f"{last['text']}{output['text']}"
+            else:
+                outputs.append(output)
 
         reply = self._client.execute_interactive(
             code,

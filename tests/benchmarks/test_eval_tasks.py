@@ -85,3 +85,9 @@ def test_a_judge_knows_what_is_done(task: EvalTask, kernel: RerunKernel, tmp_pat
         assert judged_as(state) is None
     for number, state in enumerate(task.wrong):
         assert judged_as(state) is not None, f"content with wrong end state {number}"
+
+
+def test_pieces_of_a_stream_are_one_output(kernel: RerunKernel, tmp_path: Path) -> None:
+    source = "import sys\nprint('5', end='', flush=True)\nprint(' 6', flush=True)\nprint('no', file=sys.stderr)"
+    [outputs] = kernel.outputs([source], tmp_path)
+    assert [(output["name"], output["text"]) for output in outputs] == [("stdout", "5 6\n"), ("stderr", "no\n")]
