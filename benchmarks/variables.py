@@ -26,7 +26,7 @@ from jupyter_client.manager import AsyncKernelManager
 
 from hdsp_agent.checkpoints.variables import VariableCheckpoints, VariableStore
 from hdsp_agent.messages import JsonObject
-from tests.checkpoints.variables.asking import AskedKernel
+from tests.checkpoints.variables._helpers.kernel_client import AskedKernel
 
 from .results import Result, result
 

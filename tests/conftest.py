@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 
 from hdsp_agent._storage_dir import default_storage_backend
 
-from .kernelports import divide_ports
+from ._helpers.kernel_ports import divide_ports
 
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
@@ -44,7 +44,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(autouse=True)
 def storage_backend(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """What conversations are kept in; ``tests.kept_tasks`` looks into it."""
+    """What conversations are kept in; ``tests._helpers.stored_tasks`` looks into it."""
     backend: str = getattr(request, "param", None) or default_storage_backend()
     monkeypatch.setenv("HDSP_AGENT_STORAGE_BACKEND", backend)
     return backend

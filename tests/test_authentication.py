@@ -12,7 +12,7 @@ from tornado.web import RequestHandler
 
 from hdsp_agent.comm.rest._routes import API_PATH, routes
 from hdsp_agent.comm.services import Services
-from tests.jupyter_fetch import Fetch
+from tests._helpers.jupyter_fetch import Fetch
 
 VERBS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD")
 

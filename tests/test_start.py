@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.comm.services import Services
-from tests.jupyter_fetch import Fetch
+from tests._helpers.jupyter_fetch import Fetch
 
 _MEASURE = """
 import json, sys

@@ -12,7 +12,7 @@ import pytest
 
 from hdsp_agent import _storage_dir
 from hdsp_agent._storage_dir import default_storage_dir, home_folder
-from tests.comm.jupyter_process import JupyterProcess
+from tests.comm._helpers.jupyter_process import JupyterProcess
 
 _NAMELESS = """
 import pwd

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .timing import lines_run, processor_time
+from ._helpers.timing import lines_run, processor_time
 
 
 def _search(items: list[int]) -> bool:

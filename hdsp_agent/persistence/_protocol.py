@@ -1,4 +1,4 @@
-"""What every store of tasks does, whatever it keeps them in. ``tests/persistence/store_contract.py`` says it as tests."""
+"""What every store of tasks does, whatever it keeps them in. ``tests/persistence/_helpers/store_contract.py`` says it as tests."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ..modelserver import model_server
+from .._helpers.model_server import model_server
 
 __all__ = ["model_server", "no_clouds_from_outside"]
 

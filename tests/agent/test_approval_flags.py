@@ -13,7 +13,7 @@ from hdsp_agent.messages import ApprovalFlag, TaskId
 from hdsp_agent.providers import call_tool
 from hdsp_agent.tools import ActionRequest, SimpleTool, ToolContext, ToolResult
 
-from .scripted_agent import NoteArguments, Toolbox, running_agent
+from ._helpers.scripted_agent import NoteArguments, Toolbox, running_agent
 
 DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
 

@@ -12,7 +12,7 @@ from hdsp_agent.agent import AskNotOpen, TaskRequest
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.providers import call_tool
 
-from .scripted_agent import Look, running_agent, until
+from ._helpers.scripted_agent import Look, running_agent, until
 
 DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
 WRITE = call_tool("write_note", {"text": "one"})

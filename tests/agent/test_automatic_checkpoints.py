@@ -23,7 +23,7 @@ from hdsp_agent.messages import ConversationChange, FilesPreview, TakeBack, Task
 from hdsp_agent.providers import call_tool
 from hdsp_agent.tools import ActionRequest, Risk, ToolContext, ToolResult
 
-from .scripted_agent import Agent, NoteArguments, Toolbox, WriteNote, running_agent, until
+from ._helpers.scripted_agent import Agent, NoteArguments, Toolbox, WriteNote, running_agent, until
 
 ONE, OTHER = TaskId("one"), TaskId("other")
 WRITES = ActionRequest(frozenset({"shell"}), "execute_command")

@@ -18,7 +18,7 @@ from hdsp_agent.persistence._recording_log import RecordingLog
 from hdsp_agent.providers import ModelError, TextDelta, call_tool
 from hdsp_agent.providers._scripted import SCRIPTED_INFO
 
-from .scripted_agent import Agent, running_agent, until
+from ._helpers.scripted_agent import Agent, running_agent, until
 
 DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
 AUTO = GlobalSettings(auto_approval_enabled=True, always_allow_write=True)

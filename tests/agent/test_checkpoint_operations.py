@@ -21,9 +21,9 @@ from hdsp_agent.providers import call_tool
 from hdsp_agent.providers._scripted import Step, Turn
 from hdsp_agent.tools import ActionRequest, ToolContext, ToolRegistry, ToolResult
 
-from ..notebooks.headless import headless_notebooks
-from ..notebooks.pages import code, notebook
-from .scripted_agent import Agent, NoteArguments, Toolbox, WriteNote, running_agent, until
+from ..notebooks._helpers.headless import headless_notebooks
+from ..notebooks._helpers.pages import code, notebook
+from ._helpers.scripted_agent import Agent, NoteArguments, Toolbox, WriteNote, running_agent, until
 
 pytestmark = pytest.mark.filterwarnings("ignore:Passing unrecognized arguments:DeprecationWarning")
 

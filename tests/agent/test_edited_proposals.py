@@ -14,7 +14,7 @@ from hdsp_agent.messages import TaskId
 from hdsp_agent.providers import call_tool
 from hdsp_agent.tools import ToolRegistry
 
-from .scripted_agent import Agent, running_agent
+from ._helpers.scripted_agent import Agent, running_agent
 from .test_notebook_tasks import DONE, notebook_agent, start
 
 pytestmark = pytest.mark.filterwarnings("ignore:Passing unrecognized arguments:DeprecationWarning")

@@ -27,7 +27,7 @@ from hdsp_agent.providers import (
 )
 from hdsp_agent.providers._scripted import SCRIPTED_INFO, Step
 
-from .scripted_agent import running_agent, until
+from ._helpers.scripted_agent import running_agent, until
 
 DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
 BUSY = [ModelError("The provider is busy.", kind="rate_limit")]

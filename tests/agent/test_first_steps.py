@@ -11,7 +11,7 @@ from hdsp_agent.agent import TaskRequest
 from hdsp_agent.config import GlobalSettings, OperatorPolicy
 from hdsp_agent.providers import call_tool, say
 
-from .scripted_agent import running_agent
+from ._helpers.scripted_agent import running_agent
 
 DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
 

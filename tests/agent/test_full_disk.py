@@ -12,9 +12,9 @@ from hdsp_agent.messages import TaskId
 from hdsp_agent.providers import ModelRequest, TextDelta, call_tool
 from hdsp_agent.providers._scripted import Step
 
+from ..checkpoints._helpers.volumes import small_volume
 from ..checkpoints.files.test_full_disk import fill
-from ..checkpoints.volumes import small_volume
-from .scripted_agent import Agent, running_agent, until
+from ._helpers.scripted_agent import Agent, running_agent, until
 from .test_recorded_fields import AUTO_SUBTASKS, DONE, status_becomes, working_child
 
 WHY = "The time is over. " * 1_000

@@ -12,7 +12,7 @@ from hdsp_agent.agent.conversation.history_sync import HistorySync
 from hdsp_agent.errors import StorageUnavailable
 from hdsp_agent.messages import HistoryItem
 
-from ..timing import until
+from .._helpers.timing import until
 
 LOG = logging.getLogger("test")
 

@@ -22,7 +22,7 @@ from hdsp_agent.providers._model import ToolCallDelta
 from hdsp_agent.providers._scripted import Step, Turn
 from hdsp_agent.tools import ToolRegistry, built_in_tools
 
-from .scripted_agent import Agent, running_agent, until
+from ._helpers.scripted_agent import Agent, running_agent, until
 
 DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
 AUTO = GlobalSettings(auto_approval_enabled=True, always_allow_write=True, always_allow_read_only=True)

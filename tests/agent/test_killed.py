@@ -12,7 +12,7 @@ from hdsp_agent.config import GlobalSettings
 from hdsp_agent.messages import TaskId
 from hdsp_agent.providers import call_tool
 
-from .scripted_agent import running_agent, until
+from ._helpers.scripted_agent import running_agent, until
 
 ROOT = Path(__file__).parents[2]
 DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
@@ -22,7 +22,13 @@ AUTO = GlobalSettings(auto_approval_enabled=True, always_allow_write=True, alway
 async def killed(home: Path, scene: str) -> TaskId:
     """Let an agent work until the moment of the scene, and kill it."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.agent.killed_agent", str(home), scene, cwd=ROOT, stdout=asyncio.subprocess.PIPE
+        sys.executable,
+        "-m",
+        "tests.agent._helpers.killed_agent",
+        str(home),
+        scene,
+        cwd=ROOT,
+        stdout=asyncio.subprocess.PIPE,
     )
     assert process.stdout is not None
     try:

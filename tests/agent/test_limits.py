@@ -10,7 +10,7 @@ from hdsp_agent.config import GlobalSettings
 from hdsp_agent.providers import Stop, UsageReport, call_tool
 from hdsp_agent.providers._scripted import Turn
 
-from .scripted_agent import running_agent
+from ._helpers.scripted_agent import running_agent
 
 DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
 

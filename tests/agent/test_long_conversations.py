@@ -17,7 +17,7 @@ from hdsp_agent.messages import ApiMessage
 from hdsp_agent.persistence import ApiRecord
 from hdsp_agent.providers import ModelEvent, ModelRequest, ScriptedModel, TextDelta, call_tool
 
-from .scripted_agent import running_agent
+from ._helpers.scripted_agent import running_agent
 
 AUTO = GlobalSettings(auto_approval_enabled=True, always_allow_write=True)
 TURNS = 30

@@ -13,7 +13,7 @@ from hdsp_agent.messages import GoBack, TakeBack, TaskId, UndoOrRedo
 from hdsp_agent.persistence import MessageManager
 from hdsp_agent.providers import call_tool
 
-from .scripted_agent import Agent, running_agent, until
+from ._helpers.scripted_agent import Agent, running_agent, until
 
 QUESTION = call_tool("ask_followup_question", {"question": "Which?"}, id="q")
 DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")

@@ -18,9 +18,9 @@ from hdsp_agent.providers import call_tool
 from hdsp_agent.providers._scripted import Turn
 from hdsp_agent.tools import ToolRegistry
 
-from ..notebooks.headless import headless_notebooks
-from ..notebooks.pages import code, notebook
-from .scripted_agent import Agent, running_agent, until
+from ..notebooks._helpers.headless import headless_notebooks
+from ..notebooks._helpers.pages import code, notebook
+from ._helpers.scripted_agent import Agent, running_agent, until
 from .test_checkpoint_operations import ALLOWED, DONE, kept_at
 
 pytestmark = pytest.mark.filterwarnings("ignore:Passing unrecognized arguments:DeprecationWarning")

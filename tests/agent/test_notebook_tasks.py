@@ -18,9 +18,9 @@ from hdsp_agent.providers import call_tool
 from hdsp_agent.providers._scripted import Turn
 from hdsp_agent.tools import ToolRegistry
 
-from .. import timing
-from ..notebooks.headless import headless_notebooks
-from .scripted_agent import Agent, running_agent, until
+from .._helpers import timing
+from ..notebooks._helpers.headless import headless_notebooks
+from ._helpers.scripted_agent import Agent, running_agent, until
 
 pytestmark = pytest.mark.filterwarnings("ignore:Passing unrecognized arguments:DeprecationWarning")
 

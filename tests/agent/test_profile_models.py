@@ -13,7 +13,7 @@ from hdsp_agent.config import ContextProxy, OperatorPolicy, SecretStore
 from hdsp_agent.errors import HdspAgentError, InvalidInput, UnknownProfile
 from hdsp_agent.messages import GetModelsCommand, ModelsResponse, StartNewTaskCommand, StartNewTaskData
 
-from ..kept_tasks import make_store
+from .._helpers.stored_tasks import make_store
 
 
 @asynccontextmanager

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ..modelgateway import gateway
-from ..modelserver import ModelServer, Reply
-from .provider_agent import PROTOCOLS, agent_behind, call, completion, conversation_of, sent_by, turn
-from .scripted_agent import until
+from .._helpers.model_gateway import gateway
+from .._helpers.model_server import ModelServer, Reply
+from ._helpers.provider_agent import PROTOCOLS, agent_behind, call, completion, conversation_of, sent_by, turn
+from ._helpers.scripted_agent import until
 
 SLOW = (
     turn(

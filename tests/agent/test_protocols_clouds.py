@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
-from ..modelgateway import GOOGLE_TOKEN, TOKEN_ANSWER, frame, gateway
-from ..modelserver import ModelServer, Reply, Script, raw_server, refusal
-from .provider_agent import agent_behind, call, completion, profile_of, sent_by, speaking_agent, turn
-from .scripted_agent import until
+from .._helpers.model_gateway import GOOGLE_TOKEN, TOKEN_ANSWER, frame, gateway
+from .._helpers.model_server import ModelServer, Reply, Script, raw_server, refusal
+from ._helpers.provider_agent import agent_behind, call, completion, profile_of, sent_by, speaking_agent, turn
+from ._helpers.scripted_agent import until
 
 ENVIRONMENT_KEY = "AKIAFROMENVIRONMENT0"
 

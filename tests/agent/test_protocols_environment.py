@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from ..modelgateway import gateway
-from ..modelserver import ModelServer
-from .provider_agent import PROTOCOLS, agent_behind, call, completion, conversation_of, sent_by, turn, unmarked
+from .._helpers.model_gateway import gateway
+from .._helpers.model_server import ModelServer
+from ._helpers.provider_agent import PROTOCOLS, agent_behind, call, completion, conversation_of, sent_by, turn, unmarked
 
 RULES = "AGENTS.md"
 _TELLING = re.compile(r"<environment_details>\n.*?</environment_details>", re.DOTALL)

@@ -10,9 +10,9 @@ import pytest
 
 from hdsp_agent.messages import ClineMessage
 
-from ..modelgateway import Break, gateway
-from ..modelserver import ModelServer, refusal
-from .provider_agent import KEY, PROTOCOLS, agent_behind, call, completion, conversation_of, sent_by, turn
+from .._helpers.model_gateway import Break, gateway
+from .._helpers.model_server import ModelServer, refusal
+from ._helpers.provider_agent import KEY, PROTOCOLS, agent_behind, call, completion, conversation_of, sent_by, turn
 
 PARTIAL = "I write it right now."
 BROKEN_THEN_DONE = (

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from ..modelgateway import gateway
-from ..modelserver import ModelServer
-from .provider_agent import agent_behind, call, completion, conversation_of, sent_by, turn
+from .._helpers.model_gateway import gateway
+from .._helpers.model_server import ModelServer
+from ._helpers.provider_agent import agent_behind, call, completion, conversation_of, sent_by, turn
 
 SIGNATURE = "EqQBCgIYAhIkc2lnbmVkIGJ5IG5vYm9keQ=="
 THOUGHTS = "First I look, then I say that it is done."

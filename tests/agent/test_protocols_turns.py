@@ -13,10 +13,10 @@ import pytest
 
 from hdsp_agent.context._content_blocks import IMAGE_OMITTED
 
-from ..modelgateway import GOOGLE_TOKEN, gateway
-from ..modelserver import ModelServer, RawRequest
-from ..providers.asking import PIXEL
-from .provider_agent import (
+from .._helpers.model_gateway import GOOGLE_TOKEN, gateway
+from .._helpers.model_server import ModelServer, RawRequest
+from ..providers._helpers.protocol_profiles import PIXEL
+from ._helpers.provider_agent import (
     CHAT_SERVERS,
     KEY,
     PROTOCOLS,

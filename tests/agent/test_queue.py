@@ -14,8 +14,8 @@ from hdsp_agent.errors import Conflict, InvalidInput, NotFound
 from hdsp_agent.messages import MessageEvent, SendMessageCommand, SendMessageData, TaskEvent, TaskId
 from hdsp_agent.providers import call_tool
 
-from .killed_in_queue import STEPS
-from .scripted_agent import Agent, running_agent, until
+from ._helpers.killed_in_queue import STEPS
+from ._helpers.scripted_agent import Agent, running_agent, until
 
 ROOT = Path(__file__).parents[2]
 DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
@@ -228,7 +228,7 @@ async def test_what_is_being_told_can_be_neither_removed_nor_changed(tmp_path: P
 @pytest.mark.parametrize("step", STEPS)
 async def test_a_crash_while_a_message_is_taken_neither_loses_it_nor_tells_it_twice(step: str, tmp_path: Path) -> None:
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.agent.killed_in_queue", str(tmp_path), step,
+        sys.executable, "-m", "tests.agent._helpers.killed_in_queue", str(tmp_path), step,
         cwd=ROOT, stdout=asyncio.subprocess.PIPE,
     )  # fmt: skip
     assert process.stdout is not None

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ..long_tests import rounds
-from .random_task import live
+from .._helpers.long_tests import rounds
+from ._helpers.random_task import live
 
 LIVES = rounds(6, 300)
 

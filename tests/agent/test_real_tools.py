@@ -14,7 +14,7 @@ from hdsp_agent.messages import TodoItem
 from hdsp_agent.providers import call_tool
 from hdsp_agent.tools import ToolContext, ToolRegistry
 
-from .scripted_agent import running_agent, until
+from ._helpers.scripted_agent import running_agent, until
 
 DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
 AUTO = GlobalSettings(

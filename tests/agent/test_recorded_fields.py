@@ -14,9 +14,9 @@ from hdsp_agent.providers import ModelRequest, TextDelta, ThinkingDelta, Thinkin
 from hdsp_agent.providers._scripted import Step
 from hdsp_agent.tools import ToolRegistry
 
-from ..timing import PATIENCE, until
-from .context_window.small_window import look, small_agent, summarised
-from .scripted_agent import Agent, running_agent
+from .._helpers.timing import PATIENCE, until
+from ._helpers.scripted_agent import Agent, running_agent
+from .context_window._helpers.small_window import look, small_agent, summarised
 
 DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
 AUTO = GlobalSettings(auto_approval_enabled=True, always_allow_read_only=True, always_allow_write=True)

@@ -20,7 +20,7 @@ from hdsp_agent.messages import HistoryItem, TaskId, TodoItem
 from hdsp_agent.providers import ModelError, TextDelta, call_tool
 from hdsp_agent.providers._scripted import Turn
 
-from .scripted_agent import Agent, running_agent, until
+from ._helpers.scripted_agent import Agent, running_agent, until
 
 DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
 AUTO = GlobalSettings(auto_approval_enabled=True, always_allow_write=True)

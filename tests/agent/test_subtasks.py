@@ -14,7 +14,7 @@ from hdsp_agent.providers import ModelRequest, call_tool
 from hdsp_agent.providers._scripted import Step
 from hdsp_agent.tools import ToolRegistry, built_in_tools
 
-from .scripted_agent import Agent, running_agent, until
+from ._helpers.scripted_agent import Agent, running_agent, until
 
 AUTO = GlobalSettings(auto_approval_enabled=True, always_allow_subtasks=True, always_allow_write=True)
 DELEGATE = call_tool("new_task", {"mode": "ask", "message": "Find the answer"}, id="sub")

@@ -16,7 +16,7 @@ from hdsp_agent.messages import DELTA_INTERVAL_MS, Halt, TaskId
 from hdsp_agent.providers import Stop, TextDelta, ThinkingDelta, ThinkingDone, UsageReport, call_tool, say
 from hdsp_agent.providers._scripted import Turn
 
-from .scripted_agent import Agent, running_agent, until
+from ._helpers.scripted_agent import Agent, running_agent, until
 
 DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
 EMPTY: Turn = [UsageReport(input=5, output=0), Stop("end")]

@@ -18,9 +18,9 @@ from hdsp_agent.persistence import ApiDraft
 from hdsp_agent.providers import ModelError, TextDelta, ThinkingDelta, ThinkingDone, call_tool, say
 from hdsp_agent.providers._scripted import Step, Turn
 from hdsp_agent.tools import ToolRegistry
-from tests.messages.vocabulary_samples import node
+from tests.messages._helpers.vocabulary_samples import node
 
-from .scripted_agent import Agent, running_agent, until
+from ._helpers.scripted_agent import Agent, running_agent, until
 
 ROOT = Path(__file__).parents[2]
 AUTO = GlobalSettings(auto_approval_enabled=True, always_allow_read_only=True, always_allow_write=True, always_allow_subtasks=True, always_allow_mode_switch=True)  # fmt: skip
@@ -76,7 +76,7 @@ async def test_clients_of_the_published_types_can_read_all_of_it(tmp_path: Path)
         events = [event for event in agent.events if event.event_name not in FORGOTTEN]
         samples += [{"schema": "taskEventSchema", "value": event.to_wire()} for event in events]
     done = subprocess.run(
-        [node(), str(ROOT / "tests/messages/roo_compat.mjs")],
+        [node(), str(ROOT / "tests/messages/_helpers/roo_compat.mjs")],
         input=json.dumps(samples), capture_output=True, encoding="utf-8", check=True, cwd=ROOT, timeout=60,
     )  # fmt: skip
     verdicts = json.loads(done.stdout)["verdicts"]

@@ -14,10 +14,10 @@ from hdsp_agent.comm.services import Services
 from hdsp_agent.errors import HdspAgentError
 from hdsp_agent.messages import TaskId
 from hdsp_agent.persistence.exchange._import import TaskImportReport
-from tests.attacks.planted import snapshot
-from tests.jupyter_fetch import Fetch
-from tests.long_tests import rounds
-from tests.persistence.import_scenes import a_store, bring, histories, write_roo
+from tests._helpers.jupyter_fetch import Fetch
+from tests._helpers.long_tests import rounds
+from tests.attacks._helpers.planted_data import snapshot
+from tests.persistence._helpers.import_fixtures import a_store, bring, histories, write_roo
 
 SECRET = "private words of somebody else"
 UI = [{"ts": 1_700_000_000_000, "type": "say", "say": "text", "text": "hello"}]

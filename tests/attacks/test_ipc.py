@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from hdsp_agent.ipc import IpcLimits
-from tests.attacks.mutations import mutated
-from tests.ipc.played_agent import PlayedAgent, Wire, command_frame, serving, until
-from tests.long_tests import rounds
-from tests.parsed_json import ParsedJson
+from tests._helpers.long_tests import rounds
+from tests._helpers.parsed_json import ParsedJson
+from tests.attacks._helpers.mutations import mutated
+from tests.ipc._helpers.fake_agent import PlayedAgent, Wire, command_frame, serving, until
 
 FRAMES = rounds(3_000, 60_000)
 COMMANDS: list[tuple[str, object]] = [

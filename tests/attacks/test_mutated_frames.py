@@ -15,13 +15,13 @@ from tornado.websocket import WebSocketClosedError
 from hdsp_agent.comm._owner import Owner
 from hdsp_agent.comm.services import Services
 from hdsp_agent.messages import PROTOCOL_VERSION, WebviewMessage
-from tests.attacks.mutations import mutated
-from tests.attacks.people import ADA, BOB, server_of
-from tests.comm.channel.channel_panel import Panel
+from tests._helpers.long_tests import rounds
+from tests.attacks._helpers.mutations import mutated
+from tests.attacks._helpers.people import ADA, BOB, server_of
+from tests.comm._helpers.scripted_pages import question, speak
+from tests.comm.channel._helpers.channel_panel import Panel
 from tests.comm.conftest import messages
-from tests.comm.scripted_pages import question, speak
-from tests.long_tests import rounds
-from tests.messages.vocabulary_samples import arms, full, minimal
+from tests.messages._helpers.vocabulary_samples import arms, full, minimal
 
 FRAMES: Final = rounds(3_000, 30_000)
 AT_A_TIME: Final = 50

@@ -16,14 +16,14 @@ from hdsp_agent.comm.checkpoint_access import CheckpointPlace
 from hdsp_agent.comm.services import Services
 from hdsp_agent.messages import TaskId, WebviewMessage
 from hdsp_agent.wire import WireModel
-from tests.attacks.people import ADA, BOB, server_of
-from tests.attacks.planted import Planted, begin_conversation, plant, snapshot
-from tests.attacks.raw_http import Answer, request
-from tests.attacks.routes import METHODS, routes_of
-from tests.comm.channel.channel_panel import Frame, Panel
+from tests.attacks._helpers.people import ADA, BOB, server_of
+from tests.attacks._helpers.planted_data import Planted, begin_conversation, plant, snapshot
+from tests.attacks._helpers.raw_http import Answer, request
+from tests.attacks._helpers.routes import METHODS, routes_of
+from tests.comm._helpers.scripted_pages import asked, question, speak
+from tests.comm.channel._helpers.channel_panel import Frame, Panel
 from tests.comm.conftest import messages
-from tests.comm.scripted_pages import asked, question, speak
-from tests.messages.vocabulary_samples import arms, full, minimal
+from tests.messages._helpers.vocabulary_samples import arms, full, minimal
 
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp

@@ -14,9 +14,9 @@ import pytest
 from tornado.web import create_signed_value
 
 from hdsp_agent.comm.services import Services
-from tests.attacks.planted import Planted, plant, snapshot
-from tests.attacks.raw_http import Answer, request
-from tests.attacks.routes import METHODS, Route, routes_of
+from tests.attacks._helpers.planted_data import Planted, plant, snapshot
+from tests.attacks._helpers.raw_http import Answer, request
+from tests.attacks._helpers.routes import METHODS, Route, routes_of
 
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
@@ -119,7 +119,7 @@ async def test_every_route_and_method_refuses_whoever_has_no_rights(
     statuses: Counter[int] = Counter()
     wrong: list[str] = []
     for route in routes_of(jp_serverapp):
-        # A new variable part of a path wants a value in planted.py.
+        # A new variable part of a path wants a value in planted_data.py.
         path = route.path(planted.values)
         for intruder in intruders(doors):
             for method in intruder.only:

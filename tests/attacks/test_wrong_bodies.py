@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from hdsp_agent.comm.rest._rest_endpoint import endpoint_of
 from hdsp_agent.comm.services import Services
-from tests.attacks.planted import KEY, plant, snapshot
-from tests.attacks.raw_http import request
-from tests.attacks.routes import routes_of
+from tests.attacks._helpers.planted_data import KEY, plant, snapshot
+from tests.attacks._helpers.raw_http import request
+from tests.attacks._helpers.routes import routes_of
 
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .homes import Home, filled
+from ._helpers.homes import Home, filled
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,7 @@ from hdsp_agent.checkpoints.files.records import (
 )
 from hdsp_agent.checkpoints.timeline import RestoreLock
 
-from .homes import PROGRAM, Home, Ran
+from ._helpers.homes import PROGRAM, Home, Ran
 
 
 @pytest.fixture

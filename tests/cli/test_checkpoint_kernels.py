@@ -13,12 +13,12 @@ import pytest
 from jupyter_server.serverapp import ServerApp
 
 from hdsp_agent.comm.services import Services
-from tests.cli.homes import PROGRAM, Ran
-from tests.comm.labs_kernels import lab
+from tests._helpers.jupyter_fetch import Fetch
+from tests.cli._helpers.homes import PROGRAM, Ran
+from tests.comm._helpers.jupyterlab_kernels import lab
 from tests.comm.rest.test_checkpoints import post
 from tests.comm.test_iopub_bridge import until
 from tests.comm.test_time_travel import value
-from tests.jupyter_fetch import Fetch
 
 PATH = "work.ipynb"
 

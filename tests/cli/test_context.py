@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, cast
 
-from .homes import FINISHED, filled
+from ._helpers.homes import FINISHED, filled
 
 
 def test_the_next_request_is_shown_with_the_tokens_of_its_parts(tmp_path: Path) -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.parsed_json import parsed
+from tests._helpers.parsed_json import parsed
 
-from ..kept_tasks import storage_of
-from .homes import FINISHED, Home
+from .._helpers.stored_tasks import storage_of
+from ._helpers.homes import FINISHED, Home
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from hdsp_agent.persistence import FileStore, NewTaskRecord, Statistics, Storage
 from hdsp_agent.persistence.exchange._migration import migrate
 from hdsp_agent.persistence.sqlite._sqlite_store import SqliteStore
 
-from .homes import ADA, FAILED, FINISHED, UNFINISHED, Home
+from ._helpers.homes import ADA, FAILED, FINISHED, UNFINISHED, Home
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 
 from hdsp_agent.local import catalogue
 
-from .homes import PROGRAM, Home
+from ._helpers.homes import PROGRAM, Home
 
 
 @pytest.fixture

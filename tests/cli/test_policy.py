@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from .homes import Home
+from ._helpers.homes import Home
 
 
 def _run(*arguments: str, home: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:

@@ -19,7 +19,7 @@ from hdsp_agent.cli import main
 from hdsp_agent.messages import TaskId
 from hdsp_agent.persistence import ApiDraft, FileStore, NewTaskRecord
 
-from .homes import FAILED, FINISHED, PROGRAM, UNFINISHED, Home, filled
+from ._helpers.homes import FAILED, FINISHED, PROGRAM, UNFINISHED, Home, filled
 
 COMMANDS = {"view", "stats", "clean", "backup", "restore", "import", "export", "doctor", "migrate", "list", "context"}
 READING = (

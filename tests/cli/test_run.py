@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from ..kept_tasks import kept_ids
-from .homes import PROGRAM, Home, Ran
+from .._helpers.stored_tasks import kept_ids
+from ._helpers.homes import PROGRAM, Home, Ran
 
 Turn = Sequence[Mapping[str, object]]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from .homes import PROGRAM
+from ._helpers.homes import PROGRAM
 from .test_run import ASK, DONE, Place, place, task_of
 
 __all__ = ["place"]

@@ -16,8 +16,8 @@ import pytest
 
 from hdsp_agent.messages import ClineMessage
 
-from ..kept_tasks import said_in
-from .homes import PROGRAM, Home
+from .._helpers.stored_tasks import said_in
+from ._helpers.homes import PROGRAM, Home
 from .test_run import DONE, Place, Turn
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.parsed_json import parsed
+from tests._helpers.parsed_json import parsed
 
-from ..kept_tasks import change_state
-from .homes import FAILED, FINISHED, UNFINISHED, Home
+from .._helpers.stored_tasks import change_state
+from ._helpers.homes import FAILED, FINISHED, UNFINISHED, Home
 
 LONG_AGO = "2024-01-01T00:00:00.000000Z"
 

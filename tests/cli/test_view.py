@@ -9,7 +9,7 @@ import pytest
 from hdsp_agent.messages import ClineMessage
 from hdsp_agent.persistence import ApiDraft, FileStore
 
-from .homes import ADA, FAILED, FINISHED, UNFINISHED, Home
+from ._helpers.homes import ADA, FAILED, FINISHED, UNFINISHED, Home
 
 
 def test_a_task_is_shown_as_the_seed_shows_it(shared_home: Home) -> None:

@@ -8,8 +8,8 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 import pytest
 
 from hdsp_agent.comm.services import Services
-from tests.comm.channel.channel_panel import Frame, Panel
-from tests.jupyter_fetch import SocketFetch
+from tests._helpers.jupyter_fetch import SocketFetch
+from tests.comm.channel._helpers.channel_panel import Frame, Panel
 
 Connect = Callable[[], AbstractAsyncContextManager[Panel]]
 

@@ -16,9 +16,9 @@ from hdsp_agent.comm.identity import server_owner
 from hdsp_agent.comm.services import Services
 from hdsp_agent.events import ACCESS_SCHEMA, CHECKPOINT_SCHEMA, SESSION_SCHEMA, TASK_SCHEMA
 from hdsp_agent.persistence import HistoryQuery
+from tests.comm._helpers.scripted_pages import Turn, conversation, question, said, speak
+from tests.comm._helpers.stored_tasks import eventually
 from tests.comm.conftest import Connect, messages
-from tests.comm.scripted_pages import Turn, conversation, question, said, speak
-from tests.comm.stored_tasks import eventually
 
 ME = server_owner()
 

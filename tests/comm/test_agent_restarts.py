@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from tests.comm.channel.channel_panel import Panel
+from tests.comm._helpers.jupyter_process import JupyterProcess
+from tests.comm._helpers.scripted_model_server import Body, Model, Part, Refusal, call, model_of, silence
+from tests.comm._helpers.scripted_pages import asked, conversation, question, said
+from tests.comm.channel._helpers.channel_panel import Panel
 from tests.comm.conftest import messages
-from tests.comm.jupyter_process import JupyterProcess
-from tests.comm.scenes import Body, Model, Part, Refusal, call, model_of, silence
-from tests.comm.scripted_pages import asked, conversation, question, said
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")]
 

@@ -8,9 +8,9 @@ from jupyter_server.serverapp import ServerApp
 
 from hdsp_agent.comm.audit import ACTIONS
 from hdsp_agent.comm.services import Services
+from tests._helpers.jupyter_fetch import Fetch
+from tests.comm._helpers.stored_tasks import eventually, keep
 from tests.comm.conftest import Connect
-from tests.comm.stored_tasks import eventually, keep
-from tests.jupyter_fetch import Fetch
 
 SECRET = "the words nobody may find"
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from hdsp_agent.comm.services import Services
-from tests.comm.channel.channel_panel import Panel
+from tests.comm._helpers.scripted_pages import Turn, question, speak
+from tests.comm.channel._helpers.channel_panel import Panel
 from tests.comm.conftest import Connect, messages
-from tests.comm.scripted_pages import Turn, question, speak
 
 ASK: Turn = (
     {

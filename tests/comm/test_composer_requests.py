@@ -14,11 +14,11 @@ from hdsp_agent.agent.prompts import _prompt_improvement
 from hdsp_agent.comm.file_search import FileSearch
 from hdsp_agent.comm.services import Services
 from hdsp_agent.tools import PathPolicy
-from tests.agent.git.repositories import commit, git, needs_git
-from tests.comm.channel.channel_panel import Panel
+from tests.agent.git._helpers.repositories import commit, git, needs_git
+from tests.comm._helpers.scripted_pages import question, said, speak
+from tests.comm._helpers.stored_tasks import keep
+from tests.comm.channel._helpers.channel_panel import Panel
 from tests.comm.conftest import Connect, messages
-from tests.comm.scripted_pages import question, said, speak
-from tests.comm.stored_tasks import keep
 from tests.comm.test_agent import DONE
 
 

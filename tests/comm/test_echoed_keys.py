@@ -12,9 +12,9 @@ import pytest
 from pydantic import SecretStr
 
 from hdsp_agent.comm.services import Services
+from tests._helpers.jupyter_fetch import Fetch
+from tests._helpers.model_server import Reply, raw_server, refusal
 from tests.comm.conftest import Connect
-from tests.jupyter_fetch import Fetch
-from tests.modelserver import Reply, raw_server, refusal
 
 KEYS = ("plainkey-" + "0f9a8b7c6d5e" + "-zz", "odd+key/" + "77=&\\x" + "-a1B2c3D4")
 API = ("hdsp-agent", "api")

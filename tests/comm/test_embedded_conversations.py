@@ -12,14 +12,14 @@ from hdsp_agent.comm.identity import server_owner
 from hdsp_agent.comm.services import Services
 from hdsp_agent.messages import TaskId
 from hdsp_agent.persistence import HistoryQuery
-from tests.comm.browser_tabs import BrowserTab
-from tests.comm.channel.channel_panel import Panel
+from tests._helpers.parsed_json import parsed
+from tests.comm._helpers.browser_tabs import BrowserTab
+from tests.comm._helpers.scripted_pages import Turn, conversation, question, said, speak
+from tests.comm._helpers.stored_tasks import keep
+from tests.comm.channel._helpers.channel_panel import Panel
 from tests.comm.conftest import Connect
-from tests.comm.scripted_pages import Turn, conversation, question, said, speak
-from tests.comm.stored_tasks import keep
 from tests.comm.test_iopub_bridge import until
-from tests.notebooks.pages import Page, code, notebook
-from tests.parsed_json import parsed
+from tests.notebooks._helpers.pages import Page, code, notebook
 
 ME = server_owner()
 DONE: Turn = ({"tool": "attempt_completion", "arguments": {"result": "It is done."}, "id": "d"},)

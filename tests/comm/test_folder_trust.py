@@ -11,10 +11,10 @@ import pytest
 from tornado.httpclient import HTTPClientError
 
 from hdsp_agent.comm.services import Services
+from tests._helpers.jupyter_fetch import Fetch
+from tests.comm._helpers.stored_tasks import keep
 from tests.comm.conftest import Connect, messages
-from tests.comm.stored_tasks import keep
 from tests.comm.test_composer_requests import answered
-from tests.jupyter_fetch import Fetch
 
 API = ("hdsp-agent", "api")
 MODES = {"customModes": [{"slug": "acme", "name": "Acme", "roleDefinition": "x", "groups": ["read"]}]}

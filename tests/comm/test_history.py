@@ -19,11 +19,11 @@ from hdsp_agent.comm.services import Services
 from hdsp_agent.errors import Conflict, UnknownTask
 from hdsp_agent.messages import ClineMessage, ModelFailure
 from hdsp_agent.persistence import HistoryQuery, MessageManager
+from tests._helpers.jupyter_fetch import Fetch
+from tests.comm._helpers.stored_tasks import begin, eventually, keep
 from tests.comm.conftest import Connect, messages
-from tests.comm.stored_tasks import begin, eventually, keep
-from tests.jupyter_fetch import Fetch
 
-from ..kept_tasks import is_worked_on, kept_ids, kept_state, remove_history, remove_task
+from .._helpers.stored_tasks import is_worked_on, kept_ids, kept_state, remove_history, remove_task
 
 ME = server_owner()
 ROOT = Path(__file__).parents[2]
@@ -33,7 +33,7 @@ from pathlib import Path
 from hdsp_agent.messages import HistoryItem, TaskId
 from hdsp_agent.persistence import HistoryIndex, NewTaskRecord, history_database
 from hdsp_agent.persistence.history._state_database import StateDatabase
-from tests.kept_tasks import backend_under_test, make_store
+from tests._helpers.stored_tasks import backend_under_test, make_store
 
 async def main(home, what, task_id):
     store, database = make_store(home), StateDatabase(history_database(home, backend_under_test()))

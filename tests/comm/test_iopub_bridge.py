@@ -20,9 +20,9 @@ from hdsp_agent.messages import CellId, TaskId
 from hdsp_agent.notebooks import PersonRun, freshness_of
 from hdsp_agent.notebooks.kernels import CellRunSpec
 from hdsp_agent.notebooks.kernels.iopub import IopubListener, IopubListeners, Published
+from tests._helpers.jupyter_fetch import Fetch
+from tests.comm._helpers.jupyterlab_kernels import lab, write_notebook
 from tests.comm.conftest import Connect, messages
-from tests.comm.labs_kernels import lab, write_notebook
-from tests.jupyter_fetch import Fetch
 
 pytestmark = pytest.mark.filterwarnings(
     # The Bash kernel's own description has a key that traitlets warns about.

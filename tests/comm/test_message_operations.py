@@ -13,12 +13,12 @@ from hdsp_agent.checkpoints import AsyncFileCheckpoints
 from hdsp_agent.comm.identity import server_owner
 from hdsp_agent.comm.services import Services
 from hdsp_agent.persistence import NewTaskRecord
-from tests.comm.channel.channel_panel import Frame, Panel
+from tests.comm._helpers.scripted_pages import Turn, asked, conversation, question, said, speak
+from tests.comm.channel._helpers.channel_panel import Frame, Panel
 from tests.comm.conftest import Connect, messages
-from tests.comm.scripted_pages import Turn, asked, conversation, question, said, speak
 from tests.comm.test_agent import another_server
 
-from ..timing import until
+from .._helpers.timing import until
 
 ME = server_owner()
 

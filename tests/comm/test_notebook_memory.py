@@ -18,9 +18,9 @@ from hdsp_agent.comm.notebook_memory import NotebookMemory, RememberedTab
 from hdsp_agent.comm.services import Services
 from hdsp_agent.errors import UnsavedElsewhere
 from hdsp_agent.messages import CellId, ReplaceSource
-from tests.comm.browser_tabs import BrowserTab
-from tests.comm.channel.channel_panel import Panel
-from tests.notebooks.pages import Page, code, notebook, sources_in
+from tests.comm._helpers.browser_tabs import BrowserTab
+from tests.comm.channel._helpers.channel_panel import Panel
+from tests.notebooks._helpers.pages import Page, code, notebook, sources_in
 
 PATH = "work.ipynb"
 CHANGE = ReplaceSource(cell_id=CellId("one"), source="a = 2")

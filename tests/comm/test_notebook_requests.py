@@ -13,12 +13,12 @@ from hdsp_agent.agent import TaskRequest
 from hdsp_agent.comm.identity import server_owner
 from hdsp_agent.comm.services import Services
 from hdsp_agent.messages import TaskId
+from tests._helpers.jupyter_fetch import Fetch
+from tests.comm._helpers.jupyterlab_kernels import lab
+from tests.comm._helpers.scripted_model_server import Model, call, model_of
+from tests.comm._helpers.scripted_pages import Turn, question, said, speak
 from tests.comm.conftest import Connect, messages
-from tests.comm.labs_kernels import lab
-from tests.comm.scenes import Model, call, model_of
-from tests.comm.scripted_pages import Turn, question, said, speak
 from tests.comm.test_iopub_bridge import placed, until
-from tests.jupyter_fetch import Fetch
 
 ASK: Turn = (
     {"tool": "ask_followup_question", "arguments": {"question": "Which?", "follow_up": [{"text": "This"}]}, "id": "q"},

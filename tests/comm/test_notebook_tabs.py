@@ -26,11 +26,11 @@ from hdsp_agent.messages import (
 )
 from hdsp_agent.notebooks import EditSource, NotebookAccess
 from hdsp_agent.notebooks.kernels import CellRunSpec
-from tests.comm.browser_tabs import BrowserTab
-from tests.comm.channel.channel_panel import Panel
-from tests.jupyter_fetch import Fetch
-from tests.notebooks.headless import end_kernel
-from tests.notebooks.pages import Page, code, notebook, sources_in, text
+from tests._helpers.jupyter_fetch import Fetch
+from tests.comm._helpers.browser_tabs import BrowserTab
+from tests.comm.channel._helpers.channel_panel import Panel
+from tests.notebooks._helpers.headless import end_kernel
+from tests.notebooks._helpers.pages import Page, code, notebook, sources_in, text
 
 PATH = "work.ipynb"
 ONE = CellId("one")

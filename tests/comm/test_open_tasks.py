@@ -13,14 +13,14 @@ from hdsp_agent.comm.live_messages import ends_in_failure
 from hdsp_agent.comm.open_tasks import MOST_OPEN, OpenTaskStatus
 from hdsp_agent.comm.services import Services
 from hdsp_agent.messages import ClineMessage, HistoryItem, NotebookRef, TaskId
-from tests.comm.channel.channel_panel import Panel
+from tests._helpers.jupyter_fetch import Fetch
+from tests.comm._helpers.scripted_pages import Turn, question, said, speak
+from tests.comm._helpers.stored_tasks import eventually, keep
+from tests.comm.channel._helpers.channel_panel import Panel
 from tests.comm.conftest import Connect, messages
-from tests.comm.scripted_pages import Turn, question, said, speak
-from tests.comm.stored_tasks import eventually, keep
 from tests.comm.test_agent import DONE, ME, WRITE, another_server
-from tests.jupyter_fetch import Fetch
 
-from ..timing import until
+from .._helpers.timing import until
 
 WAIT: Turn = ({"text": "I look. "}, {"wait": 600})
 DELEGATE: Turn = ({"tool": "new_task", "arguments": {"mode": "code", "message": "Do the part"}},)

@@ -14,12 +14,12 @@ import pytest
 
 from hdsp_agent.comm.services import Services
 from hdsp_agent.persistence.sqlite._sqlite_store import SqliteStore
+from tests.checkpoints._helpers.volumes import small_volume
 from tests.checkpoints.files.test_full_disk import fill
-from tests.checkpoints.volumes import small_volume
-from tests.comm.channel.channel_panel import Panel
+from tests.comm._helpers.scripted_pages import Turn, question, said, speak
+from tests.comm._helpers.stored_tasks import eventually
+from tests.comm.channel._helpers.channel_panel import Panel
 from tests.comm.conftest import Connect
-from tests.comm.scripted_pages import Turn, question, said, speak
-from tests.comm.stored_tasks import eventually
 
 ROOT = Path(__file__).parents[2]
 COMMAND = "touch began; until [ -e go ]; do sleep 0.05; done; echo over"
@@ -31,7 +31,7 @@ DONE: Turn = ({"tool": "attempt_completion", "arguments": {"result": "It is done
 async def locked_by_another_program(home: Path) -> AsyncIterator[None]:
     """The database of tasks is locked meanwhile."""
     holder = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.persistence.sqlite_scenes", "hold", str(home),
+        sys.executable, "-m", "tests.persistence._helpers.sqlite_processes", "hold", str(home),
         cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
     )  # fmt: skip
     assert holder.stdout is not None

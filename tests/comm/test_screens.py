@@ -11,9 +11,9 @@ from jupyter_server.serverapp import ServerApp
 from hdsp_agent.comm import Owner
 from hdsp_agent.comm.panel_state_store import PanelState, PanelStateStore
 from hdsp_agent.comm.services import Services
-from tests.comm.channel.channel_panel import Panel
+from tests.comm._helpers.scripted_pages import question, said, speak
+from tests.comm.channel._helpers.channel_panel import Panel
 from tests.comm.conftest import Connect, messages
-from tests.comm.scripted_pages import question, said, speak
 from tests.comm.test_agent import DONE, ME, WRITE, another_server
 
 

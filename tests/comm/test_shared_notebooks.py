@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from tests.collaboration import collaboration_config, collaboration_environment, in_room, require_collaboration
-from tests.comm.jupyter_process import JupyterProcess
-from tests.comm.scenes import call, model_of
-from tests.comm.scripted_pages import said
-from tests.notebooks.pages import code, notebook, text
+from tests._helpers.collaboration import collaboration_config, collaboration_environment, in_room, require_collaboration
+from tests.comm._helpers.jupyter_process import JupyterProcess
+from tests.comm._helpers.scripted_model_server import call, model_of
+from tests.comm._helpers.scripted_pages import said
+from tests.notebooks._helpers.pages import code, notebook, text
 
 PATH = "shared.ipynb"
 LOOP = "import time\nfor i in range(20):\n    print(i)\n    time.sleep(0.05)"

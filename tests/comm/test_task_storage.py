@@ -23,12 +23,12 @@ from hdsp_agent.errors import StorageUnavailable
 from hdsp_agent.messages import TaskId
 from hdsp_agent.persistence import Backend, HistoryQuery, backups, open_store, parse_iso_time, verify_backup
 from hdsp_agent.persistence.exchange._migration import migrate
+from tests._helpers.jupyter_fetch import Fetch
+from tests.comm._helpers.stored_tasks import eventually, keep
 from tests.comm.conftest import Connect, messages
-from tests.comm.stored_tasks import eventually, keep
-from tests.jupyter_fetch import Fetch
 
-from ..kept_tasks import backend_under_test, change_state, damage_line, storage_of
-from ..timing import until
+from .._helpers.stored_tasks import backend_under_test, change_state, damage_line, storage_of
+from .._helpers.timing import until
 
 ME = server_owner()
 ROOT = Path(__file__).parents[2]
@@ -110,7 +110,7 @@ _KILLED = """
 import asyncio, sys
 from pathlib import Path
 from hdsp_agent.persistence import NewTaskRecord
-from tests.kept_tasks import make_store
+from tests._helpers.stored_tasks import make_store
 
 async def main():
     store = make_store(Path(sys.argv[1]))

@@ -13,18 +13,18 @@ from hdsp_agent.comm.identity import server_owner
 from hdsp_agent.comm.services import Services
 from hdsp_agent.messages import TaskId
 from hdsp_agent.tools import ActionRequest
-from tests.comm.browser_tabs import BrowserTab
-from tests.comm.channel.channel_panel import Panel
+from tests._helpers.jupyter_fetch import Fetch
+from tests._helpers.parsed_json import parsed
+from tests.comm._helpers.browser_tabs import BrowserTab
+from tests.comm._helpers.jupyterlab_kernels import Lab, lab
+from tests.comm._helpers.scripted_pages import Turn, conversation, question, speak
+from tests.comm._helpers.stored_tasks import keep
+from tests.comm.channel._helpers.channel_panel import Panel
 from tests.comm.conftest import Connect, messages
-from tests.comm.labs_kernels import Lab, lab
 from tests.comm.rest.test_checkpoints import get, post, refusal
-from tests.comm.scripted_pages import Turn, conversation, question, speak
-from tests.comm.stored_tasks import keep
 from tests.comm.test_agent import another_server
 from tests.comm.test_iopub_bridge import until
-from tests.jupyter_fetch import Fetch
-from tests.notebooks.pages import Page, sources_in
-from tests.parsed_json import parsed
+from tests.notebooks._helpers.pages import Page, sources_in
 
 ME = server_owner()
 EVERYTHING = {"files": True, "notebooks": True, "variables": True, "conversation": True}

@@ -9,8 +9,8 @@ import pytest
 from jupyter_server.serverapp import ServerApp
 
 from hdsp_agent.comm.services import Services
+from tests.comm._helpers.scripted_pages import Turn, conversation, question, said, speak
 from tests.comm.conftest import Connect, messages
-from tests.comm.scripted_pages import Turn, conversation, question, said, speak
 from tests.comm.test_agent import DONE, WRITE, another_server
 
 LOUD: Turn = (

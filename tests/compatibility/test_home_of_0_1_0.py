@@ -18,11 +18,11 @@ from typing import Any, Final
 import pytest
 from filelock import FileLock
 
-from tests.comm.channel.channel_panel import Panel
-from tests.comm.jupyter_process import JupyterProcess
-from tests.comm.scripted_pages import Turn, conversation, question
+from tests.comm._helpers.jupyter_process import JupyterProcess
+from tests.comm._helpers.scripted_pages import Turn, conversation, question
+from tests.comm.channel._helpers.channel_panel import Panel
 
-from .home import (
+from ._helpers.home import (
     ARCHIVE,
     ENVIRONMENT,
     EXPECTED,

@@ -15,8 +15,8 @@ from pydantic import JsonValue
 
 from hdsp_agent.config import ConfigChange, ContextProxy, GlobalSettings, OperatorPolicy, SecretStore, overridden
 from hdsp_agent.errors import ForbiddenByOperator, HdspAgentError, InvalidSetting
+from tests._helpers.parsed_json import parsed
 from tests.config.conftest import OpenConfig
-from tests.parsed_json import parsed
 
 
 def document(home: Path) -> dict[str, JsonValue]:

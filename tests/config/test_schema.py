@@ -17,7 +17,7 @@ from hdsp_agent.config import (
     secret_keys,
     secret_keys_of,
 )
-from tests.parsed_json import ParsedJson
+from tests._helpers.parsed_json import ParsedJson
 
 MODELS = [GlobalSettings, ProviderSettings]
 LOOKS_SECRET = re.compile(r"key|token|secret|credentials|password|passphrase", re.IGNORECASE)

@@ -15,7 +15,7 @@ import pytest
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the Secret Service is Linux's keyring")
 
-SESSION = Path(__file__).parent / "secret_service_session.py"
+SESSION = Path(__file__).parent / "_helpers" / "secret_service_session.py"
 PROGRAMS = {"gnome-keyring-daemon": "gnome-keyring", "dbus-run-session": "dbus-daemon"}
 
 

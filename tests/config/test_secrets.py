@@ -19,7 +19,7 @@ from hdsp_agent.config import ContextProxy, OperatorPolicy, SecretPresence, Secr
 from hdsp_agent.errors import Conflict, ForbiddenByOperator, InvalidSetting, SecretStorageUnavailable, Unavailable
 from tests.config.conftest import OpenConfig
 
-from ..timing import until
+from .._helpers.timing import until
 
 KEY = "sk-ant-planted-0123456789"
 

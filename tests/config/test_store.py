@@ -19,10 +19,10 @@ import pytest
 
 from hdsp_agent.config import ConfigChange, ContextProxy
 from hdsp_agent.errors import StorageUnavailable
+from tests._helpers.parsed_json import ParsedJson, parsed
 from tests.config.conftest import OpenConfig
-from tests.parsed_json import ParsedJson, parsed
 
-from ..timing import until
+from .._helpers.timing import until
 
 needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="permissions and signals of POSIX")
 

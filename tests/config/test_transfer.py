@@ -12,8 +12,8 @@ from pydantic import JsonValue, SecretStr
 
 from hdsp_agent.config import ImportReport, OperatorPolicy, ProviderSettings, secret_keys
 from hdsp_agent.errors import HdspAgentError, InvalidInput
+from tests._helpers.parsed_json import parsed
 from tests.config.conftest import OpenConfig
-from tests.parsed_json import parsed
 
 ROO_EXPORT: dict[str, JsonValue] = {
     "providerProfiles": {

@@ -12,7 +12,7 @@ from hdsp_agent.context import CarryLimits, TokenCounter, carried_from, hand_ove
 from hdsp_agent.context._sentences import constraints_in, decisions_in, goals_in
 from hdsp_agent.messages import ApiMessage, TodoItem
 
-from .talk import answer, call, hand_over_message, image, result, said, user
+from ._helpers.conversations import answer, call, hand_over_message, image, result, said, user
 
 SURROUNDINGS = "<environment_details>\nCurrent mode: code\nWorkspace: /w\n</environment_details>"
 

@@ -10,8 +10,8 @@ import pytest
 from hdsp_agent.context import SentHistory, TokenCounter, carried_from, hand_over, kept_words
 from hdsp_agent.messages import ApiMessage
 
-from .provider_rules import assert_all_take
-from .talk import answer, call, hand_over_message, normalized, result, said, user
+from ._helpers.conversations import answer, call, hand_over_message, normalized, result, said, user
+from ._helpers.provider_rules import assert_all_take
 
 STEPS = 220
 FORGOTTEN = 0.7

@@ -10,7 +10,7 @@ from hdsp_agent.context import ContextMonitor, DegradationWatch, Meter, condense
 from hdsp_agent.context._window_monitor import ADVICE, ContextThresholds
 from hdsp_agent.messages import ApiMessage
 
-from .talk import answer, call
+from ._helpers.conversations import answer, call
 
 TALKING = [answer("I look.", call("c")), answer("Found it.")]
 

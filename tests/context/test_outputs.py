@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hdsp_agent.context import Budget, last_written, texts_told
 
-from ..timing import processor_time
+from .._helpers.timing import processor_time
 
 ROOM = Budget("bytes", 2_000)
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hdsp_agent.context import Pruner, PruningSettings, SentHistory, TokenCounter
 from hdsp_agent.messages import ApiMessage
 
-from .provider_rules import assert_all_take
-from .talk import answer, call, image, normalized, result, text, user
+from ._helpers.conversations import answer, call, image, normalized, result, text, user
+from ._helpers.provider_rules import assert_all_take
 
 SMALL = PruningSettings(
     trigger=1_000, keep=2, minimum_gain=300, crowded_trigger=1_000, crowded_gain=300,

@@ -10,7 +10,7 @@ import pytest
 from benchmarks.context_cost import Bill
 from hdsp_agent.context import Pruner, PruningSettings, SentHistory
 
-from .talk import answer, call, result, user
+from ._helpers.conversations import answer, call, result, user
 
 STEPS = 200
 STATIC = 10_000

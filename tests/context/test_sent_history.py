@@ -15,9 +15,9 @@ from hdsp_agent.context._sent_history import BEGINNING_HIDDEN
 from hdsp_agent.messages import ApiMessage, JsonObject
 from hdsp_agent.persistence import INTERRUPTED
 
-from ..timing import lines_run
-from .provider_rules import assert_all_take
-from .talk import answer, call, image, normalized, result, text, user
+from .._helpers.timing import lines_run
+from ._helpers.conversations import answer, call, image, normalized, result, text, user
+from ._helpers.provider_rules import assert_all_take
 
 IDS = st.sampled_from(["a", "b", "call_0", "call_0_2", ""])
 THOUGHT: JsonObject = {"type": "thinking", "thinking": "hm", "signature": "s"}

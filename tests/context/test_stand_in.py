@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hdsp_agent.context import Carried, check_summary, compaction_placeholder, hand_over
 
-from .talk import answer, call, hand_over_message, result, said, user
+from ._helpers.conversations import answer, call, hand_over_message, result, said, user
 
 
 def test_it_tells_the_steps_and_the_last_words_of_the_model() -> None:

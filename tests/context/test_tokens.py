@@ -9,7 +9,7 @@ from hdsp_agent.context import Calibration, TokenCounter, TokenParts, used_token
 from hdsp_agent.messages import ApiMessage, JsonObject
 from hdsp_agent.providers import ModelRequest, UsageReport
 
-from .talk import TOOL, answer, call, image, result, user
+from ._helpers.conversations import TOOL, answer, call, image, result, user
 
 COUNT = TokenCounter()
 CJK = TokenCounter("cjk")

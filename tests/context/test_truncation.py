@@ -16,7 +16,7 @@ from hdsp_agent.context import (
     truncation_header,
 )
 
-from .talk import image, text
+from ._helpers.conversations import image, text
 
 EMOJI = "😀" * 10 + "\nsecond line with text\n"
 LONG = "this is an example of a long output that should be truncated\nalso some other line"

@@ -41,7 +41,7 @@ from hdsp_agent.messages import (
     TokenUsage,
     ToolCounts,
 )
-from tests.messages.vocabulary_samples import arms
+from tests.messages._helpers.vocabulary_samples import arms
 
 SECRET = "what nobody else may read"
 USAGE = TokenUsage(total_tokens_in=10, total_tokens_out=20, total_cost=0.5, context_tokens=30)

@@ -15,7 +15,7 @@ import pytest
 from hdsp_agent.ipc import IpcLimits
 from hdsp_agent.messages import TaskDelegationCompleted, TaskIdle, TaskToolFailed
 
-from .played_agent import Wire, command_frame, serving, until
+from ._helpers.fake_agent import Wire, command_frame, serving, until
 
 
 async def test_twenty_clients_hear_everything_in_order(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from hdsp_agent.messages import AnswerAskCommand, StartNewTaskCommand, TaskIdle, TaskToolFailed
 
-from .played_agent import PATIENCE, serving, until
+from ._helpers.fake_agent import PATIENCE, serving, until
 
 
 class Ended(NamedTuple):

@@ -14,7 +14,7 @@ from hdsp_agent.ipc import IpcLimits
 from hdsp_agent.ipc._ipc_frames import FrameSplitter
 from hdsp_agent.messages import StartNewTaskCommand
 
-from .played_agent import Wire, command_frame, serving, until
+from ._helpers.fake_agent import Wire, command_frame, serving, until
 
 START = {"configuration": {}, "text": "Plot the data\f\n한국어"}
 

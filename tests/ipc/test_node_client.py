@@ -15,14 +15,14 @@ from hdsp_agent.events import Emitter
 from hdsp_agent.ipc import IpcServer, IpcServerInfo
 from hdsp_agent.messages import IpcTaskEvent, StartNewTaskCommand, TaskEvent
 from hdsp_agent.providers import call_tool
-from tests.agent.scripted_agent import running_agent
+from tests._helpers.parsed_json import ParsedJson
+from tests.agent._helpers.scripted_agent import running_agent
+from tests.messages._helpers.vocabulary_samples import arms, both, node
 from tests.messages.test_roo_compatibility import EVENTS_ROO_FORGOT
-from tests.messages.vocabulary_samples import arms, both, node
-from tests.parsed_json import ParsedJson
 
-from .played_agent import PATIENCE, Wire, serving, until
+from ._helpers.fake_agent import PATIENCE, Wire, serving, until
 
-CLIENT = Path(__file__).parent / "node_client.mjs"
+CLIENT = Path(__file__).parent / "_helpers" / "node_client.mjs"
 
 
 class NodeClient:

@@ -28,7 +28,7 @@ from hdsp_agent.messages import (
     TaskStarted,
 )
 
-from .played_agent import serving, until
+from ._helpers.fake_agent import serving, until
 
 START = StartNewTaskCommand(data=StartNewTaskData(configuration={"mode": "code"}, text="go"))
 

@@ -12,10 +12,10 @@ from pydantic import JsonValue
 from hdsp_agent.ipc import IpcClient, find_servers
 from hdsp_agent.messages import GetModesCommand
 
-from ..parsed_json import ParsedJson
-from ..timing import until
-from .jupyter import jupyter_server
-from .played_agent import Wire, command_frame
+from .._helpers.parsed_json import ParsedJson
+from .._helpers.timing import until
+from ._helpers.fake_agent import Wire, command_frame
+from ._helpers.jupyter_process import jupyter_server
 from .test_node_client import NodeClient
 
 DONE: list[dict[str, JsonValue]] = [{"tool": "attempt_completion", "arguments": {"result": "All done"}, "id": "end"}]

@@ -18,14 +18,14 @@ from hdsp_agent.ipc import IpcLimits, IpcServer, find_servers
 from hdsp_agent.ipc._socket_files import this_host
 from hdsp_agent.ipc._unix import LONGEST_PATH
 
-from ..timing import until
-from .played_agent import PlayedAgent, Wire, serving
+from .._helpers.timing import until
+from ._helpers.fake_agent import PlayedAgent, Wire, serving
 
 SERVE = """
 import asyncio, sys
 from pathlib import Path
 from hdsp_agent.ipc import IpcServer
-from tests.ipc.played_agent import PlayedAgent
+from tests.ipc._helpers.fake_agent import PlayedAgent
 
 async def main():
     async with IpcServer(PlayedAgent(), Path(sys.argv[1])) as server:

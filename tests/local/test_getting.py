@@ -28,7 +28,7 @@ from hdsp_agent.local import (
 from hdsp_agent.local import _hub as hub_module
 from hdsp_agent.local import _weights_folder as folder_module
 
-from .weights import CONTENT, Hub, consent_to, hub, make_wheels, model_of, only_these_wheels
+from ._helpers.weights import CONTENT, Hub, consent_to, hub, make_wheels, model_of, only_these_wheels
 
 
 @pytest.fixture

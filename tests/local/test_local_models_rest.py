@@ -16,9 +16,9 @@ from hdsp_agent.local import LocalModel
 from hdsp_agent.local import _local_models as local_models_module
 from hdsp_agent.local import _model_list as catalogue_module
 from hdsp_agent.local import _runtime as runtime_module
-from tests.jupyter_fetch import Fetch
+from tests._helpers.jupyter_fetch import Fetch
 
-from .weights import CONTENT, Hub, hub, model_of, real_weights
+from ._helpers.weights import CONTENT, Hub, hub, model_of, real_weights
 
 API = ("hdsp-agent", "api")
 CONSENT = {"licence": "Apache-2.0", "size": len(CONTENT)}

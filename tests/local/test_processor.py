@@ -11,7 +11,7 @@ from hdsp_agent.local import CpuTooOld, LocalModels
 from hdsp_agent.local import _processor as processor_module
 from hdsp_agent.local._processor import NEEDED, check_processor
 
-from .weights import consent_to
+from ._helpers.weights import consent_to
 
 NEW = f"processor\t: 0\nflags\t\t: fpu sse {' '.join(NEEDED)}\n"
 

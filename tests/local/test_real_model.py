@@ -33,8 +33,8 @@ from hdsp_agent.providers import (
     open_client,
 )
 
-from ..providers.asking import user
-from .weights import REAL_FOLDER, SMALL, gguf_head, real_weights
+from ..providers._helpers.protocol_profiles import user
+from ._helpers.weights import REAL_FOLDER, SMALL, gguf_head, real_weights
 
 pytestmark = pytest.mark.timeout(300)
 

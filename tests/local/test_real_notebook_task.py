@@ -15,7 +15,7 @@ from hdsp_agent.config import OperatorPolicy
 from hdsp_agent.messages import NotebookRef, TaskId
 from hdsp_agent.persistence import TaskStore
 
-from .weights import REAL_FOLDER, real_weights
+from ._helpers.weights import REAL_FOLDER, real_weights
 
 CODER = "qwen2.5-coder-0.5b-instruct"
 ALLOWED: dict[str, JsonValue] = {

@@ -23,9 +23,9 @@ from hdsp_agent.messages import (
     request_id_of,
     split_frames,
 )
-from tests.messages.vocabulary_samples import arms, json_values, minimal, wires
+from tests.messages._helpers.vocabulary_samples import arms, json_values, minimal, wires
 
-from ..timing import processor_time
+from .._helpers.timing import processor_time
 
 LIMIT = 1_000_000
 GOOD = {"op": "ping", "commId": "c", "seq": 7}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.messages.vocabulary_samples import node
+from tests.messages._helpers.vocabulary_samples import node
 
 ROOT = Path(__file__).parents[2]
 GENERATED = [

@@ -20,8 +20,8 @@ from pydantic import JsonValue
 from hdsp_agent import messages
 from hdsp_agent.events import ROO_TOOLS
 from hdsp_agent.wire import WireModel
-from tests.messages.vocabulary_samples import arms, both, full, node
-from tests.parsed_json import ParsedJson, parsed
+from tests._helpers.parsed_json import ParsedJson, parsed
+from tests.messages._helpers.vocabulary_samples import arms, both, full, node
 
 ROOT = Path(__file__).parents[2]
 
@@ -258,7 +258,7 @@ SAMPLES = [*_messages(), *_plain(), *_ipc()]
 def roo() -> ParsedJson:
     """What the published package says, asked once for everything."""
     done = subprocess.run(
-        [node(), str(Path(__file__).with_name("roo_compat.mjs"))],
+        [node(), str(Path(__file__).parent / "_helpers" / "roo_compat.mjs")],
         input=json.dumps([{"schema": sample.schema, "value": sample.value} for sample in SAMPLES]),
         capture_output=True,
         encoding="utf-8",

@@ -31,11 +31,11 @@ from hdsp_agent.messages import (
 from hdsp_agent.providers import ModelError, TextDelta, ThinkingDelta, ThinkingDone, call_tool, say
 from hdsp_agent.providers._scripted import Step, Turn
 from hdsp_agent.tools import ToolRegistry
-from tests.agent.scripted_agent import Agent, running_agent, until
-from tests.notebooks.headless import headless_notebooks
+from tests.agent._helpers.scripted_agent import Agent, running_agent, until
+from tests.notebooks._helpers.headless import headless_notebooks
 
+from ._helpers.vocabulary_samples import node
 from .test_roo_compatibility import EVENTS_ROO_FORGOT, OUR_IPC_COMMANDS, OUR_SAYS
-from .vocabulary_samples import node
 
 ROOT = Path(__file__).parents[2]
 AUTO = GlobalSettings(
@@ -183,7 +183,7 @@ def _samples(agent: Agent, sent: list[TaskCommand]) -> list[dict[str, JsonValue]
 
 def _verdicts(samples: list[dict[str, JsonValue]]) -> list[tuple[dict[str, JsonValue], dict[str, JsonValue]]]:
     done = subprocess.run(
-        [node(), str(ROOT / "tests/messages/roo_compat.mjs")],
+        [node(), str(ROOT / "tests/messages/_helpers/roo_compat.mjs")],
         input=json.dumps(samples), capture_output=True, encoding="utf-8", check=True, cwd=ROOT, timeout=60,
     )  # fmt: skip
     return list(zip(samples, json.loads(done.stdout)["verdicts"], strict=True))

@@ -14,7 +14,7 @@ from hdsp_agent import messages
 from hdsp_agent.errors import InvalidSetting
 from hdsp_agent.messages import AckFailed, AckOk, ErrorBody, ServerAck, error_body
 from hdsp_agent.wire import WireModel
-from tests.messages.vocabulary_samples import arms, both, full, wires
+from tests.messages._helpers.vocabulary_samples import arms, both, full, wires
 
 UNIONS = {
     "ClientFrame": messages.ClientFrame,

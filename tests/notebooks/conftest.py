@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from jupyter_server.services.contents.filemanager import FileContentsManager
 
-from .contents_managers import MANAGERS, manager_on
+from ._helpers.contents_managers import MANAGERS, manager_on
 
 
 @pytest.fixture

@@ -37,8 +37,8 @@ from hdsp_agent.notebooks import (
     source_hash,
 )
 
-from ..timing import processor_time
-from .odd_notebooks import ODD_NOTEBOOKS, code, notebook, text_cell
+from .._helpers.timing import processor_time
+from ._helpers.odd_notebooks import ODD_NOTEBOOKS, code, notebook, text_cell
 
 A, B, C, NEW = CellId("cell-0"), CellId("cell-1"), CellId("cell-2"), CellId("new")
 PICTURE: JsonObject = {"a.png": {"image/png": "aGk="}}

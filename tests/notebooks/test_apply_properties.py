@@ -37,7 +37,7 @@ from hdsp_agent.notebooks import (
     source_hash,
 )
 
-from .odd_notebooks import ODD_NOTEBOOKS, code, notebook, text_cell
+from ._helpers.odd_notebooks import ODD_NOTEBOOKS, code, notebook, text_cell
 
 PICTURE: JsonObject = {"a.png": {"image/png": "aGk="}}
 STREAM: JsonObject = {"output_type": "stream", "name": "stdout", "text": "a\nb"}

@@ -32,8 +32,8 @@ from hdsp_agent.notebooks._document import Operation
 from hdsp_agent.notebooks._saved_form import as_read
 from hdsp_agent.notebooks.documents.contents import ContentsNotebooks
 
-from .contents_managers import raw_cells, write
-from .odd_notebooks import ODD_NOTEBOOKS, code, notebook, text_cell
+from ._helpers.contents_managers import raw_cells, write
+from ._helpers.odd_notebooks import ODD_NOTEBOOKS, code, notebook, text_cell
 
 A, B = CellId("cell-0"), CellId("cell-1")
 HTML: JsonObject = {"output_type": "display_data", "data": {"text/html": "<b>x</b>"}, "metadata": {}}

@@ -34,8 +34,8 @@ from hdsp_agent.notebooks import Operation, apply_operations, outline_of, parse_
 from hdsp_agent.notebooks._saved_form import as_read
 from hdsp_agent.notebooks.documents.contents import ContentsNotebooks
 
-from .contents_managers import raw_cells, write
-from .odd_notebooks import ODD_NOTEBOOKS
+from ._helpers.contents_managers import raw_cells, write
+from ._helpers.odd_notebooks import ODD_NOTEBOOKS
 
 BESIDE = Path(__file__).parents[2] / ".corpus"
 STREAM: JsonObject = {"output_type": "stream", "name": "stdout", "text": "a\nb\n"}

@@ -37,7 +37,7 @@ from hdsp_agent.notebooks import (
 from hdsp_agent.notebooks._document import Applied, Operation
 from hdsp_agent.notebooks.documents.contents import ContentsNotebooks
 
-from .pages import Page, Tabs, code, file_hash, notebook, sources_in, text
+from ._helpers.pages import Page, Tabs, code, file_hash, notebook, sources_in, text
 
 PATH = "work.ipynb"
 ONE, TWO = CellId("one"), CellId("two")

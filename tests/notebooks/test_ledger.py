@@ -8,7 +8,7 @@ from hdsp_agent.messages import CellId, TaskId
 from hdsp_agent.notebooks import NOTHING_SEEN, ExecutionHistory, source_hash
 from hdsp_agent.notebooks.kernels import CellRunSpec
 
-from .headless import headless_notebooks
+from ._helpers.headless import headless_notebooks
 
 A = CellId("a")
 

@@ -17,8 +17,8 @@ from hdsp_agent.notebooks import (
     source_hash,
 )
 
-from ..timing import processor_time
-from .odd_notebooks import code, notebook, text_cell
+from .._helpers.timing import processor_time
+from ._helpers.odd_notebooks import code, notebook, text_cell
 
 A, B, C = CellId("cell-0"), CellId("cell-1"), CellId("cell-2")
 STREAM: JsonObject = {"output_type": "stream", "name": "stdout", "text": "a"}

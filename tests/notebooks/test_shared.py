@@ -32,10 +32,10 @@ from hdsp_agent.messages import (
     TruncateOutputs,
 )
 from hdsp_agent.notebooks import CellConflict, EditSource, NotebookAccess, source_hash
-from tests.collaboration import Colleague, collaboration_config, in_room, require_collaboration
-from tests.jupyter_fetch import Fetch
+from tests._helpers.collaboration import Colleague, collaboration_config, in_room, require_collaboration
+from tests._helpers.jupyter_fetch import Fetch
 
-from ..timing import until
+from .._helpers.timing import until
 
 PATH = "shared.ipynb"
 Open = Callable[..., AbstractAsyncContextManager[Colleague]]

@@ -14,7 +14,7 @@ from hdsp_agent.comm.services import Services
 from hdsp_agent.messages import CellId, DeleteCell, NotebookOperation, SetOutputs
 from hdsp_agent.notebooks import NotebookAccess
 
-from ..timing import until
+from .._helpers.timing import until
 from .test_shared import PATH, Open, collaborates, file, jp_server_config, loads_progressively, opened
 
 __all__ = ["collaborates", "file", "jp_server_config", "loads_progressively", "opened"]

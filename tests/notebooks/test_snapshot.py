@@ -18,10 +18,10 @@ from hdsp_agent.notebooks import (
     snapshot_of,
     without_escapes,
 )
-from tests.parsed_json import parsed
+from tests._helpers.parsed_json import parsed
 
-from ..timing import processor_time
-from .odd_notebooks import ODD_NOTEBOOKS, code, notebook
+from .._helpers.timing import processor_time
+from ._helpers.odd_notebooks import ODD_NOTEBOOKS, code, notebook
 
 
 def seen(of: JsonObject, outputs: OutputDetail = "none") -> NotebookSnapshot:

@@ -26,8 +26,8 @@ from hdsp_agent.notebooks import LiveOutputs, NotebookAccess, TabView, _live_out
 from hdsp_agent.notebooks.documents.contents import ContentsNotebooks
 from hdsp_agent.notebooks.kernels import CellRunSpec, Run
 
-from .kernels.working import Bench, bench, until
-from .pages import Page, Tabs, code, notebook
+from ._helpers.pages import Page, Tabs, code, notebook
+from .kernels._helpers.executors import Bench, bench, until
 
 # The Bash kernel's own description has a key that traitlets warns about.
 pytestmark = pytest.mark.filterwarnings("ignore:Passing unrecognized arguments:DeprecationWarning")

@@ -8,7 +8,7 @@ from hdsp_agent.messages import CellId, DeleteCell, InsertCell, NotebookOperatio
 from hdsp_agent.notebooks import Unreviewed
 from hdsp_agent.notebooks._snapshot import snapshot_of
 
-from .pages import code, notebook, text
+from ._helpers.pages import code, notebook, text
 
 PATH, TASK = "work.ipynb", TaskId("t")
 ONE, TWO, NEW = CellId("one"), CellId("two"), CellId("new")

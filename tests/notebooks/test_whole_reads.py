@@ -16,8 +16,8 @@ from hdsp_agent.messages import CellId, SetNotebookMetadata
 from hdsp_agent.notebooks import _whole_reads
 from hdsp_agent.notebooks.documents.contents import ContentsNotebooks
 
-from .contents_managers import raw_cells, write
-from .odd_notebooks import code, notebook
+from ._helpers.contents_managers import raw_cells, write
+from ._helpers.odd_notebooks import code, notebook
 
 CELLS = 1000
 READS = 40
@@ -32,7 +32,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 async def test_no_read_is_torn_while_another_process_saves(folder: Path, manager: FileContentsManager) -> None:
-    command = [sys.executable, "-m", "tests.notebooks.saving_neighbour", str(folder), "a.ipynb", str(CELLS)]
+    command = [sys.executable, "-m", "tests.notebooks._helpers.saving_process", str(folder), "a.ipynb", str(CELLS)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as neighbour:
         assert neighbour.stdin and neighbour.stdout
         assert await asyncio.to_thread(neighbour.stdout.readline) == "saving\n"

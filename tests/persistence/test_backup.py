@@ -26,11 +26,11 @@ from hdsp_agent.persistence.upkeep._backup import _failure, back_up, backups, re
 from hdsp_agent.persistence.upkeep._doctor import examine
 from hdsp_agent.persistence.upkeep._retention import RetentionRules, clean
 
-from ..checkpoints.volumes import small_volume
-from ..kept_tasks import backend_under_test
-from .history_samples import found, history, task
-from .old_tasks import contents, file_store, finished, kept_store
-from .store_contract import said
+from .._helpers.stored_tasks import backend_under_test
+from ..checkpoints._helpers.volumes import small_volume
+from ._helpers.history_samples import found, history, task
+from ._helpers.old_tasks import contents, file_store, finished, kept_store
+from ._helpers.store_contract import said
 from .test_crashes import Disk, quick_folder, unix
 
 __all__ = ["quick_folder"]

@@ -19,9 +19,9 @@ import pytest
 from hdsp_agent.errors import Conflict, HdspAgentError, StorageUnavailable, UnknownTask
 from hdsp_agent.messages import TaskId
 from hdsp_agent.persistence import ApiDraft, FileStore, NewTaskRecord, SummaryDraft, TaskLog, ToolDraft, UndoMark
-from tests.long_tests import rounds
+from tests._helpers.long_tests import rounds
 
-from .store_contract import said
+from ._helpers.store_contract import said
 
 ROOT = Path(__file__).parents[2]
 unix = pytest.mark.skipif(not hasattr(os, "fork"), reason="The scripts fork")
@@ -42,7 +42,7 @@ def quick_folder(tmp_path: Path) -> Iterator[Path]:
 
 def run(script: str, *arguments: object) -> dict[str, object]:
     done = subprocess.run(
-        [sys.executable, "-m", f"tests.persistence.{script}", *map(str, arguments)],
+        [sys.executable, "-m", f"tests.persistence._helpers.{script}", *map(str, arguments)],
         cwd=ROOT, capture_output=True, text=True, timeout=280, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]

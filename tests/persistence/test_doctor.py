@@ -30,9 +30,9 @@ from hdsp_agent.persistence import (
 from hdsp_agent.persistence.upkeep._doctor import examine
 from hdsp_agent.persistence.upkeep._retention import RetentionRules, clean
 
-from ..kept_tasks import damage_line, spoil_state
-from .history_samples import history, task
-from .old_tasks import contents, file_store, finished, kept_store
+from .._helpers.stored_tasks import damage_line, spoil_state
+from ._helpers.history_samples import history, task
+from ._helpers.old_tasks import contents, file_store, finished, kept_store
 from .test_crashes import ROOT, unix
 
 

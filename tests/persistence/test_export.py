@@ -30,10 +30,10 @@ from hdsp_agent.persistence import (
 )
 from hdsp_agent.persistence.exchange._export import ExportFormat, export_task, render_task
 from hdsp_agent.persistence.exchange._import import import_tasks
-from tests.messages.vocabulary_samples import node
-from tests.persistence.effective_history import effective_api, roo_messages
+from tests.messages._helpers.vocabulary_samples import node
+from tests.persistence._helpers.effective_history import effective_api, roo_messages
 
-from .conversation import Conversation, text_of
+from ._helpers.conversation import Conversation, text_of
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = Path(__file__).parent / "samples"
@@ -183,7 +183,7 @@ async def test_roo_code_s_own_schemas_accept_the_layout(tmp_path: Path) -> None:
             questions.append({"schema": "historyItemSchema", "value": item})
     done = await asyncio.to_thread(
         subprocess.run,
-        [node(), str(ROOT / "tests/messages/roo_compat.mjs")],
+        [node(), str(ROOT / "tests/messages/_helpers/roo_compat.mjs")],
         input=json.dumps(questions),
         capture_output=True, encoding="utf-8", check=False, cwd=ROOT, timeout=60,
     )  # fmt: skip

@@ -18,8 +18,8 @@ from hdsp_agent.messages import ClineMessage, TaskId
 from hdsp_agent.persistence import ApiDraft, DamageNotice, FileStore, NewTaskRecord, TaskStore, kept_aside
 from hdsp_agent.persistence._records import estimated_tokens
 
-from ..timing import until
-from .store_contract import StoreContract, asked, said
+from .._helpers.timing import until
+from ._helpers.store_contract import StoreContract, asked, said
 
 
 class TestFileStore(StoreContract):

@@ -19,10 +19,10 @@ from hdsp_agent.persistence.marks._forks import fork_at
 from hdsp_agent.persistence.marks._histories import effective_ui
 from hdsp_agent.persistence.marks._marks import CondenseMark, Mark, TruncateMark, truncation_text
 from hdsp_agent.persistence.marks._replay import replay
-from tests.persistence.effective_history import effective_api, roo_messages, visible_api, whole_pairs
+from tests.persistence._helpers.effective_history import effective_api, roo_messages, visible_api, whole_pairs
 
-from ..timing import lines_run
-from .conversation import Conversation, text_of
+from .._helpers.timing import lines_run
+from ._helpers.conversation import Conversation, text_of
 
 T = TypeVar("T")
 

@@ -19,7 +19,7 @@ from hdsp_agent.messages import HistoryItem
 from hdsp_agent.persistence.history._index import HistoryChange, HistoryIndex, HistoryRecord
 from hdsp_agent.persistence.history._query import HistoryQuery
 
-from .history_samples import eventually, found, history, notebook, task
+from ._helpers.history_samples import eventually, found, history, notebook, task
 
 FULL = task(
     "full", root_task_id="r", parent_task_id="p", ts=5, task="첫 요청", cache_writes=1, cache_reads=2, total_cost=0.25,

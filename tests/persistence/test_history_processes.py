@@ -11,8 +11,8 @@ from pathlib import Path
 from hdsp_agent.persistence.history._index import HistoryChange
 from hdsp_agent.persistence.history._query import HistoryQuery
 
-from ..timing import until
-from .history_samples import eventually, found, history, task
+from .._helpers.timing import until
+from ._helpers.history_samples import eventually, found, history, task
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @asynccontextmanager
 async def neighbour(home: Path, name: str, count: int) -> AsyncIterator[asyncio.subprocess.Process]:
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.persistence.history_neighbour", str(home), name, str(count),
+        sys.executable, "-m", "tests.persistence._helpers.history_process", str(home), name, str(count),
         cwd=ROOT, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
     )  # fmt: skip
     try:
@@ -85,7 +85,7 @@ async def test_a_process_that_is_killed_while_writing_leaves_a_history_that_work
     async with history(tmp_path) as index:
         for delay in (0.05, 0.1, 0.2):
             process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "tests.persistence.history_neighbour", str(tmp_path), "one", "100000",
+                sys.executable, "-m", "tests.persistence._helpers.history_process", str(tmp_path), "one", "100000",
                 cwd=ROOT, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
             )  # fmt: skip
             assert await line(process) == b"ready\n"

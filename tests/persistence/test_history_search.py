@@ -17,7 +17,7 @@ from hdsp_agent.persistence.history._index import HistoryRecord
 from hdsp_agent.persistence.history._query import HistoryQuery
 from hdsp_agent.persistence.history._text_normalization import fold, search_terms
 
-from .history_samples import eventually, found, history, notebook, task
+from ._helpers.history_samples import eventually, found, history, notebook, task
 
 TEXTS = {
     "ko": "주피터 노트북에서 판다스로 데이터프레임을 읽고 결측치를 채웠습니다. 🎉 Python3.11",

@@ -26,7 +26,7 @@ from hdsp_agent.persistence.exchange._import_images import artifact_of_block, ar
 from hdsp_agent.persistence.history._state_database import StateDatabase
 from hdsp_agent.persistence.sqlite._sqlite_store import SqliteStore
 
-from .import_scenes import (
+from ._helpers.import_fixtures import (
     CLINE,
     CONTEXT,
     KINDS,

@@ -12,7 +12,7 @@ import pytest
 from hdsp_agent.messages import TaskId
 from hdsp_agent.persistence.exchange._import_json import ImportFindings, list_records
 
-from .import_scenes import a_store, bring, histories, say, texts_of, write_roo
+from ._helpers.import_fixtures import a_store, bring, histories, say, texts_of, write_roo
 
 DAMAGED = {
     "torn in a message": ('[{"ts":1,"type":"say","say":"text","text":"a"},{"ts":2,"type":"say","say":"te', ["a"]),

@@ -9,7 +9,7 @@ import pytest
 from hdsp_agent.append_log.jsonl import JsonlLog, LineForm, LogEntry
 from hdsp_agent.persistence import CorruptLine
 
-from ..timing import bytes_moved
+from .._helpers.timing import bytes_moved
 
 Row = dict[str, object]
 

@@ -20,8 +20,8 @@ from hdsp_agent.config import MaskedKind
 from hdsp_agent.persistence.masking import _masker
 from hdsp_agent.persistence.masking._masker import Masker
 
-from ..timing import processor_time
-from .planted_secrets import Planted, planted_secrets, private_key
+from .._helpers.timing import processor_time
+from ._helpers.planted_secrets import Planted, planted_secrets, private_key
 
 KINDS: tuple[MaskedKind, ...] = get_args(get_args(MaskedKind)[0])
 PLANTED = planted_secrets()

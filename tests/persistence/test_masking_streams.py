@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hdsp_agent.config import MaskedKind
 from hdsp_agent.persistence.masking._masker import Masker
 
-from .planted_secrets import planted_secrets, private_key
+from ._helpers.planted_secrets import planted_secrets, private_key
 
 KINDS: tuple[MaskedKind, ...] = get_args(get_args(MaskedKind)[0])
 PLANTED = planted_secrets()

@@ -8,9 +8,9 @@ from hdsp_agent.errors import Conflict, InvalidInput, NotFound, StorageUnavailab
 from hdsp_agent.persistence import INTERRUPTED
 from hdsp_agent.persistence.marks._marks import Mark
 from hdsp_agent.persistence.marks._spans import SpanSet
-from tests.persistence.effective_history import whole_pairs
+from tests.persistence._helpers.effective_history import whole_pairs
 
-from .conversation import Conversation
+from ._helpers.conversation import Conversation
 
 
 def talk(turns: int = 4) -> tuple[Conversation, list[int]]:

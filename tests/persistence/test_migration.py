@@ -33,7 +33,7 @@ from hdsp_agent.persistence._backends import DATABASE_NAME, Backend, open_store
 from hdsp_agent.persistence._protocol import Outcome, Place
 from hdsp_agent.persistence.exchange._migration import NotMigrated, migrate
 
-from .store_contract import asked, said
+from ._helpers.store_contract import asked, said
 
 ROOT = Path(__file__).parents[2]
 STREAMS = ("ui", "api", "summaries", "tools", "marks")
@@ -261,7 +261,7 @@ async def test_a_migration_that_was_killed_goes_on_when_run_again(tmp_path: Path
     kills = copied = 0
     for _ in range(6):
         mover = subprocess.Popen(
-            [sys.executable, "-m", "tests.persistence.sqlite_scenes", "migrate", str(home), str(int(way == "files"))],
+            [sys.executable, "-m", "tests.persistence._helpers.sqlite_processes", "migrate", str(home), str(int(way == "files"))],
             cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0,
         )  # fmt: skip
         assert mover.stdin is not None and mover.stdout is not None

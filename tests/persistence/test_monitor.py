@@ -13,8 +13,8 @@ from hdsp_agent.persistence.files._interrupted_tasks import MONITOR_SECONDS
 from hdsp_agent.persistence.files._state_keeper import HEARTBEAT_SECONDS
 from hdsp_agent.persistence.files._task_locks import STALE_SECONDS
 
-from ..timing import until
-from .store_contract import asked
+from .._helpers.timing import until
+from ._helpers.store_contract import asked
 
 
 async def completed_task(home: Path) -> tuple[TaskId, Path]:

@@ -8,7 +8,7 @@ from hdsp_agent.persistence import NewTaskRecord
 from hdsp_agent.persistence.upkeep._quota import PlaceUse, StorageLimits, StorageUse, alert_level, measure
 from hdsp_agent.persistence.upkeep._retention import RetentionRules, clean
 
-from .old_tasks import contents, file_store, finished, kept_store
+from ._helpers.old_tasks import contents, file_store, finished, kept_store
 
 GB = 10**9
 

@@ -16,9 +16,9 @@ from hdsp_agent.persistence import ApiDraft, FileStore, NewTaskRecord
 from hdsp_agent.persistence.upkeep._doctor import examine
 from hdsp_agent.persistence.upkeep._retention import RetentionRules, clean
 
-from ..kept_tasks import spoil_state
-from .history_samples import history
-from .old_tasks import contents, days_ago, file_store, finished, kept_store
+from .._helpers.stored_tasks import spoil_state
+from ._helpers.history_samples import history
+from ._helpers.old_tasks import contents, days_ago, file_store, finished, kept_store
 from .test_crashes import ROOT, Disk, quick_folder, unix
 
 __all__ = ["quick_folder"]
@@ -252,7 +252,7 @@ async def test_a_disk_that_refuses_any_call_costs_nothing(quick_folder: Path) ->
 @pytest.mark.parametrize("what", ["clean", "back_up", "restore"])
 def test_upkeep_that_is_killed_at_any_moment_loses_nothing(quick_folder: Path, what: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "tests.persistence.killed_upkeep", quick_folder, what, "40", "1"],
+        [sys.executable, "-m", "tests.persistence._helpers.killed_upkeep", quick_folder, what, "40", "1"],
         cwd=ROOT, capture_output=True, text=True, timeout=280, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]

@@ -26,8 +26,8 @@ from hdsp_agent.persistence.sqlite._sqlite_store import SqliteStore
 from hdsp_agent.persistence.sqlite._task_schema import APPLICATION_ID, MIGRATIONS
 from hdsp_agent.persistence.upkeep._retention import RetentionRules, clean
 
-from ..timing import until
-from .store_contract import StoreContract, asked, said
+from .._helpers.timing import until
+from ._helpers.store_contract import StoreContract, asked, said
 
 ROOT = Path(__file__).parents[2]
 unix = pytest.mark.skipif(not hasattr(os, "fork"), reason="The scenes fork")
@@ -47,7 +47,7 @@ def bytes_read() -> int:
 
 def scene(name: str, *arguments: object) -> dict[str, object]:
     done = subprocess.run(
-        [sys.executable, "-m", "tests.persistence.sqlite_scenes", name, *map(str, arguments)],
+        [sys.executable, "-m", "tests.persistence._helpers.sqlite_processes", name, *map(str, arguments)],
         cwd=ROOT, capture_output=True, text=True, timeout=280, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
@@ -357,7 +357,7 @@ class TestSqliteStore(StoreContract):
         log = await store.create(NewTaskRecord())
         await log.append_api(asked("before"))
         holder = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "tests.persistence.sqlite_scenes", "hold", str(tmp_path),
+            sys.executable, "-m", "tests.persistence._helpers.sqlite_processes", "hold", str(tmp_path),
             cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
         assert holder.stdout is not None

@@ -17,7 +17,7 @@ from hdsp_agent.persistence.history._index import HistoryRecord
 from hdsp_agent.persistence.history._query import HistoryQuery
 from hdsp_agent.persistence.history._state_database import Schema, StateDatabase
 
-from .history_samples import eventually, found, history, task
+from ._helpers.history_samples import eventually, found, history, task
 
 NOTES = Schema("notes", (("CREATE TABLE notes (text TEXT)",),))
 

@@ -10,7 +10,7 @@ from hdsp_agent.persistence import ModelUse, NewTaskRecord, TaskStore
 from hdsp_agent.persistence.upkeep._retention import RetentionRules, clean
 from hdsp_agent.persistence.upkeep._statistics import statistics
 
-from .old_tasks import file_store, finished, kept_store
+from ._helpers.old_tasks import file_store, finished, kept_store
 
 
 async def some_tasks(store: TaskStore) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from hdsp_agent.messages import HistoryItem
 from hdsp_agent.persistence import FileStore, NewTaskRecord, TaskSizes
 
-from .store_contract import asked
+from ._helpers.store_contract import asked
 
 
 async def test_a_task_at_work_is_measured_seldom_and_one_at_rest_each_time(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from hdsp_agent.config import ALL_MASKED_KINDS
 from hdsp_agent.persistence.masking._masker import Masker
 
-from .vendor_tokens import ORDINARY, Token, vendor_tokens
+from ._helpers.vendor_tokens import ORDINARY, Token, vendor_tokens
 
 TOKENS = vendor_tokens()
 

@@ -16,7 +16,7 @@ from hdsp_agent.append_log import appender as _append_file
 from hdsp_agent.errors import StorageUnavailable
 from hdsp_agent.persistence.files._log_writer import LogFile, LogWriter
 
-from ..timing import until
+from .._helpers.timing import until
 
 
 @asynccontextmanager

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ..modelserver import model_server
+from .._helpers.model_server import model_server
 
 __all__ = ["model_server"]

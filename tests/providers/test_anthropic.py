@@ -10,8 +10,8 @@ import pytest
 from hdsp_agent.messages import ApiMessage, JsonObject
 from hdsp_agent.providers import ModelAnswer, ThinkingDone, UsageReport
 
-from ..modelserver import raw_server, sse
-from .asking import ask, ask_once, image, opened, profile, request, result, user
+from .._helpers.model_server import raw_server, sse
+from ._helpers.protocol_profiles import ask, ask_once, image, opened, profile, request, result, user
 
 END: list[object] = [
     {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 9}},

@@ -9,7 +9,7 @@ import pytest
 from hdsp_agent.providers import ModelError, ModelRequest, list_models, open_client
 from hdsp_agent.providers import _bounded_answers as answers
 
-from ..modelserver import raw_server
+from .._helpers.model_server import raw_server
 from .test_redirects import settings_at
 
 MOST = 100_000

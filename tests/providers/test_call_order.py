@@ -10,8 +10,8 @@ import pytest
 from hdsp_agent.messages import ApiMessage, JsonObject
 from hdsp_agent.providers import ModelError
 
-from ..modelserver import raw_server, refusal
-from .asking import PROTOCOLS, ask_once, profile, request, result, user
+from .._helpers.model_server import raw_server, refusal
+from ._helpers.protocol_profiles import PROTOCOLS, ask_once, profile, request, result, user
 
 
 def calls(*ids: str) -> ApiMessage:

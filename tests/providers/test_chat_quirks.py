@@ -9,8 +9,8 @@ import pytest
 from hdsp_agent.messages import ApiMessage, JsonObject
 from hdsp_agent.providers import ModelError, TextDelta, ThinkingDelta, UsageReport, cost_of
 
-from ..modelserver import raw_server, refusal, sse
-from .asking import ask, ask_once, image, opened, profile, request, result, user
+from .._helpers.model_server import raw_server, refusal, sse
+from ._helpers.protocol_profiles import ask, ask_once, image, opened, profile, request, result, user
 
 
 def delta(content: dict[str, object], finish: str | None = None) -> dict[str, object]:

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from hdsp_agent.providers import PUBLIC_CLASSES, classify, is_silently_truncated
 
-from ..timing import processor_time
-from .refusals import REFUSALS, Refusal
+from .._helpers.timing import processor_time
+from ._helpers.refusals import REFUSALS, Refusal
 
 DATA = Path(__file__).parent / "data"
 SAMPLE = json.loads((DATA / "provider_errors.json").read_text(encoding="utf-8"))

@@ -25,8 +25,8 @@ from hdsp_agent.providers import (
 )
 from hdsp_agent.providers._provider_compaction import endpoint_of
 
-from ..modelserver import Reply, raw_server, refusal
-from .asking import ask, image, opened, profile, request, result, user
+from .._helpers.model_server import Reply, raw_server, refusal
+from ._helpers.protocol_profiles import ask, image, opened, profile, request, result, user
 from .test_responses import DONE, USAGE, message
 
 SEALED: Final[dict[str, Any]] = {"type": "compaction", "id": "cmp_1", "encrypted_content": "b3BhcXVl" * 40}

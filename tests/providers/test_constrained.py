@@ -11,8 +11,8 @@ from hdsp_agent.config import ProviderSettings, tool_set
 from hdsp_agent.messages import ApiMessage
 from hdsp_agent.providers import ToolCallDelta, ToolCallStart, ToolSpec, _quirks
 
-from ..modelserver import raw_server, sse
-from .asking import ask_once, profile, request, result, user
+from .._helpers.model_server import raw_server, sse
+from ._helpers.protocol_profiles import ask_once, profile, request, result, user
 
 CELL = ToolSpec(
     "edit_cell",

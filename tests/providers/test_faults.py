@@ -9,8 +9,8 @@ import pytest
 
 from hdsp_agent.providers import ModelAnswer, ModelError, TextDelta, Timeouts
 
-from ..modelserver import RawServer, Reply, raw_server, refusal, sse, sse_events
-from .asking import PROTOCOLS, QUICK, ask, ask_once, opened, profile, request, user
+from .._helpers.model_server import RawServer, Reply, raw_server, refusal, sse, sse_events
+from ._helpers.protocol_profiles import PROTOCOLS, QUICK, ask, ask_once, opened, profile, request, user
 
 HELLO: dict[str, list[object]] = {
     "anthropic": [

@@ -11,7 +11,7 @@ from hdsp_agent.errors import InvalidSetting
 from hdsp_agent.providers import _key_check, check_key
 from hdsp_agent.providers._transport import Timeouts
 
-from ..modelserver import ModelServer, Reply, raw_server, refusal
+from .._helpers.model_server import ModelServer, Reply, raw_server, refusal
 
 LIST = refusal("200 OK", {"object": "list", "data": [{"id": "m"}]})
 WRONG = refusal(

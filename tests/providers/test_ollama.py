@@ -10,8 +10,8 @@ from hdsp_agent.messages import ApiMessage, JsonObject
 from hdsp_agent.providers import ModelError, Stop, UsageReport
 from hdsp_agent.providers._ollama_chat import ollama_body
 
-from ..modelserver import ModelServer, raw_server
-from .asking import WEATHER, ask, image, opened, profile, request, result, user
+from .._helpers.model_server import ModelServer, raw_server
+from ._helpers.protocol_profiles import WEATHER, ask, image, opened, profile, request, result, user
 
 
 def lines(*answers: object) -> bytes:

@@ -13,8 +13,8 @@ from hdsp_agent.config import OperatorPolicy, ProviderSettings
 from hdsp_agent.errors import ForbiddenByOperator, InvalidSetting, Unsupported
 from hdsp_agent.providers import ModelError, list_models, model_info, open_client
 
-from ..modelserver import raw_server, refusal, sse
-from .asking import ask_once, profile, request, user
+from .._helpers.model_server import raw_server, refusal, sse
+from ._helpers.protocol_profiles import ask_once, profile, request, user
 
 ANSWER = sse(
     {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 1}},

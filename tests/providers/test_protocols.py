@@ -16,8 +16,8 @@ from hdsp_agent.providers import (
     UsageReport,
 )
 
-from ..modelserver import ModelServer
-from .asking import PROTOCOLS, ask, ask_once, image, opened, profile, request, result, user
+from .._helpers.model_server import ModelServer
+from ._helpers.protocol_profiles import PROTOCOLS, ask, ask_once, image, opened, profile, request, result, user
 
 TWO_CALLS = {
     "match": {"userMessage": "weather", "hasToolResult": False},

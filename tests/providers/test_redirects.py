@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from hdsp_agent.config import ProviderSettings
 from hdsp_agent.providers import ModelError, ModelRequest, check_key, list_models, open_client
 
-from ..modelserver import RawServer, raw_server, refusal
+from .._helpers.model_server import RawServer, raw_server, refusal
 
 KEY = "planted-key-0123456789"
 LISTED = refusal("200 OK", {"object": "list", "data": [{"id": "m-of-today"}]})

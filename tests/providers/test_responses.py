@@ -7,8 +7,8 @@ import pytest
 from hdsp_agent.messages import ApiMessage, JsonObject
 from hdsp_agent.providers import ThinkingDelta, UsageReport
 
-from ..modelserver import raw_server, sse
-from .asking import ask, ask_once, image, opened, profile, request, result, user
+from .._helpers.model_server import raw_server, sse
+from ._helpers.protocol_profiles import ask, ask_once, image, opened, profile, request, result, user
 
 
 def item(index: int, value: JsonObject) -> list[object]:

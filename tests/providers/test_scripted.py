@@ -10,7 +10,7 @@ import pytest
 from hdsp_agent.errors import InvalidSetting
 from hdsp_agent.providers import ModelError, ModelRequest, ScriptedModel, TextDelta, call_tool, say
 
-from .asking import ask, ask_once, request, settings_of, user
+from ._helpers.protocol_profiles import ask, ask_once, request, settings_of, user
 
 
 async def test_turns_are_played_in_order_and_then_it_repeats_what_it_hears() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from blockbuster import blockbuster_ctx
 
-from .recording_context import RecordingContext
+from ._helpers.recording_context import RecordingContext
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from hdsp_agent.config import GroupOptions, ModeConfig
 from hdsp_agent.tools import Approval, PathPolicy, ToolFailed
 from hdsp_agent.tools._file_access import replace
 
-from .recording_context import Approved, RecordingContext
+from ._helpers.recording_context import Approved, RecordingContext
 
 
 def block(search: str, replace: str, start_line: int | None = None) -> str:

@@ -16,9 +16,9 @@ import pytest
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.tools import _fetch_url
 from hdsp_agent.tools._public_addresses import is_public
-from tests.stalls import measured
+from tests._helpers.loop_stalls import measured
 
-from .recording_context import RecordingContext
+from ._helpers.recording_context import RecordingContext
 
 
 @cache

@@ -11,7 +11,7 @@ import pytest
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.tools._grep import find_ripgrep, grep_files
 
-from .recording_context import RecordingContext
+from ._helpers.recording_context import RecordingContext
 
 
 def plant(workspace: Path) -> None:

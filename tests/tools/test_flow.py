@@ -12,7 +12,7 @@ from hdsp_agent.config import GlobalSettings
 from hdsp_agent.messages import TodoItem
 from hdsp_agent.tools import Approval, Completion, ToolFailed, format_todos, parse_todos
 
-from .recording_context import RecordingContext, Reply
+from ._helpers.recording_context import RecordingContext, Reply
 
 
 async def test_a_question_goes_out_with_suggestions_and_the_answer_comes_back(task: RecordingContext) -> None:

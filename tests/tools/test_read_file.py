@@ -18,8 +18,8 @@ from pydantic import TypeAdapter
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.tools import Approval
 
-from ..timing import bytes_moved
-from .recording_context import Approved, RecordingContext
+from .._helpers.timing import bytes_moved
+from ._helpers.recording_context import Approved, RecordingContext
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="

@@ -11,7 +11,7 @@ from hdsp_agent.config import GlobalSettings, ModeConfig, OperatorPolicy
 from hdsp_agent.errors import InvalidInput, NotFound
 from hdsp_agent.tools import ToolRegistry, built_in_tools
 
-from .recording_context import CODE_MODE
+from ._helpers.recording_context import CODE_MODE
 
 COMPOUND = [
     "add_cell", "edit_cell", "run_cell", "rename_variable", "add_text", "delete_cell", "read_cell", "inspect_variable",

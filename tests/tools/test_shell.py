@@ -17,7 +17,7 @@ from hdsp_agent.messages import CommandExited, CommandOutput, CommandRun, Comman
 from hdsp_agent.tools import Approval, KeptOutput, RunningCommands, ToolState
 from hdsp_agent.tools._output_buffer import OutputBuffer, readable
 
-from .recording_context import RecordingContext
+from ._helpers.recording_context import RecordingContext
 
 
 async def until(condition: Callable[[], bool], seconds: float = 60) -> None:

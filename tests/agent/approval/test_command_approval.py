@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from hdsp_agent.agent.approval import decide_command
 
-from ...timing import processor_time
-from .commands import APPROVED, APPROVED_BY_WIDE_RULES, ASKED, ASKED_THOUGH_ALLOWED, DENIED, READING, WIDE
-from .escapes import GIT, HARMLESS, PROGRAMS, SHELL, USUAL
+from ..._helpers.timing import processor_time
+from ._helpers.commands import APPROVED, APPROVED_BY_WIDE_RULES, ASKED, ASKED_THOUGH_ALLOWED, DENIED, READING, WIDE
+from ._helpers.escapes import GIT, HARMLESS, PROGRAMS, SHELL, USUAL
 
 
 @pytest.mark.parametrize("command", APPROVED)

@@ -12,8 +12,8 @@ import pytest
 
 from hdsp_agent.agent.approval import decide_command
 
-from .commands import APPROVED
-from .escapes import HARMLESS
+from ._helpers.commands import APPROVED
+from ._helpers.escapes import HARMLESS
 
 BASH = shutil.which("bash") or ""
 ALLOWED = ("ls", "cat", "echo", "sort", "sed", "grep", "head", "wc", "find", "env", "true", "printf", "xargs", "awk", "uniq", "test", "[", "[[", "diff", "rg", "git log")  # fmt: skip

@@ -17,7 +17,7 @@ from hdsp_agent.tools import PathPolicy, ToolRegistry
 from hdsp_agent.tools._hidden_files import hidden_words
 from hdsp_agent.tools._process import ShellProcess
 
-from ..scripted_agent import running_agent
+from .._helpers.scripted_agent import running_agent
 
 READS = ("git log", "git diff", "git show")
 GIT = shutil.which("git") or ""

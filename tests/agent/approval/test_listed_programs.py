@@ -10,7 +10,7 @@ import pytest
 from hdsp_agent.agent.approval import CommandDecision, decide_command
 from hdsp_agent.agent.approval._denied_commands import commands_of
 
-from . import listed_programs as listed
+from ._helpers import listed_programs as listed
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from hdsp_agent.agent.modes._builtin import BUILT_IN
 from hdsp_agent.config import GlobalSettings, OperatorPolicy
 from hdsp_agent.tools import ActionRequest
 
-from . import listed_programs as listed
+from ._helpers import listed_programs as listed
 
 MODE = next(mode for mode in BUILT_IN if mode.slug == "code")
 READY = GlobalSettings(

@@ -13,7 +13,7 @@ from hdsp_agent.config import GlobalSettings, OperatorPolicy
 from hdsp_agent.config._fields import wire_names
 from hdsp_agent.tools import ActionRequest, Risk
 
-from .escapes import GIT, PROGRAMS
+from ._helpers.escapes import GIT, PROGRAMS
 
 MODE = next(mode for mode in BUILT_IN if mode.slug == "code")
 READY = GlobalSettings(auto_approval_enabled=True, always_allow_execute=True, allowed_commands=("git log",))

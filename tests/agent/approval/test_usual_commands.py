@@ -11,7 +11,7 @@ import pytest
 
 from hdsp_agent.agent.approval import decide_command
 
-from .usual_commands import ONLY_READS_INSIDE, OTHERS, RULES
+from ._helpers.usual_commands import ONLY_READS_INSIDE, OTHERS, RULES
 
 LEAST = 90
 """Of a hundred lines."""

@@ -10,9 +10,9 @@ import pytest
 from hdsp_agent.agent.approval import decide_command
 from hdsp_agent.tools import parse_plain
 
-from ...long_tests import rounds
-from .command_lines import command_line
-from .marked_programs import BASH, MarkedPrograms
+from ..._helpers.long_tests import rounds
+from ._helpers.command_lines import command_line
+from ._helpers.marked_programs import BASH, MarkedPrograms
 
 pytestmark = pytest.mark.skipif(not BASH, reason="the shell commands run in")
 

@@ -14,7 +14,7 @@ from hdsp_agent.persistence import render_task
 from hdsp_agent.providers import call_tool
 from hdsp_agent.providers._scripted import Step
 
-from .small_window import AUTO, DONE, SMALL, condensed, look, small_agent, summarised, text_of
+from ._helpers.small_window import AUTO, DONE, SMALL, condensed, look, small_agent, summarised, text_of
 from .test_error_recovery import refusal
 
 TODOS = call_tool("update_todo_list", {"todos": "[x] Look\n[ ] Plot the parts"}, id="plan")

@@ -15,8 +15,8 @@ from hdsp_agent.persistence import MessageManager
 from hdsp_agent.providers import ModelError, ModelRequest, UsageReport, call_tool, say
 from hdsp_agent.providers._scripted import Step, Turn
 
-from ..scripted_agent import running_agent, until
-from .small_window import (
+from .._helpers.scripted_agent import running_agent, until
+from ._helpers.small_window import (
     AUTO,
     DONE,
     SMALL,

@@ -13,10 +13,19 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from ...modelgateway import gateway
-from ...modelserver import ModelServer
-from ..provider_agent import ProviderAgent, agent_behind, call, completion, conversation_of, sent_by, turn, unmarked
-from .responses_server import COMPACT, WORDS
+from ..._helpers.model_gateway import gateway
+from ..._helpers.model_server import ModelServer
+from .._helpers.provider_agent import (
+    ProviderAgent,
+    agent_behind,
+    call,
+    completion,
+    conversation_of,
+    sent_by,
+    turn,
+    unmarked,
+)
+from ._helpers.responses_server import COMPACT, WORDS
 
 SUMMARY = "## Work Completed\nThe long file was read."
 PROTOCOLS = ("anthropic", "responses", "chat")

@@ -14,9 +14,9 @@ from hdsp_agent.messages import ClineMessage
 from hdsp_agent.providers import ERROR_CLASSES, ErrorClass, ModelError, ModelRequest, call_tool
 from hdsp_agent.providers._scripted import Step, Turn
 
-from ...context.talk import answer, call, result, user
-from ..scripted_agent import Agent
-from .small_window import AUTO, DONE, SUMMARY, asks_for_summary, look, small_agent, summarised, text_of
+from ...context._helpers.conversations import answer, call, result, user
+from .._helpers.scripted_agent import Agent
+from ._helpers.small_window import AUTO, DONE, SUMMARY, asks_for_summary, look, small_agent, summarised, text_of
 
 
 def refusal(kind: ErrorClass, **numbers: int) -> list[Step]:

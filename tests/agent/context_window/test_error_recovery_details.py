@@ -15,10 +15,10 @@ from hdsp_agent.errors import Conflict
 from hdsp_agent.providers import ModelError, ModelRequest, Stop, say
 from hdsp_agent.providers._scripted import Step, Turn
 
-from ...modelserver import refusal
-from ..scripted_agent import until
-from .responses_server import done, inputs, looked, sealing_agent
-from .small_window import (
+from ..._helpers.model_server import refusal
+from .._helpers.scripted_agent import until
+from ._helpers.responses_server import done, inputs, looked, sealing_agent
+from ._helpers.small_window import (
     AUTO,
     DONE,
     SMALL,

@@ -11,9 +11,19 @@ from hdsp_agent.agent.context_window.largest_outputs import TRUNCATED
 from hdsp_agent.context._content_blocks import NOTHING_SAID
 from hdsp_agent.messages import TaskId
 
-from ...modelserver import Reply, raw_server, refusal
-from ..provider_agent import ProviderAgent, profile_of, speaking_agent
-from .responses_server import WORDS, Responding, done, inputs, looked, question, said, sealing_agent, summarised
+from ..._helpers.model_server import Reply, raw_server, refusal
+from .._helpers.provider_agent import ProviderAgent, profile_of, speaking_agent
+from ._helpers.responses_server import (
+    WORDS,
+    Responding,
+    done,
+    inputs,
+    looked,
+    question,
+    said,
+    sealing_agent,
+    summarised,
+)
 
 MISSING: Final = refusal("404 Not Found", {"detail": "Not Found"})
 SUMMARY: Final = "## Work Completed\nThe long file was read."

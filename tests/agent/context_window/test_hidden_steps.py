@@ -14,9 +14,9 @@ from hdsp_agent.persistence import ApiRecord
 from hdsp_agent.providers import ModelError, ModelRequest, call_tool
 from hdsp_agent.providers._scripted import Step, Turn
 
-from ...context.talk import call, result, text
-from ..scripted_agent import Agent, until
-from .small_window import DONE, asks_for_summary, look, small_agent, text_of
+from ...context._helpers.conversations import call, result, text
+from .._helpers.scripted_agent import Agent, until
+from ._helpers.small_window import DONE, asks_for_summary, look, small_agent, text_of
 from .test_split_points import record
 
 

@@ -19,9 +19,9 @@ from hdsp_agent.messages import ApiMessage, JsonObject
 from hdsp_agent.persistence import INTERRUPTED
 from hdsp_agent.providers import call_tool
 
-from ...long_tests import rounds
-from ..environment.conversation_in_memory import INFO, Around, InMemory
-from .small_window import DONE, small_agent, text_of
+from ..._helpers.long_tests import rounds
+from ..environment._helpers.conversation_in_memory import INFO, Around, InMemory
+from ._helpers.small_window import DONE, small_agent, text_of
 
 _CLEARED: Final = "[Cleared]"
 

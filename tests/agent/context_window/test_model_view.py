@@ -9,8 +9,8 @@ from hdsp_agent.context import TokenCounter
 from hdsp_agent.providers import call_tool
 from hdsp_agent.providers._scripted import Turn
 
-from ..scripted_agent import until
-from .small_window import AUTO, DONE, look, small_agent, summarised, text_of
+from .._helpers.scripted_agent import until
+from ._helpers.small_window import AUTO, DONE, look, small_agent, summarised, text_of
 
 KEY = "sk-ant-api03-" + "aB3dE6gH9jK2mN5pQ8sT" * 5
 SLOW = call_tool("slow", {"text": "x"}, id="s")

@@ -14,12 +14,22 @@ from hdsp_agent.agent.context_window import provider_condensing
 from hdsp_agent.errors import Conflict
 from hdsp_agent.messages import TaskId
 from hdsp_agent.persistence import history_to_read
-from tests.agent.context_window.responses_server import Condensing
+from tests.agent.context_window._helpers.responses_server import Condensing
 
-from ...modelserver import Reply, refusal
-from ..provider_agent import ProviderAgent
-from ..scripted_agent import until
-from .responses_server import WORDS, compacted, done, inputs, looked, question, sealed, sealing_agent, summarised
+from ..._helpers.model_server import Reply, refusal
+from .._helpers.provider_agent import ProviderAgent
+from .._helpers.scripted_agent import until
+from ._helpers.responses_server import (
+    WORDS,
+    compacted,
+    done,
+    inputs,
+    looked,
+    question,
+    sealed,
+    sealing_agent,
+    summarised,
+)
 
 TASK = "Do it with data/parts.csv. Never change a file."
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-from ...modelserver import Reply, refusal
-from .responses_server import WORDS, compacted, done, inputs, question, said, sealed, sealing_agent
+from ..._helpers.model_server import Reply, refusal
+from ._helpers.responses_server import WORDS, compacted, done, inputs, question, said, sealed, sealing_agent
 
 STEPS: Final = 10
 TASK: Final = "Do it with data/parts.csv. Never change a file. Always answer in 7 lines."

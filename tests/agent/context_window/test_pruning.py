@@ -16,8 +16,8 @@ from hdsp_agent.messages import ApiMessage
 from hdsp_agent.providers import call_tool
 from hdsp_agent.providers._scripted import Step
 
-from ..scripted_agent import until
-from .small_window import AUTO, DONE, small_agent, text_of
+from .._helpers.scripted_agent import until
+from ._helpers.small_window import AUTO, DONE, small_agent, text_of
 
 LONG = 6_000
 
@@ -104,7 +104,7 @@ async def test_what_is_cleared_is_known_by_its_place_and_not_by_an_id_that_comes
 
 
 async def test_the_agent_is_told_once_how_full_its_window_is(tmp_path: Path) -> None:
-    from .small_window import look
+    from ._helpers.small_window import look
 
     settings = AUTO.model_copy(update={"auto_condense_context": False})
     turns = [*map(look, range(4)), call_tool("slow", {"text": "x"}, id="s")]

@@ -10,9 +10,9 @@ import pytest
 
 from hdsp_agent.messages import TaskId
 
-from ...modelserver import Reply, refusal
-from ..provider_agent import ProviderAgent
-from .responses_server import (
+from ..._helpers.model_server import Reply, refusal
+from .._helpers.provider_agent import ProviderAgent
+from ._helpers.responses_server import (
     WORDS,
     Condensing,
     Responding,

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 import pytest
 
-from ...modelgateway import gateway
-from ...modelserver import ModelServer, refusal
-from ..provider_agent import agent_behind, completion, sent_by
-from ..scripted_agent import until
+from ..._helpers.model_gateway import gateway
+from ..._helpers.model_server import ModelServer, refusal
+from .._helpers.provider_agent import agent_behind, completion, sent_by
+from .._helpers.scripted_agent import until
 
 SAMPLES: Final[list[dict[str, Any]]] = json.loads(
     (Path(__file__).parents[2] / "providers" / "data" / "provider_errors.json").read_text("utf-8")

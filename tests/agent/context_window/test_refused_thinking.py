@@ -19,7 +19,7 @@ from hdsp_agent.providers import (
 )
 from hdsp_agent.providers._scripted import Step
 
-from ..scripted_agent import running_agent
+from .._helpers.scripted_agent import running_agent
 
 DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
 WORDS = (

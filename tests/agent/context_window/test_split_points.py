@@ -6,7 +6,7 @@ from hdsp_agent.agent.context_window.split_points import newest_step, newest_wor
 from hdsp_agent.messages import JsonObject
 from hdsp_agent.persistence import INTERRUPTED, ApiRecord
 
-from ...context.talk import call, result, text
+from ...context._helpers.conversations import call, result, text
 
 
 def record(seq: int, role: str, *blocks: JsonObject, summary: bool = False) -> ApiRecord:

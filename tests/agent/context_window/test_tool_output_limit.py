@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hdsp_agent.providers import call_tool
 
-from .small_window import DONE, small_agent
+from ._helpers.small_window import DONE, small_agent
 
 
 async def test_an_output_that_is_too_long_for_the_rest_of_the_window_is_cut_in_its_middle(tmp_path: Path) -> None:

@@ -22,8 +22,8 @@ from hdsp_agent.notebooks import PersonRun
 from hdsp_agent.notebooks.kernels import CellRunSpec, VariablesReport
 from hdsp_agent.tools import ActionRequest, PathPolicy, Risk
 
-from ...notebooks.headless import headless_notebooks
-from .conversation_in_memory import Where
+from ...notebooks._helpers.headless import headless_notebooks
+from ._helpers.conversation_in_memory import Where
 
 CODE = BUILT_IN[0]
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

@@ -16,7 +16,7 @@ from hdsp_agent.messages import CellId
 from hdsp_agent.persistence import fork_at
 from hdsp_agent.providers import ModelRequest, ToolSpec
 
-from .conversation_in_memory import Around, InMemory, lines, read
+from ._helpers.conversation_in_memory import Around, InMemory, lines, read
 
 PROMPT: tuple[DimensionName, ...] = ("role", "instructions")
 CHEAP: tuple[DimensionName, ...] = ("mode", "permissions", "model", "memory")

@@ -13,7 +13,7 @@ from hdsp_agent.agent.environment.sections import DIMENSIONS, GAP, KINDS, Dimens
 from hdsp_agent.context import TokenCounter
 from hdsp_agent.persistence import ApiRecord
 
-from .conversation_in_memory import lines
+from ._helpers.conversation_in_memory import lines
 
 COUNTER = TokenCounter()
 

@@ -14,7 +14,7 @@ from hdsp_agent.agent.environment.workspace_files import git_status_part, worksp
 from hdsp_agent.config import GlobalSettings, OperatorPolicy
 from hdsp_agent.tools import PathPolicy
 
-from .conversation_in_memory import Where
+from ._helpers.conversation_in_memory import Where
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="needs Git")
 

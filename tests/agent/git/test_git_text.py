@@ -10,7 +10,7 @@ import pytest
 from hdsp_agent.agent.git import Git, NoRepository, _diff_text, commit_text, working_tree_text
 from hdsp_agent.tools import PathPolicy, ToolFailed
 
-from .repositories import commit, git, needs_git, notebook, write
+from ._helpers.repositories import commit, git, needs_git, notebook, write
 
 pytestmark = needs_git
 

@@ -19,7 +19,7 @@ from hdsp_agent.persistence import TaskStore
 from hdsp_agent.providers import ModelRequest, ScriptedModel, call_tool
 from hdsp_agent.providers._scripted import Turn
 
-from ..scripted_agent import until
+from .._helpers.scripted_agent import until
 
 pytestmark = pytest.mark.filterwarnings("ignore:Passing unrecognized arguments:DeprecationWarning")
 

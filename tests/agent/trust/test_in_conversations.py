@@ -25,10 +25,10 @@ from hdsp_agent.messages import (
 from hdsp_agent.providers import call_tool
 from hdsp_agent.tools import ToolRegistry
 
-from ...modelgateway import gateway
-from ...modelserver import ModelServer
-from ..provider_agent import ProviderAgent, agent_behind, call, completion, sent_by, turn
-from ..scripted_agent import running_agent, until
+from ..._helpers.model_gateway import gateway
+from ..._helpers.model_server import ModelServer
+from .._helpers.provider_agent import ProviderAgent, agent_behind, call, completion, sent_by, turn
+from .._helpers.scripted_agent import running_agent, until
 
 MARKS = ("rule of the folder", "agents file of the folder", "folder's mode", "Folder mode", "pattern of the folder")
 QUESTION: dict[str, JsonValue] = {"question": "Go on?", "follow_up": [{"text": "Yes"}]}

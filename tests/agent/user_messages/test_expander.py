@@ -16,8 +16,8 @@ from hdsp_agent.messages import NotebookRef, TaskId
 from hdsp_agent.providers import call_tool
 from hdsp_agent.tools import ToolRegistry
 
-from ..git.repositories import commit, git, needs_git, write
-from ..scripted_agent import Agent, running_agent, until
+from .._helpers.scripted_agent import Agent, running_agent, until
+from ..git._helpers.repositories import commit, git, needs_git, write
 from ..test_notebook_tasks import notebook_agent
 
 DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")

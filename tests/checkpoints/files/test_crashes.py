@@ -10,11 +10,11 @@ import pytest
 from hdsp_agent.checkpoints import AsyncFileCheckpoints
 from hdsp_agent.checkpoints.files.restoration import Restoration
 from hdsp_agent.errors import Conflict
-from tests.long_tests import rounds
+from tests._helpers.long_tests import rounds
 from tests.persistence.test_crashes import unix
 
-from .crashing import Died, assert_whole_wherever_it_is_killed
-from .workspace_fixtures import picture, write
+from ._helpers.crashing import Died, assert_whole_wherever_it_is_killed
+from ._helpers.workspace_fixtures import picture, write
 
 
 @unix
@@ -31,7 +31,7 @@ from .workspace_fixtures import picture, write
 def test_an_operation_killed_anywhere_is_whole_or_can_be_rolled_back(
     quick_folder: Path, what: str, step: int, least: int
 ) -> None:
-    assert_whole_wherever_it_is_killed("files.killed_operation", quick_folder, what, step, least)
+    assert_whole_wherever_it_is_killed("files._helpers.killed_operation", quick_folder, what, step, least)
 
 
 async def die_half_way(

@@ -13,7 +13,7 @@ from hdsp_agent.checkpoints.files import garbage_collection
 from hdsp_agent.checkpoints.files.records import Changed
 from hdsp_agent.errors import StorageUnavailable
 
-from .workspace_fixtures import assert_sound, picture, the_store, write
+from ._helpers.workspace_fixtures import assert_sound, picture, the_store, write
 
 
 def _cut(path: Path) -> None:

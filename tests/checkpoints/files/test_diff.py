@@ -14,7 +14,7 @@ from hdsp_agent.checkpoints import AsyncFileCheckpoints, FileDiff, Hunk
 from hdsp_agent.checkpoints.files.notebook_diff import notebook_diff
 from hdsp_agent.checkpoints.files.text_diff import text_hunks
 
-from .workspace_fixtures import write
+from ._helpers.workspace_fixtures import write
 
 
 def patched(old: str, hunks: tuple[Hunk, ...]) -> str:

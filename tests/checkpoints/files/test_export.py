@@ -19,7 +19,7 @@ from hdsp_agent.checkpoints.files.checkpoint_store import CheckpointStore
 from hdsp_agent.checkpoints.files.export import export_zip
 from hdsp_agent.errors import Conflict
 
-from .workspace_fixtures import git, picture, write
+from ._helpers.workspace_fixtures import git, picture, write
 
 
 async def test_a_zip_has_the_files_as_they_were(

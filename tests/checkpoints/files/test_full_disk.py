@@ -12,9 +12,9 @@ from hdsp_agent.checkpoints import AsyncFileCheckpoints, FileLimits
 from hdsp_agent.errors import StorageUnavailable
 from tests.persistence.test_crashes import unix
 
-from ..volumes import small_volume
+from .._helpers.volumes import small_volume
+from ._helpers.workspace_fixtures import Picture, assert_sound, picture, the_store, write
 from .test_restoring import usual, wreck
-from .workspace_fixtures import Picture, assert_sound, picture, the_store, write
 
 pytestmark = unix
 LIMITS = FileLimits(file_bytes=1_000_000, touched_file_bytes=20_000_000)

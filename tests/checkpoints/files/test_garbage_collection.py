@@ -10,7 +10,7 @@ import pytest
 from hdsp_agent.checkpoints import AsyncFileCheckpoints, FileLimits
 from hdsp_agent.errors import NotFound
 
-from .workspace_fixtures import assert_sound, git, picture, the_store, write
+from ._helpers.workspace_fixtures import assert_sound, git, picture, the_store, write
 
 
 async def test_the_oldest_go_first_and_the_rest_can_still_be_restored(workspace: Path, store_dir: Path) -> None:

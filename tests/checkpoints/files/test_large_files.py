@@ -15,11 +15,11 @@ from hdsp_agent.checkpoints import AsyncFileCheckpoints, FileLimits
 from hdsp_agent.checkpoints.files import large_files as large_module
 from hdsp_agent.checkpoints.files.reflinks import clone
 from hdsp_agent.errors import StorageUnavailable
+from tests._helpers.timing import bytes_moved
 from tests.persistence.test_crashes import unix
-from tests.timing import bytes_moved
 
-from ..volumes import cloning_volume, small_volume
-from .workspace_fixtures import assert_sound, git, picture, the_store, write
+from .._helpers.volumes import cloning_volume, small_volume
+from ._helpers.workspace_fixtures import assert_sound, git, picture, the_store, write
 
 pytestmark = unix
 LIMITS = FileLimits(file_bytes=100_000, touched_file_bytes=2_000_000, cloned_bytes=5_000_000, total_bytes=1_000_000)

@@ -11,8 +11,8 @@ from hdsp_agent.checkpoints import AsyncFileCheckpoints, FileLimits
 from hdsp_agent.checkpoints.files.records import Changed
 from hdsp_agent.checkpoints.files.restoration import Restoration
 
-from .crashing import Died
-from .workspace_fixtures import assert_sound, picture, the_store, write
+from ._helpers.crashing import Died
+from ._helpers.workspace_fixtures import assert_sound, picture, the_store, write
 
 PACKED = FileLimits(file_bytes=1_000_000, touched_file_bytes=2_000_000, cloned_bytes=0)
 BESIDE = FileLimits(file_bytes=100_000, touched_file_bytes=2_000_000, cloned_bytes=0)

@@ -15,9 +15,9 @@ import pytest
 from hdsp_agent.checkpoints import AsyncFileCheckpoints, FileLimits
 from tests.persistence.test_crashes import unix
 
-from .workspace_fixtures import Picture, assert_sound, picture, write
+from ._helpers.workspace_fixtures import Picture, assert_sound, picture, write
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def run_git(folder: Path, *arguments: str) -> str:

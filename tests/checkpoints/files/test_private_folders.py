@@ -13,9 +13,9 @@ import pytest
 from hdsp_agent.checkpoints import AsyncFileCheckpoints
 from tests.persistence.test_crashes import unix
 
-from .workspace_fixtures import the_store, write
+from ._helpers.workspace_fixtures import the_store, write
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 pytestmark = unix
 
 
@@ -43,7 +43,7 @@ def test_the_first_command_in_a_new_home_makes_it_private(tmp_path: Path, umask:
 
 
 def test_a_server_makes_it_private_with_cells_variables_and_large_files(tmp_path: Path) -> None:
-    run(sys.executable, "-m", "tests.checkpoints.files.open_umask", str(tmp_path), env=dict(os.environ))
+    run(sys.executable, "-m", "tests.checkpoints.files._helpers.open_umask", str(tmp_path), env=dict(os.environ))
     assert open_to_others(tmp_path / "new") == []
     store = the_store(tmp_path / "new" / "home" / "checkpoints")
     assert {"notebooks", "lfs", "restoring.json", "variables"} <= set(os.listdir(store))

@@ -18,7 +18,7 @@ from hdsp_agent.checkpoints.files.file_system_sync import FileSystemSync
 from hdsp_agent.checkpoints.files.operation_log import OperationLog
 from hdsp_agent.errors import Conflict, HdspAgentError, InvalidInput, NotAllowed, NotFound, StorageUnavailable
 
-from .workspace_fixtures import assert_sound, git, picture, the_store, write
+from ._helpers.workspace_fixtures import assert_sound, git, picture, the_store, write
 
 
 def usual(root: Path) -> None:

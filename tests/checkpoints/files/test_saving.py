@@ -14,7 +14,7 @@ from hdsp_agent.checkpoints import AsyncFileCheckpoints, FileLimits
 from hdsp_agent.errors import InvalidInput, NotAllowed
 from hdsp_agent.messages import TaskId
 
-from .workspace_fixtures import assert_sound, git, the_store, write
+from ._helpers.workspace_fixtures import assert_sound, git, the_store, write
 
 TREE = {"notes.md": "hello\n", "data/train.csv": "a,b\n1,2\n", "src/deep/er/x.py": "x = 1\n"}
 

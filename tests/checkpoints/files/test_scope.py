@@ -10,7 +10,7 @@ import pytest
 from hdsp_agent.checkpoints import AsyncFileCheckpoints, FileLimits
 from hdsp_agent.checkpoints.files import scope
 
-from .workspace_fixtures import assert_sound, git, picture, the_store, write
+from ._helpers.workspace_fixtures import assert_sound, git, picture, the_store, write
 
 
 async def test_in_a_home_folder_only_what_the_agent_touches_is_kept(

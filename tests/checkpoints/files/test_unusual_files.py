@@ -21,9 +21,9 @@ from jupyter_server.services.contents.fileio import atomic_writing
 from hdsp_agent.checkpoints import AsyncFileCheckpoints, FileLimits
 from tests.persistence.test_crashes import unix
 
-from .workspace_fixtures import assert_sound, git, the_store, write
+from ._helpers.workspace_fixtures import assert_sound, git, the_store, write
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 NOBODY = "65534"
 
 
@@ -50,7 +50,7 @@ def is_root() -> bool:
 )
 def test_the_worst_workspace_goes_there_and_back_for_every_user_without_git(open_folder: Path, user: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "tests.checkpoints.files.unusual_files", str(open_folder), user],
+        [sys.executable, "-m", "tests.checkpoints.files._helpers.unusual_files", str(open_folder), user],
         cwd=ROOT, capture_output=True, text=True, timeout=250, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]

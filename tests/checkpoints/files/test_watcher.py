@@ -13,7 +13,7 @@ from hdsp_agent.checkpoints import AsyncFileCheckpoints, FileLimits
 from hdsp_agent.checkpoints.files import workspace as workspace_module
 from hdsp_agent.checkpoints.files.workspace_walk import WorkspaceWalk
 
-from .workspace_fixtures import assert_sound, picture, write
+from ._helpers.workspace_fixtures import assert_sound, picture, write
 
 pytest.importorskip("watchfiles")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Only Linux tells in order")

@@ -10,8 +10,8 @@ from hdsp_agent.checkpoints.timeline import TimelineLimits
 from hdsp_agent.checkpoints.timeline._notebook_states import KeptCell, NotebookState, NotebookStates
 from hdsp_agent.messages import CellId, DeleteCell, InsertCell, JsonObject, SetOutputs
 
-from ...notebooks.pages import code
-from .timeline_fixtures import EVERYTHING, PATH, Scene, scene
+from ...notebooks._helpers.pages import code
+from ._helpers.timeline_fixtures import EVERYTHING, PATH, Scene, scene
 
 SMALL: JsonObject = {"output_type": "stream", "name": "stdout", "text": "small"}
 

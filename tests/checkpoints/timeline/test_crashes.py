@@ -9,12 +9,12 @@ import pytest
 from hdsp_agent.checkpoints.files import stable_read
 from hdsp_agent.checkpoints.timeline._restore import CheckpointRestore
 from hdsp_agent.errors import Conflict
-from tests.long_tests import rounds
+from tests._helpers.long_tests import rounds
 from tests.persistence.test_crashes import unix
 
-from ..files.crashing import Died, assert_whole_wherever_it_is_killed
+from ..files._helpers.crashing import Died, assert_whole_wherever_it_is_killed
+from ._helpers.timeline_fixtures import CELLS, EVERYTHING, PATH, Scene, scene
 from .test_restoring import Conversation, broken, is_broken, is_whole
-from .timeline_fixtures import CELLS, EVERYTHING, PATH, Scene, scene
 
 
 @unix
@@ -23,7 +23,7 @@ from .timeline_fixtures import CELLS, EVERYTHING, PATH, Scene, scene
 def test_a_restore_killed_anywhere_is_whole_or_can_be_rolled_back(
     quick_folder: Path, what: str, step: int, least: int
 ) -> None:
-    assert_whole_wherever_it_is_killed("timeline.killed_restore", quick_folder, what, step, least)
+    assert_whole_wherever_it_is_killed("timeline._helpers.killed_restore", quick_folder, what, step, least)
 
 
 @unix
@@ -40,7 +40,7 @@ def test_a_restore_killed_anywhere_is_whole_or_can_be_rolled_back(
 def test_files_cells_and_variables_are_whole_wherever_their_server_is_killed(
     quick_folder: Path, what: str, step: int, least: int
 ) -> None:
-    assert_whole_wherever_it_is_killed("timeline.killed_with_variables", quick_folder, what, step, least)
+    assert_whole_wherever_it_is_killed("timeline._helpers.killed_with_variables", quick_folder, what, step, least)
 
 
 class Deadly(Conversation):

@@ -12,7 +12,7 @@ import pytest
 from hdsp_agent.messages import CellId, DeleteCell, InsertCell, MoveCell, SetOutputs
 from hdsp_agent.notebooks import EditSource
 
-from .timeline_fixtures import CELLS, PATH, Scene, scene
+from ._helpers.timeline_fixtures import CELLS, PATH, Scene, scene
 
 OUTPUT = {"output_type": "stream", "name": "stdout", "text": "then\n"}
 LATER = {"output_type": "stream", "name": "stdout", "text": "later\n"}

@@ -13,15 +13,15 @@ import pytest
 
 from hdsp_agent.checkpoints.variables import VariableLimits
 from hdsp_agent.errors import HdspAgentError, Unavailable
-from tests.long_tests import rounds
+from tests._helpers.long_tests import rounds
 from tests.persistence.test_crashes import unix
 
-from ..files.killed_operation import CALLS
+from .._helpers.volumes import small_volume
+from ..files._helpers.killed_operation import CALLS
+from ..files._helpers.workspace_fixtures import assert_sound
 from ..files.test_full_disk import fill
-from ..files.workspace_fixtures import assert_sound
-from ..volumes import small_volume
+from ._helpers.timeline_fixtures import EVERYTHING, Scene, scene
 from .test_restoring import Conversation, broken, is_broken, is_whole
-from .timeline_fixtures import EVERYTHING, Scene, scene
 
 pytestmark = [unix, pytest.mark.slow]
 

@@ -12,8 +12,8 @@ import pytest
 from hdsp_agent.messages import CellId, ClearOutputs, JsonObject, SetOutputs
 from hdsp_agent.notebooks.kernels import CellRunSpec, Run
 
-from ...notebooks.pages import code
-from .timeline_fixtures import CELLS, PATH, TASK, Scene, scene
+from ...notebooks._helpers.pages import code
+from ._helpers.timeline_fixtures import CELLS, PATH, TASK, Scene, scene
 
 ONE = CellId("one")
 SLOW = "import time\nfor n in range(4):\n    print(n, flush=True)\n    time.sleep(0.4)"

@@ -11,10 +11,10 @@ import pytest
 from hdsp_agent.checkpoints import AsyncFileCheckpoints
 from hdsp_agent.checkpoints.timeline import Parts, Timeline
 
-from ...notebooks.headless import headless_notebooks
-from ...notebooks.pages import sources_in
-from ..files.workspace_fixtures import assert_sound
-from .busy_timeline import TURNS
+from ...notebooks._helpers.headless import headless_notebooks
+from ...notebooks._helpers.pages import sources_in
+from ..files._helpers.workspace_fixtures import assert_sound
+from ._helpers.busy_timeline import TURNS
 
 ROOT = Path(__file__).parents[3]
 NAMES = ("one", "two", "three")
@@ -26,7 +26,7 @@ async def test_processes_restore_their_notebooks_in_one_store(quick_folder: Path
     workspace.mkdir()
     running = [
         subprocess.Popen(
-            [sys.executable, "-m", "tests.checkpoints.timeline.busy_timeline", str(workspace), str(store_dir), name],
+            [sys.executable, "-m", "tests.checkpoints.timeline._helpers.busy_timeline", str(workspace), str(store_dir), name],
             cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )
         for name in NAMES

@@ -13,9 +13,9 @@ from hdsp_agent.errors import Conflict, HdspAgentError, InvalidInput, NotFound, 
 from hdsp_agent.messages import ConversationPreview, TaskId
 from hdsp_agent.notebooks import TabSilent
 
-from ...notebooks.headless import end_kernel
-from ...notebooks.pages import code
-from .timeline_fixtures import CELLS, EVERYTHING, PATH, TASK, Scene, scene
+from ...notebooks._helpers.headless import end_kernel
+from ...notebooks._helpers.pages import code
+from ._helpers.timeline_fixtures import CELLS, EVERYTHING, PATH, TASK, Scene, scene
 
 
 class Conversation:

@@ -18,10 +18,10 @@ from hdsp_agent.checkpoints.timeline._notebook_states import KeptCell, NotebookS
 from hdsp_agent.checkpoints.variables import VariableLimits
 from hdsp_agent.errors import NotFound, StorageUnavailable
 from hdsp_agent.messages import CellId, InsertCell, JsonObject, SetCellMetadata, SetNotebookMetadata, SetOutputs
-from tests.parsed_json import parsed
+from tests._helpers.parsed_json import parsed
 
-from ...notebooks.pages import code
-from .timeline_fixtures import CELLS, PATH, TASK, Scene, scene
+from ...notebooks._helpers.pages import code
+from ._helpers.timeline_fixtures import CELLS, PATH, TASK, Scene, scene
 
 SMALL: JsonObject = {"output_type": "stream", "name": "stdout", "text": "small"}
 

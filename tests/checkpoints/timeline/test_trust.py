@@ -16,9 +16,9 @@ from hdsp_agent.checkpoints.timeline._notebook_states import NotebookStates
 from hdsp_agent.errors import HdspAgentError
 from hdsp_agent.messages import CellId, DeleteCell, InsertCell, JsonObject, NotebookOperation, ReplaceSource, SetOutputs
 
-from ...notebooks.headless import headless_notebooks
-from ...notebooks.pages import Page, code, text
-from .timeline_fixtures import CELLS, PATH, Scene, scene
+from ...notebooks._helpers.headless import headless_notebooks
+from ...notebooks._helpers.pages import Page, code, text
+from ._helpers.timeline_fixtures import CELLS, PATH, Scene, scene
 
 ONE, TWO = CellId("one"), CellId("two")
 PERSONS = InsertCell(cell_id=CellId("mine"), after=TWO, cell_type="code", source="mine")

@@ -8,7 +8,7 @@ import pytest
 
 from hdsp_agent.checkpoints.variables import VariableLimits
 
-from .kernel_fixtures import scene
+from ._helpers.kernel_fixtures import scene
 
 MADE = (
     "import threading, time, numpy as np\n"

@@ -8,11 +8,11 @@ import pytest
 
 from hdsp_agent.checkpoints.variables import VariableManifest
 from hdsp_agent.errors import Unavailable
-from tests.long_tests import rounds
+from tests._helpers.long_tests import rounds
 from tests.persistence.test_crashes import quick_folder, unix
 
-from ..files.crashing import assert_whole_wherever_it_is_killed
-from .kernel_fixtures import Scene, scene, watched
+from ..files._helpers.crashing import assert_whole_wherever_it_is_killed
+from ._helpers.kernel_fixtures import Scene, scene, watched
 
 __all__ = ["quick_folder"]
 
@@ -65,7 +65,7 @@ RESTORING = {
 @pytest.mark.slow
 @pytest.mark.parametrize(("what", "least"), [("capture", 12), ("restore", 16)])
 def test_variables_and_store_are_whole_wherever_the_server_is_killed(quick_folder: Path, what: str, least: int) -> None:
-    assert_whole_wherever_it_is_killed("variables.killed_operation", quick_folder, what, rounds(3, 1), least)
+    assert_whole_wherever_it_is_killed("variables._helpers.killed_operation", quick_folder, what, rounds(3, 1), least)
 
 
 async def _once(at: Scene, where: str, after: bool, signal: str) -> None:

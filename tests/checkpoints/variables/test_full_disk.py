@@ -13,7 +13,7 @@ import pytest
 from hdsp_agent.checkpoints.variables import VariableStore, user_key
 from hdsp_agent.errors import StorageUnavailable
 
-from .kernel_fixtures import KEY, Scene, scene
+from ._helpers.kernel_fixtures import KEY, Scene, scene
 
 MADE = "import numpy as np\nclass Box:\n    kind = 'first'\nbox = Box(); big = np.arange(400_000); words = ['a']"
 CHANGED = "Box.kind = 'second'; big[0] = 7; words.append('b'); later = 2"

@@ -8,8 +8,8 @@ import pytest
 
 from hdsp_agent.checkpoints.variables import VariableLimits
 
-from ...notebooks.kernels.working import text_of
-from .kernel_fixtures import Scene, scene
+from ...notebooks.kernels._helpers.executors import text_of
+from ._helpers.kernel_fixtures import Scene, scene
 
 
 async def _there_and_back(

@@ -16,8 +16,8 @@ import pytest
 from hdsp_agent.checkpoints.variables import VariableCheckpoints, VariableStore
 from hdsp_agent.errors import Unsupported
 
-from ...notebooks.kernels.working import Bench, bench, text_of
-from .kernel_fixtures import KEY
+from ...notebooks.kernels._helpers.executors import Bench, bench, text_of
+from ._helpers.kernel_fixtures import KEY
 
 OURS, THEIRS = "ours.ipynb", "theirs.ipynb"
 MADE = (

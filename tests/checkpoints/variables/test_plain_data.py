@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .kernel_fixtures import Scene, scene
+from ._helpers.kernel_fixtures import Scene, scene
 
 MADE = (
     "import hashlib, weakref, numpy as np\n"

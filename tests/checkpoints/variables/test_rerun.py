@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .kernel_fixtures import scene
+from ._helpers.kernel_fixtures import scene
 
 
 async def test_the_fewest_cells_that_make_what_is_lost(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ import pytest
 from hdsp_agent.checkpoints.variables import VariableCheckpoints, VariableStore, user_key
 from hdsp_agent.errors import Conflict, NotAllowed, NotFound, StorageUnavailable, Unavailable, Unsupported
 
-from ...notebooks.kernels.working import NOTEBOOK
-from .kernel_fixtures import scene, watched
+from ...notebooks.kernels._helpers.executors import NOTEBOOK
+from ._helpers.kernel_fixtures import scene, watched
 
 
 async def test_a_restore_is_taken_back_by_what_was_before(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from hdsp_agent.errors import Unavailable
 
-from .kernel_fixtures import scene
+from ._helpers.kernel_fixtures import scene
 
 LARGE = "import numpy as np\nbig = np.arange(700_000.0)\n"
 """Six pieces of the store."""

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from ...notebooks.kernels._helpers.executors import NOTEBOOK, text_of, until
 from ...notebooks.kernels.test_shared_kernel import Person, person
-from ...notebooks.kernels.working import NOTEBOOK, text_of, until
-from .kernel_fixtures import Scene, scene
+from ._helpers.kernel_fixtures import Scene, scene
 from .test_other_kernels import install
 
 THREAD = """import itertools, pathlib, threading, time

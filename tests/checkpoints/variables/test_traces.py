@@ -11,9 +11,9 @@ import pytest
 from hdsp_agent.checkpoints.variables import VariableCheckpoints, VariableStore
 from hdsp_agent.errors import Unsupported
 
+from ...notebooks.kernels._helpers.executors import NOTEBOOK, bench, text_of
 from ...notebooks.kernels.test_variables import STATE
-from ...notebooks.kernels.working import NOTEBOOK, bench, text_of
-from .kernel_fixtures import KEY, scene
+from ._helpers.kernel_fixtures import KEY, scene
 
 
 async def test_namespace_history_outputs_and_count_stay_as_they_were(tmp_path: Path) -> None:

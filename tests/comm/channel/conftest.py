@@ -15,8 +15,8 @@ from jupyter_server.utils import url_path_join
 
 from hdsp_agent.comm import Channel, ChannelHub, ChannelLimits, Owner
 from hdsp_agent.comm.websocket import ChannelHandler
-from tests.comm.channel.channel_backend import Backend
-from tests.comm.channel.channel_panel import VERSION, Panel
+from tests.comm.channel._helpers.channel_backend import Backend
+from tests.comm.channel._helpers.channel_panel import VERSION, Panel
 
 _OURS = os.path.join("hdsp_agent", "comm")
 

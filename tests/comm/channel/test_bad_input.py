@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from tests.comm.channel.channel_panel import Panel
+from tests.comm.channel._helpers.channel_panel import Panel
 
 HELLO = {"target": "hdsp_agent.webview", "clientId": "tab", "version": "0.1.0", "protocol": 1}
 

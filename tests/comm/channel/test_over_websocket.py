@@ -6,7 +6,7 @@ import time
 import pytest
 
 from hdsp_agent.messages import ClineMessage, CurrentCheckpointUpdatedMessage, MessageCreated, MessageUpdated
-from tests.comm.channel.channel_panel import Panel
+from tests.comm.channel._helpers.channel_panel import Panel
 
 
 def note(text: object) -> CurrentCheckpointUpdatedMessage:

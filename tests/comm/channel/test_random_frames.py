@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hdsp_agent.comm import Dispatcher, Owner
-from tests.comm.channel.channel_backend import Backend
-from tests.comm.channel.channel_panel import Panel
-from tests.long_tests import rounds
+from tests._helpers.long_tests import rounds
+from tests.comm.channel._helpers.channel_backend import Backend
+from tests.comm.channel._helpers.channel_panel import Panel
 
 from .conftest import Server
 

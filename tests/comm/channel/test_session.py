@@ -14,7 +14,7 @@ from hdsp_agent.comm._frame_encoding import body
 from hdsp_agent.comm._frame_ring import Ring
 from hdsp_agent.comm._tab_session import ConnectionLost, Session, StateSnapshot
 
-from ...timing import until
+from ..._helpers.timing import until
 
 LOG = logging.getLogger("test")
 

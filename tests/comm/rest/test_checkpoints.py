@@ -15,9 +15,9 @@ from tornado.httpclient import HTTPClientError
 
 from hdsp_agent.comm.services import Services
 from hdsp_agent.persistence import NewTaskRecord
-from tests.comm.labs_kernels import write_notebook
-from tests.comm.stored_tasks import keep
-from tests.jupyter_fetch import Fetch
+from tests._helpers.jupyter_fetch import Fetch
+from tests.comm._helpers.jupyterlab_kernels import write_notebook
+from tests.comm._helpers.stored_tasks import keep
 
 API = ("hdsp-agent", "api")
 NOBODY = "0b8f9d0e-6f2c-4d7b-9d52-6a1f3c2b4e5d"

@@ -18,10 +18,10 @@ from hdsp_agent.comm.services import Services
 from hdsp_agent.errors import StorageUnavailable
 from hdsp_agent.messages import TaskId
 from hdsp_agent.persistence import ApiDraft, SummaryDraft, ToolDraft, history_database
+from tests._helpers.jupyter_fetch import Fetch
+from tests._helpers.stored_tasks import backend_under_test
+from tests.comm._helpers.stored_tasks import begin, keep
 from tests.comm.conftest import Connect, messages
-from tests.comm.stored_tasks import begin, keep
-from tests.jupyter_fetch import Fetch
-from tests.kept_tasks import backend_under_test
 
 API = ("hdsp-agent", "api")
 NOWHERE = "0b8f9d0e-6f2c-4d7b-9d52-6a1f3c2b4e5d"

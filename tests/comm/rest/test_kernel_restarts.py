@@ -9,11 +9,11 @@ from typing import Any
 from jupyter_server.serverapp import ServerApp
 
 from hdsp_agent.comm.services import Services
-from tests.comm.labs_kernels import lab
+from tests._helpers.jupyter_fetch import Fetch
+from tests.comm._helpers.jupyterlab_kernels import lab
 from tests.comm.rest.test_checkpoints import NOBODY, get, post, refusal
 from tests.comm.test_iopub_bridge import until
 from tests.comm.test_time_travel import value
-from tests.jupyter_fetch import Fetch
 
 PATH = "work.ipynb"
 CELLS = ("open('runs.txt', 'a').write('x')\nn = 1", "n += 1\nprint(n)", "raise ValueError('never')")

@@ -9,9 +9,9 @@ import pytest
 from tornado.httpclient import HTTPClientError
 
 from hdsp_agent.comm.services import Services
-from tests.jupyter_fetch import Fetch
+from tests._helpers.jupyter_fetch import Fetch
 
-from ...modelserver import RawServer, raw_server, refusal
+from ..._helpers.model_server import RawServer, raw_server, refusal
 
 API = ("hdsp-agent", "api")
 KEY = "planted-key-0123456789"

@@ -12,9 +12,9 @@ import pytest
 from hdsp_agent.comm.rest import _models
 from hdsp_agent.comm.rest._rest_endpoint import RestHandler
 from hdsp_agent.comm.services import Services
-from tests.jupyter_fetch import Fetch
+from tests._helpers.jupyter_fetch import Fetch
 
-from ...modelserver import raw_server, refusal
+from ..._helpers.model_server import raw_server, refusal
 
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp

@@ -12,8 +12,8 @@ import pytest
 from benchmarks.server import TOKEN, jupyter_server
 from hdsp_agent.comm.rest import describe
 from hdsp_agent.comm.services import Services
-from tests.jupyter_fetch import Fetch
-from tests.long_tests import rounds
+from tests._helpers.jupyter_fetch import Fetch
+from tests._helpers.long_tests import rounds
 
 
 async def test_the_document_is_served_as_it_is_derived(services: Services, jp_fetch: Fetch) -> None:

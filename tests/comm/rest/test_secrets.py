@@ -13,7 +13,7 @@ from tornado.httpclient import HTTPClientError
 
 from hdsp_agent.comm.rest._routes import API_PATH, routes
 from hdsp_agent.comm.services import Services
-from tests.jupyter_fetch import Fetch, SocketFetch
+from tests._helpers.jupyter_fetch import Fetch, SocketFetch
 
 SECRET = "sk-ant-api03-Zq8vT4mWb2LkP9xR7nYc"
 OTHERS = ("sk-proj-Hj3kLm9QwErTyUi8", "gsk_Vb7nMk2PoIuYtReWq5As", "AIzaSyD4fGhJkLzXcVbNm1Qw")

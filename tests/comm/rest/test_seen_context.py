@@ -9,8 +9,8 @@ import pytest
 from hdsp_agent.comm.services import Services
 from hdsp_agent.context import SUMMARY_PREFIX
 from hdsp_agent.persistence import ApiDraft, TaskLog
-from tests.comm.stored_tasks import begin
-from tests.jupyter_fetch import Fetch
+from tests._helpers.jupyter_fetch import Fetch
+from tests.comm._helpers.stored_tasks import begin
 
 from .test_history import API, get, refusal
 

@@ -8,7 +8,7 @@ import pytest
 from tornado.httpclient import HTTPClientError
 
 from hdsp_agent.comm.services import Services
-from tests.jupyter_fetch import Fetch
+from tests._helpers.jupyter_fetch import Fetch
 
 API = ("hdsp-agent", "api")
 

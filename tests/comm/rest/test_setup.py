@@ -18,9 +18,9 @@ from hdsp_agent.comm.setup_candidates import LocalServer, find_candidates, is_re
 from hdsp_agent.config import ContextProxy, OperatorPolicy, SecretStore, providers
 from hdsp_agent.config._provider_settings import secret_environment
 from hdsp_agent.errors import NotFound
-from tests.jupyter_fetch import Fetch
+from tests._helpers.jupyter_fetch import Fetch
 
-from ...modelserver import raw_server, refusal
+from ..._helpers.model_server import raw_server, refusal
 
 API = ("hdsp-agent", "api", "setup")
 

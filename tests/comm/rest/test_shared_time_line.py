@@ -17,8 +17,8 @@ from hdsp_agent.comm.identity import server_owner
 from hdsp_agent.comm.services import Services
 from hdsp_agent.messages import TaskId
 from hdsp_agent.tools import ActionRequest
-from tests.comm.stored_tasks import keep
-from tests.jupyter_fetch import Fetch
+from tests._helpers.jupyter_fetch import Fetch
+from tests.comm._helpers.stored_tasks import keep
 
 from .test_checkpoints import API, FILES
 from .test_history import Named

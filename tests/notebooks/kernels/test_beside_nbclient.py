@@ -15,7 +15,7 @@ from jupyter_client.manager import start_new_async_kernel
 
 from hdsp_agent.notebooks.kernels import RunLimits
 
-from .working import bench, text_of
+from ._helpers.executors import bench, text_of
 
 NBCLIENT = """
 import sys

@@ -13,7 +13,7 @@ from hdsp_agent.notebooks.kernels import CellRunSpec, Executor
 from hdsp_agent.notebooks.kernels._client import KernelClient
 from hdsp_agent.notebooks.kernels._transport import KernelMessage
 
-from .working import NOTEBOOK, bench, text_of
+from ._helpers.executors import NOTEBOOK, bench, text_of
 
 
 def descriptors() -> int:

@@ -31,7 +31,7 @@ from hdsp_agent.notebooks.kernels import CellRunSpec, Executor, Run, RunLimits
 from hdsp_agent.notebooks.kernels.iopub import IopubListeners
 from hdsp_agent.notebooks.kernels.jupyter import JupyterKernels
 
-from .working import NOTEBOOK, text_of, until
+from ._helpers.executors import NOTEBOOK, text_of, until
 
 TOKEN = "gateway-secret"
 

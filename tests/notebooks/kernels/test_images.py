@@ -12,7 +12,7 @@ from PIL import Image
 from hdsp_agent.messages import JsonObject
 from hdsp_agent.notebooks.kernels import ImageLimits, images_of
 
-from .working import bench
+from ._helpers.executors import bench
 
 
 def output(kind: str, data: bytes | str, text: str = "<Figure>") -> JsonObject:

@@ -11,8 +11,8 @@ from hdsp_agent.errors import NotFound, Unavailable
 from hdsp_agent.messages import TaskId
 from hdsp_agent.notebooks.kernels import RunLimits
 
-from ..headless import end_kernel
-from .working import NOTEBOOK, bench, text_of, until
+from .._helpers.headless import end_kernel
+from ._helpers.executors import NOTEBOOK, bench, text_of, until
 
 SLEEP = "import time\nprint('begun', flush=True)\ntime.sleep(60)"
 

@@ -16,9 +16,9 @@ from typing import Final
 import nbformat
 import pytest
 
-from tests.long_tests import rounds
+from tests._helpers.long_tests import rounds
 
-from .working import Bench, bench, text_of
+from ._helpers.executors import Bench, bench, text_of
 
 RECORDED: Final = Path(__file__).parent / "nbclient_outputs.json"
 

@@ -14,7 +14,7 @@ from hdsp_agent.errors import NotFound
 from hdsp_agent.messages import CellId, TaskId
 from hdsp_agent.notebooks.kernels import CellRun, CellRunSpec, Run, RunLimits
 
-from .working import NOTEBOOK, bench, text_of, until
+from ._helpers.executors import NOTEBOOK, bench, text_of, until
 
 
 def test_the_package_is_imported_without_jupyter_and_zeromq() -> None:

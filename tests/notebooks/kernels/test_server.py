@@ -11,9 +11,9 @@ from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelMana
 from hdsp_agent.messages import CellId
 from hdsp_agent.notebooks.kernels import CellRunSpec, Executor, Run
 from hdsp_agent.notebooks.kernels.jupyter import JupyterKernels
-from tests.jupyter_fetch import Fetch
+from tests._helpers.jupyter_fetch import Fetch
 
-from .working import NOTEBOOK, text_of, until
+from ._helpers.executors import NOTEBOOK, text_of, until
 
 
 class Served:

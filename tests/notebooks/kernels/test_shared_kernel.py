@@ -11,7 +11,7 @@ from hdsp_agent.messages import JsonObject
 from hdsp_agent.notebooks.kernels._client import ExecuteRequest, KernelClient
 from hdsp_agent.notebooks.kernels._transport import KernelMessage
 
-from .working import NOTEBOOK, Bench, bench, text_of, until
+from ._helpers.executors import NOTEBOOK, Bench, bench, text_of, until
 
 
 class Person:

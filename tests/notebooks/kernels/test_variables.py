@@ -9,7 +9,7 @@ import pytest
 from hdsp_agent.errors import Unsupported
 from hdsp_agent.notebooks.kernels import InspectionLimits, Variable, VariablesReport
 
-from .working import NOTEBOOK, Bench, bench, text_of, until
+from ._helpers.executors import NOTEBOOK, Bench, bench, text_of, until
 
 STATE = (
     "import json, sys; print(json.dumps([sorted(k for k in globals() if k not in ('__builtins__',)),"

@@ -20,7 +20,7 @@ from hdsp_agent.tools.compound import (
 )
 from hdsp_agent.tools.compound._missing_tables import with_reads
 
-from ..notebook.working import NotebookTask, notebook_task
+from ..notebook._helpers.notebook_tasks import NotebookTask, notebook_task
 
 
 async def do(tool: SimpleTool[ToolArguments], task: NotebookTask, **arguments: object) -> ToolResult:

@@ -7,7 +7,7 @@ from pathlib import Path
 from hdsp_agent.tools import PastCall, SinceAsked
 from hdsp_agent.tools.compound import AddCell, AnswerTool, EditCell, RunCell, cell_of_person, surroundings
 
-from ..notebook.working import notebook_task
+from ..notebook._helpers.notebook_tasks import notebook_task
 from .test_steps import fail, say
 
 AVERAGE = "def average(xs):\n    return sum(xs) / (len(xs) + 1)"

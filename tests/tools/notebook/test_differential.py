@@ -11,7 +11,7 @@ from pathlib import Path
 
 from hdsp_agent.tools.notebook.cell_code import CodeFindings, read_cell
 
-from ...long_tests import rounds
+from ..._helpers.long_tests import rounds
 
 SEED = 17
 COMMANDS = [
@@ -81,7 +81,7 @@ def made(chance: random.Random) -> str:
 
 def given_by(cells: list[str], folder: Path) -> list[list[tuple[str, str]]]:
     """What IPython gives away when it runs these."""
-    program = Path(__file__).with_name("recorded_shell.py")
+    program = Path(__file__).parent / "_helpers" / "recorded_shell.py"
     done = subprocess.run(
         [sys.executable, str(program)],
         check=False,

@@ -15,10 +15,10 @@ from hdsp_agent.messages import TaskId
 from hdsp_agent.notebooks import Applied, NotebookDocument
 from hdsp_agent.notebooks._document import Operation
 from hdsp_agent.tools import Approval
-from tests.parsed_json import parsed
+from tests._helpers.parsed_json import parsed
 
-from ..recording_context import Reply
-from .working import NotebookTask, notebook_task
+from .._helpers.recording_context import Reply
+from ._helpers.notebook_tasks import NotebookTask, notebook_task
 
 
 async def test_all_kinds_of_changes_are_done_in_one_go(workspace: Path) -> None:

@@ -11,8 +11,8 @@ import pytest
 
 from hdsp_agent.tools import Approval
 
-from ...notebooks.pages import Page, Tabs
-from .working import NAME, notebook_task
+from ...notebooks._helpers.pages import Page, Tabs
+from ._helpers.notebook_tasks import NAME, notebook_task
 
 APPROVED = Approval(approved=True, by_person=True)
 

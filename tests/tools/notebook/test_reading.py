@@ -11,8 +11,8 @@ import pytest
 from hdsp_agent.messages import NotebookRef
 from hdsp_agent.tools import PathPolicy, notebook_digest
 
-from ...notebooks.headless import end_kernel, headless_notebooks
-from .working import notebook_task, texts
+from ...notebooks._helpers.headless import end_kernel, headless_notebooks
+from ._helpers.notebook_tasks import notebook_task, texts
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 

@@ -15,8 +15,8 @@ from hdsp_agent.notebooks import Cell, CellType, source_hash
 from hdsp_agent.tools.notebook._remote_content import remote_content
 from hdsp_agent.tools.notebook._remote_risks import remote_risks
 
-from ...timing import processor_time
-from .working import notebook_task
+from ..._helpers.timing import processor_time
+from ._helpers.notebook_tasks import notebook_task
 
 TABLE = Path(__file__).parents[3] / "src/ui/markdown/__tests__/remotecontent.json"
 PICTURE = "![plot](https://e.test/?q=secret)"

@@ -15,11 +15,11 @@ from hdsp_agent.notebooks.kernels import CellRun, CellRunSpec, OutputCollector, 
 from hdsp_agent.tools import Approval
 from hdsp_agent.tools.notebook import _run_cells
 from hdsp_agent.tools.notebook._run_messages import RunMessages
-from tests.parsed_json import parsed
+from tests._helpers.parsed_json import parsed
 
-from ...agent.scripted_agent import until
-from ..recording_context import Approved
-from .working import NotebookTask, notebook_task, texts
+from ...agent._helpers.scripted_agent import until
+from .._helpers.recording_context import Approved
+from ._helpers.notebook_tasks import NotebookTask, notebook_task, texts
 
 APPROVED = Approval(approved=True, by_person=True)
 

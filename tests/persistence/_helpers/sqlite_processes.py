@@ -1,0 +1,199 @@
+"""What befalls a database of tasks, in processes of their own: ``python -m tests.persistence._helpers.sqlite_processes SCENE HOME …``.
+
+``kill HOME ROUNDS SEED`` kills a busy task again and again, ``race HOME PROCESSES ROUNDS`` lets processes race for one
+task, some of which die with it, ``full HOME`` takes the disk away from under a task, ``hold HOME`` keeps the database
+locked until its input ends, ``migrate HOME TO_DATABASE`` moves tasks until it is killed. Each prints what happened as JSON.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import resource
+import sqlite3
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from hdsp_agent.errors import Conflict
+from hdsp_agent.messages import TaskId
+from hdsp_agent.persistence import DamageNotice, FileStore, NewTaskRecord
+from hdsp_agent.persistence._backends import DATABASE_NAME
+from hdsp_agent.persistence.exchange._migration import migrate
+from hdsp_agent.persistence.files._state_keeper import HEARTBEAT_SECONDS
+from hdsp_agent.persistence.sqlite._sqlite_store import SqliteStore
+
+from . import killed_task
+from .refused_task import until_refused
+
+RACED = TaskId("raced")
+
+
+def sqlite_store(
+    home: Path, *, heartbeat_seconds: float = HEARTBEAT_SECONDS, on_damage: Callable[[DamageNotice], None] | None = None
+) -> SqliteStore:
+    return SqliteStore(home / DATABASE_NAME, heartbeat_seconds=heartbeat_seconds, on_damage=on_damage)
+
+
+def kill(home: Path, rounds: int, seed: int) -> dict[str, object]:
+    random.seed(seed)
+    # The scene is the same as with files.
+    killed_task.FileStore = sqlite_store  # type: ignore[attr-defined, assignment]  # in place of files
+    asyncio.run(killed_task.warm_up(home / "warm-up"))
+    wrong: list[str] = []
+    started = messages = 0
+    for number in range(rounds):
+        if number % killed_task.ROUNDS_PER_TASK == 0:
+            acknowledged: killed_task.Acknowledged = {
+                stream: {} for stream in ("api", "ui", "tools", "summaries", "marks")
+            }
+            there = False
+        place = home / str(number // killed_task.ROUNDS_PER_TASK)
+        for stream, key, text in killed_task.kill_one(place, f"round {number}", random.choice((0.005, 0.02, 0.05))):
+            if stream == "start":
+                started += 1
+                there = True
+            elif stream == "error":
+                wrong.append(f"round {number}: {text}")
+            else:
+                acknowledged[str(stream)][int(str(key))] = str(text)
+                messages += 1
+        if there:
+            wrong += [f"round {number}: {what}" for what in asyncio.run(killed_task.look(place, acknowledged))]
+            with sqlite3.connect(place / DATABASE_NAME) as connection:
+                if connection.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
+                    wrong.append(f"round {number}: the database is damaged")
+            connection.close()
+    return {"wrong": wrong, "started": started, "messages": messages}
+
+
+async def race_once(home: Path) -> str:
+    """What one racer saw: h(eld), b(usy), T(wo owners), and D for its death."""
+    seen = ""
+    store = sqlite_store(home)
+    await store.start()
+    for _ in range(6):
+        try:
+            log = await store.resume(RACED)
+        except Conflict:
+            seen += "b"
+            await asyncio.sleep(random.uniform(0, 0.002))
+            continue
+        try:
+            os.close(os.open(home / "owner", os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+            await asyncio.sleep(random.uniform(0, 0.003))
+            await log.save_state()
+            os.unlink(home / "owner")
+            seen += "h"
+        except (FileExistsError, FileNotFoundError, Conflict) as error:
+            seen += f"T[{error}]"
+        if random.random() < 0.3:
+            return seen + "D"
+        await log.close()
+    await store.stop()
+    return seen
+
+
+async def prepare_race(home: Path) -> None:
+    store = sqlite_store(home)
+    await store.start()
+    await store.create(NewTaskRecord(task_id=RACED))
+    await store.stop()
+
+
+def race(home: Path, processes: int, rounds: int) -> dict[str, object]:
+    asyncio.run(prepare_race(home))
+    said: list[str] = []
+    for _ in range(rounds):
+        reading, writing = os.pipe()
+        children = []
+        for _ in range(processes):
+            child = os.fork()
+            if child == 0:
+                random.seed(os.getpid())
+                try:
+                    seen = asyncio.run(race_once(home))
+                except BaseException as error:  # noqa: BLE001 -- all the parent hears of it
+                    seen = f"E[{type(error).__name__}: {error}]"
+                os.write(writing, seen.encode() + b"\n")
+                os._exit(0)
+            children.append(child)
+        os.close(writing)
+        with os.fdopen(reading) as pipe:
+            said += pipe.read().splitlines()
+        for child in children:
+            os.waitpid(child, 0)
+    together = "".join(said)
+    return {
+        "wrong": [seen for seen in said if "T" in seen or "E" in seen],
+        "held": together.count("h"), "busy": together.count("b"), "died": together.count("D"),
+    }  # fmt: skip
+
+
+async def full(home: Path) -> dict[str, object]:
+    store = sqlite_store(home)
+    await store.start()
+    log = await store.create(NewTaskRecord())
+    other = await store.create(NewTaskRecord())
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    async def limit() -> None:
+        size = (home / f"{DATABASE_NAME}-wal").stat().st_size
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size + 20_000, before[1]))
+
+    report = await until_refused(log, limit, lambda: resource.setrlimit(resource.RLIMIT_FSIZE, before))
+    await log.finish()
+    await other.finish()
+    await store.stop()
+    return report
+
+
+def hold(home: Path) -> dict[str, object]:
+    connection = sqlite3.connect(home / DATABASE_NAME, isolation_level=None)
+    connection.execute("BEGIN IMMEDIATE")
+    print("held", flush=True)
+    sys.stdin.read()
+    connection.execute("ROLLBACK")
+    connection.close()
+    return {}
+
+
+async def move(home: Path, to_database: int) -> dict[str, object]:
+    files, database = FileStore(home), sqlite_store(home)
+    source, target = (files, database) if to_database else (database, files)
+    await source.start()
+    await target.start()
+
+    def told(_: object, done: int, __: object) -> None:
+        # Whoever reads this lets it go on, task by task.
+        print(done, flush=True)
+        sys.stdin.readline()
+
+    report = await migrate(source, target, progress=told)
+    await source.stop()
+    await target.stop()
+    return {"copied": len(report.copied), "already": len(report.already)}
+
+
+def main() -> None:
+    scene, home, numbers = sys.argv[1], Path(sys.argv[2]), [int(number) for number in sys.argv[3:]]
+    began = time.monotonic()
+    match scene:
+        case "kill":
+            report = kill(home, *numbers)
+        case "race":
+            report = race(home, *numbers)
+        case "full":
+            report = asyncio.run(full(home))
+        case "hold":
+            report = hold(home)
+        case _:
+            report = asyncio.run(move(home, *numbers))
+    print(json.dumps({**report, "seconds": round(time.monotonic() - began, 1)}))
+
+
+if __name__ == "__main__":
+    main()
