@@ -2,12 +2,12 @@ import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
 import { expect, galata, test as galataTest } from '@jupyterlab/galata';
 import type { Locator, Page, WebSocketRoute } from '@playwright/test';
 
-import './patience';
+import './timeouts';
 
 import { AgentApi } from './agentapi';
 import { JupyterServer } from './server';
-import type { Theme } from './sight';
-import { look, oursOn, THEMES } from './sight';
+import type { Theme } from './appearance';
+import { look, oursOn, THEMES } from './appearance';
 
 export { expect } from '@jupyterlab/galata';
 

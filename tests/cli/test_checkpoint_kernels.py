@@ -17,8 +17,8 @@ from tests._helpers.jupyter_fetch import Fetch
 from tests.cli._helpers.homes import PROGRAM, Ran
 from tests.comm._helpers.jupyterlab_kernels import lab
 from tests.comm.rest.test_checkpoints import post
+from tests.comm.test_checkpoint_restore import value
 from tests.comm.test_iopub_bridge import until
-from tests.comm.test_time_travel import value
 
 PATH = "work.ipynb"
 

@@ -19,7 +19,7 @@ from tests.comm._helpers.scripted_pages import question, said, speak
 from tests.comm._helpers.stored_tasks import keep
 from tests.comm.channel._helpers.channel_panel import Panel
 from tests.comm.conftest import Connect, messages
-from tests.comm.test_agent import DONE
+from tests.comm.test_running_agent import DONE
 
 
 async def answered(panel: Panel, type_: str, request: str, **fields: object) -> dict[str, Any]:

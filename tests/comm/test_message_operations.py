@@ -16,7 +16,7 @@ from hdsp_agent.persistence import NewTaskRecord
 from tests.comm._helpers.scripted_pages import Turn, asked, conversation, question, said, speak
 from tests.comm.channel._helpers.channel_panel import Frame, Panel
 from tests.comm.conftest import Connect, messages
-from tests.comm.test_agent import another_server
+from tests.comm.test_running_agent import another_server
 
 from .._helpers.timing import until
 

@@ -18,7 +18,7 @@ from tests.comm._helpers.scripted_pages import Turn, question, said, speak
 from tests.comm._helpers.stored_tasks import eventually, keep
 from tests.comm.channel._helpers.channel_panel import Panel
 from tests.comm.conftest import Connect, messages
-from tests.comm.test_agent import DONE, ME, WRITE, another_server
+from tests.comm.test_running_agent import DONE, ME, WRITE, another_server
 
 from .._helpers.timing import until
 

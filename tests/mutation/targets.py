@@ -19,11 +19,11 @@ _APPROVAL: Final = "tests/agent/approval"
 _PLAIN: Final = ("tests/tools/test_plain_command.py",)
 _TABLES: Final = (
     f"{_APPROVAL}/test_listed_programs.py",
-    f"{_APPROVAL}/test_edges.py",
+    f"{_APPROVAL}/test_decision_boundaries.py",
     f"{_APPROVAL}/test_denied_commands.py",
 )
 _COMMANDS: Final = (
-    *_TABLES, f"{_APPROVAL}/test_command_approval.py", f"{_APPROVAL}/test_known_holes.py", f"{_APPROVAL}/test_engine.py",
+    *_TABLES, f"{_APPROVAL}/test_command_approval.py", f"{_APPROVAL}/test_known_bypasses.py", f"{_APPROVAL}/test_engine.py",
 )  # fmt: skip
 _USUAL: Final = (*_COMMANDS, f"{_APPROVAL}/test_usual_commands.py")
 _FLAGS: Final = (f"{_APPROVAL}/test_command_warnings.py", *_TABLES)
@@ -37,7 +37,7 @@ _ENGINE: Final = (
     f"{_APPROVAL}/test_rule_suggestions.py",
     f"{_APPROVAL}/test_command_warnings.py",
 )
-_PATHS: Final = ("tests/tools/test_listed_paths.py", "tests/tools/test_paths.py")
+_PATHS: Final = ("tests/tools/test_listed_paths.py", "tests/tools/test_path_policy.py")
 _EDGES: Final = "tests/persistence/test_masking_edges.py"
 _MASKING: Final = (_EDGES, "tests/persistence/test_masking.py", "tests/persistence/test_masking_streams.py")
 _TOKENS: Final = (
@@ -76,8 +76,8 @@ TARGETS: Final[dict[str, tuple[str, ...]]] = {
     "hdsp_agent/tools/_plain_rendering.py": (*_PLAIN, *_COMMANDS),
     "hdsp_agent/tools/_deceptive_characters.py": (*_PLAIN, *_FLAGS),
     "hdsp_agent/tools/_hidden_files.py": (
-        "tests/tools/test_hidden_words.py",
-        f"{_APPROVAL}/test_known_holes.py",
+        "tests/tools/test_hidden_files.py",
+        f"{_APPROVAL}/test_known_bypasses.py",
         "tests/tools/test_shell.py",
     ),
     "hdsp_agent/tools/notebook/_code_risks.py": _CELLS,

@@ -1,4 +1,4 @@
-"""The checkpoints of workspaces over REST: files here, all parts in ``tests/comm/test_time_travel.py``."""
+"""The checkpoints of workspaces over REST: files here, all parts in ``tests/comm/test_checkpoint_restore.py``."""
 
 from __future__ import annotations
 

@@ -12,8 +12,8 @@ from hdsp_agent.comm.services import Services
 from tests._helpers.jupyter_fetch import Fetch
 from tests.comm._helpers.jupyterlab_kernels import lab
 from tests.comm.rest.test_checkpoints import NOBODY, get, post, refusal
+from tests.comm.test_checkpoint_restore import value
 from tests.comm.test_iopub_bridge import until
-from tests.comm.test_time_travel import value
 
 PATH = "work.ipynb"
 CELLS = ("open('runs.txt', 'a').write('x')\nn = 1", "n += 1\nprint(n)", "raise ValueError('never')")

@@ -11,7 +11,7 @@ from jupyter_server.serverapp import ServerApp
 from hdsp_agent.comm.services import Services
 from tests.comm._helpers.scripted_pages import Turn, conversation, question, said, speak
 from tests.comm.conftest import Connect, messages
-from tests.comm.test_agent import DONE, WRITE, another_server
+from tests.comm.test_running_agent import DONE, WRITE, another_server
 
 LOUD: Turn = (
     {

@@ -12,7 +12,7 @@ from hdsp_agent.checkpoints.variables import VariableCheckpoints, VariableStore
 from hdsp_agent.errors import Unsupported
 
 from ...notebooks.kernels._helpers.executors import NOTEBOOK, bench, text_of
-from ...notebooks.kernels.test_variables import STATE
+from ...notebooks.kernels.test_variable_inspection import STATE
 from ._helpers.kernel_fixtures import KEY, scene
 
 

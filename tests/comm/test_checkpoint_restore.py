@@ -22,8 +22,8 @@ from tests.comm._helpers.stored_tasks import keep
 from tests.comm.channel._helpers.channel_panel import Panel
 from tests.comm.conftest import Connect, messages
 from tests.comm.rest.test_checkpoints import get, post, refusal
-from tests.comm.test_agent import another_server
 from tests.comm.test_iopub_bridge import until
+from tests.comm.test_running_agent import another_server
 from tests.notebooks._helpers.pages import Page, sources_in
 
 ME = server_owner()

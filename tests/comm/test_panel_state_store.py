@@ -14,7 +14,7 @@ from hdsp_agent.comm.services import Services
 from tests.comm._helpers.scripted_pages import question, said, speak
 from tests.comm.channel._helpers.channel_panel import Panel
 from tests.comm.conftest import Connect, messages
-from tests.comm.test_agent import DONE, ME, WRITE, another_server
+from tests.comm.test_running_agent import DONE, ME, WRITE, another_server
 
 
 def first_shown(page: Panel) -> str | None:
