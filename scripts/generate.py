@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
-import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +10,7 @@ from typing import Final
 
 from generation.cli_page import write_cli_page
 from generation.errors_page import write_errors_page
+from generation.node_script import run_node
 from generation.protocol_page import write_protocol_page
 from generation.recipe import write_recipe
 from generation.rest import write_rest
@@ -45,20 +43,7 @@ def prettier(text: str, path: str) -> str:
     script = ROOT / "node_modules" / "prettier" / "bin" / "prettier.cjs"
     if not script.exists():
         sys.exit("prettier is not installed. Run `jlpm install` (or `make install`) first.")
-    node = shutil.which("node", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
-    if node is None:
-        sys.exit("Node is missing. Run `make install` first.")
-    done = subprocess.run(
-        [node, str(script), "--stdin-filepath", path],
-        cwd=ROOT,
-        input=text,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-    if done.returncode != 0:
-        sys.exit(f"prettier could not format {path}:\n{done.stderr}")
-    return done.stdout
+    return run_node(script, "--stdin-filepath", path, text=text)
 
 
 def main() -> int:

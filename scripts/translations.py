@@ -14,12 +14,12 @@ import sys
 from collections.abc import Iterator, Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import NamedTuple, TypedDict, cast
 
 from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import read_po, write_po
+from generation.node_script import run_node
 from jupyterlab_server.translation_utils import DEFAULT_SCHEMA_SELECTORS
-from typescript_calls import NotLiteral, find_calls
 
 DOMAIN = "hdsp_agent"
 LOCALES = ("ko_KR", "ja_JP")
@@ -44,6 +44,10 @@ _HEADER = """\
 # This file is distributed under the licence of the HDSP Agent project.
 #"""
 
+_FIND_CALLS = Path(__file__).with_name("typescript_calls.mjs")
+# What the leading arguments of each translator method are.
+_TEXTS = {"__": ("id",), "_n": ("id", "plural"), "_p": ("context", "id"), "_np": ("context", "id", "plural")}
+
 Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
 
 
@@ -58,6 +62,14 @@ class Text(NamedTuple):
     id: str
     plural: str | None = None
     context: str | None = None
+
+
+class TranslatorCall(TypedDict):
+    """One call of the translator, as ``typescript_calls.mjs`` finds it; a text that is not written out is None."""
+
+    line: int
+    method: str
+    texts: list[str | None]
 
 
 class Project(NamedTuple):
@@ -190,17 +202,25 @@ def _placeholder_problems(message: Message) -> Iterator[str]:
 
 def _typescript_texts(project: Project) -> Iterator[Text]:
     problems = []
-    for path in project.sources:
+    for path, calls in zip(project.sources, _translator_calls(project.sources), strict=True):
         name = _name(project, path)
-        for call in find_calls(path.read_text(encoding="utf-8")):
-            if isinstance(call, NotLiteral):
-                problems.append(f"{name}:{call.line}: the text of {call.method}() is not a literal")
-            elif not call.id:
-                problems.append(f"{name}:{call.line}: an empty text means the header of a catalogue")
+        for call in calls:
+            texts = {
+                part: text for part, text in zip(_TEXTS[call["method"]], call["texts"], strict=True) if text is not None
+            }
+            if len(texts) < len(call["texts"]):
+                problems.append(f"{name}:{call['line']}: the text of {call['method']}() is not a literal")
+            elif not texts["id"]:
+                problems.append(f"{name}:{call['line']}: an empty text means the header of a catalogue")
             else:
-                yield Text(name, call.id, call.plural, call.context)
+                yield Text(name, **texts)
     if problems:
         raise SourceError(problems)
+
+
+def _translator_calls(paths: Sequence[Path]) -> list[list[TranslatorCall]]:
+    found = run_node(_FIND_CALLS, text=json.dumps([str(path) for path in paths]))
+    return cast(list[list[TranslatorCall]], json.loads(found))
 
 
 def _schema_texts(project: Project) -> Iterator[Text]:

@@ -202,10 +202,7 @@ def test_a_reworded_text_is_fuzzy_until_a_translator_looked_at_it(translated: Pa
     assert "obsolete" not in result.stderr
 
 
-def test_the_tokeniser_finds_calls_where_people_write_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(SCRIPTS))
-    from typescript_calls import Call, NotLiteral, find_calls
-
+def test_calls_are_found_where_people_write_them(checkout: Path, run: Run) -> None:
     source = r"""
 // trans.__('in a comment')
 /* trans.__('in another') */
@@ -219,18 +216,32 @@ trans.__(
 );
 app?.trans?._np('ctx', '%1 cell', '%1 cells', n, other);
 trans.__(`plain \u00e9`);
-trans.__(message);
-<p title={trans.__('In JSX')}>Don't {trans.__('worry')}</p>;
+const line = <p title={trans.__('In JSX')}>Don't {trans.__('worry')}</p>;
 """
-    assert list(find_calls(source)) == [
-        Call(6, "in a template"),
-        Call(6, "deeper"),
-        Call(7, "It's %1"),
-        Call(7, "Stop", context="verb"),
-        Call(8, "one sentence"),
-        Call(12, "%1 cell", "%1 cells", "ctx"),
-        Call(13, "plain é"),
-        NotLiteral(14, "__"),
-        Call(15, "In JSX"),
-        Call(15, "worry"),
+    (checkout / "src/panel/panel.tsx").write_text(source, encoding="utf-8")
+    assert run(checkout, "extract").returncode == 0
+    with (checkout / "hdsp_agent/locale/hdsp_agent.pot").open("rb") as file:
+        found = [(message.context, message.id) for message in read_po(file) if message.id]
+    assert found == [
+        (None, "in a template"),
+        (None, "deeper"),
+        (None, "It's %1"),
+        ("verb", "Stop"),
+        (None, "one sentence"),
+        ("ctx", ("%1 cell", "%1 cells")),
+        (None, "plain é"),
+        (None, "In JSX"),
+        (None, "worry"),
+    ]
+
+
+def test_extract_names_the_line_of_a_call_without_all_its_texts(checkout: Path, run: Run) -> None:
+    source = "trans\n  .__('fine')\n  .trim();\ntrans._n('%1 file', n);\ntrans._p();\ntrans.__('');\n"
+    (checkout / "src/bad.ts").write_text(source, encoding="utf-8")
+    result = run(checkout, "extract")
+    assert result.returncode == 1
+    assert result.stderr.splitlines() == [
+        "src/bad.ts:4: the text of _n() is not a literal",
+        "src/bad.ts:5: the text of _p() is not a literal",
+        "src/bad.ts:6: an empty text means the header of a catalogue",
     ]
