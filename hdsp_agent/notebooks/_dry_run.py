@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, assert_never
@@ -34,9 +33,7 @@ __all__ = ["DryRun", "DryRunCell"]
 _TRUST_KEY: Final = "trusted"
 _MOST_REASONS: Final = 5
 _LONGEST_SHOWN_LINE: Final = 120
-_ALIKE: Final = 0.6
-_MOST_COMPARED: Final = 5_000
-"""Characters of a cell's lines that are compared with what was not found: that is slow, and others wait meanwhile."""
+_ALIKE_PERCENT: Final = 60
 
 
 @dataclass
@@ -216,15 +213,14 @@ def _occurrences(source: str, old: str) -> int:
 
 
 def _nearest(wanted: str, source: str) -> str:
+    from rapidfuzz import fuzz, process  # 25 ms, for the few edits that need it
+
     if "".join(wanted.split()) in "".join(source.split()):
         return "; it differs in white space"
     line = next((line for line in wanted.splitlines() if line.strip()), "")[:_LONGEST_SHOWN_LINE]
-    lines: list[str] = []
-    left = _MOST_COMPARED
-    for one in source.splitlines():
-        left -= len(one[:_LONGEST_SHOWN_LINE])
-        if left < 0:
-            break
-        lines.append(one[:_LONGEST_SHOWN_LINE])
-    close = difflib.get_close_matches(line, lines, n=1, cutoff=_ALIKE)
-    return f"; the nearest line is {lines.index(close[0]) + 1}: {close[0]}" if close else ""
+    lines = [one[:_LONGEST_SHOWN_LINE] for one in source.splitlines()]
+    close = process.extractOne(line, lines, scorer=fuzz.ratio, score_cutoff=_ALIKE_PERCENT)
+    if close is None:
+        return ""
+    found, _, place = close
+    return f"; the nearest line is {place + 1}: {found}"

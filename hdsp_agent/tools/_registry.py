@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -136,8 +135,8 @@ class ToolRegistry:
         """The tool of this name. Raises NotFound that names the nearest."""
         tool = self._tools.get(name)
         if tool is None:
-            near = difflib.get_close_matches(name, self._tools, n=1)
-            hint = f"Did you mean {near[0]}?" if near else f"The tools are: {', '.join(self._tools)}."
+            near = _nearest(name, self._tools, percent=60)
+            hint = f"Did you mean {near}?" if near else f"The tools are: {', '.join(self._tools)}."
             raise NotFound(f"There is no tool {name!r}. {hint}", tool=name)
         return tool
 
@@ -202,8 +201,8 @@ def _invalid(tool: Tool, error: ValidationError) -> InvalidInput:
         if problem["type"] == "missing":
             reason = "is missing"
         elif problem["type"] == "extra_forbidden":
-            near = difflib.get_close_matches(field, tool.Arguments.model_fields, n=1, cutoff=0.5)
-            reason = "is not an argument of this tool" + (f"; did you mean {near[0]}?" if near else "")
+            near = _nearest(field, tool.Arguments.model_fields, percent=50)
+            reason = "is not an argument of this tool" + (f"; did you mean {near}?" if near else "")
         texts.append(f"{field}: {reason}" if field else reason)
     more = f"; and {len(problems) - _MOST_PROBLEMS} more" if len(problems) > _MOST_PROBLEMS else ""
     first = problems[0]["loc"]
@@ -213,3 +212,10 @@ def _invalid(tool: Tool, error: ValidationError) -> InvalidInput:
         field=str(first[0]) if first else None,
         tool=tool.name,
     )
+
+
+def _nearest(name: str, names: Iterable[str], *, percent: int) -> str | None:
+    from rapidfuzz import fuzz, process  # 25 ms, for the few calls that need it
+
+    near = process.extractOne(name, list(names), scorer=fuzz.ratio, score_cutoff=percent)
+    return None if near is None else near[0]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import difflib
 import io
 import re
 import tokenize
@@ -47,7 +46,7 @@ _MODULES: Final = frozenset(
 )  # fmt: skip
 _GIVEN: Final = frozenset(dir(builtins)) | {"display", "get_ipython", "In", "Out", "_", "__name__"}
 _MOST_BODIES: Final = 10
-_LIKE_ENOUGH: Final = 0.6
+_LIKE_ENOUGH_PERCENT: Final = 60
 _FLAGS: Final = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 
 
@@ -177,11 +176,13 @@ def spliced(old: str, new: str) -> str:
 
 
 def _most_like(line: str, lines: list[str], begin: int) -> int | None:
-    best, found = _LIKE_ENOUGH, None
+    from rapidfuzz import fuzz  # 25 ms, for the few edits that need it
+
+    best, found = float(_LIKE_ENOUGH_PERCENT), None
     for place in range(begin, len(lines)):
         if lines[place] == line:
             return place
-        likeness = difflib.SequenceMatcher(None, lines[place].strip(), line.strip()).ratio()
+        likeness = fuzz.ratio(lines[place].strip(), line.strip())
         if likeness > best:
             best, found = likeness, place
     return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import difflib
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
@@ -11,7 +10,7 @@ from ._code import made_names, wanted_names
 
 __all__ = ["lost_names", "lost_texts", "same_meaning", "used_before_made", "with_lost"]
 
-_LIKE_ENOUGH: Final = 0.6
+_LIKE_ENOUGH_PERCENT: Final = 60
 _SHORT: Final = 2
 
 
@@ -94,8 +93,10 @@ def _texts(tree: ast.Module) -> Iterator[str]:
 
 
 def _alike(text: str, other: str) -> bool:
+    from rapidfuzz import fuzz  # 25 ms, for the few edits that need it
+
     small, big = text.lower(), other.lower()
-    return small.strip() in big or difflib.SequenceMatcher(None, small, big).ratio() > _LIKE_ENOUGH
+    return small.strip() in big or fuzz.ratio(small, big) > _LIKE_ENOUGH_PERCENT
 
 
 def _parsed(code: str) -> ast.Module | None:

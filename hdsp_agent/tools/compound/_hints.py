@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import difflib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ _MODULE: Final = re.compile(r"No module named '([^']+)'")
 _ATTRIBUTE: Final = re.compile(r"'(\w+)' object has no attribute")
 _ITEM: Final = re.compile(r"\b(\w+)\[(\d+)\]")
 _MOST: Final = 12
-_CUTOFF: Final = 0.6
+_ALIKE_PERCENT: Final = 60
 
 
 @dataclass(frozen=True)
@@ -100,8 +99,10 @@ def replaced(code: str, meant: SuggestedName) -> str:
 
 
 def _nearest(wanted: str, there: Sequence[str], *, is_name: bool) -> SuggestedName | None:
+    from rapidfuzz import fuzz, process  # 25 ms, for the few failures that need it
+
     alike = {name.lower(): name for name in there}
-    near = difflib.get_close_matches(wanted.lower(), alike, n=1, cutoff=_CUTOFF)
+    near = process.extractOne(wanted.lower(), list(alike), scorer=fuzz.ratio, score_cutoff=_ALIKE_PERCENT)
     return SuggestedName(wanted, alike[near[0]], is_name) if near and alike[near[0]] != wanted else None
 
 
