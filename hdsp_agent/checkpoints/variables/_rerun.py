@@ -38,11 +38,6 @@ class Rerun(WireModel):
     unexplained: tuple[str, ...] = ()
     """Variables that no known cell makes."""
 
-    @property
-    def has_effects(self) -> bool:
-        """Whether running it again changes something outside the kernel, or cannot be told."""
-        return any(cell.effects or cell.uncertain for cell in self.cells)
-
 
 def cell_to_rerun(number: int, cell: str, source: str, language: str) -> RerunCell:
     """A cell of a notebook that would run as this one of several, and what its text says that does. May take a while."""

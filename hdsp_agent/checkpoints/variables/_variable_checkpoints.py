@@ -116,21 +116,19 @@ class VariableCheckpoints:
         target: ManifestId,
         kernel: VariableKernel,
         *,
-        only: Collection[str] | None = None,
         leave: Collection[str] = (),
         overwrite: bool = False,
         cells: CellsThatRan | None = None,
     ) -> VariablePlan:
         """What ``restore`` would do now. Saves the variables as they are, as ``capture`` does, and changes nothing."""
         async with self._at(kernel) as asked:
-            return (await self._plan(target, kernel, asked, only, leave, overwrite, cells))[0]
+            return (await self._plan(target, kernel, asked, leave, overwrite, cells))[0]
 
     async def restore(
         self,
         target: ManifestId,
         kernel: VariableKernel,
         *,
-        only: Collection[str] | None = None,
         leave: Collection[str] = (),
         overwrite: bool = False,
         expected: VariablePlan | None = None,
@@ -140,14 +138,14 @@ class VariableCheckpoints:
         """Make the variables what they were, as a whole or not at all; ``before`` in the report undoes it.
 
         What is right already is kept, what differs is loaded with all that shares objects with it, later names are removed.
-        ``only`` restores these, ``leave`` leaves some as they are, ``overwrite`` also replaces what cannot be saved, which
+        ``leave`` leaves some as they are, ``overwrite`` also replaces what cannot be saved, which
         nothing brings back. With ``expected``, the plan a person has seen, it is a Conflict if a cell ran since. It is one
         too if the kernel is not ready ``within`` so many seconds. ``begins`` is told of ``before`` when all is ready: from
         then on variables may be others.
         """
         async with self._at(kernel) as asked:
             try:
-                planned = self._plan(target, kernel, asked, only, leave, overwrite)
+                planned = self._plan(target, kernel, asked, leave, overwrite)
                 plan, wanted = await asyncio.wait_for(planned, within)
             except TimeoutError:
                 raise Conflict(
@@ -274,7 +272,6 @@ class VariableCheckpoints:
         target: ManifestId,
         kernel: VariableKernel,
         asked: KernelQuestion,
-        only: Collection[str] | None,
         leave: Collection[str],
         overwrite: bool,
         cells: CellsThatRan | None = None,
@@ -287,13 +284,13 @@ class VariableCheckpoints:
                 why="values_gone",
             )
         _, environment = await self._hello(kernel, asked)
-        refuse_other_environment(wanted, environment, only=only)
+        refuse_other_environment(wanted, environment)
         if missing := await asyncio.to_thread(self._store.missing, wanted):
             raise StorageUnavailable(
                 f"{missing} pieces of the checkpoint {target} of variables are not there any more.", why="values_gone"
             )
         current = await self._capture(kernel, asked, thorough=True, cells=cells)
-        plan = variable_plan(wanted, current, only=only, leave=leave, overwrite=overwrite)
+        plan = variable_plan(wanted, current, leave=leave, overwrite=overwrite)
         if lost := plan.named("lost"):
             # Only then: a long session has a manifest for each of its cells.
             runs = await asyncio.to_thread(self._history, wanted)

@@ -51,9 +51,7 @@ class VariablePlan(WireModel):
         return tuple(one.name for one in self.variables if one.action in actions)
 
 
-def refuse_other_environment(
-    target: VariableManifest, now: Environment, *, only: Collection[str] | None = None
-) -> None:
+def refuse_other_environment(target: VariableManifest, now: Environment) -> None:
     """Raise Unsupported where values could be read wrongly: another Python, or another major version of a library."""
     then = target.environment
     if (then.implementation, then.python) != (now.implementation, now.python):
@@ -64,13 +62,7 @@ def refuse_other_environment(
             kernel=f"{now.implementation} {now.python}",
             why="other_python",
         )
-    used = {
-        library
-        for group in target.groups
-        if only is None or not set(only).isdisjoint(group.names)
-        for library in group.libraries
-    }
-    for library in sorted(used):
+    for library in sorted({library for group in target.groups for library in group.libraries}):
         saved, here = then.libraries.get(library), now.libraries.get(library)
         if saved is not None and here is None:
             raise Unsupported(
@@ -95,7 +87,6 @@ def variable_plan(
     target: VariableManifest,
     current: VariableManifest,
     *,
-    only: Collection[str] | None = None,
     leave: Collection[str] = (),
     overwrite: bool = False,
 ) -> VariablePlan:
@@ -103,17 +94,15 @@ def variable_plan(
 
     What has no bytes now stays where it is not what it was, unless ``overwrite`` is set.
     """
-    wanted = _wanted(target, only)
     same_life = target.life == current.life
     planned = [
         _leave(name, entry) if name in leave else _there(name, entry, target, current, same_life)
         for name, entry in target.variables.items()
-        if wanted is None or name in wanted
     ]
     planned += [
         _leave(name, entry) if name in leave else _later(name, entry)
         for name, entry in current.variables.items()
-        if name not in target.variables and (only is None or name in only)
+        if name not in target.variables
     ]
     if not overwrite:
         unsaved = current.unsaved
@@ -130,17 +119,6 @@ def variable_plan(
         bytes=sum(group.bytes for group in target.groups if not loaded.isdisjoint(group.names)),
         rerun=Rerun(),
     )
-
-
-def _wanted(target: VariableManifest, only: Collection[str] | None) -> set[str] | None:
-    """What shares objects with a wanted variable comes with it."""
-    if only is None:
-        return None
-    found = set(only)
-    for group in target.groups:
-        if not found.isdisjoint(group.names):
-            found.update(group.names)
-    return found
 
 
 def _there(

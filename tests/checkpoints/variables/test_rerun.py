@@ -28,7 +28,6 @@ async def test_the_fewest_cells_that_make_what_is_lost(tmp_path: Path) -> None:
         # n, path, rows and the function are there again: they need not run.
         assert [cell.source for cell in report.rerun.cells] == ["db = sqlite3.connect(path)", "gen = numbers(n)"]
         assert [cell.effects for cell in report.rerun.cells] == [("database",), ()]
-        assert report.rerun.has_effects
         assert [cell.cell for cell in report.rerun.cells] == ["c5", "c7"]
         await at.run(*[cell.source or "" for cell in report.rerun.cells])
         assert await at.told("list(gen), db.total_changes") == "[0, 1, 2, 3, 4] 0"
@@ -62,7 +61,6 @@ async def test_a_variable_that_no_text_explains_is_said_to_be_so(tmp_path: Path)
         report = await at.restore(saved)
         assert report.rerun.unexplained == ("handle",)
         assert [(cell.run, cell.uncertain) for cell in report.rerun.cells] == [(2, True)]
-        assert report.rerun.has_effects
 
 
 async def test_cells_from_before_anybody_looked_are_known_too(tmp_path: Path) -> None:

@@ -45,8 +45,7 @@ async def test_some_can_be_restored_and_some_be_left(tmp_path: Path) -> None:
         await at.run("a = [1]; tied = a; b = [1]; c = [1]")
         saved = await at.save()
         await at.run("a.append(2); b.append(2); c.append(2); later = 1; _hidden = 2")
-        # What shares its list comes along.
-        assert set((await at.restore(saved, only=["a"])).loaded) == {"a", "tied"}
+        assert set((await at.restore(saved, leave=["b", "c", "later"])).loaded) == {"a", "tied"}
         assert await at.told("a, tied is a, b, later") == "[1] True [1, 2] 1"
         await at.restore(saved, leave=["b", "later"])
         assert await at.told("b, c, later, _hidden") == "[1, 2] [1] 1 2"
@@ -152,9 +151,6 @@ async def test_another_python_or_another_pandas_is_refused_with_the_reason(tmp_p
         with pytest.raises(Unsupported, match=r"saved with pandas 1\.5\.3, and this kernel has pandas"):
             await at.restore("b" * 16)
         assert await at.told("df, n") == "None 2"
-        # What holds nothing of pandas comes back.
-        await at.restore("b" * 16, only=["n"])
-        assert await at.told("df, n") == "None 1"
 
 
 async def test_a_store_of_another_user_is_refused(tmp_path: Path) -> None:
