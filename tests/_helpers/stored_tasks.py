@@ -35,14 +35,14 @@ __all__ = [
     "change_state",
     "damage_line",
     "is_worked_on",
-    "kept_ids",
-    "kept_state",
     "make_store",
     "remove_history",
     "remove_task",
     "said_in",
     "spoil_state",
     "storage_of",
+    "stored_ids",
+    "stored_state",
 ]
 
 
@@ -61,7 +61,7 @@ def storage_of(home: Path) -> Path:
     return home / (DATABASE_NAME if backend_under_test() == "sqlite" else "contexts")
 
 
-def kept_ids(home: Path, place: Place) -> list[str]:
+def stored_ids(home: Path, place: Place) -> list[str]:
     """The tasks in a place."""
     if backend_under_test() == "files":
         return sorted(folder.name for folder in (home / "contexts" / place).glob("*"))
@@ -71,7 +71,7 @@ def kept_ids(home: Path, place: Place) -> list[str]:
         return sorted(row[0] for row in connection.execute("SELECT task_id FROM tasks WHERE place = ?", (place,)))
 
 
-def kept_state(home: Path, task_id: str, *, backend: Backend | None = None) -> dict[str, object]:
+def stored_state(home: Path, task_id: str, *, backend: Backend | None = None) -> dict[str, object]:
     """The task's state, as it is kept."""
     if (backend or backend_under_test()) == "files":
         text: str | bytes = (_folder(home, task_id) / "state.json").read_bytes()
@@ -85,7 +85,7 @@ def kept_state(home: Path, task_id: str, *, backend: Backend | None = None) -> d
 def change_state(home: Path, task_id: str, *, backend: Backend | None = None, **fields: object) -> None:
     """Let the task's state say this."""
     backend = backend or backend_under_test()
-    text = json.dumps({**kept_state(home, task_id, backend=backend), **fields})
+    text = json.dumps({**stored_state(home, task_id, backend=backend), **fields})
     if backend == "files":
         (_folder(home, task_id) / "state.json").write_text(text, encoding="utf-8")
         return

@@ -19,14 +19,14 @@ DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
 AUTO = GlobalSettings(auto_approval_enabled=True, always_allow_write=True, always_allow_subtasks=True)
 
 
-async def killed(home: Path, scene: str) -> TaskId:
-    """Let an agent work until the moment of the scene, and kill it."""
+async def killed(home: Path, scenario: str) -> TaskId:
+    """Let an agent work until the moment of the scenario, and kill it."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
         "tests.agent._helpers.killed_agent",
         str(home),
-        scene,
+        scenario,
         cwd=ROOT,
         stdout=asyncio.subprocess.PIPE,
     )

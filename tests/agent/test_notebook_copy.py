@@ -31,7 +31,7 @@ ASKS = call_tool("ask_followup_question", {"question": "Which column?", "follow_
 
 
 @dataclass
-class Scene:
+class Scenario:
     """An agent that works on a notebook which nobody has open."""
 
     agent: Agent
@@ -64,9 +64,9 @@ class Scene:
 
 
 @asynccontextmanager
-async def scene(
+async def scenario(
     folder: Path, *turns: Turn, settings: GlobalSettings = CARRIES, source: str = "x = 1"
-) -> AsyncIterator[Scene]:
+) -> AsyncIterator[Scenario]:
     (folder / "work").mkdir()
     file = folder / "work" / "a.ipynb"
     file.write_text(json.dumps(notebook(code("c1", source))))
@@ -75,7 +75,7 @@ async def scene(
         async with running_agent(
             folder, list(turns), settings=settings, tools=ToolRegistry(), notebooks=notebooks, files=files
         ) as agent:
-            yield Scene(agent, file)
+            yield Scenario(agent, file)
 
 
 RUNS = call_tool("run_cells", {"cells": ["all"]}, id="r")
@@ -85,7 +85,7 @@ async def test_it_is_written_when_the_turn_is_over_with_secrets_masked_and_long_
     tmp_path: Path,
 ) -> None:
     source = f"print({SECRET!r}); print('many ' * 3000)"
-    async with scene(tmp_path, RUNS, DONE, source=source) as here:
+    async with scenario(tmp_path, RUNS, DONE, source=source) as here:
         task_id = await here.ran(f"Run it with {SECRET}")
         await until(lambda: here.carried or None)
         assert here.carried["task_id"] == task_id and here.carried["left_out"] == 0
@@ -99,13 +99,13 @@ async def test_it_is_written_when_the_turn_is_over_with_secrets_masked_and_long_
 @pytest.mark.parametrize("wants", [False, True])
 async def test_nothing_is_written_unless_the_person_wants_it(tmp_path: Path, wants: bool) -> None:
     settings = CARRIES if wants else ALLOWED
-    async with scene(tmp_path, RUNS, DONE, settings=settings) as here:
+    async with scenario(tmp_path, RUNS, DONE, settings=settings) as here:
         await here.ran("Run it")
     assert ("hdsp_conversation" in here.metadata) == wants
 
 
 async def test_it_is_written_when_the_agent_asks_something_and_again_when_that_was_answered(tmp_path: Path) -> None:
-    async with scene(tmp_path, ASKS, DONE) as here:
+    async with scenario(tmp_path, ASKS, DONE) as here:
         task_id = await here.agent.manager.start(TaskRequest("Sum it up", notebook=NotebookRef(path="a.ipynb")))
         question = await here.agent.asked(task_id, "followup")
         await until(lambda: here.carried or None)
@@ -117,7 +117,7 @@ async def test_it_is_written_when_the_agent_asks_something_and_again_when_that_w
 
 async def test_the_oldest_messages_are_left_out_where_all_would_be_too_large(tmp_path: Path) -> None:
     settings = CARRIES.model_copy(update={"embed_history_max_kilobytes": 2})
-    async with scene(tmp_path, RUNS, DONE, settings=settings) as here:
+    async with scenario(tmp_path, RUNS, DONE, settings=settings) as here:
         await here.ran("Say it. " + "Long words. " * 200)
         await until(lambda: here.carried or None)
         assert here.carried["left_out"] and here.said[-1] == ("agent", "All done")
@@ -127,7 +127,7 @@ async def test_the_oldest_messages_are_left_out_where_all_would_be_too_large(tmp
 
 
 async def test_it_is_nobodys_change_for_checkpoints(tmp_path: Path) -> None:
-    async with scene(tmp_path, RUNS, DONE) as here:
+    async with scenario(tmp_path, RUNS, DONE) as here:
         await here.ran("Run it")
         await until(lambda: here.carried or None)
         files = here.agent.manager.services.checkpoints

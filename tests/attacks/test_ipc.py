@@ -17,7 +17,7 @@ from hdsp_agent.ipc import IpcLimits
 from tests._helpers.long_tests import rounds
 from tests._helpers.parsed_json import ParsedJson
 from tests.attacks._helpers.mutations import mutated
-from tests.ipc._helpers.fake_agent import PlayedAgent, Wire, command_frame, serving, until
+from tests.ipc._helpers.fake_agent import FakeAgent, Wire, command_frame, serving, until
 
 FRAMES = rounds(3_000, 60_000)
 COMMANDS: list[tuple[str, object]] = [
@@ -31,7 +31,7 @@ COMMANDS: list[tuple[str, object]] = [
 ]  # fmt: skip
 
 
-class Light(PlayedAgent):
+class Light(FakeAgent):
     """Keeps nothing of what it is told, so that what is kept is the server's."""
 
     async def command(self, command: Any) -> Any:

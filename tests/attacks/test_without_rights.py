@@ -43,7 +43,7 @@ class Intruder:
 
 
 @dataclass(frozen=True)
-class Doors:
+class RunningServer:
     """The running server, seen from outside."""
 
     port: int
@@ -60,9 +60,9 @@ class Doors:
 
 
 @pytest.fixture
-def doors(services: Services, jp_serverapp: ServerApp, jp_http_port: int, http_server: object) -> Doors:
+def server(services: Services, jp_serverapp: ServerApp, jp_http_port: int, http_server: object) -> RunningServer:
     provider: Any = jp_serverapp.identity_provider
-    return Doors(
+    return RunningServer(
         jp_http_port,
         provider.token,
         f"username-127-0-0-1-{jp_http_port}",
@@ -70,9 +70,9 @@ def doors(services: Services, jp_serverapp: ServerApp, jp_http_port: int, http_s
     )
 
 
-def intruders(doors: Doors) -> list[Intruder]:
+def intruders(server: RunningServer) -> list[Intruder]:
     """All of them. ``token`` and ``cookie`` are the right ones, where they do not count or do not suffice."""
-    token, cookie = doors.token, doors.cookie()
+    token, cookie = server.token, server.cookie()
     json_body = {"Content-Type": "application/json"}
     return [
         Intruder("nothing", json_body),
@@ -83,18 +83,18 @@ def intruders(doors: Doors) -> list[Intruder]:
         Intruder("token without a scheme", {"Authorization": token}),
         Intruder("wrong token in the query", query="?token=wrong"),
         Intruder("token as a cookie", {"Cookie": f"token={token}; _xsrf={token}"}),
-        Intruder("token in other headers", {"X-Token": token, "X-Authorization": f"token {token}", "Referer": f"http://127.0.0.1:{doors.port}/?token={token}"}),
+        Intruder("token in other headers", {"X-Token": token, "X-Authorization": f"token {token}", "Referer": f"http://127.0.0.1:{server.port}/?token={token}"}),
         Intruder("token in a JSON body", json_body, body=b'{"token": "%s"}' % token.encode()),
         Intruder("token in another field of the query", query=f"?access_token={token}&_token={token}"),
-        Intruder("expired cookie", {"Cookie": doors.cookie(age_days=60)}),
-        Intruder("forged cookie", {"Cookie": doors.cookie(secret=b"guessed")}),
-        Intruder("unsigned cookie", {"Cookie": f'{doors.cookie_name}="eve"'}),
+        Intruder("expired cookie", {"Cookie": server.cookie(age_days=60)}),
+        Intruder("forged cookie", {"Cookie": server.cookie(secret=b"guessed")}),
+        Intruder("unsigned cookie", {"Cookie": f'{server.cookie_name}="eve"'}),
         Intruder("cookie without its XSRF token", {"Cookie": cookie, **json_body}, only=CHANGING),
         Intruder("cookie with a wrong XSRF token", {"Cookie": f"{cookie}; _xsrf={XSRF}", "X-XSRFToken": XSRF[::-1]}, only=CHANGING),
         Intruder("a form of another site", {"Cookie": cookie, "Origin": FOREIGN, "Content-Type": "text/plain"}, only=CHANGING),
         Intruder("a script of another site", {"Cookie": cookie, "Origin": FOREIGN, "Referer": f"{FOREIGN}/x"}),
         Intruder("a sandboxed frame", {"Cookie": cookie, "Origin": "null"}),
-        Intruder("a name that leads here", {"Authorization": f"token {token}", "Host": f"rebound.example:{doors.port}"}),
+        Intruder("a name that leads here", {"Authorization": f"token {token}", "Host": f"rebound.example:{server.port}"}),
         Intruder("an overridden method", {"X-HTTP-Method-Override": "GET", "X-Original-URL": "/api/status"}, query="?_method=GET"),
         Intruder("as if from inside", {"X-Forwarded-For": "127.0.0.1", "X-Forwarded-User": "root", "X-Real-IP": "127.0.0.1", "Forwarded": "for=127.0.0.1"}),
         Intruder("a large body", json_body, body=b'{"note": "' + b"a" * 20_000 + b'"}', only=CHANGING),
@@ -102,16 +102,21 @@ def intruders(doors: Doors) -> list[Intruder]:
     ]  # fmt: skip
 
 
-def leaks(answer: Answer, planted: Planted, doors: Doors, home: Path) -> list[str]:
+def leaks(answer: Answer, planted: Planted, server: RunningServer, home: Path) -> list[str]:
     """What of the server's is in an answer."""
     # Jupyter's own error pages give the token to whoever has a valid cookie; other sites cannot read them.
-    secrets = () if "<!DOCTYPE HTML>" in answer.text else (doors.token, str(home))
+    secrets = () if "<!DOCTYPE HTML>" in answer.text else (server.token, str(home))
     found = [word for word in (*planted.words, *secrets) if word in answer.text]
     return [*found, *(["cors"] if answer.header("Access-Control-Allow-Origin") in ("*", FOREIGN, "null") else [])]
 
 
 async def test_every_route_and_method_refuses_whoever_has_no_rights(
-    services: Services, doors: Doors, jp_serverapp: ServerApp, jp_base_url: str, jp_root_dir: Path, storage_dir: Path
+    services: Services,
+    server: RunningServer,
+    jp_serverapp: ServerApp,
+    jp_base_url: str,
+    jp_root_dir: Path,
+    storage_dir: Path,
 ) -> None:
     planted = await plant(services, jp_root_dir)
     before = snapshot(storage_dir, jp_root_dir)
@@ -121,15 +126,15 @@ async def test_every_route_and_method_refuses_whoever_has_no_rights(
     for route in routes_of(jp_serverapp):
         # A new variable part of a path wants a value in planted_data.py.
         path = route.path(planted.values)
-        for intruder in intruders(doors):
+        for intruder in intruders(server):
             for method in intruder.only:
                 answer = await request(
-                    doors.port, method, path + intruder.query, intruder.headers, _body(method, intruder)
+                    server.port, method, path + intruder.query, intruder.headers, _body(method, intruder)
                 )
                 statuses[answer.status] += 1
-                if answer.status not in allowed(route, method) or leaks(answer, planted, doors, storage_dir):
+                if answer.status not in allowed(route, method) or leaks(answer, planted, server, storage_dir):
                     wrong.append(
-                        f"{intruder.name}: {method} {path}: {answer.status} {leaks(answer, planted, doors, storage_dir)}"
+                        f"{intruder.name}: {method} {path}: {answer.status} {leaks(answer, planted, server, storage_dir)}"
                     )
     assert wrong == []
     assert sum(statuses.values()) >= 2_000, statuses
@@ -148,22 +153,22 @@ def _body(method: str, intruder: Intruder) -> bytes:
 
 
 async def test_with_rights_the_same_requests_are_let_in(
-    services: Services, doors: Doors, jp_root_dir: Path, jp_base_url: str
+    services: Services, server: RunningServer, jp_root_dir: Path, jp_base_url: str
 ) -> None:
     """Else the refusals above would show nothing."""
     planted = await plant(services, jp_root_dir)
     path = f"{jp_base_url}hdsp-agent/api/history/{planted.task}"
-    own = {"Authorization": f"token {doors.token}"}
-    assert planted.words[0] in (await request(doors.port, "GET", path, own)).text
-    assert planted.words[0] in (await request(doors.port, "GET", f"{path}?token={doors.token}")).text
+    own = {"Authorization": f"token {server.token}"}
+    assert planted.words[0] in (await request(server.port, "GET", path, own)).text
+    assert planted.words[0] in (await request(server.port, "GET", f"{path}?token={server.token}")).text
     # Cookies of our own page, with their XSRF token.
     cookies = {
-        "Cookie": f"{doors.cookie()}; _xsrf={XSRF}",
+        "Cookie": f"{server.cookie()}; _xsrf={XSRF}",
         "X-XSRFToken": XSRF,
-        "Origin": f"http://127.0.0.1:{doors.port}",
+        "Origin": f"http://127.0.0.1:{server.port}",
     }
-    assert planted.words[0] in (await request(doors.port, "GET", path, cookies)).text
-    renamed = await request(doors.port, "PATCH", path, cookies, b'{"title": "Better"}')
+    assert planted.words[0] in (await request(server.port, "GET", path, cookies)).text
+    renamed = await request(server.port, "PATCH", path, cookies, b'{"title": "Better"}')
     assert (renamed.status, "Better" in renamed.text) == (200, True)
 
 
@@ -200,17 +205,17 @@ TRICKS: list[Callable[[str], str]] = [
 
 
 async def test_no_trick_with_a_path_finds_a_way_round(
-    services: Services, doors: Doors, jp_serverapp: ServerApp, jp_root_dir: Path, storage_dir: Path
+    services: Services, server: RunningServer, jp_serverapp: ServerApp, jp_root_dir: Path, storage_dir: Path
 ) -> None:
     planted = await plant(services, jp_root_dir)
     before = snapshot(storage_dir, jp_root_dir)
     wrong: list[str] = []
     sent = 0
     for target, method in _tricks(jp_serverapp, planted):
-        answer = await request(doors.port, method, target, {"Content-Type": "application/json"}, _trick_body(method))
+        answer = await request(server.port, method, target, {"Content-Type": "application/json"}, _trick_body(method))
         sent += 1
         redirected = answer.status in (301, 302) and not answer.body and answer.header("X-Injected") is None
-        if not (redirected or answer.status in (*REFUSED, 400)) or leaks(answer, planted, doors, storage_dir):
+        if not (redirected or answer.status in (*REFUSED, 400)) or leaks(answer, planted, server, storage_dir):
             wrong.append(f"{method} {target}: {answer.text[:300]}")
     assert wrong == []
     assert sent >= 2_000
@@ -233,20 +238,20 @@ ODD_METHODS = ("OPTIONS", "TRACE", "CONNECT", "PROPFIND", "get", "PoSt", "X" * 2
 
 
 async def test_odd_methods_do_nothing_and_say_nothing(
-    services: Services, doors: Doors, jp_serverapp: ServerApp, jp_root_dir: Path, storage_dir: Path
+    services: Services, server: RunningServer, jp_serverapp: ServerApp, jp_root_dir: Path, storage_dir: Path
 ) -> None:
     planted = await plant(services, jp_root_dir)
     before = snapshot(storage_dir, jp_root_dir)
     for route in routes_of(jp_serverapp):
         for method in ODD_METHODS:
             answer = await request(
-                doors.port, method, route.path(planted.values), {"Origin": FOREIGN, "Cookie": doors.cookie()}
+                server.port, method, route.path(planted.values), {"Origin": FOREIGN, "Cookie": server.cookie()}
             )
             # OPTIONS is how a browser asks what it may; it is answered without a body, and without what would let it.
             more = (200, 204) if method == "OPTIONS" else (0, 400)
             assert answer.status in (*REFUSED, *more), (method, answer.status)
             assert not (answer.status in (200, 204) and answer.body), answer.text
-            assert leaks(answer, planted, doors, storage_dir) == [], (method, answer.text)
+            assert leaks(answer, planted, server, storage_dir) == [], (method, answer.text)
     assert snapshot(storage_dir, jp_root_dir) == before
 
 
@@ -259,7 +264,7 @@ UPGRADE = {
 
 
 async def test_no_socket_is_opened_without_rights(
-    services: Services, doors: Doors, jp_base_url: str, jp_root_dir: Path
+    services: Services, server: RunningServer, jp_base_url: str, jp_root_dir: Path
 ) -> None:
     """Nor is anything begun for the person whose browser was tricked into asking."""
     await plant(services, jp_root_dir)
@@ -270,13 +275,13 @@ async def test_no_socket_is_opened_without_rights(
 
     services.channels.on_arrival(arrival)
     path = f"{jp_base_url}hdsp-agent/comm"
-    protocols = ("token", "v1.token.websocket.jupyter.org", f"v1.token.websocket.jupyter.org.{doors.token[:-1]}")
+    protocols = ("token", "v1.token.websocket.jupyter.org", f"v1.token.websocket.jupyter.org.{server.token[:-1]}")
     subprotocols = [Intruder(name, {"Sec-WebSocket-Protocol": name}) for name in protocols]
-    for intruder in (*intruders(doors), *subprotocols):
+    for intruder in (*intruders(server), *subprotocols):
         if "GET" not in intruder.only:
             continue
         for headers in (UPGRADE, {**UPGRADE, "Origin": FOREIGN}, {**UPGRADE, "Sec-WebSocket-Version": "99"}):
-            answer = await request(doors.port, "GET", path + intruder.query, {**headers, **intruder.headers})
+            answer = await request(server.port, "GET", path + intruder.query, {**headers, **intruder.headers})
             assert answer.status in (401, 403, 404), (intruder.name, answer.text[:300])
     # With a login cookie another site's page gets no socket either, nor does a page of ours that asks for none.
     for headers in (
@@ -285,9 +290,9 @@ async def test_no_socket_is_opened_without_rights(
         {"Origin": FOREIGN},
         {},
     ):
-        answer = await request(doors.port, "GET", path, {**headers, "Cookie": doors.cookie()})
+        answer = await request(server.port, "GET", path, {**headers, "Cookie": server.cookie()})
         assert answer.status in (400, 403), answer.text[:300]
     assert arrived == []
-    own = {**UPGRADE, "Origin": f"http://127.0.0.1:{doors.port}", "Cookie": doors.cookie()}
-    assert (await request(doors.port, "GET", path, own)).status == 101
+    own = {**UPGRADE, "Origin": f"http://127.0.0.1:{server.port}", "Cookie": server.cookie()}
+    assert (await request(server.port, "GET", path, own)).status == 101
     assert len(arrived) == 1

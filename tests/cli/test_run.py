@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from .._helpers.stored_tasks import kept_ids
+from .._helpers.stored_tasks import stored_ids
 from ._helpers.homes import PROGRAM, Home, Ran
 
 Turn = Sequence[Mapping[str, object]]
@@ -160,7 +160,7 @@ def test_bad_arguments_begin_nothing(place: Place, arguments: tuple[str, ...]) -
     ran = place.run(*arguments)
     assert (ran.code, ran.out) == (2, "")
     assert len(ran.err.splitlines()) == 1
-    assert not kept_ids(place.home.path, "running")
+    assert not stored_ids(place.home.path, "running")
 
 
 def test_an_operator_who_wants_everything_asked_about_is_heeded(place: Place) -> None:

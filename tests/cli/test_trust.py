@@ -22,7 +22,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @dataclass
-class Said:
+class ProgramResult:
     """What the program said, and its exit code."""
 
     code: int
@@ -31,26 +31,28 @@ class Said:
 
 
 @pytest.fixture
-def trust(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Said]:
+def trust(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., ProgramResult]:
     """Runs the command on a storage folder of the test's own."""
 
-    def run(*arguments: str) -> Said:
+    def run(*arguments: str) -> ProgramResult:
         try:
             code = main(["--home", str(tmp_path / "home"), "trust", *arguments])
         except SystemExit as ended:
             code = ended.code if isinstance(ended.code, int) else 1
-        return Said(code, *capsys.readouterr())
+        return ProgramResult(code, *capsys.readouterr())
 
     return run
 
 
-def told(said: Said) -> dict[str, object]:
+def told(said: ProgramResult) -> dict[str, object]:
     assert said.code == 0, said.err
     found: dict[str, object] = json.loads(said.out)
     return found
 
 
-def test_a_folder_is_trusted_and_that_is_taken_back(trust: Callable[..., Said], folder: Path, tmp_path: Path) -> None:
+def test_a_folder_is_trusted_and_that_is_taken_back(
+    trust: Callable[..., ProgramResult], folder: Path, tmp_path: Path
+) -> None:
     inner = str(folder / "inner")
     assert told(trust("--json", "--show", str(folder)))["verdict"] == "undecided"
     assert not (tmp_path / "home" / "trusted-folders.json").exists()
@@ -64,7 +66,7 @@ def test_a_folder_is_trusted_and_that_is_taken_back(trust: Callable[..., Said], 
 
 
 def test_decisions_are_listed_and_said_in_words(
-    trust: Callable[..., Said], folder: Path, monkeypatch: pytest.MonkeyPatch
+    trust: Callable[..., ProgramResult], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert "no folder" in trust().err
     monkeypatch.chdir(folder)
@@ -82,7 +84,7 @@ def test_decisions_are_listed_and_said_in_words(
 
 @pytest.mark.parametrize("arguments", [("nowhere-at-all",), ("--revoke",), ("--revoke", "--forget", ".")])
 def test_what_makes_no_sense_changes_nothing(
-    arguments: tuple[str, ...], trust: Callable[..., Said], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    arguments: tuple[str, ...], trust: Callable[..., ProgramResult], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert trust(*arguments).code == 2

@@ -35,7 +35,7 @@ def read_output(body: Body) -> Sequence[Part]:
     return call("read_command_output", {"artifact_id": found[0]})
 
 
-SCENES: dict[str, list[Any]] = {
+SCENARIOS: dict[str, list[Any]] = {
     "approval": [call("execute_command", {"command": "echo approval >> approval.txt"}), DONE],
     "tool": [call("execute_command", {"command": TICKING.format("tool")}), DONE],
     "background": [
@@ -54,7 +54,7 @@ SCENES: dict[str, list[Any]] = {
         DONE,
     ],
     "completed": [DONE],
-    "parent": [call("new_task", {"mode": "code", "message": "Play scene child"}), DONE],
+    "parent": [call("new_task", {"mode": "code", "message": "Play scenario child"}), DONE],
     "child": [[{"content": "The child works. "}, silence], call("attempt_completion", {"result": "It is 42"})],
     "text": [[*({"content": word} for word in WORDS), silence], DONE],
 }  # fmt: skip
@@ -63,7 +63,7 @@ SCENES: dict[str, list[Any]] = {
 @asynccontextmanager
 async def server_and_model(folder: Path) -> AsyncIterator[tuple[JupyterProcess, Model]]:
     server = JupyterProcess(folder)
-    async with model_of(SCENES) as model:
+    async with model_of(SCENARIOS) as model:
         try:
             await server.start()
             profile = {"apiProvider": "lmstudio", "lmStudioModelId": "m", "lmStudioBaseUrl": model.url}
@@ -102,11 +102,11 @@ async def reply(page: Panel, ts: int, response: str = "yesButtonClicked", **fiel
 async def begin_all(server: JupyterProcess, model: Model, page: Panel) -> dict[str, str]:
     """Bring one task into each of the moments; the last one stays on screen."""
     tasks: dict[str, str] = {}
-    for scene in (scene for scene in SCENES if scene != "child"):
-        ack = await page.ask("newTask", request_id=f"begin-{scene}", text=f"Play scene {scene}")
+    for scenario in (scenario for scenario in SCENARIOS if scenario != "child"):
+        ack = await page.ask("newTask", request_id=f"begin-{scenario}", text=f"Play scenario {scenario}")
         assert ack["ok"], ack
-        tasks[scene] = ack["result"]
-        await MOMENTS[scene](server, model, page)
+        tasks[scenario] = ack["result"]
+        await MOMENTS[scenario](server, model, page)
     return tasks
 
 
@@ -188,9 +188,9 @@ async def go_on(page: Panel, task: str) -> None:
     await finish(page)
 
 
-def told(model: Model, scene: str, role: str) -> list[str]:
+def told(model: Model, scenario: str, role: str) -> list[str]:
     """What the model was last sent in this role."""
-    return [json.dumps(message["content"]) for message in model.heard[scene]["messages"] if message["role"] == role]
+    return [json.dumps(message["content"]) for message in model.heard[scenario]["messages"] if message["role"] == role]
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=["killed", "stopped"])
@@ -213,7 +213,7 @@ async def test_a_server_that_ends_in_the_middle_of_everything_goes_on_with_all_o
         assert lines(server.root, "approval.txt") == ["approval"]
         assert lines(server.root, "tool.txt") == ["tool"]
         assert lines(server.root, "background.txt") == ["background"]
-        assert {scene: len(turns) for scene, turns in SCENES.items()} == dict(model.asked)
+        assert {scenario: len(turns) for scenario, turns in SCENARIOS.items()} == dict(model.asked)
 
 
 async def the_screen_is_as_it_was(page: Panel, task: str, before: dict[int, dict[str, object]]) -> None:
@@ -230,10 +230,10 @@ async def the_screen_is_as_it_was(page: Panel, task: str, before: dict[int, dict
 
 async def nothing_begins_twice(server: JupyterProcess, page: Panel, tasks: dict[str, str]) -> None:
     """The page sends again what it got no answer to; a server that knows nothing of the first time begins nothing new."""
-    again = await page.ask("newTask", request_id="begin-approval", text="Play scene approval")
+    again = await page.ask("newTask", request_id="begin-approval", text="Play scenario approval")
     assert again["result"] == tasks["approval"] == shown_task(page)
     history = await server.call("GET", "history?limit=100")
-    assert len(history["taskHistory"]) == len(SCENES)
+    assert len(history["taskHistory"]) == len(SCENARIOS)
 
 
 async def all_go_on(server: JupyterProcess, model: Model, page: Panel, tasks: dict[str, str]) -> None:

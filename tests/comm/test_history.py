@@ -23,7 +23,7 @@ from tests._helpers.jupyter_fetch import Fetch
 from tests.comm._helpers.stored_tasks import begin, eventually, keep
 from tests.comm.conftest import Connect, messages
 
-from .._helpers.stored_tasks import is_worked_on, kept_ids, kept_state, remove_history, remove_task
+from .._helpers.stored_tasks import is_worked_on, remove_history, remove_task, stored_ids, stored_state
 
 ME = server_owner()
 ROOT = Path(__file__).parents[2]
@@ -192,7 +192,7 @@ async def test_a_new_title_reaches_folder_index_and_all_tabs(
         await panel.until(lambda: messages(panel, "taskHistoryItemUpdated"))
         item = messages(panel, "taskHistoryItemUpdated")[-1]["taskHistoryItem"]
         assert isinstance(item, dict) and item["title"] == "A better name"
-        kept = kept_state(storage_dir, task)["history_item"]
+        kept = stored_state(storage_dir, task)["history_item"]
         assert isinstance(kept, dict) and kept["title"] == "A better name"
         assert (await listed(jp_fetch, query="better"))["total"] == 1
         await services.history.change(ME, task, ItemChange(title=""))
@@ -211,7 +211,7 @@ async def test_deleting_takes_the_subtasks_along_and_tells_all_tabs(
         ack = await one.ask("deleteTaskWithId", taskId=parent)
         assert sorted(ack["result"]) == sorted([parent, child, grandchild])
         await two.until(lambda: messages(two, "taskHistoryItemsRemoved"))
-        assert kept_ids(storage_dir, "completed") == [other]
+        assert stored_ids(storage_dir, "completed") == [other]
         assert texts(await listed(jp_fetch), "taskHistory") == ["other"]
         assert (await one.ask("deleteTaskWithId", taskId=parent))["error"]["code"] == "unknown_task"
 

@@ -34,13 +34,13 @@ ME = server_owner()
 
 
 @asynccontextmanager
-async def model_that_asks(services: Services, scene: str) -> AsyncIterator[Model]:
+async def model_that_asks(services: Services, scenario: str) -> AsyncIterator[Model]:
     """The model all tasks use: it asks whether something is good, and is done when it hears."""
     turns = [
         call("ask_followup_question", {"question": "Good?", "follow_up": [{"text": "Yes"}]}),
         call("attempt_completion", {"result": "I see."}),
     ]
-    async with model_of({scene: turns}) as model:
+    async with model_of({scenario: turns}) as model:
         book = services.config.profiles
         profile = {"apiProvider": "lmstudio", "lmStudioModelId": "m", "lmStudioBaseUrl": model.url}
         await book.update(book.current.id, profile)
@@ -128,7 +128,7 @@ async def test_a_change_that_was_taken_back_is_told_to_the_task_that_made_it(
     services: Services, connect: Connect, tmp_path: Path
 ) -> None:
     async with model_that_asks(services, "review") as model, connect() as panel:
-        task = (await panel.ask("newTask", text="scene review"))["result"]
+        task = (await panel.ask("newTask", text="scenario review"))["result"]
         ts = await question(panel, "followup")
         review = {"path": "work.ipynb", "cellId": "abc", "taskId": task}
         assert (await panel.ask("cellReview", accepted=True, **review | {"cellId": "kept"}))["ok"]
@@ -149,7 +149,7 @@ async def test_a_change_that_was_taken_back_is_told_to_the_task_that_made_it(
 async def test_the_task_of_another_person_is_told_nothing(services: Services, connect: Connect) -> None:
     async with model_that_asks(services, "theirs"), connect() as panel:
         manager = await services.agent.manager()
-        theirs = await manager.start(TaskRequest("scene theirs", owner="somebody else"))
+        theirs = await manager.start(TaskRequest("scenario theirs", owner="somebody else"))
         await until(lambda: manager.get(theirs).state.status == "interactive")
         review = {"path": "work.ipynb", "cellId": "abc", "taskId": theirs}
         answer = await panel.ask("cellReview", accepted=False, **review)

@@ -16,7 +16,7 @@ from tests.notebooks._helpers.pages import code, notebook, text
 
 PATH = "shared.ipynb"
 LOOP = "import time\nfor i in range(20):\n    print(i)\n    time.sleep(0.05)"
-SCENES: dict[str, list[Any]] = {
+SCENARIOS: dict[str, list[Any]] = {
     "work": [
         call("edit_cells", {"path": PATH, "operations": [{"op": "edit", "cell": "one", "old": "pass", "new": LOOP}]}),
         call("run_cells", {"path": PATH, "cells": "all"}),
@@ -34,7 +34,7 @@ async def test_a_person_in_the_room_sees_the_agent_edit_and_run_their_notebook(
     server = JupyterProcess(tmp_path, config=collaboration_config(tmp_path), environment=environment)
     file = server.root / PATH
     file.write_text(json.dumps(notebook(code("one", "pass"), text("two", "# mine"))), "utf-8")
-    async with model_of(SCENES) as model:
+    async with model_of(SCENARIOS) as model:
         try:
             await server.start()
             profile = {"apiProvider": "lmstudio", "lmStudioModelId": "m", "lmStudioBaseUrl": model.url}
@@ -47,7 +47,7 @@ async def test_a_person_in_the_room_sees_the_agent_edit_and_run_their_notebook(
                 seen: list[str] = []
                 # As the notebook would draw it after each change.
                 person.notebook.observe(lambda target, _: seen.extend(output["text"] for output in person.outputs(0)))
-                answer = await page.ask("newTask", text="Play scene work")
+                answer = await page.ask("newTask", text="Play scenario work")
                 assert answer["ok"], answer
                 person.type_at_end(1, " and typed on")
                 await page.until(lambda: said(page, "completion_result"), seconds=60)

@@ -19,16 +19,16 @@ from hdsp_agent.ipc._socket_files import this_host
 from hdsp_agent.ipc._unix import LONGEST_PATH
 
 from .._helpers.timing import until
-from ._helpers.fake_agent import PlayedAgent, Wire, serving
+from ._helpers.fake_agent import FakeAgent, Wire, serving
 
 SERVE = """
 import asyncio, sys
 from pathlib import Path
 from hdsp_agent.ipc import IpcServer
-from tests.ipc._helpers.fake_agent import PlayedAgent
+from tests.ipc._helpers.fake_agent import FakeAgent
 
 async def main():
-    async with IpcServer(PlayedAgent(), Path(sys.argv[1])) as server:
+    async with IpcServer(FakeAgent(), Path(sys.argv[1])) as server:
         print(server.address, flush=True)
         await asyncio.sleep(60)
 
@@ -78,7 +78,7 @@ async def test_what_is_no_folder_of_ones_own_is_refused(kind: str, tmp_path: Pat
     else:
         (tmp_path / "ipc").touch()
     with pytest.raises(StorageUnavailable, match="for the sockets"):
-        await IpcServer(PlayedAgent(), tmp_path / "ipc").start()
+        await IpcServer(FakeAgent(), tmp_path / "ipc").start()
 
 
 async def test_a_socket_goes_with_its_server(tmp_path: Path) -> None:

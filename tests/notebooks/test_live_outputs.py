@@ -27,7 +27,7 @@ from hdsp_agent.notebooks.documents.contents import ContentsNotebooks
 from hdsp_agent.notebooks.kernels import CellRunSpec, Run
 
 from ._helpers.pages import Page, Tabs, code, notebook
-from .kernels._helpers.executors import Bench, bench, until
+from .kernels._helpers.executors import HeadlessExecutor, headless_executor, until
 
 # The Bash kernel's own description has a key that traitlets warns about.
 pytestmark = pytest.mark.filterwarnings("ignore:Passing unrecognized arguments:DeprecationWarning")
@@ -37,10 +37,10 @@ COUNTS = "import time\nfor i in range(30):\n    print(i)\n    time.sleep(0.02)"
 WAITS = "print('begun')\nimport time\ntime.sleep(60)"
 
 
-class Theatre:
-    """A stage with everything behind and before it."""
+class LiveNotebook:
+    """A notebook with its kernel, its live outputs and the page that shows them."""
 
-    def __init__(self, folder: Path, manager: FileContentsManager, kernels: Bench) -> None:
+    def __init__(self, folder: Path, manager: FileContentsManager, kernels: HeadlessExecutor) -> None:
         self.file = folder / PATH
         self.tabs = Tabs()
         self.access = NotebookAccess(ContentsNotebooks(manager), self.tabs)
@@ -73,9 +73,9 @@ class Theatre:
 
 
 @asynccontextmanager
-async def theatre(folder: Path, manager: FileContentsManager, *codes: str) -> AsyncIterator[Theatre]:
-    async with bench(folder) as kernels:
-        one = Theatre(folder, manager, kernels)
+async def live_notebook(folder: Path, manager: FileContentsManager, *codes: str) -> AsyncIterator[LiveNotebook]:
+    async with headless_executor(folder) as kernels:
+        one = LiveNotebook(folder, manager, kernels)
         one.write(*codes)
         try:
             yield one
@@ -95,7 +95,7 @@ def chains(shown: list[ChangeOutputsMessage]) -> bool:
 
 async def test_a_page_sees_a_run_from_its_beginning_to_its_end(folder: Path, manager: FileContentsManager) -> None:
     last = "print('x')\n1/0"
-    async with theatre(folder, manager, COUNTS, last) as show:
+    async with live_notebook(folder, manager, COUNTS, last) as show:
         page = show.look()
         run = await show.start(COUNTS, last)
         await show.finish(run)
@@ -114,14 +114,14 @@ async def test_whoever_waits_for_a_run_does_not_wait_for_the_next_frame(
     folder: Path, manager: FileContentsManager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_live_outputs, "_FRAME_SECONDS", 3600.0)
-    async with theatre(folder, manager, "1 + 1") as show:
+    async with live_notebook(folder, manager, "1 + 1") as show:
         page = show.look()
         await show.finish(await show.start("1 + 1"))
         assert page.shown[-1].state == "ok" and show.kept()[0]["data"] == {"text/plain": "2"}
 
 
 async def test_a_page_that_comes_in_the_middle_is_shown_everything(folder: Path, manager: FileContentsManager) -> None:
-    async with theatre(folder, manager, COUNTS) as show:
+    async with live_notebook(folder, manager, COUNTS) as show:
         run = await show.start(COUNTS)
         await until(lambda: "7" in str(run.cells[0].outputs.outputs))
         show.work.clear()
@@ -135,7 +135,7 @@ async def test_a_page_that_comes_in_the_middle_is_shown_everything(folder: Path,
 async def test_a_page_that_closes_in_the_middle_leaves_the_rest_to_the_file(
     folder: Path, manager: FileContentsManager
 ) -> None:
-    async with theatre(folder, manager, COUNTS) as show:
+    async with live_notebook(folder, manager, COUNTS) as show:
         page = show.look()
         run = await show.start(COUNTS)
         await until(lambda: len(page.shown) > 2)
@@ -150,7 +150,7 @@ async def test_a_page_that_closes_in_the_middle_leaves_the_rest_to_the_file(
 async def test_what_ended_long_ago_is_not_shown_to_a_page_that_comes_now(
     folder: Path, manager: FileContentsManager
 ) -> None:
-    async with theatre(folder, manager, "print(1)") as show:
+    async with live_notebook(folder, manager, "print(1)") as show:
         run = await show.start("print(1)")
         await show.finish(run)
         await show.access.document(PATH).apply([ClearOutputs(cell_id=run.cells[0].cell_id or "")])
@@ -162,7 +162,7 @@ async def test_what_ended_long_ago_is_not_shown_to_a_page_that_comes_now(
 async def test_a_cell_deleted_while_it_runs_takes_only_its_own_outputs_with_it(
     folder: Path, manager: FileContentsManager
 ) -> None:
-    async with theatre(folder, manager, COUNTS, "print('second')") as show:
+    async with live_notebook(folder, manager, COUNTS, "print('second')") as show:
         run = await show.start(COUNTS, "print('second')")
         await until(lambda: run.cells[0].state == "running")
         await show.access.document(PATH).apply([DeleteCell(cell_id=run.cells[0].cell_id or "")])
@@ -176,7 +176,7 @@ async def test_a_hundred_megabytes_of_prints_hurt_neither_page_nor_file(
     folder: Path, manager: FileContentsManager
 ) -> None:
     flood = "for i in range(1000):\n    print('x' * 100_000)\nprint('the end')"
-    async with theatre(folder, manager, flood) as show:
+    async with live_notebook(folder, manager, flood) as show:
         page = show.look()
         run = await show.start(flood)
         await show.finish(run)
@@ -187,7 +187,7 @@ async def test_a_hundred_megabytes_of_prints_hurt_neither_page_nor_file(
 
 async def test_a_run_of_many_cells_saves_now_and_then(folder: Path, manager: FileContentsManager) -> None:
     codes = [f"print({number})" for number in range(50)]
-    async with theatre(folder, manager, *codes) as show:
+    async with live_notebook(folder, manager, *codes) as show:
         show.look()
         run = await show.start(*codes)
         await show.finish(run)
@@ -196,7 +196,7 @@ async def test_a_run_of_many_cells_saves_now_and_then(folder: Path, manager: Fil
 
 
 async def test_closing_keeps_what_a_cell_has_printed_so_far(folder: Path, manager: FileContentsManager) -> None:
-    async with theatre(folder, manager, WAITS) as show:
+    async with live_notebook(folder, manager, WAITS) as show:
         run = await show.start(WAITS)
         await until(lambda: run.cells[0].outputs.outputs)
         await show.live_outputs.close()
@@ -207,7 +207,7 @@ async def test_closing_keeps_what_a_cell_has_printed_so_far(folder: Path, manage
 async def test_closing_while_outputs_are_put_into_the_notebook_loses_none(
     folder: Path, manager: FileContentsManager
 ) -> None:
-    async with theatre(folder, manager, "print('kept')") as show:
+    async with live_notebook(folder, manager, "print('kept')") as show:
         page = show.look()
         asked = asyncio.Event()
         apply = show.tabs.apply
@@ -227,7 +227,7 @@ async def test_closing_while_outputs_are_put_into_the_notebook_loses_none(
 
 
 async def test_a_run_goes_on_in_a_notebook_that_was_renamed(folder: Path, manager: FileContentsManager) -> None:
-    async with theatre(folder, manager, COUNTS) as show:
+    async with live_notebook(folder, manager, COUNTS) as show:
         page = show.look()
         run = await show.start(COUNTS)
         await until(lambda: page.shown)
@@ -241,7 +241,7 @@ async def test_a_run_goes_on_in_a_notebook_that_was_renamed(folder: Path, manage
 
 
 async def test_marks_go_along_with_a_renamed_folder(folder: Path, manager: FileContentsManager) -> None:
-    async with theatre(folder, manager, "import time; time.sleep(30)") as show:
+    async with live_notebook(folder, manager, "import time; time.sleep(30)") as show:
         run = await show.start("import time; time.sleep(30)")
         while not show.work:
             await run.wait(0.01)
@@ -256,7 +256,7 @@ async def test_marks_go_along_with_a_renamed_folder(folder: Path, manager: FileC
 async def test_outputs_that_cannot_be_kept_are_told_of_and_nobody_waits_for_ever(
     folder: Path, manager: FileContentsManager
 ) -> None:
-    async with theatre(folder, manager, "print(1)") as show:
+    async with live_notebook(folder, manager, "print(1)") as show:
         show.look()
 
         async def refuses(tab: TabView, message: ApplyNotebookOperationsMessage) -> NotebookOperationsResultRequest:
@@ -283,7 +283,7 @@ UPDATES = "from IPython.display import update_display\nupdate_display('two', dis
 async def test_what_an_earlier_run_of_a_cell_still_shows_leaves_the_newer_outputs_alone(
     folder: Path, manager: FileContentsManager
 ) -> None:
-    async with theatre(folder, manager, SHOWS, UPDATES) as show:
+    async with live_notebook(folder, manager, SHOWS, UPDATES) as show:
         page = show.look()
         await show.finish(await show.start(SHOWS))
         assert "one" in str(page.cells[0]["outputs"])
@@ -298,7 +298,7 @@ async def test_a_run_of_long_ago_that_shows_something_brings_none_of_its_outputs
     folder: Path, manager: FileContentsManager
 ) -> None:
     codes = [SHOWS, "print('second')", "pass"]
-    async with theatre(folder, manager, *codes) as show:
+    async with live_notebook(folder, manager, *codes) as show:
         await show.finish(await show.start(*codes))
         await show.access.document(PATH).apply([ClearOutputs(cell_id=CellId("c1"))])
         executor = show.kernels.executor
@@ -313,7 +313,7 @@ async def test_a_run_of_long_ago_that_shows_something_brings_none_of_its_outputs
 async def test_a_cell_that_was_not_run_because_one_before_it_failed_keeps_its_outputs(
     folder: Path, manager: FileContentsManager
 ) -> None:
-    async with theatre(folder, manager, "1/0", "print('old')") as show:
+    async with live_notebook(folder, manager, "1/0", "print('old')") as show:
         page = show.look()
         await show.finish(await show.start("pass", "print('old')"))
         assert "old" in str(page.cells[1]["outputs"])
@@ -326,7 +326,7 @@ async def test_a_cell_that_was_not_run_because_one_before_it_failed_keeps_its_ou
 async def test_outputs_that_a_tab_kept_out_are_put_in_when_it_is_there_again(
     folder: Path, manager: FileContentsManager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with theatre(folder, manager, "print(1)") as show:
+    async with live_notebook(folder, manager, "print(1)") as show:
         page = show.look()
 
         async def refuses(tab: TabView, message: ApplyNotebookOperationsMessage) -> NotebookOperationsResultRequest:

@@ -18,7 +18,7 @@ from hdsp_agent.notebooks import (
 
 
 class Seen(PersonRunLog):
-    """A witness with what it told."""
+    """A log of a person's runs, with what it reported."""
 
     def __init__(self) -> None:
         self.told: list[str] = []

@@ -30,7 +30,7 @@ from .._helpers.timing import until
 from ._helpers.store_contract import StoreContract, asked, said
 
 ROOT = Path(__file__).parents[2]
-unix = pytest.mark.skipif(not hasattr(os, "fork"), reason="The scenes fork")
+unix = pytest.mark.skipif(not hasattr(os, "fork"), reason="The scenarios fork")
 
 
 @contextmanager
@@ -45,7 +45,7 @@ def bytes_read() -> int:
     return int(dict(line.split(": ") for line in Path("/proc/self/io").read_text("ascii").splitlines())["rchar"])
 
 
-def scene(name: str, *arguments: object) -> dict[str, object]:
+def scenario(name: str, *arguments: object) -> dict[str, object]:
     done = subprocess.run(
         [sys.executable, "-m", "tests.persistence._helpers.sqlite_processes", name, *map(str, arguments)],
         cwd=ROOT, capture_output=True, text=True, timeout=280, check=False,
@@ -445,7 +445,7 @@ def quick_folder(tmp_path: Path) -> Iterator[Path]:
 
 @unix
 def test_nothing_acknowledged_is_lost_by_kills_of_a_busy_task(quick_folder: Path) -> None:
-    report = scene("kill", quick_folder, 60, 1)
+    report = scenario("kill", quick_folder, 60, 1)
     assert report["wrong"] == []
     assert int(str(report["started"])) > 30
     assert int(str(report["messages"])) > 60
@@ -453,13 +453,13 @@ def test_nothing_acknowledged_is_lost_by_kills_of_a_busy_task(quick_folder: Path
 
 @unix
 def test_nothing_acknowledged_is_lost_by_kills_on_a_real_disk(tmp_path: Path) -> None:
-    assert scene("kill", tmp_path, 15, 2)["wrong"] == []
+    assert scenario("kill", tmp_path, 15, 2)["wrong"] == []
 
 
 @unix
 @pytest.mark.parametrize(("processes", "rounds"), [(2, 25), (6, 12)])
 def test_racing_processes_never_own_one_task_together(quick_folder: Path, processes: int, rounds: int) -> None:
-    report = scene("race", quick_folder / "home", processes, rounds)
+    report = scenario("race", quick_folder / "home", processes, rounds)
     assert report["wrong"] == []
     assert int(str(report["held"])) > rounds
     assert int(str(report["died"])) > 3
@@ -468,7 +468,7 @@ def test_racing_processes_never_own_one_task_together(quick_folder: Path, proces
 
 @unix
 def test_a_task_pauses_while_the_disk_is_full_and_goes_on_afterwards(tmp_path: Path) -> None:
-    report = scene("full", tmp_path)
+    report = scenario("full", tmp_path)
     assert report["refusal"] and report["paused"] is True
     assert report["paused after"] is False
     assert report["all there"] is True

@@ -53,7 +53,7 @@ asyncio.run(main(Path(sys.argv[1])))
 _NAMES = ("plain", "deaf", "stray", "left")
 
 
-@pytest.mark.parametrize("watcher_dies", [False, True], ids=["killed", "its guardian was killed before"])
+@pytest.mark.parametrize("watcher_dies", [False, True], ids=["killed", "its reaper was killed before"])
 async def test_all_that_runs_ends_with_the_process_that_began_it(tmp_path: Path, watcher_dies: bool) -> None:
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-c", _PROGRAM, str(tmp_path), *(["x"] if watcher_dies else []), stdout=asyncio.subprocess.PIPE
@@ -76,12 +76,12 @@ async def test_all_that_runs_ends_with_the_process_that_began_it(tmp_path: Path,
 
 
 async def test_what_it_does_not_watch_any_more_is_left_alone() -> None:
-    guardian = ProcessReaper()
+    reaper = ProcessReaper()
     other = await asyncio.create_subprocess_exec("sleep", "600", start_new_session=True)
     try:
         # A number that was a command's once and is another's now.
-        await asyncio.to_thread(guardian.watch, "mark-of-a-command", other.pid)
-        await asyncio.to_thread(guardian.close)
+        await asyncio.to_thread(reaper.watch, "mark-of-a-command", other.pid)
+        await asyncio.to_thread(reaper.close)
         assert alive(other.pid)
     finally:
         other.kill()

@@ -1,4 +1,4 @@
-"""An agent in a process of its own, to be killed. Run as ``python -m tests.agent._helpers.killed_agent HOME SCENE``.
+"""An agent in a process of its own, to be killed. Run as ``python -m tests.agent._helpers.killed_agent HOME SCENARIO``.
 
 It prints the task's id, and then a line when the moment has come.
 """
@@ -17,7 +17,7 @@ from .scripted_agent import Agent, running_agent, until
 
 AUTO = GlobalSettings(auto_approval_enabled=True, always_allow_write=True, always_allow_subtasks=True)
 ASKING = GlobalSettings()
-SCENES: dict[str, tuple[GlobalSettings, list[Turn]]] = {
+SCENARIOS: dict[str, tuple[GlobalSettings, list[Turn]]] = {
     "approval": (ASKING, [call_tool("write_note", {"text": "one"})]),
     "tool": (AUTO, [call_tool("write_note", {"text": "one"}, id="w"), call_tool("slow", {"text": "x"}, id="s")]),
     "stream": (AUTO, [[TextDelta("Half an answer, "), 0.05, TextDelta("and more "), 600.0]]),
@@ -26,24 +26,24 @@ SCENES: dict[str, tuple[GlobalSettings, list[Turn]]] = {
 }
 
 
-async def main(home: Path, scene: str) -> None:
-    settings, turns = SCENES[scene]
+async def main(home: Path, scenario: str) -> None:
+    settings, turns = SCENARIOS[scenario]
     async with running_agent(home, turns, settings=settings) as agent:
         task_id = await agent.start("Do it")
         print(task_id, flush=True)
-        await reached(agent, scene)
+        await reached(agent, scenario)
         print("now", flush=True)
         await asyncio.sleep(600)
 
 
-async def reached(agent: Agent, scene: str) -> None:
+async def reached(agent: Agent, scenario: str) -> None:
     """Wait for the moment to be killed at."""
     task_id = agent.manager.tasks.current
     assert task_id is not None
-    match scene:
+    match scenario:
         case "approval" | "queue":
             await agent.asked(task_id, "tool")
-            if scene == "queue":
+            if scenario == "queue":
                 await agent.manager.queue(task_id, "and then that")
         case "tool":
             await until((agent.workspace / "slow.txt").exists)

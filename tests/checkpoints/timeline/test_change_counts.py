@@ -11,12 +11,12 @@ from hdsp_agent.checkpoints.timeline._notebook_states import KeptCell, NotebookS
 from hdsp_agent.messages import CellId, DeleteCell, InsertCell, JsonObject, SetOutputs
 
 from ...notebooks._helpers.pages import code
-from ._helpers.timeline_fixtures import EVERYTHING, PATH, Scene, scene
+from ._helpers.timeline_fixtures import EVERYTHING, PATH, TimelineSetup, timeline_setup
 
 SMALL: JsonObject = {"output_type": "stream", "name": "stdout", "text": "small"}
 
 
-async def counts(here: Scene) -> list[tuple[int, int, int] | None]:
+async def counts(here: TimelineSetup) -> list[tuple[int, int, int] | None]:
     """Of each row of the time line, newest first: files, cells, variables."""
     checkpoints = [row.checkpoint for row in (await here.line.view()).operations]
     found = [checkpoint.changed if checkpoint is not None else None for checkpoint in checkpoints]
@@ -24,7 +24,7 @@ async def counts(here: Scene) -> list[tuple[int, int, int] | None]:
 
 
 async def test_each_row_says_how_many_files_cells_and_variables_changed(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         await here.run("one, two = 1, [2]")
         first = await here.save(code="thorough")
         assert first.changed is None, "there is nothing before it"
@@ -47,7 +47,7 @@ async def test_each_row_says_how_many_files_cells_and_variables_changed(tmp_path
 
 
 async def test_a_notebook_that_was_never_kept_is_a_file_like_any_other(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         await here.save(notebooks=())
         await here.edit("one", "a = 1", "a = 10")
         assert (await here.save("later")).changed == Changed(files=1)
@@ -60,7 +60,7 @@ async def test_cells_that_came_went_or_show_something_else_count_and_a_run_witho
     tmp_path: Path,
 ) -> None:
     shown: JsonObject = {**code("one", "a = 1"), "outputs": [SMALL], "execution_count": 1}
-    async with scene(tmp_path, shown, code("two", "b"), code("three", "c")) as here:
+    async with timeline_setup(tmp_path, shown, code("two", "b"), code("three", "c")) as here:
         await here.save()
         document = here.notebooks.access.document(PATH)
         await document.apply([SetOutputs(cell_id=CellId("one"), outputs=[SMALL], execution_count=2)])
@@ -76,7 +76,7 @@ async def test_cells_that_came_went_or_show_something_else_count_and_a_run_witho
 
 
 async def test_without_ids_a_cell_that_was_changed_is_one(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         old = json.loads(here.file.read_text("utf-8")) | {"nbformat_minor": 4}
         for cell in old["cells"]:
             del cell["id"]
@@ -88,7 +88,7 @@ async def test_without_ids_a_cell_that_was_changed_is_one(tmp_path: Path) -> Non
 
 
 async def test_between_two_moments_nothing_is_counted_twice(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         first = await here.save()
         for number in range(3):
             (here.root / "data.csv").write_text(f"{number}\n")
@@ -99,7 +99,7 @@ async def test_between_two_moments_nothing_is_counted_twice(tmp_path: Path) -> N
 
 
 async def test_counting_asks_nothing_of_the_disk_when_a_long_time_line_is_shown(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         await here.save()
         for number in range(20):
             (here.root / "data.csv").write_text(f"{number}\n")
@@ -113,7 +113,7 @@ async def test_counting_asks_nothing_of_the_disk_when_a_long_time_line_is_shown(
 async def test_what_counts_as_changed_is_shown_as_changed_even_before_a_tab_says_that_it_is_not_saved(
     tmp_path: Path,
 ) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         page = here.open()
         await here.save()
         new: JsonObject = {
@@ -146,7 +146,7 @@ def test_a_state_has_the_name_it_always_had(tmp_path: Path) -> None:
 
 async def test_limits_do_not_hide_that_an_output_changed(tmp_path: Path) -> None:
     big: JsonObject = {"output_type": "stream", "name": "stdout", "text": "x" * 5000}
-    async with scene(tmp_path, {**code("one", "a = 1"), "outputs": [big]}) as here:
+    async with timeline_setup(tmp_path, {**code("one", "a = 1"), "outputs": [big]}) as here:
         here.line = here.line_on(here.files, TimelineLimits(cell_output_bytes=1000))
         await here.save()
         document = here.notebooks.access.document(PATH)

@@ -13,7 +13,7 @@ from tests._helpers.long_tests import rounds
 from tests.persistence.test_crashes import unix
 
 from ..files._helpers.crashing import Died, assert_whole_wherever_it_is_killed
-from ._helpers.timeline_fixtures import CELLS, EVERYTHING, PATH, Scene, scene
+from ._helpers.timeline_fixtures import CELLS, EVERYTHING, PATH, TimelineSetup, timeline_setup
 from .test_restoring import Conversation, broken, is_broken, is_whole
 
 
@@ -50,7 +50,7 @@ class Deadly(Conversation):
         raise Died
 
 
-async def die(here: Scene, target: str, monkeypatch: pytest.MonkeyPatch, before: str | None = None) -> None:
+async def die(here: TimelineSetup, target: str, monkeypatch: pytest.MonkeyPatch, before: str | None = None) -> None:
     """Leave a restore behind of which all parts are done but the conversation, or those from ``before`` on."""
 
     async def nobody_is_left(*_: object) -> None:
@@ -71,7 +71,7 @@ async def die(here: Scene, target: str, monkeypatch: pytest.MonkeyPatch, before:
 async def test_all_that_was_done_is_rolled_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: str | None
 ) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         target = await broken(here)
         await die(here, target, monkeypatch, before)
         assert here.csv == "x\n1\n"
@@ -89,7 +89,7 @@ async def test_all_that_was_done_is_rolled_back(
 
 
 async def test_what_was_done_can_be_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         target = await broken(here)
         await die(here, target, monkeypatch)
         line = here.another_line()
@@ -98,7 +98,7 @@ async def test_what_was_done_can_be_kept(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 async def test_what_the_person_did_since_the_crash_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         target = await broken(here)
         await die(here, target, monkeypatch)
         await here.edit("two", "2", "since")
@@ -109,7 +109,7 @@ async def test_what_the_person_did_since_the_crash_stays(tmp_path: Path, monkeyp
 
 
 async def test_a_notebook_torn_by_the_crash_is_mended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         target = await broken(here)
         await die(here, target, monkeypatch)
         here.file.write_text(here.file.read_text("utf-8")[:100], "utf-8")
@@ -119,7 +119,7 @@ async def test_a_notebook_torn_by_the_crash_is_mended(tmp_path: Path, monkeypatc
 
 
 async def test_a_restore_under_way_is_not_one_that_was_cut_short(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         target = await broken(here)
         other = here.another_line()
         seen: list[object] = []

@@ -12,13 +12,13 @@ import pytest
 from hdsp_agent.messages import CellId, DeleteCell, InsertCell, MoveCell, SetOutputs
 from hdsp_agent.notebooks import EditSource
 
-from ._helpers.timeline_fixtures import CELLS, PATH, Scene, scene
+from ._helpers.timeline_fixtures import CELLS, PATH, TimelineSetup, timeline_setup
 
 OUTPUT = {"output_type": "stream", "name": "stdout", "text": "then\n"}
 LATER = {"output_type": "stream", "name": "stdout", "text": "later\n"}
 
 
-def as_format(here: Scene, minor: int) -> None:
+def as_format(here: TimelineSetup, minor: int) -> None:
     """Write the notebook anew in this format; below 4.5 without ids, and two cells say the same."""
     cells: list[dict[str, Any]] = [
         {"cell_type": "markdown", "metadata": {}, "source": "# Title"},
@@ -32,7 +32,7 @@ def as_format(here: Scene, minor: int) -> None:
     here.file.write_text(json.dumps(content), "utf-8")
 
 
-def open_it(here: Scene) -> None:
+def open_it(here: TimelineSetup) -> None:
     """As Lab does it, which gives ids to cells that have none, and saves them."""
     page = here.open()
     for place, cell in enumerate(page.cells):
@@ -40,7 +40,7 @@ def open_it(here: Scene) -> None:
     page.content["nbformat_minor"] = 5
 
 
-def there(here: Scene) -> list[tuple[str, str, list[object], int | None]]:
+def there(here: TimelineSetup) -> list[tuple[str, str, list[object], int | None]]:
     cells = json.loads(here.file.read_text("utf-8"))["cells"]
     return [
         (
@@ -51,7 +51,7 @@ def there(here: Scene) -> list[tuple[str, str, list[object], int | None]]:
     ]  # fmt: skip
 
 
-async def break_it(here: Scene) -> None:
+async def break_it(here: TimelineSetup) -> None:
     """What an agent may do, in two steps: ids below 4.5 hold only until a cell says something else."""
     document = here.notebooks.access.document(PATH)
     ids = [cell.id for cell in (await document.snapshot()).cells]
@@ -70,7 +70,7 @@ async def break_it(here: Scene) -> None:
 @pytest.mark.parametrize("opened", ["closed", "open", "opened later", "closed later"])
 @pytest.mark.parametrize("minor", range(6))
 async def test_all_that_changed_comes_back_and_again_with_the_undo(tmp_path: Path, minor: int, opened: str) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         as_format(here, minor)
         if opened in ("open", "closed later"):
             open_it(here)
@@ -99,7 +99,7 @@ async def test_all_that_changed_comes_back_and_again_with_the_undo(tmp_path: Pat
 @pytest.mark.parametrize("opened", [False, True], ids=["closed", "open"])
 @pytest.mark.parametrize("minor", range(6))
 async def test_a_cell_the_person_added_stays(tmp_path: Path, minor: int, opened: bool) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         as_format(here, minor)
         if opened:
             open_it(here)

@@ -20,7 +20,7 @@ from .._helpers.volumes import small_volume
 from ..files._helpers.killed_operation import CALLS
 from ..files._helpers.workspace_fixtures import assert_sound
 from ..files.test_full_disk import fill
-from ._helpers.timeline_fixtures import EVERYTHING, Scene, scene
+from ._helpers.timeline_fixtures import EVERYTHING, TimelineSetup, timeline_setup
 from .test_restoring import Conversation, broken, is_broken, is_whole
 
 pytestmark = [unix, pytest.mark.slow]
@@ -79,10 +79,10 @@ class Refusing(Conversation):
 
 
 @asynccontextmanager
-async def small_scene(tmp_path: Path) -> AsyncIterator[tuple[Scene, Disk]]:
+async def small_timeline_setup(tmp_path: Path) -> AsyncIterator[tuple[TimelineSetup, Disk]]:
     """Workspace and store on a small disk of their own."""
     with small_volume(tmp_path / "disk", MEGABYTES) as folder:
-        async with scene(folder) as here:
+        async with timeline_setup(folder) as here:
             # By default none are saved where so little is left.
             here.values.set_limits(VariableLimits(free_bytes=0))
             yield here, Disk(folder)
@@ -90,7 +90,7 @@ async def small_scene(tmp_path: Path) -> AsyncIterator[tuple[Scene, Disk]]:
 
 @pytest.mark.parametrize(("phase", "step", "least"), [("restore", rounds(17, 9), 60), ("roll back", rounds(11, 7), 20)])
 async def test_a_restore_of_all_parts_is_whole_or_nothing(tmp_path: Path, phase: str, step: int, least: int) -> None:
-    async with small_scene(tmp_path) as (here, disk):
+    async with small_timeline_setup(tmp_path) as (here, disk):
         target = await broken(here)
         waited = 0
         for at in range(1, 1000, step):
@@ -127,7 +127,7 @@ async def test_a_restore_of_all_parts_is_whole_or_nothing(tmp_path: Path, phase:
 
 
 async def test_a_save_of_all_parts_is_whole_or_says_what_is_not_in_it(tmp_path: Path) -> None:
-    async with small_scene(tmp_path) as (here, disk):
+    async with small_timeline_setup(tmp_path) as (here, disk):
         target = await broken(here)
         failed = 0
         for at in range(1, 1000, rounds(11, 4)):

@@ -13,7 +13,7 @@ from hdsp_agent.messages import CellId, ClearOutputs, JsonObject, SetOutputs
 from hdsp_agent.notebooks.kernels import CellRunSpec, Run
 
 from ...notebooks._helpers.pages import code
-from ._helpers.timeline_fixtures import CELLS, PATH, TASK, Scene, scene
+from ._helpers.timeline_fixtures import CELLS, PATH, TASK, TimelineSetup, timeline_setup
 
 ONE = CellId("one")
 SLOW = "import time\nfor n in range(4):\n    print(n, flush=True)\n    time.sleep(0.4)"
@@ -35,7 +35,7 @@ async def until(holds: Callable[[], bool]) -> None:
     raise AssertionError("it never came to that")
 
 
-async def run_by_agent(here: Scene, source: str) -> tuple[str, Run]:
+async def run_by_agent(here: TimelineSetup, source: str) -> tuple[str, Run]:
     """A cell that goes on when its step is saved; the moment before."""
     target = await here.save()
     run = await here.notebooks.run(PATH, [CellRunSpec(ONE, source)], task_id=TASK)
@@ -44,13 +44,13 @@ async def run_by_agent(here: Scene, source: str) -> tuple[str, Run]:
     return target.id, run
 
 
-async def ended(here: Scene, run: Run, last: str) -> None:
+async def ended(here: TimelineSetup, run: Run, last: str) -> None:
     assert await run.wait(60)
     await until(lambda: last in json.dumps(run.cells[0].outputs.outputs))
     await here.notebooks.live_outputs.settled(run)
 
 
-def shown(here: Scene) -> list[JsonObject]:
+def shown(here: TimelineSetup) -> list[JsonObject]:
     if here.tabs.pages:
         outputs = here.tabs.pages[0].cells[0]["outputs"]
         assert isinstance(outputs, list)
@@ -63,7 +63,7 @@ def shown(here: Scene) -> list[JsonObject]:
 async def test_what_comes_later_goes_back_with_the_cell(
     tmp_path: Path, source: str, last: str, open_in_tab: bool
 ) -> None:
-    async with scene(tmp_path, code("one", source), code("two", "b = 2")) as here:
+    async with timeline_setup(tmp_path, code("one", source), code("two", "b = 2")) as here:
         if open_in_tab:
             here.open()
         target, run = await run_by_agent(here, source)
@@ -81,7 +81,7 @@ async def test_what_comes_later_goes_back_with_the_cell(
 
 
 async def test_what_came_later_is_still_the_agents_when_the_person_writes_elsewhere(tmp_path: Path) -> None:
-    async with scene(tmp_path, code("one", SLOW), code("two", "b = 2")) as here:
+    async with timeline_setup(tmp_path, code("one", SLOW), code("two", "b = 2")) as here:
         page = here.open()
         target, run = await run_by_agent(here, SLOW)
         await ended(here, run, "3")
@@ -103,7 +103,7 @@ PERSONS = {
 @pytest.mark.parametrize("change", PERSONS.values(), ids=PERSONS)
 async def test_what_a_person_made_of_the_outputs_stays(tmp_path: Path, change: list[ClearOutputs | SetOutputs]) -> None:
     old: JsonObject = {"output_type": "stream", "name": "stdout", "text": "old"}
-    async with scene(tmp_path, {**code("one", SLOW), "outputs": [old]}, code("two", "b = 2")) as here:
+    async with timeline_setup(tmp_path, {**code("one", SLOW), "outputs": [old]}, code("two", "b = 2")) as here:
         target, run = await run_by_agent(here, SLOW)
         await ended(here, run, "3")
         await here.save("asked for")
@@ -116,7 +116,7 @@ async def test_what_a_person_made_of_the_outputs_stays(tmp_path: Path, change: l
 
 
 async def test_a_cell_the_person_wrote_anew_stays_with_what_it_shows(tmp_path: Path) -> None:
-    async with scene(tmp_path, code("one", SLOW), code("two", "b = 2")) as here:
+    async with timeline_setup(tmp_path, code("one", SLOW), code("two", "b = 2")) as here:
         target, run = await run_by_agent(here, SLOW)
         await ended(here, run, "3")
         await here.edit("one", "range(4)", "range(5)")
@@ -127,7 +127,7 @@ async def test_a_cell_the_person_wrote_anew_stays_with_what_it_shows(tmp_path: P
 
 async def test_what_the_person_ran_again_is_theirs(tmp_path: Path) -> None:
     source = "import random\nprint(random.random())"
-    async with scene(tmp_path, code("one", source), code("two", "b = 2")) as here:
+    async with timeline_setup(tmp_path, code("one", source), code("two", "b = 2")) as here:
         target, run = await run_by_agent(here, source)
         await ended(here, run, ".")
         await here.save("asked for")

@@ -15,7 +15,7 @@ from hdsp_agent.notebooks import TabSilent
 
 from ...notebooks._helpers.headless import end_kernel
 from ...notebooks._helpers.pages import code
-from ._helpers.timeline_fixtures import CELLS, EVERYTHING, PATH, TASK, Scene, scene
+from ._helpers.timeline_fixtures import CELLS, EVERYTHING, PATH, TASK, TimelineSetup, timeline_setup
 
 
 class Conversation:
@@ -56,7 +56,7 @@ class Conversation:
         return f"mark{self.marks.index(mark_id) + 1}"
 
 
-async def broken(here: Scene) -> str:
+async def broken(here: TimelineSetup) -> str:
     """A checkpoint, and an agent that breaks the notebook, a file and a variable after it; the moment's id."""
     await here.run("value = [1, 2, 3]")
     target = await here.save(code="thorough", message_ts=1000)
@@ -67,16 +67,16 @@ async def broken(here: Scene) -> str:
     return target.id
 
 
-async def is_whole(here: Scene) -> bool:
+async def is_whole(here: TimelineSetup) -> bool:
     return (here.sources, here.csv, await here.value("value")) == (["a = 1", "b = 2"], "x\n1\n", "[1, 2, 3]")
 
 
-async def is_broken(here: Scene) -> bool:
+async def is_broken(here: TimelineSetup) -> bool:
     return (here.sources, here.csv, await here.value("value")) == (["a = broken", "b = 2"], "gone\n", "[]")
 
 
 async def test_one_restore_brings_all_parts_back_and_one_undo_the_breakage(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         target = await broken(here)
         conversation = Conversation()
         preview = await here.line.preview(target, EVERYTHING, conversation=await conversation.preview())
@@ -113,7 +113,7 @@ async def test_what_a_person_does_during_a_restore_is_theirs(tmp_path: Path, sav
                 await another.close()
             await super().go_back(mark_id)
 
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         (here.root / "other.txt").write_text("then\n", "utf-8")
         target = await here.save()
         await here.edit("one", "1", "broken")
@@ -132,7 +132,7 @@ async def test_what_a_person_does_during_a_restore_is_theirs(tmp_path: Path, sav
 
 
 async def test_the_log_says_it_in_one_line(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         target = await broken(here)
         conversation = Conversation()
         done = await here.line.restore(target, EVERYTHING, conversation=conversation)
@@ -149,7 +149,7 @@ async def test_the_log_says_it_in_one_line(tmp_path: Path) -> None:
 
 
 async def test_parts_go_back_alone(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         target = await broken(here)
         await here.line.restore(target, Parts(files=True))
         assert here.csv == "x\n1\n" and here.sources[0] == "a = broken"
@@ -163,7 +163,7 @@ async def test_parts_go_back_alone(tmp_path: Path) -> None:
 
 
 async def test_one_file_of_many(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         (here.root / "other.txt").write_text("then", "utf-8")
         target = await broken(here)
         (here.root / "other.txt").write_text("now", "utf-8")
@@ -173,7 +173,7 @@ async def test_one_file_of_many(tmp_path: Path) -> None:
 
 
 async def test_one_cell_goes_back_and_forth_alone(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         target = await here.save()
         await here.edit("one", "1", "mine")
         await here.edit("two", "2", "mine")
@@ -187,7 +187,7 @@ async def test_one_cell_goes_back_and_forth_alone(tmp_path: Path) -> None:
 
 
 async def test_one_notebook_is_restored_as_a_file_too_where_nobody_has_it_open(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         before = here.file.read_bytes()
         target = await here.save()
         await here.edit("one", "1", "broken")
@@ -200,7 +200,7 @@ async def test_one_notebook_is_restored_as_a_file_too_where_nobody_has_it_open(t
 
 
 async def test_a_notebook_that_is_in_no_moment_is_told_so(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         target = await here.save()
         await here.notebooks.access.create("later.ipynb")
         with pytest.raises(NotFound, match=r"later\.ipynb"):
@@ -210,7 +210,7 @@ async def test_a_notebook_that_is_in_no_moment_is_told_so(tmp_path: Path) -> Non
 
 
 async def test_what_the_agent_is_just_doing_to_a_notebook_is_its_own(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         target = await here.save()
         await here.edit("one", "1", "broken")
         await here.line.save("meanwhile", changes_by="agent")
@@ -219,7 +219,7 @@ async def test_what_the_agent_is_just_doing_to_a_notebook_is_its_own(tmp_path: P
 
 
 async def test_a_busy_kernel_is_told_of_soon(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         target = await broken(here)
         running = asyncio.create_task(here.run("import time; time.sleep(20)"))
         await asyncio.sleep(1)
@@ -238,7 +238,7 @@ async def test_a_busy_kernel_is_told_of_soon(tmp_path: Path) -> None:
 
 
 async def test_what_cannot_be_saved_is_not_lost_by_going_back(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         target = await broken(here)
         await here.run("model = (n for n in range(9)); value = (n for n in 'now')")
         preview = await here.line.preview(target, EVERYTHING)
@@ -254,7 +254,7 @@ async def test_what_cannot_be_saved_is_not_lost_by_going_back(tmp_path: Path) ->
 
 
 async def test_an_unsaved_edit_of_another_cell_stays(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         page = here.open()
         target = await here.save()
         await here.edit("one", "1", "broken")
@@ -279,7 +279,7 @@ async def test_an_unsaved_edit_of_another_cell_stays(tmp_path: Path) -> None:
 async def test_an_unsaved_edit_that_was_not_kept_before_the_agents_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: str
 ) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         page = here.open()
         target = await here.save()
         page.type_in(1, "typed, not saved")
@@ -301,7 +301,7 @@ async def test_an_unsaved_edit_that_was_not_kept_before_the_agents_stays(
 
 
 async def test_unsaved_cells_are_kept_as_they_were(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         page = here.open()
         page.type_in(0, "not on the disk")
         target = await here.save()
@@ -313,7 +313,7 @@ async def test_unsaved_cells_are_kept_as_they_were(tmp_path: Path) -> None:
 
 
 async def test_an_open_notebook_of_which_only_the_file_is_known_goes_back_in_its_tab(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         target = await here.save(notebooks=())
         page = here.open()
         await here.edit("one", "1", "broken")
@@ -329,7 +329,7 @@ async def test_an_open_notebook_of_which_only_the_file_is_known_goes_back_in_its
 
 
 async def test_a_deleted_notebook_comes_back_as_a_file(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         target = await here.save()
         here.file.unlink()
         here.notebooks.access.deleted(PATH)
@@ -344,7 +344,7 @@ async def test_a_deleted_notebook_comes_back_as_a_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("came", [False, True])
 async def test_the_desk_knows_what_is_there_after_a_restore_that_failed(tmp_path: Path, came: bool) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         other = here.root / "other.ipynb"
         if came:
             other.write_bytes(here.file.read_bytes())
@@ -367,7 +367,7 @@ async def test_the_desk_knows_what_is_there_after_a_restore_that_failed(tmp_path
 
 
 async def test_without_a_kernel_the_rest_goes_back_and_says_why(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         target = await broken(here)
         await end_kernel(here.notebooks.executor, PATH)
         done = await here.line.restore(target, EVERYTHING)
@@ -377,7 +377,7 @@ async def test_without_a_kernel_the_rest_goes_back_and_says_why(tmp_path: Path) 
 
 
 async def test_another_life_of_the_kernel_gets_the_variables(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         target = await broken(here)
         await here.notebooks.executor.restart(PATH)
         done = await here.line.restore(target, EVERYTHING)
@@ -385,7 +385,7 @@ async def test_another_life_of_the_kernel_gets_the_variables(tmp_path: Path) -> 
 
 
 async def test_another_language_has_no_variables_to_keep(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         names = await here.notebooks.executor.kernel_specs()
         if "bash" not in names:
             pytest.skip("there is no other kernel here")
@@ -396,7 +396,7 @@ async def test_another_language_has_no_variables_to_keep(tmp_path: Path) -> None
 
 
 async def test_what_was_not_restored_is_named_with_the_reason(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         here.values.set_limits(VariableLimits(variable_bytes=100_000))
         await here.run("big = bytearray(200_000); gen = iter([1]); gen = (n for n in range(9)); small = [1]")
         target = await here.save(code="thorough")
@@ -415,7 +415,7 @@ async def test_what_was_not_restored_is_named_with_the_reason(tmp_path: Path) ->
 
 
 async def test_one_variable_is_left_out_also_when_that_is_undone(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         await here.run(
             "class Odd:\n    def __reduce__(self): return int, (text,)\ntext = '1'; odd = Odd(); small = [1]"
         )
@@ -436,7 +436,7 @@ async def test_one_variable_is_left_out_also_when_that_is_undone(tmp_path: Path)
 
 @pytest.mark.parametrize("open_in_tab", [False, True])
 async def test_variables_that_fail_leave_notebook_and_files_as_they_were(tmp_path: Path, open_in_tab: bool) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         target = await broken(here)
         page = here.open() if open_in_tab else None
 
@@ -454,7 +454,7 @@ async def test_variables_that_fail_leave_notebook_and_files_as_they_were(tmp_pat
 
 
 async def test_a_kernel_that_begins_a_cell_meanwhile_leaves_all_as_it_was(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         target = await broken(here)
         line = here.another_line(limits=TimelineLimits(variables_seconds=3))
         restore, running = here.values.restore, []
@@ -474,7 +474,7 @@ async def test_a_kernel_that_begins_a_cell_meanwhile_leaves_all_as_it_was(tmp_pa
 
 
 async def test_variables_are_taken_back_if_the_kernel_was_asked_already(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         target = await broken(here)
         restore = here.values.restore
 
@@ -490,7 +490,7 @@ async def test_variables_are_taken_back_if_the_kernel_was_asked_already(tmp_path
 
 
 async def test_a_conversation_that_fails_takes_all_back(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         target = await broken(here)
         with pytest.raises(Unsupported, match="no way back"):
             await here.line.restore(target, EVERYTHING, conversation=Conversation(Unsupported("no way back")))
@@ -498,7 +498,7 @@ async def test_a_conversation_that_fails_takes_all_back(tmp_path: Path) -> None:
 
 
 async def test_a_silent_tab_stops_a_restore_before_it_begins(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         target = await broken(here)
         here.open()
 
@@ -516,7 +516,7 @@ async def test_a_silent_tab_stops_a_restore_before_it_begins(tmp_path: Path) -> 
 
 
 async def test_a_person_who_types_meanwhile_loses_nothing(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         page = here.open()
         target = await here.save()
         await here.edit("one", "1", "broken")
@@ -533,7 +533,7 @@ async def test_a_person_who_types_meanwhile_loses_nothing(tmp_path: Path) -> Non
 
 
 async def test_what_was_taken_back_cannot_be_taken_back_again(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         target = await broken(here)
         done = await here.line.restore(target, CELLS)
         await here.line.undo(done.operation.id)
@@ -542,7 +542,7 @@ async def test_what_was_taken_back_cannot_be_taken_back_again(tmp_path: Path) ->
 
 
 async def test_a_notebook_that_is_left_alone_stays(tmp_path: Path) -> None:
-    async with scene(tmp_path, code("one", "a = 1")) as here:
+    async with timeline_setup(tmp_path, code("one", "a = 1")) as here:
         target = await here.save()
         await here.edit("one", "1", "of another task")
         await here.save("after edit", by="agent")

@@ -21,12 +21,12 @@ from hdsp_agent.messages import CellId, InsertCell, JsonObject, SetCellMetadata,
 from tests._helpers.parsed_json import parsed
 
 from ...notebooks._helpers.pages import code
-from ._helpers.timeline_fixtures import CELLS, PATH, TASK, Scene, scene
+from ._helpers.timeline_fixtures import CELLS, PATH, TASK, TimelineSetup, timeline_setup
 
 SMALL: JsonObject = {"output_type": "stream", "name": "stdout", "text": "small"}
 
 
-def states_in(here: Scene) -> set[str]:
+def states_in(here: TimelineSetup) -> set[str]:
     return set(os.listdir(here.files.folder / "notebooks"))
 
 
@@ -34,7 +34,7 @@ def states_in(here: Scene) -> set[str]:
 
 
 async def test_cells_and_variables_are_kept_with_the_files(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         await here.run("value = 1")
         record = await here.save(code="thorough")
         assert [one.path for one in record.notebooks] == [PATH] == [one.path for one in record.variables]
@@ -46,14 +46,14 @@ async def test_cells_and_variables_are_kept_with_the_files(tmp_path: Path) -> No
 
 
 async def test_without_a_kernel_none_is_started(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         record = await here.save(code="thorough", notebooks=(PATH, "nowhere.ipynb"))
         assert not record.variables and not record.left_out and len(record.notebooks) == 1
         assert not await here.notebooks.executor.kernels()
 
 
 async def test_a_tab_that_is_silent_holds_no_moment_up(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         here.open()
 
         async def never(*_: object) -> None:
@@ -70,7 +70,7 @@ async def test_a_tab_that_is_silent_holds_no_moment_up(tmp_path: Path) -> None:
 
 
 async def test_a_kernel_that_runs_a_cell_holds_no_moment_up(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         await here.run("value = 1")
         running = asyncio.create_task(here.run("import time; time.sleep(8)"))
         await asyncio.sleep(1)
@@ -86,7 +86,7 @@ async def test_a_kernel_that_runs_a_cell_holds_no_moment_up(tmp_path: Path) -> N
 
 async def test_large_outputs_are_left_out_and_nothing_else(tmp_path: Path) -> None:
     big: JsonObject = {"output_type": "stream", "name": "stdout", "text": "x" * 5000}
-    async with scene(tmp_path, {**code("one", "a = 1"), "outputs": [big], "execution_count": 1}) as here:
+    async with timeline_setup(tmp_path, {**code("one", "a = 1"), "outputs": [big], "execution_count": 1}) as here:
         line = here.another_line(limits=TimelineLimits(cell_output_bytes=1000))
         record = await line.save("before edit", notebooks=[PATH])
         state = NotebookStates(here.files.folder / "notebooks").load(record.notebooks[0].state)
@@ -105,7 +105,7 @@ async def test_large_outputs_are_left_out_and_nothing_else(tmp_path: Path) -> No
 
 async def test_large_outputs_that_a_restore_takes_away_come_back_with_its_undo(tmp_path: Path) -> None:
     big: JsonObject = {"output_type": "stream", "name": "stdout", "text": "x" * 5000}
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         line = here.another_line(limits=TimelineLimits(cell_output_bytes=1000))
         record = await line.save("before run", notebooks=[PATH])
         await here.notebooks.access.document(PATH).apply(
@@ -129,7 +129,7 @@ async def test_large_outputs_that_a_restore_takes_away_come_back_with_its_undo(t
 
 async def test_large_outputs_of_a_cell_that_only_says_something_else_are_not_kept_twice(tmp_path: Path) -> None:
     big: JsonObject = {"output_type": "stream", "name": "stdout", "text": "x" * 5000}
-    async with scene(tmp_path, {**code("one", "a = 1"), "outputs": [big], "execution_count": 1}) as here:
+    async with timeline_setup(tmp_path, {**code("one", "a = 1"), "outputs": [big], "execution_count": 1}) as here:
         line = here.another_line(limits=TimelineLimits(cell_output_bytes=1000))
         record = await line.save("before edit", notebooks=[PATH])
         await here.edit("one", "1", "broken")
@@ -141,7 +141,7 @@ async def test_large_outputs_of_a_cell_that_only_says_something_else_are_not_kep
 
 
 async def test_half_a_surrogate_pair_is_kept_as_it_is(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         content = json.loads(here.file.read_text("utf-8"))
         content["cells"][0]["source"] = "x = '\ud800'"
         here.file.write_text(json.dumps(content), "utf-8")
@@ -164,7 +164,7 @@ def test_the_oldest_states_go_first(tmp_path: Path) -> None:
 
 
 async def test_looking_leaves_nothing_behind(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         target = await here.save()
         await here.edit("one", "1", "2")
         await here.line.preview(target.id, CELLS)
@@ -207,7 +207,7 @@ def test_a_full_disk_keeps_no_part_of_a_state(tmp_path: Path, monkeypatch: pytes
 
 async def test_what_no_moment_names_any_more_is_dropped(tmp_path: Path) -> None:
     few = FileLimits(checkpoints=3, kept_checkpoints=2)
-    async with scene(tmp_path, limits=few) as here:
+    async with timeline_setup(tmp_path, limits=few) as here:
         line = here.line = here.line_on(here.files, TimelineLimits(spared_seconds=-1))
         await here.run("value = 0")
         records = []
@@ -231,7 +231,7 @@ async def test_what_no_moment_names_any_more_is_dropped(tmp_path: Path) -> None:
 async def test_variables_beyond_the_quota_go_first_and_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("_PINNED", "_MOST_PARENTS"):
         monkeypatch.setattr(f"hdsp_agent.checkpoints.timeline._garbage_collection.{name}", 0)
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         line = here.line = here.line_on(here.files, TimelineLimits(variables_bytes=1_500_000, spared_seconds=-1))
         records = []
         for number in range(3):
@@ -245,7 +245,7 @@ async def test_variables_beyond_the_quota_go_first_and_say_so(tmp_path: Path, mo
 
 
 async def test_the_quota_holds_while_somebody_works(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         line = here.line = here.line_on(here.files, TimelineLimits(variables_bytes=1_500_000))
         records = []
         for number in range(6):
@@ -261,7 +261,7 @@ async def test_the_quota_holds_while_somebody_works(tmp_path: Path) -> None:
 
 
 async def test_variables_are_left_out_where_the_disk_is_nearly_full(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         await here.run("value = 1")
         here.values.set_limits(VariableLimits(free_bytes=1 << 60))
         record = await here.save(code="thorough")
@@ -271,7 +271,7 @@ async def test_variables_are_left_out_where_the_disk_is_nearly_full(tmp_path: Pa
 
 async def test_what_an_undo_needs_stays(tmp_path: Path) -> None:
     few = FileLimits(checkpoints=2, kept_checkpoints=1)
-    async with scene(tmp_path, limits=few) as here:
+    async with timeline_setup(tmp_path, limits=few) as here:
         line = here.line = here.line_on(
             here.files, TimelineLimits(spared_seconds=-1, variables_bytes=1, notebooks_bytes=1)
         )
@@ -295,7 +295,7 @@ async def test_what_an_undo_needs_stays(tmp_path: Path) -> None:
 
 
 async def test_versions_of_a_cell_are_told_newest_first(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         first = await here.save()
         await here.edit("two", "2", "3")
         await here.save("after edit", by="agent")
@@ -338,7 +338,7 @@ async def test_however_many_moments_there_are_few_states_are_held_at_once(
         return state
 
     monkeypatch.setattr(NotebookStates, "load", watched)
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         first = await here.save()
         for number in range(8):
             await here.edit("one", " =", "a =")
@@ -355,7 +355,7 @@ async def test_however_many_moments_there_are_few_states_are_held_at_once(
 
 
 async def test_unsaved_cells_are_compared_as_they_were(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         page = here.open()
         first = await here.save()
         page.type_in(0, "not on the disk")
@@ -377,7 +377,7 @@ async def test_comparing_large_notebooks_holds_up_nobody(tmp_path: Path, monkeyp
         threads.add(threading.current_thread())
         return to_bytes(state)
 
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         page = here.open()
         first = await here.save()
         page.type_in(0, "not on the disk")
@@ -388,7 +388,7 @@ async def test_comparing_large_notebooks_holds_up_nobody(tmp_path: Path, monkeyp
 
 
 async def test_the_time_line_goes_page_by_page_and_by_conversation(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         for number in range(5):
             (here.root / "data.csv").write_text(f"{number}\n", "utf-8")
             await here.save(message_ts=1000 + number if number % 2 else None)
@@ -405,7 +405,7 @@ async def test_the_time_line_goes_page_by_page_and_by_conversation(tmp_path: Pat
 
 
 async def test_pointers_say_where_without_saying_what(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         await here.run("secret = 'do not tell'; table = [1]")
         record = await here.save(code="after", message_ts=1000)
         document = here.notebooks.access.document(PATH)
@@ -424,7 +424,7 @@ async def test_pointers_say_where_without_saying_what(tmp_path: Path) -> None:
 
 
 async def test_writing_pointers_is_no_row_and_nobodys_change(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         first = await here.save(message_ts=1000)
         await here.edit("one", "a = 1", "a = 2")
         await here.run("table = [1]")
@@ -452,7 +452,7 @@ async def test_writing_pointers_is_no_row_and_nobodys_change(tmp_path: Path) -> 
 
 
 async def test_pointers_that_wait_for_a_save_are_told_again_until_they_are_there(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         page = here.open()
         await here.run("table = [1]")
         first = await here.save(code="after", message_ts=1000)
@@ -472,13 +472,13 @@ async def test_pointers_that_wait_for_a_save_are_told_again_until_they_are_there
 
 
 async def test_a_person_may_call_a_moment_pointers(tmp_path: Path) -> None:
-    async with scene(tmp_path) as here:
+    async with timeline_setup(tmp_path) as here:
         record = await here.save("pointers")
         assert [row.id for row in (await here.line.view()).operations] == [record.id]
 
 
 async def test_pointers_stay_small_in_any_notebook(tmp_path: Path) -> None:
-    async with scene(tmp_path, *(code(f"c{number}", "x") for number in range(80))) as here:
+    async with timeline_setup(tmp_path, *(code(f"c{number}", "x") for number in range(80))) as here:
         await here.run("\n".join(f"a_name_that_is_rather_long_{number} = 1" for number in range(60)))
         document = here.notebooks.access.document(PATH)
         await here.edit("c79", "x", "y")

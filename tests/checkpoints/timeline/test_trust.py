@@ -18,7 +18,7 @@ from hdsp_agent.messages import CellId, DeleteCell, InsertCell, JsonObject, Note
 
 from ...notebooks._helpers.headless import headless_notebooks
 from ...notebooks._helpers.pages import Page, code, text
-from ._helpers.timeline_fixtures import CELLS, PATH, Scene, scene
+from ._helpers.timeline_fixtures import CELLS, PATH, TimelineSetup, timeline_setup
 
 ONE, TWO = CellId("one"), CellId("two")
 PERSONS = InsertCell(cell_id=CellId("mine"), after=TWO, cell_type="code", source="mine")
@@ -45,23 +45,23 @@ def shown(cell_id: str, source: str, content: str) -> JsonObject:
 CELLS_THERE = (shown("one", "a = 1", "<b>one</b>"), shown("two", "b = 2", "<script>two</script>"))
 
 
-def trust(here: Scene, notary: NotebookNotary) -> None:
+def trust(here: TimelineSetup, notary: NotebookNotary) -> None:
     """As the person's click does it."""
     FileContentsManager(root_dir=str(here.root), notary=notary).trust_notebook(PATH)
 
 
-def trusted(here: Scene, notary: NotebookNotary) -> bool:
+def trusted(here: TimelineSetup, notary: NotebookNotary) -> bool:
     model = FileContentsManager(root_dir=str(here.root), notary=notary).get(PATH)
     told = {cell.metadata["trusted"] for cell in model["content"].cells if cell.cell_type == "code"}
     assert len(told) == 1
     return bool(told.pop())
 
 
-async def apply(here: Scene, *operations: NotebookOperation) -> None:
+async def apply(here: TimelineSetup, *operations: NotebookOperation) -> None:
     await here.notebooks.access.document(PATH).apply(operations)
 
 
-async def agents(here: Scene, *operations: NotebookOperation) -> None:
+async def agents(here: TimelineSetup, *operations: NotebookOperation) -> None:
     """The agent's change, and then a cell of the person: the file is never again what was signed before."""
     await apply(here, *operations)
     await here.save("after edit", by="agent")
@@ -79,7 +79,7 @@ BREAKING: list[Sequence[NotebookOperation]] = [
 async def test_what_was_trusted_is_trusted_again(
     tmp_path: Path, notary: NotebookNotary, breaking: Sequence[NotebookOperation]
 ) -> None:
-    async with scene(tmp_path, *CELLS_THERE) as here:
+    async with timeline_setup(tmp_path, *CELLS_THERE) as here:
         trust(here, notary)
         target = await here.save()
         await agents(here, *breaking)
@@ -94,7 +94,7 @@ async def test_what_was_trusted_is_trusted_again(
 async def test_what_was_not_trusted_does_not_become_so(
     tmp_path: Path, notary: NotebookNotary, breaking: Sequence[NotebookOperation]
 ) -> None:
-    async with scene(tmp_path, *CELLS_THERE) as here:
+    async with timeline_setup(tmp_path, *CELLS_THERE) as here:
         target = await here.save()
         await agents(here, *breaking)
         await here.line.restore(target.id, CELLS)
@@ -104,7 +104,7 @@ async def test_what_was_not_trusted_does_not_become_so(
 async def test_what_was_not_trusted_then_is_not_although_the_rest_is_now(
     tmp_path: Path, notary: NotebookNotary
 ) -> None:
-    async with scene(tmp_path, *CELLS_THERE) as here:
+    async with timeline_setup(tmp_path, *CELLS_THERE) as here:
         target = await here.save()
         await agents(here, DeleteCell(cell_id=ONE))
         trust(here, notary)
@@ -113,7 +113,7 @@ async def test_what_was_not_trusted_then_is_not_although_the_rest_is_now(
 
 
 async def test_one_trusted_cell_makes_no_other_trusted(tmp_path: Path, notary: NotebookNotary) -> None:
-    async with scene(tmp_path, *CELLS_THERE) as here:
+    async with timeline_setup(tmp_path, *CELLS_THERE) as here:
         trust(here, notary)
         target = await here.save()
         theirs = SetOutputs(cell_id=TWO, outputs=[html("<script>the agent's</script>")])
@@ -122,7 +122,7 @@ async def test_one_trusted_cell_makes_no_other_trusted(tmp_path: Path, notary: N
         assert here.sources == ["a = 1", "b = 2", "mine"] and not trusted(here, notary)
 
 
-def in_tab(here: Scene, *, trusted: bool) -> Page:
+def in_tab(here: TimelineSetup, *, trusted: bool) -> Page:
     """The notebook in a tab, whose cells say how it shows them."""
     page = here.open()
     for cell in page.cells:
@@ -131,7 +131,7 @@ def in_tab(here: Scene, *, trusted: bool) -> Page:
     return page
 
 
-def close(here: Scene, page: Page) -> None:
+def close(here: TimelineSetup, page: Page) -> None:
     here.tabs.pages.remove(page)
     content = json.loads(here.file.read_text("utf-8"))
     for cell in content["cells"]:
@@ -145,7 +145,7 @@ def close(here: Scene, page: Page) -> None:
 async def test_what_a_tab_showed_is_trusted_in_the_closed_notebook_as_it_was_there(
     tmp_path: Path, notary: NotebookNotary, was: bool, breaking: Sequence[NotebookOperation]
 ) -> None:
-    async with scene(tmp_path, *CELLS_THERE) as here:
+    async with timeline_setup(tmp_path, *CELLS_THERE) as here:
         if was:
             trust(here, notary)
         page = in_tab(here, trusted=was)
@@ -163,7 +163,7 @@ async def test_what_a_tab_showed_is_trusted_in_the_closed_notebook_as_it_was_the
 async def test_what_a_file_held_is_trusted_in_a_tab_as_it_was_there(
     tmp_path: Path, notary: NotebookNotary, was: bool, breaking: Sequence[NotebookOperation]
 ) -> None:
-    async with scene(tmp_path, *CELLS_THERE) as here:
+    async with timeline_setup(tmp_path, *CELLS_THERE) as here:
         if was:
             trust(here, notary)
         target = await here.save()
@@ -176,7 +176,7 @@ async def test_what_a_file_held_is_trusted_in_a_tab_as_it_was_there(
 
 
 async def test_a_moment_of_another_person_is_not_trusted(tmp_path: Path, notary: NotebookNotary) -> None:
-    async with scene(tmp_path, *CELLS_THERE) as here:
+    async with timeline_setup(tmp_path, *CELLS_THERE) as here:
         trust(here, notary)
         target = await here.save()
         states = NotebookStates(here.files.folder / "notebooks")
@@ -186,14 +186,14 @@ async def test_a_moment_of_another_person_is_not_trusted(tmp_path: Path, notary:
     Path(notary.secret_file).write_bytes(b"another secret")
     notary.secret = b"another secret"
     async with headless_notebooks(here.root) as notebooks:
-        there = Scene(here.root, here.store_dir, notebooks, here.tabs, None)
+        there = TimelineSetup(here.root, here.store_dir, notebooks, here.tabs, None)
         await there.line.restore(target.id, CELLS)
         assert here.sources == ["a = 1", "b = 2", "mine"] and not trusted(here, notary)
         await there.line.close()
 
 
 async def test_a_state_edited_by_hand_is_refused(tmp_path: Path, notary: NotebookNotary) -> None:
-    async with scene(tmp_path, *CELLS_THERE) as here:
+    async with timeline_setup(tmp_path, *CELLS_THERE) as here:
         trust(here, notary)
         target = await here.save()
         await agents(here, DeleteCell(cell_id=ONE))
@@ -211,7 +211,7 @@ async def test_a_state_edited_by_hand_is_refused(tmp_path: Path, notary: Noteboo
 
 
 async def test_in_a_tab_each_output_comes_back_trusted_as_it_was(tmp_path: Path, notary: NotebookNotary) -> None:
-    async with scene(tmp_path, *CELLS_THERE) as here:
+    async with timeline_setup(tmp_path, *CELLS_THERE) as here:
         page = here.open()
         page.cells[0]["metadata"]["trusted"] = True
         target = await here.save()
@@ -234,7 +234,7 @@ async def test_in_a_tab_each_output_comes_back_trusted_as_it_was(tmp_path: Path,
 async def test_in_a_tab_a_deleted_cell_comes_back_trusted_as_it_was(
     tmp_path: Path, notary: NotebookNotary, was_trusted: bool
 ) -> None:
-    async with scene(tmp_path, *CELLS_THERE) as here:
+    async with timeline_setup(tmp_path, *CELLS_THERE) as here:
         page = here.open()
         page.cells[0]["metadata"]["trusted"] = was_trusted
         target = await here.save()
@@ -248,7 +248,7 @@ async def test_in_a_tab_a_deleted_cell_comes_back_trusted_as_it_was(
 async def test_what_was_trusted_in_a_tab_is_so_in_the_file_of_a_closed_notebook(
     tmp_path: Path, notary: NotebookNotary
 ) -> None:
-    async with scene(tmp_path, *CELLS_THERE) as here:
+    async with timeline_setup(tmp_path, *CELLS_THERE) as here:
         trust(here, notary)
         page = here.open()
         for cell in page.cells:
@@ -269,7 +269,7 @@ PICTURE: JsonObject = {"a.png": {"image/png": "aGk="}}
 @pytest.mark.parametrize("open_in_tab", [False, True])
 async def test_attachments_come_back_with_their_cells(tmp_path: Path, open_in_tab: bool) -> None:
     pictures = [{**text(name, f"![](attachment:a.png) {name}"), "attachments": PICTURE} for name in ("one", "two")]
-    async with scene(tmp_path, *pictures, text("three", "none")) as here:
+    async with timeline_setup(tmp_path, *pictures, text("three", "none")) as here:
         if open_in_tab:
             here.open()
         target = await here.save()
@@ -288,5 +288,5 @@ async def test_attachments_come_back_with_their_cells(tmp_path: Path, open_in_ta
         assert _attachments(here) == [other, other]
 
 
-def _attachments(here: Scene) -> list[JsonObject]:
+def _attachments(here: TimelineSetup) -> list[JsonObject]:
     return [cell.get("attachments", {}) for cell in json.loads(here.file.read_text("utf-8"))["cells"]]

@@ -8,7 +8,7 @@ import pytest
 
 from hdsp_agent.checkpoints.variables import VariableLimits
 
-from ._helpers.kernel_fixtures import scene
+from ._helpers.kernel_fixtures import kernel_setup
 
 MADE = (
     "import threading, time, numpy as np\n"
@@ -43,7 +43,7 @@ CHANGES = {
 @pytest.mark.parametrize("how", list(CHANGES))
 async def test_a_hidden_change_is_found_after_the_cell(tmp_path: Path, how: str) -> None:
     change, told, expected = CHANGES[how]
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run(MADE)
         before = await at.save()
         was = await at.told(told) if how != "setattr" else ""
@@ -58,7 +58,7 @@ async def test_a_hidden_change_is_found_after_the_cell(tmp_path: Path, how: str)
 
 
 async def test_a_thread_that_works_on_is_found(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run(
             MADE,
             "go = threading.Event()\ndef later():\n    go.wait()\n    big[7] = 7\n    time.sleep(100)\n"
@@ -79,7 +79,7 @@ async def test_a_thread_that_works_on_is_found(tmp_path: Path) -> None:
 
 
 async def test_a_cell_that_names_nothing_large_looks_at_nothing_large(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run(MADE)
         await at.save()
         await at.run("x = 1")
@@ -92,7 +92,7 @@ async def test_a_cell_that_names_nothing_large_looks_at_nothing_large(tmp_path: 
 
 
 async def test_after_each_run_the_kernel_saves_by_itself_when_told_to(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.checkpoints.follow(await at.link())
         # Both are queued: what the first left is not what the second made of it.
         await at.work.run("value = [1]", "kept = value[0]")
@@ -108,7 +108,7 @@ async def test_after_each_run_the_kernel_saves_by_itself_when_told_to(tmp_path: 
 
 
 async def test_what_finds_no_time_is_saved_while_the_kernel_idles(tmp_path: Path) -> None:
-    async with scene(tmp_path, VariableLimits(inline_seconds=0.0)) as at:
+    async with kernel_setup(tmp_path, VariableLimits(inline_seconds=0.0)) as at:
         await at.run("import numpy as np\nbig = np.arange(3_000_000); words = [str(n) for n in range(100_000)]")
         saved = await at.save(thorough=False)
         assert {saved.variables[name].status for name in ("big", "words")} == {"saved"}
@@ -118,7 +118,7 @@ async def test_what_finds_no_time_is_saved_while_the_kernel_idles(tmp_path: Path
 
 
 async def test_the_next_cell_does_not_wait_for_what_is_still_being_saved(tmp_path: Path) -> None:
-    async with scene(tmp_path, VariableLimits(inline_seconds=0.0)) as at:
+    async with kernel_setup(tmp_path, VariableLimits(inline_seconds=0.0)) as at:
         await at.checkpoints.follow(await at.link())
         await at.work.run(
             "import time\nmany = [{'n': n, 's': str(n)} for n in range(300_000)]", "began = time.time()", "x = 1"
@@ -131,7 +131,7 @@ async def test_the_next_cell_does_not_wait_for_what_is_still_being_saved(tmp_pat
 
 
 async def test_what_was_not_looked_at_in_time_still_shares_what_it_shares(tmp_path: Path) -> None:
-    async with scene(tmp_path, VariableLimits(inline_seconds=0.0)) as at:
+    async with kernel_setup(tmp_path, VariableLimits(inline_seconds=0.0)) as at:
         await at.run("deep = [[n] for n in range(50_000)]; one = deep[7]; pair = (one, deep[9])")
         first = await at.save(thorough=False)
         await at.run("deep[7].append('more'); deep.append(pair)")
@@ -145,7 +145,7 @@ async def test_what_was_not_looked_at_in_time_still_shares_what_it_shares(tmp_pa
 
 
 async def test_an_array_that_a_thread_changes_meanwhile_is_said_to_be_torn_and_blocks_no_other(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run(
             "import threading, numpy as np\nmoving = np.zeros(8_000_000)\nsmall = [1]\nstop = []\n"
             "def work():\n    while not stop:\n        moving[:] += 1\n"

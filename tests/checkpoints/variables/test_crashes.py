@@ -12,7 +12,7 @@ from tests._helpers.long_tests import rounds
 from tests.persistence.test_crashes import quick_folder, unix
 
 from ..files._helpers.crashing import assert_whole_wherever_it_is_killed
-from ._helpers.kernel_fixtures import Scene, scene, watched
+from ._helpers.kernel_fixtures import KernelSetup, kernel_setup, watched
 
 __all__ = ["quick_folder"]
 
@@ -68,12 +68,12 @@ def test_variables_and_store_are_whole_wherever_the_server_is_killed(quick_folde
     assert_whole_wherever_it_is_killed("variables._helpers.killed_operation", quick_folder, what, rounds(3, 1), least)
 
 
-async def _once(at: Scene, where: str, after: bool, signal: str) -> None:
+async def _once(at: KernelSetup, where: str, after: bool, signal: str) -> None:
     code = ONCE.format(where=where, after=after, signal=signal)
     assert (await at.work.cell(code, store_history=False)).state == "ok"
 
 
-async def _watched(at: Scene, target: VariableManifest | None) -> None:
+async def _watched(at: KernelSetup, target: VariableManifest | None) -> None:
     """Go to the target, or save, until the kernel dies."""
     link = await at.link()
     async with watched(at.work):
@@ -87,7 +87,7 @@ async def _watched(at: Scene, target: VariableManifest | None) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("what", ["capture", "restore"])
 async def test_the_store_is_whole_wherever_the_kernel_is_killed(tmp_path: Path, what: str) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run(MADE)
         first = await at.save()
         for phase, (where, after) in (SAVING if what == "capture" else RESTORING).items():
@@ -110,7 +110,7 @@ async def test_the_store_is_whole_wherever_the_kernel_is_killed(tmp_path: Path, 
 @unix
 @pytest.mark.parametrize("phase", RESTORING)
 async def test_a_restore_that_somebody_stops_is_whole_or_nothing(tmp_path: Path, phase: str) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run(MADE)
         first = await at.save()
         await at.run(CHANGED)
@@ -132,7 +132,7 @@ async def test_a_restore_that_somebody_stops_is_whole_or_nothing(tmp_path: Path,
 
 @unix
 async def test_a_capture_that_somebody_stops_is_none_and_the_next_misses_nothing(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run(MADE)
         first = await at.save()
         await at.run(CHANGED)
@@ -150,7 +150,7 @@ async def test_a_capture_that_somebody_stops_is_none_and_the_next_misses_nothing
 
 @unix
 async def test_stopping_what_follows_a_cell_is_not_shown_to_its_person(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run(MADE)
         await at.checkpoints.follow(await at.link())
         await _once(at, "_groups.save", True, "SIGINT")

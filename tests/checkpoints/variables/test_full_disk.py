@@ -13,7 +13,7 @@ import pytest
 from hdsp_agent.checkpoints.variables import VariableStore, user_key
 from hdsp_agent.errors import StorageUnavailable
 
-from ._helpers.kernel_fixtures import KEY, Scene, scene
+from ._helpers.kernel_fixtures import KEY, KernelSetup, kernel_setup
 
 MADE = "import numpy as np\nclass Box:\n    kind = 'first'\nbox = Box(); big = np.arange(400_000); words = ['a']"
 CHANGED = "Box.kind = 'second'; big[0] = 7; words.append('b'); later = 2"
@@ -72,7 +72,7 @@ def _full(name: str, at: int) -> Iterator[Full]:
         yield full
 
 
-async def _looks_whole(at: Scene, manifests: list[str], told: str) -> None:
+async def _looks_whole(at: KernelSetup, manifests: list[str], told: str) -> None:
     assert at.store.manifests() == manifests
     assert all(at.store.missing(at.store.load(one)) == 0 for one in manifests)
     assert list(at.store.folder.rglob("*.part")) == []
@@ -81,7 +81,7 @@ async def _looks_whole(at: Scene, manifests: list[str], told: str) -> None:
 
 @pytest.mark.parametrize("held", [0, 1_000_000_000], ids=["later", "at once"])
 async def test_a_kernel_whose_disk_is_full_saves_all_or_nothing(tmp_path: Path, held: int) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run(MADE)
         first = await at.save()
         for name in KERNEL_CALLS:
@@ -104,7 +104,7 @@ async def test_a_kernel_whose_disk_is_full_saves_all_or_nothing(tmp_path: Path, 
 
 @pytest.mark.parametrize("name", SERVER_CALLS)
 async def test_a_server_whose_disk_is_full_saves_and_restores_all_or_nothing(tmp_path: Path, name: str) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run(MADE)
         first = await at.save()
         await at.run(CHANGED)
@@ -130,7 +130,7 @@ async def test_a_server_whose_disk_is_full_saves_and_restores_all_or_nothing(tmp
 
 @pytest.mark.parametrize("name", SERVER_CALLS)
 async def test_dropping_checkpoints_on_a_full_disk_loses_no_other(tmp_path: Path, name: str) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run(MADE)
         first = await at.save()
         await at.run(CHANGED)

@@ -11,13 +11,13 @@ import pytest
 from hdsp_agent.checkpoints.variables import VariableCheckpoints, VariableStore
 from hdsp_agent.errors import Unsupported
 
-from ...notebooks.kernels._helpers.executors import NOTEBOOK, bench, text_of
+from ...notebooks.kernels._helpers.executors import NOTEBOOK, headless_executor, text_of
 from ...notebooks.kernels.test_variable_inspection import STATE
-from ._helpers.kernel_fixtures import KEY, scene
+from ._helpers.kernel_fixtures import KEY, kernel_setup
 
 
 async def test_namespace_history_outputs_and_count_stay_as_they_were(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run("a = [41]", "a[0] + 1", "'last'")
         before = text_of(await at.work.cell(STATE, store_history=False))
         saved = await at.save()
@@ -33,7 +33,7 @@ async def test_namespace_history_outputs_and_count_stay_as_they_were(tmp_path: P
 
 
 async def test_hooks_of_cells_do_not_fire_and_nothing_is_printed(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         hooks = "\n".join(
             f"get_ipython().events.register('{name}', lambda *a: heard.append('{name}'))"
             for name in ("pre_execute", "pre_run_cell", "post_execute", "post_run_cell")
@@ -48,7 +48,7 @@ async def test_hooks_of_cells_do_not_fire_and_nothing_is_printed(tmp_path: Path)
 
 
 async def test_collecting_garbage_stays_switched_as_it_was(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run("import gc; gc.disable()")
         await at.save()
         assert await at.told("gc.isenabled()") == "False"
@@ -60,7 +60,7 @@ async def test_collecting_garbage_stays_switched_as_it_was(tmp_path: Path) -> No
 async def test_a_kernel_of_another_language_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "work"
     folder.mkdir()
-    async with bench(folder) as work:
+    async with headless_executor(folder) as work:
         await work.run("x=1", kernel_name="bash")
         checkpoints = VariableCheckpoints(VariableStore(tmp_path / "store", KEY))
         with pytest.raises(Unsupported, match="this one is for bash"):
@@ -68,7 +68,7 @@ async def test_a_kernel_of_another_language_is_refused(tmp_path: Path) -> None:
 
 
 async def test_a_kernel_that_cannot_see_the_store_is_refused(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run("a = 1")
 
         class Elsewhere(VariableStore):

@@ -16,7 +16,7 @@ import pytest
 from hdsp_agent.checkpoints.variables import VariableCheckpoints, VariableStore
 from hdsp_agent.errors import Unsupported
 
-from ...notebooks.kernels._helpers.executors import Bench, bench, text_of
+from ...notebooks.kernels._helpers.executors import HeadlessExecutor, headless_executor, text_of
 from ._helpers.kernel_fixtures import KEY
 
 OURS, THEIRS = "ours.ipynb", "theirs.ipynb"
@@ -33,7 +33,7 @@ TOLD = "points[5].x, Point.kind, scaled(2), lock(), deep, alias is points, isins
 class Pair:
     """Our own kernel and another one, on one store."""
 
-    def __init__(self, work: Bench, checkpoints: VariableCheckpoints) -> None:
+    def __init__(self, work: HeadlessExecutor, checkpoints: VariableCheckpoints) -> None:
         self.work = work
         self.checkpoints = checkpoints
 
@@ -70,7 +70,7 @@ async def pair(
     (spec / "kernel.json").write_text(json.dumps(described), encoding="utf-8")
     monkeypatch.setenv("JUPYTER_PATH", str(root / "jupyter"))
     (root / "work").mkdir()
-    async with bench(root / "work") as work:
+    async with headless_executor(root / "work") as work:
         yield Pair(work, VariableCheckpoints(VariableStore(root / "store", KEY)))
 
 

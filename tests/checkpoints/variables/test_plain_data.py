@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ._helpers.kernel_fixtures import Scene, scene
+from ._helpers.kernel_fixtures import KernelSetup, kernel_setup
 
 MADE = (
     "import hashlib, weakref, numpy as np\n"
@@ -39,7 +39,7 @@ CHANGES = {
 }
 
 
-async def _is_found_and_undone(at: Scene, how: str, change: str, told: str) -> None:
+async def _is_found_and_undone(at: KernelSetup, how: str, change: str, told: str) -> None:
     before = await at.told(told)
     first = await at.save()
     await at.run(change)
@@ -54,7 +54,7 @@ async def _is_found_and_undone(at: Scene, how: str, change: str, told: str) -> N
 
 
 async def test_every_change_in_plain_data_is_seen(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run(MADE)
         for how, (change, told) in CHANGES.items():
             await _is_found_and_undone(at, how, change, told)
@@ -65,7 +65,7 @@ async def test_every_change_in_plain_data_is_seen(tmp_path: Path) -> None:
 
 
 async def test_what_has_not_changed_is_not_turned_into_bytes_again(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run(MADE)
         first = await at.save()
         await at.run(
@@ -83,7 +83,7 @@ async def test_what_has_not_changed_is_not_turned_into_bytes_again(tmp_path: Pat
 
 
 async def test_what_is_looked_at_lives_no_longer_for_it(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run(
             MADE, "gone = []\nclass Loud:\n    def __del__(self): gone.append(1)\nheld = [Loud(), {'in': Loud()}]"
         )
@@ -93,7 +93,7 @@ async def test_what_is_looked_at_lives_no_longer_for_it(tmp_path: Path) -> None:
 
 
 async def test_an_array_comes_back_from_memory_only_where_that_is_what_it_was(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run(
             MADE, "big = np.random.default_rng(1).random(1_000_000); big_f = np.asfortranarray(big.reshape(1000, 1000))"
         )
@@ -114,7 +114,7 @@ async def test_an_array_comes_back_from_memory_only_where_that_is_what_it_was(tm
 
 @pytest.mark.parametrize("cold", [False, True])
 async def test_strings_that_are_there_still_are_taken_as_they_are(tmp_path: Path, cold: bool) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run(
             MADE, "names = np.array([f'name {n}' for n in range(5000)], object); box = {'names': names, 'n': 1}"
         )

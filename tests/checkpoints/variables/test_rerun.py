@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ._helpers.kernel_fixtures import scene
+from ._helpers.kernel_fixtures import kernel_setup
 
 
 async def test_the_fewest_cells_that_make_what_is_lost(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.save()
         await at.run(
             "import sqlite3, os",
@@ -34,7 +34,7 @@ async def test_the_fewest_cells_that_make_what_is_lost(tmp_path: Path) -> None:
 
 
 async def test_what_was_changed_after_it_was_read_is_made_again_and_then_restored(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run(
             "data = [1, 2]",
             "gen = iter(lambda it=iter(data): next(it), None)",
@@ -54,7 +54,7 @@ async def test_what_was_changed_after_it_was_read_is_made_again_and_then_restore
 
 
 async def test_a_variable_that_no_text_explains_is_said_to_be_so(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run("a = 1", "exec('han' + 'dle = open(\"f\", \"w\")')")
         saved = await at.save()
         await at.restart()
@@ -64,7 +64,7 @@ async def test_a_variable_that_no_text_explains_is_said_to_be_so(tmp_path: Path)
 
 
 async def test_cells_from_before_anybody_looked_are_known_too(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run("f = open('f', 'w')", "1 + 1")
         saved = await at.save()
         assert [run.source for run in saved.runs] == ["f = open('f', 'w')", "1 + 1"]

@@ -13,11 +13,11 @@ from hdsp_agent.checkpoints.variables import VariableCheckpoints, VariableStore,
 from hdsp_agent.errors import Conflict, NotAllowed, NotFound, StorageUnavailable, Unavailable, Unsupported
 
 from ...notebooks.kernels._helpers.executors import NOTEBOOK
-from ._helpers.kernel_fixtures import scene, watched
+from ._helpers.kernel_fixtures import kernel_setup, watched
 
 
 async def test_a_restore_is_taken_back_by_what_was_before(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run("a = [1]; b = {'x': 1}; same = 'as ever'")
         saved = await at.save()
         await at.run("a.append(2); del b; c = 3; import json")
@@ -31,7 +31,7 @@ async def test_a_restore_is_taken_back_by_what_was_before(tmp_path: Path) -> Non
 
 
 async def test_what_is_right_already_stays_the_same_object(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run("import numpy as np\nbig = np.zeros(100_000); other = [1]\nclass Box: pass\nbox = Box()")
         saved = await at.save()
         before = await at.told("id(big), id(Box), id(box)")
@@ -41,7 +41,7 @@ async def test_what_is_right_already_stays_the_same_object(tmp_path: Path) -> No
 
 
 async def test_some_can_be_restored_and_some_be_left(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run("a = [1]; tied = a; b = [1]; c = [1]")
         saved = await at.save()
         await at.run("a.append(2); b.append(2); c.append(2); later = 1; _hidden = 2")
@@ -52,7 +52,7 @@ async def test_some_can_be_restored_and_some_be_left(tmp_path: Path) -> None:
 
 
 async def test_what_came_since_and_cannot_be_saved_stays(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run("a = [1]; tied = a; b = 1; c = (n for n in 'then'); module = 1")
         saved = await at.save()
         await at.run(
@@ -69,7 +69,7 @@ async def test_what_came_since_and_cannot_be_saved_stays(tmp_path: Path) -> None
 
 
 async def test_what_cannot_be_saved_is_replaced_only_if_that_is_said(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run("a = [1]")
         saved = await at.save()
         await at.run("a = (n for n in range(3)); model = (n for n in range(5))")
@@ -87,7 +87,7 @@ async def test_what_cannot_be_saved_is_replaced_only_if_that_is_said(tmp_path: P
 
 
 async def test_nothing_changes_where_something_cannot_be_read(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run(
             "class Moody:\n    fails = False\n    def __setstate__(self, state):\n"
             "        if open_sesame: raise RuntimeError('not today')\n"
@@ -105,7 +105,7 @@ async def test_nothing_changes_where_something_cannot_be_read(tmp_path: Path) ->
 
 
 async def test_a_cell_that_ran_in_between_is_a_conflict(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run("a = [1]")
         saved = await at.save()
         await at.run("a.append(2)")
@@ -120,7 +120,7 @@ async def test_a_cell_that_ran_in_between_is_a_conflict(tmp_path: Path) -> None:
 
 
 async def test_a_busy_kernel_is_not_waited_for_longer_than_is_said(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run("a = [1]")
         saved = await at.save()
         await at.run("a.append(2)")
@@ -137,7 +137,7 @@ async def test_a_busy_kernel_is_not_waited_for_longer_than_is_said(tmp_path: Pat
 
 
 async def test_another_python_or_another_pandas_is_refused_with_the_reason(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run("import pandas as pd\ndf = pd.DataFrame({'a': [1]}); n = 1")
         saved = await at.save()
         await at.run("df = None; n = 2")
@@ -154,7 +154,7 @@ async def test_another_python_or_another_pandas_is_refused_with_the_reason(tmp_p
 
 
 async def test_a_store_of_another_user_is_refused(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run("a = 1")
         saved = await at.save()
         stranger = VariableCheckpoints(VariableStore(at.store.folder, b"the key of somebody else"))
@@ -179,7 +179,7 @@ async def test_a_store_of_another_user_is_refused(tmp_path: Path) -> None:
 
 
 async def test_a_damaged_piece_is_noticed_before_anything_is_read_from_it(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run("import numpy as np\na = np.arange(10_000); b = 1")
         saved = await at.save()
         piece = next(path for path in at.store.pieces.rglob("*") if path.is_file())
@@ -198,7 +198,7 @@ async def test_a_damaged_piece_is_noticed_before_anything_is_read_from_it(tmp_pa
 
 
 async def test_a_full_disk_saves_nothing_and_says_so(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run("import numpy as np, resource\na = np.arange(10); big = np.arange(400_000)")
         # No file may be larger than this: the pieces of the array cannot be written.
         await at.run("resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))")
@@ -214,7 +214,7 @@ async def test_a_full_disk_saves_nothing_and_says_so(tmp_path: Path) -> None:
 
 
 async def test_a_kernel_that_vanishes_leaves_no_half_checkpoint(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run("a = [1]")
         saved = await at.save()
         await at.run(
@@ -232,7 +232,7 @@ async def test_a_kernel_that_vanishes_leaves_no_half_checkpoint(tmp_path: Path) 
 
 
 async def test_what_nobody_needs_is_dropped_and_kernels_write_it_again(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run("import numpy as np\na = np.arange(100_000)")
         first = await at.save()
         await at.run("a = a * 2")
@@ -252,7 +252,7 @@ async def test_what_nobody_needs_is_dropped_and_kernels_write_it_again(tmp_path:
 
 
 async def test_of_a_parent_only_its_cells_are_kept(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.save()
         await at.run("import numpy as np\nfile = open('f', 'w')\na = np.arange(100_000)")
         first = await at.save()

@@ -8,7 +8,7 @@ import pytest
 
 from hdsp_agent.errors import Unavailable
 
-from ._helpers.kernel_fixtures import scene
+from ._helpers.kernel_fixtures import kernel_setup
 
 LARGE = "import numpy as np\nbig = np.arange(700_000.0)\n"
 """Six pieces of the store."""
@@ -16,7 +16,7 @@ WHERE = "big.ctypes.data, id(big)"
 
 
 async def test_an_array_and_a_frame_are_changed_where_they_are_and_back_again(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run(LARGE + "import pandas as pd\nframe = pd.DataFrame({'a': big + 1, 'b': big * 2})")
         where = f"{WHERE}, frame._mgr.blocks[0].values.ctypes.data"
         before, saved = await at.told(where), await at.save()
@@ -48,7 +48,7 @@ async def test_an_array_and_a_frame_are_changed_where_they_are_and_back_again(tm
     ],
 )
 async def test_what_somebody_else_has_of_an_array_stays_as_it_is(tmp_path: Path, also: str, look: str) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run(LARGE)
         saved = await at.save()
         await at.run("big[0] = 7", also)
@@ -57,7 +57,7 @@ async def test_what_somebody_else_has_of_an_array_stays_as_it_is(tmp_path: Path,
 
 
 async def test_while_a_thread_runs_arrays_are_made_anew(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run(LARGE + "import threading")
         before, saved = await at.told("big.ctypes.data"), await at.save()
         await at.run("big[0] = 7; threading.Thread(target=lambda: threading.Event().wait(), daemon=True).start()")
@@ -66,7 +66,7 @@ async def test_while_a_thread_runs_arrays_are_made_anew(tmp_path: Path) -> None:
 
 
 async def test_variables_that_are_left_keep_the_array_that_they_share(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run(LARGE + "tied = big[:10]")
         saved = await at.save()
         await at.run("big[0] = 7; later = big")
@@ -86,7 +86,7 @@ async def test_arrays_are_as_they_were_where_a_restore_fails(tmp_path: Path) -> 
         "        self.__dict__.update(state)\n"
         "        if state['fails']: raise RuntimeError('not today')\n"
     )
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run(
             LARGE + "import eager\n"
             "one = eager.Eager(); one.big, one.fails = big + 1, True\n"
@@ -102,7 +102,7 @@ async def test_arrays_are_as_they_were_where_a_restore_fails(tmp_path: Path) -> 
 
 
 async def test_a_sweep_holds_no_values_when_it_is_over(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run("import gc, weakref\ngc.disable()\nclass Node: pass\nnode = Node(); gone = weakref.ref(node)")
         await at.save()
         await at.run("del node")

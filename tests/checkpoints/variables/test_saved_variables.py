@@ -9,11 +9,11 @@ import pytest
 from hdsp_agent.checkpoints.variables import VariableLimits
 
 from ...notebooks.kernels._helpers.executors import text_of
-from ._helpers.kernel_fixtures import Scene, scene
+from ._helpers.kernel_fixtures import KernelSetup, kernel_setup
 
 
 async def _there_and_back(
-    at: Scene, made: tuple[str, ...], broken: str, told: str, *, lost: tuple[str, ...] = ()
+    at: KernelSetup, made: tuple[str, ...], broken: str, told: str, *, lost: tuple[str, ...] = ()
 ) -> str:
     """Make variables, save, break them, restore, and again in a fresh kernel: what ``told`` says stays the same."""
     await at.run(*made)
@@ -38,7 +38,7 @@ async def _there_and_back(
 
 
 async def test_a_frame_of_a_million_rows(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await _there_and_back(
             at,
             (
@@ -57,7 +57,7 @@ async def test_a_frame_of_a_million_rows(tmp_path: Path) -> None:
 
 
 async def test_a_large_array_edited_in_place_costs_what_changed(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run("import numpy as np, hashlib\narr = np.random.default_rng(1).random(5_000_000)")
         first = await at.save()
         whole = at.store.statistics().bytes
@@ -73,7 +73,7 @@ async def test_a_large_array_edited_in_place_costs_what_changed(tmp_path: Path) 
 
 
 async def test_signs_that_flip_are_seen(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run("import numpy as np\narr = np.random.default_rng(1).random(1_000_000)")
         first = await at.save()
         for change in (
@@ -89,7 +89,7 @@ async def test_signs_that_flip_are_seen(tmp_path: Path) -> None:
 
 
 async def test_a_hundred_thousand_objects_and_what_is_deep_in_them(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await _there_and_back(
             at,
             (
@@ -102,7 +102,7 @@ async def test_a_hundred_thousand_objects_and_what_is_deep_in_them(tmp_path: Pat
 
 
 async def test_aliases_and_views_stay_what_they_are(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await _there_and_back(
             at,
             (
@@ -124,7 +124,7 @@ async def test_aliases_and_views_stay_what_they_are(tmp_path: Path) -> None:
 
 
 async def test_a_variable_stays_the_very_object_that_a_class_holds(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run(
             "import threading\n"
             "class Registry:\n    items = [1]; other = {'a': []}\n    def add(self, one): self.items.append(one)\n"
@@ -155,7 +155,7 @@ async def test_a_variable_stays_the_very_object_that_a_class_holds(tmp_path: Pat
 
 
 async def test_views_of_bytes_stay_views_of_the_same_bytes(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run(
             "import array\n"
             "raw = bytearray(b'0123456789'); view = memoryview(raw); part = view[2:6]; fixed = view.toreadonly()\n"
@@ -180,7 +180,7 @@ async def test_views_of_bytes_stay_views_of_the_same_bytes(tmp_path: Path) -> No
 
 
 async def test_a_frame_and_its_column_stay_apart_where_writing_copies(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run("import pandas as pd\ndf = pd.DataFrame({'a': range(5000)}); s = df['a']")
         saved = await at.save()
         await at.restart()
@@ -217,7 +217,7 @@ FUNCTIONS = (
 
 
 async def test_functions_read_the_notebooks_own_globals(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run(*FUNCTIONS)
         saved = await at.save()
         assert {name: one.why for name, one in saved.unsaved.items()} == {}
@@ -282,7 +282,7 @@ CLASSES_TOLD = (
 
 
 async def test_classes_of_the_notebook(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run(*CLASSES)
         saved = await at.save()
         assert {name: one.why for name, one in saved.unsaved.items()} == {}
@@ -316,7 +316,7 @@ LIVE = (
 
 
 async def test_what_has_no_bytes_is_reported_and_spoils_nothing_else(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run(*LIVE)
         saved = await at.save()
         live = {"gen", "handle", "db", "cursor", "lock", "event", "sock", "thread", "holder", "beside",
@@ -348,7 +348,7 @@ async def test_what_has_no_bytes_is_reported_and_spoils_nothing_else(tmp_path: P
 
 
 async def test_what_is_too_large_or_cannot_be_pickled_is_reported(tmp_path: Path) -> None:
-    async with scene(tmp_path, VariableLimits(variable_bytes=1_000_000, total_bytes=3_000_000)) as at:
+    async with kernel_setup(tmp_path, VariableLimits(variable_bytes=1_000_000, total_bytes=3_000_000)) as at:
         await at.run(
             "class No:\n    def __reduce__(self): raise ValueError('never')\n"
             "no = No(); big = bytes(2_000_000); a = bytes(900_000); b = a + b'1'[:0] + bytes(1); c = bytes(900_001)[1:]; d = bytes(899_000)\n"
@@ -365,7 +365,7 @@ async def test_what_is_too_large_or_cannot_be_pickled_is_reported(tmp_path: Path
 
 @pytest.mark.parametrize("count", [300])
 async def test_many_small_variables_fit_into_one_record(tmp_path: Path, count: int) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await at.run(f"for n in range({count}): globals()[f'v{{n}}'] = {{'n': n}}\ndel n")
         saved = await at.save()
         assert len(saved.groups) == count
@@ -376,7 +376,7 @@ async def test_many_small_variables_fit_into_one_record(tmp_path: Path, count: i
 
 
 async def test_large_arrays_that_a_class_holds(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await _there_and_back(
             at,
             (
@@ -393,7 +393,7 @@ async def test_large_arrays_that_a_class_holds(tmp_path: Path) -> None:
 
 
 async def test_arrays_own_their_memory_and_keep_their_order(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with kernel_setup(tmp_path) as at:
         await _there_and_back(
             at,
             (
@@ -412,7 +412,7 @@ async def test_arrays_own_their_memory_and_keep_their_order(tmp_path: Path) -> N
 
 
 async def test_what_takes_the_place_of_something_large_has_its_room(tmp_path: Path) -> None:
-    async with scene(tmp_path, VariableLimits(variable_bytes=2_000_000, total_bytes=3_000_000)) as at:
+    async with kernel_setup(tmp_path, VariableLimits(variable_bytes=2_000_000, total_bytes=3_000_000)) as at:
         await at.run("a = b'1' * 1_800_000; small = 1")
         await at.save()
         for change in ("a = b'2' * 1_900_000", "a = [b'3' * 1_900_000]", "a.append(1)", "other = a; small = a"):

@@ -14,7 +14,7 @@ import pytest
 
 from ...notebooks.kernels._helpers.executors import NOTEBOOK, text_of, until
 from ...notebooks.kernels.test_shared_kernel import Person, person
-from ._helpers.kernel_fixtures import Scene, scene
+from ._helpers.kernel_fixtures import KernelSetup, kernel_setup
 from .test_other_kernels import install
 
 THREAD = """import itertools, pathlib, threading, time
@@ -81,12 +81,12 @@ def either_kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
 
 
 @asynccontextmanager
-async def beside_a_person(tmp_path: Path) -> AsyncIterator[tuple[Scene, Person, Threads]]:
-    async with scene(tmp_path) as it, person(it.work) as other:
+async def beside_a_person(tmp_path: Path) -> AsyncIterator[tuple[KernelSetup, Person, Threads]]:
+    async with kernel_setup(tmp_path) as it, person(it.work) as other:
         yield it, other, Threads(tmp_path)
 
 
-async def ask_everything(it: Scene) -> None:
+async def ask_everything(it: KernelSetup) -> None:
     manifest = await it.save()
     await it.work.executor.inspect(NOTEBOOK)
     await it.checkpoints.follow(await it.link())
@@ -125,7 +125,7 @@ async def test_a_connection_made_while_a_thread_prints_moves_nothing(tmp_path: P
 
 @pytest.mark.usefixtures("either_kernel")
 async def test_a_late_thread_of_the_agents_cell_keeps_its_outputs(tmp_path: Path) -> None:
-    async with scene(tmp_path) as it:
+    async with kernel_setup(tmp_path) as it:
         threads = Threads(tmp_path)
         cell = await it.work.cell(threads.code)
         await ask_everything(it)

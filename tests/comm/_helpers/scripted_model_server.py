@@ -1,4 +1,4 @@
-"""A model server that plays scenes: what it says depends on the scene a conversation names, and on how often it was asked."""
+"""A model server that plays scenarios: what it says depends on the scenario a conversation names, and on how often it was asked."""
 
 from __future__ import annotations
 
@@ -46,22 +46,22 @@ def call(tool: str, arguments: object) -> list[Part]:
 
 @dataclass
 class Model:
-    """Counts what it was asked, by scene."""
+    """Counts what it was asked, by scenario."""
 
-    scenes: Mapping[str, Sequence[Turn]]
+    scenarios: Mapping[str, Sequence[Turn]]
     url: str = ""
     asked: Counter[str] = field(default_factory=Counter)
     heard: dict[str, Body] = field(default_factory=dict)
-    """The last request of each scene."""
+    """The last request of each scenario."""
 
     async def answer(self, reply: Reply) -> None:
         """Answer one request."""
         body: Body = reply.request.body
-        scene = _scene_of(body)
-        turns, number = self.scenes[scene], self.asked[scene]
-        self.asked[scene] += 1
-        self.heard[scene] = body
-        assert number < len(turns), f"{scene} was asked {number + 1} times"
+        scenario = _scenario_of(body)
+        turns, number = self.scenarios[scenario], self.asked[scenario]
+        self.asked[scenario] += 1
+        self.heard[scenario] = body
+        assert number < len(turns), f"{scenario} was asked {number + 1} times"
         turn = turns[number]
         parts = turn(body) if callable(turn) else turn
         if isinstance(parts[0], Refusal):
@@ -80,18 +80,18 @@ class Model:
 
 
 @asynccontextmanager
-async def model_of(scenes: Mapping[str, Sequence[Turn]]) -> AsyncIterator[Model]:
+async def model_of(scenarios: Mapping[str, Sequence[Turn]]) -> AsyncIterator[Model]:
     """The model, listening."""
-    model = Model(scenes)
+    model = Model(scenarios)
     server: RawServer
     async with raw_server(model.answer) as server:
         model.url = server.url
         yield model
 
 
-def _scene_of(body: Body) -> str:
-    """The scene that the first words of the conversation name."""
-    found = re.search(r"scene (\w+)", json.dumps([m for m in body["messages"] if m["role"] == "user"]))
+def _scenario_of(body: Body) -> str:
+    """The scenario that the first words of the conversation name."""
+    found = re.search(r"scenario (\w+)", json.dumps([m for m in body["messages"] if m["role"] == "user"]))
     assert found is not None, body["messages"]
     return found[1]
 

@@ -31,12 +31,12 @@ from hdsp_agent.messages import (
 
 from ..._helpers.parsed_json import ParsedJson, parsed
 
-__all__ = ["PATIENCE", "PlayedAgent", "Wire", "command_frame", "serving", "until"]
+__all__ = ["PATIENCE", "FakeAgent", "Wire", "command_frame", "serving", "until"]
 
 PATIENCE = 60.0
 
 
-class PlayedAgent:
+class FakeAgent:
     """Obeys commands; remembers them in the order in which it was done with them."""
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class PlayedAgent:
         self.gate.set()
         self._tasks = 0
 
-    def session(self) -> PlayedAgent:
+    def session(self) -> FakeAgent:
         return self
 
     @property
@@ -146,10 +146,10 @@ def command_frame(client_id: str, name: str, data: object = None, **more: object
 
 @asynccontextmanager
 async def serving(
-    folder: Path, access: PlayedAgent | None = None, *, limits: IpcLimits | None = None
-) -> AsyncIterator[tuple[IpcServer, PlayedAgent]]:
+    folder: Path, access: FakeAgent | None = None, *, limits: IpcLimits | None = None
+) -> AsyncIterator[tuple[IpcServer, FakeAgent]]:
     """A server, and the agent behind it."""
-    access = access or PlayedAgent()
+    access = access or FakeAgent()
     async with IpcServer(access, folder / "ipc", limits=limits) as server:
         yield server, access
 

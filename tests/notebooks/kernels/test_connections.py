@@ -13,7 +13,7 @@ from hdsp_agent.notebooks.kernels import CellRunSpec, Executor
 from hdsp_agent.notebooks.kernels._client import KernelClient
 from hdsp_agent.notebooks.kernels._transport import KernelMessage
 
-from ._helpers.executors import NOTEBOOK, bench, text_of
+from ._helpers.executors import NOTEBOOK, headless_executor, text_of
 
 
 def descriptors() -> int:
@@ -31,7 +31,7 @@ async def settled(most: int) -> bool:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts files as Linux shows them")
 async def test_thirty_connections_leave_no_file_descriptors_behind(tmp_path: Path) -> None:
-    async with bench(tmp_path) as work:
+    async with headless_executor(tmp_path) as work:
         await work.run("1")
         kernel = await work.kernel_id()
 
@@ -50,7 +50,7 @@ async def test_thirty_connections_leave_no_file_descriptors_behind(tmp_path: Pat
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts files as Linux shows them")
 async def test_executors_leave_no_file_descriptors_behind(tmp_path: Path) -> None:
-    async with bench(tmp_path) as work:
+    async with headless_executor(tmp_path) as work:
         await work.run("1")
 
         async def once() -> None:
@@ -72,13 +72,13 @@ async def test_the_folder_the_program_was_started_in_stays_as_it_is(
     started_in = tmp_path / "here"
     started_in.mkdir()
     monkeypatch.chdir(started_in)
-    async with bench(tmp_path) as work:
+    async with headless_executor(tmp_path) as work:
         await work.run("1")
         assert list(started_in.iterdir()) == []
 
 
 async def test_a_cancelled_wait_loses_no_message(tmp_path: Path) -> None:
-    async with bench(tmp_path) as work:
+    async with headless_executor(tmp_path) as work:
         run = await work.start("import time\nfor i in range(200): print(i, flush=True); time.sleep(0.005)")
         while not run.done:
             waiter = asyncio.ensure_future(run.wait())
@@ -91,7 +91,7 @@ async def test_a_cancelled_wait_loses_no_message(tmp_path: Path) -> None:
 async def test_a_forged_message_is_left_out_and_the_next_is_heard(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with bench(tmp_path) as work:
+    async with headless_executor(tmp_path) as work:
         forged = (
             "s = get_ipython().kernel.session\n"
             "key, s.key = s.key, b'another'\n"
@@ -114,7 +114,7 @@ async def test_an_idle_that_is_lost_does_not_keep_a_run_waiting(
         if message.parent_kind != "execute_request" or message.load()["execution_state"] != "idle":
             heard(link, message)
 
-    async with bench(tmp_path) as work:
+    async with headless_executor(tmp_path) as work:
         await work.run("1")
         monkeypatch.setattr(KernelClient, "_status", deaf)
         cell = await work.cell("print('there')", seconds=15)

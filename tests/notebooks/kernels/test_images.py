@@ -12,7 +12,7 @@ from PIL import Image
 from hdsp_agent.messages import JsonObject
 from hdsp_agent.notebooks.kernels import ImageLimits, images_of
 
-from ._helpers.executors import bench
+from ._helpers.executors import headless_executor
 
 
 def output(kind: str, data: bytes | str, text: str = "<Figure>") -> JsonObject:
@@ -65,7 +65,7 @@ async def test_of_too_many_the_last_are_given() -> None:
 
 
 async def test_a_figure_of_matplotlib_reaches_the_model(tmp_path: Path) -> None:
-    async with bench(tmp_path) as work:
+    async with headless_executor(tmp_path) as work:
         code = "%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 3, 2]);"
         cell = await work.cell(code)
         (image,) = await images_of(cell.outputs.outputs)

@@ -12,13 +12,13 @@ from hdsp_agent.messages import TaskId
 from hdsp_agent.notebooks.kernels import RunLimits
 
 from .._helpers.headless import end_kernel
-from ._helpers.executors import NOTEBOOK, bench, text_of, until
+from ._helpers.executors import NOTEBOOK, headless_executor, text_of, until
 
 SLEEP = "import time\nprint('begun', flush=True)\ntime.sleep(60)"
 
 
 async def test_a_kernel_that_dies_in_a_cell_is_noticed_and_the_next_run_works(tmp_path: Path) -> None:
-    async with bench(tmp_path) as work:
+    async with headless_executor(tmp_path) as work:
         await work.run("x = 1")
         run = await work.start("import os; os._exit(1)", "'never'")
         queued = await work.start("'never either'")
@@ -32,7 +32,7 @@ async def test_a_kernel_that_dies_in_a_cell_is_noticed_and_the_next_run_works(tm
 async def test_a_kernel_that_is_started_anew_before_anybody_looked_is_said_to_have_died(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with bench(tmp_path) as work:
+    async with headless_executor(tmp_path) as work:
         monkeypatch.setattr(work.kernels.port, "watch_seconds", lambda kernel_id: 3_600.0)
         run = await work.run("import os; os._exit(1)")
         assert run.cells[0].reason == "kernel_died"
@@ -41,7 +41,7 @@ async def test_a_kernel_that_is_started_anew_before_anybody_looked_is_said_to_ha
 async def test_a_run_does_not_wait_for_the_cell_that_the_kernel_died_in(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with bench(tmp_path) as work:
+    async with headless_executor(tmp_path) as work:
         await work.run("import os; os._exit(1)")
         # The server has not heard of the new life.
         monkeypatch.setattr(work.kernels.port, "state", lambda kernel_id: "busy")
@@ -49,7 +49,7 @@ async def test_a_run_does_not_wait_for_the_cell_that_the_kernel_died_in(
 
 
 async def test_a_restart_by_the_person_ends_the_run(tmp_path: Path) -> None:
-    async with bench(tmp_path) as work:
+    async with headless_executor(tmp_path) as work:
         run = await work.start(SLEEP, "'never'")
         queued = await work.start("'never'")
         await until(lambda: "begun" in text_of(run.cells[0]))
@@ -63,7 +63,7 @@ async def test_a_restart_by_the_person_ends_the_run(tmp_path: Path) -> None:
 
 
 async def test_a_kernel_restarted_between_runs_is_found_fresh(tmp_path: Path) -> None:
-    async with bench(tmp_path) as work:
+    async with headless_executor(tmp_path) as work:
         await work.run("x = 1")
         await work.kernels.port.restart(await work.kernel_id())
         cell = await work.cell("print('early'); x")
@@ -72,7 +72,7 @@ async def test_a_kernel_restarted_between_runs_is_found_fresh(tmp_path: Path) ->
 
 
 async def test_a_kernel_the_person_shuts_down_ends_the_run_and_a_new_one_is_started(tmp_path: Path) -> None:
-    async with bench(tmp_path) as work:
+    async with headless_executor(tmp_path) as work:
         run = await work.start(SLEEP)
         await until(lambda: "begun" in text_of(run.cells[0]))
         kernel = await work.kernel_id()
@@ -85,7 +85,7 @@ async def test_a_kernel_the_person_shuts_down_ends_the_run_and_a_new_one_is_star
 
 
 async def test_a_culled_kernel_gives_way_to_a_new_one(tmp_path: Path) -> None:
-    async with bench(tmp_path) as work:
+    async with headless_executor(tmp_path) as work:
         await work.run("x = 1", task_id=TaskId("t"))
         kernel = await work.kernel_id()
         work.kernels.kernels.cull_idle_timeout = 1
@@ -104,7 +104,7 @@ async def test_a_task_ends_although_its_kernel_cannot_be_interrupted_just_now(
     async def refuses(_: str) -> None:
         raise Unavailable("The gateway does not answer.")
 
-    async with bench(tmp_path, RunLimits(interrupt_seconds=1)) as work:
+    async with headless_executor(tmp_path, RunLimits(interrupt_seconds=1)) as work:
         run = await work.start(SLEEP, task_id=TaskId("t"))
         await until(lambda: run.cells[0].state == "running")
         kernel = await work.kernel_id()
@@ -116,7 +116,7 @@ async def test_a_task_ends_although_its_kernel_cannot_be_interrupted_just_now(
 
 
 async def test_restart_by_the_agent_and_a_kernel_that_is_shut_down(tmp_path: Path) -> None:
-    async with bench(tmp_path) as work:
+    async with headless_executor(tmp_path) as work:
         run = await work.start(SLEEP, "'never'")
         await until(lambda: run.cells[0].state == "running")
         await work.executor.restart(NOTEBOOK)
@@ -129,7 +129,7 @@ async def test_restart_by_the_agent_and_a_kernel_that_is_shut_down(tmp_path: Pat
 
 
 async def test_interrupting_the_kernel_stops_whoevers_cell_it_is(tmp_path: Path) -> None:
-    async with bench(tmp_path) as work:
+    async with headless_executor(tmp_path) as work:
         run = await work.start(SLEEP)
         await until(lambda: "begun" in text_of(run.cells[0]))
         await work.executor.interrupt(NOTEBOOK)
@@ -137,7 +137,7 @@ async def test_interrupting_the_kernel_stops_whoevers_cell_it_is(tmp_path: Path)
 
 
 async def test_closing_lets_kernels_go_on_and_ends_waiting(tmp_path: Path) -> None:
-    async with bench(tmp_path) as work:
+    async with headless_executor(tmp_path) as work:
         run = await work.start(SLEEP)
         await until(lambda: "begun" in text_of(run.cells[0]))
         waiter = asyncio.ensure_future(run.wait())

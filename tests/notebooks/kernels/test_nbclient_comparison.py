@@ -15,7 +15,7 @@ from jupyter_client.manager import start_new_async_kernel
 
 from hdsp_agent.notebooks.kernels import RunLimits
 
-from ._helpers.executors import bench, text_of
+from ._helpers.executors import headless_executor, text_of
 
 NBCLIENT = """
 import sys
@@ -70,7 +70,7 @@ def shown(outputs: Sequence[Mapping[str, object]]) -> list[str]:
 
 async def test_a_cell_that_is_interrupted_and_the_one_behind_it(tmp_path: Path) -> None:
     codes = ["print('first')\nwhile True: continue", "print('done')"]
-    async with bench(tmp_path, RunLimits(total_seconds=1)) as work:
+    async with headless_executor(tmp_path, RunLimits(total_seconds=1)) as work:
         ours = [shown((await work.cell(code)).outputs.outputs) for code in codes]
     assert ours == await with_nbclient(codes, tmp_path / "beside.ipynb", seconds=1)
     assert ours == [["first\n", "KeyboardInterrupt"], ["done\n"]]
@@ -81,7 +81,7 @@ async def test_a_cell_that_ends_its_own_kernel(tmp_path: Path) -> None:
     with pytest.raises(subprocess.CalledProcessError) as died:
         await with_nbclient([killing], tmp_path / "beside.ipynb", seconds=120)
     assert b"DeadKernelError" in died.value.stderr
-    async with bench(tmp_path) as work:
+    async with headless_executor(tmp_path) as work:
         cell = await work.cell(killing)
         assert (cell.state, cell.reason) == ("dead", "kernel_died")
         # Unlike there, one goes on: with a new kernel.
@@ -90,7 +90,7 @@ async def test_a_cell_that_ends_its_own_kernel(tmp_path: Path) -> None:
 
 async def test_two_notebooks_meet_while_they_run(tmp_path: Path) -> None:
     own, other = str(tmp_path / "a"), str(tmp_path / "b")
-    async with bench(tmp_path) as work:
+    async with headless_executor(tmp_path) as work:
         runs = await asyncio.gather(
             work.run(MEETS.format(own=own, other=other), path="a.ipynb"),
             work.run(MEETS.format(own=other, other=own), path="b.ipynb"),
@@ -101,7 +101,7 @@ async def test_two_notebooks_meet_while_they_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", list(THREADS))
 async def test_threads_print_as_in_a_bare_kernel(tmp_path: Path, name: str) -> None:
     codes = [THREADS[name], "print('next')"]
-    async with bench(tmp_path) as work:
+    async with headless_executor(tmp_path) as work:
         ours = [text_of(await work.cell(code)) for code in codes]
     manager, client = await start_new_async_kernel(kernel_name="python3")
     try:

@@ -18,7 +18,7 @@ import pytest
 
 from tests._helpers.long_tests import rounds
 
-from ._helpers.executors import Bench, bench, text_of
+from ._helpers.executors import HeadlessExecutor, headless_executor, text_of
 
 RECORDED: Final = Path(__file__).parent / "nbclient_outputs.json"
 
@@ -86,7 +86,7 @@ def brief(output: object) -> object:
     return output["output_type"], output.get("name"), output.get("execution_count"), shown
 
 
-async def with_agent(work: Bench, codes: list[str]) -> list[object]:
+async def with_agent(work: HeadlessExecutor, codes: list[str]) -> list[object]:
     cells = [await work.cell(code) for code in codes]
     # Later cells may have changed what earlier ones show.
     return [[brief(output) for output in cell.outputs.outputs] for cell in cells]
@@ -99,7 +99,7 @@ def codes_of(name: str) -> list[str]:
 
 @pytest.mark.parametrize("name", list(NOTEBOOKS))
 async def test_outputs_are_where_nbclient_puts_them(tmp_path: Path, name: str) -> None:
-    async with bench(tmp_path) as work:
+    async with headless_executor(tmp_path) as work:
         ours = await with_agent(work, codes_of(name))
     assert json.loads(json.dumps(ours)) == json.loads(RECORDED.read_text(encoding="utf-8"))[name]
 
@@ -112,7 +112,7 @@ def test_nbclient_still_puts_them_there(tmp_path: Path, name: str) -> None:
 
 
 async def test_what_a_widget_had_before_we_came_stays_in_it(tmp_path: Path) -> None:
-    async with bench(tmp_path) as work:
+    async with headless_executor(tmp_path) as work:
         await work.run(IMPORTED + "out = Output(); out.append_stdout('theirs\\n')")
         link = await work.executor.link("work.ipynb")
         link.lose("connection_lost")

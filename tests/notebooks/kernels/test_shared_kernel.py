@@ -11,7 +11,7 @@ from hdsp_agent.messages import JsonObject
 from hdsp_agent.notebooks.kernels._client import ExecuteRequest, KernelClient
 from hdsp_agent.notebooks.kernels._transport import KernelMessage
 
-from ._helpers.executors import NOTEBOOK, Bench, bench, text_of, until
+from ._helpers.executors import NOTEBOOK, HeadlessExecutor, headless_executor, text_of, until
 
 
 class Person:
@@ -30,7 +30,7 @@ class Person:
 
 
 @asynccontextmanager
-async def person(work: Bench) -> AsyncIterator[Person]:
+async def person(work: HeadlessExecutor) -> AsyncIterator[Person]:
     await work.executor.start(NOTEBOOK)
     kernel = await work.kernel_id()
     link = KernelClient(kernel, await work.kernels.port.connect(kernel))
@@ -47,7 +47,7 @@ def busy_until(file: Path) -> str:
 
 
 async def test_our_cell_waits_behind_the_persons_and_can_be_taken_back(tmp_path: Path) -> None:
-    async with bench(tmp_path) as work, person(work) as other:
+    async with headless_executor(tmp_path) as work, person(work) as other:
         await work.run("x = 0")
         theirs = other.execute(busy_until(tmp_path / "go") + "; print('whole')")
         await until(lambda: theirs.busy)
@@ -64,7 +64,7 @@ async def test_our_cell_waits_behind_the_persons_and_can_be_taken_back(tmp_path:
 
 
 async def test_a_kernel_that_was_busy_before_we_came_is_known_to_be(tmp_path: Path) -> None:
-    async with bench(tmp_path) as work, person(work) as other:
+    async with headless_executor(tmp_path) as work, person(work) as other:
         theirs = other.execute("x = 0; " + busy_until(tmp_path / "go"))
         await until(lambda: theirs.busy)
         ours = await work.start("x = 1")
@@ -78,7 +78,7 @@ async def test_a_kernel_that_was_busy_before_we_came_is_known_to_be(tmp_path: Pa
 
 
 async def test_our_cell_runs_after_the_persons(tmp_path: Path) -> None:
-    async with bench(tmp_path) as work, person(work) as other:
+    async with headless_executor(tmp_path) as work, person(work) as other:
         await work.run("order = []")
         theirs = other.execute(busy_until(tmp_path / "go") + "; order.append('person')")
         await until(lambda: theirs.busy)
@@ -89,7 +89,7 @@ async def test_our_cell_runs_after_the_persons(tmp_path: Path) -> None:
 
 
 async def test_two_clients_of_one_kernel_get_their_own_replies(tmp_path: Path) -> None:
-    async with bench(tmp_path) as work, person(work) as other:
+    async with headless_executor(tmp_path) as work, person(work) as other:
         theirs = [other.execute(f"print('p{number}')") for number in range(10)]
         runs = await asyncio.gather(*(work.run(f"print('a{number}')") for number in range(10)))
         await until(lambda: all(one.ended for one in theirs))
@@ -98,7 +98,7 @@ async def test_two_clients_of_one_kernel_get_their_own_replies(tmp_path: Path) -
 
 
 async def test_a_failing_cell_of_ours_does_not_abort_what_the_person_queued(tmp_path: Path) -> None:
-    async with bench(tmp_path) as work, person(work) as other:
+    async with headless_executor(tmp_path) as work, person(work) as other:
         ours = await work.start(busy_until(tmp_path / "go") + "; 1/0")
         await until(lambda: ours.cells[0].state == "running")
         theirs = other.execute("print('mine')")

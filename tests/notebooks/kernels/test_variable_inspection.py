@@ -9,7 +9,7 @@ import pytest
 from hdsp_agent.errors import Unsupported
 from hdsp_agent.notebooks.kernels import InspectionLimits, Variable, VariablesReport
 
-from ._helpers.executors import NOTEBOOK, Bench, bench, text_of, until
+from ._helpers.executors import NOTEBOOK, HeadlessExecutor, headless_executor, text_of, until
 
 STATE = (
     "import json, sys; print(json.dumps([sorted(k for k in globals() if k not in ('__builtins__',)),"
@@ -18,7 +18,7 @@ STATE = (
 )
 
 
-async def look(work: Bench, *names: str) -> VariablesReport:
+async def look(work: HeadlessExecutor, *names: str) -> VariablesReport:
     return await work.executor.inspect(NOTEBOOK, names=names or None)
 
 
@@ -27,7 +27,7 @@ def by_name(report: VariablesReport) -> dict[str, Variable]:
 
 
 async def test_looking_leaves_namespace_history_outputs_and_count_as_they_were(tmp_path: Path) -> None:
-    async with bench(tmp_path) as work:
+    async with headless_executor(tmp_path) as work:
         await work.run("a = 41", "a + 1", "'last'")
         before = text_of(await work.cell(STATE, store_history=False))
         for _ in range(3):
@@ -38,7 +38,7 @@ async def test_looking_leaves_namespace_history_outputs_and_count_as_they_were(t
 
 
 async def test_hooks_of_cells_do_not_fire(tmp_path: Path) -> None:
-    async with bench(tmp_path) as work:
+    async with headless_executor(tmp_path) as work:
         hooks = "\n".join(
             f"get_ipython().events.register('{name}', lambda *a: heard.append('{name}'))"
             for name in ("pre_execute", "pre_run_cell", "post_execute", "post_run_cell")
@@ -54,7 +54,7 @@ async def test_hooks_of_cells_do_not_fire(tmp_path: Path) -> None:
 
 
 async def test_arrays_frames_and_containers_tell_shape_dtype_memory_and_head(tmp_path: Path) -> None:
-    async with bench(tmp_path) as work:
+    async with headless_executor(tmp_path) as work:
         await work.run(
             "import numpy as np, pandas as pd\n"
             "arr = np.arange(12, dtype='float32').reshape(3, 4)\n"
@@ -88,7 +88,7 @@ async def test_arrays_frames_and_containers_tell_shape_dtype_memory_and_head(tmp
 
 
 async def test_reprs_that_raise_hang_or_print_cost_only_themselves(tmp_path: Path) -> None:
-    async with bench(tmp_path) as work:
+    async with headless_executor(tmp_path) as work:
         await work.run(
             "import time\n"
             "class Raises:\n    def __repr__(self): raise RuntimeError('no')\n"
@@ -108,21 +108,21 @@ async def test_reprs_that_raise_hang_or_print_cost_only_themselves(tmp_path: Pat
 
 
 async def test_named_variables_and_missing_ones(tmp_path: Path) -> None:
-    async with bench(tmp_path) as work:
+    async with headless_executor(tmp_path) as work:
         await work.run("x = 1; _private = 2")
         report = await look(work, "_private", "nothing")
         assert [one.name for one in report.variables] == ["_private"] and report.missing == ("nothing",)
 
 
 async def test_what_there_is_no_room_for_is_named(tmp_path: Path) -> None:
-    async with bench(tmp_path) as work:
+    async with headless_executor(tmp_path) as work:
         await work.run("for n in range(50): globals()[f'v{n}'] = n")
         report = await work.executor.inspect(NOTEBOOK, limits=InspectionLimits(variables=10))
         assert len(report.variables) == 10 and len(report.unseen) == 41
 
 
 async def test_variables_are_seen_while_a_cell_runs_and_its_figures_stay_whole(tmp_path: Path) -> None:
-    async with bench(tmp_path) as work:
+    async with headless_executor(tmp_path) as work:
         await work.run("%matplotlib inline\nimport matplotlib.pyplot as plt, os, time")
         may_end = tmp_path / "may-end"
         run = await work.start(
@@ -141,7 +141,7 @@ async def test_variables_are_seen_while_a_cell_runs_and_its_figures_stay_whole(t
 
 
 async def test_after_a_restart_variables_are_seen_again(tmp_path: Path) -> None:
-    async with bench(tmp_path) as work:
+    async with headless_executor(tmp_path) as work:
         await work.run("x = 1")
         await look(work)
         await work.executor.restart(NOTEBOOK)
@@ -149,7 +149,7 @@ async def test_after_a_restart_variables_are_seen_again(tmp_path: Path) -> None:
 
 
 async def test_kernels_of_other_languages_say_so(tmp_path: Path) -> None:
-    async with bench(tmp_path) as work:
+    async with headless_executor(tmp_path) as work:
         run = await work.run("echo hello from bash", kernel_name="bash")
         assert text_of(run.cells[0]) == "hello from bash\n"
         with pytest.raises(Unsupported, match="Python kernels only; this one is for bash"):

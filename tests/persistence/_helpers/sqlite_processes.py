@@ -1,4 +1,4 @@
-"""What befalls a database of tasks, in processes of their own: ``python -m tests.persistence._helpers.sqlite_processes SCENE HOME …``.
+"""What befalls a database of tasks, in processes of their own: ``python -m tests.persistence._helpers.sqlite_processes SCENARIO HOME …``.
 
 ``kill HOME ROUNDS SEED`` kills a busy task again and again, ``race HOME PROCESSES ROUNDS`` lets processes race for one
 task, some of which die with it, ``full HOME`` takes the disk away from under a task, ``hold HOME`` keeps the database
@@ -40,7 +40,7 @@ def sqlite_store(
 
 def kill(home: Path, rounds: int, seed: int) -> dict[str, object]:
     random.seed(seed)
-    # The scene is the same as with files.
+    # The scenario is the same as with files.
     killed_task.FileStore = sqlite_store  # type: ignore[attr-defined, assignment]  # in place of files
     asyncio.run(killed_task.warm_up(home / "warm-up"))
     wrong: list[str] = []
@@ -179,9 +179,9 @@ async def move(home: Path, to_database: int) -> dict[str, object]:
 
 
 def main() -> None:
-    scene, home, numbers = sys.argv[1], Path(sys.argv[2]), [int(number) for number in sys.argv[3:]]
+    scenario, home, numbers = sys.argv[1], Path(sys.argv[2]), [int(number) for number in sys.argv[3:]]
     began = time.monotonic()
-    match scene:
+    match scenario:
         case "kill":
             report = kill(home, *numbers)
         case "race":

@@ -64,7 +64,7 @@ class Approved:
 
 
 @dataclass
-class Said:
+class ShownMessage:
     """One message as it was last shown."""
 
     say: ClineSay
@@ -136,7 +136,7 @@ class RecordingContext:
         self.reply = Reply()
         self.approvals: list[Approved] = []
         self.asked: list[tuple[ClineAsk, str | None]] = []
-        self.said: dict[int, Said] = {}
+        self.said: dict[int, ShownMessage] = {}
         self.shown_texts: list[str] = []
         self.artifacts: dict[str, bytes] = {}
         self.registry = ToolRegistry()
@@ -187,7 +187,7 @@ class RecordingContext:
         command_run: CommandRun | None = None,
     ) -> int:
         at = len(self.said) + 1 if ts is None else ts
-        self.said[at] = Said(say, text, partial, tuple(images), notebook, command_run)
+        self.said[at] = ShownMessage(say, text, partial, tuple(images), notebook, command_run)
         self.shown_texts.append(text or "")
         return at
 

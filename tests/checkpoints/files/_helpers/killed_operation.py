@@ -62,7 +62,7 @@ def in_child(at: int, work: Callable[[], object]) -> bool:
     return os.WIFEXITED(status)
 
 
-class Scene:
+class Scenario:
     """A workspace with two states and everything that is to be true of it."""
 
     def __init__(self, folder: Path) -> None:
@@ -108,52 +108,52 @@ class Scene:
             self.check(f"{at}: {target} cannot be restored", picture(self.root) == expected)
 
 
-def killed_restore(scene: Scene, at: int) -> bool:
-    lived = in_child(at, lambda: scene.open().restore(scene.first, Selection()))
-    scene.look(at)
+def killed_restore(scenario: Scenario, at: int) -> bool:
+    lived = in_child(at, lambda: scenario.open().restore(scenario.first, Selection()))
+    scenario.look(at)
     return lived
 
 
-def killed_recovery(scene: Scene, at: int) -> bool:
+def killed_recovery(scenario: Scenario, at: int) -> bool:
     # Half a restore first, then its recovery dies too.
     # What a recovery that died had rolled back counts as the person's: better asked about once too often.
-    in_child(100, lambda: scene.open().restore(scene.first, Selection(overwrite_all=True)))
-    if scene.open().interrupted() is None:
+    in_child(100, lambda: scenario.open().restore(scenario.first, Selection(overwrite_all=True)))
+    if scenario.open().interrupted() is None:
         raise AssertionError("the restore did not die half way")
-    lived = in_child(at, lambda: scene.open().recover("roll_back"))
-    scene.look(at)
+    lived = in_child(at, lambda: scenario.open().recover("roll_back"))
+    scenario.look(at)
     return lived
 
 
-def killed_save(scene: Scene, at: int) -> bool:
-    write(scene.root, {"more/new.txt": f"{at}", "README.md": f"{at}", LARGE: f"{at}" * 60_000})
-    now = picture(scene.root)
-    lived = in_child(at, lambda: scene.open().save("killed", "agent", Anchor()))
-    scene.check(f"{at}: a save changed the workspace", picture(scene.root) == now)
-    saved = scene.open().save("again", "agent", Anchor())
-    scene.open().restore(scene.second, Selection(overwrite_all=True))
-    scene.look(at)
-    scene.open().restore(saved.id, Selection(overwrite_all=True))
-    scene.check(f"{at}: what was saved afterwards is not whole", picture(scene.root) == now)
-    scene.open().restore(scene.second, Selection(overwrite_all=True))
+def killed_save(scenario: Scenario, at: int) -> bool:
+    write(scenario.root, {"more/new.txt": f"{at}", "README.md": f"{at}", LARGE: f"{at}" * 60_000})
+    now = picture(scenario.root)
+    lived = in_child(at, lambda: scenario.open().save("killed", "agent", Anchor()))
+    scenario.check(f"{at}: a save changed the workspace", picture(scenario.root) == now)
+    saved = scenario.open().save("again", "agent", Anchor())
+    scenario.open().restore(scenario.second, Selection(overwrite_all=True))
+    scenario.look(at)
+    scenario.open().restore(saved.id, Selection(overwrite_all=True))
+    scenario.check(f"{at}: what was saved afterwards is not whole", picture(scenario.root) == now)
+    scenario.open().restore(scenario.second, Selection(overwrite_all=True))
     return lived
 
 
-def killed_collection(scene: Scene, at: int) -> bool:
-    files = scene.open()
+def killed_collection(scenario: Scenario, at: int) -> bool:
+    files = scenario.open()
     for number in range(3):
-        write(scene.root, {"more.txt": f"{at} {number}", LARGE: f"{at} {number}" * 20_000})
+        write(scenario.root, {"more.txt": f"{at} {number}", LARGE: f"{at} {number}" * 20_000})
         kept = files.save("more", "agent", Anchor()).id
-    now = picture(scene.root)
-    lived = in_child(at, lambda: scene.open(FEW).collect())
-    assert_sound(scene.store_dir, leftovers=True)
-    (scene.root / "more.txt").unlink()
-    scene.open().restore(kept, Selection(overwrite_all=True))
-    scene.check(f"{at}: the newest is not whole", picture(scene.root) == now)
+    now = picture(scenario.root)
+    lived = in_child(at, lambda: scenario.open(FEW).collect())
+    assert_sound(scenario.store_dir, leftovers=True)
+    (scenario.root / "more.txt").unlink()
+    scenario.open().restore(kept, Selection(overwrite_all=True))
+    scenario.check(f"{at}: the newest is not whole", picture(scenario.root) == now)
     return lived
 
 
-KINDS: dict[str, Callable[[Scene, int], bool]] = {
+KINDS: dict[str, Callable[[Scenario, int], bool]] = {
     "restore": killed_restore,
     "recover": killed_recovery,
     "save": killed_save,
@@ -163,11 +163,11 @@ KINDS: dict[str, Callable[[Scene, int], bool]] = {
 
 def main() -> None:
     """Die once at each call, or at each so many."""
-    scene = Scene(Path(sys.argv[1]))
+    scenario = Scenario(Path(sys.argv[1]))
     for at in range(1, 1000, int(sys.argv[3])):
-        if KINDS[sys.argv[2]](scene, at):
+        if KINDS[sys.argv[2]](scenario, at):
             break
-    print(json.dumps({"wrong": scene.wrong, "calls": at - 1}))
+    print(json.dumps({"wrong": scenario.wrong, "calls": at - 1}))
 
 
 if __name__ == "__main__":

@@ -83,7 +83,7 @@ def _second_state(root: Path) -> None:
     (root / "dir" / "sub").chmod(0o750)
 
 
-class Scene:
+class Scenario:
     """A workspace with two states, and elsewhere the same files, which are not to be touched."""
 
     def __init__(self, folder: Path, swapped: str) -> None:
@@ -152,11 +152,11 @@ class Scene:
 
 def main() -> None:
     """Until a restore has fewer calls than that."""
-    scene = Scene(Path(sys.argv[1]), sys.argv[2])
+    scenario = Scenario(Path(sys.argv[1]), sys.argv[2])
     at, each = 1, int(sys.argv[3])
-    while scene.restore(at) and len(scene.wrong) < 5:
+    while scenario.restore(at) and len(scenario.wrong) < 5:
         at += each
-    print(json.dumps({"calls": at - each, "ended": scene.ended, "wrong": scene.wrong}))
+    print(json.dumps({"calls": at - each, "ended": scenario.ended, "wrong": scenario.wrong}))
 
 
 if __name__ == "__main__":

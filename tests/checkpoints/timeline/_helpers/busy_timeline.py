@@ -24,7 +24,7 @@ from ....notebooks._helpers.pages import code, notebook, sources_in
 
 T = TypeVar("T")
 TURNS = 5
-PATIENCE = 400
+TRIES = 400
 
 
 class Busy:
@@ -33,9 +33,9 @@ class Busy:
     def __init__(self) -> None:
         self.waits = 0
 
-    async def in_turn(self, work: Callable[[], Awaitable[T]]) -> T:
+    async def retried_while_busy(self, work: Callable[[], Awaitable[T]]) -> T:
         """One restore at a time in a workspace, whoever does it: try again when others have."""
-        for _ in range(PATIENCE):
+        for _ in range(TRIES):
             try:
                 return await work()
             except Conflict as error:
@@ -61,11 +61,11 @@ async def main(root: Path, store_dir: Path, name: str) -> None:
             claims = [str(root / path), str(table)]
             await line.save(f"after {name} {turn}", notebooks=[path], changes_by="agent", claims=claims)
             for parts in (Parts(notebooks=True, path=path), Parts(files=True, path=table.name, overwrite=True)):
-                await busy.in_turn(partial(line.restore, target, parts))
+                await busy.retried_while_busy(partial(line.restore, target, parts))
             assert (sources_in(root / path), table.read_text("utf-8")) == ([f"turn = {turn}"], f"{turn}")
             done = await line.files.operations(40)
             mine = next(one for one in done if one.kind == "restore" and one.parts and one.parts.path == path)
-            await busy.in_turn(partial(line.undo, mine.id))
+            await busy.retried_while_busy(partial(line.undo, mine.id))
             assert sources_in(root / path) == [f"turn = {turn + 1}"]
         await line.close()
     print(busy.waits)

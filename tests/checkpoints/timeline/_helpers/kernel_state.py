@@ -16,7 +16,7 @@ from hdsp_agent.notebooks.kernels import KernelSession, KernelSpec, KernelState,
 from hdsp_agent.notebooks.kernels._transport import KernelMessage, Lost, Receive
 from hdsp_agent.notebooks.kernels._zmq import ZmqTransport, new_context
 
-__all__ = ["KeptKernel"]
+__all__ = ["DetachedKernel"]
 
 
 class Counted(ZmqTransport):
@@ -47,7 +47,7 @@ class Counted(ZmqTransport):
         return sent
 
 
-class KeptKernel:
+class DetachedKernel:
     """The ``KernelPort`` of a server that finds one kernel, of one notebook. It can neither end nor restart it."""
 
     def __init__(self, connection_file: Path, path: str) -> None:

@@ -25,7 +25,7 @@ WHOLE = (["a = 1", "b = 2"], "x\n1\n")
 BROKEN = (["a = broken", "b = 2"], "gone\n")
 
 
-class Scene:
+class Scenario:
     """A workspace with two checkpoints."""
 
     def __init__(self, folder: Path) -> None:
@@ -92,33 +92,33 @@ class Scene:
             self.wrong.append(what)
 
 
-def killed_restore(scene: Scene, at: int) -> bool:
-    lived = in_child(at, lambda: scene.do(scene.back))
-    scene.look(at)
+def killed_restore(scenario: Scenario, at: int) -> bool:
+    lived = in_child(at, lambda: scenario.do(scenario.back))
+    scenario.look(at)
     return lived
 
 
-def killed_recovery(scene: Scene, at: int) -> bool:
+def killed_recovery(scenario: Scenario, at: int) -> bool:
     half = 20
     while True:
         # Half a restore first, then its recovery dies too.
-        in_child(half, lambda: scene.do(scene.back))
-        if scene.do(lambda line: line.interrupted()) is not None:
+        in_child(half, lambda: scenario.do(scenario.back))
+        if scenario.do(lambda line: line.interrupted()) is not None:
             break
         half += 2
-    lived = in_child(at, lambda: scene.do(lambda line: line.recover("roll_back")))
-    scene.look(at)
+    lived = in_child(at, lambda: scenario.do(lambda line: line.recover("roll_back")))
+    scenario.look(at)
     return lived
 
 
 def main() -> None:
     """Die once at each so many calls."""
-    scene = Scene(Path(sys.argv[1]))
+    scenario = Scenario(Path(sys.argv[1]))
     kill = killed_restore if sys.argv[2] == "restore" else killed_recovery
     for at in range(1, 1000, int(sys.argv[3])):
-        if kill(scene, at):
+        if kill(scenario, at):
             break
-    print(json.dumps({"wrong": scene.wrong, "calls": at - 1}))
+    print(json.dumps({"wrong": scenario.wrong, "calls": at - 1}))
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ from ...files._helpers.killed_operation import in_child
 from ...files._helpers.workspace_fixtures import assert_sound
 from ...variables._helpers.kernel_client import shown
 from ..test_restoring import Conversation
-from .kernel_state import KeptKernel
+from .kernel_state import DetachedKernel
 from .timeline_fixtures import KEY, PATH
 
 There = list[object]
@@ -113,7 +113,7 @@ class Server:
 Work = Callable[[Server], Awaitable[object]]
 
 
-class Scene:
+class Scenario:
     """A workspace and a kernel that outlive their servers. This process itself never talks to the kernel."""
 
     def __init__(self, folder: Path, manager: KernelManager) -> None:
@@ -153,7 +153,7 @@ class Scene:
     async def _serve(self, work: Work, limits: FileLimits, checkpoints: TimelineLimits | None) -> None:
         files = AsyncFileCheckpoints(self.root, self.store_dir, limits)
         disk = ContentsNotebooks(AsyncLargeFileManager(root_dir=str(self.root), log=_log))
-        notebooks = Notebooks(disk, KeptKernel(self.connection, PATH))
+        notebooks = Notebooks(disk, DetachedKernel(self.connection, PATH))
         values = VariableCheckpoints(VariableStore(files.folder / "variables", KEY), VariableLimits(free_bytes=0))
         line = Timeline(files, files.folder, notebooks=notebooks, variables=values, root=self.root, limits=checkpoints)
         try:
@@ -172,7 +172,7 @@ class Scene:
 # ---- a restore, and its recovery
 
 
-async def _look_at_restore(scene: Scene, server: Server) -> list[str]:
+async def _look_at_restore(scenario: Scenario, server: Server) -> list[str]:
     """In one of the two states, or rolled back to the one before; and everything works again."""
     wrong: list[str] = []
     line = server.line
@@ -184,39 +184,39 @@ async def _look_at_restore(scene: Scene, server: Server) -> list[str]:
         wrong.append(f"{'rolled back to' if half is not None else 'left between two states:'} {there}")
     if await line.interrupted() is not None:
         wrong.append("still interrupted")
-    await line.restore(scene.target, ALL)
+    await line.restore(scenario.target, ALL)
     if (there := await server.there()) != WHOLE:
         wrong.append(f"cannot be restored any more: {there}")
     await server.spoil()
     return wrong
 
 
-def killed_restore(scene: Scene, at: int) -> bool:
-    lived = scene.run(at, lambda server: server.line.restore(scene.target, ALL, conversation=Conversation()))
-    scene.look(lambda server: _look_at_restore(scene, server), at)
+def killed_restore(scenario: Scenario, at: int) -> bool:
+    lived = scenario.run(at, lambda server: server.line.restore(scenario.target, ALL, conversation=Conversation()))
+    scenario.look(lambda server: _look_at_restore(scenario, server), at)
     return lived
 
 
-def killed_recovery(scene: Scene, at: int) -> bool:
-    if scene.run(0, lambda server: server.line.restore(scene.target, ALL, conversation=Deadly())):
+def killed_recovery(scenario: Scenario, at: int) -> bool:
+    if scenario.run(0, lambda server: server.line.restore(scenario.target, ALL, conversation=Deadly())):
         raise AssertionError("the restore did not die")
-    there = scene.of(lambda server: server.there())
+    there = scenario.of(lambda server: server.there())
     if there != WHOLE:
         raise AssertionError(f"the restore died before all was back: {there}")
-    lived = scene.run(at, lambda server: server.line.recover("roll_back"))
-    scene.look(lambda server: _look_at_restore(scene, server), at)
+    lived = scenario.run(at, lambda server: server.line.recover("roll_back"))
+    scenario.look(lambda server: _look_at_restore(scenario, server), at)
     return lived
 
 
 # ---- a save
 
 
-def killed_save(scene: Scene, at: int) -> bool:
+def killed_save(scenario: Scenario, at: int) -> bool:
     """Each time there is something new in each part."""
-    last = scene.of(lambda server: server.there())
-    scene.of(lambda server: server.change("two", f"b = {at}", f"{at}\n", f"words.append({at}); big[0] = {at}"))
-    now = scene.of(lambda server: server.there())
-    lived = scene.run(at, lambda server: server.save("killed"))
+    last = scenario.of(lambda server: server.there())
+    scenario.of(lambda server: server.change("two", f"b = {at}", f"{at}\n", f"words.append({at}); big[0] = {at}"))
+    now = scenario.of(lambda server: server.there())
+    lived = scenario.run(at, lambda server: server.save("killed"))
 
     async def looking(server: Server) -> list[str]:
         wrong: list[str] = []
@@ -227,21 +227,21 @@ def killed_save(scene: Scene, at: int) -> bool:
             wrong.append("a save changed something")
         newest = (await line.files.list())[0]
         again = await server.save("again")
-        assert_sound(scene.store_dir, leftovers=True)
+        assert_sound(scenario.store_dir, leftovers=True)
         for record, state in ((newest, now if newest.reason == "killed" else last), (again, now)):
             await line.restore(record.id, ALL)
             if (there := await server.there()) != state:
                 wrong.append(f"the checkpoint {record.reason} is {there} instead of {state}")
         return wrong
 
-    scene.look(looking, at)
+    scenario.look(looking, at)
     return lived
 
 
 # ---- a collection
 
 
-def killed_collection(scene: Scene, at: int) -> bool:
+def killed_collection(scenario: Scenario, at: int) -> bool:
     """Some checkpoints more, and a restore that can be undone; then most of what is kept is dropped."""
 
     async def more(server: Server) -> list[object]:
@@ -255,11 +255,11 @@ def killed_collection(scene: Scene, at: int) -> bool:
         await server.line.restore(first.id, ALL)
         return [before, await server.there()]
 
-    before, now = parsed(scene.of(more))
-    lived = scene.run(at, lambda server: server.line.gc(), FEW, TIGHT)
+    before, now = parsed(scenario.of(more))
+    lived = scenario.run(at, lambda server: server.line.gc(), FEW, TIGHT)
 
     async def looking(server: Server) -> list[str]:
-        assert_sound(scene.store_dir, leftovers=True)
+        assert_sound(scenario.store_dir, leftovers=True)
         wrong = await asyncio.to_thread(
             _not_kept, server, await server.line.files.operations(), await server.line.files.list()
         )
@@ -272,7 +272,7 @@ def killed_collection(scene: Scene, at: int) -> bool:
                 wrong.append(f"went to {there} instead of {state}")
         return wrong
 
-    scene.look(looking, at)
+    scenario.look(looking, at)
     return lived
 
 
@@ -303,7 +303,7 @@ def _not_kept(server: Server, operations: object, records: list[CheckpointRecord
     return wrong
 
 
-KINDS: dict[str, Callable[[Scene, int], bool]] = {
+KINDS: dict[str, Callable[[Scenario, int], bool]] = {
     "save": killed_save,
     "restore": killed_restore,
     "recover": killed_recovery,
@@ -320,13 +320,13 @@ def main() -> None:
     manager = KernelManager(kernel_name="python3", connection_file=str(folder / "kernel.json"))
     manager.start_kernel()
     try:
-        scene = Scene(folder, manager)
+        scenario = Scenario(folder, manager)
         for at in range(1, 1000, int(sys.argv[3])):
-            if KINDS[sys.argv[2]](scene, at):
+            if KINDS[sys.argv[2]](scenario, at):
                 break
     finally:
         manager.shutdown_kernel(now=True)
-    print(json.dumps({"wrong": scene.wrong, "calls": at - 1}))
+    print(json.dumps({"wrong": scenario.wrong, "calls": at - 1}))
 
 
 if __name__ == "__main__":

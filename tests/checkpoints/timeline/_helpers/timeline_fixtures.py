@@ -25,7 +25,7 @@ CELLS = Parts(notebooks=True)
 TASK = TaskId("0190a1b2-0000-7000-8000-000000000001")
 
 
-class Scene:
+class TimelineSetup:
     """The workspace, and what tests do in it."""
 
     def __init__(
@@ -122,12 +122,14 @@ def lay_out(root: Path, *cells: JsonObject) -> None:
 
 
 @asynccontextmanager
-async def scene(tmp_path: Path, *cells: JsonObject, limits: FileLimits | None = None) -> AsyncIterator[Scene]:
+async def timeline_setup(
+    tmp_path: Path, *cells: JsonObject, limits: FileLimits | None = None
+) -> AsyncIterator[TimelineSetup]:
     """A folder that Jupyter serves, with ``work.ipynb`` and ``data.csv``; kernels end with the block."""
     root = tmp_path / "workspace"
     lay_out(root, *cells)
     tabs = Tabs()
     async with headless_notebooks(root, tabs=tabs) as notebooks:
-        here = Scene(root, tmp_path / "home" / "checkpoints", notebooks, tabs, limits)
+        here = TimelineSetup(root, tmp_path / "home" / "checkpoints", notebooks, tabs, limits)
         yield here
         await here.line.close()

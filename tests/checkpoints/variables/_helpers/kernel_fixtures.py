@@ -17,15 +17,15 @@ from hdsp_agent.checkpoints.variables import (
 )
 from hdsp_agent.notebooks.kernels import KernelClient
 
-from ....notebooks.kernels._helpers.executors import NOTEBOOK, Bench, bench, text_of
+from ....notebooks.kernels._helpers.executors import NOTEBOOK, HeadlessExecutor, headless_executor, text_of
 
 KEY = b"a key for the tests of variables"
 
 
-class Scene:
+class KernelSetup:
     """A kernel, and its checkpoints."""
 
-    def __init__(self, work: Bench, store: VariableStore, limits: VariableLimits | None) -> None:
+    def __init__(self, work: HeadlessExecutor, store: VariableStore, limits: VariableLimits | None) -> None:
         self.work = work
         self.store = store
         self.checkpoints = VariableCheckpoints(store, limits)
@@ -61,17 +61,17 @@ class Scene:
 
 
 @asynccontextmanager
-async def scene(root: Path, limits: VariableLimits | None = None) -> AsyncIterator[Scene]:
+async def kernel_setup(root: Path, limits: VariableLimits | None = None) -> AsyncIterator[KernelSetup]:
     """A kernel that has begun, ended with the block."""
     folder = root / "work"
     folder.mkdir(exist_ok=True)
-    async with bench(folder) as work:
+    async with headless_executor(folder) as work:
         await work.run("pass", store_history=False)
-        yield Scene(work, VariableStore(root / "store", KEY), limits)
+        yield KernelSetup(work, VariableStore(root / "store", KEY), limits)
 
 
 @asynccontextmanager
-async def watched(work: Bench) -> AsyncIterator[None]:
+async def watched(work: HeadlessExecutor) -> AsyncIterator[None]:
     """Say that the kernel has died when it has, as its queue does while a cell runs."""
     link = await work.executor.link(NOTEBOOK)
 

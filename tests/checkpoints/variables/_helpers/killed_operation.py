@@ -55,7 +55,7 @@ class Kernel(AskedKernel):
 Work = Callable[[Kernel, VariableCheckpoints], Awaitable[object]]
 
 
-class Scene:
+class Scenario:
     """A kernel that outlives the processes that save its variables. This process itself never talks to it."""
 
     def __init__(self, folder: Path, manager: KernelManager) -> None:
@@ -119,7 +119,7 @@ class Scene:
         self.wrong += self.of(looking)
 
 
-def killed_capture(scene: Scene, at: int) -> bool:
+def killed_capture(scenario: Scenario, at: int) -> bool:
     """Each time there is something new to write."""
     state = f"({-at}, 'second', {at}, ['a', 'b'], True, ['only_second'])"
 
@@ -129,24 +129,24 @@ def killed_capture(scene: Scene, at: int) -> bool:
     async def capture(kernel: Kernel, checkpoints: VariableCheckpoints) -> None:
         await checkpoints.capture(kernel)
 
-    scene.of(change)
-    lived = scene.run(at, capture)
-    scene.look(at, (state,))
+    scenario.of(change)
+    lived = scenario.run(at, capture)
+    scenario.look(at, (state,))
     return lived
 
 
-def killed_restore(scene: Scene, at: int) -> bool:
+def killed_restore(scenario: Scenario, at: int) -> bool:
     """From the second state to the first."""
 
     async def restore(kernel: Kernel, checkpoints: VariableCheckpoints) -> None:
-        await checkpoints.restore(scene.first, kernel)
+        await checkpoints.restore(scenario.first, kernel)
 
-    lived = scene.run(at, restore)
-    scene.look(at, (FIRST, SECOND))
+    lived = scenario.run(at, restore)
+    scenario.look(at, (FIRST, SECOND))
     return lived
 
 
-KINDS: dict[str, Callable[[Scene, int], bool]] = {"capture": killed_capture, "restore": killed_restore}
+KINDS: dict[str, Callable[[Scenario, int], bool]] = {"capture": killed_capture, "restore": killed_restore}
 
 
 def main() -> None:
@@ -156,13 +156,13 @@ def main() -> None:
     manager = KernelManager(kernel_name="python3", connection_file=str(folder / "kernel.json"))
     manager.start_kernel()
     try:
-        scene = Scene(folder, manager)
+        scenario = Scenario(folder, manager)
         for at in range(1, 1000, int(sys.argv[3])):
-            if KINDS[sys.argv[2]](scene, at):
+            if KINDS[sys.argv[2]](scenario, at):
                 break
     finally:
         manager.shutdown_kernel(now=True)
-    print(json.dumps({"wrong": scene.wrong, "calls": at - 1}))
+    print(json.dumps({"wrong": scenario.wrong, "calls": at - 1}))
 
 
 if __name__ == "__main__":

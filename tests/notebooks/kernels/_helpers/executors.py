@@ -13,7 +13,7 @@ from hdsp_agent.notebooks.kernels.headless import HeadlessKernels
 NOTEBOOK = "work.ipynb"
 
 
-class Bench:
+class HeadlessExecutor:
     """An executor, and the managers behind it."""
 
     def __init__(self, kernels: HeadlessKernels, executor: Executor) -> None:
@@ -41,12 +41,12 @@ class Bench:
 
 
 @asynccontextmanager
-async def bench(root: Path, limits: RunLimits | None = None) -> AsyncIterator[Bench]:
+async def headless_executor(root: Path, limits: RunLimits | None = None) -> AsyncIterator[HeadlessExecutor]:
     """Kernels without a server, ended with the block."""
     kernels = HeadlessKernels(root)
     executor = Executor(kernels.port, limits=lambda: limits or RunLimits())
     try:
-        yield Bench(kernels, executor)
+        yield HeadlessExecutor(kernels, executor)
     finally:
         await executor.close()
         await kernels.close()

@@ -16,7 +16,7 @@ from hdsp_agent.notebooks import TabPort
 from hdsp_agent.notebooks.kernels import RunLimits
 
 from ....notebooks._helpers.headless import headless_notebooks
-from ..._helpers.recording_context import CODE_MODE, RecordingContext, Said
+from ..._helpers.recording_context import CODE_MODE, RecordingContext, ShownMessage
 
 NAME = "work.ipynb"
 
@@ -62,7 +62,7 @@ class NotebookTask(RecordingContext):
                 cell["source"] = source  # type: ignore[index,call-overload]  # as above
         (self.workspace / name).write_text(json.dumps(content), encoding="utf-8")
 
-    def rows(self, say: str) -> list[Said]:
+    def rows(self, say: str) -> list[ShownMessage]:
         """What was said of this kind, in order."""
         return [self.said[at] for at in sorted(self.said) if self.said[at].say == say]
 
