@@ -182,6 +182,13 @@ async def test_a_running_task_is_renamed_through_itself_and_its_end_does_not_und
         assert (item.title, item.is_favorited) == ("My note", True)
         await panel.ask("askResponse", messageTs=ts, askResponse="yesButtonClicked")
         await question(panel, "completion_result")
+        # The question is on screen before the history hears of the end.
+        await panel.until(
+            lambda: any(
+                message["taskHistoryItem"]["status"] == "completed"
+                for message in messages(panel, "taskHistoryItemUpdated")
+            )
+        )
         (hit,) = (await services.history.page(ME, HistoryQuery())).hits
         assert (hit.item.title, hit.item.is_favorited, hit.item.status) == ("My note", True, "completed")
 

@@ -41,7 +41,7 @@ def generate(checkout: Path, *arguments: str) -> subprocess.CompletedProcess[str
         capture_output=True,
         encoding="utf-8",
         check=False,
-        timeout=100,
+        timeout=280,
     )
 
 
@@ -123,7 +123,7 @@ export function isQuestion(message: ClineMessage): boolean {
         capture_output=True,
         encoding="utf-8",
         check=False,
-        timeout=100,
+        timeout=280,
     )
     assert done.stdout == ""
     assert done.returncode == 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import suppress
 from pathlib import Path
 
 from jupyter_client.kernelspec import KernelSpecManager
@@ -14,8 +13,7 @@ from jupyter_server.services.contents.largefilemanager import AsyncLargeFileMana
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
 from jupyter_server.services.sessions.sessionmanager import SessionManager
 
-from ...errors import Unavailable
-from .jupyter import JupyterKernels, until_ready
+from .jupyter import JupyterKernels, until_settled
 
 __all__ = ["HeadlessKernels"]
 
@@ -46,11 +44,7 @@ class HeadlessKernels:
         """Shut all kernels down and give everything back."""
         await self.port.close()
         for kernel_id in self.kernels.list_kernel_ids():
-            manager = self.kernels.get_kernel(kernel_id)
-            # One that died is started anew, in two steps; Jupyter fails to shut it down before that is done.
-            while not manager.ready.done():
-                with suppress(Unavailable):
-                    await until_ready(manager)
+            await until_settled(self.kernels.get_kernel(kernel_id))
         await self.kernels.shutdown_all(now=True)
         # Waits for the input/output thread of ZeroMQ.
         await asyncio.to_thread(self.kernels.context.destroy, 0)

@@ -6,7 +6,7 @@ import asyncio
 import concurrent.futures
 import inspect
 from collections.abc import Awaitable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from jupyter_core.utils import ensure_async
@@ -164,7 +164,9 @@ class JupyterKernels:
 
     async def restart(self, kernel_id: str) -> None:
         """Restart it and wait until it answers."""
-        self._manager(kernel_id)
+        manager = self._manager(kernel_id)
+        if not is_remote(manager):
+            await until_settled(manager)
         with _said_plainly("The kernel could not be restarted"):
             answers: object = await ensure_async(self._kernels.restart_kernel(kernel_id))
             if asyncio.isfuture(answers):
@@ -213,6 +215,13 @@ async def until_ready(manager: KernelManager) -> None:
         await asyncio.wait({ready})
     if (error := ready.exception()) is not None:
         raise Unavailable(f"The kernel could not be started: {error}")
+
+
+async def until_settled(manager: KernelManager) -> None:
+    """Wait while Jupyter itself starts a kernel anew, in two steps: until that is done it fails to restart or end it."""
+    while not manager.ready.done():
+        with suppress(Unavailable):
+            await until_ready(manager)
 
 
 def _session(model: JsonObject) -> KernelSession:

@@ -60,7 +60,8 @@ async def plant(services: Services, root: Path, *, user: str | None = None, word
     await config.use_storage("file")
     await config.profiles.create(profile, {"apiProvider": "anthropic"})
     await config.set_secret(profile, "apiKey", SecretStr(KEY))
-    await config.update({"customInstructions": f"{word} in the instructions"})
+    # The day's backup, which the server makes by itself, would look like something that an attacker changed.
+    await config.update({"customInstructions": f"{word} in the instructions", "backupGenerations": 0})
     return Planted(task, artifact, saved.id, line.operations[0].id, profile, (word, KEY, KEY[-4:]))
 
 

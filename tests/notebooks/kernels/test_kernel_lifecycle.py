@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from jupyter_core.utils import ensure_async
 
 from hdsp_agent.errors import NotFound, Unavailable
 from hdsp_agent.messages import TaskId
@@ -60,6 +61,19 @@ async def test_a_restart_by_the_person_ends_the_run(tmp_path: Path) -> None:
         await restart
         assert (await work.cell("'fresh'")).state == "ok"
         assert await work.kernel_id() == kernel
+
+
+async def test_a_restart_while_jupyter_starts_the_kernel_anew_succeeds(tmp_path: Path) -> None:
+    async with headless_executor(tmp_path) as work:
+        await work.run("1")
+        kernel = await work.kernel_id()
+        manager = work.kernels.kernels.get_kernel(kernel)
+        # As Jupyter's own restarter does with a kernel that died.
+        own = asyncio.ensure_future(ensure_async(manager.restart_kernel(now=True)))
+        await until(lambda: not manager.ready.done())
+        await work.kernels.port.restart(kernel)
+        await own
+        assert (await work.cell("'fresh'")).state == "ok"
 
 
 async def test_a_kernel_restarted_between_runs_is_found_fresh(tmp_path: Path) -> None:
