@@ -7,6 +7,7 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -57,9 +58,15 @@ def storage_dir(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def no_models_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def no_models_from_outside(monkeypatch: pytest.MonkeyPatch, models_folder: Path) -> None:
     """Nor are their embedded models used or deleted; a test that wants a real one says so."""
-    monkeypatch.setenv("HDSP_AGENT_MODELS", str(tmp_path / "embedded-models"))
+    monkeypatch.setenv("HDSP_AGENT_MODELS", str(models_folder / uuid4().hex / "embedded-models"))
+
+
+@pytest.fixture(scope="session")
+def models_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where tests that fetch a model keep it. One folder for all: thousands of tests need none."""
+    return tmp_path_factory.mktemp("embedded-models")
 
 
 @pytest.fixture(autouse=True)

@@ -247,7 +247,7 @@ def mutated(draw: st.DrawFn) -> str:
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 
-@settings(PATIENT, max_examples=1500)
+@settings(PATIENT, max_examples=600)
 @given(st.text() | st.binary() | mutated() | json_values.map(json.dumps))
 @example("\ud800")
 def test_nothing_makes_parsing_fail(message: str | bytes) -> None:

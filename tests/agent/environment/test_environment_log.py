@@ -271,7 +271,7 @@ STEPS = st.one_of(
 )  # fmt: skip
 
 
-@settings(max_examples=60, phases=(Phase.explicit, Phase.generate))
+@settings(max_examples=30, phases=(Phase.explicit, Phase.generate))
 @given(st.lists(STEPS, min_size=10, max_size=40))
 def test_whatever_happens_what_was_told_is_how_it_is_and_requests_only_grow(steps: list[tuple[object, ...]]) -> None:
     asyncio.run(_run(steps))

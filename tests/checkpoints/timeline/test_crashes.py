@@ -19,7 +19,7 @@ from .test_restoring import Conversation, broken, is_broken, is_whole
 
 @unix
 @pytest.mark.slow
-@pytest.mark.parametrize(("what", "step", "least"), [("restore", rounds(11, 4), 40), ("recover", rounds(11, 7), 20)])
+@pytest.mark.parametrize(("what", "step", "least"), [("restore", rounds(17, 4), 40), ("recover", rounds(17, 7), 20)])
 def test_a_restore_killed_anywhere_is_whole_or_can_be_rolled_back(
     quick_folder: Path, what: str, step: int, least: int
 ) -> None:
@@ -31,10 +31,10 @@ def test_a_restore_killed_anywhere_is_whole_or_can_be_rolled_back(
 @pytest.mark.parametrize(
     ("what", "step", "least"),
     [
-        ("save", rounds(19, 9), 40),
-        ("restore", rounds(29, 13), 80),
-        ("recover", rounds(37, 19), 50),
-        ("collect", rounds(41, 23), 60),
+        ("save", rounds(29, 9), 40),
+        ("restore", rounds(43, 13), 80),
+        ("recover", rounds(53, 19), 50),
+        ("collect", rounds(59, 23), 60),
     ],
 )
 def test_files_cells_and_variables_are_whole_wherever_their_server_is_killed(
