@@ -1,4 +1,4 @@
-"""The dimensions that cost nothing to look at: mode, permissions, model, memory, time and cost."""
+"""The dimensions that cost nothing to look at: mode, permissions, model, time and cost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..approval import standing
 from ..modes import changeable_files
 from .sections import DimensionName, Section, SectionEntry
 
-__all__ = ["facts", "memory_part", "mode_part", "model_part", "permissions_part", "usage_part"]
+__all__ = ["facts", "mode_part", "model_part", "permissions_part", "usage_part"]
 
 _MOST_COMMANDS: Final = 40
 _ALL_ASKED: Final = "everything that reads, changes or runs something"
@@ -51,11 +51,6 @@ def model_part(info: KnownModel) -> Section:
         ("Context window", f"{window:,} tokens" if window and info.id else None),
         ("Pictures", None if not info.id else "can be seen" if info.supports_images else "cannot be seen"),
     )
-
-
-def memory_part(summary: str | None) -> Section:
-    """What is remembered of other conversations."""
-    return Section("memory", (SectionEntry("summary", summary),) if summary else ())
 
 
 def usage_part(settings: GlobalSettings, now: datetime, cost: float) -> Section:

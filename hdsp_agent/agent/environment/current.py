@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from ...config import GlobalSettings, OperatorPolicy, ProviderSettings
@@ -11,15 +11,12 @@ from ...notebooks import Notebooks
 from ...providers import KnownModel, model_info
 from ...tools import PathPolicy
 from .._ports import Situation
-from .basic_sections import memory_part, mode_part, model_part, permissions_part, usage_part
+from .basic_sections import mode_part, model_part, permissions_part, usage_part
 from .notebook_sections import NotebookSections, open_files_part, reads_at_once
 from .sections import Section
 from .workspace_files import git_status_part, workspace_files_part
 
 __all__ = ["CurrentEnvironment"]
-
-Memory = Callable[[], Awaitable[str | None]]
-"""What is remembered of other conversations, in short."""
 
 
 class CurrentEnvironment:
@@ -32,13 +29,11 @@ class CurrentEnvironment:
         paths: Callable[[], PathPolicy],
         notebooks: Notebooks | None = None,
         notebook: str | None = None,
-        memory: Memory | None = None,
         now: Callable[[], datetime] = lambda: datetime.now().astimezone(),
     ) -> None:
         self._policy = policy
         self._paths = paths
         self._notebooks = notebooks
-        self._memory = memory
         self._now = now
         self._model: tuple[ProviderSettings, KnownModel] | None = None
         self.notebook: NotebookSections | None = None
@@ -52,8 +47,6 @@ class CurrentEnvironment:
         found = [mode_part(situation.mode), permissions_part(settings, policy, situation.mode)]
         if (model := await self._model_of(situation.provider)) is not None:
             found.append(model)
-        if self._memory is not None:
-            found.append(memory_part(await self._memory()))
         if not everything:
             return found
         found.append(usage_part(settings, self._now(), situation.cost))

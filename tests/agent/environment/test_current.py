@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hdsp_agent.agent.approval import ApprovalEngine
 from hdsp_agent.agent.environment import CurrentEnvironment, Section
-from hdsp_agent.agent.environment.basic_sections import memory_part, mode_part, permissions_part, usage_part
+from hdsp_agent.agent.environment.basic_sections import mode_part, permissions_part, usage_part
 from hdsp_agent.agent.environment.notebook_sections import open_files_part
 from hdsp_agent.agent.modes import BUILT_IN, allows_group
 from hdsp_agent.config import GlobalSettings, ModeConfig, OperatorPolicy, ProviderSettings, ToolGroup
@@ -147,13 +147,12 @@ def test_what_is_told_of_permissions_is_what_the_engine_decides(
             assert runs == (is_told and longest > is_denied), command
 
 
-def test_mode_memory_time_and_cost() -> None:
+def test_mode_time_and_cost() -> None:
     architect = next(mode for mode in BUILT_IN if mode.slug == "architect")
     assert texts(mode_part(architect)) == [
         "Current mode: architect (Architect)",
         "Files it may change: Markdown files only",
     ]
-    assert texts(memory_part(None)) == [] and texts(memory_part("Likes polars.")) == ["Likes polars."]
     assert texts(usage_part(GlobalSettings(), NOW, 0.0)) == ["Current time: 2026-01-02T03:04+00:00"]
     assert texts(usage_part(GlobalSettings(include_current_time=False), NOW, 0.01234)) == ["Cost so far: $0.0123"]
     assert texts(usage_part(GlobalSettings(include_current_cost=False), NOW, 1)) == [

@@ -53,7 +53,6 @@ FULL: dict[DimensionName, tuple[Section, str]] = {
     "mode": (lines("mode", "Current: code (Code)"), "# Mode\nCurrent: code (Code)"),
     "permissions": (lines("permissions", "Asked: running code"), "# What you may do\nAsked: running code"),
     "model": (lines("model", "Model: m-1"), "# Model\nModel: m-1"),
-    "memory": (lines("memory", "summary: likes polars"), "# What is remembered\nsummary: likes polars"),
     "notebook": (lines("notebook", "a.ipynb: 2 cells"), "# Notebook\na.ipynb: 2 cells"),
     "outline": (
         lines("outline", "c1 code [1] x = 1", "c2 code y", numbered=True),
@@ -95,13 +94,6 @@ CHANGED: dict[DimensionName, tuple[Sequence[Section], Sequence[str | None]]] = {
         ["# What you may do (what changed)\nRefused: rm"],
     ),
     "model": ([lines("model", "Model: m-2")], ["# Model (what changed)\nModel: m-2"]),
-    "memory": (
-        [lines("memory", "summary: likes pandas"), Section("memory", ())],
-        [
-            "# What is remembered (what changed)\nIn place of what it said before:\nsummary: likes pandas",
-            "# What is remembered (what changed)\nNo longer in force: summary",
-        ],
-    ),
     "notebook": ([lines("notebook", "a.ipynb: 3 cells")], ["# Notebook (what changed)\na.ipynb: 3 cells"]),
     "outline": (
         [
@@ -170,7 +162,7 @@ async def test_moved_cells_are_told_by_their_ids_and_numbers_that_shift_are_no_c
 
 async def test_what_is_absent_is_not_told_and_what_is_not_looked_at_stays_as_it_is() -> None:
     reader = Reader()
-    assert await reader.told(Section("memory", ()), Section("variables", ())) is None
+    assert await reader.told(Section("model", ()), Section("variables", ())) is None
     await reader.told(lines("variables", "x: int"), lines("mode", "Current: a"))
     assert await reader.told(lines("mode", "Current: a")) is None
     assert await reader.told(Section("variables", ())) == "# Variables (what changed)\nGone: x"
