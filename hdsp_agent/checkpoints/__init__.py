@@ -10,10 +10,8 @@ from .files.async_file_checkpoints import AsyncFileCheckpoints
 from .files.checkpoint_store import workspace_with_checkpoints
 from .files.diff import CheckpointDiff, FileDiff
 from .files.file_limits import FileLimits
-from .files.file_names import NamedFile
-from .files.notebook_diff import CellDiff, NotebookDiff, notebook_diff
+from .files.notebook_diff import CellDiff, notebook_diff
 from .files.records import (
-    Author,
     Changed,
     CheckpointId,
     CheckpointRecord,
@@ -28,7 +26,6 @@ from .files.undo import restore_to_undo
 
 __all__ = [
     "AsyncFileCheckpoints",
-    "Author",
     "CellDiff",
     "Changed",
     "CheckpointDiff",
@@ -38,8 +35,6 @@ __all__ = [
     "FileLimits",
     "FileRestorePlan",
     "Hunk",
-    "NamedFile",
-    "NotebookDiff",
     "OperationRecord",
     "PlannedChange",
     "RestoredConversation",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._command_approval import CommandDecision, CommandPart, Verdict, decide_command
+from ._command_approval import CommandDecision, decide_command
 from ._engine import ApprovalEngine, ApprovalSummary, Decision, standing
 from ._git_settings import git_settings_problem
 from ._rule_suggestions import Suggestions, suggest_rules
@@ -11,10 +11,8 @@ __all__ = [
     "ApprovalEngine",
     "ApprovalSummary",
     "CommandDecision",
-    "CommandPart",
     "Decision",
     "Suggestions",
-    "Verdict",
     "decide_command",
     "git_settings_problem",
     "standing",

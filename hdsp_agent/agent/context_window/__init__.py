@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from .error_recovery import ErrorRecovery, RemedyResult
+from .error_recovery import ErrorRecovery
 from .full_context import FullContext
 from .model_view import SeenRequest, seen_by_model
-from .recovery_notice import RecoveryNotice
-from .seen_histories import SeenHistories
 from .window import ContextWindow
 
 __all__ = [
     "ContextWindow",
     "ErrorRecovery",
     "FullContext",
-    "RecoveryNotice",
-    "RemedyResult",
-    "SeenHistories",
     "SeenRequest",
     "seen_by_model",
 ]

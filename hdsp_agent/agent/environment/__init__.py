@@ -5,16 +5,14 @@ from __future__ import annotations
 from .basic_sections import facts
 from .current import CurrentEnvironment
 from .environment_log import renumbered
-from .environment_prompt import EnvironmentBasis, EnvironmentUpdate, SystemPrompt
+from .environment_prompt import EnvironmentBasis
 from .sections import Section, SectionEntry, bounded
 
 __all__ = [
     "CurrentEnvironment",
     "EnvironmentBasis",
-    "EnvironmentUpdate",
     "Section",
     "SectionEntry",
-    "SystemPrompt",
     "bounded",
     "facts",
     "renumbered",

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from ._rules_files import RuleText, agent_rules, folder_rules, mode_rules, shared_rules, subfolders_with_rules
+from ._rules_files import agent_rules, folder_rules, mode_rules, shared_rules, subfolders_with_rules
 from ._system_prompt import PromptFacts, standing_prompt
 
 __all__ = [
     "PromptFacts",
-    "RuleText",
     "agent_rules",
     "folder_rules",
     "mode_rules",

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ._expanded_message import ExpandedMessage
 from ._expander import MessageExpander
-from ._slash_commands import SlashCommand, SlashCommands, project_commands
+from ._slash_commands import SlashCommands, project_commands
 
-__all__ = ["ExpandedMessage", "MessageExpander", "SlashCommand", "SlashCommands", "project_commands"]
+__all__ = ["MessageExpander", "SlashCommands", "project_commands"]

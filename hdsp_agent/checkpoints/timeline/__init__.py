@@ -13,11 +13,8 @@ from ._restore_lock import RestoreLock
 from ._timeline import Timeline
 from ._timeline_limits import TimelineLimits
 from ._views import (
-    CellChange,
-    CellVersion,
     CellVersions,
     CheckpointView,
-    NotebookPreview,
     OperationView,
     Parts,
     RestartedCell,
@@ -31,12 +28,9 @@ from ._views import (
 )
 
 __all__ = [
-    "CellChange",
-    "CellVersion",
     "CellVersions",
     "CheckpointView",
     "ConversationPart",
-    "NotebookPreview",
     "OperationView",
     "Parts",
     "RestartPreview",

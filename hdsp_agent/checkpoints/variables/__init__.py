@@ -8,12 +8,12 @@ cannot be kept.
 from __future__ import annotations
 
 from ._kernel_runtime import VariableKernel
-from ._manifest import ManifestId, VariableEntry, VariableGroup, VariableManifest, VariableStatus
+from ._manifest import ManifestId, VariableManifest
 from ._rerun import Rerun, RerunCell, cell_to_rerun
 from ._variable_checkpoints import VariableCheckpoints, VariableReport
 from ._variable_limits import VariableLimits
 from ._variable_plan import PlannedVariable, VariablePlan
-from ._variable_store import VariableStatistics, VariableStore, user_key
+from ._variable_store import VariableStore, user_key
 
 __all__ = [
     "ManifestId",
@@ -21,15 +21,11 @@ __all__ = [
     "Rerun",
     "RerunCell",
     "VariableCheckpoints",
-    "VariableEntry",
-    "VariableGroup",
     "VariableKernel",
     "VariableLimits",
     "VariableManifest",
     "VariablePlan",
     "VariableReport",
-    "VariableStatistics",
-    "VariableStatus",
     "VariableStore",
     "cell_to_rerun",
     "user_key",
