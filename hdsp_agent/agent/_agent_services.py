@@ -17,9 +17,10 @@ from ..events import Emitter
 from ..messages import TaskId
 from ..persistence import TaskStore
 from ..providers import CompactionOffers
-from ._ports import HistoryPort, MessageSink, Models, Modes, NoListener, ToolBox
+from ._ports import HistoryPort, MessageSink, Models, NoListener, ToolBox
 from .context_window.port import Contexts
 from .context_window.seen_histories import SeenHistories
+from .modes import ModeRegistry
 from .task.read_pacing import ReadPacing
 from .task.retry import Sleep
 from .user_messages._slash_commands import SlashCommands
@@ -59,7 +60,7 @@ class AgentServices:
     settings: Callable[[], GlobalSettings]
     policy: Callable[[], OperatorPolicy]
     models: Models
-    modes: Modes
+    modes: ModeRegistry
     tools: ToolBox
     approvals: ApprovalEngine
     contexts: Contexts

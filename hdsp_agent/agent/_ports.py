@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -13,7 +13,6 @@ from ..messages import (
     HistoryItem,
     JsonObject,
     ModelRecord,
-    ModeName,
     TaskId,
     TimeSpan,
 )
@@ -27,7 +26,6 @@ __all__ = [
     "HistoryPort",
     "MessageSink",
     "Models",
-    "Modes",
     "NoListener",
     "Situation",
     "ToolBox",
@@ -115,22 +113,6 @@ class Models(Protocol):
 
     async def close(self) -> None:
         """Let go of all models."""
-
-
-class Modes(Protocol):
-    """The modes there are: built in, the person's own, and the workspace's."""
-
-    async def get(self, slug: str, workspace: str | None) -> ModeConfig | None:
-        """The mode of this name, if there is one and the operator allows it."""
-
-    async def names(self, workspace: str | None) -> Sequence[ModeName]:
-        """All modes that may be used."""
-
-    async def modes(self, workspace: str | None) -> Sequence[ModeConfig]:
-        """All modes that may be used, whole."""
-
-    def by_slug(self, workspace: str | None) -> Mapping[str, ModeConfig]:
-        """The same by their names. Blocks where there is a workspace."""
 
 
 class ToolBox(Protocol):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TypeAlias
 
 from ..messages import CellId
 
-__all__ = ["NoPersonRuns", "PersonRun", "PersonRuns"]
+__all__ = ["PersonRun", "PersonRuns"]
 
 
 @dataclass(frozen=True)
@@ -29,16 +29,5 @@ class PersonRun:
     """Its last frames, without colours."""
 
 
-class PersonRuns(Protocol):
-    """Knows them, newest last."""
-
-    def __call__(self, path: str) -> Sequence[PersonRun]:
-        """The last ones in the kernel of this notebook."""
-
-
-class NoPersonRuns:
-    """Where nobody watches the kernels."""
-
-    def __call__(self, path: str) -> Sequence[PersonRun]:
-        """None are known."""
-        return ()
+PersonRuns: TypeAlias = Callable[[str], Sequence[PersonRun]]
+"""The last ones in the kernel of the notebook at this path, newest last."""

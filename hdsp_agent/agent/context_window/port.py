@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from ...providers import KnownModel, ModelRequest
 from .._ports import EnvironmentText, Situation
@@ -30,8 +31,5 @@ class ContextPort(Protocol):
         """Hide the oldest part after the provider refused; whether it is worth another try."""
 
 
-class Contexts(Protocol):
-    """Makes the context of a conversation."""
-
-    def __call__(self, conversation: Conversation, workspace: str | None) -> ContextPort:
-        """A context that reads the conversation it is given."""
+Contexts: TypeAlias = "Callable[[Conversation, str | None], ContextPort]"
+"""Makes the context of a conversation in a workspace."""

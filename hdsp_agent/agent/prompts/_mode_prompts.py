@@ -13,8 +13,8 @@ from ..._regular_files import open_regular_file
 from ..._storage_dir import home_folder
 from ...config import GlobalSettings, ModeConfig
 from ...tools import IGNORE_FILE
-from .._ports import Modes
 from ..environment import EnvironmentBasis
+from ..modes import ModeRegistry
 from . import PromptFacts, standing_prompt
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def folder_prompt(
     mode: ModeConfig,
     settings: GlobalSettings,
     surroundings: PromptFacts,
-    modes: Modes,
+    modes: ModeRegistry,
     trusted: Callable[[Path], Path | None],
 ) -> EnvironmentBasis:
     """The system prompt, with what the folder brings if it is trusted. Blocks.
