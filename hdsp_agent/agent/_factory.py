@@ -23,7 +23,7 @@ from ..config import (
 )
 from ..local import LocalModels
 from ..messages import CommandExited, CommandOutput, CommandStarted, CommandTimedOut, HistoryItem, TaskId
-from ..notebooks import Lazy, LazyContents, LazyKernels, Notebooks
+from ..notebooks import Lazy, Notebooks, lazy_contents, lazy_kernels
 from ..notebooks.kernels import RunLimits
 from ..persistence import (
     Backend,
@@ -200,8 +200,8 @@ async def _notebooks_of(workspace: Path, config: ContextProxy) -> AsyncIterator[
         )
 
     headless = Lazy(lambda: _headless_kernels(workspace))
-    disk = LazyContents(Lazy(lambda: _notebook_files(headless())), workspace)
-    notebooks = Notebooks(disk, LazyKernels(Lazy(lambda: headless().port)), limits=limits)
+    disk = lazy_contents(Lazy(lambda: _notebook_files(headless())), workspace)
+    notebooks = Notebooks(disk, lazy_kernels(Lazy(lambda: headless().port)), limits=limits)
     try:
         yield notebooks
     finally:

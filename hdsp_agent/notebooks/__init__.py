@@ -24,7 +24,7 @@ from ._execution_history import ExecutionHistory
 from ._format import as_notebook, parse_notebook
 from ._freshness import NOTHING_SEEN, CellFreshness, RanCell, RunMemory, freshness_of
 from ._hashes import source_hash
-from ._lazy import Lazy, LazyContents, LazyKernels
+from ._lazy import Lazy, lazy_contents, lazy_kernels
 from ._live_outputs import LiveOutputs
 from ._many_cells import for_cells
 from ._notebooks import Notebooks
@@ -49,8 +49,6 @@ __all__ = [
     "EditSource",
     "ExecutionHistory",
     "Lazy",
-    "LazyContents",
-    "LazyKernels",
     "LiveOutputs",
     "NotebookAccess",
     "NotebookDocument",
@@ -76,6 +74,8 @@ __all__ = [
     "cell_of",
     "for_cells",
     "freshness_of",
+    "lazy_contents",
+    "lazy_kernels",
     "new_cell_id",
     "outline_of",
     "parse_notebook",

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
-from ..messages import JsonObject
 from ._access import DiskPort
-from ._document import NotebookDocument
-from .kernels import KernelPort, KernelSession, KernelSpec, KernelState, Transport
+from .kernels import KernelPort, KernelSession
 
-__all__ = ["Lazy", "LazyContents", "LazyKernels"]
+__all__ = ["Lazy", "lazy_contents", "lazy_kernels"]
 
 T = TypeVar("T")
 
@@ -30,90 +28,36 @@ class Lazy(Generic[T]):
         return self.made
 
 
-class LazyContents:
-    """See ``DiskPort``. ``root`` is known before anything is made."""
+class _MadeOnUse(Generic[T]):
+    """Has what it stands for made when it is asked for anything but ``known``, or ``before`` there is anything."""
 
-    def __init__(self, disk: Lazy[DiskPort], root: Path) -> None:
-        self._disk = disk
-        self._root = root
+    def __init__(self, lazy: Lazy[T], *, known: Mapping[str, object], before: Mapping[str, object]) -> None:
+        self._lazy = lazy
+        self._known = known
+        self._before = before
 
-    def document(self, path: str) -> NotebookDocument:
-        """The notebook in this file."""
-        return self._disk().document(path)
-
-    async def create(self, path: str, *, kernelspec: JsonObject | None = None) -> None:
-        """A new, empty notebook."""
-        await self._disk().create(path, kernelspec=kernelspec)
-
-    def root(self) -> Path | None:
-        """The folder that paths begin in."""
-        return self._root
-
-    async def secret(self) -> bytes | None:
-        """What the person's notary signs with."""
-        return await self._disk().secret()
+    def __getattr__(self, name: str) -> object:
+        if name in self._known:
+            return self._known[name]
+        if self._lazy.made is None and name in self._before:
+            return self._before[name]
+        return getattr(self._lazy(), name)
 
 
-class LazyKernels:
-    """See ``KernelPort``."""
+def lazy_contents(disk: Lazy[DiskPort], root: Path) -> DiskPort:
+    """Contents whose ``root`` is this, as it was given."""
+    return cast("DiskPort", _MadeOnUse(disk, known={"root": lambda: root}, before={}))
 
-    def __init__(self, port: Lazy[KernelPort]) -> None:
-        self._port = port
 
-    async def specs(self) -> Mapping[str, KernelSpec]:
-        """All kernels that can be started."""
-        return await self._port().specs()
+def lazy_kernels(port: Lazy[KernelPort]) -> KernelPort:
+    """Kernels of which none runs before they are made."""
+    before = {"sessions": _no_sessions, "life": lambda kernel_id: "", "close": _done}
+    return cast("KernelPort", _MadeOnUse(port, known={}, before=before))
 
-    @property
-    def default_spec(self) -> str:
-        """The usual kernel."""
-        return self._port().default_spec
 
-    async def sessions(self) -> list[KernelSession]:
-        """All sessions; none before there is anything."""
-        return [] if self._port.made is None else await self._port().sessions()
+async def _no_sessions() -> list[KernelSession]:
+    return []
 
-    async def start_session(self, path: str, kernel_name: str) -> KernelSession:
-        """Start a kernel for a notebook."""
-        return await self._port().start_session(path, kernel_name)
 
-    async def connect(self, kernel_id: str) -> Transport:
-        """A new client of this kernel."""
-        return await self._port().connect(kernel_id)
-
-    async def alive(self, kernel_id: str) -> bool:
-        """Whether its process runs."""
-        return await self._port().alive(kernel_id)
-
-    def life(self, kernel_id: str) -> str:
-        """Another text after each restart."""
-        return "" if self._port.made is None else self._port().life(kernel_id)
-
-    def state(self, kernel_id: str) -> KernelState:
-        """What it does."""
-        return self._port().state(kernel_id)
-
-    def watch_seconds(self, kernel_id: str) -> float:
-        """How often to ask whether it is alive."""
-        return self._port().watch_seconds(kernel_id)
-
-    async def interrupt(self, kernel_id: str) -> None:
-        """Interrupt what it does."""
-        await self._port().interrupt(kernel_id)
-
-    async def restart(self, kernel_id: str) -> None:
-        """Restart it."""
-        await self._port().restart(kernel_id)
-
-    def hold(self, kernel_id: str) -> None:
-        """Count as connected."""
-        self._port().hold(kernel_id)
-
-    def release(self, kernel_id: str) -> None:
-        """Count as connected no more."""
-        self._port().release(kernel_id)
-
-    async def close(self) -> None:
-        """Give back what was made."""
-        if self._port.made is not None:
-            await self._port().close()
+async def _done() -> None:
+    return None
