@@ -13,14 +13,12 @@ from pydantic import JsonValue
 from ..config import GlobalSettings, check_setting
 from ..errors import HdspAgentError, InvalidInput, UnknownTask
 from ..messages import (
-    AggregatedCosts,
     ClineAskResponse,
     JsonObject,
     NewTaskRequest,
     NotebookRef,
     QueuedMessage,
     TaskId,
-    TaskStatus,
     TodoItem,
 )
 from ..persistence import NewTaskRecord, TaskKey
@@ -84,10 +82,6 @@ class TaskManager:
     def get(self, task_id: TaskId) -> Task:
         """A task that is worked on. Raises UnknownTask."""
         return self.tasks.get(task_id)
-
-    def status(self, task_id: TaskId) -> TaskStatus:
-        """What a task is doing; ``none`` for one that is not worked on."""
-        return self.tasks.status(task_id)
 
     # ---- begin and end
 
@@ -277,10 +271,6 @@ class TaskManager:
             await task.window.condense_now()
         finally:
             await self.tasks.close(task_id, finished=task.state.item.status == "completed")
-
-    async def costs(self, task_id: TaskId) -> AggregatedCosts:
-        """What a task cost, and its subtasks."""
-        return await self._subtasks.costs(task_id)
 
     async def worked_on_for(self, task_id: TaskId) -> Task | None:
         """A task that is worked on, or else the subtask that is worked on for it."""

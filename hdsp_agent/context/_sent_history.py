@@ -34,8 +34,7 @@ class SentHistory:
     """Grows with the log, and a request costs nothing for how long it has become.
 
     ``images`` is whether the model sees any, ``blanks`` whether its provider takes empty texts. Thoughts up to the time
-    ``thoughts_after`` are left out. ``cleared`` are results that were pruned: what is sent instead, by the id their call is
-    sent with.
+    ``thoughts_after`` are left out.
     """
 
     def __init__(
@@ -44,13 +43,13 @@ class SentHistory:
         images: bool = True,
         blanks: bool = True,
         thoughts_after: int = 0,
-        cleared: Mapping[str, str] | None = None,
         counter: TokenCounter | None = None,
     ) -> None:
         self._images = images
         self._blanks = blanks
         self._thoughts_after = thoughts_after
-        self._cleared = dict(cleared or {})
+        self._cleared: dict[str, str] = {}
+        """What is sent instead of results that were pruned, by the id their call is sent with."""
         self._counter = counter or TokenCounter()
         self._ids: set[str] = set()
         self._copies: dict[str, int] = {}
@@ -129,11 +128,6 @@ class SentHistory:
                 self._detailed.append(self._over[place])
         self._looked_for_details = len(self._over)
         return [*self._detailed, *(one for one in self._last_turn() if one.reasoning_details)]
-
-    @property
-    def cleared(self) -> Mapping[str, str]:
-        """What is sent instead of results that were pruned, by call."""
-        return self._cleared
 
     def clear_results(self, stubs: Mapping[str, str]) -> None:
         """From now on send these texts instead of the results of these calls."""

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 
 from ..config import GlobalSettings
 from ..messages import ApiMessage, JsonObject
-from ..providers import ModelRequest, ToolSpec, UsageReport
+from ..providers import ToolSpec, UsageReport
 from ._content_blocks import string_of
 
 __all__ = [
@@ -121,10 +121,6 @@ class TokenCounter:
             -(-(self._bytes(tool.name) + self._bytes(tool.description) + self._json(tool.parameters)) // 4)
             for tool in tools
         )
-
-    def request(self, request: ModelRequest) -> TokenParts:
-        """A whole request, part by part."""
-        return TokenParts(self.text(request.system), self.tools(request.tools), self.messages(request.messages))
 
     # ---- in bytes, so that rounding happens once
 

@@ -305,7 +305,7 @@ async def test_a_task_that_works_is_not_stopped_for_what_is_switched_off(tmp_pat
         with pytest.raises(Unsupported):
             await agent.manager.messages.rewind(task_id, first, files=True)
         assert await agent.asks(task_id, "resume_task") == []
-        assert agent.manager.status(task_id) == "running"
+        assert agent.manager.tasks.status(task_id) == "running"
 
 
 async def test_files_come_back_if_the_mark_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,7 +28,7 @@ async def cancelled(agent: Agent, task_id: TaskId) -> None:
     """Cancel, in time, and wait for the question whether to go on."""
     await agent.manager.cancel(task_id)
     assert (await agent.asked(task_id, "resume_task")).stopped_by == "person"
-    assert agent.manager.status(task_id) == "resumable"
+    assert agent.manager.tasks.status(task_id) == "resumable"
     assert "taskAborted" in agent.names()
 
 

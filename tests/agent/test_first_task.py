@@ -52,7 +52,7 @@ async def test_a_tool_runs_after_it_was_approved(tmp_path: Path) -> None:
         task_id = await agent.start()
         ask = await agent.asked(task_id, "tool")
         assert agent.notes() == []
-        assert agent.manager.status(task_id) == "interactive"
+        assert agent.manager.tasks.status(task_id) == "interactive"
         assert "taskAskResponded" not in agent.names()
         await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
         await agent.completed(task_id)

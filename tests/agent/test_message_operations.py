@@ -171,7 +171,7 @@ async def test_a_fork_can_be_made_while_the_task_works(tmp_path: Path) -> None:
         await until(lambda: len(agent.model.requests) == 2)
         fork = await agent.manager.messages.fork(task_id, (await agent.ui(task_id))[0].ts)
         assert await visible(agent, fork) == ["text:The task"]
-        assert agent.manager.status(task_id) == "running"
+        assert agent.manager.tasks.status(task_id) == "running"
 
 
 async def test_what_cannot_be_done_is_refused_before_the_task_is_stopped(tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ async def test_what_cannot_be_done_is_refused_before_the_task_is_stopped(tmp_pat
         ):
             with pytest.raises((NotFound, InvalidInput)):
                 await work
-        assert agent.manager.status(task_id) == "running"
+        assert agent.manager.tasks.status(task_id) == "running"
         assert await agent.asks(task_id, "resume_task") == []
 
 

@@ -192,7 +192,7 @@ async def test_opening_a_finished_task_asks_before_it_works(tmp_path: Path) -> N
         task_id = await agent.finished()
         await agent.manager.resume(task_id)
         await agent.asked(task_id, "resume_completed_task")
-        assert agent.manager.status(task_id) == "idle"
+        assert agent.manager.tasks.status(task_id) == "idle"
         assert len(agent.model.requests) == 1
 
 

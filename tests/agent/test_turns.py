@@ -78,7 +78,7 @@ async def test_mistakes_in_a_row_ask_the_person(tmp_path: Path) -> None:
     async with running_agent(tmp_path, [*turns, DONE]) as agent:
         task_id = await agent.start()
         ask = await agent.asked(task_id, "mistake_limit_reached")
-        assert agent.manager.status(task_id) == "idle"
+        assert agent.manager.tasks.status(task_id) == "idle"
         assert ask.halt == Halt(kind="mistakes")
         await agent.manager.answer(task_id, ask.ts, "messageResponse", "use the other tool")
         await agent.completed(task_id)

@@ -167,4 +167,4 @@ async def test_a_storage_that_fails_for_good_puts_the_task_aside(tmp_path: Path)
         log.put_ui = refuse  # type: ignore[method-assign]  # a fault
         log.append_ui = refuse  # type: ignore[method-assign, assignment]  # a fault
         await until(lambda: not agent.manager.tasks.open)
-        assert agent.manager.status(task_id) == "none"
+        assert agent.manager.tasks.status(task_id) == "none"

@@ -358,7 +358,7 @@ async def test_what_cannot_be_done_is_said_and_a_task_that_works_goes_on(
         await panel.ask("previewConversation", change={"operation": "delete", "messageTs": newest})
         assert messages(panel, "conversationPreview")[-1]["preview"]["stopsTask"]
         assert asked(panel, "resume_task") == []
-        assert (await services.agent.manager()).status(task) == "running"
+        assert (await services.agent.manager()).tasks.status(task) == "running"
 
 
 @pytest.mark.parametrize(

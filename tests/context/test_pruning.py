@@ -73,7 +73,8 @@ def test_after_a_batch_comes_no_other_until_as_much_is_there_again() -> None:
     plan = pruner.plan(messages, 6_000)
     assert plan is not None
     left = 6_000 - plan.gain
-    history = SentHistory(cleared=plan.stubs)
+    history = SentHistory()
+    history.clear_results(plan.stubs)
     for message in messages:
         history.add(message)
     for n in range(6, 9):
@@ -154,7 +155,8 @@ def test_what_was_called_for_again_after_it_was_cleared_stays() -> None:
     first = [step("a", "a" * 4_000, *read, path="a.py"), *(step(f"c{n}", f"{n}" * 4_000) for n in range(3))]
     plan = Pruner(SMALL).plan(talk(*first), 5_000)
     assert plan is not None and "a" in plan.stubs
-    history = SentHistory(cleared=plan.stubs)
+    history = SentHistory()
+    history.clear_results(plan.stubs)
     again = step("again", "a" * 4_000, *read, path="a.py")
     for message in talk(*first, again, *(step(f"d{n}", f"{n}" * 4_000) for n in range(5))):
         history.add(message)
@@ -232,7 +234,8 @@ def test_clearing_leaves_a_conversation_that_can_be_sent_and_never_adds_to_it(
         talk(*(step(f"c{n}", f"{v}" * size, "read_file", path=path) for n, (path, v, size) in enumerate(calls)))
     )
     plan = Pruner(SMALL).plan(messages, 5_000, cold=cold)
-    history = SentHistory(cleared=plan.stubs if plan else None)
+    history = SentHistory()
+    history.clear_results(plan.stubs if plan else {})
     for message in messages:
         history.add(message)
     assert_all_take(history.messages)

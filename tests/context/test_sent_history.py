@@ -211,7 +211,8 @@ def test_what_came_after_the_last_answer_is_counted_apart() -> None:
 
 
 def test_cleared_results_are_cleared_in_a_history_that_is_built_anew() -> None:
-    history = SentHistory(cleared={"a": "[cleared]"})
+    history = SentHistory()
+    history.clear_results({"a": "[cleared]"})
     for message in [user("go"), answer(call("a")), user(result("a", "x" * 900)), answer("done")]:
         history.add(message)
     assert blocks(history.messages[2]) == [result("a", "[cleared]")]
@@ -314,7 +315,8 @@ def test_stubs_may_be_given_with_the_answer_whose_results_they_stand_for() -> No
 
 
 def test_a_result_that_was_taken_back_is_told_as_such_though_it_was_cleared_once() -> None:
-    history = SentHistory(cleared={"a": "[Cleared]"})
+    history = SentHistory()
+    history.clear_results({"a": "[Cleared]"})
     history.add(user("go"))
     history.add(answer(call("a")))
     history.add(user("and?"))

@@ -81,7 +81,7 @@ def test_a_request_is_counted_part_by_part() -> None:
     request = ModelRequest("s" * 40, [user("u" * 24)], [TOOL])
     tool = len(TOOL.name) + len(TOOL.description) + len('{"type":"object","properties":{"path":{"type":"string"}}}')
 
-    parts = COUNT.request(request)
+    parts = TokenParts(COUNT.text(request.system), COUNT.tools(request.tools), COUNT.messages(request.messages))
 
     assert parts == TokenParts(system=10, tools=-(-tool // 4), messages=10)
     assert parts.total == 20 + -(-tool // 4)

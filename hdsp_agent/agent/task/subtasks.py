@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 from ...errors import Conflict, HdspAgentError, UnknownTask
 from ...messages import (
-    AggregatedCosts,
     ClineMessage,
     TaskDelegated,
     TaskId,
@@ -138,34 +137,6 @@ class Subtasks:
         except UnknownTask:
             return None
         return None if item is None or item.awaiting_child_id is None else TaskId(item.awaiting_child_id)
-
-    async def costs(self, task_id: TaskId) -> AggregatedCosts:
-        """What a task cost, and its subtasks at any depth, each counted once."""
-        store = self._tasks.services.store
-        own = 0.0
-        children = 0.0
-        seen: set[str] = set()
-        waiting: list[str] = [task_id]
-        while waiting:
-            member = waiting.pop()
-            if member in seen:
-                continue
-            seen.add(member)
-            task = self._tasks.opened(TaskId(member))
-            try:
-                item = task.state.item if task else (await (await store.view(TaskId(member))).read_state()).history_item
-            except UnknownTask:
-                if member == task_id:
-                    raise
-                continue
-            if item is None:
-                continue
-            if member == task_id:
-                own = item.total_cost
-            else:
-                children += item.total_cost
-            waiting += item.child_ids or ()
-        return AggregatedCosts(total_cost=own + children, own_cost=own, children_cost=children)
 
 
 async def last_word(reader: TaskReader) -> ClineMessage | None:

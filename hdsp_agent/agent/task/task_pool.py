@@ -28,7 +28,8 @@ class TaskPool:
         self.services: Final = services
         self._open: dict[TaskId, Task] = {}
         self._doors: WeakValueDictionary[TaskId, asyncio.Lock] = WeakValueDictionary()
-        self._current: TaskId | None = None
+        self.current: TaskId | None = None
+        """The task last begun or taken up."""
         self._held = BackgroundTasks()
         self._stopping = False
         self._settling: set[Task] = set()
@@ -43,11 +44,6 @@ class TaskPool:
     def events(self) -> Emitter:
         """What happens to tasks."""
         return self.services.events
-
-    @property
-    def current(self) -> TaskId | None:
-        """The task last begun or taken up."""
-        return self._current
 
     @property
     def open(self) -> Sequence[TaskId]:
@@ -81,8 +77,8 @@ class TaskPool:
             if self._open.pop(task_id, None) is None:
                 return
             self.on_left(task_id)
-            if self._current == task_id:
-                self._current = None
+            if self.current == task_id:
+                self.current = None
                 self.events.emit(TaskUnfocused(payload=(task_id,)))
             await self._held.finish(task.finish() if finished else task.let_go())
 
@@ -209,11 +205,11 @@ class TaskPool:
 
     def focus(self, task_id: TaskId) -> None:
         """This is the task last begun or taken up."""
-        if self._current == task_id:
+        if self.current == task_id:
             return
-        if self._current is not None:
-            self.events.emit(TaskUnfocused(payload=(self._current,)))
-        self._current = task_id
+        if self.current is not None:
+            self.events.emit(TaskUnfocused(payload=(self.current,)))
+        self.current = task_id
         self.events.emit(TaskFocused(payload=(task_id,)))
 
     async def _settled(self, task: Task, outcome: Outcome) -> None:

@@ -48,11 +48,6 @@ class CellPlan:
     seals: frozenset[str] = frozenset()
     """Of outputs that the person trusted then."""
 
-    @property
-    def kept(self) -> bool:
-        """Whether something stays because a person changed it."""
-        return any(change.action == "keep" for change in self.changes)
-
 
 @dataclass(frozen=True)
 class _Slot:

@@ -157,7 +157,7 @@ def test_what_the_person_changed_goes_too_if_they_choose_so() -> None:
     then = notebook(code("a", "a"), code("c", "c"))
     now = notebook(code("a", "mine"), code("mine", "new"))
     plan = plan_cells(now, then, overwrite=True)
-    assert applied(now, plan) == then and not plan.kept
+    assert applied(now, plan) == then and all(change.action != "keep" for change in plan.changes)
 
 
 def test_what_the_agent_changed_after_the_person_is_the_agents() -> None:
@@ -194,7 +194,7 @@ def test_outputs_too_large_to_be_kept_are_not_taken_for_others() -> None:
     big = as_json(notebook(code("a", "a", count=1, outputs=(STREAM,))))
     small = TimelineLimits(cell_output_bytes=10)
     for then, now in ((read(big, small), read(big)), (read(big), read(big, small))):
-        assert not plan_cells(now, then).kept
+        assert all(change.action != "keep" for change in plan_cells(now, then).changes)
 
 
 def test_one_cell_alone_is_restored_whoever_changed_it() -> None:
