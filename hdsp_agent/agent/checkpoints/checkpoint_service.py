@@ -205,10 +205,7 @@ class CheckpointService:
 
     def _lock(self, folder: Path) -> asyncio.Lock:
         """Who comes first is first: what is saved later must not be taken for what was saved before."""
-        lock = self._locks.get(folder)
-        if lock is None:
-            lock = self._locks[folder] = asyncio.Lock()
-        return lock
+        return self._locks.setdefault(folder, asyncio.Lock())
 
     async def _opened(self, folder: Path, variables: VariableCheckpoints | None) -> Timeline:
         files = self._files(folder)

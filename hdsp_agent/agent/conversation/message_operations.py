@@ -254,10 +254,7 @@ class MessageOperations:
 
     def _door(self, task_id: TaskId) -> asyncio.Lock:
         """Two tabs may change one conversation at a time; the second change is judged by what the first left."""
-        door = self._doors.get(task_id)
-        if door is None:
-            door = self._doors[task_id] = asyncio.Lock()
-        return door
+        return self._doors.setdefault(task_id, asyncio.Lock())
 
     async def _settle_item(self, task: Task) -> None:
         """Let the task's line in the history say what its conversation now ends with."""

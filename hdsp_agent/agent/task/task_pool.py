@@ -163,10 +163,7 @@ class TaskPool:
 
     def _door(self, task_id: TaskId) -> asyncio.Lock:
         """Held while a task is opened or put aside, so that it is never both."""
-        door = self._doors.get(task_id)
-        if door is None:
-            door = self._doors[task_id] = asyncio.Lock()
-        return door
+        return self._doors.setdefault(task_id, asyncio.Lock())
 
     async def open_at_rest(self, task_id: TaskId) -> Task:
         """Open a task that nobody works on, and let it do nothing yet."""
