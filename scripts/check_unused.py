@@ -185,7 +185,7 @@ def _handled(node: ast.AST) -> Iterator[str]:
     match node:
         case ast.Call(func=ast.Attribute(attr="handle"), args=[ast.Constant(value=str(name)), *_]):
             yield name
-        case ast.AnnAssign(target=ast.Name(id="handlers"), value=ast.Dict(keys=keys)):
+        case ast.Call(func=ast.Attribute(attr="handle_all"), args=[ast.Dict(keys=keys)]):
             yield from (key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str))
         case _:
             pass

@@ -11,7 +11,7 @@ from ..messages import ExtensionMessage
 from ._bad_input_log import BadInputLog
 from ._channel import Arrival, Channel, StateOf, TabChange
 from ._channel_limits import ChannelLimits
-from ._dispatch import Dispatcher
+from ._dispatch import Dispatcher, RequestContext
 from ._owner import Owner
 from ._tab_connection import TabConnection
 from ._tab_session import Socket
@@ -88,6 +88,10 @@ class ChannelHub:
         channel = self._channels.get(owner)
         if channel is not None:
             channel.publish(message)
+
+    async def send_to(self, context: RequestContext, message: ExtensionMessage) -> None:
+        """Send a message to the tab that asked, alone."""
+        await self.channel(context.owner).send_to(context.client_id, message)
 
     def delta_to(self, owner: Owner, task_id: str, ts: int, field: str, append: str) -> None:
         """Add text to a field of a message that the tabs of one owner have as partial."""

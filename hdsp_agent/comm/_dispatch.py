@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn, TypeVar, cast
 
@@ -58,6 +58,11 @@ class Dispatcher:
         if message_type in self._handlers:
             raise ValueError(f"{message_type} has a handler already")
         self._handlers[message_type] = cast("Handler[WebviewMessage]", handler)
+
+    def handle_all(self, handlers: Mapping[str, Handler[NoReturn]]) -> None:
+        """Let each of these act on the messages of its type."""
+        for message_type, handler in handlers.items():
+            self.handle(message_type, handler)
 
     def handles(self, message_type: str) -> bool:
         """Whether anybody acts on messages of this type."""

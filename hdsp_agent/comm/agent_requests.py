@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 from uuid import NAMESPACE_OID, uuid4, uuid5
 
 from pydantic import JsonValue
@@ -37,7 +37,7 @@ from ..messages import (
     UpdateTodoListRequest,
 )
 from ._channel_hub import ChannelHub
-from ._dispatch import Dispatcher, Handler, RequestContext
+from ._dispatch import Dispatcher, RequestContext
 from .conversation_requests import ConversationRequests
 from .history import History
 from .open_panels import OpenPanels
@@ -66,24 +66,24 @@ class AgentRequests:
 
     def register(self, dispatcher: Dispatcher) -> None:
         """Take responsibility for these types of message."""
-        handlers: dict[str, Handler[NoReturn]] = {
-            "newTask": self.new_task,
-            "askResponse": self.answer,
-            "suggestRules": self.suggest_rules,
-            "requestProposal": self.request_proposal,
-            "cancelTask": self.cancel,
-            "clearTask": self.clear,
-            "showTaskWithId": self.show,
-            "cancelAutoApproval": self.cancel_auto_answer,
-            "terminalOperation": self.terminal_operation,
-            "queueMessage": self.queue,
-            "removeQueuedMessage": self.remove_queued,
-            "editQueuedMessage": self.edit_queued,
-            "updateTodoList": self.update_todos,
-            "condenseTaskContextRequest": self.condense,
-        }
-        for message_type, handler in handlers.items():
-            dispatcher.handle(message_type, handler)
+        dispatcher.handle_all(
+            {
+                "newTask": self.new_task,
+                "askResponse": self.answer,
+                "suggestRules": self.suggest_rules,
+                "requestProposal": self.request_proposal,
+                "cancelTask": self.cancel,
+                "clearTask": self.clear,
+                "showTaskWithId": self.show,
+                "cancelAutoApproval": self.cancel_auto_answer,
+                "terminalOperation": self.terminal_operation,
+                "queueMessage": self.queue,
+                "removeQueuedMessage": self.remove_queued,
+                "editQueuedMessage": self.edit_queued,
+                "updateTodoList": self.update_todos,
+                "condenseTaskContextRequest": self.condense,
+            }
+        )
         self._conversations.register(dispatcher)
         self._open_tasks.register(dispatcher)
 
@@ -119,8 +119,8 @@ class AgentRequests:
         """What may be edited before approving goes to the tab that asked, before the answer."""
         task_id = self._meant(context, message)
         texts = (await self._agent.manager()).proposal(task_id, message.message_ts)
-        await self._channels.channel(context.owner).send_to(
-            context.client_id,
+        await self._channels.send_to(
+            context,
             ProposalMessage(
                 request_id=context.request_id,
                 task_id=task_id,
@@ -134,8 +134,8 @@ class AgentRequests:
         task_id = self._meant(context, message)
         manager = await self._agent.manager()
         suggested = await manager.suggest_rules(task_id, message.message_ts, fixed=sorted(self._config.fixed))
-        await self._channels.channel(context.owner).send_to(
-            context.client_id,
+        await self._channels.send_to(
+            context,
             RuleSuggestionsMessage(
                 request_id=context.request_id,
                 task_id=task_id,

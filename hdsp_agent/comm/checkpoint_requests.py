@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NoReturn, assert_never
+from typing import assert_never
 
 from pydantic import JsonValue
 
 from ..messages import CheckpointDiffRequest, CheckpointRestoreRequest, Parts
-from ._dispatch import Dispatcher, Handler, RequestContext
+from ._dispatch import Dispatcher, RequestContext
 from .checkpoint_access import CheckpointAccess, CheckpointPlace
 from .history import History
 
@@ -25,12 +25,12 @@ class CheckpointRequests:
 
     def register(self, dispatcher: Dispatcher) -> None:
         """Take responsibility for these types of message."""
-        handlers: dict[str, Handler[NoReturn]] = {
-            "checkpointDiff": self.diff,
-            "checkpointRestore": self.restore,
-        }
-        for message_type, handler in handlers.items():
-            dispatcher.handle(message_type, handler)
+        dispatcher.handle_all(
+            {
+                "checkpointDiff": self.diff,
+                "checkpointRestore": self.restore,
+            }
+        )
 
     async def diff(self, context: RequestContext, message: CheckpointDiffRequest) -> JsonValue:
         """What differs; the answer is the whole of it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Final
 
 from pydantic import JsonValue
 
@@ -13,7 +13,6 @@ from ..messages import (
     CommitSearchResultsMessage,
     EnhancedPromptMessage,
     EnhancePromptRequest,
-    ExtensionMessage,
     FileSearchResultsMessage,
     ModeName,
     ModesListMessage,
@@ -25,7 +24,7 @@ from ..messages import (
 )
 from ..tools import PathPolicy, ToolFailed
 from ._channel_hub import ChannelHub
-from ._dispatch import Dispatcher, Handler, RequestContext
+from ._dispatch import Dispatcher, RequestContext
 from .file_search import FileSearch
 from .history import History
 from .running_agent import RunningAgent
@@ -51,29 +50,29 @@ class ComposerRequests:
 
     def register(self, dispatcher: Dispatcher) -> None:
         """Take responsibility for these types of message."""
-        handlers: dict[str, Handler[NoReturn]] = {
-            "requestModes": self.modes,
-            "requestCommands": self.commands,
-            "searchFiles": self.search_files,
-            "searchCommits": self.search_commits,
-            "enhancePrompt": self.enhance,
-        }
-        for message_type, handler in handlers.items():
-            dispatcher.handle(message_type, handler)
+        dispatcher.handle_all(
+            {
+                "requestModes": self.modes,
+                "requestCommands": self.commands,
+                "searchFiles": self.search_files,
+                "searchCommits": self.search_commits,
+                "enhancePrompt": self.enhance,
+            }
+        )
 
     async def modes(self, context: RequestContext, _: RequestModesRequest) -> JsonValue:
         """All modes that may be used by name; the answer has them whole."""
         services = (await self._agent.manager()).services
         modes = await services.modes.modes(str(services.workspace))
         names = [ModeName(slug=mode.slug, name=mode.name) for mode in modes]
-        await self._send(context, ModesListMessage(modes=names))
+        await self._channels.send_to(context, ModesListMessage(modes=names))
         return [mode.to_wire() for mode in modes]
 
     async def commands(self, context: RequestContext, _: RequestCommandsRequest) -> None:
         """The slash commands of the workspace, the person and the agent itself."""
         services = (await self._agent.manager()).services
         commands = await services.commands.listed(str(services.workspace))
-        await self._send(context, CommandsMessage(commands=commands))
+        await self._channels.send_to(context, CommandsMessage(commands=commands))
 
     async def search_files(self, context: RequestContext, message: SearchFilesRequest) -> None:
         """Files and folders of the workspace by name; why there are none is part of the result."""
@@ -83,7 +82,7 @@ class ComposerRequests:
         except (OSError, ToolFailed) as error:
             found, problem = [], str(error)
         results = FileSearchResultsMessage(results=found, request_id=context.request_id, error=problem)
-        await self._send(context, results)
+        await self._channels.send_to(context, results)
 
     async def search_commits(self, context: RequestContext, message: SearchCommitsRequest) -> None:
         """Commits by hash or subject; why there are none, as in a folder without Git, is part of the result."""
@@ -94,7 +93,7 @@ class ComposerRequests:
         except ToolFailed as error:
             found, problem = [], str(error)
         results = CommitSearchResultsMessage(commits=found, request_id=context.request_id, error=problem)
-        await self._send(context, results)
+        await self._channels.send_to(context, results)
 
     async def enhance(self, context: RequestContext, message: EnhancePromptRequest) -> None:
         """The prompt in better words, by the profile that is for that, else the conversation's, else the current one."""
@@ -106,7 +105,7 @@ class ComposerRequests:
             profile=await self._profile(context, manager, task_id),
             earlier=await self._earlier(context, manager, task_id),
         )
-        await self._send(context, EnhancedPromptMessage(text=better, request_id=context.request_id))
+        await self._channels.send_to(context, EnhancedPromptMessage(text=better, request_id=context.request_id))
 
     # ---- inside
 
@@ -138,6 +137,3 @@ class ComposerRequests:
         page = await self._history.messages(context.owner, task_id, limit=_READ_AHEAD)
         said = [message.text for message in page.messages if message.say in _WORDS and message.text]
         return said[-_EARLIER_MESSAGES:]
-
-    async def _send(self, context: RequestContext, message: ExtensionMessage) -> None:
-        await self._channels.channel(context.owner).send_to(context.client_id, message)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
-
 from pydantic import JsonValue
 
 from ..messages import (
@@ -23,7 +21,7 @@ from ..messages import (
     UndoConversationRequest,
 )
 from ._channel_hub import ChannelHub
-from ._dispatch import Dispatcher, Handler, RequestContext
+from ._dispatch import Dispatcher, RequestContext
 from .history import History
 from .open_panels import OpenPanels
 from .running_agent import RunningAgent
@@ -42,28 +40,26 @@ class ConversationRequests:
 
     def register(self, dispatcher: Dispatcher) -> None:
         """Take responsibility for these types of message."""
-        handlers: dict[str, Handler[NoReturn]] = {
-            "deleteMessage": self.delete_message,
-            "deleteMessageConfirm": self.delete_message_confirmed,
-            "submitEditedMessage": self.edit_message,
-            "editMessageConfirm": self.edit_message_confirmed,
-            "rewindTask": self.rewind,
-            "undoConversation": self.undo,
-            "redoConversation": self.redo,
-            "forkTask": self.fork,
-            "previewConversation": self.preview,
-        }
-        for message_type, handler in handlers.items():
-            dispatcher.handle(message_type, handler)
+        dispatcher.handle_all(
+            {
+                "deleteMessage": self.delete_message,
+                "deleteMessageConfirm": self.delete_message_confirmed,
+                "submitEditedMessage": self.edit_message,
+                "editMessageConfirm": self.edit_message_confirmed,
+                "rewindTask": self.rewind,
+                "undoConversation": self.undo,
+                "redoConversation": self.redo,
+                "forkTask": self.fork,
+                "previewConversation": self.preview,
+            }
+        )
 
     async def delete_message(self, context: RequestContext, message: DeleteMessageRequest) -> None:
         """Ask the person first, on the tab that asked, with what it would take back."""
         manager = await self._agent.manager()
         change = TakeBack(operation="delete", message_ts=message.value)
         preview = await manager.messages.preview(self._history.meant(context.owner, message.task_id), change)
-        await self._channels.channel(context.owner).send_to(
-            context.client_id, ShowDeleteMessageDialogMessage(message_ts=message.value, preview=preview)
-        )
+        await self._channels.send_to(context, ShowDeleteMessageDialogMessage(message_ts=message.value, preview=preview))
 
     async def delete_message_confirmed(self, context: RequestContext, message: DeleteMessageConfirmRequest) -> None:
         """Take back the message and all that followed."""
@@ -77,8 +73,8 @@ class ConversationRequests:
         manager = await self._agent.manager()
         change = TakeBack(operation="edit", message_ts=message.value)
         preview = await manager.messages.preview(self._history.meant(context.owner, message.task_id), change)
-        await self._channels.channel(context.owner).send_to(
-            context.client_id,
+        await self._channels.send_to(
+            context,
             ShowEditMessageDialogMessage(
                 message_ts=message.value, text=message.edited_message_content, images=message.images, preview=preview
             ),
@@ -128,8 +124,8 @@ class ConversationRequests:
         task_id = self._history.meant(context.owner, message.task_id)
         manager = await self._agent.manager()
         preview = await manager.messages.preview(task_id, message.change, files=bool(message.restore_files))
-        await self._channels.channel(context.owner).send_to(
-            context.client_id,
+        await self._channels.send_to(
+            context,
             ConversationPreviewMessage(request_id=context.request_id, task_id=task_id, preview=preview),
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Final
 
 from pydantic import JsonValue
 
@@ -21,7 +21,7 @@ from ..messages import (
 )
 from ..notebooks import NotebookAccess
 from ..persistence import Masker
-from ._dispatch import Dispatcher, Handler, RequestContext
+from ._dispatch import Dispatcher, RequestContext
 from ._owner import Owner
 from .history import History
 from .open_panels import OpenPanels
@@ -58,12 +58,12 @@ class EmbeddedConversations:
 
     def register(self, dispatcher: Dispatcher) -> None:
         """Take responsibility for these types of message."""
-        handlers: dict[str, Handler[NoReturn]] = {
-            "findEmbeddedConversation": self.find,
-            "openEmbeddedConversation": self.open,
-        }
-        for message_type, handler in handlers.items():
-            dispatcher.handle(message_type, handler)
+        dispatcher.handle_all(
+            {
+                "findEmbeddedConversation": self.find,
+                "openEmbeddedConversation": self.open,
+            }
+        )
 
     async def find(self, context: RequestContext, message: FindEmbeddedConversationRequest) -> JsonValue:
         """What could be opened, if the person does not have it."""

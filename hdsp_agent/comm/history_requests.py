@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
-
 from pydantic import JsonValue
 
 from ..messages import (
     DeleteMultipleTasksWithIdsRequest,
     DeleteTaskWithIdRequest,
     ExportTaskWithIdRequest,
-    ExtensionMessage,
     GetTaskWithAggregatedCostsRequest,
     HistorySnippet,
     HistorySnippetPart,
@@ -20,7 +17,7 @@ from ..messages import (
 )
 from ..persistence import HistoryHit, HistoryPage
 from ._channel_hub import ChannelHub
-from ._dispatch import Dispatcher, Handler, RequestContext
+from ._dispatch import Dispatcher, RequestContext
 from .history import History
 
 __all__ = ["HistoryRequests", "snippets_of"]
@@ -41,22 +38,22 @@ class HistoryRequests:
 
     def register(self, dispatcher: Dispatcher) -> None:
         """Take responsibility for these types of message."""
-        handlers: dict[str, Handler[NoReturn]] = {
-            "loadMessages": self.load_messages,
-            "deleteTaskWithId": self.delete,
-            "deleteMultipleTasksWithIds": self.delete_several,
-            "exportTaskWithId": self.export,
-            "getTaskWithAggregatedCosts": self.costs,
-        }
-        for message_type, handler in handlers.items():
-            dispatcher.handle(message_type, handler)
+        dispatcher.handle_all(
+            {
+                "loadMessages": self.load_messages,
+                "deleteTaskWithId": self.delete,
+                "deleteMultipleTasksWithIds": self.delete_several,
+                "exportTaskWithId": self.export,
+                "getTaskWithAggregatedCosts": self.costs,
+            }
+        )
 
     async def load_messages(self, context: RequestContext, message: LoadMessagesRequest) -> None:
         """A page of a conversation."""
         page = await self._history.messages(
             context.owner, message.task_id, before=message.before_ts, limit=message.limit or _PAGE
         )
-        await self._send(
+        await self._channels.send_to(
             context,
             MessagesPage(
                 task_id=message.task_id, cline_messages=page.messages, has_older_messages=page.has_older
@@ -78,14 +75,13 @@ class HistoryRequests:
     async def costs(self, context: RequestContext, message: GetTaskWithAggregatedCostsRequest) -> None:
         """What a task cost together with its subtasks."""
         costs = await self._history.costs(context.owner, message.task_id)
-        await self._send(context, TaskWithAggregatedCostsMessage(text=message.task_id, aggregated_costs=costs))
+        await self._channels.send_to(
+            context, TaskWithAggregatedCostsMessage(text=message.task_id, aggregated_costs=costs)
+        )
 
     async def _address_of(self, context: RequestContext, task_id: str) -> str:
         task = await self._history.task(context.owner, task_id)
         return f"hdsp-agent/api/tasks/{task.task_id}/export?format=markdown"
-
-    async def _send(self, context: RequestContext, message: ExtensionMessage) -> None:
-        await self._channels.channel(context.owner).send_to(context.client_id, message)
 
 
 def snippets_of(page: HistoryPage) -> dict[str, HistorySnippet] | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import PurePath
-from typing import NoReturn
 
 from pydantic import JsonValue
 
@@ -20,7 +19,6 @@ from ..messages import (
     DeleteCustomModeRequest,
     ExportModeRequest,
     ExportModeResultMessage,
-    ExtensionMessage,
     GetSystemPromptRequest,
     ImportModeRequest,
     ImportModeResultMessage,
@@ -30,7 +28,7 @@ from ..messages import (
     UpdatePromptRequest,
 )
 from ._channel_hub import ChannelHub
-from ._dispatch import Dispatcher, Handler, RequestContext
+from ._dispatch import Dispatcher, RequestContext
 from .running_agent import RunningAgent
 
 __all__ = ["ModeRequests"]
@@ -46,19 +44,19 @@ class ModeRequests:
 
     def register(self, dispatcher: Dispatcher) -> None:
         """Take responsibility for these types of message."""
-        handlers: dict[str, Handler[NoReturn]] = {
-            "updateCustomMode": self.update_mode,
-            "deleteCustomMode": self.delete_mode,
-            "exportMode": self.export_mode,
-            "importMode": self.import_mode,
-            "updatePrompt": self.update_prompt,
-            "getSystemPrompt": self.system_prompt,
-            "createCommand": self.write_command,
-            "deleteCommand": self.delete_command,
-            "openCommandFile": self.command_file,
-        }
-        for message_type, handler in handlers.items():
-            dispatcher.handle(message_type, handler)
+        dispatcher.handle_all(
+            {
+                "updateCustomMode": self.update_mode,
+                "deleteCustomMode": self.delete_mode,
+                "exportMode": self.export_mode,
+                "importMode": self.import_mode,
+                "updatePrompt": self.update_prompt,
+                "getSystemPrompt": self.system_prompt,
+                "createCommand": self.write_command,
+                "deleteCommand": self.delete_command,
+                "openCommandFile": self.command_file,
+            }
+        )
 
     # ---- modes
 
@@ -88,7 +86,7 @@ class ModeRequests:
         rules = [
             RuleFile(relative_path=_rule_path(rule.source, f"rules-{mode.slug}"), content=rule.text) for rule in found
         ]
-        await self._send(context, ExportModeResultMessage(slug=mode.slug, text=mode_file(mode, rules)))
+        await self._channels.send_to(context, ExportModeResultMessage(slug=mode.slug, text=mode_file(mode, rules)))
 
     async def import_mode(self, context: RequestContext, message: ImportModeRequest) -> None:
         """The rules first: where they cannot be written, there is no mode without them."""
@@ -100,7 +98,7 @@ class ModeRequests:
             )
         await asyncio.to_thread(write_rules, home_folder() / ".hdsp", file.mode.slug, file.rules)
         await self._write(file.mode, file.mode.slug)
-        await self._send(context, ImportModeResultMessage(slug=file.mode.slug))
+        await self._channels.send_to(context, ImportModeResultMessage(slug=file.mode.slug))
 
     async def update_prompt(self, _: RequestContext, message: UpdatePromptRequest) -> None:
         """Or take back what was changed."""
@@ -119,7 +117,7 @@ class ModeRequests:
         manager = await self._agent.manager()
         mode = await self._mode(message.mode or self._config.settings.mode)
         text = await mode_prompt(manager.services, mode, self._config.trusted_folders.trusted)
-        await self._send(context, SystemPromptMessage(text=text, mode=mode.slug))
+        await self._channels.send_to(context, SystemPromptMessage(text=text, mode=mode.slug))
 
     # ---- slash commands
 
@@ -160,9 +158,6 @@ class ModeRequests:
 
     async def _save(self, modes: list[ModeConfig]) -> None:
         await self._config.update({"customModes": [mode.to_wire() for mode in modes]})
-
-    async def _send(self, context: RequestContext, message: ExtensionMessage) -> None:
-        await self._channels.channel(context.owner).send_to(context.client_id, message)
 
 
 def _rule_path(source: str, folder: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Final
 
 from pydantic import JsonValue
 
@@ -16,7 +16,7 @@ from ..messages import (
     TaskStatus,
 )
 from ..notebooks import Notebooks, PersonRun, without_escapes
-from ._dispatch import Dispatcher, Handler, RequestContext
+from ._dispatch import Dispatcher, RequestContext
 from ._owner import Owner
 from .agent_requests import AgentRequests
 from .open_panels import OpenPanels
@@ -48,9 +48,7 @@ class NotebookRequests:
 
     def register(self, dispatcher: Dispatcher) -> None:
         """Take responsibility for these types of message."""
-        handlers: dict[str, Handler[NoReturn]] = {"fixCell": self.fix_cell, "cellReview": self.reviewed}
-        for message_type, handler in handlers.items():
-            dispatcher.handle(message_type, handler)
+        dispatcher.handle_all({"fixCell": self.fix_cell, "cellReview": self.reviewed})
 
     async def fix_cell(self, context: RequestContext, message: FailedCellRequest) -> JsonValue:
         """Begin a task that fixes a failed cell, or show the one that is at it already; the answer is its id."""

@@ -11,7 +11,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
-from typing import TYPE_CHECKING, Final, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from pydantic import JsonValue
 
@@ -28,7 +28,7 @@ from ..messages import (
 )
 from ..notebooks import TabGone, TabSilent, TabView, UnreviewedChange, under
 from ._channel_hub import ChannelHub
-from ._dispatch import Dispatcher, Handler, RequestContext
+from ._dispatch import Dispatcher, RequestContext
 from ._notebook_tab import Answer, NotebookTab
 from ._owner import Owner
 from ._saved_notebooks import SavedNotebooks
@@ -99,13 +99,13 @@ class NotebookTabs:
 
     def register(self, dispatcher: Dispatcher) -> None:
         """Take responsibility for what tabs tell of their notebooks."""
-        handlers: dict[str, Handler[NoReturn]] = {
-            "openNotebooks": self.open_notebooks,
-            "notebookOperationsResult": self.answered,
-            "notebookPage": self.answered,
-        }
-        for message_type, handler in handlers.items():
-            dispatcher.handle(message_type, handler)
+        dispatcher.handle_all(
+            {
+                "openNotebooks": self.open_notebooks,
+                "notebookOperationsResult": self.answered,
+                "notebookPage": self.answered,
+            }
+        )
 
     def on_renamed(self, listener: Callable[[str, str], None]) -> None:
         """Call this with the old and the new path when a notebook was renamed in a tab."""

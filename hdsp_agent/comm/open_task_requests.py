@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
-
 from ..errors import HdspAgentError
 from ..messages import (
     CloseConversationRequest,
@@ -12,7 +10,7 @@ from ..messages import (
     RenameTaskRequest,
     TaskId,
 )
-from ._dispatch import Dispatcher, Handler, RequestContext
+from ._dispatch import Dispatcher, RequestContext
 from ._owner import Owner
 from .history import History, ItemChange
 from .open_panels import OpenPanels
@@ -31,14 +29,14 @@ class OpenTaskRequests:
 
     def register(self, dispatcher: Dispatcher) -> None:
         """Take responsibility for these types of message."""
-        handlers: dict[str, Handler[NoReturn]] = {
-            "newConversation": self.new_conversation,
-            "closeConversation": self.close,
-            "renameTask": self.rename,
-            "favoriteTask": self.favorite,
-        }
-        for message_type, handler in handlers.items():
-            dispatcher.handle(message_type, handler)
+        dispatcher.handle_all(
+            {
+                "newConversation": self.new_conversation,
+                "closeConversation": self.close,
+                "renameTask": self.rename,
+                "favoriteTask": self.favorite,
+            }
+        )
 
     async def new_conversation(self, context: RequestContext, _: NewConversationRequest) -> None:
         """Show an empty panel on all tabs; everything goes on."""

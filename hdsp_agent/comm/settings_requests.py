@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Final, NoReturn, Protocol
+from typing import Final, Protocol
 
 from pydantic import JsonValue
 from pydantic_core import from_json
@@ -27,7 +27,7 @@ from ..messages import (
     ToggleApiConfigPinRequest,
     UpdateSettingsRequest,
 )
-from ._dispatch import Dispatcher, Handler, RequestContext
+from ._dispatch import Dispatcher, RequestContext
 from .notice_board import Notices
 
 __all__ = ["SettingsRequests", "TaskSwitches"]
@@ -62,19 +62,19 @@ class SettingsRequests:
 
     def register(self, dispatcher: Dispatcher) -> None:
         """Take responsibility for these types of message."""
-        handlers: dict[str, Handler[NoReturn]] = {
-            "updateSettings": self.update_settings,
-            "mode": self.mode,
-            "exportSettings": self.export_settings,
-            "importSettings": self.import_settings,
-            "dismissNotice": self.dismiss_notice,
-            "saveApiConfiguration": self.save_profile,
-            "loadApiConfiguration": self.load_profile,
-            "toggleApiConfigPin": self.toggle_pin,
-            "lockApiConfigAcrossModes": self.lock_profile,
-        }
-        for message_type, handler in handlers.items():
-            dispatcher.handle(message_type, handler)
+        dispatcher.handle_all(
+            {
+                "updateSettings": self.update_settings,
+                "mode": self.mode,
+                "exportSettings": self.export_settings,
+                "importSettings": self.import_settings,
+                "dismissNotice": self.dismiss_notice,
+                "saveApiConfiguration": self.save_profile,
+                "loadApiConfiguration": self.load_profile,
+                "toggleApiConfigPin": self.toggle_pin,
+                "lockApiConfigAcrossModes": self.lock_profile,
+            }
+        )
 
     # ---- settings
 
