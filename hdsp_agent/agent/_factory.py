@@ -20,6 +20,7 @@ from ..config import (
     TrustedFolders,
     overridden,
     project_settings,
+    tool_set,
 )
 from ..local import LocalModels
 from ..messages import CommandExited, CommandOutput, CommandStarted, CommandTimedOut, HistoryItem, TaskId
@@ -46,9 +47,10 @@ from ._task_manager import TaskManager
 from .approval import ApprovalEngine
 from .checkpoints.checkpoint_service import CheckpointService
 from .context_window import FullContext
+from .context_window.port import ContextOf
 from .conversation.conversation import Conversation
 from .environment import CurrentEnvironment, EnvironmentBasis
-from .lite import ContextSelector, LiteContext
+from .lite import LiteContext
 from .modes import ModeRegistry
 from .prompts import PromptFacts
 from .prompts._mode_prompts import folder_prompt
@@ -263,7 +265,7 @@ def _context(
     workspace: str | None,
     notebooks: Notebooks | None,
     paths: Callable[[], PathPolicy],
-) -> ContextSelector:
+) -> ContextOf:
     notebook = conversation.log.metadata.notebook
 
     async def prompt(situation: Situation, where: str | None) -> EnvironmentBasis:
@@ -291,7 +293,9 @@ def _context(
         policy=policy, paths=paths, notebooks=notebooks, notebook=notebook.path if notebook is not None else None
     )
     plain = FullContext(conversation, workspace, prompt=prompt, surrounded=around)
-    return ContextSelector(plain, LiteContext(conversation, plain, settings=settings, seen=seen))
+    lite = LiteContext(conversation, plain, settings=settings, seen=seen)
+    # The profile of a task may be changed at any time.
+    return lambda situation: lite if tool_set(situation.provider) == "compound" else plain
 
 
 def _project_settings(folders: TrustedFolders, folder: Path) -> Mapping[str, JsonValue]:

@@ -23,7 +23,6 @@ from ..environment.environment_prompt import EnvironmentPrompt, EnvironmentUpdat
 from .hidden_steps import words_to_spare
 from .model_history import Places, most_picture_bytes, sent_history, take
 from .persisted_context import PersistedContext, Stub
-from .reported_usage import counted_tokens, recalled_report
 
 __all__ = ["FullContext"]
 
@@ -101,7 +100,7 @@ class FullContext:
             self._sent = built if changes == self._changes else None
             if self.generation == 0:
                 # Nothing was asked yet since the restart.
-                self._report = recalled_report(records, built)
+                self._report = _recalled_report(records, built)
         return self._sent
 
     async def sent_of(
@@ -145,7 +144,9 @@ class FullContext:
         """The model took a request that was estimated at so many tokens, and counted these; None if that is not credible."""
         credible = usage.context >= estimated.total * _LEAST_CREDIBLE
         self._report = usage if credible else None
-        return counted_tokens(estimated, usage) if credible else None
+        if not credible:
+            return None
+        return CountedTokens(estimated=estimated.messages, context=usage.context, output=usage.output)
 
     def another_model(self) -> None:
         """What the last one counted says nothing about what the next will."""
@@ -238,3 +239,14 @@ class FullContext:
         records = await self._conversation.history.api_history()
         sent = await sent_history(records, self.kept.state, images=self._images, counter=self.counter)
         return sent.tokens()
+
+
+def _recalled_report(records: Sequence[ApiRecord], sent: SentHistory) -> UsageReport | None:
+    """What was counted for the last answer of ``records``; None if what is ``sent`` before it is not what was sent then."""
+    answer = next((record for record in reversed(records) if record.role == "assistant"), None)
+    if answer is None or answer.counted is None:
+        return None
+    before = sent.tokens() - sent.tokens(sent.after_answer - 1)
+    if before != answer.counted.estimated:
+        return None
+    return UsageReport(input=answer.counted.context, output=answer.counted.output)

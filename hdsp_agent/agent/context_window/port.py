@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ..conversation.conversation import Conversation
     from .full_context import FullContext
 
-__all__ = ["ContextPort", "Contexts"]
+__all__ = ["ContextOf", "ContextPort", "Contexts"]
 
 
 class ContextPort(Protocol):
@@ -31,5 +31,7 @@ class ContextPort(Protocol):
         """Hide the oldest part after the provider refused; whether it is worth another try."""
 
 
-Contexts: TypeAlias = "Callable[[Conversation, str | None], ContextPort]"
+ContextOf: TypeAlias = Callable[[Situation], ContextPort]
+"""The context of one conversation that fits the model it has just now."""
+Contexts: TypeAlias = "Callable[[Conversation, str | None], ContextOf]"
 """Makes the context of a conversation in a workspace."""

@@ -4,6 +4,5 @@ from __future__ import annotations
 
 from ._lite_context import LiteContext
 from ._recent_steps import since_asked
-from ._selector import ContextSelector
 
-__all__ = ["ContextSelector", "LiteContext", "since_asked"]
+__all__ = ["LiteContext", "since_asked"]

@@ -31,11 +31,14 @@ class TaskFlow:
         self._approve = approve
         self.outcome: Outcome | None = None
         self.failed_before = False
+        self.rejected = False
+        """Whether the person refused something in this turn: nothing after it is done, or even asked about."""
 
     def begin_turn(self) -> None:
         """A new answer of the model is acted on."""
         self.outcome = None
         self.failed_before = False
+        self.rejected = False
 
     @property
     def todos(self) -> Sequence[TodoItem]:

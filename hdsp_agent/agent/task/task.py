@@ -29,7 +29,6 @@ from .start_resume import TaskStarter
 from .task_state import TaskState
 from .tool_calls import ToolCalls
 from .tool_context import CallContext, CallParts
-from .turn import Turn
 
 __all__ = ["CANCEL_SECONDS", "Task"]
 
@@ -66,7 +65,7 @@ class Task:
         self.expander: Final = MessageExpander(state, lambda: self._parts)
         self.auto_answer: Final = AutoAnswer(state, self.answer)
         self.flow: Final = TaskFlow(state, self._approve)
-        self._parts: Final = CallParts(Turn(), self.flow, self.auto_answer, self.expander.expand)
+        self._parts: Final = CallParts(self.flow, self.auto_answer, self.expander.expand)
         self.user_input: Final = PendingUserInput(state, self.expander.expand)
         self.calls: Final = ToolCalls(state, self._parts, self.window, self.user_input)
         self.requests: Final = ModelRequests(state, self.window, self.user_input, self.calls.preview)

@@ -89,7 +89,7 @@ class TaskState:
         masker = Masker(services.settings().masked_kinds)
         self.conversation: Final = Conversation(log, history, masker, services.sink, services.events)
         self.dialogue: Final = Dialogue(self.conversation, services.events)
-        self.context: Final[ContextPort] = services.contexts(self.conversation, metadata.workspace)
+        self._context_of: Final = services.contexts(self.conversation, metadata.workspace)
         self.cancellation: Final = BoundedCancellation()
         self.persisted: Final = PersistedTaskState(log)
         self.queue: Final = MessageQueue(self._save_queue, self.persisted.queue)
@@ -151,6 +151,11 @@ class TaskState:
             own = self._config.settings(with_project(base, self._project, policy.forced_settings()), policy)
             self._settings = with_profile(own, provider)
         return self._settings
+
+    @property
+    def context(self) -> ContextPort:
+        """What its model sees."""
+        return self._context_of(self)
 
     @property
     def mistake_limit(self) -> int:

@@ -77,7 +77,6 @@ class ToolCalls:
 
     async def run(self, calls: Sequence[Call]) -> Outcome | None:
         """Run them in order, neighbours that only read side by side; what they made of the turn."""
-        self._parts.turn.rejected = False
         flow = self._parts.flow
         flow.begin_turn()
         for together, group in groupby(calls, self._may_run_beside):
@@ -110,7 +109,7 @@ class ToolCalls:
 
     async def _do(self, call: Call) -> None:
         flow = self._parts.flow
-        if self._parts.turn.rejected:
+        if flow.rejected:
             await self._answer(call, ToolResult(_SKIPPED.format(name=call.name), is_error=True))
             return
         if flow.outcome is not None:

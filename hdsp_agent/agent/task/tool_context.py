@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from ..conversation.auto_answer import AutoAnswer
     from ..user_messages._expanded_message import Expand
     from .task_state import TaskState
-    from .turn import Turn
 
 __all__ = ["CallContext", "CallParts"]
 
@@ -39,7 +38,6 @@ _UNSAVED: Final = (
 class CallParts:
     """The parts of a task that its calls reach."""
 
-    turn: Turn
     flow: TaskFlow
     auto_answer: AutoAnswer
     expand: Expand
@@ -132,7 +130,7 @@ class CallContext:
         """Whether this may be done, exactly as ``text`` says, or as the person edits it. A rule that forbids it raises
         ToolFailed."""
         state = self._state
-        if self._parts.turn.rejected:
+        if self._parts.flow.rejected:
             return self._refused(Approval(approved=False))
         decision = await self._decided(action)
         if decision.verdict == "deny":
@@ -154,7 +152,7 @@ class CallContext:
             flags=decision.flags,
             about=action,
             proposal=proposal,
-            unless=lambda: self._parts.turn.rejected,
+            unless=lambda: self._parts.flow.rejected,
         )
         if answer is None:
             return self._refused(Approval(approved=False))
@@ -235,7 +233,7 @@ class CallContext:
 
     def _refused(self, approval: Approval) -> Approval:
         self.denied = True
-        self._parts.turn.rejected = True
+        self._parts.flow.rejected = True
         return approval
 
     async def ask(self, ask: ClineAsk, text: str | None = None) -> AskAnswer:

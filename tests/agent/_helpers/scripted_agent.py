@@ -16,6 +16,7 @@ from hdsp_agent.agent import AgentServices, ConversationShown, FullContext, Situ
 from hdsp_agent.agent._ports import ToolBox
 from hdsp_agent.agent.approval import ApprovalEngine
 from hdsp_agent.agent.checkpoints.checkpoint_service import CheckpointService
+from hdsp_agent.agent.context_window.port import ContextOf
 from hdsp_agent.agent.context_window.recovery_notice import RecoveryNotice
 from hdsp_agent.agent.conversation.conversation import Conversation
 from hdsp_agent.agent.environment import CurrentEnvironment, EnvironmentBasis, Section, SectionEntry
@@ -487,7 +488,7 @@ async def running_agent(
 
     work_folder = workspace
 
-    def context(conversation: Conversation, workspace: str | None) -> FullContext:
+    def context(conversation: Conversation, workspace: str | None) -> ContextOf:
         bound = conversation.log.metadata.notebook
         around = CurrentEnvironment(
             policy=lambda: operator,
@@ -495,7 +496,8 @@ async def running_agent(
             notebooks=notebooks,
             notebook=bound.path if bound is not None else None,
         )
-        return FullContext(conversation, workspace, prompt=prompt, surrounded=around)
+        plain = FullContext(conversation, workspace, prompt=prompt, surrounded=around)
+        return lambda situation: plain
 
     services = AgentServices(
         store=store,
