@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
 from pydantic import Field
 
+from ..._longest_rise import longest_rise
 from ...wire import WireModel
 from .sections import KINDS, Bounded, DimensionName, SectionEntry
 
@@ -120,7 +120,7 @@ def _placed(found: SectionChange, every: Sequence[SectionEntry], known: KnownSec
     order = [entry for entry in every if entry.key in new or entry.key in known.marks]
     common = [entry.key for entry in order if entry.key in known.marks]
     places = {key: place for place, key in enumerate(key for key in known.marks if key in set(common))}
-    staying = _longest_rising([places[key] for key in common])
+    staying = longest_rise([places[key] for key in common])
     moved = {key for key in common if places[key] not in staying}
     before = ["", *(entry.key for entry in order)]
     return replace(
@@ -128,22 +128,6 @@ def _placed(found: SectionChange, every: Sequence[SectionEntry], known: KnownSec
         moved=tuple(entry for entry in order if entry.key in moved),
         after={entry.key: before[at] for at, entry in enumerate(order) if entry.key in new or entry.key in moved},
     )
-
-
-def _longest_rising(places: Iterable[int]) -> set[int]:
-    """The most of these numbers that are in their order already."""
-    ends: list[int] = []
-    before: dict[int, int | None] = {}
-    for place in places:
-        at = bisect_left(ends, place)
-        before[place] = ends[at - 1] if at else None
-        ends[at : at + 1] = [place]
-    kept: set[int] = set()
-    last = ends[-1] if ends else None
-    while last is not None:
-        kept.add(last)
-        last = before[last]
-    return kept
 
 
 def _mark(text: str) -> str:

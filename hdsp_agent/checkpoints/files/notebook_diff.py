@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from pydantic import JsonValue
 
+from ..._longest_rise import longest_rise
 from ...wire import WireModel
 from .text_diff import Hunk, operations, text_hunks
 
@@ -61,9 +62,10 @@ def notebook_diff(old: bytes, new: bytes) -> NotebookDiff | None:
     if before is None or after is None:
         return None
     pairs = _pairs(before[0], after[0])
-    moved = _moved([(a.index, b.index) for a, b in pairs])
+    # The fewest that must have moved.
+    stayed = longest_rise(b.index for _, b in sorted(pairs, key=lambda pair: pair[0].index))
     paired_old, paired_new = {a.index for a, _ in pairs}, {b.index for _, b in pairs}
-    found = [diff for a, b in pairs if (diff := _compare(a, b, moved=(a.index, b.index) in moved)) is not None]
+    found = [diff for a, b in pairs if (diff := _compare(a, b, moved=b.index not in stayed)) is not None]
     found += [_one(cell, "removed") for cell in before[0] if cell.index not in paired_old]
     found += [_one(cell, "added") for cell in after[0] if cell.index not in paired_new]
     found.sort(key=lambda diff: (_place(diff), diff.change != "removed"))
@@ -131,24 +133,6 @@ def _are_alike(one: _Cell, other: _Cell) -> bool:
     if Indel.normalized_similarity(one.source.splitlines(), other.source.splitlines()) >= _ALIKE:
         return True
     return Indel.normalized_similarity(one.source[:_MOST_LETTERS], other.source[:_MOST_LETTERS]) >= _ALIKE
-
-
-def _moved(pairs: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
-    """Those that are not in the longest run of pairs that rise together: the fewest that must have moved."""
-    ordered = sorted(pairs)
-    best: list[int] = []
-    before: list[int] = []
-    for number, (_, new) in enumerate(ordered):
-        candidates = [other for other in range(number) if ordered[other][1] < new]
-        previous = max(candidates, key=lambda other: best[other], default=-1)
-        best.append(1 + (best[previous] if previous >= 0 else 0))
-        before.append(previous)
-    at = max(range(len(ordered)), key=lambda number: best[number], default=-1)
-    stayed: set[tuple[int, int]] = set()
-    while at >= 0:
-        stayed.add(ordered[at])
-        at = before[at]
-    return set(ordered) - stayed
 
 
 def _compare(old: _Cell, new: _Cell, *, moved: bool) -> CellDiff | None:

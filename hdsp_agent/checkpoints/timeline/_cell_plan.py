@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from pydantic import JsonValue
 
+from ..._longest_rise import longest_rise
 from ...errors import NotFound
 from ...messages import (
     CellId,
@@ -155,7 +155,7 @@ class _Planner:
 
     def _place(self) -> None:
         """Insert and move, so that the fewest cells move."""
-        resting = _longest_rise([slot.now for slot in self._slots if slot.now is not None])
+        resting = longest_rise([slot.now for slot in self._slots if slot.now is not None])
         before: CellId | None = None
         for slot, cell_id in zip(self._slots, self._ids, strict=True):
             if slot.now is None:
@@ -282,23 +282,6 @@ def _behind(slots: Sequence[_Slot], now: int) -> int:
     """Behind the cell that is before it now."""
     nearest = max((slot.now for slot in slots if slot.now is not None and slot.now < now), default=None)
     return next((place + 1 for place, slot in enumerate(slots) if nearest is not None and slot.now == nearest), 0)
-
-
-def _longest_rise(places: Sequence[int]) -> set[int]:
-    """The most of these that stand in their order already."""
-    tails: list[int] = []
-    ends: list[int] = []
-    before: dict[int, int | None] = {}
-    for place in places:
-        at = bisect_left(tails, place)
-        before[place] = ends[at - 1] if at else None
-        tails[at:], ends[at:] = [place, *tails[at + 1 :]], [place, *ends[at + 1 :]]
-    found: set[int] = set()
-    last = ends[-1] if ends else None
-    while last is not None:
-        found.add(last)
-        last = before[last]
-    return found
 
 
 def _change(action: _Action, cell: KeptCell, cell_id: str | None = None) -> CellChange:
