@@ -49,7 +49,7 @@ async def run_product(fixture: NotebookFixture, models: LocalModels) -> Attempt:
             await _until_it_ends(manager, store, task_id, attempt)
         finally:
             if manager.tasks.opened(task_id) is not None:
-                await manager.close(task_id)
+                await manager.tasks.close(task_id)
             await _look_back(store, task_id, attempt)
         return attempt
 

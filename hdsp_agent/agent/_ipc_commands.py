@@ -77,7 +77,7 @@ class IpcCommandSession:
             case CancelTaskCommand(task_id=named):
                 await manager.cancel(await self._meant(manager, named))
             case CloseTaskCommand(task_id=named):
-                await manager.close(await self._meant(manager, named))
+                await manager.tasks.close(await self._meant(manager, named))
             case SendMessageCommand(data=said, task_id=named):
                 await manager.send(await self._meant(manager, named), said.text or "", tuple(said.images or ()))
             case AnswerAskCommand(data=given, task_id=named):
@@ -89,7 +89,7 @@ class IpcCommandSession:
                     given.images or (),
                 )
             case DeleteQueuedMessageCommand(data=message_id, task_id=named):
-                await manager.remove_queued(await self._meant(manager, named), message_id)
+                await manager.tasks.get(await self._meant(manager, named)).state.queue.remove(message_id)
             case GetCommandsCommand():
                 commands = await manager.services.commands.listed(str(manager.services.workspace))
                 return CommandsResponse(payload=(commands,))

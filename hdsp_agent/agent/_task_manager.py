@@ -79,10 +79,6 @@ class TaskManager:
         """The checkpoints of the workspaces. Raises Unsupported where there are none."""
         return self.services.checkpoint_service
 
-    def get(self, task_id: TaskId) -> Task:
-        """A task that is worked on. Raises UnknownTask."""
-        return self.tasks.get(task_id)
-
     # ---- begin and end
 
     async def start(
@@ -151,10 +147,6 @@ class TaskManager:
             task = child
         await task.cancel()
 
-    async def close(self, task_id: TaskId, *, finished: bool = False) -> None:
-        """Put a task aside as it is, or with the completed ones; it can be resumed."""
-        await self.tasks.close(task_id, finished=finished)
-
     async def run_out(self, task_id: TaskId, why: str) -> None:
         """The time for a task is over: it ends where it is, with the subtasks it waits for. All can be resumed.
 
@@ -199,21 +191,11 @@ class TaskManager:
 
     async def queue(self, task_id: TaskId, text: str, images: Sequence[str] = ()) -> QueuedMessage:
         """Keep a message for the task's next turn."""
-        return await self.get(task_id).state.queue.add(text, images)
-
-    async def edit_queued(
-        self, task_id: TaskId, message_id: str, text: str, images: Sequence[str] | None = None
-    ) -> QueuedMessage:
-        """Change a message that still waits."""
-        return await self.get(task_id).state.queue.edit(message_id, text, images)
-
-    async def remove_queued(self, task_id: TaskId, message_id: str) -> QueuedMessage:
-        """Take a message out of the queue."""
-        return await self.get(task_id).state.queue.remove(message_id)
+        return await self.tasks.get(task_id).state.queue.add(text, images)
 
     async def update_todos(self, task_id: TaskId, todos: Sequence[TodoItem]) -> None:
         """Replace the task's plan by the person's; the model hears of it in its next turn."""
-        task = self.get(task_id)
+        task = self.tasks.get(task_id)
         task.state.todos = list(todos)
         if any(
             message.ask == "tool" and "updateTodoList" in (message.text or "")
@@ -223,20 +205,16 @@ class TaskManager:
         await task.state.conversation.say("user_edit_todos", todos_text(todos), durable=True)
         task.user_input.note(f"The user edited the to-do list. It is now:\n{format_todos(todos)}")
 
-    def cancel_auto_answer(self, task_id: TaskId) -> None:
-        """The person answers a question themselves, so nothing answers it for them."""
-        self.get(task_id).auto_answer.cancel()
-
     def proposal(self, task_id: TaskId, ask_ts: int) -> Sequence[tuple[str, str]]:
         """The texts that may be edited before the open question ``ask_ts`` is approved, by name. Raises AskNotOpen."""
-        proposal = self.get(task_id).state.dialogue.proposal_of(ask_ts)
+        proposal = self.tasks.get(task_id).state.dialogue.proposal_of(ask_ts)
         if proposal is None:
             raise AskNotOpen("This question is not open, or there is nothing to edit in it.", ask=ask_ts)
         return proposal.texts
 
     async def suggest_rules(self, task_id: TaskId, ask_ts: int, *, fixed: Sequence[str] = ()) -> Suggestions:
         """The rules that would approve what the open question ``ask_ts`` is about. Raises AskNotOpen."""
-        task = self.get(task_id)
+        task = self.tasks.get(task_id)
         action = task.state.dialogue.action_of(ask_ts)
         if action is None:
             raise AskNotOpen("This question is not open, or not about something to approve.", ask=ask_ts)
@@ -248,11 +226,11 @@ class TaskManager:
 
     async def switch_mode(self, task_id: TaskId, slug: str) -> None:
         """Let a task go on in another mode."""
-        await self.get(task_id).state.switch_mode(slug)
+        await self.tasks.get(task_id).state.switch_mode(slug)
 
     async def switch_profile(self, task_id: TaskId, name: str) -> None:
         """Let a task go on with the model of another profile."""
-        await self.get(task_id).state.switch_profile(name)
+        await self.tasks.get(task_id).state.switch_profile(name)
 
     async def condense(self, task_id: TaskId) -> None:
         """Condense what a task's model sees, whatever the task is doing. Raises Conflict saying why that cannot be."""

@@ -156,7 +156,7 @@ class AgentRequests:
         if task_id is None:
             return
         if self._history.details(task_id) is not None:
-            await (await self._agent.manager()).close(TaskId(task_id))
+            await (await self._agent.manager()).tasks.close(TaskId(task_id))
         self._history.open_tasks.remove(context.owner, [task_id])
         if self._history.shows(context.owner, task_id):
             self._history.hide(context.owner)
@@ -168,12 +168,12 @@ class AgentRequests:
     async def cancel_auto_answer(self, context: RequestContext, message: CancelAutoApprovalRequest) -> None:
         """Let the person think: the question is not answered by itself any more."""
         task_id = self._meant(context, message)
-        (await self._agent.manager()).cancel_auto_answer(task_id)
+        (await self._agent.manager()).tasks.get(task_id).auto_answer.cancel()
         self._agent.tell_progress(task_id)
 
     async def terminal_operation(self, context: RequestContext, message: TerminalOperationRequest) -> None:
         """Let running commands go on in the background, or end them."""
-        task = (await self._agent.manager()).get(self._meant(context, message))
+        task = (await self._agent.manager()).tasks.get(self._meant(context, message))
         if message.terminal_operation == "continue":
             task.state.tool_state.commands.continue_all()
         else:
@@ -192,12 +192,13 @@ class AgentRequests:
 
     async def remove_queued(self, context: RequestContext, message: RemoveQueuedMessageRequest) -> None:
         """Take it back."""
-        await (await self._agent.manager()).remove_queued(self._meant(context, message), message.text)
+        task = (await self._agent.manager()).tasks.get(self._meant(context, message))
+        await task.state.queue.remove(message.text)
 
     async def edit_queued(self, context: RequestContext, message: EditQueuedMessageRequest) -> None:
         """Say it differently."""
-        manager, edited = await self._agent.manager(), message.payload
-        await manager.edit_queued(self._meant(context, message), edited.id, edited.text, edited.images)
+        task, edited = (await self._agent.manager()).tasks.get(self._meant(context, message)), message.payload
+        await task.state.queue.edit(edited.id, edited.text, edited.images)
 
     async def update_todos(self, context: RequestContext, message: UpdateTodoListRequest) -> None:
         """The person's own plan."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 from ..agent.trust import FolderTrust, WorkspaceTrust
-from ..config import ContextProxy, OperatorPolicy, TrustedFolder
+from ..config import ContextProxy, OperatorPolicy
 from ..errors import NotFound
 from ..messages import ExtensionMessage, FolderTrustUpdatedMessage
 from ._owner import Owner
@@ -25,10 +26,12 @@ class FolderTrusts:
         self._config = config
         self._history = history
         self._workspace = workspace
-        self._trust = WorkspaceTrust(
-            config.trusted_folders, with_subfolders=lambda: config.settings.enable_subfolder_rules
+        self.trust: Final = WorkspaceTrust(
+            config.trusted_folders,
+            with_subfolders=lambda: config.settings.enable_subfolder_rules,
+            on_decided=lambda folder: publish(FolderTrustUpdatedMessage(folder=str(folder))),
         )
-        self._trust.subscribe(lambda folder: publish(FolderTrustUpdatedMessage(folder=str(folder))))
+        """What is decided about folders here, all pages hear of."""
 
     @property
     def policy(self) -> OperatorPolicy:
@@ -44,12 +47,4 @@ class FolderTrusts:
         if task_id is not None:
             with contextlib.suppress(NotFound):
                 folder = Path((await self._history.task(owner, task_id)).metadata.workspace or folder)
-        return await self._trust.of(folder)
-
-    async def decide(self, folder: Path, trusted: bool | None) -> FolderTrust:
-        """Trust a folder, or do not; None has it asked about again. All pages hear of it."""
-        return await self._trust.decide(folder, trusted)
-
-    async def decisions(self) -> Sequence[TrustedFolder]:
-        """What was decided about folders."""
-        return await self._trust.decisions()
+        return await self.trust.of(folder)

@@ -38,7 +38,6 @@ from ..persistence import (
     HistoryPlaces,
     HistoryQuery,
     StoredTaskState,
-    TaskLog,
     TaskReader,
     TaskSizes,
     TaskStore,
@@ -296,18 +295,18 @@ class History:
         store = await self._storage.store()
         return await self._held.finish(self._change(store, owner, TaskId(task_id), apply))
 
-    async def record(self, task: TaskLog, item: HistoryItem, *, text: str | None = None) -> None:
-        """Take a task's line into the history, for whoever works on the task; what a person chose stays."""
-        chosen = task.state.history_item
-        if chosen is not None:
-            item = item.model_copy(update={"title": chosen.title, "is_favorited": chosen.is_favorited})
-        task.update_state(history_item=item)
-        await task.save_state()
-        await self._put(Owner(task.metadata.user or self._storage.person), item, text=text)
-
     async def put(self, owner: Owner, item: HistoryItem, *, text: str | None = None) -> HistoryItem:
         """Let the index and the tabs follow what a task's own state says already. The line as it is listed."""
-        return await self._put(owner, item, text=text)
+        try:
+            item = await self._upsert(owner, item, text)
+        except UnknownTask:
+            # Deleted meanwhile: there is nothing to list any more.
+            return item
+        except HdspAgentError:
+            # The folders say it already; the index will when it can.
+            self._storage.fell_behind()
+        self._tell_item(owner, item)
+        return item
 
     async def delete(self, owner: Owner, task_ids: Sequence[str]) -> list[str]:
         """Delete tasks with all their subtasks; none of them if one of them is worked on or unknown. The ids deleted."""
@@ -353,19 +352,7 @@ class History:
         except Conflict as error:
             raise _busy(task_id, "changed") from error
         assert state.history_item is not None
-        return await self._put(owner, as_left(state.history_item, state))
-
-    async def _put(self, owner: Owner, item: HistoryItem, *, text: str | None = None) -> HistoryItem:
-        try:
-            item = await self._upsert(owner, item, text)
-        except UnknownTask:
-            # Deleted meanwhile: there is nothing to list any more.
-            return item
-        except HdspAgentError:
-            # The folders say it already; the index will when it can.
-            self._storage.fell_behind()
-        self._tell_item(owner, item)
-        return item
+        return await self.put(owner, as_left(state.history_item, state))
 
     def _tell_item(self, owner: Owner, item: HistoryItem) -> None:
         shown = self._shown.get(owner)

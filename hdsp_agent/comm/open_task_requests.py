@@ -51,7 +51,7 @@ class OpenTaskRequests:
             await self._show_one_of(owner, neighbours)
         doing = self._history.details(task_id)
         if doing is not None and (message.stop or not (doing.status == "running" or doing.commands)):
-            await (await self._agent.manager()).close(task_id)
+            await (await self._agent.manager()).tasks.close(task_id)
 
     async def rename(self, context: RequestContext, message: RenameTaskRequest) -> None:
         """Give it a title; a blank one takes it away."""

@@ -148,7 +148,24 @@ class TaskFeed:
 
     def tell_progress(self, task_id: TaskId) -> None:
         """Let the tabs hear what a task is doing, if that is something else now."""
-        self._tell_progress(task_id)
+        doing = self.details(task_id)
+        if doing is None or doing == self._progress.get(task_id):
+            return
+        told = self._of(task_id)
+        if told is not None and self._history.shows(told.owner, task_id):
+            self._progress = {task_id: doing}
+            self._channels.publish_to(
+                told.owner,
+                TaskProgressMessage(
+                    task_id=task_id,
+                    status=doing.status,
+                    todos=list(doing.todos),
+                    message_queue=list(doing.queue),
+                    token_usage=doing.usage,
+                    auto_answer=doing.auto_answer,
+                    model_room=doing.room or self._history.room_on_screen(told.owner),
+                ),
+            )
 
     # ---- what the history asks
 
@@ -241,27 +258,7 @@ class TaskFeed:
         about = task_id_of(event) if not isinstance(event, MessageEvent) else None
         if about is not None:
             self._history.open_tasks.touched(about)
-            self._tell_progress(TaskId(about))
-
-    def _tell_progress(self, task_id: TaskId) -> None:
-        doing = self.details(task_id)
-        if doing is None or doing == self._progress.get(task_id):
-            return
-        told = self._of(task_id)
-        if told is not None and self._history.shows(told.owner, task_id):
-            self._progress = {task_id: doing}
-            self._channels.publish_to(
-                told.owner,
-                TaskProgressMessage(
-                    task_id=task_id,
-                    status=doing.status,
-                    todos=list(doing.todos),
-                    message_queue=list(doing.queue),
-                    token_usage=doing.usage,
-                    auto_answer=doing.auto_answer,
-                    model_room=doing.room or self._history.room_on_screen(told.owner),
-                ),
-            )
+            self.tell_progress(TaskId(about))
 
     def _follow(self, left: str, entered: str) -> None:
         """Whoever watched the one task watches the other now."""
@@ -270,12 +267,9 @@ class TaskFeed:
             return
         self._history.open_tasks.replace(told.owner, left, task.state.item)
         if self._history.shows(told.owner, left):
-            self._show(told.owner, entered)
+            self._held.begin(self._show(told.owner, entered))
 
-    def _show(self, owner: Owner, task_id: str) -> None:
-        self._held.begin(self._shown(owner, task_id))
-
-    async def _shown(self, owner: Owner, task_id: str) -> None:
+    async def _show(self, owner: Owner, task_id: str) -> None:
         try:
             await self._history.show(owner, task_id)
         except UnknownTask:

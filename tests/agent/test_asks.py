@@ -127,8 +127,8 @@ async def test_the_queue_can_be_changed_while_it_waits(tmp_path: Path) -> None:
         ask = await agent.asked(task_id, "tool")
         first = await agent.manager.queue(task_id, "first")
         second = await agent.manager.queue(task_id, "second")
-        await agent.manager.edit_queued(task_id, first.id, "changed")
-        await agent.manager.remove_queued(task_id, second.id)
+        await agent.manager.tasks.get(task_id).state.queue.edit(first.id, "changed")
+        await agent.manager.tasks.get(task_id).state.queue.remove(second.id)
         await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
         await agent.completed(task_id)
         assert [message.text for message in await agent.says(task_id, "user_feedback")] == ["changed"]

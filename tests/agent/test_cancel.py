@@ -89,7 +89,7 @@ async def test_an_answer_cut_by_closing_its_conversation_is_not_blamed_on_the_se
                 message.say == "text" and message.partial for message in agent.heard.shown.get(task_id, {}).values()
             )
         )
-        await agent.manager.close(task_id)
+        await agent.manager.tasks.close(task_id)
         requests = [m for m in agent.heard.shown[task_id].values() if m.say == "api_req_started"]
         assert json.loads(requests[-1].text or "")["cancelReason"] == "user_cancelled"
 
@@ -195,7 +195,7 @@ async def test_a_task_can_be_put_aside_at_any_moment(tmp_path: Path, moment: int
         await asyncio.sleep(moment / 500)
         if moment % 2 and agent.manager.tasks.opened(task_id):
             await agent.manager.cancel(task_id)
-        await asyncio.wait_for(agent.manager.close(task_id), 60)
+        await asyncio.wait_for(agent.manager.tasks.close(task_id), 60)
         await until(lambda: agent.manager.tasks.open == [])
         assert len(agent.notes()) <= 1
         await agent.manager.resume(task_id)

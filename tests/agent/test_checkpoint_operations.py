@@ -133,7 +133,7 @@ async def test_who_brought_the_conversation_back_by_itself_can_still_take_back_t
         assert agent.notes() == [] and "conversation" in result.operation.parts
         history = (await agent.manager.tasks.open_at_rest(task_id)).state.conversation.history
         assert len(await history.ui_page()) < whole
-        await agent.manager.close(task_id)
+        await agent.manager.tasks.close(task_id)
         await agent.manager.messages.undo(task_id)
         assert agent.notes() == []
         await checkpoints.undo(agent.workspace, result.operation.id)
@@ -207,7 +207,7 @@ async def test_without_its_conversation_the_rest_of_a_moment_goes_back(tmp_path:
         checkpoints = agent.manager.checkpoints
         checkpoint = await checkpoints.told_at(agent.workspace, str(row.text), task_id, row.ts)
         assert not (await checkpoints.preview(agent.workspace, checkpoint, EVERYTHING)).conversation_gone
-        await agent.manager.close(task_id)
+        await agent.manager.tasks.close(task_id)
         await agent.manager.services.store.delete(task_id)
         assert await checkpoints.task_of(agent.workspace, checkpoint) is None
         preview = await checkpoints.preview(agent.workspace, checkpoint, EVERYTHING)
@@ -229,7 +229,7 @@ async def test_a_restore_is_undone_without_a_conversation_that_was_deleted_since
         checkpoint = await checkpoints.told_at(agent.workspace, str(row.text), task_id, row.ts)
         done = (await checkpoints.restore(agent.workspace, checkpoint, EVERYTHING)).operation
         assert await checkpoints.task_gone_back(agent.workspace, done.id) == task_id
-        await agent.manager.close(task_id)
+        await agent.manager.tasks.close(task_id)
         await agent.manager.services.store.delete(task_id)
         assert await checkpoints.task_gone_back(agent.workspace, done.id) is None
         await checkpoints.undo(agent.workspace, done.id)

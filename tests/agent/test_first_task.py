@@ -124,5 +124,5 @@ async def test_a_trusted_folder_sets_nothing_that_the_operator_has_fixed(tmp_pat
     async with running_agent(tmp_path, turns, settings=mine, policy=fixed, trusted=True) as agent:
         task_id = await agent.start()
         await agent.asked(task_id, "tool")
-        settings = agent.manager.get(task_id).state.settings
+        settings = agent.manager.tasks.get(task_id).state.settings
         assert (settings.max_workspace_files, settings.include_current_time) == (7, False)

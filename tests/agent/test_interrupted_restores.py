@@ -125,7 +125,7 @@ async def test_a_question_that_was_answered_in_another_conversation_is_not_asked
     async with running_agent(tmp_path, files=files) as agent:
         task_id = await agent.start("The task")
         await agent.asked(task_id, "followup")
-        await agent.manager.close(task_id)
+        await agent.manager.tasks.close(task_id)
         await files.recover(agent.workspace, "keep")
         await agent.manager.resume(task_id)
         await agent.asked(task_id, "resume_task")

@@ -326,7 +326,7 @@ async def test_whoever_takes_back_the_call_for_a_subtask_waits_for_none(tmp_path
         with pytest.raises(Conflict, match="subtask"):
             await agent.manager.messages.delete(task_id, said.ts)
         [child] = agent.manager.tasks.open
-        await agent.manager.close(child)
+        await agent.manager.tasks.close(child)
         preview = await agent.manager.messages.preview(task_id, TakeBack(operation="delete", message_ts=said.ts))
         assert [(effect.kind, effect.name) for effect in preview.effects] == [("subtask", "A part")]
         await agent.manager.messages.delete(task_id, said.ts)

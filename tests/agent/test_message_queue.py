@@ -202,8 +202,8 @@ async def test_what_is_removed_or_changed_while_the_queue_is_emptied_is_not_told
         queue = agent.task(task_id).state.queue
         while len(queue.messages) == 6:  # noqa: ASYNC110 -- each turn of the loop counts
             await asyncio.sleep(0)
-        await agent.manager.remove_queued(task_id, queued[5].id)
-        await agent.manager.edit_queued(task_id, queued[4].id, "another")
+        await agent.manager.tasks.get(task_id).state.queue.remove(queued[5].id)
+        await agent.manager.tasks.get(task_id).state.queue.edit(queued[4].id, "another")
         await agent.completed(task_id)
         assert [message.text for message in await agent.says(task_id, "user_feedback")] == [
             "message 0", "message 1", "message 2", "message 3", "another",
@@ -254,7 +254,7 @@ async def test_a_message_that_waits_cannot_be_made_empty(tmp_path: Path) -> None
         task_id = await agent.start()
         await until(lambda: len(agent.model.requests) == 1)
         queued = await agent.manager.queue(task_id, "Look here", ["data:image/png;base64,AAAA"])
-        await agent.manager.edit_queued(task_id, queued.id, "")
+        await agent.manager.tasks.get(task_id).state.queue.edit(queued.id, "")
         with pytest.raises(InvalidInput):
-            await agent.manager.edit_queued(task_id, queued.id, " ", [])
+            await agent.manager.tasks.get(task_id).state.queue.edit(queued.id, " ", [])
         assert [message.text for message in agent.task(task_id).state.queue.messages] == [""]

@@ -139,7 +139,7 @@ async def test_the_end_of_a_task_ends_its_cells_and_their_rows_stay(tmp_path: Pa
     async with notebook_agent(tmp_path, turns, SLOW) as agent:
         task_id = await start(agent)
         await until(lambda: has_begun(agent, task_id))
-        await agent.manager.close(task_id)
+        await agent.manager.tasks.close(task_id)
         notebooks = agent.manager.services.notebooks
         assert notebooks is not None and notebooks.executor.runs() == []
         [row] = await agent.says(task_id, "cell_executed")
@@ -198,7 +198,7 @@ async def test_a_row_of_a_cell_that_ran_when_the_server_was_killed_is_ended(tmp_
         await until(lambda: '"state":"running"' in str(agent.heard.shown.get(task_id)))
         log = agent.task(task_id).state.conversation.log
         [row] = [message for message in agent.heard.shown[task_id].values() if message.say == "cell_executed"]
-        await agent.manager.close(task_id)
+        await agent.manager.tasks.close(task_id)
     # As a kill leaves it: the row says that the cell runs.
     assert log is not None
     async with notebook_agent(tmp_path, [DONE]) as agent:

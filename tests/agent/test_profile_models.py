@@ -54,7 +54,7 @@ async def test_a_task_may_name_a_saved_profile_and_nothing_but_what_it_says(tmp_
         assert manager.tasks.open == []
         await program.command(start(currentApiConfigName="scripted", apiProvider="fake-ai"))
         assert program.task is not None
-        assert manager.get(program.task).state.profile == "scripted"
+        assert manager.tasks.get(program.task).state.profile == "scripted"
 
 
 async def test_the_models_are_those_of_the_current_profile(tmp_path: Path) -> None:

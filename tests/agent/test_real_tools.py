@@ -167,7 +167,7 @@ async def test_typing_stops_the_answer_that_would_be_taken(tmp_path: Path) -> No
         object.__setattr__(agent.manager.services, "sleep", long)
         task_id = await agent.start()
         ask = await agent.asked(task_id, "followup")
-        agent.manager.cancel_auto_answer(task_id)
+        agent.manager.tasks.get(task_id).auto_answer.cancel()
         await asyncio.sleep(0.2)
         assert agent.task(task_id).state.dialogue.asks.is_open(ask.ts)
 

@@ -107,7 +107,7 @@ async def test_who_speaks_to_a_task_that_is_closed_meanwhile_hears_of_it_at_once
         said = manager.send(task_id, "Now") if by_words else manager.answer(task_id, ts, "messageResponse", "Now")
         speaking = asyncio.ensure_future(said)
         await taken_up.wait()
-        await manager.close(task_id)
+        await manager.tasks.close(task_id)
         # Far less than it waits for a question that is about to be put.
         await asyncio.wait({speaking}, timeout=_READY_SECONDS / 2)
         assert isinstance(speaking.exception(), HdspAgentError)
@@ -381,7 +381,7 @@ async def test_what_is_closed_or_stopped_with_the_server_is_paused(tmp_path: Pat
         asking, closed, working = [await agent.start() for _ in range(3)]
         ask = await agent.asked(asking, "tool")
         await until(lambda: len(agent.model.requests) == 3)
-        await agent.manager.close(closed)
+        await agent.manager.tasks.close(closed)
         assert await status_of(agent, closed) == "paused"
     async with running_agent(tmp_path, [DONE]) as agent:
         assert [await status_of(agent, task_id) for task_id in (asking, closed, working)] == ["paused"] * 3
@@ -397,11 +397,11 @@ async def test_a_finished_task_that_was_only_opened_is_completed_again(tmp_path:
         task_id = await agent.finished()
         await agent.manager.resume(task_id)
         await agent.asked(task_id, "resume_completed_task")
-        await agent.manager.close(task_id)
+        await agent.manager.tasks.close(task_id)
         assert await status_of(agent, task_id) == "completed"
         await agent.manager.send(task_id, "One more thing")
         await until(lambda: len(agent.model.requests) == 2)
-        await agent.manager.close(task_id)
+        await agent.manager.tasks.close(task_id)
         assert await status_of(agent, task_id) == "paused"
         assert agent.history.items[task_id].status == "active"
 
@@ -409,7 +409,9 @@ async def test_a_finished_task_that_was_only_opened_is_completed_again(tmp_path:
 async def test_closing_a_task_that_is_just_ending_waits_for_its_end(tmp_path: Path) -> None:
     async with running_agent(tmp_path, [DONE]) as agent:
         closing: list[asyncio.Future[None]] = []
-        agent.manager.tasks.on_left = lambda left: closing.append(asyncio.ensure_future(agent.manager.close(left)))
+        agent.manager.tasks.on_left = lambda left: closing.append(
+            asyncio.ensure_future(agent.manager.tasks.close(left))
+        )
         task_id = await agent.start()
         await until(lambda: closing or None)
         await closing[0]

@@ -117,7 +117,7 @@ async def test_words_to_a_parent_that_goes_on_by_itself_wait_for_no_question(tmp
     async with running_agent(tmp_path, [[_READY_SECONDS / 2, *DONE]], settings=AUTO) as agent:
         await agent.manager.send(parent, "And be quick")
         assert agent.manager.tasks.status(parent) == "running"
-        [waiting] = agent.manager.get(parent).state.queue.messages
+        [waiting] = agent.manager.tasks.get(parent).state.queue.messages
         assert waiting.text == "And be quick"
 
 
@@ -146,7 +146,7 @@ async def test_a_parent_taken_up_without_its_child_stops_waiting(tmp_path: Path)
         parent = await agent.start()
         child = await child_of(agent, parent)
         await until(lambda: len(agent.model.requests) == 2)
-        await agent.manager.close(child)
+        await agent.manager.tasks.close(child)
         await agent.manager.resume(parent)
         ask = await agent.asked(parent, "resume_task")
         await agent.manager.answer(parent, ask.ts, "yesButtonClicked")
@@ -222,7 +222,7 @@ async def test_nobody_works_beside_a_subtask_however_deep_and_whoever_waits_can_
             ask = await agent.asked(leaf, "resume_task", after=since)
             since = ask.ts
             await agent.manager.answer(leaf, ask.ts, "yesButtonClicked")
-            await until(lambda: agent.manager.get(leaf).state.status == "running")
+            await until(lambda: agent.manager.tasks.get(leaf).state.status == "running")
         assert agent.manager.tasks.open == [leaf]
 
 
@@ -230,10 +230,10 @@ async def test_an_old_question_does_not_let_a_parent_go_on_beside_its_child(tmp_
     async with running_agent(tmp_path, [DELEGATE, [60.0], CHILD_DONE, DONE], settings=AUTO) as agent:
         parent = await agent.start()
         child = await child_of(agent, parent)
-        await agent.manager.close(child)
+        await agent.manager.tasks.close(child)
         await agent.manager.resume(parent)
         asked = await agent.asked(parent, "resume_task")
-        await agent.manager.close(parent)
+        await agent.manager.tasks.close(parent)
         await agent.manager.resume(child)
         with pytest.raises(Conflict):
             await agent.manager.answer(parent, asked.ts, "yesButtonClicked")
@@ -247,10 +247,10 @@ async def test_an_answer_to_an_old_question_fetches_the_result_of_a_child_that_i
         parent = await agent.start()
         child = await child_of(agent, parent)
         await until(lambda: len(agent.model.requests) == 2)
-        await agent.manager.close(child)
+        await agent.manager.tasks.close(child)
         await agent.manager.resume(parent)
         asked = await agent.asked(parent, "resume_task")
-        await agent.manager.close(parent)
+        await agent.manager.tasks.close(parent)
         # Finished elsewhere: the parent was never told.
         log = await agent.store.resume(child)
         assert log.state.history_item is not None

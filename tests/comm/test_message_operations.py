@@ -168,7 +168,7 @@ async def test_a_truncation_can_be_undone_from_the_page(services: Services, conn
             await panel.ask("askResponse", messageTs=ts, askResponse="messageResponse", text=f"{number}")
             await panel.until(partial(_is_answered, panel, ts))
         waiting = await question(panel, "followup")
-        talk_of_task = (await services.agent.manager()).get(task).state.conversation
+        talk_of_task = (await services.agent.manager()).tasks.get(task).state.conversation
         sent = len(await talk_of_task.history.api_history())
         mark = await talk_of_task.history.truncate(truncation_id="t", event_ts=talk_of_task.log.next_ts())
         assert mark is not None
@@ -178,7 +178,7 @@ async def test_a_truncation_can_be_undone_from_the_page(services: Services, conn
         assert (marks(panel)["undoable"]["id"], marks(panel)["undoable"]["kind"]) == (mark.id, "truncate")
         assert (await panel.ask("undoConversation", markId=mark.id))["ok"]
         await panel.until(lambda: marks(panel).get("redoable", {}).get("kind") == "truncate")
-        history = (await services.agent.manager()).get(task).state.conversation.history
+        history = (await services.agent.manager()).tasks.get(task).state.conversation.history
         assert len(await history.api_history()) == sent
         assert await question(panel, "followup") == waiting
 

@@ -141,7 +141,7 @@ async def test_a_change_that_was_taken_back_is_told_to_the_task_that_made_it(
         assert "took back part of your change of cell def" in told
         assert "kept" not in told
         manager = await services.agent.manager()
-        await manager.close(TaskId(str(task)))
+        await manager.tasks.close(TaskId(str(task)))
         assert (await panel.ask("cellReview", accepted=False, **review))["ok"], "a closed task is let be"
         assert (await panel.ask("cellReview", accepted=False, path="work.ipynb", cellId="abc"))["ok"]
 
@@ -150,8 +150,8 @@ async def test_the_task_of_another_person_is_told_nothing(services: Services, co
     async with model_that_asks(services, "theirs"), connect() as panel:
         manager = await services.agent.manager()
         theirs = await manager.start(TaskRequest("scenario theirs", owner="somebody else"))
-        await until(lambda: manager.get(theirs).state.status == "interactive")
+        await until(lambda: manager.tasks.get(theirs).state.status == "interactive")
         review = {"path": "work.ipynb", "cellId": "abc", "taskId": theirs}
         answer = await panel.ask("cellReview", accepted=False, **review)
         assert answer["error"]["code"] == "unknown_task"
-        assert not manager.get(theirs).user_input._untold
+        assert not manager.tasks.get(theirs).user_input._untold

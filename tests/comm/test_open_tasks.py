@@ -118,7 +118,7 @@ async def test_what_failed_says_so_also_when_it_was_put_aside(
         task = await start(panel, "Do it")
         await question(panel, "api_req_failed")
         await panel.until(lambda: strip(panel)[0].get("failed"))
-        await (await services.agent.manager()).close(TaskId(task))
+        await (await services.agent.manager()).tasks.close(TaskId(task))
         assert services.history.details(task) is None
         assert await services.history.plight_in_log(ME, task) == OpenTaskStatus(needs_you=True, failed=True)
         assert [(line.needs_you, line.failed) for line in services.history.open_tasks.of(ME)] == [(True, True)]

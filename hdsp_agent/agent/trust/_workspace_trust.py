@@ -33,15 +33,17 @@ class FolderTrust:
 class WorkspaceTrust:
     """Tells what folders bring, and takes decisions. Nothing is kept in memory: another program may decide as well."""
 
-    def __init__(self, folders: TrustedFolders, *, with_subfolders: Callable[[], bool] = lambda: False) -> None:
-        """``with_subfolders`` says whether rules of subfolders count."""
+    def __init__(
+        self,
+        folders: TrustedFolders,
+        *,
+        with_subfolders: Callable[[], bool] = lambda: False,
+        on_decided: Callable[[Path], None] = lambda folder: None,
+    ) -> None:
+        """``with_subfolders`` says whether rules of subfolders count; ``on_decided`` is told the real folder of a decision."""
         self._folders = folders
         self._with_subfolders = with_subfolders
-        self._listeners: list[Callable[[Path], None]] = []
-
-    def subscribe(self, listener: Callable[[Path], None]) -> None:
-        """Call this after each decision made here, with the real folder."""
-        self._listeners.append(listener)
+        self._on_decided = on_decided
 
     async def of(self, folder: Path) -> FolderTrust:
         """How a folder stands now."""
@@ -55,8 +57,7 @@ class WorkspaceTrust:
         """Trust a folder from now on, or do not; None has it asked about again. Raises ForbiddenByOperator, InvalidInput."""
         standing = await asyncio.to_thread(self._folders.decide, folder, trusted)
         logger.info("The person decided about the folder %r: %s", str(standing.folder), standing.verdict)
-        for listener in self._listeners:
-            listener(standing.folder)
+        self._on_decided(standing.folder)
         return await self.of(folder)
 
     def trust_for_now(self, folder: Path) -> None:

@@ -73,7 +73,7 @@ class FolderTrustHandler(RestHandler):
     @endpoint("Trust a folder, or do not", answer=FolderTrustView, body=FolderDecisionBody, action="write")
     async def put(self, *, body: FolderDecisionBody) -> FolderTrustView:
         """Conversations there go by it from their next step on."""
-        return _view(await self.services.folder_trusts.decide(Path(body.folder), body.trusted))
+        return _view(await self.services.folder_trusts.trust.decide(Path(body.folder), body.trusted))
 
 
 class TrustedFoldersHandler(RestHandler):
@@ -84,7 +84,7 @@ class TrustedFoldersHandler(RestHandler):
         """The person's decisions, which all of their servers share."""
         trusts = self.services.folder_trusts
         return TrustedFoldersView(
-            folders=list(await trusts.decisions()),
+            folders=list(await trusts.trust.decisions()),
             workspace_trust=trusts.policy.workspace_trust,
             operators=list(trusts.policy.trusted_folders),
         )

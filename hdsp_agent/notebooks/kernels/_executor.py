@@ -122,12 +122,12 @@ class Executor:
 
     async def start(self, path: str, kernel_name: str | None = None) -> KernelInfo:
         """The notebook's kernel, started if there is none."""
-        return self._info(await self._sessions.ensure(path, kernel_name), await self._sessions.specs())
+        return self._info(await self._sessions.ensure(path, kernel_name), await self._port.specs())
 
     async def kernels(self) -> list[KernelInfo]:
         """All kernels that run for a file."""
-        specs = await self._sessions.specs()
-        return [self._info(session, specs) for session in await self._sessions.all()]
+        specs = await self._port.specs()
+        return [self._info(session, specs) for session in await self._port.sessions()]
 
     def life(self, kernel_id: str) -> str:
         """Another text after each restart of this kernel, where that can be known; empty when it is gone."""
@@ -135,7 +135,7 @@ class Executor:
 
     async def kernel_specs(self) -> Mapping[str, KernelSpec]:
         """Kernels that can be started."""
-        return await self._sessions.specs()
+        return await self._port.specs()
 
     async def kernel_spec(self, name: str | None = None) -> KernelSpec:
         """The kernel of this name, or the usual one. Raises NotFound that lists those there are."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from weakref import WeakValueDictionary
 
 from ...errors import NotFound
@@ -18,10 +17,6 @@ class Sessions:
     def __init__(self, port: KernelPort) -> None:
         self._port = port
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-
-    async def all(self) -> list[KernelSession]:
-        """All sessions."""
-        return await self._port.sessions()
 
     async def find(self, path: str) -> KernelSession | None:
         """The session of this notebook."""
@@ -49,10 +44,6 @@ class Sessions:
         except NotFound:
             return False
         return True
-
-    async def specs(self) -> Mapping[str, KernelSpec]:
-        """Kernels that can be started."""
-        return await self._port.specs()
 
     async def spec(self, name: str | None) -> KernelSpec:
         """The kernel of this name; an error that lists those there are, if there is none."""

@@ -115,7 +115,7 @@ class _Life:
             (15, lambda: manager.cancel(task_id)),
             (15, lambda: self._queue(task_id)),
             (8, lambda: self._send(task_id)),
-            (5, lambda: manager.close(task_id)),
+            (5, lambda: manager.tasks.close(task_id)),
             (5, lambda: manager.resume(task_id)),
             (2, lambda: manager.switch_mode(task_id, "code")),
             (2, lambda: manager.condense(task_id)),
@@ -153,12 +153,12 @@ class _Life:
         if then < 0.6:
             await asyncio.sleep(rng.choice(_PAUSES))
         if then < 0.3:
-            await manager.remove_queued(task_id, queued.id)
+            await manager.tasks.get(task_id).state.queue.remove(queued.id)
             self._said.remove(words)
             self._unsaid.append(words)
         elif then < 0.6:
             other = self._word()
-            await manager.edit_queued(task_id, queued.id, other)
+            await manager.tasks.get(task_id).state.queue.edit(queued.id, other)
             self._said.remove(words)
             self._unsaid.append(words)
             self._said.add(other)

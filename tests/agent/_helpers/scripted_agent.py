@@ -385,7 +385,7 @@ class Agent:
         return await self.manager.start(TaskRequest(text))
 
     def task(self, task_id: TaskId) -> Task:
-        return self.manager.get(task_id)
+        return self.manager.tasks.get(task_id)
 
     async def asked(self, task_id: TaskId, kind: ClineAsk, *, after: int = 0) -> ClineMessage:
         """The question of this kind, once it is open."""

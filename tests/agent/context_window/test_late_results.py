@@ -137,7 +137,7 @@ async def test_a_wish_to_condense_while_a_question_waits_does_not_cost_its_answe
     async with small_agent(tmp_path, [question, DONE], window=100_000) as agent:
         task_id = await agent.start()
         await agent.asked(task_id, "followup")
-        await agent.manager.close(task_id)
+        await agent.manager.tasks.close(task_id)
         await agent.manager.resume(task_id)
         asked = await agent.asked(task_id, "followup")
         with pytest.raises(Conflict, match="too short"):

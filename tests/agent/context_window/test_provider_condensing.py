@@ -86,7 +86,7 @@ async def test_a_restart_sends_the_sealed_item_again(tmp_path: Path) -> None:
         await agent.asked(task_id, "followup")
         [before] = server.asked[-1:]
         # The address is part of what a sealed item is for, so the server stays and the agent goes.
-        await agent.manager.close(task_id)
+        await agent.manager.tasks.close(task_id)
         await agent.manager.resume(task_id)
         await agent.manager.answer(task_id, (await agent.asked(task_id, "followup")).ts, "messageResponse", "yes")
         await agent.ended(task_id)

@@ -189,7 +189,7 @@ async def test_a_second_message_tells_only_what_changed(tmp_path: Path) -> None:
         task_id = await agent.done("What is a plus one?")
         asked = await agent.manager.resume(task_id)
         assert asked is not None
-        task = agent.manager.get(task_id)
+        task = agent.manager.tasks.get(task_id)
         question = await until(
             lambda: task.state.dialogue.asks.newest("resume_completed_task", "completion_result"), 10
         )
@@ -257,7 +257,7 @@ async def test_a_task_that_was_cut_within_a_step_goes_on_with_it(tmp_path: Path)
         await until(lambda: "sleep" in (agent.workspace / "a.ipynb").read_text(encoding="utf-8"), 30)
         await agent.manager.cancel(task_id)
         assert len(agent.model.requests) == 1
-        task = agent.manager.get(task_id)
+        task = agent.manager.tasks.get(task_id)
         question = await until(lambda: task.state.dialogue.asks.newest("resume_task"), 10)
         await agent.manager.answer(task_id, question.ts, "yesButtonClicked")
         await until(lambda: agent.manager.tasks.opened(task_id) is None or None, 60)

@@ -136,9 +136,8 @@ def test_a_list_of_modes_is_read_once_for_each_version_of_it(tmp_path: Path, cap
 async def test_there_is_a_question_only_where_something_is_brought_and_nobody_decided(tmp_path: Path) -> None:
     work = tmp_path / "work"
     work.mkdir()
-    trust = WorkspaceTrust(TrustedFolders(tmp_path / "home", OperatorPolicy))
     heard: list[Path] = []
-    trust.subscribe(heard.append)
+    trust = WorkspaceTrust(TrustedFolders(tmp_path / "home", OperatorPolicy), on_decided=heard.append)
     assert not (await trust.of(work)).is_question
     write(work / "AGENTS.md")
     assert (await trust.of(work)).is_question

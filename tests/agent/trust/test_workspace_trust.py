@@ -121,7 +121,7 @@ async def test_a_conversation_that_was_begun_in_trust_is_taken_up_without(
         fill(agent.workspace)
         task_id = await agent.start("Do it")
         question = await agent.asked(task_id, "followup")
-        await agent.manager.close(task_id)
+        await agent.manager.tasks.close(task_id)
         await asyncio.to_thread(agent.config.trusted_folders.decide, agent.workspace, None)
         await agent.manager.answer(task_id, question.ts, "messageResponse", "Go on")
         await agent.ended(task_id)
@@ -161,7 +161,7 @@ async def test_a_conversation_in_a_folders_mode_goes_on_in_its_own_when_the_trus
     async with running_agent(tmp_path, [ask, done], tools=ToolRegistry(), trusted=True) as agent:
         task_id = await agent.manager.start(TaskRequest("Do it", mode="own"))
         question = await agent.asked(task_id, "followup")
-        assert agent.manager.get(task_id).state.mode.slug == "own"
+        assert agent.manager.tasks.get(task_id).state.mode.slug == "own"
         # By another program of the same person, as far as this one knows.
         other = TrustedFolders(tmp_path / "home", OperatorPolicy)
         await asyncio.to_thread(other.decide, agent.workspace, False)

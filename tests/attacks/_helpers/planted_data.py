@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
+from hdsp_agent.comm import Owner
 from hdsp_agent.comm.checkpoint_access import CheckpointPlace
 from hdsp_agent.comm.identity import server_owner
 from hdsp_agent.comm.services import Services
@@ -78,7 +79,9 @@ async def begin_conversation(services: Services, root: Path, *, user: str, word:
         id=log.task_id, number=1, ts=1_700_000_000_000, task=text, tokens_in=10, tokens_out=5, total_cost=0.5,
         notebook=notebook, workspace=str(root),
     )  # fmt: skip
-    await services.history.record(log, item, text=text)
+    log.update_state(history_item=item)
+    await log.save_state()
+    await services.history.put(Owner(user), item, text=text)
     await log.finish()
     return log.task_id, artifact
 

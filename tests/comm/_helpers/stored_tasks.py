@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from time import monotonic
 
+from hdsp_agent.comm import Owner
 from hdsp_agent.comm.services import Services
 from hdsp_agent.messages import ClineMessage, HistoryItem, NotebookRef, TaskId
 from hdsp_agent.persistence import NewTaskRecord, TaskLog
@@ -36,7 +37,9 @@ async def begin(
         id=task.task_id, number=1, ts=first, task=texts[0] if texts else "", tokens_in=10, tokens_out=5,
         total_cost=cost, parent_task_id=parent, notebook=reference, child_ids=list(children) or None,
     )  # fmt: skip
-    await services.history.record(task, item, text="\n".join(texts))
+    task.update_state(history_item=item)
+    await task.save_state()
+    await services.history.put(Owner(user), item, text="\n".join(texts))
     return task
 
 
