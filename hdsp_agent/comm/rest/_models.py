@@ -6,7 +6,7 @@ import asyncio
 
 from ...config import ContextProxy, provider_info
 from ...errors import HdspAgentError
-from ...providers import KnownModel, ModelEntry, known_models, list_models
+from ...providers import ModelEntry, known_models, list_models
 from ._rest_bodies import ModelList, ModelQuery
 from ._rest_endpoint import RestHandler, endpoint
 
@@ -31,7 +31,8 @@ class ModelsHandler(RestHandler):
             self.log.info("HDSP Agent: the models of %s come from the catalogue: %s", provider, error.message)
             # The catalogue is a large module that is read at first use.
             return ModelList(models=list(await asyncio.to_thread(known_models, provider)))
-        return ModelList(models=[_entry(model, provider) for model in models])
+        entries = (ModelEntry.model_validate(model, from_attributes=True) for model in models)
+        return ModelList(models=[entry.model_copy(update={"provider": provider}) for entry in entries])
 
 
 def profile_asked(config: ContextProxy, provider: str) -> str:
@@ -39,17 +40,3 @@ def profile_asked(config: ContextProxy, provider: str) -> str:
     current = config.profiles.current
     users = [entry.id for entry in (current, *config.profiles.entries) if entry.api_provider == provider]
     return users[0] if users else current.id
-
-
-def _entry(model: KnownModel, provider: str) -> ModelEntry:
-    return ModelEntry(
-        id=model.id,
-        provider=provider,
-        name=model.name,
-        context_window=model.context_window,
-        input_price=model.input_price,
-        output_price=model.output_price,
-        cache_reads_price=model.cache_reads_price,
-        cache_writes_price=model.cache_writes_price,
-        deprecated=model.deprecated,
-    )

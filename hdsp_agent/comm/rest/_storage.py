@@ -29,25 +29,15 @@ class StatisticsHandler(RestHandler):
         for user in users:
             _add(found, await statistics(store, user=user, since=since, until=until, status=query.status))
         return StatisticsView(
-            total=_view(found.total),
+            total=_totals(found.total),
             running=found.running,
             paused=found.paused,
             completed=found.completed,
             failure_rate=round(found.failure_rate, 6),
-            by_status={status: _view(totals) for status, totals in found.by_status.items()},
-            by_model={model: _view(totals) for model, totals in found.by_model.items()},
-            by_day={day.isoformat(): _view(totals) for day, totals in sorted(found.by_day.items())},
-            use=[
-                ModelUseView(
-                    day=use.day,
-                    model=use.model,
-                    requests=use.requests,
-                    tokens_in=use.tokens_in,
-                    tokens_out=use.tokens_out,
-                    cost=use.cost,
-                )
-                for _, use in sorted(found.use.items())
-            ],
+            by_status={status: _totals(totals) for status, totals in found.by_status.items()},
+            by_model={model: _totals(totals) for model, totals in found.by_model.items()},
+            by_day={day.isoformat(): _totals(totals) for day, totals in sorted(found.by_day.items())},
+            use=[ModelUseView.model_validate(use, from_attributes=True) for _, use in sorted(found.use.items())],
             long_running=list(found.long_running),
             unreadable=found.unreadable,
         )
@@ -98,20 +88,8 @@ def _add_totals(found: Totals, more: Totals) -> None:
         setattr(found, field.name, max(mine, theirs) if field.name == "longest_seconds" else mine + theirs)
 
 
-def _view(totals: Totals) -> TotalsView:
-    return TotalsView(
-        tasks=totals.tasks,
-        messages=totals.messages,
-        llm_calls=totals.llm_calls,
-        tool_calls=totals.tool_calls,
-        tokens=totals.tokens,
-        tokens_in=totals.tokens_in,
-        tokens_out=totals.tokens_out,
-        cost=totals.cost,
-        compressions=totals.compressions,
-        average_seconds=totals.average_seconds,
-        compression_ratio=totals.compression_ratio,
-    )
+def _totals(totals: Totals) -> TotalsView:
+    return TotalsView.model_validate(totals, from_attributes=True)
 
 
 def _time(field: str, milliseconds: int | None) -> datetime | None:
