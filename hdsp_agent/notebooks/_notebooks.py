@@ -10,7 +10,6 @@ from ..messages import NotebookWorkMessage, TaskId
 from ._access import DiskPort, NotebookAccess, RoomPort
 from ._execution_history import ExecutionHistory
 from ._freshness import RunMemory
-from ._listeners import Listeners
 from ._live_outputs import LiveOutputs
 from ._person_runs import PersonRuns
 from ._tab_port import NoTabs, TabPort
@@ -68,7 +67,7 @@ class Notebooks:
             store_history=store_history,
             task_id=task_id,
             stop_on_error=stop_on_error,
-            listener=Listeners(self.live_outputs, self.executions, *others),
+            listeners=(self.live_outputs, self.executions, *others),
             keep=keep,
         )
 

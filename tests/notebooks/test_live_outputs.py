@@ -60,7 +60,7 @@ class LiveNotebook:
         return page
 
     async def start(self, *codes: str) -> Run:
-        return await self.kernels.start(*codes, listener=self.live_outputs)
+        return await self.kernels.start(*codes, listeners=(self.live_outputs,))
 
     async def finish(self, run: Run) -> None:
         assert await run.wait(60)
@@ -304,8 +304,10 @@ async def test_a_run_of_long_ago_that_shows_something_brings_none_of_its_outputs
         executor = show.kernels.executor
         for _ in range(12):
             specs = [CellRunSpec(CellId("c2"), "pass")]
-            await show.finish(await executor.run(PATH, specs, listener=show.live_outputs))
-        await show.finish(await executor.run(PATH, [CellRunSpec(CellId("c2"), UPDATES)], listener=show.live_outputs))
+            await show.finish(await executor.run(PATH, specs, listeners=(show.live_outputs,)))
+        await show.finish(
+            await executor.run(PATH, [CellRunSpec(CellId("c2"), UPDATES)], listeners=(show.live_outputs,))
+        )
         await asyncio.sleep(0.5)
         assert show.kept(1) == []
 

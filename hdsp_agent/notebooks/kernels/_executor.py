@@ -54,7 +54,7 @@ class Executor:
         store_history: bool = True,
         task_id: TaskId | None = None,
         stop_on_error: bool = True,
-        listener: RunListener | None = None,
+        listeners: Sequence[RunListener] = (),
         keep: Keep | None = None,
     ) -> Run:
         """Give cells to the notebook's kernel, which is started if there is none; returns when they are queued.
@@ -71,7 +71,7 @@ class Executor:
             task_id=task_id,
             store_history=store_history,
             stop_on_error=stop_on_error,
-            listener=listener,
+            listeners=listeners,
             keep=keep,
             kernel_id=session.kernel_id,
         )

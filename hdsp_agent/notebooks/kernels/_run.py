@@ -92,7 +92,6 @@ class RunListener(Protocol):
 
     def changed(self, run: Run, cell: CellRun) -> None:
         """Something about this cell changed. Called on the loop for every message; must not block."""
-        ...
 
 
 class Run:
@@ -107,7 +106,7 @@ class Run:
         task_id: TaskId | None = None,
         store_history: bool = True,
         stop_on_error: bool = True,
-        listener: RunListener | None = None,
+        listeners: Sequence[RunListener] = (),
         keep: Keep | None = None,
         kernel_id: str = "",
     ) -> None:
@@ -118,7 +117,7 @@ class Run:
         self.task_id = task_id
         self.store_history = store_history
         self.stop_on_error = stop_on_error
-        self.listener = listener
+        self.listeners = listeners
         self.keep = keep
         self.withdrawn = False
         self._interrupt = interrupt
@@ -151,9 +150,9 @@ class Run:
             await self._interrupt(self)
 
     def changed(self, cell: CellRun) -> None:
-        """Tell the listener."""
-        if self.listener is not None:
-            self.listener.changed(self, cell)
+        """Tell the listeners."""
+        for listener in self.listeners:
+            listener.changed(self, cell)
 
     def finish(self, reason: EndReason = "not_run", advice: str | None = None) -> None:
         """End the cells that have not, and let go those who wait."""

@@ -192,7 +192,7 @@ async def test_a_listener_hears_of_every_state(tmp_path: Path) -> None:
 
     async with headless_executor(tmp_path) as work:
         listener = Listener()
-        await work.run("print(1)", listener=listener)
+        await work.run("print(1)", listeners=(listener,))
         assert listener.states == ["running", "ok"]
 
 

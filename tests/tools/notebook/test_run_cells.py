@@ -161,7 +161,7 @@ async def test_a_kernel_that_dies_before_it_says_that_the_cell_began_is_told_wit
     async with notebook_task(workspace, "1", "2") as task:
         cells = [CellRun(CellId(name), "1", OutputCollector(RunLimits())) for name in ("c1", "c2")]
         report = RunMessages(task, "work.ipynb", {}, None)
-        run = Run("work.ipynb", cells, interrupt=stop, listener=report)
+        run = Run("work.ipynb", cells, interrupt=stop, listeners=(report,))
         run.finish("kernel_died", "The kernel died.")
         await report.close()
         assert [(row["cellId"], row["state"]) for row in task.executed()] == [("c1", "dead")]
