@@ -59,15 +59,12 @@ class NotebookTabs:
         channels: ChannelHub,
         *,
         memory: NotebookMemory | None = None,
-        patience: float = PATIENCE_SECONDS,
-        restart_patience: float = RESTART_SECONDS,
-        answer_seconds: float = ANSWER_SECONDS,
         log: Log | None = None,
     ) -> None:
-        self.patience = patience
-        self.restart_patience = restart_patience
+        self.patience = PATIENCE_SECONDS
+        self.restart_patience = RESTART_SECONDS
         self._memory = memory
-        self.answer_seconds = answer_seconds
+        self.answer_seconds = ANSWER_SECONDS
         self._channels = channels
         self._log = log or logging.getLogger(__name__)
         self._tabs: dict[tuple[Owner, str], NotebookTab] = {}

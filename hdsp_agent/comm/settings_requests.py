@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Final, Protocol
+from typing import Final
 
 from pydantic import JsonValue
 from pydantic_core import from_json
@@ -28,32 +28,23 @@ from ..messages import (
     UpdateSettingsRequest,
 )
 from ._dispatch import Dispatcher, RequestContext
+from .agent_requests import AgentRequests
 from .notice_board import Notices
 
-__all__ = ["SettingsRequests", "TaskSwitches"]
+__all__ = ["SettingsRequests"]
 
 _LARGEST_FILE: Final = 2 * 1024 * 1024
 
 
-class TaskSwitches(Protocol):
-    """What a choice of mode or profile also means: the task that is worked on goes on with it."""
-
-    async def switch_mode(self, context: RequestContext, message: Request, slug: str) -> bool:
-        """Whether the message meant one task alone."""
-
-    async def switch_profile(self, context: RequestContext, message: Request, name: str) -> bool:
-        """The same with a profile."""
-
-
 class SettingsRequests:
-    """Handles the messages of the settings group."""
+    """Handles the messages of the settings group. A task that is worked on goes on with the mode or profile that is chosen."""
 
     def __init__(
         self,
         config: ContextProxy,
         notices: Notices,
         publish: Callable[[ExtensionMessage], None],
-        switches: TaskSwitches,
+        switches: AgentRequests,
     ) -> None:
         self._config = config
         self._notices = notices

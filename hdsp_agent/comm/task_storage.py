@@ -55,7 +55,6 @@ class TaskStorage:
         on_change: Callable[[HistoryChange], None],
         remembered: int,
         log: Log | None = None,
-        look_seconds: float = _LOOK_SECONDS,
         recover_seconds: float = _RECOVER_SECONDS,
     ) -> None:
         self.home: Final = home
@@ -71,7 +70,7 @@ class TaskStorage:
         self._index = HistoryIndex(
             self._database, source=lambda: task_records(self._store, person), on_change=on_change
         )
-        self._look_seconds = look_seconds
+        self._look_seconds = _LOOK_SECONDS
         self._recover_seconds = recover_seconds
         self._steps: Final[tuple[Callable[[], Awaitable[None]], ...]] = (
             self._open_store,

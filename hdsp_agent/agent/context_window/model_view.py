@@ -12,7 +12,6 @@ from ...context import TokenCounter, TokenParts, room_of
 from ...messages import ModelRoom
 from ...persistence import TaskReader
 from ...providers import KnownModel, ModelRequest, cache_marks, model_info
-from .._ports import ToolBox
 from ..conversation.history_items import TaskConfig
 from .model_history import most_picture_bytes
 from .seen_histories import SeenKinds
@@ -42,7 +41,7 @@ class SeenRequest:
     is_shortened: bool
 
 
-async def seen_by_model(services: AgentServices, reader: TaskReader, *, tools: ToolBox | None = None) -> SeenRequest:
+async def seen_by_model(services: AgentServices, reader: TaskReader) -> SeenRequest:
     """The request that would be sent now, as far as it is in the log. Nothing is asked or changed by looking."""
     state = await reader.read_state()
     item, metadata = state.history_item, reader.metadata
@@ -56,7 +55,7 @@ async def seen_by_model(services: AgentServices, reader: TaskReader, *, tools: T
     info = KnownModel(id="", provider="") if provider is None else await asyncio.to_thread(model_info, provider)
     mode = await services.modes.get(slug, metadata.workspace)
     chosen = tool_set(provider)
-    specs = [] if mode is None else (tools or services.tools).specs(mode, policy, settings, tool_set=chosen)
+    specs = [] if mode is None else services.tools.specs(mode, policy, settings, tool_set=chosen)
     counter = TokenCounter.of(settings)
     seen = await services.seen.seen(
         reader,

@@ -17,7 +17,6 @@ class _Reader(Protocol):
     @property
     def api(self) -> Records[ApiRecord]:
         """What the model was sent and said."""
-        ...
 
 
 async def newest_prompt(reader: _Reader, view: HistoryView, records: Iterable[ApiRecord]) -> ApiRecord | None:

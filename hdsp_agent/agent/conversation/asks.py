@@ -143,17 +143,10 @@ class Asks:
         with suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self._changed.wait(), seconds)
 
-    async def any_open(self, seconds: float) -> bool:
-        """Wait until some question is open, but not longer than this; whether one is."""
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + seconds
-        while not self._open:
-            left = deadline - loop.time()
-            if left <= 0:
-                return False
-            self._changed.clear()
-            try:
-                await asyncio.wait_for(self._changed.wait(), left)
-            except TimeoutError:
-                return bool(self._open)
-        return True
+    async def any_open(self, seconds: float) -> None:
+        """Wait until some question is open, but not longer than this."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while not self._open:
+                    self._changed.clear()
+                    await self._changed.wait()

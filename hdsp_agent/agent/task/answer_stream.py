@@ -8,7 +8,7 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Final, Literal, Protocol, cast
+from typing import Final, Literal, Protocol, TypeAlias, cast
 
 from ...errors import HdspAgentError
 from ...messages import ClineMessage, JsonObject
@@ -40,11 +40,8 @@ _BREATH: Final = 16
 """After so many events others get their turn: what has arrived already would be taken in without a pause."""
 
 
-class Preview(Protocol):
-    """Shows a call while its arguments stream."""
-
-    def __call__(self, tool: str, partial: JsonObject) -> str | None:
-        """The text of the question that will be asked, as far as it is known; None to show nothing yet."""
+Preview: TypeAlias = Callable[[str, JsonObject], str | None]
+"""By the tool and the arguments so far, the text of the question that will be asked; None to show nothing yet."""
 
 
 class _Shown:

@@ -12,15 +12,14 @@ __all__ = ["BoundedCancellation"]
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
-PATIENCE_SECONDS: Final = 0.12
+_PATIENCE_SECONDS: Final = 0.12
 """Of the 200 ms in which a cancel answers, what the work itself gets to end."""
 
 
 class BoundedCancellation:
     """Runs work whose cancellation is waited for only briefly. What outlives that is held until ``gone``."""
 
-    def __init__(self, patience: float = PATIENCE_SECONDS) -> None:
-        self._patience = patience
+    def __init__(self) -> None:
         self._stragglers: set[asyncio.Task[object]] = set()
 
     async def run(self, work: Coroutine[object, object, T], name: str) -> T:
@@ -31,7 +30,7 @@ class BoundedCancellation:
             await asyncio.wait({task})
         except asyncio.CancelledError:
             task.cancel()
-            await asyncio.wait({task}, timeout=self._patience)
+            await asyncio.wait({task}, timeout=_PATIENCE_SECONDS)
             if not task.done():
                 logger.warning("%s goes on although it was cancelled; it is waited for in the background.", name)
                 self._hold(task)

@@ -8,16 +8,15 @@ from typing import Final
 
 from ...messages import JsonObject
 
-__all__ = ["DEFAULT_REPETITIONS", "RepetitionGuard"]
+__all__ = ["MOST_REPETITIONS", "RepetitionGuard"]
 
-DEFAULT_REPETITIONS: Final = 3
+MOST_REPETITIONS: Final = 3
 
 
 class RepetitionGuard:
-    """Counts identical calls in a row; the one after ``limit`` of them is refused. 0 never refuses."""
+    """Counts identical calls in a row; the one after so many of them is refused."""
 
-    def __init__(self, limit: int = DEFAULT_REPETITIONS, *, last_call: str | None = None, same_calls: int = 0) -> None:
-        self.limit = limit
+    def __init__(self, *, last_call: str | None = None, same_calls: int = 0) -> None:
         self.last_call = last_call
         """A digest of the call that was made last."""
         self.same_calls = same_calls
@@ -30,7 +29,7 @@ class RepetitionGuard:
         if call != self.last_call:
             self.last_call, self.same_calls = call, 1
             return True
-        if self.limit and self.same_calls >= self.limit:
+        if self.same_calls >= MOST_REPETITIONS:
             self.last_call, self.same_calls = None, 0
             return False
         self.same_calls += 1

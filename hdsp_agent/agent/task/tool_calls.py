@@ -20,6 +20,7 @@ from ...providers import parsed_arguments
 from ...tools import Tool, ToolArguments, ToolFailed, ToolResult
 from ..checkpoints.checkpoint_service import SavedStep
 from .outcomes import Delegated, Outcome
+from .repetition import MOST_REPETITIONS
 from .tool_context import CallContext, CallParts
 
 if TYPE_CHECKING:
@@ -195,7 +196,7 @@ class ToolCalls:
             halt=Halt(kind="repetition", tool=call.name),
         )
         self._user_input.add_later(answer)
-        await self._failed(call, _REPEATED.format(name=call.name, count=state.repetition.limit), counts=False)
+        await self._failed(call, _REPEATED.format(name=call.name, count=MOST_REPETITIONS), counts=False)
         return False
 
     # ---- after

@@ -64,11 +64,9 @@ class VariableKernel(Protocol):
         seconds: float | None = None,
     ) -> JsonObject:
         """A request's reply. The kernel's end, or too long a silence, is Unavailable."""
-        ...
 
     async def evaluate(self, expression: str, seconds: float) -> JsonObject:
         """What an expression is once no cell runs, as a reply to a request to run code has it."""
-        ...
 
 
 class KernelQuestion:

@@ -51,57 +51,43 @@ class KernelPort(Protocol):
 
     async def specs(self) -> Mapping[str, KernelSpec]:
         """All kernels that can be started, by name."""
-        ...
 
     @property
     def default_spec(self) -> str:
         """The kernel that is started where none is asked for."""
-        ...
 
     async def sessions(self) -> list[KernelSession]:
         """All sessions whose kernel is there."""
-        ...
 
     async def start_session(self, path: str, kernel_name: str) -> KernelSession:
         """Start a kernel for a notebook; a tab that opens it later finds it."""
-        ...
 
     async def connect(self, kernel_id: str) -> Transport:
         """A new client of this kernel."""
-        ...
 
     async def alive(self, kernel_id: str) -> bool:
         """Whether its process runs; NotFound when nobody knows this kernel any more."""
-        ...
 
     def life(self, kernel_id: str) -> str:
         """Another text after each restart, where that can be known; empty when there is no such kernel."""
-        ...
 
     def state(self, kernel_id: str) -> KernelState:
         """What whoever manages it takes it to do."""
-        ...
 
     def watch_seconds(self, kernel_id: str) -> float:
         """How often to ask whether it is alive while it works."""
-        ...
 
     async def interrupt(self, kernel_id: str) -> None:
         """Interrupt what it does."""
-        ...
 
     async def restart(self, kernel_id: str) -> None:
         """Restart it and wait until it answers."""
-        ...
 
     def hold(self, kernel_id: str) -> None:
         """Count as connected, so that it is not culled."""
-        ...
 
     def release(self, kernel_id: str) -> None:
         """Count as connected no more."""
-        ...
 
     async def close(self) -> None:
         """Give back what connections needed; kernels go on."""
-        ...

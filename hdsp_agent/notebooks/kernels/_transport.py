@@ -39,7 +39,6 @@ class Transport(Protocol):
 
     def start(self, receive: Receive, lost: Lost) -> None:
         """Begin to hand over messages; ``lost`` is called when none can come any more of this life of the kernel."""
-        ...
 
     def send(
         self,
@@ -50,8 +49,6 @@ class Transport(Protocol):
         metadata: JsonObject | None = None,
     ) -> str:
         """Send a request; its id."""
-        ...
 
     async def close(self) -> None:
         """Give everything back. Messages on their way are not handed over any more."""
-        ...
