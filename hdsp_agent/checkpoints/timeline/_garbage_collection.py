@@ -55,7 +55,7 @@ class StateCollector:
 
     def size_of_variables(self) -> int:
         """The bytes they take."""
-        return self._variables.statistics().bytes if self._variables is not None else 0
+        return self._variables.size() if self._variables is not None else 0
 
     def _kept_manifests(self, store: VariableStore, operations: Sequence[OperationRecord]) -> set[ManifestId]:
         """The newest first, until they take too much; what an undo needs, and what is being made, in any case."""

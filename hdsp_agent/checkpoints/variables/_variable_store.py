@@ -14,7 +14,6 @@ import threading
 import time
 from collections.abc import Collection, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -24,7 +23,7 @@ from ..._private_files import make_missing_folders
 from ...errors import HdspAgentError, InvalidInput, NotAllowed, NotFound, StorageUnavailable
 from ._manifest import ManifestId, VariableManifest
 
-__all__ = ["VariableStatistics", "VariableStore", "user_key"]
+__all__ = ["VariableStore", "user_key"]
 
 _log = logging.getLogger(__name__)
 
@@ -33,15 +32,6 @@ _SHORTEST_KEY: Final = 16
 _SPARED_SECONDS: Final = 3600
 """Pieces younger than this may belong to a manifest that is being made."""
 _PIECE_DIGITS: Final = 64
-
-
-@dataclass(frozen=True)
-class VariableStatistics:
-    """What a store takes."""
-
-    manifests: int
-    pieces: int
-    bytes: int
 
 
 def user_key(path: Path) -> bytes:
@@ -169,11 +159,10 @@ class VariableStore:
         since = 0.0 if younger_than is None else time.time() - younger_than
         return [name for made, name in sorted(found, reverse=True) if made >= since]
 
-    def statistics(self) -> VariableStatistics:
-        """What it takes."""
+    def size(self) -> int:
+        """How many bytes its pieces take."""
         self._prepare()
-        sizes = [path.stat().st_size for path in self._all_pieces()]
-        return VariableStatistics(len(self.manifests()), len(sizes), sum(sizes))
+        return sum(path.stat().st_size for path in self._all_pieces())
 
     def free(self) -> int:
         """How many bytes the disk has left."""
@@ -189,7 +178,7 @@ class VariableStore:
         keep_runs: Collection[ManifestId] = (),
         *,
         spared_seconds: float = _SPARED_SECONDS,
-    ) -> VariableStatistics:
+    ) -> None:
         """Drop all manifests but these, and the pieces nobody needs any more; of ``keep_runs`` only the variables."""
         self._prepare()
         with self._lock:
@@ -215,7 +204,6 @@ class VariableStore:
                 with suppress(FileNotFoundError):
                     if path.stat().st_mtime <= before:
                         path.unlink()
-        return self.statistics()
 
     def _drop(self, manifest: ManifestId, *, keep_runs: bool) -> Collection[str]:
         """The pieces that it needed."""

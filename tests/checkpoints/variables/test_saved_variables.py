@@ -60,11 +60,11 @@ async def test_a_large_array_edited_in_place_costs_what_changed(tmp_path: Path) 
     async with kernel_setup(tmp_path) as at:
         await at.run("import numpy as np, hashlib\narr = np.random.default_rng(1).random(5_000_000)")
         first = await at.save()
-        whole = at.store.statistics().bytes
+        whole = at.store.size()
         assert whole >= 40_000_000
         await at.run("arr[0] = 1")
         second = await at.save(thorough=False)
-        assert at.store.statistics().bytes - whole <= 2 * 1024 * 1024
+        assert at.store.size() - whole <= 2 * 1024 * 1024
         assert first.state_hash != second.state_hash
         await at.restore(first)
         assert await at.told("arr[0] != 1 and arr.flags.owndata and arr.flags.writeable") == "True"
@@ -369,7 +369,7 @@ async def test_many_small_variables_fit_into_one_record(tmp_path: Path, count: i
         await at.run(f"for n in range({count}): globals()[f'v{{n}}'] = {{'n': n}}\ndel n")
         saved = await at.save()
         assert len(saved.groups) == count
-        assert at.store.statistics().pieces == 0
+        assert at.store.size() == 0
         await at.run("v7['n'] = 0; del v8")
         await at.restore(saved)
         assert await at.told("v7, v8") == "{'n': 7} {'n': 8}"
