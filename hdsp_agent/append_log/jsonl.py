@@ -140,11 +140,6 @@ class JsonlLog(Generic[T]):
         with self._lock, self._opened() as source:
             return [] if source is None else self._read(source, span)
 
-    def get(self, key: int) -> T | None:
-        """The record with this key."""
-        entries = self.between(key, key, 1, newest=True)
-        return entries[0].record if entries else None
-
     def count(self) -> int:
         """How many records there are."""
         with self._lock, self._opened() as source:

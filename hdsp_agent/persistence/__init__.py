@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from .._iso_time import iso_time, parse_iso_time
 from ..append_log.corrupt_lines import CorruptLine, Damage, kept_aside
+from ._abandoned_tasks import TaskRecovery
 from ._audit_log import AuditAction, AuditEntry, AuditLog
 from ._backends import (
     BACKENDS,
@@ -18,18 +19,8 @@ from ._backends import (
     open_store,
     tasks_elsewhere,
 )
-from ._protocol import (
-    DamageNotice,
-    NewTaskRecord,
-    Outcome,
-    Place,
-    Records,
-    StateChange,
-    TaskLog,
-    TaskReader,
-    TaskRecovery,
-    TaskStore,
-)
+from ._damage_reports import DamageNotice
+from ._new_task import NewTaskRecord
 from ._read_only_history import history_to_read
 from ._records import (
     COMPLETED_STATUSES,
@@ -40,6 +31,8 @@ from ._records import (
     CountedTokens,
     LockRecord,
     ModelUse,
+    Outcome,
+    Place,
     StoredTaskState,
     Stream,
     SummaryDraft,
@@ -50,8 +43,13 @@ from ._records import (
     ToolDraft,
     ToolRecord,
 )
+from ._task_log import TaskLog
+from ._task_reader import TaskReader
+from ._task_store import TaskStore
+from ._task_streams import Records
 from ._trace import task_logger
 from .files._file_store import FileStore
+from .files._state_keeper import StateChange
 from .files._task_locks import LockWatch, TaskLock, read_lock
 from .history._index import HistoryChange, HistoryIndex
 from .history._places import HistoryPlaces

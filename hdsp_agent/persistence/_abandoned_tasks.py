@@ -5,11 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from ..messages import ClineMessage, status_during
-from ._protocol import Outcome
-from ._records import COMPLETED_STATUSES, LockRecord, StoredTaskState
+from ..messages import ClineMessage, TaskId, status_during
+from ._records import COMPLETED_STATUSES, LockRecord, Outcome, StoredTaskState, TaskStatus
 
-__all__ = ["SettledStatus", "settled_status", "waits_for_person"]
+__all__ = ["SettledStatus", "TaskRecovery", "settled_status", "waits_for_person"]
+
+
+@dataclass(frozen=True)
+class TaskRecovery:
+    """What was done for a task whose process died, or whose move was interrupted."""
+
+    task_id: TaskId
+    status: TaskStatus
+    reason: str
 
 
 @dataclass(frozen=True)

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Literal, assert_never, get_args
 
-from typing_extensions import TypedDict, Unpack
+from typing_extensions import Unpack
 
 from ..errors import HdspAgentError, InvalidSetting
-from ._protocol import DamageNotice, TaskStore
+from ._task_store import StoreOptions, TaskStore
 
 __all__ = [
     "BACKENDS",
     "DATABASE_NAME",
     "Backend",
-    "StoreOptions",
     "backend_named",
     "has_store",
     "history_database",
@@ -81,15 +79,6 @@ async def tasks_elsewhere(store: TaskStore, home: Path, backend: Backend) -> dic
         if count:
             found[other] = count
     return found
-
-
-class StoreOptions(TypedDict, total=False):
-    """What both kinds of store can be told."""
-
-    on_damage: Callable[[DamageNotice], None] | None
-    remembered: int
-    heartbeat_seconds: float
-    monitor_seconds: float
 
 
 def open_store(home: Path, backend: Backend, **options: Unpack[StoreOptions]) -> TaskStore:

@@ -5,13 +5,27 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Final
 
-from ._protocol import DamageNotice
+from ..append_log.corrupt_lines import Damage
+from ..messages import TaskId
+from ._records import Stream
 
-__all__ = ["DamageReports"]
+__all__ = ["DamageNotice", "DamageReports"]
 
 _MAX_REPORTED: Final = 10_000
+
+
+@dataclass(frozen=True)
+class DamageNotice:
+    """A line of a task's log that could not be read; its bytes are kept, and everything else was read."""
+
+    task_id: TaskId
+    stream: Stream
+    damage: Damage
+    offset: int
+    size: int
 
 
 class DamageReports:

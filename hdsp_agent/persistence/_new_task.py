@@ -5,13 +5,32 @@ from __future__ import annotations
 import os
 import socket
 import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pydantic import JsonValue
 
 from .._iso_time import iso_time
-from ..messages import TaskId
-from ._protocol import NewTaskRecord
-from ._records import StoredTaskState, TaskMetadata
+from ..messages import NotebookRef, TaskId
+from ._records import StoredTaskState, TaskKey, TaskMetadata
 
-__all__ = ["first_records"]
+__all__ = ["NewTaskRecord", "first_records"]
+
+
+@dataclass(frozen=True)
+class NewTaskRecord:
+    """What is known of a task before it begins. ``task_id`` is given only by who brings a task from elsewhere."""
+
+    task_key: TaskKey = field(default_factory=TaskKey)
+    config: Mapping[str, JsonValue] = field(default_factory=dict)
+    user: str | None = None
+    parent_task_id: TaskId | None = None
+    root_task_id: TaskId | None = None
+    forked_from: TaskId | None = None
+    workspace: str | None = None
+    notebook: NotebookRef | None = None
+    mode: str | None = None
+    task_id: TaskId | None = None
 
 
 def first_records(new: NewTaskRecord) -> tuple[TaskMetadata, StoredTaskState]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import Final, Generic, TypeVar
 
 from ..errors import HdspAgentError, StorageUnavailable
 
-__all__ = ["MAX_PENDING_BYTES", "PendingLine", "PendingLines", "WrittenLog", "stopped_store"]
+__all__ = ["MAX_PENDING_BYTES", "LineWriter", "PendingLine", "WrittenLog", "stopped_store"]
 
 MAX_PENDING_BYTES: Final = 64 * 1024 * 1024
 _MAX_PENDING_LINES: Final = 20_000
@@ -50,31 +51,48 @@ class PendingLine(Generic[L]):
     on_success: Callable[[], None] | None
 
 
-class PendingLines:
-    """Counts the lines handed over and not told of yet."""
+class LineWriter(ABC, Generic[L]):
+    """Appends lines in the order they came, without ever blocking the event loop; it counts those not told of yet."""
 
-    def __init__(self, max_bytes: int) -> None:
-        self._max_bytes = max_bytes
+    def __init__(self, max_pending_bytes: int) -> None:
+        self._max_pending_bytes = max_pending_bytes
         self._bytes = 0
         self._lines = 0
         self._waiters: deque[asyncio.Future[None]] = deque()
 
+    @abstractmethod
+    def _hand_over(self, line: PendingLine[L]) -> None:
+        """Give the line to the writer's thread."""
+
+    @abstractmethod
+    async def close_file(self, log: L) -> None:
+        """Return when everything handed over for this log was written or refused."""
+
     @property
     def crowded(self) -> bool:
         """Whether so much waits to be written that callers should wait for ``room`` first."""
-        return self._full or bool(self._waiters)
+        return self._is_full or bool(self._waiters)
 
     @property
-    def _full(self) -> bool:
-        return self._bytes >= self._max_bytes or self._lines >= _MAX_PENDING_LINES
+    def _is_full(self) -> bool:
+        return self._bytes >= self._max_pending_bytes or self._lines >= _MAX_PENDING_LINES
 
-    def add(self, line: PendingLine[L]) -> None:
-        """A line was handed over."""
-        self._bytes += len(line.data)
+    def append(
+        self, log: L, data: bytes, *, durable: bool, on_success: Callable[[], None] | None = None
+    ) -> asyncio.Future[None]:
+        """Hand over a line; the future is done when the OS has it, or the disk if it must be durable.
+
+        No bytes at all are no line: made durable, they say when the disk has all lines before.
+        ``on_success`` is called on the event loop even if nobody waits for the future any more.
+        """
+        acknowledged: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._hand_over(PendingLine(log, data, durable, log.attempt, acknowledged, on_success))
+        self._bytes += len(data)
         self._lines += 1
-        line.log.outstanding += bool(line.data)
+        log.outstanding += bool(data)
+        return acknowledged
 
-    def deliver(self, outcomes: Iterable[tuple[PendingLine[L], HdspAgentError | None]]) -> None:
+    def _deliver(self, outcomes: Iterable[tuple[PendingLine[L], HdspAgentError | None]]) -> None:
         """These lines were written, or refused for the reason beside them: tell who waits."""
         for line, error in outcomes:
             self._bytes -= len(line.data)
@@ -107,7 +125,7 @@ class PendingLines:
 
     def _make_room(self) -> None:
         """Let the first of those who wait go on, and the next one after it has added its line."""
-        while self._waiters and not self._full:
+        while self._waiters and not self._is_full:
             waiter = self._waiters.popleft()
             if not waiter.done():
                 waiter.set_result(None)

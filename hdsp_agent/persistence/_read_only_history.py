@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from ..errors import Conflict
 from ..messages import ClineMessage
-from ._protocol import TaskReader
 from ._records import ApiRecord
+from ._task_reader import TaskReader
 from .marks._marks import Mark
 from .marks._message_manager import MessageManager
 

@@ -20,6 +20,8 @@ __all__ = [
     "CountedTokens",
     "LockRecord",
     "ModelUse",
+    "Outcome",
+    "Place",
     "StoredTaskState",
     "Stream",
     "SummaryDraft",
@@ -43,6 +45,9 @@ TaskStatus = Literal[
     "initializing", "processing", "compressing", "paused", "completing", "completed", "failed", "timeout"
 ]
 """``paused`` is our own: nobody works on it just now, and it is not done."""
+
+Place = Literal["running", "completed"]
+Outcome = Literal["completed", "failed", "timeout"]
 
 COMPLETED_STATUSES: Final[tuple[TaskStatus, ...]] = ("completed", "failed", "timeout")
 

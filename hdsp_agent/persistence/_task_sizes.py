@@ -7,7 +7,7 @@ from collections import OrderedDict
 from typing import Final
 
 from ..messages import HistoryItem, TaskId
-from ._protocol import TaskStore
+from ._task_store import TaskStore
 
 __all__ = ["TaskSizes"]
 

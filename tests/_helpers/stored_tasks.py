@@ -27,7 +27,7 @@ from hdsp_agent.persistence import (
     history_database,
     open_store,
 )
-from hdsp_agent.persistence._backends import StoreOptions
+from hdsp_agent.persistence._task_store import StoreOptions
 from hdsp_agent.persistence.sqlite._task_schema import STREAM_TABLES
 
 __all__ = [

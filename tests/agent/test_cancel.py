@@ -13,8 +13,7 @@ from hdsp_agent.config import GlobalSettings
 from hdsp_agent.errors import HdspAgentError, UnknownTask
 from hdsp_agent.messages import ClineMessage, JsonObject, ModelFailure, ModelFailureParts, TaskId
 from hdsp_agent.persistence import INTERRUPTED
-from hdsp_agent.persistence._pending_lines import WrittenLog
-from hdsp_agent.persistence._recording_log import RecordingLog
+from hdsp_agent.persistence._task_log import TaskLog
 from hdsp_agent.providers import ModelError, TextDelta, call_tool
 from hdsp_agent.providers._scripted import SCRIPTED_INFO
 
@@ -62,15 +61,15 @@ async def test_an_answer_cut_while_its_beginning_is_recorded_is_shown_whole(
 ) -> None:
     # The end may become a key, so it is held back until the answer ends.
     words = "Half an answer with sk-"
-    begun, put_ui = asyncio.Event(), RecordingLog.put_ui
+    begun, put_ui = asyncio.Event(), TaskLog.put_ui
 
-    async def slow(log: RecordingLog[WrittenLog], message: ClineMessage, *, durable: bool = False) -> None:
+    async def slow(log: TaskLog, message: ClineMessage, *, durable: bool = False) -> None:
         if message.say == "text" and message.partial and not begun.is_set():
             begun.set()
             await asyncio.sleep(60)
         await put_ui(log, message, durable=durable)
 
-    monkeypatch.setattr(RecordingLog, "put_ui", slow)
+    monkeypatch.setattr(TaskLog, "put_ui", slow)
     async with running_agent(tmp_path, [[TextDelta(words), 60.0], DONE]) as agent:
         task_id = await agent.start()
         await begun.wait()

@@ -13,7 +13,7 @@ from hdsp_agent.append_log.gzip_logs import open_packed, unpacked_size, write_pa
 from hdsp_agent.append_log.jsonl import JsonlLog
 from hdsp_agent.errors import StorageUnavailable
 from hdsp_agent.messages import ClineMessage
-from hdsp_agent.persistence.files._file_records import UI_FORM, ui_line
+from hdsp_agent.persistence._task_streams import UI_FORM, ui_line
 from hdsp_agent.persistence.upkeep._compaction import compacted_ui_lines
 
 

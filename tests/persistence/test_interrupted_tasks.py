@@ -9,7 +9,7 @@ import pytest
 
 from hdsp_agent.messages import TaskId
 from hdsp_agent.persistence import FileStore, NewTaskRecord
-from hdsp_agent.persistence.files._interrupted_tasks import MONITOR_SECONDS
+from hdsp_agent.persistence._task_store import MONITOR_SECONDS
 from hdsp_agent.persistence.files._state_keeper import HEARTBEAT_SECONDS
 from hdsp_agent.persistence.files._task_locks import STALE_SECONDS
 

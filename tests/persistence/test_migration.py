@@ -30,7 +30,7 @@ from hdsp_agent.persistence import (
     kept_aside,
 )
 from hdsp_agent.persistence._backends import DATABASE_NAME, Backend, open_store
-from hdsp_agent.persistence._protocol import Outcome, Place
+from hdsp_agent.persistence._records import Outcome, Place
 from hdsp_agent.persistence.exchange._migration import NotMigrated, migrate
 
 from ._helpers.store_contract import asked, said

@@ -16,7 +16,7 @@ from ...config import ALL_MASKED_KINDS
 from ...errors import InvalidInput
 from ...messages import ClineMessage, JsonObject, TaskId
 from ...wire import WireModel
-from .._protocol import TaskReader
+from .._task_reader import TaskReader
 from ..masking._masker import Masker
 from ._export_markdown import OUTPUTS, without_pictures
 from ._export_parts import history_item_of, shown_ui, view_of

@@ -14,7 +14,7 @@ from typing import Final, Literal, assert_never
 from ..._private_files import storage_error
 from ..._private_open import open_private
 from ...errors import Conflict
-from .._protocol import TaskReader
+from .._task_reader import TaskReader
 from ._export_json import render_json
 from ._export_markdown import render_markdown
 from ._export_notebook import render_notebook

@@ -12,7 +12,8 @@ from pydantic import JsonValue
 
 from ...errors import HdspAgentError
 from ...wire import WireModel
-from .._protocol import Records, TaskReader
+from .._task_reader import TaskReader
+from .._task_streams import Records
 from ._export_parts import history_item_of, without_keys
 from ._import_sources import EXPORT_FORMAT, EXPORT_VERSION
 

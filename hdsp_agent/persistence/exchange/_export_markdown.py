@@ -12,7 +12,7 @@ from typing import Final, assert_never
 from pydantic import ValidationError
 
 from ...messages import CellExecuted, ClineMessage, HistoryItem
-from .._protocol import TaskReader
+from .._task_reader import TaskReader
 from ._export_parts import history_item_of, shown_ui, view_of
 from ._import_images import artifact_of_link
 

@@ -11,7 +11,7 @@ from typing import Final
 from pydantic import JsonValue
 
 from ...messages import JsonObject
-from .._protocol import TaskReader
+from .._task_reader import TaskReader
 from ._export_markdown import fenced
 from ._export_parts import history_item_of, shown_ui, unrewound, view_of, without_frames
 from ._import_images import with_images

@@ -10,8 +10,8 @@ from pydantic import JsonValue
 
 from ..._iso_time import parse_iso_time
 from ...messages import ClineMessage, HistoryItem, JsonObject
-from .._protocol import TaskReader
 from .._records import ApiRecord
+from .._task_reader import TaskReader
 from ..marks._replay import HistoryView, replay
 
 __all__ = ["history_item_of", "shown_ui", "unrewound", "view_of", "without_frames", "without_keys"]

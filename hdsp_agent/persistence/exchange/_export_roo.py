@@ -10,8 +10,8 @@ from typing import Final, get_args
 from pydantic import JsonValue
 
 from ...messages import ApiMessage, ClineAsk, ClineMessage, JsonObject, RooSay
-from .._protocol import TaskReader
 from .._records import ApiRecord
+from .._task_reader import TaskReader
 from ..marks._replay import HistoryView
 from ._export_parts import history_item_of, shown_ui, view_of
 from ._import_images import with_images, with_linked_images

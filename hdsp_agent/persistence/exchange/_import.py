@@ -12,8 +12,9 @@ from typing import Final, Literal, TypeVar
 
 from ...errors import Conflict, HdspAgentError, InvalidInput, StorageUnavailable, UnknownTask
 from ...messages import ClineMessage, HistoryItem, TaskId
-from .._protocol import TaskLog, TaskStore
 from .._records import ApiDraft, SummaryDraft, estimated_tokens
+from .._task_log import TaskLog
+from .._task_store import TaskStore
 from .._trace import task_logger
 from ..history._index import HistoryIndex
 from ..marks._marks import CondenseMark

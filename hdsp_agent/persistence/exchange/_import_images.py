@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from ...errors import HdspAgentError
 from ...messages import JsonObject
-from .._protocol import TaskReader
+from .._task_reader import TaskReader
 
 __all__ = [
     "KeptImage", "artifact_of_block", "artifact_of_link", "image_block", "image_link", "kept_apart", "kept_block",

@@ -20,7 +20,7 @@ from ..._iso_time import parse_iso_time
 from ...append_log.jsonl import JsonlLog, LineForm
 from ...messages import JsonObject
 from .._records import STREAM_FILES, Stream
-from ..files._file_records import API_FORM, MARKS_FORM, SUMMARIES_FORM, TOOLS_FORM, UI_FORM
+from .._task_streams import API_FORM, MARKS_FORM, SUMMARIES_FORM, TOOLS_FORM, UI_FORM
 from ..files._task_folders import METADATA, STATE
 from ..marks._marks import CondenseMark, Mark, RewindMark, TruncateMark, UndoMark, UnknownMark, parse_mark
 from ._import_json import ImportFindings, is_ordinary_file, members, read_object

@@ -22,7 +22,7 @@ from pydantic import JsonValue, ValidationError
 from ..._iso_time import iso_time
 from ...errors import InvalidInput
 from ...messages import ClineMessage, HistoryItem, JsonObject, TaskId
-from .._protocol import NewTaskRecord
+from .._new_task import NewTaskRecord
 from .._records import ApiDraft, SummaryDraft, TaskKey, ToolDraft
 from ..files._task_folders import checked_id
 from ..marks._marks import Mark

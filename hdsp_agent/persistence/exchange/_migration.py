@@ -27,8 +27,9 @@ from ..._private_open import open_private
 from ...append_log.corrupt_lines import keep_aside
 from ...errors import Conflict, HdspAgentError, InvalidInput, StorageUnavailable, UnknownTask, Unsupported
 from ...messages import TaskId
-from .._protocol import DamageNotice, TaskStore
+from .._damage_reports import DamageNotice
 from .._records import STREAM_FILES
+from .._task_store import TaskStore
 from .._trace import task_logger
 from ..files._file_store import FileStore
 from ..files._task_folders import ARTIFACTS, METADATA, STATE

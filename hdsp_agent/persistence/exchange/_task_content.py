@@ -22,8 +22,7 @@ from ..._private_files import read_with_identity, storage_error
 from ...append_log.corrupt_lines import CorruptLine, kept_aside
 from ...append_log.gzip_logs import open_gzip
 from ...append_log.log_tail import is_record
-from .._protocol import Place
-from .._records import STREAM_FILES, Stream
+from .._records import STREAM_FILES, Place, Stream
 from ..files._task_folders import ARTIFACTS, METADATA, STATE
 from ..sqlite._task_rows import TaskRow
 from ..sqlite._task_schema import STREAM_TABLES

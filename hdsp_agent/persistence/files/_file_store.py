@@ -10,24 +10,23 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from ..._background_tasks import BackgroundTasks
+from typing_extensions import Unpack
+
 from ...append_log.jsonl import JsonlLog
 from ...errors import Conflict, HdspAgentError, StorageUnavailable, UnknownTask
 from ...messages import TaskId
-from .._damage_reports import DamageReports
+from .._abandoned_tasks import TaskRecovery
 from .._disk_space import check_free_space
-from .._new_task import first_records
-from .._protocol import DamageNotice, NewTaskRecord, Place, TaskOverview, TaskRecovery
-from .._records import STREAM_FILES, StoredTaskState, TaskMetadata
+from .._records import STREAM_FILES, Place, StoredTaskState, TaskMetadata
+from .._task_store import StoreOptions, TaskOverview, TaskStore
+from .._task_streams import UI_FORM
 from .._trace import task_logger
-from ._file_records import UI_FORM
-from ._file_task_log import REMEMBERED, FileTaskLog
+from ._file_task_log import FileTaskLog
 from ._file_task_reader import FileTaskReader
-from ._interrupted_tasks import MONITOR_SECONDS, InterruptedTaskMonitor
+from ._interrupted_tasks import InterruptedTasks
 from ._log_writer import LogWriter
-from ._state_keeper import HEARTBEAT_SECONDS
 from ._task_end import take_task
-from ._task_folders import STATE, TaskFolders, checked_id, read_metadata, read_state, write_record
+from ._task_folders import STATE, TaskFolders, read_metadata, read_state, write_record
 from ._task_locks import TaskLock, read_lock
 
 __all__ = ["FileStore"]
@@ -38,63 +37,25 @@ _PATIENCE_SECONDS: Final = 1.0
 _NEWEST_POSSIBLE: Final = 2**53 - 1
 
 
-class FileStore:
-    """See ``TaskStore`` for what it does. ``on_damage`` hears of each damaged line once, on the event loop."""
+class FileStore(TaskStore):
+    """See ``TaskStore`` for what it does."""
 
-    def __init__(
-        self,
-        home: Path,
-        *,
-        on_damage: Callable[[DamageNotice], None] | None = None,
-        remembered: int = REMEMBERED,
-        heartbeat_seconds: float = HEARTBEAT_SECONDS,
-        monitor_seconds: float = MONITOR_SECONDS,
-    ) -> None:
+    def __init__(self, home: Path, **options: Unpack[StoreOptions]) -> None:
+        super().__init__(**options)
         self._folders = TaskFolders(home)
         self._writer = LogWriter()
-        self._monitor = InterruptedTaskMonitor(self._folders, lambda: self._open, interval=monitor_seconds)
-        self._open: dict[TaskId, FileTaskLog] = {}
-        self._held = BackgroundTasks()
-        self._damages = DamageReports(on_damage)
-        self._remembered = remembered
-        self._heartbeat_seconds = heartbeat_seconds
+        self._interrupted = InterruptedTasks(self._folders)
 
     @property
     def folders(self) -> TaskFolders:
         """Where the tasks are."""
         return self._folders
 
-    async def start(self) -> Sequence[TaskRecovery]:
-        """Get ready, and finish what a crash interrupted; what that was."""
-        self._damages.start()
-        await asyncio.to_thread(self._folders.prepare)
-        recoveries = await self._monitor.recover()
-        self._monitor.start()
-        return recoveries
-
-    async def stop(self) -> None:
-        """Let go of all tasks, with everything written."""
-        await self._monitor.stop()
-        await self._held.drain()
-        for log in list(self._open.values()):
-            await log.close()
-        await self._writer.stop()
-
-    async def create(self, new: NewTaskRecord) -> FileTaskLog:
-        """Begin a task."""
-        return await self._held.finish(self._create(new))
-
-    async def resume(self, task_id: TaskId) -> FileTaskLog:
-        """Work on a task again. ``Conflict`` says who works on it already."""
-        return await self._held.finish(self._resume(task_id))
-
     async def view(self, task_id: TaskId) -> FileTaskReader:
-        """A task to look at."""
         metadata = await asyncio.to_thread(lambda: read_metadata(self._folders.find(task_id)[1]))
         return FileTaskReader(self._folders, metadata, on_damage=self._damages.tell)
 
     async def tasks(self, place: Place | None = None) -> Sequence[TaskId]:
-        """The ids of all tasks, or of those in one place."""
         places: tuple[Place, ...] = ("running", "completed") if place is None else (place,)
         # A task that moves meanwhile may be met twice.
         return await asyncio.to_thread(
@@ -102,14 +63,11 @@ class FileStore:
         )
 
     async def size(self, task_id: TaskId) -> int:
-        """How many bytes a task takes."""
         return await asyncio.to_thread(self._folders.size, task_id)
 
     async def amend(self, task_id: TaskId, change: Callable[[StoredTaskState], StoredTaskState]) -> StoredTaskState:
-        """Change the state of a task nobody works on, such as its title."""
-
         def amend() -> StoredTaskState:
-            lock, folder = self._take(task_id)
+            lock, folder = self._take_shortly(task_id)
             try:
                 state = change(read_state(folder, repair=True))
                 write_record(folder / STATE, state)
@@ -120,10 +78,8 @@ class FileStore:
         return await self._held.finish(asyncio.to_thread(amend))
 
     async def delete(self, task_id: TaskId) -> None:
-        """Delete a task nobody works on."""
-
         def delete() -> None:
-            lock, folder = self._take(task_id)
+            lock, folder = self._take_shortly(task_id)
             try:
                 lock.moved(self._folders.delete(task_id, folder))
             finally:
@@ -131,25 +87,17 @@ class FileStore:
 
         await self._held.finish(asyncio.to_thread(delete))
 
-    async def recover(self) -> Sequence[TaskRecovery]:
-        """Finish interrupted moves and mark the tasks of dead processes as failed."""
-        return await self._monitor.recover()
-
     async def check_usable(self) -> None:
-        """Raise what hinders tasks from being kept just now, such as a folder that is gone or a full disk."""
         await asyncio.to_thread(_check_usable, self._folders.root)
 
     async def check_at_rest(self, task_id: TaskId) -> None:
-        """Raise ``Conflict`` if somebody works on the task."""
-
         def check() -> None:
             if read_lock(self._folders.find(task_id)[1]) is not None:
-                self._take(task_id)[0].release()
+                self._take_shortly(task_id)[0].release()
 
         await asyncio.to_thread(check)
 
     def overview(self, task_id: TaskId, *, messages: int, size: bool = True) -> TaskOverview:
-        """A task, with so many of its first messages, and with its size, for which all of it may have to be read. Blocks."""
         folder = self._folders.find(task_id)[1]
 
         def paths() -> list[Path]:
@@ -162,7 +110,6 @@ class FileStore:
         return TaskOverview(read_metadata(folder), state, taken, [entry.record for entry in first])
 
     def overviews(self, *, messages: int, size: bool = True) -> Iterator[TaskOverview]:
-        """All tasks that can be read, each as it is when its turn comes. Blocks."""
         places: tuple[Place, ...] = ("completed", "running")
         for place in places:
             for task_id in list(self._folders.ids(place)):
@@ -176,11 +123,17 @@ class FileStore:
                     continue
                 yield found
 
-    async def _create(self, new: NewTaskRecord) -> FileTaskLog:
-        metadata, state = first_records(new)
-        checked_id(metadata.uuid)
+    async def _prepare(self) -> None:
+        await asyncio.to_thread(self._folders.prepare)
 
-        def create() -> FileTaskLog:
+    async def _shut(self) -> None:
+        await self._writer.stop()
+
+    async def _recover(self) -> Sequence[TaskRecovery]:
+        return await asyncio.to_thread(self._interrupted.recover, frozenset(self._open))
+
+    async def _make(self, metadata: TaskMetadata, state: StoredTaskState) -> FileTaskLog:
+        def make() -> FileTaskLog:
             locks: list[TaskLock] = []
             try:
                 folder = self._folders.create(metadata, state, lambda made: locks.append(TaskLock.acquire(made)))
@@ -191,13 +144,10 @@ class FileStore:
                     lock.release()
                 raise
 
-        return self._begin(await asyncio.to_thread(create), "started")
+        return await asyncio.to_thread(make)
 
-    async def _resume(self, task_id: TaskId) -> FileTaskLog:
-        if task_id in self._open:
-            raise Conflict(f"Task {task_id} is being worked on here already. Continue it there.", task=task_id)
-
-        def resume() -> FileTaskLog:
+    async def _take(self, task_id: TaskId) -> FileTaskLog:
+        def take() -> FileTaskLog:
             folder, lock, state = take_task(self._folders, task_id)
             try:
                 return self._load(folder, lock, read_metadata(folder), state)
@@ -205,7 +155,7 @@ class FileStore:
                 lock.release()
                 raise
 
-        return self._begin(await asyncio.to_thread(resume), "resumed")
+        return await asyncio.to_thread(take)
 
     def _load(self, folder: Path, lock: TaskLock, metadata: TaskMetadata, state: StoredTaskState) -> FileTaskLog:
         log = FileTaskLog(
@@ -216,16 +166,7 @@ class FileStore:
         log.load()
         return log
 
-    def _begin(self, log: FileTaskLog, how: str) -> FileTaskLog:
-        self._open[log.task_id] = log
-        log.begin()
-        task_logger(logger, log.task_id).info("Task %s", how)
-        return log
-
-    def _ended(self, task_id: TaskId) -> None:
-        self._open.pop(task_id, None)
-
-    def _take(self, task_id: TaskId) -> tuple[TaskLock, Path]:
+    def _take_shortly(self, task_id: TaskId) -> tuple[TaskLock, Path]:
         """Take a task for a moment; another who does the same is waited for."""
         deadline = time.monotonic() + _PATIENCE_SECONDS
         while True:

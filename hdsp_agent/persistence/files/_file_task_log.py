@@ -7,20 +7,20 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ...messages import TaskId
-from .._protocol import DamageNotice, Outcome
-from .._recording_log import REMEMBERED, RecordingLog
-from .._records import STREAM_FILES, StoredTaskState, TaskMetadata
+from .._damage_reports import DamageNotice
+from .._records import STREAM_FILES, Outcome, StoredTaskState, TaskMetadata
+from .._task_log import TaskLog
 from ._file_task_reader import FileTaskReader
 from ._log_writer import LogFile, LogWriter
-from ._state_keeper import HEARTBEAT_SECONDS, StateKeeper
+from ._state_keeper import StateKeeper
 from ._task_end import end_task
 from ._task_folders import STATE, TaskFolders, write_record
 from ._task_locks import TaskLock
 
-__all__ = ["REMEMBERED", "FileTaskLog"]
+__all__ = ["FileTaskLog"]
 
 
-class FileTaskLog(FileTaskReader, RecordingLog[LogFile]):
+class FileTaskLog(FileTaskReader, TaskLog):
     """See ``TaskLog`` for what it does."""
 
     def __init__(
@@ -34,8 +34,8 @@ class FileTaskLog(FileTaskReader, RecordingLog[LogFile]):
         *,
         on_damage: Callable[[DamageNotice], None],
         on_end: Callable[[TaskId], None],
-        remembered: int = REMEMBERED,
-        heartbeat_seconds: float = HEARTBEAT_SECONDS,
+        remembered: int,
+        heartbeat_seconds: float,
     ) -> None:
         super().__init__(folders, metadata, on_damage=on_damage, owner=True, remembered=remembered)
         self._place = folder
@@ -45,7 +45,6 @@ class FileTaskLog(FileTaskReader, RecordingLog[LogFile]):
         self._record_with(writer, files, keeper, on_end)
 
     async def put_artifact(self, data: bytes) -> str:
-        """Keep a long output or image, and return its name."""
         self._check_ours()
         return await asyncio.to_thread(self._artifacts.put, data)
 

@@ -12,12 +12,12 @@ from typing import TypeVar
 from ...append_log.corrupt_lines import CorruptLine, keep_aside
 from ...append_log.jsonl import JsonlLog, LineForm
 from ...messages import TaskId
-from .._protocol import DamageNotice
+from .._damage_reports import DamageNotice
 from .._records import STREAM_FILES, StoredTaskState, Stream, TaskMetadata
-from .._stream_reader import StreamReader
+from .._task_reader import TaskReader
+from .._task_streams import Records
 from .._trace import TaskLogger, task_logger
 from ._artifacts import Artifacts
-from ._file_records import FileRecords
 from ._task_folders import TaskFolders, read_state
 
 __all__ = ["FileTaskReader"]
@@ -27,7 +27,7 @@ T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 
-class FileTaskReader(StreamReader):
+class FileTaskReader(TaskReader):
     """See ``TaskReader`` for what it does. Whoever holds the task's lock (``owner``) also keeps damaged lines aside."""
 
     def __init__(
@@ -47,23 +47,21 @@ class FileTaskReader(StreamReader):
         super().__init__(metadata, remembered=remembered)
 
     async def read_state(self) -> StoredTaskState:
-        """How it is getting on."""
         return await asyncio.to_thread(lambda: read_state(self._folder(), repair=False))
 
     async def read_artifact(self, name: str) -> bytes:
-        """A long output or image."""
         return await asyncio.to_thread(self._artifacts.read, name)
 
     def _folder(self) -> Path:
         return _folder_of(self._folders, self.task_id)
 
-    def _records(self, stream: Stream, form: LineForm[T], remembered: int) -> FileRecords[T]:
+    def _records(self, stream: Stream, form: LineForm[T], remembered: int) -> Records[T]:
         name, folders, task_id = STREAM_FILES[stream], self._folders, self.task_id
 
         def paths() -> Sequence[Path]:
             return [folders.at(place, task_id) / name for place in ("running", "completed")]
 
-        return FileRecords(JsonlLog(paths, form, partial(self._damages.tell, stream)), remembered)
+        return Records(JsonlLog(paths, form, partial(self._damages.tell, stream)), remembered)
 
 
 class _Damages:

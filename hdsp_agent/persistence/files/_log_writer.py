@@ -19,12 +19,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from ..._private_files import storage_error
 from ...append_log.appender import Appender
 from ...errors import StorageUnavailable
-from .._pending_lines import MAX_PENDING_BYTES, PendingLine, PendingLines, WrittenLog, stopped_store
+from .._pending_lines import MAX_PENDING_BYTES, LineWriter, PendingLine, WrittenLog, stopped_store
 
 __all__ = ["LogFile", "LogWriter"]
 
@@ -62,14 +62,6 @@ class _ThreadSide:
         return bool(takes_back or self.waiting or self.refused_behind or any(line.durable for line in lines))
 
 
-class _Line(PendingLine[LogFile]):
-    __slots__ = ()
-
-    @property
-    def file(self) -> _ThreadSide:
-        return self.log._in_thread
-
-
 @dataclass(slots=True)
 class _Close:
     file: _ThreadSide
@@ -87,6 +79,7 @@ class _Stop:
     stopped: asyncio.Future[None]
 
 
+_Line: TypeAlias = PendingLine[LogFile]
 _Outcome = tuple[_Line, StorageUnavailable | None]
 
 
@@ -100,43 +93,18 @@ class _Outcomes:
         self.by_loop.setdefault(line.acknowledged.get_loop(), []).append((line, error))
 
 
-class LogWriter:
-    """Appends lines to logs without ever blocking the event loop."""
+class LogWriter(LineWriter[LogFile]):
+    """Appends lines to files."""
 
     def __init__(self, *, max_pending_bytes: int = MAX_PENDING_BYTES, max_open_files: int = MAX_OPEN_FILES) -> None:
-        self._pending = PendingLines(max_pending_bytes)
+        super().__init__(max_pending_bytes)
         self._work: queue.SimpleQueue[_Line | _Close | _Synced | _Stop] = queue.SimpleQueue()
         self._files = _Files(self._work, max_open_files)
         self._thread: threading.Thread | None = None
         self._stopped = False
 
-    @property
-    def crowded(self) -> bool:
-        """Whether so much waits to be written that callers should wait for ``room`` first."""
-        return self._pending.crowded
-
-    async def room(self) -> None:
-        """Wait until there is room for a line; who came first goes first."""
-        await self._pending.room()
-
-    def append(
-        self, log: LogFile, data: bytes, *, durable: bool, on_success: Callable[[], None] | None = None
-    ) -> asyncio.Future[None]:
-        """Hand over a line; the future is done when the OS has it, or the disk if it must be durable.
-
-        No bytes at all are no line: made durable, they say when the disk has all lines before.
-        ``on_success`` is called on the event loop even if nobody waits for the future any more.
-        """
-        if self._stopped:
-            raise stopped_store(log.path)
-        acknowledged: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        line = _Line(log, data, durable, log.attempt, acknowledged, on_success)
-        self._pending.add(line)
-        self._put(line)
-        return acknowledged
-
     async def close_file(self, log: LogFile) -> None:
-        """Sync what was written and let go of the file; it may be moved afterwards."""
+        """Write and sync what was handed over, and let go of the file; it may be moved afterwards."""
         if self._thread is None or self._stopped:
             return
         closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -153,6 +121,11 @@ class LogWriter:
             self._put(_Stop(stopped))
             await stopped
 
+    def _hand_over(self, line: _Line) -> None:
+        if self._stopped:
+            raise stopped_store(line.log.path)
+        self._put(line)
+
     def _put(self, work: _Line | _Close | _Stop) -> None:
         self._work.put(work)
         if self._thread is None:
@@ -167,8 +140,8 @@ class LogWriter:
             lines = self._files.take_deferred()
             for work in work_taken:
                 match work:
-                    case _Line():
-                        lines.setdefault(work.file, []).append(work)
+                    case PendingLine():
+                        lines.setdefault(work.log._in_thread, []).append(work)
                     case _Synced():
                         waited = self._files.after_sync(work, outcomes)
                         if waited:
@@ -180,7 +153,7 @@ class LogWriter:
             for file, batch in lines.items():
                 self._files.write(file, batch, outcomes)
             for loop, told in outcomes.by_loop.items():
-                _on_loop(loop, self._pending.deliver, told)
+                _on_loop(loop, self._deliver, told)
             self._files.close_as_asked()
         self._files.end()
         _on_loop(stop.stopped.get_loop(), _done, stop.stopped)

@@ -7,17 +7,35 @@ import logging
 from collections.abc import Callable
 from typing import Final
 
-from typing_extensions import Unpack
+from typing_extensions import TypedDict, Unpack
 
 from ..._iso_time import iso_time
 from ...errors import Conflict, HdspAgentError, StorageUnavailable
-from .._protocol import StateChange
-from .._records import StoredTaskState
+from ...messages import HistoryItem
+from .._records import ModelUse, StoredTaskState, TaskStatus
 
-__all__ = ["HEARTBEAT_SECONDS", "StateKeeper"]
+__all__ = ["HEARTBEAT_SECONDS", "StateChange", "StateKeeper"]
 
 HEARTBEAT_SECONDS: Final = 30.0
 _SOON: Final = 0.5
+
+
+class StateChange(TypedDict, total=False):
+    """The fields of a task's state that may be changed."""
+
+    status: TaskStatus
+    started_at: str | None
+    llm_call_count: int
+    tool_call_count: int
+    total_tokens_used: int
+    current_context_tokens: int
+    compression_count: int
+    last_activity: str | None
+    error: str | None
+    resumable: bool
+    pinned: bool
+    history_item: HistoryItem | None
+    model_use: list[ModelUse] | None
 
 
 class StateKeeper:

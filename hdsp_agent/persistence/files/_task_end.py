@@ -13,10 +13,9 @@ from ..._iso_time import iso_time
 from ...append_log.jsonl import JsonlLog
 from ...errors import Conflict, UnknownTask
 from ...messages import ClineMessage, TaskId
-from .._abandoned_tasks import settled_status
-from .._protocol import Outcome, Place, TaskRecovery
-from .._records import COMPLETED_STATUSES, STREAM_FILES, StoredTaskState
-from ._file_records import UI_FORM
+from .._abandoned_tasks import TaskRecovery, settled_status
+from .._records import COMPLETED_STATUSES, STREAM_FILES, Outcome, Place, StoredTaskState
+from .._task_streams import UI_FORM
 from ._task_folders import STATE, TaskFolders, read_state, tidy, unpack_streams, write_record
 from ._task_locks import LOCK_NAME, LockWatch, TaskLock, read_lock
 

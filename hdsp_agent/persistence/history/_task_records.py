@@ -9,8 +9,9 @@ from typing import Final, get_args
 from ..._iso_time import parse_iso_time
 from ...errors import UnknownTask
 from ...messages import ClineMessage, HistoryItem, HistoryState, TaskId
-from .._protocol import TaskOverview, TaskRecovery, TaskStore
+from .._abandoned_tasks import TaskRecovery
 from .._records import StoredTaskState, TaskMetadata
+from .._task_store import TaskOverview, TaskStore
 from ._index import HistoryIndex, HistoryRecord
 
 __all__ = ["as_left", "history_item", "list_recovered", "task_record", "task_records"]

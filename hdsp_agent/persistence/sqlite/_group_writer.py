@@ -16,18 +16,18 @@ import queue
 import re
 import sqlite3
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, TypeAlias, TypeVar
 
 from ...errors import Conflict, HdspAgentError
 from ...messages import TaskId
-from .._pending_lines import MAX_PENDING_BYTES, PendingLine, PendingLines, WrittenLog, stopped_store
+from .._pending_lines import MAX_PENDING_BYTES, LineWriter, PendingLine, WrittenLog, stopped_store
 from .._records import Stream
+from .._task_streams import API_FORM, MARKS_FORM, SUMMARIES_FORM, TOOLS_FORM, UI_FORM
 from ..files._database_file import FileIdentity, file_identity, is_busy
-from ..files._file_records import API_FORM, MARKS_FORM, SUMMARIES_FORM, TOOLS_FORM, UI_FORM
 from ._database import TaskDatabase, Work
 from ._task_schema import STREAM_TABLES
 
@@ -66,8 +66,13 @@ class TaskTable(WrittenLog):
         self.refused_attempt = -1
         self.refusal: HdspAgentError | None = None
 
-    def insert(self, connection: sqlite3.Connection, line: bytes) -> None:
-        """Add the line. In the writer's thread."""
+    def insert(self, connection: sqlite3.Connection, line: bytes, attempt: int) -> None:
+        """Add the line, unless one before it was refused. In the writer's thread."""
+        if attempt <= self.refused_attempt and self.refusal is not None:
+            raise self.refusal
+        if not line:
+            connection.execute(_TRY_WRITING)
+            return
         found = self._key.match(line)
         assert found is not None, "every line begins with its key"
         values = (self._number, int(found[1]), line.rstrip(b"\n").decode(), self._number, self._token)
@@ -77,22 +82,6 @@ class TaskTable(WrittenLog):
                 "Continue it there.",
                 task=self.task_id,
             )
-
-
-class _Line(PendingLine[TaskTable]):
-    __slots__ = ()
-
-    @property
-    def task_id(self) -> TaskId | None:
-        return self.log.task_id
-
-    def perform(self, connection: sqlite3.Connection) -> None:
-        if self.attempt <= self.log.refused_attempt and self.log.refusal is not None:
-            raise self.log.refusal
-        if self.data:
-            self.log.insert(connection, self.data)
-        else:
-            connection.execute(_TRY_WRITING)
 
 
 @dataclass(slots=True)
@@ -128,7 +117,8 @@ class _Stop:
     stopped: asyncio.Future[None]
 
 
-_Job = _Line | _Work[object]
+_Line: TypeAlias = PendingLine[TaskTable]
+_Job: TypeAlias = _Line | _Work[object]
 _Outcome = tuple[_Line, HdspAgentError | None]
 
 
@@ -146,17 +136,17 @@ class _Outcomes:
                     job.done.set_result(job.result)
                 elif error is not None and not job.done.cancelled():
                     job.done.set_exception(error)
-            case _Line():
+            case PendingLine():
                 refusal = error if error is None or isinstance(error, HdspAgentError) else _unexpected(error)
                 self.by_loop.setdefault(job.acknowledged.get_loop(), []).append((job, refusal))
 
 
-class TaskRowWriter:
-    """Writes to the database without ever blocking the event loop."""
+class TaskRowWriter(LineWriter[TaskTable]):
+    """Writes to the database."""
 
     def __init__(self, database: TaskDatabase, *, max_pending_bytes: int = MAX_PENDING_BYTES) -> None:
+        super().__init__(max_pending_bytes)
         self._database = database
-        self._pending = PendingLines(max_pending_bytes)
         self._work: queue.SimpleQueue[_Job | _Passed | _Stop] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
@@ -165,29 +155,6 @@ class TaskRowWriter:
         self._identity: FileIdentity | None = None
         self._full = False
         self._refused = False
-
-    @property
-    def crowded(self) -> bool:
-        """Whether so much waits to be written that callers should wait for ``room`` first."""
-        return self._pending.crowded
-
-    async def room(self) -> None:
-        """Wait until there is room for a line; who came first goes first."""
-        await self._pending.room()
-
-    def append(
-        self, log: TaskTable, data: bytes, *, durable: bool, on_success: Callable[[], None] | None = None
-    ) -> asyncio.Future[None]:
-        """Hand over a line; the future is done when the OS has it, or the disk if it must be durable.
-
-        No bytes at all are no line: made durable, they say when the disk has all lines before.
-        ``on_success`` is called on the event loop even if nobody waits for the future any more.
-        """
-        acknowledged: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        line = _Line(log, data, durable, log.attempt, acknowledged, on_success)
-        self._put(line)
-        self._pending.add(line)
-        return acknowledged
 
     def submit(self, work: Work[T], *, task_id: TaskId | None = None, durable: bool = False) -> Future[T]:
         """Do the work in a transaction; from any thread. It may be done twice, if the first time was taken back."""
@@ -222,6 +189,9 @@ class TaskRowWriter:
         self._put(_Stop(stopped))
         self._stopped = True
         await stopped
+
+    def _hand_over(self, line: _Line) -> None:
+        self._put(line)
 
     def _put(self, job: _Line | _Work[T] | _Passed | _Stop) -> None:
         if self._stopped:
@@ -284,7 +254,7 @@ class TaskRowWriter:
         for loop, told in outcomes.by_loop.items():
             # A loop that was closed has nobody left who waits.
             with suppress(RuntimeError):
-                loop.call_soon_threadsafe(self._pending.deliver, told)
+                loop.call_soon_threadsafe(self._deliver, told)
 
     def _transaction(self, jobs: Sequence[_Job], *, full: bool) -> list[BaseException | None]:
         """Do all jobs; returns what went wrong with which of them, and raises what went wrong with the database."""
@@ -323,7 +293,7 @@ class TaskRowWriter:
         else:
             refusal = self._database.refusal(error) if isinstance(error, sqlite3.Error) else _unexpected(error)
         for job in jobs:
-            if isinstance(job, _Line):
+            if isinstance(job, PendingLine):
                 job.log.refusal = refusal
                 job.log.refused_attempt = max(job.log.refused_attempt, job.attempt)
             outcomes.add(job, refusal)
@@ -331,11 +301,14 @@ class TaskRowWriter:
 
 def _perform(connection: sqlite3.Connection, job: _Job) -> BaseException | None:
     try:
-        job.perform(connection)
+        if isinstance(job, _Work):
+            job.perform(connection)
+        else:
+            job.log.insert(connection, job.data, job.attempt)
     except sqlite3.Error:
         raise
     except BaseException as error:  # noqa: BLE001 -- whoever waits for the job is told
-        if isinstance(job, _Line) and isinstance(error, HdspAgentError):
+        if isinstance(job, PendingLine) and isinstance(error, HdspAgentError):
             job.log.refusal = error
             job.log.refused_attempt = max(job.log.refused_attempt, job.attempt)
         return error
@@ -348,16 +321,21 @@ def _by_durability(jobs: Sequence[_Job]) -> tuple[list[_Job], list[_Job]]:
     durable: list[_Job] = []
     waits: set[TaskId] = set()
     for job in jobs:
-        if job.durable and job.task_id is not None:
-            waits.add(job.task_id)
-        (durable if job.durable or job.task_id in waits else quick).append(job)
+        task_id = _task_of(job)
+        if job.durable and task_id is not None:
+            waits.add(task_id)
+        (durable if job.durable or task_id in waits else quick).append(job)
     return quick, durable
+
+
+def _task_of(job: _Job) -> TaskId | None:
+    return job.task_id if isinstance(job, _Work) else job.log.task_id
 
 
 def _by_task(jobs: Sequence[_Job]) -> list[list[_Job]]:
     parts: dict[TaskId | int, list[_Job]] = {}
     for job in jobs:
-        parts.setdefault(id(job) if job.task_id is None else job.task_id, []).append(job)
+        parts.setdefault(_task_of(job) or id(job), []).append(job)
     return list(parts.values())
 
 

@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 from ...errors import StorageUnavailable
 from ...messages import TaskId
-from .._protocol import DamageNotice, Outcome
-from .._recording_log import REMEMBERED, RecordingLog
-from .._records import StoredTaskState, TaskMetadata
-from ..files._state_keeper import HEARTBEAT_SECONDS, StateKeeper
+from .._damage_reports import DamageNotice
+from .._records import Outcome, StoredTaskState, TaskMetadata
+from .._task_log import TaskLog
+from ..files._state_keeper import StateKeeper
 from ._database import TaskDatabase, Work
 from ._group_writer import TaskRowWriter, TaskTable
 from ._row_locks import RowLock
@@ -23,7 +23,7 @@ from ._task_schema import STREAM_TABLES
 __all__ = ["SqliteTaskLog"]
 
 
-class SqliteTaskLog(SqliteTaskReader, RecordingLog[TaskTable]):
+class SqliteTaskLog(SqliteTaskReader, TaskLog):
     """See ``TaskLog`` for what it does."""
 
     def __init__(
@@ -37,8 +37,8 @@ class SqliteTaskLog(SqliteTaskReader, RecordingLog[TaskTable]):
         *,
         on_damage: Callable[[DamageNotice], None],
         on_end: Callable[[TaskId], None],
-        remembered: int = REMEMBERED,
-        heartbeat_seconds: float = HEARTBEAT_SECONDS,
+        remembered: int,
+        heartbeat_seconds: float,
     ) -> None:
         super().__init__(database, rows, metadata, on_damage=on_damage, remembered=remembered)
         self._lock = lock
@@ -52,7 +52,6 @@ class SqliteTaskLog(SqliteTaskReader, RecordingLog[TaskTable]):
         self._record_with(writer, tables, keeper, on_end)
 
     async def put_artifact(self, data: bytes) -> str:
-        """Keep a long output or image, and return its name."""
         self._check_ours()
         name = await asyncio.to_thread(lambda: hashlib.sha256(data).hexdigest())
 
@@ -66,7 +65,7 @@ class SqliteTaskLog(SqliteTaskReader, RecordingLog[TaskTable]):
     async def save_state(self) -> None:
         """Write the state now; it is on the disk then."""
         await super().save_state()
-        await self._group.append(self._files["ui"], b"", durable=True)
+        await self._append("ui", b"", durable=True)
 
     async def _end_task(self, state: StoredTaskState, outcome: Outcome) -> None:
         await self._write(lambda connection: self._rows.end(connection, self._lock, state, outcome))

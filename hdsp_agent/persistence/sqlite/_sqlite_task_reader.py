@@ -13,12 +13,12 @@ from typing import Final, TypeVar
 from ...append_log.corrupt_lines import CorruptLine
 from ...append_log.jsonl import LineForm
 from ...errors import InvalidInput, NotFound
-from .._protocol import DamageNotice
+from .._damage_reports import DamageNotice
 from .._records import StoredTaskState, Stream, TaskMetadata
-from .._stream_reader import StreamReader
+from .._task_reader import TaskReader
+from .._task_streams import Records
 from .._trace import task_logger
 from ..files._artifacts import MAX_ARTIFACT_BYTES, MAX_ARTIFACTS_BYTES
-from ..files._file_records import FileRecords
 from ._database import TaskDatabase
 from ._table_log import TableLog
 from ._task_rows import TaskRows
@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 _NAME: Final = re.compile(r"[0-9a-f]{64}")
 
 
-class SqliteTaskReader(StreamReader):
+class SqliteTaskReader(TaskReader):
     """See ``TaskReader`` for what it does."""
 
     def __init__(
@@ -52,15 +52,12 @@ class SqliteTaskReader(StreamReader):
         super().__init__(metadata, remembered=remembered)
 
     async def read_state(self) -> StoredTaskState:
-        """How it is getting on."""
-
         def read(connection: sqlite3.Connection) -> StoredTaskState:
             return self._rows.find(connection, self.task_id).read_state()
 
         return await asyncio.to_thread(self._database.read, read)
 
     async def read_artifact(self, name: str) -> bytes:
-        """A long output or image."""
         if not _NAME.fullmatch(name):
             raise InvalidInput(f"{name!r} is not the name of an artifact: that is a sha256 in hex.", field="name")
 
@@ -75,9 +72,9 @@ class SqliteTaskReader(StreamReader):
 
         return await asyncio.to_thread(self._database.read, read)
 
-    def _records(self, stream: Stream, form: LineForm[T], remembered: int) -> FileRecords[T]:
+    def _records(self, stream: Stream, form: LineForm[T], remembered: int) -> Records[T]:
         log = TableLog(self._database, self.task_id, stream, form, partial(self._damaged, stream))
-        return FileRecords(log, remembered)
+        return Records(log, remembered)
 
     def _damaged(self, stream: Stream, line: CorruptLine) -> None:
         self._logger.warning(

@@ -73,11 +73,6 @@ class TableLog(Generic[T]):
 
         return self._database.read(read)
 
-    def get(self, key: int) -> T | None:
-        """The record with this key."""
-        entries = self.between(key, key, 1, newest=True)
-        return entries[0].record if entries else None
-
     def count(self) -> int:
         """How many records there are, without those found to be damaged."""
 

@@ -14,10 +14,9 @@ from pydantic import ValidationError
 from ..._iso_time import iso_time
 from ...errors import Conflict
 from ...messages import ClineMessage, TaskId
-from .._abandoned_tasks import settled_status
-from .._protocol import Outcome, Place, TaskRecovery
-from .._records import LockRecord, StoredTaskState, TaskMetadata
-from ..files._file_records import UI_FORM
+from .._abandoned_tasks import TaskRecovery, settled_status
+from .._records import LockRecord, Outcome, Place, StoredTaskState, TaskMetadata
+from .._task_streams import UI_FORM
 from ..files._task_folders import METADATA, STATE, checked_id, record_as_json, unknown_task
 from ..files._task_locks import LockWatch
 from ._row_locks import RowLock, held_by, read_row_lock, row_is_dead

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import IO, Final
 
-from ..files._file_records import UI_FORM
+from .._task_streams import UI_FORM
 
 __all__ = ["compacted_ui_lines"]
 

@@ -23,8 +23,7 @@ from ..._private_files import read_with_identity
 from ...errors import Conflict, HdspAgentError
 from ...messages import TaskId
 from .._backends import BACKENDS, Backend, open_store, tasks_elsewhere
-from .._protocol import Place
-from .._records import COMPLETED_STATUSES
+from .._records import COMPLETED_STATUSES, Place
 from ..files._task_end import settle_task
 from ..files._task_folders import TaskFolders, read_state
 from ..files._task_locks import LOCK_NAME, TaskLock, is_held

@@ -9,7 +9,7 @@ from typing import Final
 from ...errors import HdspAgentError
 from ...messages import HistoryItem, JsonObject, TaskId
 from .._backends import Backend, history_database, open_store
-from .._protocol import TaskStore
+from .._task_store import TaskStore
 from ..history._index import HistoryIndex
 from ..history._state_database import StateDatabase
 from ..history._task_records import task_record

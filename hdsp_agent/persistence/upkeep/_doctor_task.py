@@ -25,7 +25,7 @@ from ...append_log.log_tail import is_record, repair_tail
 from ...errors import HdspAgentError
 from ...messages import TaskId
 from .._records import STREAM_FILES, StoredTaskState, Stream, TaskMetadata
-from ..files._file_records import API_FORM, MARKS_FORM, SUMMARIES_FORM, TOOLS_FORM, UI_FORM
+from .._task_streams import API_FORM, MARKS_FORM, SUMMARIES_FORM, TOOLS_FORM, UI_FORM
 from ..files._task_folders import ARTIFACTS, METADATA, STATE, read_metadata, read_state, tidy, write_record
 from ..files._task_locks import LOCK_NAME
 from ._doctor_findings import FindingKind, Report

@@ -15,8 +15,8 @@ from ..._iso_time import iso_time, parse_iso_time
 from ..._private_files import make_private_folder, read_with_identity, replace_file
 from ...errors import Conflict, HdspAgentError, UnknownTask, Unsupported
 from ...messages import TaskId
-from .._protocol import TaskStore
 from .._records import COMPLETED_STATUSES, StoredTaskState
+from .._task_store import TaskStore
 from .._trace import task_logger
 from ..files._file_store import FileStore
 from ..history._index import HistoryIndex

@@ -15,8 +15,9 @@ from typing import Final
 from ..._iso_time import parse_iso_time
 from ...errors import HdspAgentError, UnknownTask
 from ...messages import TaskId
-from .._protocol import TaskReader, TaskStore
 from .._records import COMPLETED_STATUSES, ModelUse, StoredTaskState, TaskMetadata, TaskStatus
+from .._task_reader import TaskReader
+from .._task_store import TaskStore
 from ._work_progress import Progress
 
 __all__ = ["Statistics", "Totals", "statistics"]

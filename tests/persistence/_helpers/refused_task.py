@@ -61,7 +61,7 @@ async def main(home: Path, how: str) -> None:
 
     async def take_away() -> None:
         # The writer has the log open and could go on; it meets the change when it opens the log again.
-        await log._writer.close_file(log._files["api"])
+        await log._close_files()
         os.chmod(folder / "messages.jsonl", 0o400)
         os.chmod(folder, 0o500)
         for step in (log.save_state, log.finish):

@@ -26,7 +26,7 @@ from hdsp_agent.persistence import (
     TaskStore,
     ToolDraft,
 )
-from hdsp_agent.persistence._protocol import Place
+from hdsp_agent.persistence._records import Place
 
 from ..._helpers.timing import until
 

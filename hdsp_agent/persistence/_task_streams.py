@@ -1,4 +1,4 @@
-"""The streams of a task that is kept in files: read in threads, the newest few remembered while it is worked on."""
+"""The streams of a task: read in threads, the newest few remembered while it is worked on."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Final, Generic, Protocol, TypeVar
 
 from pydantic_core import PydanticSerializationError
 
-from ...append_log.jsonl import REPLACES, LineForm, LogEntry
-from ...errors import InvalidInput
-from ...messages import ClineMessage
-from ...wire import WireModel
-from .._records import ApiRecord, SummaryRecord, ToolRecord
-from ..marks._marks import AnyMark, parse_mark
+from ..append_log.jsonl import REPLACES, LineForm, LogEntry
+from ..errors import InvalidInput
+from ..messages import ClineMessage
+from ..wire import WireModel
+from ._records import ApiRecord, SummaryRecord, ToolRecord
+from .marks._marks import AnyMark, parse_mark
 
 __all__ = [
     "API_FORM",
@@ -23,13 +23,14 @@ __all__ = [
     "SUMMARIES_FORM",
     "TOOLS_FORM",
     "UI_FORM",
-    "FileRecords",
     "RecordSource",
+    "Records",
     "numbered_line",
     "ui_line",
 ]
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 UI_FORM: Final = LineForm[ClineMessage]("ts", ClineMessage.model_validate_json, latest_wins=True)
 API_FORM: Final = LineForm[ApiRecord]("seq", ApiRecord.model_validate_json)
@@ -57,22 +58,18 @@ class RecordSource(Protocol[T]):
         """At most ``limit`` records whose keys are in this span, ends included: the newest of them, or the oldest."""
         ...
 
-    def get(self, key: int) -> T | None:
-        """The record with this key."""
-        ...
-
     def count(self) -> int:
         """How many records there are."""
         ...
 
 
-class FileRecords(Generic[T]):
-    """One stream of a task; see ``Records`` for what its methods do."""
+class Records(Generic[T_co]):
+    """One stream of a task, oldest first. Keys are ``ts`` in the UI stream, the line's number in all others."""
 
-    def __init__(self, log: RecordSource[T], remembered: int = 0) -> None:
+    def __init__(self, log: RecordSource[T_co], remembered: int = 0) -> None:
         self._log = log
         self._remembered = remembered
-        self._recent: OrderedDict[int, T] = OrderedDict()
+        self._recent: OrderedDict[int, T_co] = OrderedDict()
         self._recent_is_all = False
 
     @property
@@ -81,11 +78,11 @@ class FileRecords(Generic[T]):
         return next(reversed(self._recent), 0)
 
     @property
-    def recent(self) -> Collection[T]:
+    def recent(self) -> Collection[T_co]:
         """The records remembered, oldest first."""
         return self._recent.values()
 
-    def first(self) -> list[T]:
+    def first(self) -> list[T_co]:
         """The very first few records. Blocks."""
         return self._log.first(_FIRST)
 
@@ -95,7 +92,8 @@ class FileRecords(Generic[T]):
         self._recent = OrderedDict((entry.key, entry.record) for entry in entries)
         self._recent_is_all = len(entries) < self._remembered
 
-    def remember(self, key: int, record: T) -> None:
+    # Only the log that appends to the stream calls this, with records of the stream's own kind.
+    def remember(self, key: int, record: T_co) -> None:  # type: ignore[misc]
         """Take note of what was recorded just now."""
         if key in self._recent or key > self.newest_key:
             self._recent[key] = record
@@ -107,14 +105,14 @@ class FileRecords(Generic[T]):
         """Whether this record is remembered."""
         return key in self._recent
 
-    async def newest(self, limit: int = 20) -> list[T]:
+    async def newest(self, limit: int = 20) -> list[T_co]:
         """The last records."""
         _check_limit(limit)
         if limit <= len(self._recent) or self._recent_is_all:
             return list(self._recent.values())[-limit:]
         return [entry.record for entry in await asyncio.to_thread(self._log.newest, limit)]
 
-    async def page(self, *, before: int | None = None, after: int | None = None, limit: int = 100) -> list[T]:
+    async def page(self, *, before: int | None = None, after: int | None = None, limit: int = 100) -> list[T_co]:
         """The records next to a key, which is itself left out; the newest if no key is given."""
         if before is not None and after is not None:
             raise InvalidInput(
@@ -126,23 +124,24 @@ class FileRecords(Generic[T]):
             return await self.between(after + 1, _GREATEST, limit=limit, newest=False)
         return await self.newest(limit)
 
-    async def between(self, first: int, last: int, *, limit: int, newest: bool) -> list[T]:
+    async def between(self, first: int, last: int, *, limit: int, newest: bool) -> list[T_co]:
         """At most ``limit`` records of this span, ends included: the newest of them, or the oldest."""
         _check_limit(limit)
         entries = await asyncio.to_thread(self._log.between, first, last, limit, newest=newest)
         return [entry.record for entry in entries]
 
-    async def get(self, key: int) -> T | None:
+    async def get(self, key: int) -> T_co | None:
         """The record with this key."""
         if key in self._recent:
             return self._recent[key]
-        return await asyncio.to_thread(self._log.get, key)
+        found = await self.between(key, key, limit=1, newest=True)
+        return found[0] if found else None
 
     async def count(self) -> int:
         """How many records there are."""
         return await asyncio.to_thread(self._log.count)
 
-    async def iterate(self, *, after: int = 0) -> AsyncIterator[T]:
+    async def iterate(self, *, after: int = 0) -> AsyncIterator[T_co]:
         """All records with greater keys, a page at a time."""
         while True:
             page = await asyncio.to_thread(self._log.between, after + 1, _GREATEST, _PAGE, newest=False)

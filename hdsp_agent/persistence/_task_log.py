@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Final, TypeVar
 
 from typing_extensions import Unpack
 
@@ -14,77 +14,64 @@ from .._background_tasks import BackgroundTasks
 from .._iso_time import iso_time
 from ..errors import Conflict, StorageUnavailable
 from ..messages import ClineMessage, TaskId
-from ._pending_lines import WrittenLog
-from ._protocol import Outcome, StateChange
+from ._pending_lines import LineWriter, WrittenLog
 from ._records import (
     ApiDraft,
     ApiRecord,
+    Outcome,
     StoredTaskState,
     Stream,
     SummaryDraft,
     SummaryRecord,
-    TaskMetadata,
     ToolDraft,
     ToolRecord,
     estimated_tokens,
 )
 from ._streaming import Streaming
+from ._task_reader import TaskReader
+from ._task_streams import numbered_line, ui_line
 from ._timestamps import TimestampAllocator
 from ._trace import TaskLogger
-from .files._file_records import FileRecords, numbered_line, ui_line
-from .files._state_keeper import StateKeeper
-from .marks._marks import AnyMark, Mark
+from .files._state_keeper import StateChange, StateKeeper
+from .marks._marks import Mark
 
-__all__ = ["REMEMBERED", "RecordingLog", "StreamWriter"]
+__all__ = ["REMEMBERED", "TaskLog"]
 
 REMEMBERED: Final = 20
 """How many messages of a stream stay in memory."""
 
 
-F = TypeVar("F", bound=WrittenLog)
-F_contra = TypeVar("F_contra", bound=WrittenLog, contravariant=True)
+L = TypeVar("L", bound=WrittenLog)
 
 
-class StreamWriter(Protocol[F_contra]):
-    """What appends lines, in the order they came."""
+class TaskLog(TaskReader):
+    """A task that this process works on; a backend's own says how the task ends and where artifacts go.
 
-    @property
-    def crowded(self) -> bool:
-        """Whether so much waits to be written that callers should wait for ``room`` first."""
-        ...
+    What an append returned from is in the OS; with ``durable`` it is on the disk. ``StorageUnavailable`` means that it
+    is not recorded and may be tried again; ``paused`` holds that error until an append succeeds. ``Conflict`` means
+    that another process took the task.
+    """
 
-    async def room(self) -> None:
-        """Wait until there is room for a line."""
-        ...
-
-    def append(
-        self, log: F_contra, data: bytes, *, durable: bool, on_success: Callable[[], None] | None = None
-    ) -> asyncio.Future[None]:
-        """Hand over a line."""
-        ...
-
-    async def close_file(self, log: F_contra) -> None:
-        """Return when everything handed over for it was written or refused."""
-        ...
-
-
-class RecordingLog(ABC, Generic[F]):
-    """See ``TaskLog`` for what it does; a backend's own says how the task ends and where artifacts go."""
-
-    _metadata: TaskMetadata
-    _ui: FileRecords[ClineMessage]
-    _api: FileRecords[ApiRecord]
-    _summaries: FileRecords[SummaryRecord]
-    _tools: FileRecords[ToolRecord]
-    _marks: FileRecords[AnyMark]
     _logger: TaskLogger
 
     def _record_with(
-        self, writer: StreamWriter[F], files: Mapping[Stream, F], keeper: StateKeeper, on_end: Callable[[TaskId], None]
+        self, writer: LineWriter[L], files: Mapping[Stream, L], keeper: StateKeeper, on_end: Callable[[TaskId], None]
     ) -> None:
         """Take what is written with, once what is read with is there."""
-        self._writer = writer
-        self._files = files
+
+        def append(
+            stream: Stream, data: bytes, *, durable: bool, on_success: Callable[[], None] | None = None
+        ) -> asyncio.Future[None]:
+            return writer.append(files[stream], data, durable=durable, on_success=on_success)
+
+        async def close_files() -> None:
+            for file in files.values():
+                await writer.close_file(file)
+
+        self._append = append
+        self._close_files = close_files
+        self._room_for_lines = writer.room
+        self._files: Mapping[Stream, WrittenLog] = files
         self._keeper = keeper
         self._on_end = on_end
         self._times = TimestampAllocator()
@@ -100,6 +87,10 @@ class RecordingLog(ABC, Generic[F]):
         self._ended = False
 
     @abstractmethod
+    async def put_artifact(self, data: bytes) -> str:
+        """Keep a long output or image, and return its name."""
+
+    @abstractmethod
     async def _end_task(self, state: StoredTaskState, outcome: Outcome) -> None:
         """Move the task to the completed ones, and give its lock up."""
 
@@ -109,19 +100,19 @@ class RecordingLog(ABC, Generic[F]):
 
     def load(self) -> None:
         """Read what is remembered of the task, from the ends of its logs. Blocks."""
-        for records in (self._ui, self._api, self._summaries, self._tools, self._marks):
+        for records in (self.ui, self.api, self.summaries, self.tools, self.marks):
             records.load_recent()
         self._first_number = {
-            "api": self._api.newest_key + 1,
-            "summaries": self._summaries.newest_key + 1,
-            "tools": self._tools.newest_key + 1,
-            "marks": self._marks.newest_key + 1,
+            "api": self.api.newest_key + 1,
+            "summaries": self.summaries.newest_key + 1,
+            "tools": self.tools.newest_key + 1,
+            "marks": self.marks.newest_key + 1,
         }
-        self._newest_ui = self._ui.newest_key
+        self._newest_ui = self.ui.newest_key
         self._times.saw(self._newest_ui)
-        for ts in (*(record.ts for record in self._api.recent), *(mark.ts for mark in self._marks.recent)):
+        for ts in (*(record.ts for record in self.api.recent), *(mark.ts for mark in self.marks.recent)):
             self._times.saw(ts or 0)
-        prompts = [record for record in (*self._api.first(), *self._api.recent) if record.role == "system"]
+        prompts = [record for record in (*self.api.first(), *self.api.recent) if record.role == "system"]
         self._system_prompt = prompts[-1] if prompts else None
 
     def begin(self) -> None:
@@ -156,11 +147,11 @@ class RecordingLog(ABC, Generic[F]):
 
     async def ui_between(self, first_ts: int, last_ts: int, *, limit: int, newest: bool) -> Sequence[ClineMessage]:
         """At most ``limit`` messages of this span: the newest of them, or the oldest."""
-        return await self._ui.between(first_ts, last_ts, limit=limit, newest=newest)
+        return await self.ui.between(first_ts, last_ts, limit=limit, newest=newest)
 
     async def api_between(self, first_seq: int, last_seq: int, *, limit: int, newest: bool) -> Sequence[ApiRecord]:
         """At most ``limit`` records of this span: the newest of them, or the oldest."""
-        return await self._api.between(first_seq, last_seq, limit=limit, newest=newest)
+        return await self.api.between(first_seq, last_seq, limit=limit, newest=newest)
 
     def next_ts(self) -> int:
         """A time for a new message: greater than all others of this task."""
@@ -185,11 +176,11 @@ class RecordingLog(ABC, Generic[F]):
 
     async def put_ui(self, message: ClineMessage, *, durable: bool = False) -> None:
         """Record the newest form of a message, or one that has its time. Of forms that stream one a second is kept."""
-        known = message.ts in self._ui_on_the_way or self._ui.is_recent(message.ts)
-        if not known and message.ts <= self._newest_ui and await self._ui.get(message.ts) is None:
+        known = message.ts in self._ui_on_the_way or self.ui.is_recent(message.ts)
+        if not known and message.ts <= self._newest_ui and await self.ui.get(message.ts) is None:
             raise Conflict(
                 f"The message {message.ts} would come before the newest one, {self._newest_ui}.",
-                task=self._metadata.uuid,
+                task=self.task_id,
                 ts=message.ts,
             )
         if message.partial and known and not durable:
@@ -209,11 +200,11 @@ class RecordingLog(ABC, Generic[F]):
             self._times.saw(draft.ts)
 
         def remember() -> None:
-            self._api.remember(seq, record)
+            self.api.remember(seq, record)
             if record.role == "system":
                 self._system_prompt = record
 
-        await self._writer.append(self._files["api"], line, durable=durable, on_success=remember)
+        await self._append("api", line, durable=durable, on_success=remember)
         return record
 
     async def append_summary(self, draft: SummaryDraft) -> SummaryRecord:
@@ -226,10 +217,10 @@ class RecordingLog(ABC, Generic[F]):
         line = numbered_line("summary_id", number, b"", record.model_copy(update={"summary_id": None}))
 
         def remember() -> None:
-            self._summaries.remember(number, record)
+            self.summaries.remember(number, record)
             self._keeper.change(compression_count=self.state.compression_count + 1)
 
-        await self._writer.append(self._files["summaries"], line, durable=True, on_success=remember)
+        await self._append("summaries", line, durable=True, on_success=remember)
         return record
 
     async def append_tool(self, draft: ToolDraft) -> ToolRecord:
@@ -241,32 +232,32 @@ class RecordingLog(ABC, Generic[F]):
         line = numbered_line("seq", number, b"", record.model_copy(update={"seq": None}))
 
         def remember() -> None:
-            self._tools.remember(number, record)
+            self.tools.remember(number, record)
             self._keeper.change(tool_call_count=self.state.tool_call_count + 1)
 
-        await self._writer.append(self._files["tools"], line, durable=False, on_success=remember)
+        await self._append("tools", line, durable=False, on_success=remember)
         return record
 
     async def append_mark(self, mark: Mark) -> None:
         """Record a mark; it is on the disk then, and so is everything it speaks of."""
         await self._room()
         for stream in ("ui", "api", "summaries"):
-            await self._writer.append(self._files[stream], b"", durable=True)
+            await self._append(stream, b"", durable=True)
         self._check_ours()
         number = self._next_number("marks")
         self._times.saw(mark.ts)
-        await self._writer.append(
-            self._files["marks"],
+        await self._append(
+            "marks",
             numbered_line("seq", number, b"", mark),
             durable=True,
-            on_success=lambda: self._marks.remember(number, mark),
+            on_success=lambda: self.marks.remember(number, mark),
         )
 
     async def sync(self) -> None:
         """Return when the disk has everything recorded so far, as at the end of a turn."""
         self._check_ours()
         await self._streaming.flush()
-        written = [self._writer.append(file, b"", durable=True) for file in self._files.values() if file.accepted]
+        written = [self._append(stream, b"", durable=True) for stream, file in self._files.items() if file.accepted]
         await asyncio.gather(*written)
 
     def update_state(self, **changes: Unpack[StateChange]) -> None:
@@ -325,12 +316,11 @@ class RecordingLog(ABC, Generic[F]):
         finally:
             self._flushing = False
         await self._keeper.stop()
-        for file in self._files.values():
-            await self._writer.close_file(file)
+        await self._close_files()
 
     def _end(self) -> None:
         self._ended = True
-        self._on_end(self._metadata.uuid)
+        self._on_end(self.task_id)
 
     async def _write_ui(self, message: ClineMessage, *, durable: bool = False) -> None:
         await self._room()
@@ -347,11 +337,11 @@ class RecordingLog(ABC, Generic[F]):
         def remember() -> None:
             self._newest_ui = max(self._newest_ui, ts)
             self._ui_on_the_way.pop(ts, None)
-            self._ui.remember(ts, message)
+            self.ui.remember(ts, message)
 
         line = ui_line(message, replaces=not first)
         attempt = file.attempt
-        appended = self._writer.append(file, line, durable=durable, on_success=remember)
+        appended = self._append("ui", line, durable=durable, on_success=remember)
         return self._written(appended, ts, attempt)
 
     async def _written(self, appended: asyncio.Future[None], ts: int, attempt: int) -> None:
@@ -364,9 +354,8 @@ class RecordingLog(ABC, Generic[F]):
 
     async def _room(self) -> None:
         self._check_ours()
-        if self._writer.crowded:
-            await self._writer.room()
-            self._check_ours()
+        await self._room_for_lines()
+        self._check_ours()
 
     def _check_ours(self) -> None:
         self._check_open(ending=self._ending.locked() and not self._flushing)
@@ -375,9 +364,7 @@ class RecordingLog(ABC, Generic[F]):
         if self._keeper.lost is not None:
             raise self._keeper.lost
         if self._ended or ending:
-            raise Conflict(
-                f"The work on task {self._metadata.uuid} has ended. Resume it first.", task=self._metadata.uuid
-            )
+            raise Conflict(f"The work on task {self.task_id} has ended. Resume it first.", task=self.task_id)
 
     def _next_number(self, stream: Stream) -> int:
         return self._first_number[stream] + self._files[stream].accepted
