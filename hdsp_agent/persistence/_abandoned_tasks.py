@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, cast
 
+from .._iso_time import iso_time
 from ..messages import ClineMessage, TaskId, status_during
 from ._records import COMPLETED_STATUSES, LockRecord, Outcome, StoredTaskState, TaskStatus
 
-__all__ = ["SettledStatus", "TaskRecovery", "settled_status", "waits_for_person"]
+__all__ = ["SettledStatus", "TaskRecovery", "settled_status", "taken_up", "waits_for_person"]
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,16 @@ def settled_status(
     if state.history_item is not None and state.history_item.status == "completed":
         return SettledStatus("completed", "It was done, and only looked at.")
     return SettledStatus("paused", "Nobody works on it. It can be resumed.")
+
+
+def taken_up(state: StoredTaskState) -> StoredTaskState:
+    """The state of a task that is worked on again."""
+    return state.model_copy(
+        update={
+            "status": "processing", "outcome": None, "error": None, "resumable": False, "completed_at": None,
+            "updated_at": iso_time(),
+        }
+    )  # fmt: skip
 
 
 def waits_for_person(newest: ClineMessage | None) -> bool:

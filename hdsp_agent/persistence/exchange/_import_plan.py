@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -26,6 +25,7 @@ from .._new_task import NewTaskRecord
 from .._records import ApiDraft, SummaryDraft, TaskKey, ToolDraft
 from ..files._task_folders import checked_id
 from ..marks._marks import Mark
+from ._export_parts import without_frames
 from ._import_folds import ApiHead, FoldEvents, Folding, UiTimes
 from ._import_json import ImportFindings
 from ._import_messages import Converter, ImportedMessage, message_ts, whole_number
@@ -38,8 +38,6 @@ IMPORTED: Final = "imported"
 
 _IDS: Final = uuid.UUID("c02a2f0c-9d3b-4a86-8d1f-7f9b7a0d4f11")
 _TITLE_CHARACTERS: Final = 4_000
-_ENVIRONMENT: Final = re.compile(r"<environment_details>.*?(?:</environment_details>|\Z)", re.DOTALL)
-_FRAME: Final = re.compile(r"</?(?:task|user_message|feedback|answer)>")
 
 
 def mapped_id(id_: JsonValue) -> TaskId | None:
@@ -273,7 +271,7 @@ def _screen_messages(raw: RawTask, findings: ImportFindings) -> Iterator[JsonObj
         parts: list[JsonValue] = content if isinstance(content, list) else [content]
         texts = [part.get("text") if isinstance(part, dict) and part.get("type") == "text" else part for part in parts]
         said = "\n\n".join(text for text in texts if isinstance(text, str))
-        shown = _FRAME.sub("", _ENVIRONMENT.sub("", said)).strip()
+        shown = without_frames(said)
         if shown:
             is_person = message.get("role") == "user" and not first
             yield {

@@ -23,13 +23,13 @@ from ...append_log.corrupt_lines import CorruptLine, kept_aside
 from ...append_log.gzip_logs import open_gzip
 from ...append_log.log_tail import is_record
 from .._records import STREAM_FILES, Place, Stream
+from ..files._artifacts import ARTIFACT_NAME
 from ..files._task_folders import ARTIFACTS, METADATA, STATE
 from ..sqlite._task_rows import TaskRow
 from ..sqlite._task_schema import STREAM_TABLES
 
 __all__ = ["FolderContent", "RowContent", "StreamDigest", "TaskContent", "TaskDigest", "key_of"]
 
-ARTIFACT_NAME: Final = re.compile(r"[0-9a-f]{64}")
 _KEY_FIRST: Final = {
     stream: re.compile(rb'\{"' + key.encode() + rb'":(-?\d+)[,}]') for stream, (_, key) in STREAM_TABLES.items()
 }

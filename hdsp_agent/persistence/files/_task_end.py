@@ -13,7 +13,7 @@ from ..._iso_time import iso_time
 from ...append_log.jsonl import JsonlLog
 from ...errors import Conflict, UnknownTask
 from ...messages import ClineMessage, TaskId
-from .._abandoned_tasks import TaskRecovery, settled_status
+from .._abandoned_tasks import TaskRecovery, settled_status, taken_up
 from .._records import COMPLETED_STATUSES, STREAM_FILES, Outcome, Place, StoredTaskState
 from .._task_streams import UI_FORM
 from ._task_folders import STATE, TaskFolders, read_state, tidy, unpack_streams, write_record
@@ -61,12 +61,7 @@ def take_task(folders: TaskFolders, task_id: TaskId) -> tuple[Path, TaskLock, St
                 lock.moved(folder)
             unpack_streams(folder)
             tidy(folder)
-            state = read_state(folder, repair=True).model_copy(
-                update={
-                    "status": "processing", "outcome": None, "error": None, "resumable": False, "completed_at": None,
-                    "updated_at": iso_time(),
-                }
-            )  # fmt: skip
+            state = taken_up(read_state(folder, repair=True))
             write_record(folder / STATE, state)
         except BaseException:
             lock.release()

@@ -24,10 +24,11 @@ from ..._iso_time import iso_time, parse_iso_time
 from ..._private_files import storage_error
 from ..._private_open import open_private
 from ...errors import Conflict
+from ...messages import TaskId
 from .._records import LockRecord
 from ._processes import is_gone, process_started
 
-__all__ = ["LOCK_NAME", "STALE_SECONDS", "LockWatch", "TaskLock", "is_held", "read_lock"]
+__all__ = ["LOCK_NAME", "STALE_SECONDS", "LockWatch", "TaskLock", "held_by", "is_held", "own_record", "read_lock"]
 
 LOCK_NAME: Final = ".lock"
 _CLAIM_NAME: Final = ".lock.claim"
@@ -100,13 +101,13 @@ class TaskLock:
             raise
         except OSError as error:
             raise storage_error(folder / LOCK_NAME, "lock", error) from error
-        raise _held_by(folder, read_lock(folder))
+        raise held_by(TaskId(folder.name), read_lock(folder))
 
     def beat(self) -> LockRecord:
         """Show that the holder lives. A ``Conflict`` says that somebody else took the lock meanwhile."""
         path = self._folder / LOCK_NAME
         if self._descriptor is None or not _is_in_place(path, self._descriptor):
-            raise _held_by(self._folder, read_lock(self._folder))
+            raise held_by(TaskId(self._folder.name), read_lock(self._folder))
         self._record = self._record.model_copy(update={"heartbeat_at": iso_time(), "beats": self._record.beats + 1})
         try:
             _write_record(self._descriptor, self._record)
@@ -174,7 +175,7 @@ class TaskLock:
             if _lock_descriptor(descriptor) is False:
                 os.close(descriptor)
                 return None
-            record = _own_record()
+            record = own_record()
             _write_record(descriptor, record)
         except BaseException:
             os.close(descriptor)
@@ -193,14 +194,14 @@ class TaskLock:
         try:
             os_lock = _lock_descriptor(old)
             if os_lock is False:
-                raise _held_by(folder, read_lock(folder))
+                raise held_by(TaskId(folder.name), read_lock(folder))
             if not _is_in_place(path, old):
                 return None
             record = _read_record(old)
             if not _is_dead(folder, record, judge, os_lock_was_free=os_lock is True):
-                raise _held_by(folder, record)
+                raise held_by(TaskId(folder.name), record)
             if sys.platform == "win32":
-                own = _own_record()
+                own = own_record()
                 _write_record(old, own)
                 keep = True
                 return cls(folder, old, own)
@@ -260,7 +261,8 @@ def read_lock(folder: Path) -> LockRecord | None:
         os.close(descriptor)
 
 
-def _own_record() -> LockRecord:
+def own_record() -> LockRecord:
+    """What a new lock of this process says."""
     now = iso_time()
     return LockRecord(
         process_id=os.getpid(), hostname=socket.gethostname(), acquired_at=now, heartbeat_at=now,
@@ -270,7 +272,7 @@ def _own_record() -> LockRecord:
 
 def _make_held(folder: Path) -> tuple[Path, int, LockRecord]:
     """A complete lock under a name of its own, with its OS lock taken."""
-    record = _own_record()
+    record = own_record()
     temporary = folder / f"{LOCK_NAME}.{record.token}"
     descriptor = open_private(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL)
     try:
@@ -366,11 +368,12 @@ def _age_by_its_own_clock(folder: Path) -> float:
     return age
 
 
-def _held_by(folder: Path, record: LockRecord | None) -> Conflict:
+def held_by(task_id: TaskId, record: LockRecord | None) -> Conflict:
+    """The error that says who works on the task."""
     who = f"process {record.process_id} on {record.hostname}" if record else "another process"
     return Conflict(
-        f"Task {folder.name} is being worked on by {who}. Continue it there, or end that process and try again.",
-        task=folder.name,
+        f"Task {task_id} is being worked on by {who}. Continue it there, or end that process and try again.",
+        task=task_id,
         process=record.process_id if record else None,
         host=record.hostname if record else None,
     )

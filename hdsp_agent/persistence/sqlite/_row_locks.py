@@ -8,18 +8,16 @@ it was seen to stand still for a minute by our own clock.
 from __future__ import annotations
 
 import os
-import secrets
 import socket
 import sqlite3
 from pathlib import Path
 from typing import Final
 
 from ..._iso_time import iso_time
-from ...errors import Conflict
 from ...messages import TaskId
 from .._records import LockRecord
-from ..files._processes import is_gone, process_started
-from ..files._task_locks import LockWatch
+from ..files._processes import is_gone
+from ..files._task_locks import LockWatch, held_by, own_record
 
 __all__ = ["RowLock", "read_row_lock", "row_is_dead"]
 
@@ -32,14 +30,10 @@ class RowLock:
     """A task's lock, which this process holds from before its row is written until ``forget``."""
 
     def __init__(self, task_id: TaskId) -> None:
-        now = iso_time()
+        self._record = own_record()
         self.task_id: Final = task_id
-        self.token: Final = secrets.token_hex(8)
+        self.token: Final = self._record.token
         self.number = 0
-        self._record = LockRecord(
-            process_id=os.getpid(), hostname=socket.gethostname(), acquired_at=now, heartbeat_at=now,
-            process_started=process_started(os.getpid()), token=self.token,
-        )  # fmt: skip
         _held_here.add(self.token)
 
     def take(self, connection: sqlite3.Connection, number: int, watch: LockWatch, database: Path) -> None:
@@ -95,12 +89,3 @@ def row_is_dead(record: LockRecord, watch: LockWatch, database: Path) -> bool:
     if is_gone(record.process_id, record.process_started):
         return True
     return record.process_id == os.getpid() and record.token not in _held_here
-
-
-def held_by(task_id: TaskId, record: LockRecord | None) -> Conflict:
-    """The error that says who works on the task."""
-    who = f"process {record.process_id} on {record.hostname}" if record else "another process"
-    return Conflict(
-        f"Task {task_id} is being worked on by {who}. Continue it there, or end that process and try again.",
-        task=task_id, process=record.process_id if record else None, host=record.hostname if record else None,
-    )  # fmt: skip

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 import sqlite3
 from collections.abc import Callable
 from functools import partial
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from ...append_log.corrupt_lines import CorruptLine
 from ...append_log.jsonl import LineForm
-from ...errors import InvalidInput, NotFound
 from .._damage_reports import DamageNotice
 from .._records import StoredTaskState, Stream, TaskMetadata
 from .._task_reader import TaskReader
 from .._task_streams import Records
 from .._trace import task_logger
-from ..files._artifacts import MAX_ARTIFACT_BYTES, MAX_ARTIFACTS_BYTES
+from ..files._artifacts import check_artifact_name, check_artifact_size, unknown_artifact
 from ._database import TaskDatabase
 from ._table_log import TableLog
 from ._task_rows import TaskRows
@@ -29,8 +27,6 @@ __all__ = ["SqliteTaskReader", "put_artifact"]
 T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
-
-_NAME: Final = re.compile(r"[0-9a-f]{64}")
 
 
 class SqliteTaskReader(TaskReader):
@@ -58,8 +54,7 @@ class SqliteTaskReader(TaskReader):
         return await asyncio.to_thread(self._database.read, read)
 
     async def read_artifact(self, name: str) -> bytes:
-        if not _NAME.fullmatch(name):
-            raise InvalidInput(f"{name!r} is not the name of an artifact: that is a sha256 in hex.", field="name")
+        check_artifact_name(name)
 
         def read(connection: sqlite3.Connection) -> bytes:
             found = connection.execute(
@@ -67,7 +62,7 @@ class SqliteTaskReader(TaskReader):
                 (self.task_id, name),
             ).fetchone()
             if found is None:
-                raise NotFound(f"This task has no artifact {name}. It may have been cleaned up.", name=name)
+                raise unknown_artifact(name)
             return bytes(found[0])
 
         return await asyncio.to_thread(self._database.read, read)
@@ -89,12 +84,7 @@ def put_artifact(connection: sqlite3.Connection, task: int, name: str, data: byt
     if connection.execute("SELECT 1 FROM artifacts WHERE task = ? AND name = ?", (task, name)).fetchone():
         return
     total = connection.execute("SELECT COALESCE(SUM(size), 0) FROM artifacts WHERE task = ?", (task,)).fetchone()[0]
-    if len(data) > MAX_ARTIFACT_BYTES or total + len(data) > MAX_ARTIFACTS_BYTES:
-        raise InvalidInput(
-            f"An output of {len(data):,} bytes is more than this task may keep ({MAX_ARTIFACT_BYTES:,} bytes each, "
-            f"{MAX_ARTIFACTS_BYTES:,} in all). Write it to a file of the workspace instead.",
-            size=len(data),
-        )
+    check_artifact_size(len(data), total)
     connection.execute(
         "INSERT INTO artifacts (task, name, size, data) VALUES (?, ?, ?, ?)", (task, name, len(data), data)
     )

@@ -14,12 +14,12 @@ from pydantic import ValidationError
 from ..._iso_time import iso_time
 from ...errors import Conflict
 from ...messages import ClineMessage, TaskId
-from .._abandoned_tasks import TaskRecovery, settled_status
+from .._abandoned_tasks import TaskRecovery, settled_status, taken_up
 from .._records import LockRecord, Outcome, Place, StoredTaskState, TaskMetadata
 from .._task_streams import UI_FORM
 from ..files._task_folders import METADATA, STATE, checked_id, record_as_json, unknown_task
-from ..files._task_locks import LockWatch
-from ._row_locks import RowLock, held_by, read_row_lock, row_is_dead
+from ..files._task_locks import LockWatch, held_by
+from ._row_locks import RowLock, read_row_lock, row_is_dead
 from ._task_schema import STREAM_TABLES
 
 __all__ = ["TaskRow", "TaskRows"]
@@ -100,12 +100,7 @@ class TaskRows:
         row = self.find(connection, task_id)
         lock.take(connection, row.number, self._watch, self._database)
         self._keep_damaged(connection, row)
-        state = row.read_state().model_copy(
-            update={
-                "status": "processing", "outcome": None, "error": None, "resumable": False, "completed_at": None,
-                "updated_at": iso_time(),
-            }
-        )  # fmt: skip
+        state = taken_up(row.read_state())
         connection.execute(
             "UPDATE tasks SET place = 'running', state = ? WHERE number = ?", (as_json(state), row.number)
         )
