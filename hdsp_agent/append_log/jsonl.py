@@ -30,6 +30,7 @@ from .log_tail import is_record
 __all__ = ["REPLACES", "JsonlLog", "LineForm", "LogEntry"]
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 REPLACES: Final = b'"replaces":true'
 """Follows the key of a line that replaces an earlier one: reading from the end knows a record's first line by its absence."""
@@ -39,11 +40,11 @@ _SCAN_BLOCK: Final = 1024 * 1024
 
 
 @dataclass(frozen=True)
-class LineForm(Generic[T]):
+class LineForm(Generic[T_co]):
     """What a log's lines look like: the name of their rising key, how one is read, whether a later one replaces."""
 
     key: str
-    parse: Callable[[bytes], T]
+    parse: Callable[[bytes], T_co]
     latest_wins: bool = False
 
     def key_pattern(self) -> re.Pattern[bytes]:

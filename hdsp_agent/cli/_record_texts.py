@@ -11,6 +11,7 @@ from pydantic import JsonValue
 from ..messages import ClineMessage, JsonObject
 from ..persistence import (
     AnyMark,
+    AnyRecord,
     ApiRecord,
     CondenseMark,
     RewindMark,
@@ -23,9 +24,7 @@ from ..persistence import (
 from ._amounts import count_text, time_text
 from ._columns import one_line
 
-__all__ = ["AnyRecord", "RecordText", "describe"]
-
-AnyRecord = ClineMessage | ApiRecord | SummaryRecord | ToolRecord | AnyMark
+__all__ = ["RecordText", "describe"]
 
 
 @dataclass(frozen=True)

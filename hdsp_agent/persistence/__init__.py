@@ -46,7 +46,7 @@ from ._records import (
 from ._task_log import TaskLog
 from ._task_reader import TaskReader
 from ._task_store import TaskStore
-from ._task_streams import Records
+from ._task_streams import AnyRecord, Records
 from ._trace import task_logger
 from .files._file_store import FileStore
 from .files._state_keeper import StateChange
@@ -96,6 +96,7 @@ __all__ = [
     "STREAM_FILES",
     "AlertLevel",
     "AnyMark",
+    "AnyRecord",
     "ApiDraft",
     "ApiRecord",
     "AuditAction",

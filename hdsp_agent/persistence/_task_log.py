@@ -100,14 +100,9 @@ class TaskLog(TaskReader):
 
     def load(self) -> None:
         """Read what is remembered of the task, from the ends of its logs. Blocks."""
-        for records in (self.ui, self.api, self.summaries, self.tools, self.marks):
+        for stream, records in self.streams.items():
             records.load_recent()
-        self._first_number = {
-            "api": self.api.newest_key + 1,
-            "summaries": self.summaries.newest_key + 1,
-            "tools": self.tools.newest_key + 1,
-            "marks": self.marks.newest_key + 1,
-        }
+            self._first_number[stream] = records.newest_key + 1
         self._newest_ui = self.ui.newest_key
         self._times.saw(self._newest_ui)
         for ts in (*(record.ts for record in self.api.recent), *(mark.ts for mark in self.marks.recent)):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Final, TypeVar
 
 from ..append_log.jsonl import LineForm
 from ..messages import TaskId
 from ._records import StoredTaskState, Stream, TaskMetadata
-from ._task_streams import API_FORM, MARKS_FORM, SUMMARIES_FORM, TOOLS_FORM, UI_FORM, Records
+from ._task_streams import API_FORM, MARKS_FORM, SUMMARIES_FORM, TOOLS_FORM, UI_FORM, AnyRecord, Records
 
 __all__ = ["TaskReader"]
 
@@ -29,6 +30,17 @@ class TaskReader(ABC):
         self.summaries: Final = self._records("summaries", SUMMARIES_FORM, remembered)
         self.tools: Final = self._records("tools", TOOLS_FORM, remembered)
         self.marks: Final = self._records("marks", MARKS_FORM, remembered)
+
+    @property
+    def streams(self) -> Mapping[Stream, Records[AnyRecord]]:
+        """All five by their names."""
+        return {
+            "ui": self.ui,
+            "api": self.api,
+            "summaries": self.summaries,
+            "tools": self.tools,
+            "marks": self.marks,
+        }
 
     @property
     def task_id(self) -> TaskId:

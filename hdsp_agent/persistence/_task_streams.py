@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Mapping
 from typing import Final, Generic, Protocol, TypeVar
 
 from pydantic_core import PydanticSerializationError
@@ -14,15 +14,17 @@ from ..append_log.jsonl import REPLACES, LineForm, LogEntry
 from ..errors import InvalidInput
 from ..messages import ClineMessage
 from ..wire import WireModel
-from ._records import ApiRecord, SummaryRecord, ToolRecord
+from ._records import ApiRecord, Stream, SummaryRecord, ToolRecord
 from .marks._marks import AnyMark, parse_mark
 
 __all__ = [
     "API_FORM",
+    "LINE_FORMS",
     "MARKS_FORM",
     "SUMMARIES_FORM",
     "TOOLS_FORM",
     "UI_FORM",
+    "AnyRecord",
     "RecordSource",
     "Records",
     "numbered_line",
@@ -32,11 +34,21 @@ __all__ = [
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
+AnyRecord = ClineMessage | ApiRecord | SummaryRecord | ToolRecord | AnyMark
+"""What one of the five streams holds."""
+
 UI_FORM: Final = LineForm[ClineMessage]("ts", ClineMessage.model_validate_json, latest_wins=True)
 API_FORM: Final = LineForm[ApiRecord]("seq", ApiRecord.model_validate_json)
 SUMMARIES_FORM: Final = LineForm[SummaryRecord]("summary_id", SummaryRecord.model_validate_json)
 TOOLS_FORM: Final = LineForm[ToolRecord]("seq", ToolRecord.model_validate_json)
 MARKS_FORM: Final = LineForm[AnyMark]("seq", parse_mark)
+LINE_FORMS: Final[Mapping[Stream, LineForm[AnyRecord]]] = {
+    "ui": UI_FORM,
+    "api": API_FORM,
+    "summaries": SUMMARIES_FORM,
+    "tools": TOOLS_FORM,
+    "marks": MARKS_FORM,
+}
 
 _GREATEST: Final = 2**62
 _PAGE: Final = 200

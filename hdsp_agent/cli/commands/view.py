@@ -17,8 +17,7 @@ from .._status import STATUS_COLOURS
 from .._stores import find_task, store_to_read
 
 if TYPE_CHECKING:
-    from ...persistence import Records, StoredTaskState, Stream, TaskReader
-    from .._record_texts import AnyRecord
+    from ...persistence import AnyRecord, Records, StoredTaskState, Stream, TaskReader
     from .._terminal import Colour, Terminal
 
 __all__ = ["COMMAND"]
@@ -61,7 +60,7 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
             await _overview(terminal, reader, options.limit or _SHOWN)
             return ExitCode.OK
         newest = options.limit or (_SHOWN if options.follow else None)
-        records = _follow(reader, stream, newest) if options.follow else _all(_records(reader, stream), newest)
+        records = _follow(reader, stream, newest) if options.follow else _all(reader.streams[stream], newest)
         async for record in records:
             _show(terminal, record)
             if options.follow:
@@ -80,17 +79,6 @@ def _show(terminal: Terminal, record: AnyRecord) -> None:
     terminal.lines(f"    {line}".rstrip() for line in text.body.splitlines())
 
 
-def _records(reader: TaskReader, stream: Stream) -> Records[AnyRecord]:
-    found: dict[Stream, Records[AnyRecord]] = {
-        "ui": reader.ui,
-        "api": reader.api,
-        "summaries": reader.summaries,
-        "tools": reader.tools,
-        "marks": reader.marks,
-    }
-    return found[stream]
-
-
 async def _all(records: Records[AnyRecord], newest: int | None) -> AsyncIterator[AnyRecord]:
     if newest is None:
         async for record in records.iterate():
@@ -102,7 +90,7 @@ async def _all(records: Records[AnyRecord], newest: int | None) -> AsyncIterator
 
 async def _follow(reader: TaskReader, stream: Stream, newest: int | None) -> AsyncIterator[AnyRecord]:
     """The newest records and then each new one; of a message that streams, its end."""
-    records = _records(reader, stream)
+    records = reader.streams[stream]
     shown = await records.count()
     key, first = 0, True
     while True:
@@ -145,7 +133,7 @@ async def _is_over(reader: TaskReader) -> bool:
 
 async def _overview(terminal: Terminal, reader: TaskReader, limit: int) -> None:
     state = await reader.read_state()
-    counts = {stream: await _records(reader, stream).count() for stream in _STREAMS}
+    counts = {stream: await reader.streams[stream].count() for stream in _STREAMS}
     messages = await reader.api.newest(limit)
     summaries = await reader.summaries.newest(limit)
     begun, ended, seconds = _times(reader, state)

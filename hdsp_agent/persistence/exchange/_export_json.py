@@ -39,16 +39,10 @@ async def render_json(reader: TaskReader) -> AsyncIterator[bytes]:
     }
     names: set[str] = set()
     yield (json.dumps(heads, ensure_ascii=False, indent=1)[:-2]).encode("utf-8", "replace")
-    async for chunk in _section("marks", reader.marks, names):
-        yield chunk
-    async for chunk in _section("summaries", reader.summaries, names):
-        yield chunk
-    async for chunk in _section("tools", reader.tools, names):
-        yield chunk
-    async for chunk in _section("ui", reader.ui, names):
-        yield chunk
-    async for chunk in _section("api", reader.api, names):
-        yield chunk
+    # The short ones come first.
+    for stream in ("marks", "summaries", "tools", "ui", "api"):
+        async for chunk in _section(stream, reader.streams[stream], names):
+            yield chunk
     async for chunk in _artifacts(reader, names):
         yield chunk
     yield b"\n}\n"

@@ -6,13 +6,12 @@ Everything here blocks.
 from __future__ import annotations
 
 import json
-import re
 from abc import abstractmethod
 from base64 import b64decode
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 from pydantic import JsonValue, ValidationError
 
@@ -20,7 +19,8 @@ from ..._iso_time import parse_iso_time
 from ...append_log.jsonl import JsonlLog, LineForm
 from ...messages import JsonObject
 from .._records import STREAM_FILES, Stream
-from .._task_streams import API_FORM, MARKS_FORM, SUMMARIES_FORM, TOOLS_FORM, UI_FORM
+from .._task_streams import LINE_FORMS
+from ..files._artifacts import ARTIFACT_NAME
 from ..files._task_folders import METADATA, STATE
 from ..marks._marks import CondenseMark, Mark, RewindMark, TruncateMark, UndoMark, UnknownMark, parse_mark
 from ._import_json import ImportFindings, is_ordinary_file, members, read_object
@@ -30,13 +30,8 @@ from ._import_sources import ImportableTask
 
 __all__ = ["ContextsTask", "ExportedTask"]
 
-T = TypeVar("T")
-
 _GREATEST: Final = 2**62
 _PAGE: Final = 200
-_SECTIONS: Final[Mapping[Stream, str]] = {
-    "ui": "ui", "api": "api", "summaries": "summaries", "tools": "tools", "marks": "marks"
-}  # fmt: skip
 
 
 class _Numbered(RawTask):
@@ -92,11 +87,11 @@ class ContextsTask(_Numbered):
 
     def ui(self, findings: ImportFindings) -> Iterator[JsonObject]:
         """The messages of the UI history."""
-        return (raw for raw in self._lines("ui", UI_FORM, findings) if is_ui_message(raw))
+        return (raw for raw in self._lines("ui", findings) if is_ui_message(raw))
 
     def api(self, findings: ImportFindings) -> Iterator[JsonObject]:
         """The messages of the API history, and after them the summaries that are only in a file of their own."""
-        for raw in self._lines("api", API_FORM, findings):
+        for raw in self._lines("api", findings):
             if is_api_message(raw):
                 yield {"ts": _milliseconds(raw.get("timestamp")), **raw}
         if self._is_plain():
@@ -127,23 +122,23 @@ class ContextsTask(_Numbered):
 
     def tools(self) -> Iterator[JsonObject]:
         """The records of tools' runs."""
-        return self._lines("tools", TOOLS_FORM, self.findings)
+        return self._lines("tools", self.findings)
 
     def summaries(self) -> Iterator[JsonObject]:
         """The records of summaries."""
-        return self._lines("summaries", SUMMARIES_FORM, self.findings)
+        return self._lines("summaries", self.findings)
 
     def artifacts(self) -> Iterator[bytes]:
         """Long outputs and images."""
         folder = self.found.path / "artifacts"
         for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-            if is_ordinary_file(path) and re.fullmatch("[0-9a-f]{64}", path.name):
+            if is_ordinary_file(path) and ARTIFACT_NAME.fullmatch(path.name):
                 yield path.read_bytes()
 
     def raw_marks(self) -> Iterator[JsonObject]:
         """The marks; in the plain layout each summary stands for what it names."""
         if not self._is_plain():
-            yield from self._lines("marks", MARKS_FORM, self.findings)
+            yield from self._lines("marks", self.findings)
             return
         last = self._last_seq()
         covers: list[tuple[int, int]] = []
@@ -164,14 +159,14 @@ class ContextsTask(_Numbered):
         return not path.exists() and not path.with_name(f"{path.name}.gz").exists()
 
     def _last_seq(self) -> int:
-        newest = JsonlLog(lambda: [self.api_path], _raw_form(API_FORM), lambda path, line: None).newest(1)
+        newest = JsonlLog(lambda: [self.api_path], _raw_form("api"), lambda path, line: None).newest(1)
         return newest[-1].key if newest else 0
 
-    def _lines(self, stream: Stream, form: LineForm[T], findings: ImportFindings) -> Iterator[JsonObject]:
+    def _lines(self, stream: Stream, findings: ImportFindings) -> Iterator[JsonObject]:
         path = self.found.path / STREAM_FILES[stream]
         log = JsonlLog(
             lambda: [path],
-            _raw_form(form),
+            _raw_form(stream),
             lambda where, line: findings.add(
                 where, f"A line is {line.damage} and was left out.", place=f"byte {line.offset}"
             ),
@@ -190,7 +185,7 @@ class ExportedTask(_Numbered):
         super().__init__(found, findings)
         self._heads: dict[str, JsonValue] = {}
         for name, value in members(found.path, ImportFindings()):
-            if name in _SECTIONS or name == "artifacts":
+            if name in STREAM_FILES or name == "artifacts":
                 break
             self._heads[name] = value
 
@@ -251,7 +246,9 @@ class ExportedTask(_Numbered):
                 return
 
 
-def _raw_form(form: LineForm[T]) -> LineForm[JsonObject]:
+def _raw_form(stream: Stream) -> LineForm[JsonObject]:
+    form = LINE_FORMS[stream]
+
     def parse(line: bytes) -> JsonObject:
         value = json.loads(line)
         if isinstance(value, dict):

@@ -13,7 +13,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import queue
-import re
 import sqlite3
 import threading
 from collections.abc import Sequence
@@ -26,7 +25,7 @@ from ...errors import Conflict, HdspAgentError
 from ...messages import TaskId
 from .._pending_lines import MAX_PENDING_BYTES, LineWriter, PendingLine, WrittenLog, stopped_store
 from .._records import Stream
-from .._task_streams import API_FORM, MARKS_FORM, SUMMARIES_FORM, TOOLS_FORM, UI_FORM
+from .._task_streams import LINE_FORMS
 from ..files._database_file import FileIdentity, file_identity, is_busy
 from ._database import TaskDatabase, Work
 from ._task_schema import STREAM_TABLES
@@ -40,13 +39,7 @@ logger = logging.getLogger(__name__)
 _MAX_BATCH: Final = 2_000
 _TRY_WRITING: Final = "UPDATE barrier SET passed = passed + 1"
 
-_KEYS: Final[dict[Stream, re.Pattern[bytes]]] = {
-    "ui": UI_FORM.key_pattern(),
-    "api": API_FORM.key_pattern(),
-    "summaries": SUMMARIES_FORM.key_pattern(),
-    "tools": TOOLS_FORM.key_pattern(),
-    "marks": MARKS_FORM.key_pattern(),
-}
+_KEYS: Final = {stream: form.key_pattern() for stream, form in LINE_FORMS.items()}
 
 
 class TaskTable(WrittenLog):

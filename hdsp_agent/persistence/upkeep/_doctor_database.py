@@ -17,11 +17,12 @@ from ...errors import HdspAgentError, UnknownTask
 from ...messages import TaskId
 from .._backends import DATABASE_NAME
 from .._records import StoredTaskState, TaskMetadata
+from .._task_streams import LINE_FORMS
 from ..sqlite._sqlite_store import SqliteStore
 from ..sqlite._task_rows import TaskRow
 from ..sqlite._task_schema import STREAM_TABLES
 from ._doctor_findings import FindingKind, Report
-from ._doctor_task import PARSE, REFERENCE
+from ._doctor_task import REFERENCE
 from ._long_work import LongWork, in_thread
 from ._work_progress import Progress
 
@@ -104,7 +105,7 @@ class _DatabaseExamination:
             for number, line in rows:
                 referenced.update(match.decode() for match in REFERENCE.findall(line))
                 try:
-                    PARSE[stream](line)
+                    LINE_FORMS[stream].parse(line)
                 except (ValueError, RecursionError):
                     form = "has a form of another version" if is_record(line) else "cannot be read"
                     self._add(

@@ -25,27 +25,19 @@ from ...append_log.log_tail import is_record, repair_tail
 from ...errors import HdspAgentError
 from ...messages import TaskId
 from .._records import STREAM_FILES, StoredTaskState, Stream, TaskMetadata
-from .._task_streams import API_FORM, MARKS_FORM, SUMMARIES_FORM, TOOLS_FORM, UI_FORM
+from .._task_streams import LINE_FORMS
+from ..files._artifacts import ARTIFACT_NAME
 from ..files._task_folders import ARTIFACTS, METADATA, STATE, read_metadata, read_state, tidy, write_record
 from ..files._task_locks import LOCK_NAME
 from ._doctor_findings import FindingKind, Report
 
-__all__ = ["PARSE", "REFERENCE", "TaskExamination"]
+__all__ = ["REFERENCE", "TaskExamination"]
 
 _BLOCK: Final = 1024 * 1024
-_ARTIFACT: Final = re.compile(r"[0-9a-f]{64}")
 REFERENCE: Final = re.compile(
     rb'artifact[^"\n]{0,40}"?\s{0,4}[:/=]?\s{0,4}\\?"?([0-9a-f]{64})(?![0-9a-f])', re.IGNORECASE
 )
 """How a line names an artifact, whatever its field is called: a bare sha256 may be anything."""
-
-PARSE: Final[dict[Stream, Callable[[bytes], object]]] = {
-    "ui": UI_FORM.parse,
-    "api": API_FORM.parse,
-    "summaries": SUMMARIES_FORM.parse,
-    "tools": TOOLS_FORM.parse,
-    "marks": MARKS_FORM.parse,
-}
 
 
 class TaskExamination:
@@ -142,7 +134,7 @@ class TaskExamination:
         for offset, line in _whole_lines(log):
             self._referenced.update(match.decode() for match in REFERENCE.findall(line))
             try:
-                PARSE[stream](line)
+                LINE_FORMS[stream].parse(line)
                 continue
             except (ValueError, RecursionError):
                 damage = CorruptLine(offset, line, "unknown" if is_record(line) else "corrupt")
@@ -179,7 +171,7 @@ class TaskExamination:
         with suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
             for entry in entries:
                 path = Path(entry.path)
-                if not _ARTIFACT.fullmatch(entry.name):
+                if not ARTIFACT_NAME.fullmatch(entry.name):
                     if ".corrupt-" in entry.name:
                         self._add("kept_aside", path, "It was damaged and set aside.", note=True)
                     elif not entry.name.startswith("."):
