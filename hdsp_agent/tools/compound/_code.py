@@ -13,6 +13,8 @@ __all__ = [
     "last_names",
     "made_names",
     "mended",
+    "parsed",
+    "parsed_or_empty",
     "renamed",
     "requoted",
     "spliced",
@@ -57,14 +59,14 @@ def mended(code: str) -> str:
     if fenced is not None:
         code = fenced[1]
     code = "\n".join(line.rstrip() for line in code.split("\n")).strip("\n")
-    if _parsed(code) is None:
+    if _cell_tree(code) is None:
         for old, new in (("\\n", "\n"), ('\\"', '"'), ("\\'", "'"), ("\\t", "    ")):
             attempt = code.replace(old, new)
-            if attempt != code and _parsed(attempt) is not None:
+            if attempt != code and _cell_tree(attempt) is not None:
                 return attempt.strip("\n")
         plain = code.replace("\\n", "\n").replace('\\"', '"')
         for attempt in (plain, _TAIL.sub("", code), _indented(plain), _indented(_TAIL.sub("", plain))):
-            if attempt != code and _parsed(attempt) is not None:
+            if attempt != code and _cell_tree(attempt) is not None:
                 return attempt.strip("\n")
     return code
 
@@ -111,7 +113,7 @@ def syntax_problem(code: str) -> str | None:
 
 def wanted_names(code: str) -> list[str]:
     """Names that the code uses and does not make itself, in the order of their use."""
-    tree = _parsed(code)
+    tree = _cell_tree(code)
     if tree is None:
         return []
     bound = _bound(tree, everywhere=True)
@@ -122,13 +124,13 @@ def wanted_names(code: str) -> list[str]:
 
 def made_names(code: str) -> frozenset[str]:
     """Names that are there when the code has run."""
-    tree = _parsed(code)
+    tree = _cell_tree(code)
     return frozenset() if tree is None else frozenset(_bound(tree, everywhere=False))
 
 
 def last_names(code: str) -> list[str]:
     """The names that the last statement gives values to."""
-    tree = _parsed(code)
+    tree = _cell_tree(code)
     if tree is None or not tree.body:
         return []
     last = tree.body[-1]
@@ -262,7 +264,20 @@ def _bound(tree: ast.Module, *, everywhere: bool) -> set[str]:
     return found
 
 
-def _parsed(code: str) -> ast.Module | None:
+def parsed(code: str) -> ast.Module | None:
+    """The tree of what is Python to the letter."""
+    try:
+        return ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def parsed_or_empty(code: str) -> ast.Module:
+    """The tree of what is Python to the letter; an empty one for all else."""
+    return parsed(code) or ast.Module([], [])
+
+
+def _cell_tree(code: str) -> ast.Module | None:
     try:
         tree = compile(_without_magics(code), "<cell>", "exec", _FLAGS)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
-from ._code import made_names, wanted_names
+from ._code import made_names, parsed, parsed_or_empty, wanted_names
 
 __all__ = ["lost_names", "lost_texts", "same_meaning", "used_before_made", "with_lost"]
 
@@ -16,7 +16,7 @@ _SHORT: Final = 2
 
 def same_meaning(code: str, other: str) -> bool:
     """Whether both are the same Python, but for how it is laid out and its comments."""
-    trees = [_parsed(one) for one in (code, other)]
+    trees = [parsed(one) for one in (code, other)]
     return all(trees) and ast.dump(trees[0]) == ast.dump(trees[1])  # type: ignore[arg-type]  # all of them are there
 
 
@@ -25,8 +25,8 @@ def with_lost(old: str, new: str, others: Sequence[str]) -> str:
 
     Imports that only other cells need are kept, too.
     """
-    tree = _parsed(old)
-    if tree is None or _parsed(new) is None:
+    tree = parsed(old)
+    if tree is None or parsed(new) is None:
         return new
     made = _made_by(others)
     first, all_needed = used_before_made(new) - made, _needed(new, others)
@@ -43,10 +43,9 @@ def with_lost(old: str, new: str, others: Sequence[str]) -> str:
 
 def used_before_made(code: str) -> set[str]:
     """Names that the code needs when it begins, though it may make them later."""
-    tree = _parsed(code)
     made: set[str] = set()
     needed: set[str] = set()
-    for node in tree.body if tree is not None else ():
+    for node in parsed_or_empty(code).body:
         # What is assigned is made after its value was computed.
         value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else node
         needed |= set(wanted_names(ast.unparse(value))) - made if value is not None else set()
@@ -58,7 +57,7 @@ def used_before_made(code: str) -> set[str]:
 
 def lost_names(old: str, new: str, others: Sequence[str]) -> list[str]:
     """Names that the old code makes, the new does not, and other cells use."""
-    if _parsed(new) is None:
+    if parsed(new) is None:
         return []
     used = {name for source in others for name in wanted_names(source)}
     return sorted((made_names(old) - made_names(new)) & used - _made_by(others))
@@ -66,7 +65,7 @@ def lost_names(old: str, new: str, others: Sequence[str]) -> list[str]:
 
 def lost_texts(old: str, new: str) -> list[str]:
     """Texts of the old code that nothing in the new is like."""
-    before, after = _parsed(old), _parsed(new)
+    before, after = parsed(old), parsed(new)
     if before is None or after is None:
         return []
     there = list(_texts(after))
@@ -97,10 +96,3 @@ def _alike(text: str, other: str) -> bool:
 
     small, big = text.lower(), other.lower()
     return small.strip() in big or fuzz.ratio(small, big) > _LIKE_ENOUGH_PERCENT
-
-
-def _parsed(code: str) -> ast.Module | None:
-    try:
-        return ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None

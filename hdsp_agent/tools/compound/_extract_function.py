@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection, Iterator
 from typing import Final
 
+from ._code import parsed_or_empty
 from ._edit_check import same_meaning
 
 __all__ = ["with_calls"]
@@ -18,10 +19,7 @@ def with_calls(old: str, new: str) -> str | None:
 
     None if the new code defines none, or the old computes nothing that the function does.
     """
-    try:
-        before, after = ast.parse(old), ast.parse(new)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    before, after = parsed_or_empty(old), parsed_or_empty(new)
     there = {node.name for node in before.body if isinstance(node, _FUNCTIONS)}
     for function in after.body:
         if not isinstance(function, ast.FunctionDef) or function.name in there:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import ast
 
+from ._code import parsed_or_empty
+
 __all__ = ["has_gaps", "with_blanks"]
 
 
 def with_blanks(code: str) -> str | None:
     """The code with ``...`` for the bodies of functions and for computed values; None if nothing in it is computed."""
-    try:
-        tree = ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    tree = parsed_or_empty(code)
     lines = code.split("\n")
     found = False
     for node in reversed(tree.body):
@@ -41,9 +40,5 @@ def _is_computed(value: ast.expr) -> bool:
 
 def has_gaps(code: str) -> bool:
     """Whether it says ``...`` where code should be."""
-    try:
-        tree = ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    values = [node.value for node in ast.walk(tree) if isinstance(node, (ast.Expr, ast.Assign))]
+    values = [node.value for node in ast.walk(parsed_or_empty(code)) if isinstance(node, (ast.Expr, ast.Assign))]
     return any(isinstance(value, ast.Constant) and value.value is ... for value in values)

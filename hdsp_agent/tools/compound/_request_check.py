@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Final
 
 from .._tool import SinceAsked
-from ._code import made_names
+from ._code import made_names, parsed_or_empty
 from ._step_report import NOTHING_DONE
 
 __all__ = ["as_heading", "asks_to_mend", "forgotten", "labelled", "only_labels"]
@@ -81,21 +80,14 @@ def forgotten(code: str, since: SinceAsked, sources: Sequence[str]) -> str | Non
 
 def _uncalled(code: str, words: str, sources: Sequence[str]) -> str | None:
     """A function that is to be used, and that the code only defines."""
-    try:
-        tree = ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    tree = parsed_or_empty(code)
     defined = {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
     named = [name for found in _CALLED.findall(words) for name in found if name in defined]
     if not named or not _USES.search(words):
         return None
-    trees = [tree]
-    for source in sources:
-        with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
-            trees.append(ast.parse(source))
     called = {
         node.func.id
-        for one in trees
+        for one in (tree, *map(parsed_or_empty, sources))
         for node in ast.walk(one)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     }
@@ -109,11 +101,7 @@ def asks_to_mend(words: str) -> bool:
 
 def only_labels(code: str) -> bool:
     """Whether the code says how a plot looks and draws none: in a cell of its own that makes an empty picture."""
-    try:
-        tree = ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    called = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    called = [node.func for node in ast.walk(parsed_or_empty(code)) if isinstance(node, ast.Call)]
     names = [func.attr if isinstance(func, ast.Attribute) else "" for func in called]
     return any(name in _LABELS - {"show", "gca"} for name in names) and all(name in _LABELS for name in names)
 

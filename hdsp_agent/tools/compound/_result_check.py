@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, TypeVar
 
+from ._code import parsed_or_empty
 from ._request_check import asks_to_mend
 
 __all__ = ["expected_number", "keeps_results", "not_as_asked", "written_in"]
@@ -67,12 +68,8 @@ def written_in(code: str, old: str, number: float | None) -> bool:
 
 def _given(code: str) -> set[float]:
     """The numbers that the code returns, prints or assigns without computing anything."""
-    try:
-        tree = ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return set()
     values: list[ast.expr | None] = []
-    for node in ast.walk(tree):
+    for node in ast.walk(parsed_or_empty(code)):
         if isinstance(node, (ast.Return, ast.Assign)):
             values.append(node.value)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
