@@ -48,7 +48,6 @@ class WriteToFile(SimpleTool[WriteToFileArguments]):
         "Create a file, or replace the whole content of one. Give the complete content, never a part with a remark that the "
         "rest stays. To change a part of an existing file use apply_diff or search_replace instead."
     )
-    Arguments: type[WriteToFileArguments] = WriteToFileArguments
 
     async def _run(self, arguments: WriteToFileArguments, context: ToolContext) -> ToolResult:
         def change(before: Before, fill: Fill) -> ChangedFileText:
@@ -93,7 +92,6 @@ class ApplyDiff(SimpleTool[ApplyDiffArguments]):
         "file, white space included, and enough of them to be unique. All line numbers are those of the file before this "
         "call. Either all blocks are applied or none."
     )
-    Arguments: type[ApplyDiffArguments] = ApplyDiffArguments
 
     async def _run(self, arguments: ApplyDiffArguments, context: ToolContext) -> ToolResult:
         blocks = parse_blocks(arguments.diff)
@@ -135,7 +133,6 @@ class SearchReplace(SimpleTool[SearchReplaceArguments]):
         "Replace one text in an existing text file by another. The old text must stand there exactly once, unless "
         "replace_all is set. For several changes of one file use apply_diff."
     )
-    Arguments: type[SearchReplaceArguments] = SearchReplaceArguments
 
     async def _run(self, arguments: SearchReplaceArguments, context: ToolContext) -> ToolResult:
         if arguments.old_string == arguments.new_string:

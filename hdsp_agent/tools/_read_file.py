@@ -68,7 +68,6 @@ class ReadFile(SimpleTool[ReadFileArguments]):
         "tools of their own."
     )
     parallel_safe: ClassVar[bool] = True
-    Arguments: type[ReadFileArguments] = ReadFileArguments
 
     async def _run(self, arguments: ReadFileArguments, context: ToolContext) -> ToolResult:
         place = await in_thread(lambda _stop: _place(arguments.path, context))

@@ -52,7 +52,6 @@ class ListFiles(SimpleTool[ListFilesArguments]):
         "what .gitignore names and do not enter hidden folders, node_modules and the like."
     )
     parallel_safe: ClassVar[bool] = True
-    Arguments: type[ListFilesArguments] = ListFilesArguments
 
     async def _run(self, arguments: ListFilesArguments, context: ToolContext) -> ToolResult:
         place = await in_thread(lambda _stop: _folder(arguments.path, context))
@@ -91,7 +90,6 @@ class SearchFiles(SimpleTool[SearchFilesArguments]):
         "numbers. Leaves out what .gitignore names, hidden folders, notebooks, binary files and files over 10 MB."
     )
     parallel_safe: ClassVar[bool] = True
-    Arguments: type[SearchFilesArguments] = SearchFilesArguments
 
     async def _run(self, arguments: SearchFilesArguments, context: ToolContext) -> ToolResult:
         try:

@@ -61,7 +61,6 @@ class ExecuteCommand(SimpleTool[ExecuteCommandArguments]):
         "Prefer the file and search tools for reading, searching and editing. A command that still runs after `timeout` "
         "seconds goes on in the background; read what it writes with read_command_output."
     )
-    Arguments: type[ExecuteCommandArguments] = ExecuteCommandArguments
 
     async def _run(self, arguments: ExecuteCommandArguments, context: ToolContext) -> ToolResult:
         place = await self._folder(arguments.cwd, context)
@@ -240,7 +239,6 @@ class ReadCommandOutput(SimpleTool[ReadCommandOutputArguments]):
         "the id of a command in the background to see what it has written so far."
     )
     parallel_safe: ClassVar[bool] = True
-    Arguments: type[ReadCommandOutputArguments] = ReadCommandOutputArguments
 
     async def _run(self, arguments: ReadCommandOutputArguments, context: ToolContext) -> ToolResult:
         data, about = await self._output(arguments, context)

@@ -58,7 +58,6 @@ class AskFollowupQuestion(SimpleTool[AskFollowupQuestionArguments]):
     description: ClassVar[str] = (
         "Ask the person something you need to know and cannot find out with the other tools. Suggest likely answers."
     )
-    Arguments: type[AskFollowupQuestionArguments] = AskFollowupQuestionArguments
 
     async def _run(self, arguments: AskFollowupQuestionArguments, context: ToolContext) -> ToolResult:
         suggest = [Suggestion(answer=each.text, mode=each.mode) for each in arguments.follow_up]
@@ -82,7 +81,6 @@ class AttemptCompletion(SimpleTool[AttemptCompletionArguments]):
         "Present the result when the task is done, and only after the outcome of earlier tools is known to be good. The "
         "person may come back with something to improve."
     )
-    Arguments: type[AttemptCompletionArguments] = AttemptCompletionArguments
 
     async def _run(self, arguments: AttemptCompletionArguments, context: ToolContext) -> ToolResult:
         still_open = [item for item in context.flow.todos if item.status != "completed"]
@@ -116,7 +114,6 @@ class UpdateTodoList(SimpleTool[UpdateTodoListArguments]):
         "Replace the plan the person sees by this one. Use it for work of several steps: mark a step before you begin it and "
         "when it is done, add what you discover. Not for work of one or two steps."
     )
-    Arguments: type[UpdateTodoListArguments] = UpdateTodoListArguments
 
     async def _run(self, arguments: UpdateTodoListArguments, context: ToolContext) -> ToolResult:
         todos = parse_todos(arguments.todos)
@@ -148,7 +145,6 @@ class SwitchMode(SimpleTool[SwitchModeArguments]):
     description: ClassVar[str] = (
         "Go on in another mode, when the work at hand needs tools or instructions this one lacks."
     )
-    Arguments: type[SwitchModeArguments] = SwitchModeArguments
 
     async def _run(self, arguments: SwitchModeArguments, context: ToolContext) -> ToolResult:
         if arguments.mode_slug == context.mode.slug:
@@ -184,7 +180,6 @@ class NewTask(SimpleTool[NewTaskArguments]):
         "Hand a self-contained piece of the work to a new task in the mode that suits it, and wait for its result. It must be "
         "the last call of a turn."
     )
-    Arguments: type[NewTaskArguments] = NewTaskArguments
 
     async def _run(self, arguments: NewTaskArguments, context: ToolContext) -> ToolResult:
         await _check_mode(arguments.mode, context)

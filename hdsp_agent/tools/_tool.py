@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Generic, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, Literal, Protocol, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict
 
@@ -267,50 +267,43 @@ class ToolContext(Protocol):
         """A kept output. Raises NotFound."""
 
 
-class Tool(Protocol):
+class Tool(ABC):
     """Something the model can do."""
 
-    @property
-    def name(self) -> str:
-        """How the model calls it."""
+    name: ClassVar[str]
+    """How the model calls it."""
+    group: ClassVar[ToolGroup | None] = None
+    """The group that a mode must have for it; None is for every mode."""
+    description: ClassVar[str]
+    """What the model is told of it."""
+    parallel_safe: ClassVar[bool] = False
+    """Whether it may run beside others of the same turn: it only reads."""
+    Arguments: type[ToolArguments]
+    """What it takes."""
 
-    @property
-    def group(self) -> ToolGroup | None:
-        """The group that a mode must have for it; None is for every mode."""
-
-    @property
-    def description(self) -> str:
-        """What the model is told of it."""
-
-    @property
-    def Arguments(self) -> type[ToolArguments]:
-        """What it takes."""
-
-    @property
-    def parallel_safe(self) -> bool:
-        """Whether it may run beside others of the same turn: it only reads."""
-
+    @abstractmethod
     async def run(self, arguments: ToolArguments, context: ToolContext) -> ToolResult:
         """Do it. Cancelling ends all it started within 200 ms."""
 
     def preview(self, partial: JsonObject, context: ToolContext) -> str | None:
         """What to show while its arguments still stream in, as the JSON of a ClineSayTool; None shows nothing."""
+        return None
 
 
 A = TypeVar("A", bound=ToolArguments)
 
 
-class SimpleTool(ABC, Generic[A]):
-    """The base of our tools: failures addressed to the model become error results."""
+class SimpleTool(Tool, Generic[A]):
+    """The base of our tools: failures addressed to the model become error results. It takes what its class is given."""
 
-    name: ClassVar[str]
-    group: ClassVar[ToolGroup | None] = None
-    description: ClassVar[str]
-    parallel_safe: ClassVar[bool] = False
     Arguments: type[A]
 
+    def __init_subclass__(cls) -> None:
+        given = [one for base in cls.__dict__.get("__orig_bases__", ()) for one in get_args(base)]
+        if given and isinstance(given[0], type):
+            cls.Arguments = given[0]
+
     async def run(self, arguments: ToolArguments, context: ToolContext) -> ToolResult:
-        """Do it. Cancelling ends all it started within 200 ms."""
         if not isinstance(arguments, self.Arguments):
             raise TypeError(f"{self.name} was given {type(arguments).__name__}")
         try:
@@ -326,10 +319,6 @@ class SimpleTool(ABC, Generic[A]):
     @abstractmethod
     async def _run(self, arguments: A, context: ToolContext) -> ToolResult:
         """Do it, or raise ToolFailed."""
-
-    def preview(self, partial: JsonObject, context: ToolContext) -> str | None:
-        """What to show while its arguments still stream in."""
-        return None
 
 
 def denied(approval: Approval) -> ToolResult:

@@ -45,7 +45,6 @@ class AnswerTool(CompoundTool[AnswerArguments]):
     description: ClassVar[str] = (
         "tells the person the result and ends. Never state a number or an output that no cell has shown."
     )
-    Arguments: type[AnswerArguments] = AnswerArguments
 
     async def _run(self, arguments: AnswerArguments, context: ToolContext) -> ToolResult:
         since = await context.flow.since_asked()

@@ -69,7 +69,6 @@ class AddCell(CompoundTool[AddCellArguments]):
     group: ClassVar[ToolGroup | None] = "command"
     parts: ClassVar[tuple[str, ...]] = ("edit_cells", "run_cells")
     description: ClassVar[str] = "code for a new cell below the others, which is run; you are shown what it prints."
-    Arguments: type[AddCellArguments] = AddCellArguments
 
     async def _run(self, arguments: AddCellArguments, context: ToolContext) -> ToolResult:
         runner = await CellRunner.of(context)
@@ -122,7 +121,6 @@ class EditCell(CompoundTool[EditCellArguments]):
     group: ClassVar[ToolGroup | None] = "command"
     parts: ClassVar[tuple[str, ...]] = ("edit_cells", "run_cells")
     description: ClassVar[str] = "the number of a cell and its whole new code, which is run. To fix or change a cell."
-    Arguments: type[EditCellArguments] = EditCellArguments
 
     async def _run(self, arguments: EditCellArguments, context: ToolContext) -> ToolResult:
         runner = await CellRunner.of(context)
@@ -199,7 +197,6 @@ class RunCell(CompoundTool[RunCellArguments]):
     group: ClassVar[ToolGroup | None] = "command"
     parts: ClassVar[tuple[str, ...]] = ("run_cells",)
     description: ClassVar[str] = 'the number of a cell to run again as it is, or "all".'
-    Arguments: type[RunCellArguments] = RunCellArguments
 
     async def _run(self, arguments: RunCellArguments, context: ToolContext) -> ToolResult:
         runner = await CellRunner.of(context)
@@ -224,7 +221,6 @@ class RenameVariable(CompoundTool[RenameVariableArguments]):
     group: ClassVar[ToolGroup | None] = "command"
     parts: ClassVar[tuple[str, ...]] = ("edit_cells", "run_cells")
     description: ClassVar[str] = "gives a variable, function or column another name in all cells, which are run again."
-    Arguments: type[RenameVariableArguments] = RenameVariableArguments
 
     async def _run(self, arguments: RenameVariableArguments, context: ToolContext) -> ToolResult:
         old, new = arguments.old, arguments.new
@@ -271,7 +267,6 @@ class AddText(CompoundTool[AddTextArguments]):
     group: ClassVar[ToolGroup | None] = "edit"
     parts: ClassVar[tuple[str, ...]] = ("edit_cells",)
     description: ClassVar[str] = 'a new text cell in Markdown, for headings and notes, at "top" or "end".'
-    Arguments: type[AddTextArguments] = AddTextArguments
 
     async def _run(self, arguments: AddTextArguments, context: ToolContext) -> ToolResult:
         runner = await CellRunner.of(context)
@@ -295,7 +290,6 @@ class DeleteCellTool(CompoundTool[DeleteCellArguments]):
     group: ClassVar[ToolGroup | None] = "edit"
     parts: ClassVar[tuple[str, ...]] = ("edit_cells",)
     description: ClassVar[str] = "the number of a cell to take away, only if the person asks for that."
-    Arguments: type[DeleteCellArguments] = DeleteCellArguments
 
     async def _run(self, arguments: DeleteCellArguments, context: ToolContext) -> ToolResult:
         runner = await CellRunner.of(context)

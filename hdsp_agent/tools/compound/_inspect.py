@@ -33,7 +33,6 @@ class ReadCell(CompoundTool[ReadCellArguments]):
     group: ClassVar[ToolGroup | None] = "read"
     parts: ClassVar[tuple[str, ...]] = ("read_notebook",)
     description: ClassVar[str] = "the number of a cell that is listed in part only; you are shown all of it."
-    Arguments: type[ReadCellArguments] = ReadCellArguments
 
     async def _run(self, arguments: ReadCellArguments, context: ToolContext) -> ToolResult:
         runner = await CellRunner.of(context)
@@ -62,7 +61,6 @@ class InspectVariable(CompoundTool[InspectVariableArguments]):
     group: ClassVar[ToolGroup | None] = "read"
     parts: ClassVar[tuple[str, ...]] = ("inspect_variables",)
     description: ClassVar[str] = "the name of a variable; you are shown its type, columns and first values."
-    Arguments: type[InspectVariableArguments] = InspectVariableArguments
 
     async def _run(self, arguments: InspectVariableArguments, context: ToolContext) -> ToolResult:
         result = await InspectVariables().run(InspectVariablesArguments(names=[arguments.name]), context)

@@ -50,7 +50,6 @@ class CreateNotebook(SimpleTool[CreateNotebookArguments]):
     name: ClassVar[str] = "create_notebook"
     group: ClassVar[ToolGroup | None] = "edit"
     description: ClassVar[str] = "Create a notebook with its first cells. Nothing is run: use run_cells afterwards."
-    Arguments: type[CreateNotebookArguments] = CreateNotebookArguments
 
     async def _run(self, arguments: CreateNotebookArguments, context: ToolContext) -> ToolResult:
         place = await place_of(arguments.path, context)

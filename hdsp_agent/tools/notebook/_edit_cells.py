@@ -76,7 +76,6 @@ class EditCells(SimpleTool[EditCellsArguments]):
         "changes in the notebook they have open, and can undo them. Read the cells before you change them. Nothing is run: "
         "use run_cells afterwards. Outputs of changed cells stay until they are run again."
     )
-    Arguments: type[EditCellsArguments] = EditCellsArguments
 
     async def _run(self, arguments: EditCellsArguments, context: ToolContext) -> ToolResult:
         place = await place_of(arguments.path, context)

@@ -44,7 +44,6 @@ class InspectVariables(SimpleTool[InspectVariablesArguments]):
         "See the variables of a notebook's Python kernel: types, shapes, columns with their types, memory and the first "
         "values. Changes nothing, and mostly works while a cell runs. Prefer it to printing things."
     )
-    Arguments: type[InspectVariablesArguments] = InspectVariablesArguments
 
     async def _run(self, arguments: InspectVariablesArguments, context: ToolContext) -> ToolResult:
         place = await place_of(arguments.path, context)

@@ -40,7 +40,6 @@ class ListKernels(SimpleTool[ListKernelsArguments]):
         "See which kernels run, for which notebooks and whether they work, and which can be started."
     )
     parallel_safe: ClassVar[bool] = True
-    Arguments: type[ListKernelsArguments] = ListKernelsArguments
 
     async def _run(self, arguments: ListKernelsArguments, context: ToolContext) -> ToolResult:
         await context.say("tool", ClineSayTool(tool="listKernels").to_json())
@@ -71,7 +70,6 @@ class ManageKernel(SimpleTool[ManageKernelArguments]):
         "Start, interrupt or restart the kernel of a notebook. run_cells starts one by itself. After a restart the cells "
         "whose results are needed have to be run again."
     )
-    Arguments: type[ManageKernelArguments] = ManageKernelArguments
 
     async def _run(self, arguments: ManageKernelArguments, context: ToolContext) -> ToolResult:
         place = await place_of(arguments.path, context)

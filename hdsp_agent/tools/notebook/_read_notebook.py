@@ -49,7 +49,6 @@ class ReadNotebook(SimpleTool[ReadNotebookArguments]):
         "unknown (it ran before the agent looked)."
     )
     parallel_safe: ClassVar[bool] = True
-    Arguments: type[ReadNotebookArguments] = ReadNotebookArguments
 
     async def _run(self, arguments: ReadNotebookArguments, context: ToolContext) -> ToolResult:
         place = await place_of(arguments.path, context)

@@ -46,7 +46,6 @@ class RunCells(SimpleTool[RunCellsArguments]):
         "Run code cells of a notebook in its kernel, which is started if none runs. What they print is put into the "
         "notebook and told to you, images included. A cell that fails ends the run. Cells have no standard input."
     )
-    Arguments: type[RunCellsArguments] = RunCellsArguments
 
     async def _run(self, arguments: RunCellsArguments, context: ToolContext) -> ToolResult:
         place = await place_of(arguments.path, context)
@@ -149,7 +148,6 @@ class WaitRun(SimpleTool[WaitRunArguments]):
         "Wait for a run of cells that still goes on, and get what it has printed so far, or all of it if it has ended. It "
         "can also be interrupted."
     )
-    Arguments: type[WaitRunArguments] = WaitRunArguments
 
     async def _run(self, arguments: WaitRunArguments, context: ToolContext) -> ToolResult:
         known = context.state.runs.get(arguments.run.strip())

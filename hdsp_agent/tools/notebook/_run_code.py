@@ -50,7 +50,6 @@ class RunCode(SimpleTool[RunCodeArguments]):
         "Run a piece of code in a notebook's kernel without putting it into the notebook or its history: to look at data, "
         "or to try something. It sees and can change the notebook's variables. For what belongs to the work use cells."
     )
-    Arguments: type[RunCodeArguments] = RunCodeArguments
 
     async def _run(self, arguments: RunCodeArguments, context: ToolContext) -> ToolResult:
         place = await place_of(arguments.path, context)
@@ -90,7 +89,6 @@ class InstallPackages(SimpleTool[InstallPackagesArguments]):
         "Install Python packages from the configured index into the environment of a notebook's kernel, with %pip. A "
         "package that was imported before in another version needs a restart of the kernel."
     )
-    Arguments: type[InstallPackagesArguments] = InstallPackagesArguments
 
     async def _run(self, arguments: InstallPackagesArguments, context: ToolContext) -> ToolResult:
         wrong = [package for package in arguments.packages if not _names_a_package(package)]
