@@ -63,7 +63,6 @@ class WriteToFile(SimpleTool[WriteToFileArguments]):
         return await change_file(self.name, "editedExistingFile", arguments.path, change, context)
 
     def preview(self, partial: JsonObject, context: ToolContext) -> str | None:
-        """The content so far."""
         path, content = partial.get("path"), partial.get("content")
         if not isinstance(path, str) or not path:
             return None
@@ -104,7 +103,6 @@ class ApplyDiff(SimpleTool[ApplyDiffArguments]):
         return await change_file(self.name, "appliedDiff", arguments.path, change, context, blocks=len(blocks))
 
     def preview(self, partial: JsonObject, context: ToolContext) -> str | None:
-        """The diff so far."""
         path, diff = partial.get("path"), partial.get("diff")
         if not isinstance(path, str) or not path:
             return None
@@ -149,7 +147,6 @@ class SearchReplace(SimpleTool[SearchReplaceArguments]):
         return await change_file(self.name, "editedExistingFile", arguments.path, change, context)
 
     def preview(self, partial: JsonObject, context: ToolContext) -> str | None:
-        """The file, once it is there."""
         path = partial.get("path")
         return ClineSayTool(tool="editedExistingFile", path=path).to_json() if isinstance(path, str) and path else None
 

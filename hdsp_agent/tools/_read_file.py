@@ -93,7 +93,6 @@ class ReadFile(SimpleTool[ReadFileArguments]):
         return answered(approval, ToolResult(read.content))
 
     def preview(self, partial: JsonObject, context: ToolContext) -> str | None:
-        """The path, once it is there."""
         path = partial.get("path")
         return ClineSayTool(tool="readFile", path=path).to_json() if isinstance(path, str) and path else None
 

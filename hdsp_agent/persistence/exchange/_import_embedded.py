@@ -48,7 +48,6 @@ class EmbeddedTask(RawTask):
 
     @property
     def source(self) -> str:
-        """Which program it comes from."""
         return "notebook"
 
     def ui(self, findings: ImportFindings) -> Iterator[JsonObject]:

@@ -50,26 +50,21 @@ class RooTask(RawTask):
 
     @property
     def source(self) -> str:
-        """Which program it comes from."""
         is_cline = "model_usage" in self._metadata or "cwdOnTaskInitialization" in self.item()
         return "cline" if is_cline else "roo-code"
 
     @property
     def ui_path(self) -> Path:
-        """Where the UI messages are."""
         return self._ui or self.found.path / UI_NAMES[0]
 
     @property
     def api_path(self) -> Path:
-        """Where the API messages are."""
         return self._api or self.found.path / API_NAMES[0]
 
     def ui(self, findings: ImportFindings) -> Iterator[JsonObject]:
-        """The messages of the UI history."""
         return _of_form(self._ui, findings, "ui")
 
     def api(self, findings: ImportFindings) -> Iterator[JsonObject]:
-        """The messages of the API history."""
         return _of_form(self._api, findings, "api")
 
     def item(self) -> JsonObject:
@@ -132,15 +127,12 @@ class NotebookTask(RawTask):
 
     @property
     def source(self) -> str:
-        """Which program it comes from."""
         return "notebook"
 
     def ui(self, findings: ImportFindings) -> Iterator[JsonObject]:
-        """The messages of the UI history."""
         return (raw for raw in _objects(self._memory.get("messages")) if is_ui_message(raw))
 
     def api(self, findings: ImportFindings) -> Iterator[JsonObject]:
-        """The messages of the API history."""
         return (raw for raw in _objects(self._memory.get("api_history")) if is_api_message(raw))
 
     def item(self) -> JsonObject:

@@ -70,23 +70,19 @@ class ContextsTask(_Numbered):
 
     @property
     def source(self) -> str:
-        """Which program it comes from."""
         key = self._metadata.get("task_key")
         source = key.get("task_source") if isinstance(key, dict) else None
         return source if isinstance(source, str) else "contexts"
 
     @property
     def ui_path(self) -> Path:
-        """Where the UI messages are."""
         return self.found.path / STREAM_FILES["ui"]
 
     @property
     def api_path(self) -> Path:
-        """Where the API messages are."""
         return self.found.path / STREAM_FILES["api"]
 
     def ui(self, findings: ImportFindings) -> Iterator[JsonObject]:
-        """The messages of the UI history."""
         return (raw for raw in self._lines("ui", findings) if is_ui_message(raw))
 
     def api(self, findings: ImportFindings) -> Iterator[JsonObject]:
@@ -121,15 +117,12 @@ class ContextsTask(_Numbered):
         return dict(config) if isinstance(config, dict) else {}
 
     def tools(self) -> Iterator[JsonObject]:
-        """The records of tools' runs."""
         return self._lines("tools", self.findings)
 
     def summaries(self) -> Iterator[JsonObject]:
-        """The records of summaries."""
         return self._lines("summaries", self.findings)
 
     def artifacts(self) -> Iterator[bytes]:
-        """Long outputs and images."""
         folder = self.found.path / "artifacts"
         for path in sorted(folder.iterdir()) if folder.is_dir() else ():
             if is_ordinary_file(path) and ARTIFACT_NAME.fullmatch(path.name):
@@ -191,7 +184,6 @@ class ExportedTask(_Numbered):
 
     @property
     def source(self) -> str:
-        """Which program it comes from."""
         return "hdsp-agent"
 
     @property
@@ -200,15 +192,12 @@ class ExportedTask(_Numbered):
         return whole_number(self._heads.get("version")) or 0
 
     def ui(self, findings: ImportFindings) -> Iterator[JsonObject]:
-        """The messages of the UI history."""
         return (raw for raw in self._section("ui", findings) if is_ui_message(raw))
 
     def api(self, findings: ImportFindings) -> Iterator[JsonObject]:
-        """The messages of the API history."""
         return (raw for raw in self._section("api", findings) if is_api_message(raw))
 
     def item(self) -> JsonObject:
-        """The task's history item."""
         item = self._heads.get("historyItem")
         return dict(item) if isinstance(item, dict) else {}
 
@@ -219,21 +208,17 @@ class ExportedTask(_Numbered):
         return dict(config) if isinstance(config, dict) else {}
 
     def tools(self) -> Iterator[JsonObject]:
-        """The records of tools' runs."""
         return self._section("tools", ImportFindings())
 
     def summaries(self) -> Iterator[JsonObject]:
-        """The records of summaries."""
         return self._section("summaries", ImportFindings())
 
     def artifacts(self) -> Iterator[bytes]:
-        """Long outputs and images."""
         for artifact in self._section("artifacts", ImportFindings()):
             if isinstance(data := artifact.get("data"), str):
                 yield b64decode(data)
 
     def raw_marks(self) -> Iterator[JsonObject]:
-        """The marks."""
         return self._section("marks", ImportFindings())
 
     def _section(self, section: str, findings: ImportFindings) -> Iterator[JsonObject]:

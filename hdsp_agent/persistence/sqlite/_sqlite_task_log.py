@@ -63,7 +63,6 @@ class SqliteTaskLog(SqliteTaskReader, TaskLog):
         return name
 
     async def save_state(self) -> None:
-        """Write the state now; it is on the disk then."""
         await super().save_state()
         await self._append("ui", b"", durable=True)
 

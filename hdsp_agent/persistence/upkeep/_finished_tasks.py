@@ -15,7 +15,7 @@ __all__ = ["FinishedTasks", "changed_meanwhile"]
 
 
 class FinishedTasks(ABC):
-    """Everything here blocks."""
+    """Everything here blocks. A backend that packs nothing says nothing about packing."""
 
     @property
     @abstractmethod
@@ -34,9 +34,9 @@ class FinishedTasks(ABC):
     def state(self, task_id: TaskId) -> StoredTaskState:
         """The task's state."""
 
-    @abstractmethod
     def changes(self, task_id: TaskId) -> list[datetime]:
         """When the task was changed, if something else than its state can tell."""
+        return []
 
     @abstractmethod
     def size(self, task_id: TaskId) -> int:
@@ -46,13 +46,13 @@ class FinishedTasks(ABC):
     def delete(self, task_id: TaskId, is_due: Callable[[StoredTaskState], bool]) -> None:
         """Delete it if that is due still. A ``Conflict`` says that it is not, or who works on it."""
 
-    @abstractmethod
     def can_be_packed(self, task_id: TaskId) -> bool:
         """Whether there is anything to pack."""
+        return False
 
-    @abstractmethod
     def pack(self, task_id: TaskId) -> bool:
         """Pack it; False if somebody took the task up meanwhile."""
+        return False
 
 
 def changed_meanwhile(task_id: TaskId) -> Conflict:

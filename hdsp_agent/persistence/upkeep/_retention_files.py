@@ -40,15 +40,12 @@ class FinishedFolders(FinishedTasks):
 
     @property
     def executions(self) -> Path:
-        """Where it is noted when the clock was last believed."""
         return self._folders.root / _LEDGER
 
     def ids(self) -> list[TaskId]:
-        """The tasks, in a fixed order."""
         return sorted(self._folders.ids("completed"))
 
     def has(self, task_id: TaskId) -> bool:
-        """Whether there is such a task, finished or not."""
         try:
             self._folders.find(task_id)
         except HdspAgentError:
@@ -56,19 +53,15 @@ class FinishedFolders(FinishedTasks):
         return True
 
     def state(self, task_id: TaskId) -> StoredTaskState:
-        """The task's state."""
         return read_state(self._folder(task_id), repair=False)
 
     def changes(self, task_id: TaskId) -> list[datetime]:
-        """When its logs were changed, as the file system says."""
         return list(_changes(self._folder(task_id)))
 
     def size(self, task_id: TaskId) -> int:
-        """How many bytes it takes."""
         return folder_size(self._folder(task_id))
 
     def delete(self, task_id: TaskId, is_due: Callable[[StoredTaskState], bool]) -> None:
-        """Delete it if that is due still."""
         folder = self._folder(task_id)
         lock = TaskLock.acquire(folder)
         try:
@@ -79,11 +72,9 @@ class FinishedFolders(FinishedTasks):
             lock.release()
 
     def can_be_packed(self, task_id: TaskId) -> bool:
-        """Whether there is anything to pack."""
         return bool(_plain_logs(self._folder(task_id)))
 
     def pack(self, task_id: TaskId) -> bool:
-        """Pack the logs; False if somebody took the task up meanwhile."""
         return _pack(self._folder(task_id))
 
     def _folder(self, task_id: TaskId) -> Path:

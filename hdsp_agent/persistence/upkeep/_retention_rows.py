@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from datetime import datetime
 from pathlib import Path
 
 from ...errors import UnknownTask
@@ -29,15 +28,12 @@ class FinishedRows(FinishedTasks):
 
     @property
     def executions(self) -> Path:
-        """Where it is noted when the clock was last believed."""
         return self._database.path.with_name(f".{self._database.path.name}.clean.json")
 
     def ids(self) -> list[TaskId]:
-        """The tasks, in a fixed order."""
         return sorted(self._database.read(lambda connection: self._rows.ids(connection, "completed")))
 
     def has(self, task_id: TaskId) -> bool:
-        """Whether there is such a task, finished or not."""
         try:
             self._database.read(lambda connection: self._rows.find(connection, task_id))
         except UnknownTask:
@@ -45,31 +41,15 @@ class FinishedRows(FinishedTasks):
         return True
 
     def state(self, task_id: TaskId) -> StoredTaskState:
-        """The task's state."""
         return self._database.read(lambda connection: self._rows.find(connection, task_id).read_state())
 
-    def changes(self, task_id: TaskId) -> list[datetime]:
-        """Nothing else can tell."""
-        return []
-
     def size(self, task_id: TaskId) -> int:
-        """How many bytes it takes."""
         return self._database.read(lambda connection: self._rows.size(connection, task_id))
 
     def delete(self, task_id: TaskId, is_due: Callable[[StoredTaskState], bool]) -> None:
-        """Delete it if that is due still."""
-
         def delete(connection: sqlite3.Connection) -> None:
             if not is_due(self._rows.find(connection, task_id).read_state()):
                 raise changed_meanwhile(task_id)
             self._rows.delete(connection, task_id)
 
         self._writer.submit(delete, task_id=task_id, durable=True).result()
-
-    def can_be_packed(self, task_id: TaskId) -> bool:
-        """Never."""
-        return False
-
-    def pack(self, task_id: TaskId) -> bool:
-        """Nothing is to be packed."""
-        return False

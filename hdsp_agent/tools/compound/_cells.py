@@ -101,7 +101,6 @@ class AddCell(CompoundTool[AddCellArguments]):
         return ran
 
     def preview(self, partial: JsonObject, context: ToolContext) -> str | None:
-        """The code so far."""
         return _preview({"op": "insert", "source": partial.get("code")}, context)
 
 
@@ -179,7 +178,6 @@ class EditCell(CompoundTool[EditCellArguments]):
             )
 
     def preview(self, partial: JsonObject, context: ToolContext) -> str | None:
-        """The code so far."""
         return _preview({"op": "replace", "cell": partial.get("cell"), "source": partial.get("code")}, context)
 
 

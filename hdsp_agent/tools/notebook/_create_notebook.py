@@ -93,7 +93,6 @@ class CreateNotebook(SimpleTool[CreateNotebookArguments]):
         return answered(approval, ToolResult(text))
 
     def preview(self, partial: JsonObject, context: ToolContext) -> str | None:
-        """The path, once it is there."""
         path = partial.get("path")
         return ClineSayTool(tool="createNotebook", path=path).to_json() if isinstance(path, str) and path else None
 

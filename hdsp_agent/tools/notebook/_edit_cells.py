@@ -118,7 +118,6 @@ class EditCells(SimpleTool[EditCellsArguments]):
         )
 
     def preview(self, partial: JsonObject, context: ToolContext) -> str | None:
-        """The operations so far."""
         path = partial.get("path")
         if not isinstance(path, str) or not path:
             path = context.notebook.path if context.notebook is not None else None

@@ -70,7 +70,6 @@ class ReadNotebook(SimpleTool[ReadNotebookArguments]):
         return answered(approval, ToolResult(await _read(arguments, place, context)))
 
     def preview(self, partial: JsonObject, context: ToolContext) -> str | None:
-        """The path, once it is there."""
         path = partial.get("path")
         return ClineSayTool(tool="readNotebook", path=path).to_json() if isinstance(path, str) and path else None
 

@@ -58,7 +58,6 @@ class RunCode(SimpleTool[RunCodeArguments]):
         )
 
     def preview(self, partial: JsonObject, context: ToolContext) -> str | None:
-        """The code so far."""
         code, path = partial.get("code"), partial.get("path")
         if not isinstance(code, str):
             return None
