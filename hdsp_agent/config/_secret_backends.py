@@ -57,25 +57,23 @@ class BackendProblem(Exception):
         """No key can have been kept there, so there is none to miss."""
 
 
-class SecretBackend(Protocol):
+class SecretBackend(ABC):
     """A place for keys, by account name."""
 
-    @property
-    def kind(self) -> StorageKind:
-        """What people call it."""
-        ...
+    kind: StorageKind
+    """What people call it."""
 
+    @abstractmethod
     def get(self, account: str) -> str | None:
         """The value, or None if there is none."""
-        ...
 
+    @abstractmethod
     def set(self, account: str, value: str) -> None:
         """Keep the value, replacing one that is there."""
-        ...
 
+    @abstractmethod
     def delete(self, account: str) -> None:
         """Forget the value; none there is fine."""
-        ...
 
 
 class Keyring(Protocol):
@@ -88,7 +86,7 @@ class Keyring(Protocol):
     def delete_password(self, service: str, username: str) -> None: ...
 
 
-class KeyringBackend:
+class KeyringBackend(SecretBackend):
     """The keyring of the operating system, one entry a key: Windows limits the size of an entry."""
 
     kind: StorageKind = "keyring"
@@ -97,15 +95,12 @@ class KeyringBackend:
         self._keyring = keyring
 
     def get(self, account: str) -> str | None:
-        """The value, or None if there is none."""
         return self._ask("read", lambda: self._keyring.get_password(SERVICE, account))
 
     def set(self, account: str, value: str) -> None:
-        """Keep the value, replacing one that is there."""
         self._ask("save", lambda: self._keyring.set_password(SERVICE, account, value))
 
     def delete(self, account: str) -> None:
-        """Forget the value; none there is fine."""
         if self.get(account) is not None:
             self._ask("delete", lambda: self._keyring.delete_password(SERVICE, account))
 
@@ -169,25 +164,20 @@ def _priority(kind: object) -> float:
         return 0
 
 
-class _FileBackend(ABC):
+class _FileBackend(SecretBackend):
     """Keys in one file, read and replaced as a whole."""
-
-    kind: StorageKind
 
     def __init__(self, path: Path, lock_timeout: float) -> None:
         self.path: Final = path
         self._lock_timeout = lock_timeout
 
     def get(self, account: str) -> str | None:
-        """The value, or None if there is none."""
         return self._read().get(account)
 
     def set(self, account: str, value: str) -> None:
-        """Keep the value, replacing one that is there."""
         self._change(lambda secrets: secrets.__setitem__(account, value))
 
     def delete(self, account: str) -> None:
-        """Forget the value; none there is fine."""
         if account in self._read():
             self._change(lambda secrets: secrets.pop(account, None))
 

@@ -8,10 +8,11 @@ import re
 import socket
 import stat
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol, TypeAlias
+from typing import Final, TypeAlias
 
 from .._private_files import make_private_folder
 from ..errors import StorageUnavailable
@@ -33,20 +34,20 @@ SUFFIX: Final = ".sock"
 _LONGEST_HOST: Final = 32
 
 
-class SocketEndpoint(Protocol):
+class SocketEndpoint(ABC):
     """A place where a server listens."""
 
-    @property
-    def entry(self) -> Path:
+    def __init__(self, entry: Path, address: str) -> None:
+        self.entry: Final = entry
         """The file in the folder by which the server is found."""
-
-    @property
-    def address(self) -> str:
+        self.address: Final = address
         """What a client connects to."""
 
+    @abstractmethod
     async def show_life(self) -> None:
         """Let other machines that share the folder see that the server lives."""
 
+    @abstractmethod
     async def close(self) -> None:
         """Listen no more, and leave nothing behind."""
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from .._private_files import locked
 from ..errors import Conflict, StorageUnavailable
-from ._socket_files import SUFFIX, entry_name, make_own_folder, this_host
+from ._socket_files import SUFFIX, SocketEndpoint, entry_name, make_own_folder, this_host
 
 if TYPE_CHECKING:
     from ._socket_files import Connected
@@ -49,29 +49,18 @@ class _Place:
     inode: int
 
 
-class UnixEndpoint:
+class UnixEndpoint(SocketEndpoint):
     """A unix socket, by its entry in the folder; where that path is too long, the entry is a link to a shorter one."""
 
     def __init__(self, place: _Place, server: asyncio.AbstractServer) -> None:
+        super().__init__(place.entry, place.address)
         self._place = place
         self._server = server
 
-    @property
-    def entry(self) -> Path:
-        """The file in the folder by which the server is found."""
-        return self._place.entry
-
-    @property
-    def address(self) -> str:
-        """What a client connects to."""
-        return self._place.address
-
     async def show_life(self) -> None:
-        """Let other machines that share the folder see that the server lives."""
-        await asyncio.to_thread(os.utime, self._place.entry, follow_symlinks=False)
+        await asyncio.to_thread(os.utime, self.entry, follow_symlinks=False)
 
     async def close(self) -> None:
-        """Listen no more, and leave nothing behind."""
         self._server.close()
         await asyncio.to_thread(_take_away, self._place)
 

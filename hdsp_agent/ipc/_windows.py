@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ..errors import Conflict, Unsupported
-from ._socket_files import SUFFIX, entry_name, info_of, make_own_folder, this_host
+from ._socket_files import SUFFIX, SocketEndpoint, entry_name, info_of, make_own_folder, this_host
 
 if TYPE_CHECKING:
     from ._socket_files import Connected
@@ -28,34 +28,21 @@ _TOKEN_QUERY: Final = 0x0008
 _TOKEN_USER: Final = 1
 
 
-class PipeEndpoint:
+class PipeEndpoint(SocketEndpoint):
     """A named pipe that serves any number of clients."""
 
     def __init__(self, entry: Path, address: str, servers: list[asyncio.windows_events.PipeServer]) -> None:
-        self._entry = entry
-        self._address = address
+        super().__init__(entry, address)
         self._servers = servers
 
-    @property
-    def entry(self) -> Path:
-        """The file in the folder by which the server is found."""
-        return self._entry
-
-    @property
-    def address(self) -> str:
-        """What a client connects to."""
-        return self._address
-
     async def show_life(self) -> None:
-        """Let other machines that share the folder see that the server lives."""
-        await asyncio.to_thread(os.utime, self._entry)
+        await asyncio.to_thread(os.utime, self.entry)
 
     async def close(self) -> None:
-        """Listen no more, and leave nothing behind."""
         for server in self._servers:
             server.close()
         with suppress(FileNotFoundError):
-            await asyncio.to_thread(self._entry.unlink)
+            await asyncio.to_thread(self.entry.unlink)
 
 
 async def listen(folder: Path, connected: Connected) -> PipeEndpoint:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from ..config import ProviderSettings
 from ..messages import JsonObject
@@ -23,24 +23,18 @@ if TYPE_CHECKING:
 __all__ = ["PlainRequests", "plain_requests"]
 
 
-class PlainRequests(Protocol):
+class PlainRequests:
     """Asks a provider by path, with the profile's address, key and headers. Raises what its SDK raises."""
 
-    async def get(self, path: str, query: Mapping[str, object]) -> object:
-        """What it answers, as parsed JSON."""
-
-    async def post(self, path: str, body: JsonObject) -> object:
-        """What it answers, as parsed JSON."""
-
-
-class _Requests:
     def __init__(self, sdk: AnySdk) -> None:
         self._sdk = sdk
 
     async def get(self, path: str, query: Mapping[str, object]) -> object:
+        """What it answers, as parsed JSON."""
         return await self._sdk.get(path, cast_to=object, options={"params": query})
 
     async def post(self, path: str, body: JsonObject) -> object:
+        """What it answers, as parsed JSON."""
         return await self._sdk.post(path, cast_to=object, body=body)
 
 
@@ -53,4 +47,4 @@ async def plain_requests(
     make = anthropic_sdk if connection.info.protocol == "anthropic" else openai_sdk
     sdk: AnySdk = await asyncio.to_thread(make, connection, settings, timeouts)
     async with sdk:
-        yield _Requests(sdk)
+        yield PlainRequests(sdk)
