@@ -90,7 +90,7 @@ class _Patience:
 
     async def bounded(self, work: Awaitable[T], seconds: float) -> T:
         """The result; TimeoutError after so long."""
-        self._waiting = asyncio.current_task()
+        self._waiting = task = asyncio.current_task()
         self._until = until = self._loop.time() + seconds
         if self._timer is None or self._timer.when() > until:
             self.end()
@@ -98,7 +98,8 @@ class _Patience:
         try:
             return await work
         except asyncio.CancelledError:
-            if not self._is_over or _is_cancelled_besides(self._waiting):
+            # Who is cancelled by somebody else besides has to end.
+            if not self._is_over or task is None or task.uncancel() > 0:
                 raise
             raise TimeoutError from None
         finally:
@@ -120,12 +121,6 @@ class _Patience:
             return
         self._is_over = True
         self._waiting.cancel()
-
-
-def _is_cancelled_besides(task: asyncio.Task[object] | None) -> bool:
-    """Whether somebody else cancelled a task that we have cancelled, too; before Python 3.11 nobody can tell."""
-    uncancel: Callable[[], int] | None = getattr(task, "uncancel", None)
-    return uncancel is not None and uncancel() > 0
 
 
 async def events_of(
