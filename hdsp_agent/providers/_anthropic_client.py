@@ -15,10 +15,9 @@ from ..errors import InvalidSetting, Unsupported
 from ..messages import JsonObject
 from ._anthropic_request import AnthropicOptions, messages_body, thinking_of
 from ._anthropic_stream import AnthropicStream
-from ._bounded_answers import bound_answers
+from ._guarded_http import guarded
 from ._model import KnownModel, ModelClient, ModelRequest
 from ._provider_connection import ProviderConnection
-from ._same_origin import stay_at_origin
 from ._sdk_client import Decoder, Post, SdkClient
 from ._transport import EventStream, Timeouts, http_timeout
 
@@ -101,9 +100,7 @@ def anthropic_sdk(connection: ProviderConnection, settings: ProviderSettings, ti
         timeout=timeout,
         max_retries=0,
         default_headers=headers,
-        http_client=bound_answers(
-            stay_at_origin(DefaultAsyncHttpxClient(timeout=timeout), connection.info.id), connection.info.id
-        ),
+        http_client=guarded(DefaultAsyncHttpxClient(timeout=timeout), connection.info.id),
     )
 
 
@@ -144,9 +141,7 @@ def _bedrock(connection: ProviderConnection, settings: ProviderSettings, timeout
         base_url=connection.base_url,
         timeout=timeout,
         max_retries=0,
-        http_client=bound_answers(
-            stay_at_origin(DefaultAsyncHttpxClient(timeout=timeout), connection.info.id), connection.info.id
-        ),
+        http_client=guarded(DefaultAsyncHttpxClient(timeout=timeout), connection.info.id),
         default_headers=_TIERS.get(settings.aws_bedrock_service_tier or ""),
     )
     if not with_key:
@@ -189,7 +184,7 @@ def _vertex(settings: ProviderSettings, timeouts: Timeouts) -> AsyncAnthropicVer
         credentials=_google_credentials(settings),
         timeout=timeout,
         max_retries=0,
-        http_client=bound_answers(stay_at_origin(DefaultAsyncHttpxClient(timeout=timeout), "vertex"), "vertex"),
+        http_client=guarded(DefaultAsyncHttpxClient(timeout=timeout), "vertex"),
     )
 
 

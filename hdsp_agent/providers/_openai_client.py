@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 
 from ..config import ProviderSettings, tool_set
 from ..messages import JsonObject
-from ._bounded_answers import bound_answers
 from ._chat_request import ChatOptions, chat_body
 from ._chat_stream import ChatStream
 from ._constrained_stream import ConstrainedStream
 from ._encrypted_item_errors import refuses_sealed
+from ._guarded_http import guarded
 from ._model import KnownModel, ModelClient, ModelEvent, ModelRequest
 from ._model_error import ModelError
 from ._model_info import reasons
@@ -27,7 +27,6 @@ from ._provider_connection import ProviderConnection
 from ._quirks import quirks_of
 from ._responses_request import ResponsesOptions, compact_body, responses_body
 from ._responses_stream import ResponsesStream
-from ._same_origin import stay_at_origin
 from ._sdk_client import Decoder, Post, SdkClient
 from ._transport import EventStream, Timeouts, http_timeout, in_time, model_error
 from ._unsupported_parameters import adapted
@@ -205,7 +204,7 @@ def openai_sdk(connection: ProviderConnection, settings: ProviderSettings, timeo
     timeout = http_timeout(timeouts)
     local = connection.info.protocol == "local"
     client = _direct_client(timeout) if local else DefaultAsyncHttpxClient(timeout=timeout)
-    client = bound_answers(stay_at_origin(client, connection.info.id), connection.info.id)
+    client = guarded(client, connection.info.id)
     address = urlsplit(connection.base_url or "")
     if connection.server == "azure" and not address.path.rstrip("/").endswith("/openai/v1"):
         version = settings.azure_api_version or _AZURE_VERSION

@@ -7,7 +7,7 @@ import gzip
 import pytest
 
 from hdsp_agent.providers import ModelError, ModelRequest, list_models, open_client
-from hdsp_agent.providers import _bounded_answers as answers
+from hdsp_agent.providers import _guarded_http as answers
 
 from .._helpers.model_server import raw_server
 from .test_redirects import settings_at
