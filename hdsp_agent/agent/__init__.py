@@ -1,4 +1,4 @@
-"""A task: what it says and asks, its loop, its limits, and the one door through which others reach it."""
+"""A task: what it says and asks, its loop, its limits, and the one class through which others reach it."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ _DIED: Final = "The kernel died while this ran."
 
 
 class KernelWatch:
-    """Hears one kernel. Its runs are told to the ledger, its states to the tabs."""
+    """Listens to one kernel. Its runs go to the history of runs, its states to the tabs."""
 
     def __init__(
         self,

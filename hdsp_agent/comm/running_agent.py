@@ -56,7 +56,7 @@ class RunningAgent:
         return self._manager.tasks.events
 
     async def manager(self) -> TaskManager:
-        """The door to all tasks. Raises why there is none: the storage cannot be used, or the server stops."""
+        """What reaches all tasks. Raises why there is none: the storage cannot be used, or the server stops."""
         await self._storage.store()
         if self._stopping:
             raise Unavailable("The server is stopping. Try again when it is back.")

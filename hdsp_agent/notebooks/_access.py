@@ -1,4 +1,4 @@
-"""The one door to notebooks. For every operation it chooses anew who has the notebook: a room, a tab, or only the disk."""
+"""The one way to notebooks. For every operation it chooses anew where the notebook is: a shared document, a tab, or only the disk."""
 
 from __future__ import annotations
 
@@ -302,7 +302,7 @@ class NotebookAccess:
 
 
 class _RoutedDocument:
-    """A notebook of the desk. It follows the notebook from tab to disk and back, and under its new names."""
+    """A notebook that is reached through the access. It follows the notebook from tab to disk and back, and under its new names."""
 
     def __init__(self, access: NotebookAccess, path: str) -> None:
         self._access = access

@@ -166,7 +166,7 @@ class LiveOutputs:
 
 
 class _RunPublisher:
-    """One run on the stage."""
+    """One run whose outputs are shown."""
 
     def __init__(
         self,

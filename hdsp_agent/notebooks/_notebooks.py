@@ -20,7 +20,7 @@ __all__ = ["Notebooks"]
 
 
 class Notebooks:
-    """The documents, the kernels, and the stage on which runs are shown."""
+    """The documents, the kernels, and the outputs that are shown while cells run."""
 
     def __init__(
         self,

@@ -41,7 +41,7 @@ class ObservedRun:
     """The notebook it is of, once that is known; with it comes the rest about the cell."""
     cell_id: CellId | None = None
     order: int | None = None
-    """The number the ledger gave it."""
+    """The number that the history of runs gave it."""
     ended_at: int | None = None
     error: str | None = None
     traceback: str | None = None

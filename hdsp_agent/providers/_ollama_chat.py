@@ -1,4 +1,4 @@
-"""Ollama's own protocol, for the size of the window: its door for OpenAI's protocol has no word for that.
+"""Ollama's own protocol, for the size of the window: its form of OpenAI's protocol has no field for that.
 
 A request is made as for OpenAI's and translated here, and so is each line of the answer, so that all else is shared.
 """

@@ -36,8 +36,8 @@ def mode_of(path: Path | str) -> int:
 
 
 async def test_a_whole_task_is_driven_by_roos_client(tmp_path: Path) -> None:
-    async with jupyter_server(tmp_path, TURNS) as server, NodeClient.connect(server.door) as client:
-        async with IpcClient.connect(server.door.address) as other:
+    async with jupyter_server(tmp_path, TURNS) as server, NodeClient.connect(server.endpoint) as client:
+        async with IpcClient.connect(server.endpoint.address) as other:
             client.send("StartNewTask", {"configuration": {"mode": "code"}, "text": "Write it"})
             heard = await client.until(lambda event: _asks(event, "tool"))
             task_id = str(heard[0]["payload"][0])
@@ -85,7 +85,7 @@ async def test_a_whole_task_is_driven_by_roos_client(tmp_path: Path) -> None:
 
 
 async def test_questions_are_answered_from_what_the_server_knows(tmp_path: Path) -> None:
-    async with jupyter_server(tmp_path, [DONE]) as server, NodeClient.connect(server.door) as client:
+    async with jupyter_server(tmp_path, [DONE]) as server, NodeClient.connect(server.endpoint) as client:
         client.send("GetModes")
         [modes] = (await client.event("modesResponse"))["payload"]
         assert {mode["slug"] for mode in modes} == {"architect", "code", "ask", "debug", "orchestrator"}
@@ -99,8 +99,12 @@ async def test_questions_are_answered_from_what_the_server_knows(tmp_path: Path)
 
 async def test_invalid_frames_cost_nobody_anything(tmp_path: Path) -> None:
     async with jupyter_server(tmp_path, [DONE]) as server:
-        door = server.door
-        async with NodeClient.connect(door) as client, Wire.connect(door) as bad, Wire.connect(door) as torn:
+        endpoint = server.endpoint
+        async with (
+            NodeClient.connect(endpoint) as client,
+            Wire.connect(endpoint) as bad,
+            Wire.connect(endpoint) as torn,
+        ):
             await torn.greeting()
             name = await bad.greeting()
             huge = b'{"type":"message","data":"' + b"x" * 10_000_000 + b'"}\f'
@@ -135,7 +139,7 @@ async def test_invalid_frames_cost_nobody_anything(tmp_path: Path) -> None:
 
 async def test_the_socket_is_private_and_goes_with_its_server(tmp_path: Path) -> None:
     async with jupyter_server(tmp_path, []) as server:
-        first = server.door
+        first = server.endpoint
         assert mode_of(first.address) == 0o600
         assert mode_of(Path(first.address).parent) == 0o700
         assert mode_of(server.ipc) == 0o700
@@ -144,7 +148,7 @@ async def test_the_socket_is_private_and_goes_with_its_server(tmp_path: Path) ->
         assert find_servers(server.ipc) == []
     async with jupyter_server(tmp_path, []) as server:
         assert not os.path.lexists(first.address)
-        async with IpcClient.connect(server.door.address) as client:
+        async with IpcClient.connect(server.endpoint.address) as client:
             assert await client.send(GetModesCommand()) is not None
             await server.stop()
             assert [event async for event in client.events()] == []
@@ -153,8 +157,8 @@ async def test_the_socket_is_private_and_goes_with_its_server(tmp_path: Path) ->
 
 async def test_a_client_that_leaves_in_the_middle_leaves_the_task_at_work(tmp_path: Path) -> None:
     turns: list[list[dict[str, JsonValue]]] = [[{"wait": 0.5}, *DONE]]
-    async with jupyter_server(tmp_path, turns) as server, IpcClient.connect(server.door.address) as watching:
-        async with NodeClient.connect(server.door) as client:
+    async with jupyter_server(tmp_path, turns) as server, IpcClient.connect(server.endpoint.address) as watching:
+        async with NodeClient.connect(server.endpoint) as client:
             client.send("StartNewTask", {"configuration": {}, "text": "go"})
             await client.event("taskStarted")
         async for event in watching.events():

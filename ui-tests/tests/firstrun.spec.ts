@@ -46,7 +46,7 @@ test('a key that is typed in is enough, and is never shown again', async ({
   lab
 }) => {
   const model = await PlayedModel.start();
-  const door = await lockedDoor(model.url);
+  const server = await serverWithKeys(model.url);
   try {
     await lab.visit();
     await lab.openPanel();
@@ -55,7 +55,7 @@ test('a key that is typed in is enough, and is never shown again', async ({
       .selectOption('OpenAI compatible');
     await lab.setup
       .getByRole('textbox', { name: 'Address' })
-      .fill(`${addressOf(door)}/v1`);
+      .fill(`${addressOf(server)}/v1`);
     const key = lab.setup.getByLabel('Key (if it needs one)');
     await expect(key).toHaveAttribute('type', 'password');
     await key.fill('not-the-key');
@@ -79,7 +79,7 @@ test('a key that is typed in is enough, and is never shown again', async ({
     const { profiles } = await lab.api.profiles();
     expect(profiles).toHaveLength(1);
   } finally {
-    door.close();
+    server.close();
     await model.dispose();
   }
 });
@@ -105,8 +105,8 @@ async function expectNoAccounts(lab: Lab): Promise<void> {
 /**
  * Lets through to a server only who shows the key.
  */
-async function lockedDoor(url: string): Promise<Server> {
-  const door = createServer((question, answer) => {
+async function serverWithKeys(url: string): Promise<Server> {
+  const server = createServer((question, answer) => {
     const { headers, method } = question;
     if (headers.authorization !== `Bearer ${KEY}`) {
       answer.writeHead(401, { 'Content-Type': 'application/json' });
@@ -121,9 +121,9 @@ async function lockedDoor(url: string): Promise<Server> {
     onward.on('error', () => answer.destroy());
     question.pipe(onward);
   });
-  door.listen(0, '127.0.0.1');
-  await once(door, 'listening');
-  return door;
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
 }
 
 function addressOf(server: Server): string {

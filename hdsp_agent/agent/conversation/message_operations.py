@@ -58,7 +58,7 @@ class MessageOperations:
         self._subtasks = subtasks
         self._files = FileRollback(tasks.services)
         self._held = BackgroundTasks()
-        self._doors: WeakValueDictionary[TaskId, asyncio.Lock] = WeakValueDictionary()
+        self._locks: WeakValueDictionary[TaskId, asyncio.Lock] = WeakValueDictionary()
 
     async def delete(self, task_id: TaskId, ts: int, *, files: bool = False) -> None:
         """Take back the message ``ts`` and all that followed. ``undo`` brings it back.
@@ -152,7 +152,7 @@ class MessageOperations:
         self, task_id: TaskId, change: ConversationChange, *, newer: Newer = "refuse"
     ) -> AsyncIterator[ConversationPart]:
         """The conversation as a part of a restore: at rest until that is done, then it asks whether to go on from there."""
-        async with self._door(task_id):
+        async with self._lock(task_id):
             await self._refuse_early(task_id, change, newer, files=False)
             async with self._at_rest(task_id) as task:
                 await task.state.cancellation.gone(_LAST_SECONDS)
@@ -166,7 +166,7 @@ class MessageOperations:
         of it is to be put back. ``asked_in`` is the task that asked what becomes of the restore, and waits until it is done.
         """
         task_id = went.task_id
-        async with self._door(task_id):
+        async with self._lock(task_id):
             if not await self._went(went):
                 yield None
                 return
@@ -224,7 +224,7 @@ class MessageOperations:
     async def _make_whole(
         self, task_id: TaskId, change: ConversationChange, newer: Newer, opening: Opening | None, files: bool
     ) -> None:
-        async with self._door(task_id):
+        async with self._lock(task_id):
             await self._refuse_early(task_id, change, newer, files)
             async with self._at_rest(task_id, opening) as task:
                 # A tool that is slow to end must not write behind what is brought back.
@@ -252,9 +252,9 @@ class MessageOperations:
         task = self._tasks.opened(task_id)
         return task.state.conversation.history if task else await history_to_read(await self._reader(task_id))
 
-    def _door(self, task_id: TaskId) -> asyncio.Lock:
+    def _lock(self, task_id: TaskId) -> asyncio.Lock:
         """Two tabs may change one conversation at a time; the second change is judged by what the first left."""
-        return self._doors.setdefault(task_id, asyncio.Lock())
+        return self._locks.setdefault(task_id, asyncio.Lock())
 
     async def _settle_item(self, task: Task) -> None:
         """Let the task's line in the history say what its conversation now ends with."""

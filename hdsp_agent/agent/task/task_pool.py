@@ -27,7 +27,7 @@ class TaskPool:
     def __init__(self, services: AgentServices) -> None:
         self.services: Final = services
         self._open: dict[TaskId, Task] = {}
-        self._doors: WeakValueDictionary[TaskId, asyncio.Lock] = WeakValueDictionary()
+        self._locks: WeakValueDictionary[TaskId, asyncio.Lock] = WeakValueDictionary()
         self.current: TaskId | None = None
         """The task last begun or taken up."""
         self._held = BackgroundTasks()
@@ -69,11 +69,11 @@ class TaskPool:
         task = self._open.get(task_id)
         if task is None:
             # It may be ending by itself: it is put aside once that is done.
-            async with self._door(task_id):
+            async with self._lock(task_id):
                 return
-        # Outside the door: a task that ends just now goes through it itself.
+        # Outside the lock: a task that ends just now takes it itself.
         await task.halt()
-        async with self._door(task_id):
+        async with self._lock(task_id):
             if self._open.pop(task_id, None) is None:
                 return
             self.on_left(task_id)
@@ -85,7 +85,7 @@ class TaskPool:
     async def run_out(self, task: Task, why: str) -> None:
         """The time for a task is over: it ends where it is."""
         await task.halt()
-        async with self._door(task.task_id):
+        async with self._lock(task.task_id):
             if self._open.pop(task.task_id, None) is not None:
                 self.on_left(task.task_id)
                 await self._held.finish(task.run_out(why))
@@ -116,7 +116,7 @@ class TaskPool:
 
     async def take_up(self, task_id: TaskId, opening: Opening) -> Task:
         """Open a task that nobody works on."""
-        async with self._door(task_id):
+        async with self._lock(task_id):
             known = self._open.get(task_id)
             return known if known is not None else await self._held.finish(self._open_task(task_id, opening))
 
@@ -161,13 +161,13 @@ class TaskPool:
         self._begin(task, opening)
         return task.task_id
 
-    def _door(self, task_id: TaskId) -> asyncio.Lock:
+    def _lock(self, task_id: TaskId) -> asyncio.Lock:
         """Held while a task is opened or put aside, so that it is never both."""
-        return self._doors.setdefault(task_id, asyncio.Lock())
+        return self._locks.setdefault(task_id, asyncio.Lock())
 
     async def open_at_rest(self, task_id: TaskId) -> Task:
         """Open a task that nobody works on, and let it do nothing yet."""
-        async with self._door(task_id):
+        async with self._lock(task_id):
             if task_id in self._open:
                 raise Conflict(f"Task {task_id} is being worked on. Stop it first.", task=task_id)
             return await self._held.finish(self._open_task(task_id, None))
@@ -213,7 +213,7 @@ class TaskPool:
         """A task has done what it can; what comes next is somebody else's."""
         self._settling.add(task)
         try:
-            async with self._door(task.task_id):
+            async with self._lock(task.task_id):
                 self._open.pop(task.task_id, None)
                 self.on_left(task.task_id)
                 await (task.finish() if isinstance(outcome, Completed) else task.let_go())
@@ -226,7 +226,7 @@ class TaskPool:
         await self._held.finish(self._put_aside(task))
 
     async def _put_aside(self, task: Task) -> None:
-        async with self._door(task.task_id):
+        async with self._lock(task.task_id):
             self._open.pop(task.task_id, None)
             self.on_left(task.task_id)
             await task.let_go()

@@ -66,7 +66,7 @@ class Captured:
 
 
 class StateCapture:
-    """Looks at notebooks through the desk and at variables through their kernels."""
+    """Captures notebooks through their access and variables through their kernels."""
 
     def __init__(
         self,

@@ -63,7 +63,7 @@ class Timeline:
     """One workspace's files, notebooks, variables and conversations through time. ``folder`` is where its checkpoints are
     kept, ``root`` the workspace; notebooks go by their paths in the contents API.
 
-    Errors are those of ``AsyncFileCheckpoints``, ``VariableCheckpoints`` and the notebooks' desk. After each of them all parts are as
+    Errors are those of ``AsyncFileCheckpoints``, ``VariableCheckpoints`` and the notebooks' access. After each of them all parts are as
     they were, unless it says that not everything could be put back: then ``interrupted`` knows.
     """
 
@@ -98,7 +98,7 @@ class Timeline:
         self._collecting = StateCollector(self._states, store, self.limits)
         files.on_collected(self._collecting)
         self._turn = RestoreLock(folder)
-        self._door = asyncio.Lock()
+        self._lock = asyncio.Lock()
         self._held = BackgroundTasks()
         self._captures = 0
 
@@ -130,7 +130,7 @@ class Timeline:
         """
 
         async def work() -> CheckpointRecord:
-            async with self._door:
+            async with self._lock:
                 begun = monotonic()
                 names = notebooks
                 if changes_by == "agent" and claims is None and not names:
@@ -188,7 +188,7 @@ class Timeline:
         """These files say now what ``pointers`` told of this checkpoint. That is the agent's work, and no row of its own."""
 
         async def work() -> None:
-            async with self._door:
+            async with self._lock:
                 # Cells and variables are what they were.
                 kept = Anchor(notebooks=record.notebooks, variables=record.variables)
                 await self.files.save(_POINTERS, changes_by="agent", claims=files, kept=kept)
@@ -220,7 +220,7 @@ class Timeline:
         """What ``restore`` would do now. Changes nothing."""
 
         async def work() -> RestorePreview:
-            async with self._door:
+            async with self._lock:
                 record = await self.files.checkpoint(target)
                 return await self._previewed(await self._planner.to_checkpoint(record, parts, leave), conversation)
 
@@ -257,7 +257,7 @@ class Timeline:
         """What ``undo`` would do now. Changes nothing."""
 
         async def work() -> RestorePreview:
-            async with self._door:
+            async with self._lock:
                 done = await self._to_undo(operation)
                 wanted = await self._planner.to_undo(done, leave, overwrite=overwrite)
                 return await self._previewed(wanted, conversation)
@@ -297,7 +297,7 @@ class Timeline:
         is none. ``conversation`` is the one that was to go back with the rest, unless it was deleted."""
 
         async def work() -> OperationRecord | None:
-            async with self._door, self._turn.taken():
+            async with self._lock, self._turn.taken():
                 half = await self.files.interrupted()
                 if half is None or choice == "keep":
                     return await self.files.recover(choice)
@@ -445,7 +445,7 @@ class Timeline:
 
     @asynccontextmanager
     async def _restore_turn(self) -> AsyncIterator[None]:
-        async with self._door, self._turn.taken():
+        async with self._lock, self._turn.taken():
             half = await self.files.interrupted()
             if half is not None:
                 raise Conflict(

@@ -1,6 +1,6 @@
 """A kernel's variables: what they were, and the way back.
 
-``VariableCheckpoints`` is the door. What looks at variables and turns them into bytes runs in the kernel (``runtime``); here are
+Others use ``VariableCheckpoints``. What looks at variables and turns them into bytes runs in the kernel (``runtime``); here are
 the store, which knows its own manifests by a key no kernel sees, the plan of a restore, and the cells to run again for what
 cannot be kept.
 """

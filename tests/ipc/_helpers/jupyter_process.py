@@ -31,7 +31,7 @@ class Jupyter:
     log: Path
 
     @property
-    def door(self) -> IpcServerInfo:
+    def endpoint(self) -> IpcServerInfo:
         """Its socket."""
         [found] = [server for server in find_servers(self.ipc) if server.pid == self.process.pid]
         return found
