@@ -77,7 +77,9 @@ class KernelWatch:
 
     def runs_for(self, paths: Sequence[str], status: KernelStatus) -> None:
         """It runs for these notebooks now; Jupyter itself believes that it does this."""
-        if self._teller.status == "unknown" and status != "unknown":
+        known = self._teller.status
+        # That it is idle may have been published before anybody listened.
+        if (known == "unknown" and status != "unknown") or (known == "starting" and status in _AT_WORK):
             self._teller.now(status)
         if paths != self.paths:
             self.paths = paths

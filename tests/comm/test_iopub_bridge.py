@@ -210,6 +210,19 @@ async def test_all_tabs_hear_what_a_kernel_does_from_its_start_to_its_end(
         assert kernel == work.kernel_id
 
 
+async def test_a_kernel_that_was_idle_before_anybody_listened_is_not_said_to_start_for_ever(
+    services: Services, jp_serverapp: ServerApp, jp_fetch: Fetch, connect: Connect
+) -> None:
+    async with connect() as panel, lab(jp_serverapp, jp_fetch, NOTEBOOK, ["1"]):
+        await panel.until(lambda: status_of(panel)[-1:] == ["idle"])
+        (watch,) = services.notebooks.bridge._watches.values()
+        # From here on it hears nothing of the kernel itself.
+        assert watch._ear is not None
+        await watch._ear.close()
+        watch._teller.now("starting")
+        await until(lambda: watch._teller.status == "idle")
+
+
 async def test_many_short_cells_tell_the_tabs_at_most_twice_a_second(
     services: Services, jp_serverapp: ServerApp, jp_fetch: Fetch, connect: Connect
 ) -> None:
