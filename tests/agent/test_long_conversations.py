@@ -50,7 +50,7 @@ async def test_no_turn_reads_the_history_again_or_converts_more_than_was_added(
 ) -> None:
     converted, read = Counted(), Counted()
     monkeypatch.setattr(ApiRecord, "message", converted.counting(ApiRecord.message))
-    for name in ("between", "get", "newest", "first", "count"):
+    for name in ("between", "newest", "first", "count"):
         monkeypatch.setattr(JsonlLog, name, read.counting(getattr(JsonlLog, name)))
 
     def turn(number: int) -> Callable[[ModelRequest], list[object]]:
