@@ -217,11 +217,19 @@ export class PlayedModel {
    * Stop listening.
    */
   async dispose(): Promise<void> {
+    this._isOver = true;
     this.forget();
     await this._server.stop();
   }
 
   private _asked(request: ChatCompletionRequest): Promise<Answer> {
+    if (this._isOver) {
+      // The task of a story that failed goes on asking, and the server would wait.
+      return Promise.resolve({
+        error: { message: 'The story is over.' },
+        status: 401
+      });
+    }
     return new Promise(resolve => {
       // A question that was asked again leaves nobody behind who waits.
       this._last = request;
@@ -245,6 +253,7 @@ export class PlayedModel {
     response: request => this._asked(request)
   };
 
+  private _isOver = false;
   private _waiting: ((answer: Answer) => void) | null = null;
   private _wake: (() => void) | null = null;
   private _last: ChatCompletionRequest | null = null;
