@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -55,8 +56,14 @@ class Weak:
         return [(row.number, row.state) for row in rows]
 
     def sources(self) -> list[str]:
-        cells = json.loads((self.workspace / "a.ipynb").read_text())["cells"]
-        return ["".join(cell["source"]) for cell in cells]
+        # Jupyter writes in place, and the last save may come after the task's end.
+        while True:
+            try:
+                cells = json.loads((self.workspace / "a.ipynb").read_text())["cells"]
+            except ValueError:
+                time.sleep(0.01)
+            else:
+                return ["".join(cell["source"]) for cell in cells]
 
     def offered(self, at: int) -> list[str]:
         return [tool.name for tool in self.model.requests[at].tools]
