@@ -30,12 +30,11 @@ class BoundedCancellation:
             await asyncio.wait({task})
         except asyncio.CancelledError:
             task.cancel()
-            await asyncio.wait({task}, timeout=_PATIENCE_SECONDS)
-            if not task.done():
-                logger.warning("%s goes on although it was cancelled; it is waited for in the background.", name)
-                self._hold(task)
-            elif not task.cancelled() and (error := task.exception()) is not None:
-                logger.debug("%s failed while it was cancelled", name, exc_info=error)
+            try:
+                await asyncio.wait({task}, timeout=_PATIENCE_SECONDS)
+            finally:
+                # Whoever waits may be cancelled once more meanwhile.
+                self._let_go(task)
             raise
         return task.result()
 
@@ -44,9 +43,13 @@ class BoundedCancellation:
         if self._stragglers:
             await asyncio.wait(set(self._stragglers), timeout=seconds)
 
-    def _hold(self, task: asyncio.Task[T]) -> None:
-        self._stragglers.add(task)
-        task.add_done_callback(self._release)
+    def _let_go(self, task: asyncio.Task[T]) -> None:
+        if not task.done():
+            logger.warning("%s goes on although it was cancelled; it is waited for in the background.", task.get_name())
+            self._stragglers.add(task)
+            task.add_done_callback(self._release)
+        elif not task.cancelled() and (error := task.exception()) is not None:
+            logger.debug("%s failed while it was cancelled", task.get_name(), exc_info=error)
 
     def _release(self, task: asyncio.Task[T]) -> None:
         self._stragglers.discard(task)
