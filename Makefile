@@ -44,8 +44,10 @@ $(PY_INSTALLED): pyproject.toml package.json $(VENV)/.stamp-created
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,local]'
 	@touch $@
 
+# Not the project itself once more: pip would write through the link, as above.
 $(DOCS_INSTALLED): pyproject.toml | $(PY_INSTALLED)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["docs"], sep="\n")' > $(VENV)/docs.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $(VENV)/docs.txt
 	@touch $@
 
 $(JS_INSTALLED): package.json yarn.lock .yarnrc.yml | $(PY_INSTALLED)
