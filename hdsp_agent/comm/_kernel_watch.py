@@ -48,10 +48,10 @@ class KernelWatch:
         self.person_log: Final = PersonRunLog(self._began, self._ended)
         self._iopub_listeners = iopub_listeners
         self._notebooks = notebooks
-        self._teller = KernelStatusPublisher(kernel_id, publish)
+        self._publisher = KernelStatusPublisher(kernel_id, publish)
         self._life = notebooks.executor.life(kernel_id)
         self._address = ""
-        self._ear: IopubListener | None = None
+        self._listener: IopubListener | None = None
         self._opening: asyncio.Task[None] | None = None
         self._placing: asyncio.Task[None] | None = None
         self._no_more_fate: Callable[[], None] = _nothing
@@ -68,8 +68,8 @@ class KernelWatch:
         if life and life != self._life:
             self._life = life
             self._over(_DIED)
-            if self._teller.status in _AT_WORK:
-                self._teller.now("restarting")
+            if self._publisher.status in _AT_WORK:
+                self._publisher.now("restarting")
         address = self._iopub_listeners.address(self.kernel_id)
         if address and address != self._address and (self._opening is None or self._opening.done()):
             self._address = address
@@ -77,40 +77,40 @@ class KernelWatch:
 
     def runs_for(self, paths: Sequence[str], status: KernelStatus) -> None:
         """It runs for these notebooks now; Jupyter itself believes that it does this."""
-        known = self._teller.status
+        known = self._publisher.status
         # That it is idle may have been published before anybody listened.
         if (known == "unknown" and status != "unknown") or (known == "starting" and status in _AT_WORK):
-            self._teller.now(status)
+            self._publisher.now(status)
         if paths != self.paths:
             self.paths = paths
-            self._teller.runs_for(paths)
+            self._publisher.runs_for(paths)
 
     def tell_again(self) -> None:
         """A tab has come that knows nothing of it."""
-        self._teller.again()
+        self._publisher.again()
 
     async def close(self, *, gone: bool) -> None:
         """Hear nothing more; ``gone``: because there is no such kernel any more."""
         if gone:
             self._over(_SHUT_DOWN)
-        self._teller.end("dead" if gone else self._teller.status)
+        self._publisher.end("dead" if gone else self._publisher.status)
         tasks = [task for task in (self._opening, self._placing) if task is not None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         self._no_more_fate()
-        if self._ear is not None:
-            await self._ear.close()
+        if self._listener is not None:
+            await self._listener.close()
 
     # ---- hearing
 
     async def _open(self) -> None:
-        if self._ear is not None:
-            ear, self._ear = self._ear, None
-            await ear.close()
+        if self._listener is not None:
+            listener, self._listener = self._listener, None
+            await listener.close()
         self._no_more_fate()
         try:
-            self._ear = await self._iopub_listeners.listen(self.kernel_id, self._hear)
+            self._listener = await self._iopub_listeners.listen(self.kernel_id, self._hear)
             # Who looks after its process is there no sooner.
             self._no_more_fate = self._iopub_listeners.on_end(self.kernel_id, self._fate)
         except HdspAgentError as error:
@@ -124,7 +124,7 @@ class KernelWatch:
             case "shutdown_reply":
                 restart = bool(message.content.get("restart"))
                 self._over(_RESTARTED if restart else _SHUT_DOWN)
-                self._teller.now("restarting" if restart else "terminating")
+                self._publisher.now("restarting" if restart else "terminating")
             case "execute_input" if not message.asked_by_us:
                 self.person_log.input(message.parent_id, message.content)
             case "error" if not message.asked_by_us:
@@ -134,18 +134,18 @@ class KernelWatch:
         state = message.content.get("execution_state")
         runs = message.parent_kind == "execute_request"
         if state == "busy" and runs:
-            self._teller.now("busy")
-        elif state == "idle" and (runs or self._teller.status not in _AT_WORK):
+            self._publisher.now("busy")
+        elif state == "idle" and (runs or self._publisher.status not in _AT_WORK):
             # Before anything ran, that it answers at all says that it is there.
-            self._teller.now("idle")
-        elif state == "starting" and self._teller.status not in _AT_WORK:
-            self._teller.now("starting")
+            self._publisher.now("idle")
+        elif state == "starting" and self._publisher.status not in _AT_WORK:
+            self._publisher.now("starting")
         if state == "idle" and runs:
             self.person_log.idle(message.parent_id)
 
     def _fate(self, fate: KernelFate) -> None:
         self._over(_DIED)
-        self._teller.now("autorestarting" if fate == "restart" else "dead")
+        self._publisher.now("autorestarting" if fate == "restart" else "dead")
 
     def _over(self, why: str) -> None:
         self.person_log.lost(why)

@@ -44,7 +44,7 @@ def guarded(client: httpx2.AsyncClient, provider: str) -> httpx2.AsyncClient:
                 left -= len(piece)
                 if left < 0:
                     raise ModelError(
-                        f"The server sent more than {_MOST_BYTES:,} bytes, which no answer of a model has. Check its address.",
+                        f"The server sent more than {_MOST_BYTES:,} bytes, too many for a model's answer. Check its address.",
                         provider=provider,
                         http_status=response.status_code,
                     )

@@ -23,7 +23,6 @@ class Warned(SimpleTool[NoteArguments]):
 
     name: ClassVar[str] = "warned"
     description: ClassVar[str] = "Do something to look at twice."
-    Arguments = NoteArguments
     flags: ClassVar[tuple[ApprovalFlag, ...]] = ("runs_programs", "installs")
 
     async def _run(self, arguments: NoteArguments, context: ToolContext) -> ToolResult:

@@ -185,7 +185,7 @@ async def test_all_tabs_hear_what_a_kernel_does_from_its_start_to_its_end(
     async with connect() as panel, connect() as other:
         async with lab(jp_serverapp, jp_fetch, NOTEBOOK, ["1"]) as work:
             await panel.until(lambda: status_of(panel)[-1:] == ["idle"])
-            # Jupyter itself may have said so, before there is an ear that hears the next run begin.
+            # Jupyter itself may have said so, before anything listens that hears the next run begin.
             while not placed(services):
                 await work.run("1")
                 await asyncio.sleep(0.5)
@@ -217,10 +217,10 @@ async def test_a_kernel_that_was_idle_before_anybody_listened_is_not_said_to_sta
         await panel.until(lambda: status_of(panel)[-1:] == ["idle"])
         (watch,) = services.notebooks.bridge._watches.values()
         # From here on it hears nothing of the kernel itself.
-        assert watch._ear is not None
-        await watch._ear.close()
-        watch._teller.now("starting")
-        await until(lambda: watch._teller.status == "idle")
+        assert watch._listener is not None
+        await watch._listener.close()
+        watch._publisher.now("starting")
+        await until(lambda: watch._publisher.status == "idle")
 
 
 async def test_many_short_cells_tell_the_tabs_at_most_twice_a_second(
@@ -303,7 +303,7 @@ async def test_a_notebook_that_is_renamed_keeps_what_ran_in_it(
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files are counted where Linux lists them")
-async def test_ears_that_are_closed_leave_no_file_descriptors(
+async def test_listeners_that_are_closed_leave_no_file_descriptors(
     services: Services, jp_serverapp: ServerApp, jp_fetch: Fetch
 ) -> None:
     iopub_listeners = IopubListeners(jp_serverapp.kernel_manager)
@@ -314,9 +314,9 @@ async def test_ears_that_are_closed_leave_no_file_descriptors(
 
         async def listen(times: int) -> None:
             for _ in range(times):
-                ear = await iopub_listeners.listen(work.kernel_id, lambda message: None)
+                listener = await iopub_listeners.listen(work.kernel_id, lambda message: None)
                 await asyncio.sleep(0.02)
-                await ear.close()
+                await listener.close()
 
         before = opened_files()
         await listen(2)
@@ -355,11 +355,11 @@ async def test_a_flood_of_prints_costs_next_to_nothing(topic: str, most_taken: i
         kinds.append(message.kind)
 
     context = zmq.asyncio.Context()
-    ear = IopubListener(manager, context, hear, address="here")
+    listener = IopubListener(manager, context, hear, address="here")
     client = manager.client()
     client.start_channels(iopub=False, stdin=False, hb=False)
     try:
-        # What is published before the ear is connected is not heard.
+        # What is published before the listener is connected is not heard.
         while "status" not in kinds:
             client.kernel_info()
             await client.get_shell_msg(timeout=60)
@@ -370,19 +370,19 @@ async def test_a_flood_of_prints_costs_next_to_nothing(topic: str, most_taken: i
         cpu = time.process_time()
         await asyncio.sleep(1)
         assert time.process_time() - cpu < 0.05, "waiting costs nothing"
-        taken, cpu = ear.taken, time.process_time()
+        taken, cpu = listener.taken, time.process_time()
         client.execute(_FLOOD.format(topic=topic))
         await client.get_shell_msg(timeout=120)
         client.execute("1 / 0")
         await client.get_shell_msg(timeout=60)
         await until(lambda: "error" in kinds)
         spent = time.process_time() - cpu
-        print(f"{ear.taken - taken} messages taken in, {spent:.2f} s of CPU")
-        assert ear.taken - taken <= most_taken
+        print(f"{listener.taken - taken} messages taken in, {spent:.2f} s of CPU")
+        assert listener.taken - taken <= most_taken
         assert spent <= most_cpu_seconds
     finally:
         client.stop_channels()
-        await ear.close()
+        await listener.close()
         context.destroy(0)
         await manager.shutdown_kernel(now=True)
         await asyncio.to_thread(manager.context.destroy, 0)

@@ -8,7 +8,7 @@ from hashlib import blake2b
 
 from pydantic import Field
 
-from ..._longest_rise import longest_rise
+from ..._longest_increasing import longest_increasing
 from ...wire import WireModel
 from .sections import KINDS, Bounded, DimensionName, SectionEntry
 
@@ -120,7 +120,7 @@ def _placed(found: SectionChange, every: Sequence[SectionEntry], known: KnownSec
     order = [entry for entry in every if entry.key in new or entry.key in known.marks]
     common = [entry.key for entry in order if entry.key in known.marks]
     places = {key: place for place, key in enumerate(key for key in known.marks if key in set(common))}
-    staying = longest_rise([places[key] for key in common])
+    staying = longest_increasing([places[key] for key in common])
     moved = {key for key in common if places[key] not in staying}
     before = ["", *(entry.key for entry in order)]
     return replace(

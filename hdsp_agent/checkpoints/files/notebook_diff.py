@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from pydantic import JsonValue
 
-from ..._longest_rise import longest_rise
+from ..._longest_increasing import longest_increasing
 from ...wire import WireModel
 from .text_diff import Hunk, operations, text_hunks
 
@@ -63,7 +63,7 @@ def notebook_diff(old: bytes, new: bytes) -> NotebookDiff | None:
         return None
     pairs = _pairs(before[0], after[0])
     # The fewest that must have moved.
-    stayed = longest_rise(b.index for _, b in sorted(pairs, key=lambda pair: pair[0].index))
+    stayed = longest_increasing(b.index for _, b in sorted(pairs, key=lambda pair: pair[0].index))
     paired_old, paired_new = {a.index for a, _ in pairs}, {b.index for _, b in pairs}
     found = [diff for a, b in pairs if (diff := _compare(a, b, moved=b.index not in stayed)) is not None]
     found += [_one(cell, "removed") for cell in before[0] if cell.index not in paired_old]

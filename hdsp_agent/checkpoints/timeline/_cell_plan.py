@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from pydantic import JsonValue
 
-from ..._longest_rise import longest_rise
+from ..._longest_increasing import longest_increasing
 from ...errors import NotFound
 from ...messages import (
     CellId,
@@ -155,7 +155,7 @@ class _Planner:
 
     def _place(self) -> None:
         """Insert and move, so that the fewest cells move."""
-        resting = longest_rise([slot.now for slot in self._slots if slot.now is not None])
+        resting = longest_increasing([slot.now for slot in self._slots if slot.now is not None])
         before: CellId | None = None
         for slot, cell_id in zip(self._slots, self._ids, strict=True):
             if slot.now is None:

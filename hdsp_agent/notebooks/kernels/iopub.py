@@ -1,4 +1,4 @@
-"""Ears at the kernels of Jupyter Server's managers. A gateway's kernels cannot be listened to."""
+"""Listens to the kernels of Jupyter Server's managers. A gateway's kernels cannot be listened to."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class IopubListeners:
         return f"{manager.transport}://{manager.ip}:{manager.iopub_port}"
 
     async def listen(self, kernel_id: str, hear: Callable[[Published], None]) -> IopubListener:
-        """An ear at a kernel that has an address; it must be closed before this is."""
+        """Listen to a kernel that has an address. Close the listener before this."""
         address, manager = self.address(kernel_id), self._kernels.get_kernel(kernel_id)
         await until_ready(manager)
         if self._context is None:

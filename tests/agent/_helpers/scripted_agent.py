@@ -78,7 +78,6 @@ class WriteNote(SimpleTool[NoteArguments]):
 
     name: ClassVar[str] = "write_note"
     description: ClassVar[str] = "Add a line to notes.txt."
-    Arguments = NoteArguments
 
     async def _run(self, arguments: NoteArguments, context: ToolContext) -> ToolResult:
         action = ActionRequest(frozenset({"write"}), self.name, path="notes.txt")
@@ -101,7 +100,6 @@ class Look(SimpleTool[NoteArguments]):
     name: ClassVar[str] = "look"
     description: ClassVar[str] = "Look at something."
     parallel_safe: ClassVar[bool] = True
-    Arguments = NoteArguments
     at_once: ClassVar[int] = 0
     most_at_once: ClassVar[int] = 0
 
@@ -122,7 +120,6 @@ class Slow(SimpleTool[NoteArguments]):
 
     name: ClassVar[str] = "slow"
     description: ClassVar[str] = "Take very long."
-    Arguments = NoteArguments
 
     async def _run(self, arguments: NoteArguments, context: ToolContext) -> ToolResult:
         action = ActionRequest(frozenset({"write"}), self.name)
@@ -145,7 +142,6 @@ class Broken(SimpleTool[NoteArguments]):
 
     name: ClassVar[str] = "broken"
     description: ClassVar[str] = "Fail."
-    Arguments = NoteArguments
 
     async def _run(self, arguments: NoteArguments, context: ToolContext) -> ToolResult:
         if arguments.text == "bug":
@@ -164,7 +160,6 @@ class Complete(SimpleTool[ResultArguments]):
 
     name: ClassVar[str] = "attempt_completion"
     description: ClassVar[str] = "Finish."
-    Arguments = ResultArguments
 
     async def _run(self, arguments: ResultArguments, context: ToolContext) -> ToolResult:
         completion = await context.flow.complete(arguments.result)
@@ -182,7 +177,6 @@ class Question(SimpleTool[QuestionArguments]):
 
     name: ClassVar[str] = "ask_followup_question"
     description: ClassVar[str] = "Ask."
-    Arguments = QuestionArguments
 
     async def _run(self, arguments: QuestionArguments, context: ToolContext) -> ToolResult:
         reply = await context.ask("followup", json.dumps({"question": arguments.question, "suggest": []}))
@@ -201,7 +195,6 @@ class Subtask(SimpleTool[SubtaskArguments]):
 
     name: ClassVar[str] = "new_task"
     description: ClassVar[str] = "Begin a subtask."
-    Arguments = SubtaskArguments
 
     async def _run(self, arguments: SubtaskArguments, context: ToolContext) -> ToolResult:
         action = ActionRequest(frozenset({"subtask"}), self.name)
@@ -222,7 +215,6 @@ class Todos(SimpleTool[TodoArguments]):
 
     name: ClassVar[str] = "update_todo_list"
     description: ClassVar[str] = "Plan."
-    Arguments = TodoArguments
 
     async def _run(self, arguments: TodoArguments, context: ToolContext) -> ToolResult:
         todos = [TodoItem(id=str(at), content=text, status="pending") for at, text in enumerate(arguments.todos)]
@@ -243,7 +235,6 @@ class Switch(SimpleTool[SwitchArguments]):
 
     name: ClassVar[str] = "switch_mode"
     description: ClassVar[str] = "Switch."
-    Arguments = SwitchArguments
 
     async def _run(self, arguments: SwitchArguments, context: ToolContext) -> ToolResult:
         await context.flow.switch_mode(arguments.mode, None)

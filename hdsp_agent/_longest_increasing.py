@@ -1,15 +1,15 @@
-"""Of numbers in some order, the most that rise already: what has to move for all to rise is the least that is left."""
+"""The longest increasing subsequence: whatever is not in it has to move, and that is as little as possible."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable
 
-__all__ = ["longest_rise"]
+__all__ = ["longest_increasing"]
 
 
-def longest_rise(numbers: Iterable[int]) -> set[int]:
-    """The most of these, each there once, that stand in their order already."""
+def longest_increasing(numbers: Iterable[int]) -> set[int]:
+    """The longest increasing subsequence of numbers that are all different."""
     ends: list[int] = []
     before: dict[int, int | None] = {}
     for number in numbers:
