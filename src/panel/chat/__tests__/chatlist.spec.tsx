@@ -79,8 +79,8 @@ describe('the list of a conversation', () => {
       page.begin({ currentTaskId: 't', clineMessages: many(1, 100) });
       await page.settle();
       Object.defineProperty(box(), 'scrollHeight', { value: 4_000 });
-      return async () => {
-        await scrollTo(900);
+      return async (place = 900) => {
+        await scrollTo(place);
         const found = [];
         let node = page.find('article');
         for (; node && node !== box(); node = node.parentElement) {
@@ -98,12 +98,17 @@ describe('the list of a conversation', () => {
 
     it('should wait while the wheel turns, whose turns a row would swallow', async () => {
       const afterScrolling = await takes();
+      // However long the page takes to render.
+      const clock = jest.spyOn(performance, 'now').mockReturnValue(1_000);
       page.act(() =>
         box().dispatchEvent(
           new WheelEvent('wheel', { deltaY: 100, bubbles: true })
         )
       );
       expect(await afterScrolling()).toBe(false);
+      clock.mockReturnValue(10_000);
+      expect(await afterScrolling(800)).toBe(true);
+      clock.mockRestore();
     });
   });
 
