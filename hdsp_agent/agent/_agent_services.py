@@ -26,6 +26,7 @@ from .task.retry import Sleep
 from .user_messages._slash_commands import SlashCommands
 
 if TYPE_CHECKING:
+    from ..memory import Memories
     from ..notebooks import Notebooks
     from ..tools import PathPolicy, ToolState
     from .approval import ApprovalEngine
@@ -78,6 +79,8 @@ class AgentServices:
     """None where no notebooks can be worked with."""
     checkpoints: CheckpointService | None = None
     """None where nothing is kept of files."""
+    memories: Memories | None = None
+    """None where nothing is remembered between conversations."""
     commands: SlashCommands = field(default_factory=SlashCommands)
     project_settings: Callable[[Path], Mapping[str, JsonValue]] = lambda folder: {}
     """What the folder a task works in sets, if the person trusts it. Blocks."""

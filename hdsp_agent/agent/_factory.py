@@ -7,10 +7,11 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import JsonValue
 
+from .._person import person_of_server
 from .._storage_dir import default_storage_backend, home_folder
 from ..config import (
     ContextProxy,
@@ -23,6 +24,7 @@ from ..config import (
     tool_set,
 )
 from ..local import LocalModels
+from ..memory import MEMORY_SCHEMA, Memories, MemoryPipeline
 from ..messages import CommandExited, CommandOutput, CommandStarted, CommandTimedOut, HistoryItem, TaskId
 from ..notebooks import Lazy, Notebooks, lazy_contents, lazy_kernels
 from ..notebooks.kernels import RunLimits
@@ -51,6 +53,7 @@ from .context_window.port import ContextOf
 from .conversation.conversation import Conversation
 from .environment import CurrentEnvironment, EnvironmentBasis
 from .lite import LiteContext
+from .memory.agent_memory import memory_pipeline
 from .modes import ModeRegistry
 from .prompts import PromptFacts
 from .prompts._mode_prompts import folder_prompt
@@ -61,6 +64,8 @@ if TYPE_CHECKING:
     from ..notebooks.kernels.headless import HeadlessKernels
 
 __all__ = ["CommandHeard", "Headless", "build_agent", "headless_agent"]
+
+T = TypeVar("T")
 
 CommandHeard = Callable[[TaskId, CommandStarted | CommandOutput | CommandExited | CommandTimedOut], None]
 """Told how a shell command of a task fares."""
@@ -87,6 +92,7 @@ def build_agent(
     current = _Settings(config, overrides or {})
     folders = config.trusted_folders
     modes = ModeRegistry(current, lambda: config.policy, folders.trusted)
+    memories = Memories(config.home, person_of_server(), folders.trusted)
 
     def paths(folder: Path, settings: GlobalSettings) -> PathPolicy:
         # What the agent keeps about itself would tell it keys' names, and let it rewrite its own past.
@@ -114,6 +120,8 @@ def build_agent(
                 conversation,
                 where,
                 notebooks,
+                memories,
+                Path(where or workspace),
                 lambda: paths(Path(where or workspace), current()),
             ),
             paths=paths,
@@ -125,6 +133,7 @@ def build_agent(
             on_recovery=on_recovery,
             notebooks=notebooks,
             checkpoints=CheckpointService(config.home, current, notebooks),
+            memories=memories,
             commands=SlashCommands(config.home / "commands", folders.trusted),
             project_settings=lambda folder: _project_settings(folders, folder),
         )
@@ -138,6 +147,7 @@ class Headless:
     manager: TaskManager
     config: ContextProxy
     store: TaskStore
+    memory: MemoryPipeline
 
 
 @asynccontextmanager
@@ -163,6 +173,7 @@ async def headless_agent(
     kept_in = backend or backend_named(default_storage_backend())
     store = open_store(home, kept_in)
     database = StateDatabase(history_database(home, kept_in))
+    database.add(MEMORY_SCHEMA)
     # Before the database is started: it makes the index's tables. Tasks that name nobody get their owner from a server.
     index = HistoryIndex(database, source=lambda: task_records(store, ""))
     async with AsyncExitStack() as stack:
@@ -188,7 +199,12 @@ async def headless_agent(
             local=local,
         )
         stack.push_async_callback(manager.stop)
-        yield Headless(manager, config, store)
+        memory = memory_pipeline(manager, database, store=lambda: _ready(store), index=lambda: _ready(index))
+        yield Headless(manager, config, store, memory)
+
+
+async def _ready(opened: T) -> T:
+    return opened
 
 
 @asynccontextmanager
@@ -264,9 +280,16 @@ def _context(
     conversation: Conversation,
     workspace: str | None,
     notebooks: Notebooks | None,
+    memories: Memories,
+    folder: Path,
     paths: Callable[[], PathPolicy],
 ) -> ContextOf:
     notebook = conversation.log.metadata.notebook
+
+    def notebook_now() -> str | None:
+        item = conversation.log.state.history_item
+        now = (item.notebook if item is not None else None) or notebook
+        return None if now is None else now.path
 
     async def prompt(situation: Situation, where: str | None) -> EnvironmentBasis:
         surroundings = PromptFacts(
@@ -290,7 +313,11 @@ def _context(
         return await surroundings(notebooks, notebook.path, police, reads_files=reads_files, at=notebook.cell_id)
 
     around = CurrentEnvironment(
-        policy=policy, paths=paths, notebooks=notebooks, notebook=notebook.path if notebook is not None else None
+        policy=policy,
+        paths=paths,
+        notebooks=notebooks,
+        notebook=notebook.path if notebook is not None else None,
+        memory=memories.of_task(conversation.log.metadata.user, folder, notebook_now),
     )
     plain = FullContext(conversation, workspace, prompt=prompt, surrounded=around)
     lite = LiteContext(conversation, plain, settings=settings, seen=seen)

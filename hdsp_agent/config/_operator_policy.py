@@ -30,6 +30,9 @@ class OperatorPolicy:
     allow_local_models: bool = True
     """Whether the embedded model may be fetched and run."""
 
+    allow_memory: bool = True
+    """Whether anything may be remembered between conversations."""
+
     default_profile: str = "default"
     """The name of the profile made at the first start, and the current one while the person has chosen none."""
     default_provider: str | None = None
@@ -102,6 +105,8 @@ class OperatorPolicy:
         forced = dict(self.fixed_settings)
         if not self.allow_auto_approval:
             forced["autoApprovalEnabled"] = False
+        if not self.allow_memory:
+            forced["memoryEnabled"] = False
         return forced
 
     def provider_defaults(self) -> dict[str, JsonValue]:

@@ -637,15 +637,19 @@ class GlobalSettings(WireModel):
 
     # ---- memory
     memory_enabled: Annotated[
-        bool, shown("memory", "Memory", "Remember between conversations what helps with the next one.", hidden=True)
+        bool,
+        shown(
+            "memory",
+            "Memory",
+            "Keep notes that you ask for, and learn from finished conversations what helps with the next one.",
+        ),
     ] = True
     memory_from_external_content: Annotated[
         bool,
         shown(
             "memory",
             "Remember from untrusted content",
-            "Also learn from conversations that read the web or used MCP tools. What strangers wrote could be remembered.",
-            hidden=True,
+            "Also learn from conversations that read the web. What strangers wrote could be remembered.",
         ),
     ] = False
     memory_api_config_id: Annotated[
@@ -653,8 +657,7 @@ class GlobalSettings(WireModel):
         shown(
             "memory",
             "Profile that writes memories",
-            "The profile whose model reads finished conversations. Empty uses the current one.",
-            hidden=True,
+            "The profile whose model learns from finished conversations. Empty uses the current one; the embedded model is too small.",
         ),
     ] = None
 

@@ -32,6 +32,10 @@ OwnSayTool = Literal[
     "restartKernel",
     "createNotebook",
     "installPackages",
+    "remember",
+    "forget",
+    "searchMemory",
+    "readMemory",
 ]
 """What a ``tool`` message can be about besides what Roo Code knows."""
 

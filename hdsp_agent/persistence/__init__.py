@@ -50,13 +50,15 @@ from ._task_streams import AnyRecord, Records
 from ._trace import task_logger
 from .files._file_store import FileStore
 from .files._state_keeper import StateChange
+from .files._task_folders import checked_id
 from .files._task_locks import LockWatch, TaskLock, read_lock
 from .history._index import HistoryChange, HistoryIndex
 from .history._places import HistoryPlaces
 from .history._query import HistoryHit, HistoryPage, HistoryQuery
-from .history._state_database import StateDatabase
+from .history._state_database import Schema, StateDatabase
+from .history._text_normalization import fold
 from .marks._forks import Fork, fork_at
-from .marks._histories import effective_ui
+from .marks._histories import effective_ui, unrewound_api
 from .marks._marks import AnyMark, CondenseMark, RewindMark, TruncateMark, UndoMark
 from .marks._message_manager import MessageManager, Newer, RewindEffect
 from .marks._replay import HistoryView, newest_marks, replay
@@ -140,6 +142,7 @@ __all__ = [
     "RetentionRules",
     "RewindEffect",
     "RewindMark",
+    "Schema",
     "SpanSet",
     "StateChange",
     "StateDatabase",
@@ -173,12 +176,14 @@ __all__ = [
     "back_up",
     "backend_named",
     "backups",
+    "checked_id",
     "clean",
     "effective_ui",
     "embedded_conversation",
     "embedded_copy_id",
     "examine",
     "export_task",
+    "fold",
     "fork_at",
     "has_store",
     "history_database",
@@ -204,6 +209,7 @@ __all__ = [
     "task_record",
     "task_records",
     "tasks_elsewhere",
+    "unrewound_api",
     "verify_backup",
 ]
 

@@ -234,6 +234,8 @@ class StoredTaskState(_File):
     pinned: bool = False
     history_item: HistoryItem | None = None
     model_use: list[ModelUse] | None = None
+    has_external_content: bool | None = None
+    """Whether a tool read what strangers wrote, such as a web page: nothing is remembered of it unasked."""
 
     @property
     def is_over(self) -> bool:

@@ -13,8 +13,9 @@ from ._path_policy import PathPolicy, is_protected_name
 from ._plain_command import NotPlain, PlainCommand, PlainRedirection, PlainScript, PlainWord, parse_plain
 from ._plain_rendering import render
 from ._process import command_environment
-from ._registry import ToolRegistry, built_in_tools
+from ._registry import ToolRegistry, built_in_tools, file_tools
 from ._running_commands import RunningCommands
+from ._task_tools import AttemptCompletion, AttemptCompletionArguments
 from ._todo_checklist import format_todos, parse_todos
 from ._tool import (
     Approval,
@@ -39,6 +40,8 @@ __all__ = [
     "ActionRequest",
     "Approval",
     "ApprovalAsk",
+    "AttemptCompletion",
+    "AttemptCompletionArguments",
     "Completion",
     "FolderWalk",
     "KeptOutput",
@@ -67,6 +70,7 @@ __all__ = [
     "built_in_tools",
     "command_environment",
     "data_url",
+    "file_tools",
     "format_todos",
     "is_protected_name",
     "notebook_digest",

@@ -14,6 +14,7 @@ from ..messages import JsonObject
 from ..providers import ToolSpec
 from ._edit_files import ApplyDiff, SearchReplace, WriteToFile
 from ._fetch_url import FetchUrl
+from ._memory_tools import MEMORY_TOOLS
 from ._read_file import ReadFile
 from ._search_files import ListFiles, SearchFiles
 from ._shell import ExecuteCommand, ReadCommandOutput
@@ -44,13 +45,13 @@ from .notebook import (
     WaitRun,
 )
 
-__all__ = ["ToolRegistry", "built_in_tools"]
+__all__ = ["ToolRegistry", "built_in_tools", "file_tools"]
 
 _MOST_PROBLEMS = 5
 
 
-def built_in_tools(*, notebooks: bool = True) -> list[Tool]:
-    """Our own tools, in the order the model is told of them; without ``notebooks`` none that needs any."""
+def built_in_tools(*, notebooks: bool = True, memory: bool = True) -> list[Tool]:
+    """Our own tools, in the order the model is told of them; without ``notebooks`` or ``memory`` none that needs any."""
     for_notebooks: list[Tool] = [
         ReadNotebook(),
         EditCells(),
@@ -74,16 +75,12 @@ def built_in_tools(*, notebooks: bool = True) -> list[Tool]:
         InspectVariable(),
     ]
     return [
-        ReadFile(),
-        ListFiles(),
-        SearchFiles(),
-        WriteToFile(),
-        ApplyDiff(),
-        SearchReplace(),
+        *file_tools(),
         *(for_notebooks if notebooks else ()),
         ExecuteCommand(),
         ReadCommandOutput(),
         FetchUrl(),
+        *(tool() for tool in (MEMORY_TOOLS if memory else ())),
         AskFollowupQuestion(),
         UpdateTodoList(),
         SwitchMode(),
@@ -92,6 +89,11 @@ def built_in_tools(*, notebooks: bool = True) -> list[Tool]:
         *(compound if notebooks else ()),
         AnswerTool(),
     ]
+
+
+def file_tools() -> list[Tool]:
+    """Those that reach the files of a folder and nothing else."""
+    return [ReadFile(), ListFiles(), SearchFiles(), WriteToFile(), ApplyDiff(), SearchReplace()]
 
 
 class ToolRegistry:
@@ -127,6 +129,8 @@ class ToolRegistry:
         if policy.allowed_tools is not None and name not in policy.allowed_tools:
             return False
         if isinstance(tool, FetchUrl) and not settings.fetch_url_enabled:
+            return False
+        if isinstance(tool, MEMORY_TOOLS) and not settings.memory_enabled:
             return False
         groups = {group if isinstance(group, str) else group[0] for group in mode.groups}
         return tool.group is None or tool.group in groups

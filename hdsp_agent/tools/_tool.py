@@ -29,6 +29,7 @@ from ._action import ActionRequest
 from ._tool_failed import ToolFailed
 
 if TYPE_CHECKING:
+    from ..memory import TaskMemory
     from ..notebooks import Notebooks
     from ._path_policy import PathPolicy
     from ._tool_state import ToolState
@@ -222,6 +223,10 @@ class ToolContext(Protocol):
     def notebook(self) -> NotebookRef | None:
         """The notebook the task is about, by its path in Jupyter."""
 
+    @property
+    def memory(self) -> TaskMemory:
+        """What is remembered between conversations. Raises ToolFailed where nothing is."""
+
     def mask(self, text: str) -> str:
         """The text as it may be shown and kept."""
 
@@ -278,6 +283,8 @@ class Tool(ABC):
     """What the model is told of it."""
     parallel_safe: ClassVar[bool] = False
     """Whether it may run beside others of the same turn: it only reads."""
+    reads_external: ClassVar[bool] = False
+    """Whether what it gives back was written by strangers, such as a web page."""
     Arguments: type[ToolArguments]
     """What it takes."""
 

@@ -59,6 +59,10 @@ OUR_SAY_TOOLS = {
     "restartKernel",
     "createNotebook",
     "installPackages",
+    "remember",
+    "forget",
+    "searchMemory",
+    "readMemory",
 }
 OUR_SAY_TOOL_FIELDS = {"cellEdits", "cells", "kernel"}
 OUR_HISTORY_FIELDS = {"title", "isFavorited", "forkedFrom", "notebook", "pictures", "renames", "state"}

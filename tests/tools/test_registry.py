@@ -30,13 +30,15 @@ def offered(
 def test_a_mode_has_the_tools_of_its_groups_in_a_fixed_order() -> None:
     reading = ModeConfig(slug="ask", name="Ask", role_definition="Answer.", groups=("read",))
     looking = ["read_notebook", "inspect_variables", "list_kernels"]
-    assert offered(reading) == ["read_file", "list_files", "search_files", *looking, *ALWAYS]
+    memory = ["remember", "forget", "search_memory", "read_memory"]
+    assert offered(reading) == ["read_file", "list_files", "search_files", *looking, *memory, *ALWAYS]
     assert offered() == offered()
     assert set(offered()) > set(offered(reading))
 
 
 def test_settings_and_the_operator_take_tools_away() -> None:
     assert "new_task" not in offered(settings=GlobalSettings(disabled_tools=("new_task",)))
+    assert "remember" in offered() and "remember" not in offered(settings=GlobalSettings(memory_enabled=False))
     assert offered(policy=OperatorPolicy(allowed_tools=("read_file",))) == ["read_file"]
 
 

@@ -1,18 +1,19 @@
-"""The dimensions that cost nothing to look at: mode, permissions, model, time and cost."""
+"""The dimensions that cost nothing to look at: mode, permissions, model, memory, time and cost."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final
 
 from ...config import GlobalSettings, ModeConfig, OperatorPolicy
+from ...memory import MemoryText
 from ...providers import KnownModel
 from ..approval import standing
 from ..modes import changeable_files
 from .sections import DimensionName, Section, SectionEntry
 
-__all__ = ["facts", "mode_part", "model_part", "permissions_part", "usage_part"]
+__all__ = ["facts", "memory_part", "mode_part", "model_part", "permissions_part", "usage_part"]
 
 _MOST_COMMANDS: Final = 40
 _ALL_ASKED: Final = "everything that reads, changes or runs something"
@@ -51,6 +52,11 @@ def model_part(info: KnownModel) -> Section:
         ("Context window", f"{window:,} tokens" if window and info.id else None),
         ("Pictures", None if not info.id else "can be seen" if info.supports_images else "cannot be seen"),
     )
+
+
+def memory_part(texts: Sequence[MemoryText]) -> Section:
+    """What is remembered of other conversations."""
+    return Section("memory", tuple(SectionEntry(each.title, f"## {each.title}\n\n{each.text}") for each in texts))
 
 
 def usage_part(settings: GlobalSettings, now: datetime, cost: float) -> Section:

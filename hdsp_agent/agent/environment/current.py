@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from ...config import GlobalSettings, OperatorPolicy, ProviderSettings
+from ...memory import TaskMemory
 from ...notebooks import Notebooks
 from ...providers import KnownModel, model_info
 from ...tools import PathPolicy
 from .._ports import Situation
-from .basic_sections import mode_part, model_part, permissions_part, usage_part
+from .basic_sections import memory_part, mode_part, model_part, permissions_part, usage_part
 from .notebook_sections import NotebookSections, open_files_part, reads_at_once
 from .sections import Section
 from .workspace_files import git_status_part, workspace_files_part
@@ -29,11 +30,13 @@ class CurrentEnvironment:
         paths: Callable[[], PathPolicy],
         notebooks: Notebooks | None = None,
         notebook: str | None = None,
+        memory: TaskMemory | None = None,
         now: Callable[[], datetime] = lambda: datetime.now().astimezone(),
     ) -> None:
         self._policy = policy
         self._paths = paths
         self._notebooks = notebooks
+        self._memory = memory
         self._now = now
         self._model: tuple[ProviderSettings, KnownModel] | None = None
         self.notebook: NotebookSections | None = None
@@ -47,6 +50,9 @@ class CurrentEnvironment:
         found = [mode_part(situation.mode), permissions_part(settings, policy, situation.mode)]
         if (model := await self._model_of(situation.provider)) is not None:
             found.append(model)
+        if self._memory is not None:
+            # What is turned off is told to be gone, like a note that was deleted.
+            found.append(memory_part(await asyncio.to_thread(self._memory.texts) if settings.memory_enabled else ()))
         if not everything:
             return found
         found.append(usage_part(settings, self._now(), situation.cost))

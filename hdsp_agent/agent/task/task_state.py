@@ -51,6 +51,7 @@ from .task_limits import Mistakes, Spending
 from .usage_meter import UsageMeter
 
 if TYPE_CHECKING:
+    from ...memory import Memories, TaskMemory
     from ...tools import PathPolicy, ToolState
 
 __all__ = ["TaskState"]
@@ -121,8 +122,16 @@ class TaskState:
         self.tool_state.outputs.attach(outputs.outputs, save=outputs.save_outputs, shown=outputs.shown_text)
         self.checkpoint_messages: Final = CheckpointMessages(self.conversation)
         self.history_sync: Final = HistorySync(services.history, metadata.user, self.logger, on_listed=self._listed)
+        self.memory: Final = self._own_memory(services.memories)
+        """What is remembered, as far as it counts here; None where nothing is."""
         self._paths: tuple[GlobalSettings, PathPolicy] | None = None
         self._tools: tuple[tuple[ModeConfig, GlobalSettings, ToolSet], list[ToolSpec]] | None = None
+
+    def _own_memory(self, memories: Memories | None) -> TaskMemory | None:
+        if memories is None:
+            return None
+        owner = self.conversation.log.metadata.user
+        return memories.of_task(owner, self.folder, lambda: self.notebook.path if self.notebook is not None else None)
 
     @property
     def task_id(self) -> TaskId:

@@ -157,6 +157,8 @@ class ToolCalls:
             return
         if not context.denied:
             state.mistakes.over()
+        if tool.reads_external:
+            state.conversation.log.update_state(has_external_content=True)
         await self._record(call, result, monotonic() - begun)
         if isinstance(self._parts.flow.outcome, Delegated):
             # Its result is the subtask's, which comes when that is done.

@@ -20,6 +20,7 @@ from ..conversation.asks import AskAnswer
 from .flow_port import TaskFlow
 
 if TYPE_CHECKING:
+    from ...memory import TaskMemory
     from ...notebooks import Notebooks
     from ...tools import PathPolicy, ToolState
     from ..conversation.auto_answer import AutoAnswer
@@ -112,6 +113,14 @@ class CallContext:
     def notebook(self) -> NotebookRef | None:
         """The notebook the task is about."""
         return self._state.notebook
+
+    @property
+    def memory(self) -> TaskMemory:
+        """What is remembered between conversations."""
+        memory = self._state.memory
+        if memory is None or not self._state.settings.memory_enabled:
+            raise ToolFailed("Nothing is remembered here: memory is turned off.")
+        return memory
 
     def mask(self, text: str) -> str:
         """The text as it may be shown and kept."""

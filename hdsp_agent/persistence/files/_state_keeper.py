@@ -36,6 +36,7 @@ class StateChange(TypedDict, total=False):
     pinned: bool
     history_item: HistoryItem | None
     model_use: list[ModelUse] | None
+    has_external_content: bool | None
 
 
 class StateKeeper:

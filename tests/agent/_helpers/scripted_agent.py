@@ -33,6 +33,7 @@ from hdsp_agent.config import (
 )
 from hdsp_agent.context import NoticeKind
 from hdsp_agent.errors import InvalidInput
+from hdsp_agent.memory import Memories
 from hdsp_agent.messages import (
     ClineAsk,
     ClineMessage,
@@ -464,6 +465,7 @@ async def running_agent(
     folders = TrustedFolders(home / "home", lambda: operator)
     if trusted:
         await asyncio.to_thread(folders.decide, workspace, True)
+    memories = Memories(home / "home", "", folders.trusted)
     store = make_store(home / "home", heartbeat_seconds=5)
     model = ScriptedModel(turns)
     models, heard, history = ScriptedModels(model), ExpandedMessage(), HistoryList()
@@ -486,6 +488,7 @@ async def running_agent(
             paths=lambda: PathPolicy(work_folder),
             notebooks=notebooks,
             notebook=bound.path if bound is not None else None,
+            memory=memories.of_task(None, work_folder, lambda: bound.path if bound is not None else None),
         )
         plain = FullContext(conversation, workspace, prompt=prompt, surrounded=around)
         return lambda situation: plain
@@ -508,6 +511,7 @@ async def running_agent(
         history=history,
         notebooks=notebooks,
         checkpoints=files,
+        memories=memories,
         commands=SlashCommands(None, folders.trusted),
         project_settings=lambda folder: {} if folders.trusted(folder) is None else project_settings(folder),
         sleep=sleep,

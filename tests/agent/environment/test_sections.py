@@ -53,6 +53,7 @@ FULL: dict[DimensionName, tuple[Section, str]] = {
     "mode": (lines("mode", "Current: code (Code)"), "# Mode\nCurrent: code (Code)"),
     "permissions": (lines("permissions", "Asked: running code"), "# What you may do\nAsked: running code"),
     "model": (lines("model", "Model: m-1"), "# Model\nModel: m-1"),
+    "memory": (lines("memory", "notes: likes polars"), "# What you remember\nnotes: likes polars"),
     "notebook": (lines("notebook", "a.ipynb: 2 cells"), "# Notebook\na.ipynb: 2 cells"),
     "outline": (
         lines("outline", "c1 code [1] x = 1", "c2 code y", numbered=True),
@@ -94,6 +95,13 @@ CHANGED: dict[DimensionName, tuple[Sequence[Section], Sequence[str | None]]] = {
         ["# What you may do (what changed)\nRefused: rm"],
     ),
     "model": ([lines("model", "Model: m-2")], ["# Model (what changed)\nModel: m-2"]),
+    "memory": (
+        [lines("memory", "notes: likes pandas"), Section("memory", ())],
+        [
+            "# What you remember (what changed)\nIn place of what it said before:\nnotes: likes pandas",
+            "# What you remember (what changed)\nNo longer in force: notes",
+        ],
+    ),
     "notebook": ([lines("notebook", "a.ipynb: 3 cells")], ["# Notebook (what changed)\na.ipynb: 3 cells"]),
     "outline": (
         [

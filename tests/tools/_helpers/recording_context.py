@@ -10,6 +10,7 @@ from pathlib import Path
 
 from hdsp_agent.config import GlobalSettings, ModeConfig
 from hdsp_agent.errors import NotFound
+from hdsp_agent.memory import TaskMemory
 from hdsp_agent.messages import (
     ClineAsk,
     ClineAskResponse,
@@ -141,6 +142,7 @@ class RecordingContext:
         self.artifacts: dict[str, bytes] = {}
         self.registry = ToolRegistry()
         self.working_notebooks: Notebooks | None = None
+        self.working_memory: TaskMemory | None = None
         self.notebook: NotebookRef | None = None
 
     @property
@@ -148,6 +150,12 @@ class RecordingContext:
         if self.working_notebooks is None:
             raise ToolFailed("There are no notebooks here.")
         return self.working_notebooks
+
+    @property
+    def memory(self) -> TaskMemory:
+        if self.working_memory is None:
+            raise ToolFailed("Nothing is remembered here.")
+        return self.working_memory
 
     def mask(self, text: str) -> str:
         return self._masker.mask(text)

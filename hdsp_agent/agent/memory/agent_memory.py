@@ -1,0 +1,50 @@
+"""The memory work of a running agent, put together."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Iterator
+
+from ...config import ProviderSettings
+from ...errors import Unsupported
+from ...memory import MemoryPipeline
+from ...persistence import HistoryIndex, StateDatabase, TaskStore
+from .._task_manager import TaskManager
+from .consolidator import LoopConsolidator
+from .memory_models import ProfileMemoryModels
+
+__all__ = ["memory_pipeline"]
+
+
+def memory_pipeline(
+    manager: TaskManager,
+    database: StateDatabase,
+    *,
+    store: Callable[[], Awaitable[TaskStore]],
+    index: Callable[[], Awaitable[HistoryIndex]],
+    clock: Callable[[], float] = time.time,
+) -> MemoryPipeline:
+    """What learns from the agent's conversations. The database keeps ``MEMORY_SCHEMA`` too. Raises Unsupported without memories."""
+    services = manager.services
+    memories = services.memories
+    if memories is None:
+        raise Unsupported("This agent was started without memory.")
+
+    def in_use() -> Iterator[ProviderSettings | None]:
+        for task_id in manager.tasks.open:
+            task = manager.tasks.opened(task_id)
+            if task is not None and task.state.status == "running":
+                yield task.state.provider
+
+    models = ProfileMemoryModels(services.models, services.settings, in_use)
+    return MemoryPipeline(
+        database,
+        store=store,
+        index=index,
+        folder_of=memories.folder,
+        notes_of=memories.told_notes,
+        settings=services.settings,
+        models=models,
+        consolidator=LoopConsolidator(services.models, models, services.settings, lambda: models.profile),
+        clock=clock,
+    )

@@ -1,0 +1,76 @@
+"""The model that learns from conversations: that of the profile the person chose for it, else the current one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Final
+from urllib.parse import urlsplit
+
+from ...config import GlobalSettings, ProviderSettings, provider_info
+from ...errors import Unavailable, Unsupported
+from ...memory import ModelNeededElsewhere
+from ...providers import ModelClient
+from .._ports import Models
+
+__all__ = ["ProfileMemoryModels"]
+
+_HERE: Final = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0", "host.docker.internal"})  # noqa: S104 - compared, not bound
+_TOO_SMALL: Final = (
+    "The embedded model is too small to learn from conversations. Choose another profile for it in the settings: "
+    "Profile that writes memories. Notes that you ask for are kept all the same."
+)
+
+
+class ProfileMemoryModels:
+    """See ``MemoryModels``. ``in_use`` are the profiles of the conversations that work just now."""
+
+    def __init__(
+        self,
+        models: Models,
+        settings: Callable[[], GlobalSettings],
+        in_use: Callable[[], Iterable[ProviderSettings | None]],
+    ) -> None:
+        self._models = models
+        self._settings = settings
+        self._in_use = in_use
+
+    @property
+    def profile(self) -> str:
+        """The profile's id or name."""
+        settings = self._settings()
+        return settings.memory_api_config_id or self._models.profile_for(settings.mode)
+
+    async def client(self) -> ModelClient:
+        """The model. Raises Unavailable where no profile is set up, Unsupported for the embedded one."""
+        provider = self._models.settings_of(self.profile)
+        if provider is None or provider.api_provider is None:
+            raise Unavailable(
+                "No model is set up to learn from conversations. Choose a provider in the settings first."
+            )
+        if provider.api_provider == "local":
+            raise Unsupported(_TOO_SMALL)
+        return await self._models.client(self.profile)
+
+    def check_free(self) -> None:
+        """Raise ModelNeededElsewhere while a conversation uses the same model on this machine."""
+        own = _place(self._models.settings_of(self.profile))
+        if own is not None and any(_place(used) == own for used in self._in_use()):
+            raise ModelNeededElsewhere
+
+
+def _place(provider: ProviderSettings | None) -> str | None:
+    """Where a model runs that answers one request at a time, as those on this machine do; None for others."""
+    if provider is None or provider.api_provider is None:
+        return None
+    if provider.api_provider == "local":
+        return "local"
+    info = provider_info(provider.api_provider)
+    if info is None:
+        return None
+    given = provider.to_wire().get(info.base_url_field) if info.base_url_field else None
+    address = given if isinstance(given, str) and given else info.default_base_url or ""
+    try:
+        parts = urlsplit(address)
+        return f"{parts.hostname}:{parts.port}" if parts.hostname in _HERE else None
+    except ValueError:
+        return None

@@ -1,0 +1,132 @@
+"""What was learnt from each conversation, one file each: the truth that tables, lists and summaries are made from.
+
+A conversation that taught nothing has a file too, so that nobody reads it again. Everything here blocks.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from time import time
+from typing import Annotated, Final
+
+from pydantic import Field, ValidationError
+
+from ..messages import TaskId
+from ..persistence import checked_id
+from ..wire import WireModel
+from .memory_folder import EXTRACTED_FOLDER, MemoryFolder
+
+__all__ = ["Extracted", "ExtractedFiles", "file_slug", "rollout_name", "short_id"]
+
+logger = logging.getLogger(__name__)
+
+_BASE62: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_LONGEST_SLUG: Final = 60
+
+
+class Extracted(WireModel):
+    """What one conversation taught. All three texts are empty if it taught nothing."""
+
+    task_id: TaskId
+    owner: str
+    source_updated_at: Annotated[int, Field(ge=0)]
+    """The time of the last message that was read, in milliseconds."""
+    began_at: str
+    """When the conversation began."""
+    generated_at: str
+    raw_memory: str = ""
+    rollout_summary: str = ""
+    rollout_slug: str | None = None
+    workspace: str | None = None
+    notebook: str | None = None
+    usage_count: Annotated[int, Field(ge=0)] = 0
+    last_usage: int | None = None
+    """In milliseconds."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to learn from it."""
+        return not self.raw_memory.strip() or not self.rollout_summary.strip()
+
+    @property
+    def used_or_updated_at(self) -> int:
+        """When it was of use last, or else said."""
+        return max(self.last_usage or 0, self.source_updated_at)
+
+
+def rollout_name(extracted: Extracted) -> str:
+    """The name of its summary's file, without the ending: when, which, and about what."""
+    try:
+        began = datetime.fromisoformat(extracted.began_at).astimezone(UTC)
+    except ValueError:
+        began = datetime.fromtimestamp(extracted.source_updated_at / 1000, tz=UTC)
+    stem = f"{began:%Y-%m-%dT%H-%M-%S}-{short_id(extracted.task_id)}"
+    slug = file_slug(extracted.rollout_slug or "")
+    return f"{stem}-{slug}" if slug else stem
+
+
+def file_slug(text: str) -> str:
+    """A text as part of a file's name: lower case, all but letters and digits an underscore."""
+    plain = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in text.lower())
+    return plain[:_LONGEST_SLUG].rstrip("_")
+
+
+def short_id(task_id: str) -> str:
+    """Four characters that name a conversation among others."""
+    digits = "".join(letter for letter in task_id if letter in "0123456789abcdefABCDEF")
+    number = int(digits[-8:] or "0", 16) % len(_BASE62) ** 4
+    short = ""
+    for _ in range(4):
+        number, digit = divmod(number, len(_BASE62))
+        short = _BASE62[digit] + short
+    return short
+
+
+class ExtractedFiles:
+    """The files of one person."""
+
+    def __init__(self, folder: MemoryFolder) -> None:
+        self._folder: Final = folder
+
+    def all(self) -> Iterator[Extracted]:
+        """Every file that can be read, in the order of the conversations' ids."""
+        for name in self._folder.names(EXTRACTED_FOLDER):
+            if name.endswith(".json") and (found := self._read(name)) is not None:
+                yield found
+
+    def get(self, task_id: TaskId) -> Extracted | None:
+        """What this conversation taught; None if it was not read yet."""
+        return self._read(_name(task_id))
+
+    def put(self, extracted: Extracted) -> None:
+        """Keep it. Raises StorageUnavailable."""
+        self._folder.write(_name(extracted.task_id), extracted.to_json())
+
+    def count_use(self, task_id: TaskId) -> None:
+        """It was of use once more, just now. Raises StorageUnavailable."""
+        known = self.get(task_id)
+        if known is not None:
+            now = int(time() * 1000)
+            self.put(known.model_copy(update={"usage_count": known.usage_count + 1, "last_usage": now}))
+
+    def delete(self, task_id: TaskId) -> bool:
+        """Forget what this conversation taught; whether there was anything."""
+        known = self.get(task_id)
+        self._folder.remove(_name(task_id))
+        return known is not None and not known.is_empty
+
+    def _read(self, name: str) -> Extracted | None:
+        text = self._folder.text(name)
+        if not text:
+            return None
+        try:
+            return Extracted.model_validate_json(text)
+        except ValidationError as error:
+            logger.warning("%s is damaged and left out: %s", self._folder.root / name, error.errors()[0]["msg"])
+            return None
+
+
+def _name(task_id: TaskId) -> str:
+    return f"{EXTRACTED_FOLDER}/{checked_id(task_id)}.json"

@@ -1,0 +1,284 @@
+"""Who does which piece of the memory work: jobs with leases in ``state.db``, so that no two processes do the same one.
+
+Times are whole seconds of the wall clock. A watermark says up to where a job's source was taken into account: of a
+conversation the time of its last message, of the consolidation a number that only grows. Everything here runs in a
+transaction of its caller.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from ..persistence import Schema
+from .pipeline_limits import CONSOLIDATION_COOLDOWN_SECONDS, JOB_LEASE_SECONDS, JOB_RETRIES, JOB_RETRY_SECONDS
+
+__all__ = [
+    "MEMORY_SCHEMA",
+    "ClaimRefusal",
+    "JobClaim",
+    "JobKind",
+    "JobRow",
+    "claim_consolidation",
+    "claim_extraction",
+    "enqueue_consolidation",
+    "extend_lease",
+    "finish_job",
+    "forget_job",
+    "job_rows",
+    "note_done",
+    "release_job",
+]
+
+JobKind: TypeAlias = Literal["extract", "consolidate"]
+JobStatus: TypeAlias = Literal["pending", "running", "done", "error"]
+ClaimRefusal: TypeAlias = Literal["up_to_date", "running", "retry_backoff", "retry_exhausted", "cooldown"]
+
+_MIGRATIONS: Final = (
+    (
+        """
+        CREATE TABLE memory_jobs (
+            kind TEXT NOT NULL,
+            key TEXT NOT NULL,
+            owner TEXT NOT NULL,
+            status TEXT NOT NULL,
+            token TEXT,
+            started_at INTEGER,
+            finished_at INTEGER,
+            lease_until INTEGER,
+            retry_at INTEGER,
+            retries_remaining INTEGER NOT NULL,
+            last_error TEXT,
+            input_watermark INTEGER,
+            last_success_watermark INTEGER,
+            PRIMARY KEY (kind, key)
+        ) WITHOUT ROWID
+        """,
+        "CREATE INDEX memory_jobs_by_owner ON memory_jobs (owner, kind, status)",
+    ),
+)
+MEMORY_SCHEMA: Final = Schema("memory", _MIGRATIONS)
+
+
+@dataclass(frozen=True)
+class JobClaim:
+    """A job that is ours until its lease ends; ``token`` shows it."""
+
+    kind: JobKind
+    key: str
+    owner: str
+    token: str
+    watermark: int
+
+
+@dataclass(frozen=True)
+class JobRow:
+    """How a job stands."""
+
+    kind: JobKind
+    key: str
+    owner: str
+    status: JobStatus
+    token: str | None
+    started_at: int | None
+    finished_at: int | None
+    lease_until: int | None
+    retry_at: int | None
+    retries_remaining: int
+    last_error: str | None
+    input_watermark: int | None
+    last_success_watermark: int | None
+
+    def is_leased(self, now: int) -> bool:
+        """Whether somebody works on it. A lease that lasts longer than any was given before the clock was set back."""
+        return (
+            self.status == "running"
+            and self.lease_until is not None
+            and 0 < self.lease_until - now <= JOB_LEASE_SECONDS
+        )
+
+    def waits(self, now: int) -> bool:
+        """Whether it failed so lately that it is not tried again yet."""
+        return self.retry_at is not None and 0 < self.retry_at - now <= JOB_RETRY_SECONDS
+
+
+def claim_extraction(
+    connection: sqlite3.Connection, task_id: str, owner: str, *, watermark: int, most_running: int, now: int
+) -> JobClaim | ClaimRefusal:
+    """Take the extraction of one conversation, or why it cannot be taken."""
+    known = _row(connection, "extract", task_id)
+    if known is not None and known.last_success_watermark == watermark:
+        return "up_to_date"
+    if _running(connection, "extract", owner, now) >= most_running:
+        return "running"
+    has_advanced = known is None or known.input_watermark != watermark
+    if known is not None and (refusal := _refusal(known, now, has_advanced=has_advanced)) is not None:
+        return refusal
+    retries = JOB_RETRIES if known is None or has_advanced else known.retries_remaining
+    return _begin(connection, "extract", task_id, owner, watermark, retries, now, known)
+
+
+def enqueue_consolidation(connection: sqlite3.Connection, owner: str, watermark: int) -> None:
+    """There is something new to consolidate. Each time the watermark is a greater one."""
+    known = _row(connection, "consolidate", owner)
+    before = 0 if known is None else known.input_watermark or 0
+    after = watermark if watermark > before else before + 1
+    if known is None:
+        connection.execute(
+            "INSERT INTO memory_jobs (kind, key, owner, status, retries_remaining, input_watermark) "
+            "VALUES ('consolidate', ?, ?, 'pending', ?, ?)",
+            (owner, owner, JOB_RETRIES, after),
+        )
+    else:
+        connection.execute(
+            "UPDATE memory_jobs SET input_watermark = ?, retries_remaining = ? WHERE kind = 'consolidate' AND key = ?",
+            (after, JOB_RETRIES, owner),
+        )
+
+
+def claim_consolidation(
+    connection: sqlite3.Connection, owner: str, *, now: int, is_asked_for: bool = False
+) -> JobClaim | ClaimRefusal:
+    """Take the consolidation of a person's memory, or why it cannot be taken. A person who asks for it need not wait."""
+    known = _row(connection, "consolidate", owner)
+    if known is None or known.input_watermark is None:
+        return "up_to_date"
+    if known.is_leased(now):
+        return "running"
+    if known.last_success_watermark is not None and known.input_watermark <= known.last_success_watermark:
+        return "up_to_date"
+    if not is_asked_for:
+        succeeded = known.finished_at if known.status == "done" else None
+        if succeeded is not None and 0 <= now - succeeded < CONSOLIDATION_COOLDOWN_SECONDS:
+            return "cooldown"
+        if (refusal := _refusal(known, now, has_advanced=False)) is not None:
+            return refusal
+    retries = max(1, known.retries_remaining) if is_asked_for else known.retries_remaining
+    return _begin(connection, "consolidate", owner, owner, known.input_watermark, retries, now, known)
+
+
+def extend_lease(connection: sqlite3.Connection, claim: JobClaim, now: int) -> bool:
+    """Go on holding a job; False if it is somebody else's by now."""
+    changed = connection.execute(
+        "UPDATE memory_jobs SET lease_until = ? WHERE kind = ? AND key = ? AND status = 'running' AND token = ?",
+        (now + JOB_LEASE_SECONDS, *_holder(claim)),
+    )
+    return changed.rowcount == 1
+
+
+def finish_job(
+    connection: sqlite3.Connection, claim: JobClaim, *, now: int, error: str | None = None, watermark: int | None = None
+) -> bool:
+    """Say how a job ended; False if it is somebody else's by now, and the outcome is to be thrown away."""
+    if error is None:
+        changed = connection.execute(
+            "UPDATE memory_jobs SET status = 'done', token = NULL, finished_at = ?, lease_until = NULL, retry_at = NULL, "
+            "last_error = NULL, retries_remaining = ?, last_success_watermark = ? "
+            "WHERE kind = ? AND key = ? AND status = 'running' AND token = ?",
+            (now, JOB_RETRIES, claim.watermark if watermark is None else watermark, *_holder(claim)),
+        )
+    else:
+        changed = connection.execute(
+            "UPDATE memory_jobs SET status = 'error', token = NULL, finished_at = ?, lease_until = NULL, retry_at = ?, "
+            "last_error = ?, retries_remaining = max(0, retries_remaining - 1) "
+            "WHERE kind = ? AND key = ? AND status = 'running' AND token = ?",
+            (now, now + JOB_RETRY_SECONDS, error[:_LONGEST_ERROR], *_holder(claim)),
+        )
+    return changed.rowcount == 1
+
+
+def release_job(connection: sqlite3.Connection, claim: JobClaim) -> bool:
+    """Give a job back undone: it is no failure, and the next who looks may take it."""
+    changed = connection.execute(
+        "UPDATE memory_jobs SET status = 'pending', token = NULL, lease_until = NULL, "
+        "input_watermark = CASE kind WHEN 'extract' THEN NULL ELSE input_watermark END "
+        "WHERE kind = ? AND key = ? AND status = 'running' AND token = ?",
+        _holder(claim),
+    )
+    return changed.rowcount == 1
+
+
+def note_done(connection: sqlite3.Connection, task_id: str, owner: str, watermark: int) -> None:
+    """A conversation was extracted up to there, as the files say: the table may have been made anew."""
+    connection.execute(
+        "INSERT INTO memory_jobs (kind, key, owner, status, retries_remaining, input_watermark, last_success_watermark) "
+        "VALUES ('extract', ?, ?, 'done', ?, ?, ?) ON CONFLICT DO NOTHING",
+        (task_id, owner, JOB_RETRIES, watermark, watermark),
+    )
+
+
+def forget_job(connection: sqlite3.Connection, kind: JobKind, key: str) -> None:
+    """Its source is gone."""
+    connection.execute("DELETE FROM memory_jobs WHERE kind = ? AND key = ?", (kind, key))
+
+
+def job_rows(connection: sqlite3.Connection, owner: str) -> list[JobRow]:
+    """All jobs of one person, those that ended last first."""
+    found = connection.execute(
+        f"SELECT {_COLUMNS} FROM memory_jobs WHERE owner = ? ORDER BY coalesce(finished_at, started_at, 0) DESC, key",  # noqa: S608
+        (owner,),
+    )
+    return [JobRow(*row) for row in found]
+
+
+_COLUMNS: Final = (
+    "kind, key, owner, status, token, started_at, finished_at, lease_until, retry_at, retries_remaining, last_error, "
+    "input_watermark, last_success_watermark"
+)
+_LONGEST_ERROR: Final = 1_000
+
+
+def _holder(claim: JobClaim) -> tuple[str, str, str]:
+    return claim.kind, claim.key, claim.token
+
+
+def _row(connection: sqlite3.Connection, kind: JobKind, key: str) -> JobRow | None:
+    row = connection.execute(
+        f"SELECT {_COLUMNS} FROM memory_jobs WHERE kind = ? AND key = ?",  # noqa: S608 - a constant of this module
+        (kind, key),
+    ).fetchone()
+    return None if row is None else JobRow(*row)
+
+
+def _running(connection: sqlite3.Connection, kind: JobKind, owner: str, now: int) -> int:
+    found = connection.execute(
+        f"SELECT {_COLUMNS} FROM memory_jobs WHERE owner = ? AND kind = ? AND status = 'running'",  # noqa: S608 - as above
+        (owner, kind),
+    )
+    return sum(JobRow(*row).is_leased(now) for row in found)
+
+
+def _refusal(known: JobRow, now: int, *, has_advanced: bool) -> ClaimRefusal | None:
+    if known.is_leased(now):
+        return "running"
+    if has_advanced:
+        return None
+    if known.retries_remaining <= 0:
+        return "retry_exhausted"
+    return "retry_backoff" if known.waits(now) else None
+
+
+def _begin(
+    connection: sqlite3.Connection,
+    kind: JobKind,
+    key: str,
+    owner: str,
+    watermark: int,
+    retries: int,
+    now: int,
+    known: JobRow | None,
+) -> JobClaim:
+    claim = JobClaim(kind, key, owner, secrets.token_hex(8), watermark)
+    if known is None:
+        connection.execute(
+            "INSERT INTO memory_jobs (kind, key, owner, status, retries_remaining) VALUES (?, ?, ?, 'pending', ?)",
+            (kind, key, owner, retries),
+        )
+    connection.execute(
+        "UPDATE memory_jobs SET owner = ?, status = 'running', token = ?, started_at = ?, finished_at = NULL, "
+        "lease_until = ?, retry_at = NULL, retries_remaining = ?, input_watermark = ? WHERE kind = ? AND key = ?",
+        (owner, claim.token, now, now + JOB_LEASE_SECONDS, retries, watermark, kind, key),
+    )
+    return claim

@@ -1,0 +1,95 @@
+"""What was learnt, line by line, for a person to look through: each with the conversations it came from. Blocks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Final
+
+from .._private_files import locked
+from ..errors import InvalidInput, NotFound
+from .extracted_files import Extracted, ExtractedFiles
+from .memory_folder import HANDBOOK, SUMMARY, MemoryFolder
+from .redaction import redact
+from .sources import codes_in, is_item, sources_by_code
+
+__all__ = ["LearntItem", "LearntItems"]
+
+_FILES: Final = (SUMMARY, HANDBOOK)
+_INDEX: Final = frozenset({"## What's in Memory", "### rollout_summary_files", "### keywords"})
+"""Headings under which nothing was learnt: they say where it stands."""
+_MARK: Final = re.compile(r"(\s*(?:[-*+]|\d+\.)\s+)(.*?)((?:\s*\[[0-9A-Za-z, ;]+\])?)\s*\Z")
+_LONGEST: Final = 2_000
+_LOCK_SECONDS: Final = 10.0
+
+
+@dataclass(frozen=True)
+class LearntItem:
+    """One line of the summary or the handbook."""
+
+    id: str
+    file: str
+    section: str
+    text: str
+    sources: tuple[Extracted, ...]
+
+
+class LearntItems:
+    """The lines of one person's files. A line that is changed or deleted here is the person's word from then on."""
+
+    def __init__(self, folder: MemoryFolder) -> None:
+        self._folder: Final = folder
+
+    def all(self) -> list[LearntItem]:
+        """All lines, as the files have them. Raises StorageUnavailable."""
+        known = sources_by_code(ExtractedFiles(self._folder).all())
+        return [item for name in _FILES for item, _ in _items(name, self._folder.text(name), known)]
+
+    def edit(self, item_id: str, text: str) -> None:
+        """Say it otherwise. Raises NotFound, InvalidInput, StorageUnavailable."""
+        text = " ".join(redact(text).split())
+        if not text:
+            raise InvalidInput("A line cannot be empty. Delete it instead.", field="text")
+        if len(text) > _LONGEST:
+            raise InvalidInput(f"A line has {_LONGEST:,} characters at most.", field="text")
+        self._change(item_id, text)
+
+    def delete(self, item_id: str) -> None:
+        """Take a line out. Raises NotFound, StorageUnavailable."""
+        self._change(item_id, None)
+
+    def _change(self, item_id: str, text: str | None) -> None:
+        known = sources_by_code(ExtractedFiles(self._folder).all())
+        with locked(self._folder.root / HANDBOOK, _LOCK_SECONDS):
+            for name in _FILES:
+                lines = self._folder.text(name).split("\n")
+                for item, at in _items(name, "\n".join(lines), known):
+                    if item.id == item_id:
+                        lines[at : at + 1] = [] if text is None else [_with_text(lines[at], text)]
+                        self._folder.write(name, "\n".join(lines))
+                        return
+        raise NotFound(f"There is no line {item_id} any more. It may have been changed meanwhile.", item=item_id)
+
+
+def _items(name: str, text: str, known: Mapping[str, Extracted]) -> Iterator[tuple[LearntItem, int]]:
+    headings: list[tuple[int, str]] = []
+    seen: dict[str, int] = {}
+    for at, line in enumerate(text.split("\n")):
+        if line.startswith("#"):
+            depth = len(line) - len(line.lstrip("#"))
+            headings = [(each, title) for each, title in headings if each < depth] + [(depth, line.strip())]
+        elif is_item(line) and not any(title in _INDEX for _, title in headings):
+            mark = _MARK.match(line)
+            said = mark[2] if mark is not None else line.strip()
+            seen[line] = seen.get(line, 0) + 1
+            section = " › ".join(title.lstrip("# ") for _, title in headings)
+            digest = blake2b(f"{name}\0{section}\0{line}\0{seen[line]}".encode("utf-8", "replace"), digest_size=5)
+            codes = codes_in(line, frozenset(known))
+            yield LearntItem(digest.hexdigest(), name, section, said, tuple(known[code] for code in codes)), at
+
+
+def _with_text(line: str, text: str) -> str:
+    mark = _MARK.match(line)
+    return f"- {text}" if mark is None else f"{mark[1]}{text}{mark[3]}"

@@ -1,0 +1,391 @@
+"""The memory work in the background: learn from finished conversations, then make one memory of it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import partial
+from sqlite3 import Connection
+from typing import Final, Literal, Self, TypeAlias
+
+from .._iso_time import iso_time
+from ..config import GlobalSettings
+from ..errors import Conflict, HdspAgentError, UnknownTask
+from ..messages import HistoryItem, TaskId
+from ..persistence import HistoryIndex, HistoryQuery, StateDatabase, TaskStore
+from .consolidation import Consolidation
+from .extracted_files import ExtractedFiles
+from .extraction import ExtractionFailed, Extractor
+from .forgetting import forget_conversations, forget_everything
+from .job_table import (
+    ClaimRefusal,
+    JobClaim,
+    JobRow,
+    claim_consolidation,
+    claim_extraction,
+    enqueue_consolidation,
+    extend_lease,
+    finish_job,
+    forget_job,
+    job_rows,
+    note_done,
+    release_job,
+)
+from .memory_folder import MemoryFolder
+from .model_port import ConsolidationFailed, Consolidator, MemoryModels, ModelNeededElsewhere
+from .pipeline_limits import (
+    EXTRACTION_CONCURRENCY_LIMIT,
+    JOB_HEARTBEAT_SECONDS,
+    MAX_CONVERSATION_AGE_DAYS,
+    MAX_CONVERSATIONS_PER_ROUND,
+    MIN_IDLE_HOURS,
+    THREAD_SCAN_LIMIT,
+)
+from .run_log import MemoryRun, RunCost, RunLog, RunOutcome
+
+__all__ = ["MemoryPipeline", "RoundReport"]
+
+logger = logging.getLogger(__name__)
+
+INTERACTIVE_SOURCES: Final = frozenset({"jupyterlab"})
+"""Where people talk with the agent. What programs have it do tells nothing of a person."""
+_PAGE: Final = 500
+_HOUR: Final = 3_600
+_DAY: Final = 24 * _HOUR
+
+ConsolidationState: TypeAlias = Literal["done", "failed", "put_off"] | ClaimRefusal
+
+
+@dataclass
+class RoundReport:
+    """What one round did."""
+
+    saved: int = 0
+    nothing: int = 0
+    external: int = 0
+    failed: int = 0
+    put_off: int = 0
+    consolidation: ConsolidationState = "up_to_date"
+    used: list[RunCost] = field(default_factory=list)
+
+
+class MemoryPipeline:
+    """The work for all persons of one home folder. It may be done by several processes at a time."""
+
+    def __init__(
+        self,
+        database: StateDatabase,
+        *,
+        store: Callable[[], Awaitable[TaskStore]],
+        index: Callable[[], Awaitable[HistoryIndex]],
+        folder_of: Callable[[str], MemoryFolder],
+        notes_of: Callable[[str], str],
+        settings: Callable[[], GlobalSettings],
+        models: MemoryModels,
+        consolidator: Consolidator,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """``notes_of`` gives what a person wants remembered; it may block. The database keeps ``MEMORY_SCHEMA`` too."""
+        self._database = database
+        self._store = store
+        self._index = index
+        self._folder_of = folder_of
+        self._notes_of = notes_of
+        self._settings = settings
+        self._models = models
+        self._consolidator = consolidator
+        self.clock = clock
+        """What time it is, in seconds."""
+        self._known: dict[str, int] = {}
+
+    async def round(self, owner: str, *, is_asked_for: bool = False) -> RoundReport:
+        """Do for one person what there is to do now. Raises HdspAgentError where nothing can be kept."""
+        report = RoundReport()
+        if not self._settings().memory_enabled:
+            return report
+        await self._take_in_files(owner)
+        async with _Limited(EXTRACTION_CONCURRENCY_LIMIT) as limited:
+            for item in await self._candidates(owner):
+                await limited.begin(self._extract(owner, item, report))
+        await self._consolidate(owner, report, is_asked_for=is_asked_for)
+        return report
+
+    async def jobs(self, owner: str) -> list[JobRow]:
+        """How the jobs of a person stand, those that ended last first."""
+        return await self._database.read(lambda connection: job_rows(connection, owner))
+
+    async def forget(self, owner: str, task_ids: Sequence[TaskId]) -> None:
+        """Conversations are gone: what was learnt from them alone goes with them. Raises StorageUnavailable."""
+        taught = await asyncio.to_thread(forget_conversations, self._folder_of(owner), task_ids, now=self.clock())
+        now = int(self.clock() * 1000)
+
+        def write(connection: Connection) -> None:
+            for task_id in task_ids:
+                forget_job(connection, "extract", task_id)
+            if taught:
+                enqueue_consolidation(connection, owner, now)
+
+        await self._database.write(write)
+
+    async def forget_all(self, owner: str) -> None:
+        """Nothing that was learnt is left; conversations that were read are not read again. Raises StorageUnavailable."""
+        await asyncio.to_thread(forget_everything, self._folder_of(owner))
+
+    # ---- which conversations
+
+    async def _candidates(self, owner: str) -> list[HistoryItem]:
+        """The finished conversations that were not learnt from yet, the newest first."""
+        done = {
+            row.key: row.last_success_watermark
+            for row in await self.jobs(owner)
+            if row.kind == "extract" and row.last_success_watermark is not None
+        }
+        store = await self._store()
+        chosen: list[HistoryItem] = []
+        async for item in self._finished(owner):
+            if done.get(item.id) == item.ts or not await self._may_learn(store, item):
+                continue
+            chosen.append(item)
+            if len(chosen) == MAX_CONVERSATIONS_PER_ROUND:
+                break
+        return chosen
+
+    async def _finished(self, owner: str) -> AsyncIterator[HistoryItem]:
+        """The conversations in which nothing was said for hours, but not for weeks."""
+        now = self.clock()
+        query = HistoryQuery(
+            owner=owner,
+            since=int((now - MAX_CONVERSATION_AGE_DAYS * _DAY) * 1000),
+            until=int((now - MIN_IDLE_HOURS * _HOUR) * 1000),
+            limit=_PAGE,
+        )
+        index, seen = await self._index(), 0
+        while seen < THREAD_SCAN_LIMIT:
+            page = await index.search(query)
+            for hit in page.hits:
+                # A subtask is a part of its conversation, which tells of it.
+                if hit.item.parent_task_id is None:
+                    yield hit.item
+            seen += len(page.hits)
+            if page.next is None:
+                return
+            query = replace(query, cursor=page.next)
+
+    async def _may_learn(self, store: TaskStore, item: HistoryItem) -> bool:
+        """Whether nobody works on it, and a person talked there who wants to have it remembered."""
+        task_id = TaskId(item.id)
+        try:
+            await store.check_at_rest(task_id)
+            metadata = (await store.view(task_id)).metadata
+        except (Conflict, UnknownTask):
+            return False
+        except HdspAgentError as error:
+            logger.debug("Conversation %s is passed over: %s", task_id, error)
+            return False
+        settings = metadata.config.get("settings")
+        is_off = isinstance(settings, dict) and settings.get("memoryEnabled") is False
+        return metadata.task_key.task_source in INTERACTIVE_SOURCES and not is_off
+
+    # ---- learning
+
+    async def _take_in_files(self, owner: str) -> None:
+        """A table that was made anew knows nothing of what was done; the files do."""
+        if self._known.get(owner) == self._database.generation:
+            return
+        generation = self._database.generation
+        files = ExtractedFiles(self._folder_of(owner))
+        known = await asyncio.to_thread(lambda: [(each.task_id, each.source_updated_at) for each in files.all()])
+
+        def write(connection: Connection) -> None:
+            for task_id, watermark in known:
+                note_done(connection, task_id, owner, watermark)
+
+        if known:
+            await self._database.write(write)
+        self._known[owner] = generation
+
+    async def _extract(self, owner: str, item: HistoryItem, report: RoundReport) -> None:
+        now = self._now()
+        claim = await self._database.write(
+            lambda connection: claim_extraction(
+                connection, item.id, owner, watermark=item.ts, most_running=EXTRACTION_CONCURRENCY_LIMIT, now=now
+            )
+        )
+        if not isinstance(claim, JobClaim):
+            return
+        began = self.clock()
+        folder = self._folder_of(owner)
+        extractor = Extractor(await self._store(), ExtractedFiles(folder), self._models)
+        try:
+            outcome = await extractor.extract(
+                item, owner, watermark=item.ts, with_external=self._settings().memory_from_external_content
+            )
+        except ModelNeededElsewhere:
+            report.put_off += 1
+            await self._database.write(lambda connection: release_job(connection, claim))
+            return
+        except (ExtractionFailed, HdspAgentError) as error:
+            report.failed += 1
+            used = error.used if isinstance(error, ExtractionFailed) else RunCost()
+            await self._failed(claim, str(error), used, began, folder)
+            return
+        except asyncio.CancelledError:
+            # Whoever starts next need not wait for the lease.
+            await asyncio.shield(self._database.write(lambda connection: release_job(connection, claim)))
+            raise
+        if outcome.result == "external":
+            report.external += 1
+        elif outcome.result == "saved":
+            report.saved += 1
+        else:
+            report.nothing += 1
+        await self._succeeded(claim, outcome.changed)
+        await self._log_run(folder, claim, began, outcome.result, outcome.used)
+        report.used.append(outcome.used)
+
+    async def _succeeded(self, claim: JobClaim, changed: bool) -> None:
+        now = self._now()
+
+        def write(connection: Connection) -> None:
+            if finish_job(connection, claim, now=now) and changed:
+                enqueue_consolidation(connection, claim.owner, claim.watermark)
+
+        await self._database.write(write)
+
+    async def _failed(self, claim: JobClaim, why: str, used: RunCost, began: float, folder: MemoryFolder) -> None:
+        now = self._now()
+        await self._database.write(lambda connection: finish_job(connection, claim, now=now, error=why))
+        logger.warning("Nothing could be learnt (%s %s): %s", claim.kind, claim.key, why)
+        await self._log_run(folder, claim, began, "failed", used, why)
+
+    # ---- one memory of it
+
+    async def _consolidate(self, owner: str, report: RoundReport, *, is_asked_for: bool) -> None:
+        try:
+            self._models.check_free()
+        except ModelNeededElsewhere:
+            report.consolidation = "put_off"
+            return
+        now = self._now()
+        claim = await self._database.write(
+            lambda connection: claim_consolidation(connection, owner, now=now, is_asked_for=is_asked_for)
+        )
+        if not isinstance(claim, JobClaim):
+            report.consolidation = claim
+            return
+        began, folder = self.clock(), self._folder_of(owner)
+        try:
+            notes = await asyncio.to_thread(self._notes_of, owner)
+            async with self._heartbeat(claim):
+                used, newest = await Consolidation(folder, self._consolidator).run(notes=notes, now=began)
+        except ModelNeededElsewhere:
+            report.consolidation = "put_off"
+            await self._database.write(lambda connection: release_job(connection, claim))
+            return
+        except (ConsolidationFailed, HdspAgentError, OSError) as error:
+            report.consolidation = "failed"
+            cost = error.used if isinstance(error, ConsolidationFailed) else RunCost()
+            await self._failed(claim, str(error), cost, began, folder)
+            return
+        except asyncio.CancelledError:
+            await asyncio.shield(self._database.write(lambda connection: release_job(connection, claim)))
+            raise
+        finished = self._now()
+        await self._database.write(
+            lambda connection: finish_job(connection, claim, now=finished, watermark=max(claim.watermark, newest))
+        )
+        report.consolidation = "done"
+        report.used.append(used)
+        await self._log_run(folder, claim, began, "saved", used)
+
+    @asynccontextmanager
+    async def _heartbeat(self, claim: JobClaim) -> AsyncIterator[None]:
+        """Hold the lease while the work goes on. Raises ConsolidationFailed if it was lost."""
+        work = asyncio.current_task()
+        lost = False
+
+        async def beat() -> None:
+            nonlocal lost
+            while True:
+                await asyncio.sleep(JOB_HEARTBEAT_SECONDS)
+                extend = partial(extend_lease, claim=claim, now=self._now())
+                if not await self._database.write(extend):
+                    lost = True
+                    if work is not None:
+                        work.cancel()
+                    return
+
+        beating = asyncio.create_task(beat(), name="hdsp-agent memory lease")
+        try:
+            yield
+        except asyncio.CancelledError:
+            if not lost or work is None:
+                raise
+            work.uncancel()
+            raise ConsolidationFailed("Another process took the work over.", RunCost()) from None
+        finally:
+            beating.cancel()
+            await asyncio.gather(beating, return_exceptions=True)
+
+    # ---- keeping record
+
+    def _now(self) -> int:
+        return int(self.clock())
+
+    async def _log_run(
+        self,
+        folder: MemoryFolder,
+        claim: JobClaim,
+        began: float,
+        outcome: RunOutcome,
+        used: RunCost,
+        error: str | None = None,
+    ) -> None:
+        run = MemoryRun(
+            kind=claim.kind,
+            key=claim.key,
+            began_at=_iso(began),
+            ended_at=_iso(self.clock()),
+            outcome=outcome,
+            error=error,
+            used=used,
+        )
+        # That it cannot be noted must not undo what was done.
+        with suppress(HdspAgentError):
+            await asyncio.to_thread(RunLog(folder).add, run)
+
+
+class _Limited:
+    """Some pieces of work at a time; all are over at the end. What one raises, the end raises."""
+
+    def __init__(self, most: int) -> None:
+        self._room = asyncio.Semaphore(most)
+        self._group = asyncio.TaskGroup()
+
+    async def __aenter__(self) -> Self:
+        await self._group.__aenter__()
+        return self
+
+    async def __aexit__(self, *raised: object) -> None:
+        await self._group.__aexit__(*raised)  # type: ignore[arg-type]  # passed on as they came
+
+    async def begin(self, work: Awaitable[None]) -> None:
+        """Begin a piece as soon as there is room."""
+        await self._room.acquire()
+
+        async def run() -> None:
+            try:
+                await work
+            finally:
+                self._room.release()
+
+        self._group.create_task(run())
+
+
+def _iso(seconds: float) -> str:
+    return iso_time(datetime.fromtimestamp(seconds, tz=UTC))
