@@ -32,6 +32,8 @@ from .comm.error_details import ErrorDetails
 from .comm.folder_trust import FolderTrusts
 from .comm.history import History
 from .comm.history_requests import HistoryRequests
+from .comm.memory_access import MemoryAccess
+from .comm.memory_job import MemoryJob
 from .comm.mode_requests import ModeRequests
 from .comm.notebook_memory import NotebookMemory
 from .comm.notebook_requests import NotebookRequests
@@ -95,6 +97,8 @@ def build_services(app: HdspAgentApp) -> Services:
     SettingsRequests(configuration.config, configuration.notices, room.channels.publish_to_all, requests).register(
         room.dispatcher
     )
+    memory = _memory(app, configuration, room, agent)
+    room.history.on_deleted = memory.deleted
     return Services(
         version=__version__,
         config=configuration.config,
@@ -105,6 +109,7 @@ def build_services(app: HdspAgentApp) -> Services:
         audit=room.audit,
         retention_job=RetentionJob(room.storage, room.history, configuration.config, room.storage_notices, log=app.log),
         agent=agent,
+        memory=memory,
         checkpoints=checkpoints,
         notebooks=notebooks,
         panels=panels,
@@ -227,6 +232,20 @@ def _agent(
     return agent, panels, AgentRequests(agent, room.history, room.channels, panels, configuration.config)
 
 
+def _memory(
+    app: HdspAgentApp, configuration: _Configuration, room: _Conversations, agent: RunningAgent
+) -> MemoryAccess:
+    config = configuration.config
+
+    def persons() -> list[Owner]:
+        return list(dict.fromkeys((room.history.person, *room.channels.owners)))
+
+    job = MemoryJob(
+        agent.memory_pipeline, room.storage.store, persons, is_on=lambda: config.settings.memory_enabled, log=app.log
+    )
+    return MemoryAccess(agent.memories, job, room.history, config, workspace_of(app), app.log)
+
+
 def _ipc(
     app: HdspAgentApp, configuration: _Configuration, room: _Conversations, agent: RunningAgent
 ) -> IpcServer | None:
@@ -247,6 +266,7 @@ async def start_services(app: HdspAgentApp, services: Services) -> None:
     await services.config.start()
     services.storage.start()
     services.retention_job.start()
+    services.memory.job.start()
     await services.notebooks.start()
     _publish(app, services)
     await _serve_programs(app, services)

@@ -74,6 +74,7 @@ def policy_of(app: HdspAgentApp) -> OperatorPolicy:
         allowed_tools=tuple(app.allowed_tools) or None,
         allow_auto_approval=app.allow_auto_approval,
         allow_local_models=app.allow_local_models,
+        allow_memory=app.allow_memory,
         workspace_trust=_workspace_trust(app),
         trusted_folders=tuple(app.trusted_folders),
         default_profile=app.default_profile,

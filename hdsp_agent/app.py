@@ -69,6 +69,11 @@ class HdspAgentApp(ExtensionApp):
     allow_local_models = Bool(
         True, help="Whether people may fetch an embedded model and run it on this machine. False: neither."
     ).tag(config=True)
+    allow_memory = Bool(
+        True,
+        help="""Whether people may have something remembered between conversations. False: nothing is kept, told or learnt;
+        what was kept before stays where it is.""",
+    ).tag(config=True)
     workspace_trust = Enum(
         ["ask", "always", "never"],
         default_value="ask",

@@ -22,6 +22,7 @@ class _Traits(BaseModel):
     allowed_tools: tuple[str, ...] = ()
     allow_auto_approval: bool = True
     allow_local_models: bool = True
+    allow_memory: bool = True
     workspace_trust: Literal["ask", "always", "never"] = "ask"
     trusted_folders: tuple[str, ...] = ()
     fixed_settings: dict[str, JsonValue] = {}
@@ -43,6 +44,7 @@ def operator_policy() -> OperatorPolicy:
         allowed_tools=traits.allowed_tools or None,
         allow_auto_approval=traits.allow_auto_approval,
         allow_local_models=traits.allow_local_models,
+        allow_memory=traits.allow_memory,
         workspace_trust=traits.workspace_trust,
         trusted_folders=traits.trusted_folders,
         default_profile=traits.default_profile,

@@ -79,6 +79,8 @@ class History:
         self.open_tasks: Final = OpenTasks(channels, self.details)
         self.on_screen: Callable[[Owner, str | None], None] = lambda owner, task_id: None
         """Told what is on an owner's tabs from now on."""
+        self.on_deleted: Callable[[Owner, list[str]], Awaitable[None]] = _nothing_else
+        """Awaited when a person has deleted conversations, not when they went by age."""
 
     @property
     def person(self) -> Owner:
@@ -402,6 +404,7 @@ class History:
             if deleted:
                 await self._follow(index.forget(deleted))
                 self._tell_removed(owner, deleted)
+                await self.on_deleted(owner, deleted)
         return deleted
 
     async def _delete_unlisted(
@@ -468,6 +471,10 @@ class History:
         first = [] if state.history_item is not None else await reader.ui.page(after=0, limit=1)
         item = history_item(reader.metadata, state, first[0] if first else None)
         return item.model_copy(update={"size": await (await self._storage.store()).size(reader.task_id)})
+
+
+async def _nothing_else(owner: Owner, task_ids: list[str]) -> None:
+    return None
 
 
 def _usage(item: HistoryItem, state: StoredTaskState) -> TokenUsage:

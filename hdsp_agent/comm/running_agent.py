@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ..agent import IpcCommandSession, build_agent
+from ..agent.memory import memory_pipeline
 from ..config import ContextProxy
 from ..errors import Unavailable
+from ..memory import MEMORY_SCHEMA
 from ..messages import TaskId
 from .task_feed import TaskFeed
 from .task_storage import TaskStorage
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from ..agent import TaskManager
     from ..events import Emitter
     from ..local import LocalModels
+    from ..memory import Memories
     from ..notebooks import Notebooks
 
 __all__ = ["RunningAgent"]
@@ -49,6 +52,18 @@ class RunningAgent:
             local=local,
         )
         feed.attach(self._manager)
+        storage.database.add(MEMORY_SCHEMA)
+        self.memory_pipeline: Final = memory_pipeline(
+            self._manager, storage.database, store=storage.store, index=storage.index
+        )
+        """What learns from its conversations."""
+
+    @property
+    def memories(self) -> Memories:
+        """What is remembered between its conversations."""
+        memories = self._manager.services.memories
+        assert memories is not None
+        return memories
 
     @property
     def events(self) -> Emitter:

@@ -16,6 +16,7 @@ from .audit import Audit
 from .checkpoint_access import CheckpointAccess
 from .folder_trust import FolderTrusts
 from .history import History
+from .memory_access import MemoryAccess
 from .notebooks import ServerNotebooks
 from .notice_board import Notices
 from .open_panels import OpenPanels
@@ -49,6 +50,7 @@ class Services:
     audit: Audit
     retention_job: RetentionJob
     agent: RunningAgent
+    memory: MemoryAccess
     checkpoints: CheckpointAccess
     notebooks: ServerNotebooks
     panels: OpenPanels
@@ -63,6 +65,7 @@ class Services:
 
     async def stop(self) -> None:
         """Put tasks aside, then let pages and writes finish."""
+        await self.memory.job.stop()
         await self.retention_job.stop()
         await self.checkpoints.stop()
         await self.agent.stop()

@@ -66,16 +66,14 @@ class TaskStorage:
         self._store = open_store(
             home, backend, on_damage=notices.damaged, remembered=remembered, monitor_seconds=float("inf")
         )
-        self._database = StateDatabase(history_database(home, backend))
-        self._index = HistoryIndex(
-            self._database, source=lambda: task_records(self._store, person), on_change=on_change
-        )
+        self.database: Final = StateDatabase(history_database(home, backend))
+        self._index = HistoryIndex(self.database, source=lambda: task_records(self._store, person), on_change=on_change)
         self._look_seconds = _LOOK_SECONDS
         self._recover_seconds = recover_seconds
         self._steps: Final[tuple[Callable[[], Awaitable[None]], ...]] = (
             self._open_store,
             self._look_elsewhere,
-            self._database.start,
+            self.database.start,
             self._index.start,
             self._list_recovered,
             self.adopt,
@@ -97,7 +95,7 @@ class TaskStorage:
             self._running.cancel()
             await asyncio.gather(self._running, return_exceptions=True)
         await self._index.stop()
-        await self._database.close()
+        await self.database.close()
         await self._store.stop()
 
     async def store(self) -> TaskStore:

@@ -265,6 +265,49 @@ export interface Endpoints {
     path: { run: string };
     answer: RestartedRun;
   };
+  /** Everything that is remembered for the caller. */
+  'GET /memory': {
+    query: { task?: string; notebook?: string };
+    answer: MemoryView;
+  };
+  /** Forget the caller's own notes, what was learnt, or both. */
+  'DELETE /memory': { query: { what?: string }; answer: ForgottenView };
+  /** Remember something. */
+  'POST /memory/notes': {
+    query: { task?: string; notebook?: string };
+    body: NewNoteBody;
+    answer: NoteLine;
+  };
+  /** Change a note. */
+  'PATCH /memory/notes/{note}': {
+    path: { note: string };
+    query: { task?: string; notebook?: string };
+    body: NoteChangeBody;
+    answer: NoteLine;
+  };
+  /** Forget a note. */
+  'DELETE /memory/notes/{note}': {
+    path: { note: string };
+    query: { task?: string; notebook?: string };
+    answer: NoteLine;
+  };
+  /** Change a line that was learnt. */
+  'PATCH /memory/learnt/{item}': {
+    path: { item: string };
+    body: LearntChangeBody;
+    answer: DoneView;
+  };
+  /** Forget a line that was learnt. */
+  'DELETE /memory/learnt/{item}': { path: { item: string }; answer: DoneView };
+  /** Make a note of a line that was learnt. */
+  'POST /memory/learnt/{item}/keep': {
+    path: { item: string };
+    answer: NoteLine;
+  };
+  /** Learn from finished conversations now. */
+  'POST /memory/run': { answer: DoneView };
+  /** Go back to what was learnt before the last change. */
+  'POST /memory/undo': { answer: UndoneView };
   /** The caller's conversations in numbers. */
   'GET /statistics': {
     query: { since?: string; until?: string; status?: string };
@@ -419,6 +462,11 @@ export interface Deleted {
   taskIds: Array<string>;
 }
 
+/** It was done. */
+export interface DoneView {
+  done: true;
+}
+
 /** An embedded model, or a file of the person's with what it may take in and say. */
 export interface EmbeddedChoice {
   /** The default one, if neither this nor a file is named. */
@@ -467,6 +515,12 @@ export interface FolderTrustView {
   /** The folder that was decided about; another one where it lies inside that. */
   through?: string;
   brings: Array<BroughtView>;
+}
+
+/** What was forgotten. */
+export interface ForgottenView {
+  notes: number;
+  learnt: boolean;
 }
 
 /** Fetch a model. Without consent nothing is fetched. */
@@ -593,6 +647,27 @@ export interface KeyToTry {
   baseUrl?: string;
 }
 
+/** What a line that was learnt says from now on. */
+export interface LearntChangeBody {
+  text: string;
+}
+
+/** A line that was learnt, where it stands, and from which conversations it is. */
+export interface LearntLine {
+  id: string;
+  file: string;
+  section: string;
+  text: string;
+  sources: Array<LearntSource>;
+}
+
+/** A conversation that something was learnt from. */
+export interface LearntSource {
+  taskId: string;
+  beganAt: string;
+  slug?: string;
+}
+
 /** What was asked to be kept and could not be. */
 export interface LeftOut {
   path: string;
@@ -673,6 +748,51 @@ export interface LocalRuntimeView {
   restartedAt?: string;
 }
 
+/** Everything that is remembered for a person here. */
+export interface MemoryOverview {
+  folder: string;
+  notes: Array<NoteLine>;
+  unreadable?: Array<UnreadableNotes>;
+  learnt: Array<LearntLine>;
+  /** How many conversations something was learnt from. */
+  conversations: number;
+  consolidatedAt?: string;
+  canUndo: boolean;
+  spending: MemorySpending;
+  /** The newest runs, the newest first. */
+  recent: Array<MemoryRun>;
+  usage: Record<string, UsageOfKind>;
+}
+
+/** One extraction or consolidation. */
+export interface MemoryRun {
+  kind: 'extract' | 'consolidate';
+  /** The conversation's id, or whose memory it was. */
+  key: string;
+  beganAt: string;
+  endedAt: string;
+  outcome: 'saved' | 'nothing' | 'external' | 'failed';
+  error?: string;
+  used: RunCost;
+}
+
+/** What learning took, of the runs that are still known. */
+export interface MemorySpending {
+  runs: number;
+  failed: number;
+  tokensIn: number;
+  tokensOut: number;
+  /** In US dollars. */
+  cost: number;
+}
+
+/** Everything that is remembered for the caller, and whether more is learnt just now. */
+export interface MemoryView {
+  enabled: boolean;
+  running: boolean;
+  memory: MemoryOverview;
+}
+
 /** The profile a mode is to use. */
 export interface ModeProfileBody {
   profile: string;
@@ -724,10 +844,35 @@ export interface NamedFile {
   raw?: string;
 }
 
+/** Something to remember. */
+export interface NewNoteBody {
+  text: string;
+  scope: 'person' | 'workspace' | 'notebook';
+  pinned: boolean;
+}
+
 /** A provider profile to create. */
 export interface NewProfile {
   name: string;
   settings?: Record<string, JsonValue>;
+}
+
+/** What is different about a note; what is left out stays. */
+export interface NoteChangeBody {
+  text?: string;
+  pinned?: boolean;
+}
+
+/** A note, and for what it counts. */
+export interface NoteLine {
+  id: string;
+  scope: 'person' | 'workspace' | 'notebook';
+  text: string;
+  /** When it was said, as YYYY-MM-DD. */
+  day?: string;
+  /** The conversation it was said in. */
+  task?: string;
+  pinned: boolean;
 }
 
 /** What differs between two notebooks. */
@@ -987,6 +1132,15 @@ export interface RestoreResult {
   durationMs?: number;
 }
 
+/** What a run took of its model. */
+export interface RunCost {
+  model?: string;
+  tokensIn: number;
+  tokensOut: number;
+  /** In US dollars; 0 where the price is not known. */
+  cost: number;
+}
+
 /** What to save: the workspace, and of the notebook `path` its cells and its kernel's variables. */
 export interface SaveCheckpointBody {
   task?: string;
@@ -1189,6 +1343,7 @@ export interface StoredTaskState {
   pinned: boolean;
   history_item?: HistoryItem;
   model_use?: Array<ModelUse>;
+  has_external_content?: boolean;
 }
 
 /** Where a task came from. */
@@ -1275,6 +1430,23 @@ export interface UndoBody {
   path?: string;
   /** Also what the person changed since. */
   overwrite: boolean;
+}
+
+/** The version that counts again. */
+export interface UndoneView {
+  version: string;
+}
+
+/** Notes that cannot be read, and why. */
+export interface UnreadableNotes {
+  scope: 'person' | 'workspace' | 'notebook';
+  reason: string;
+}
+
+/** How often files of one kind were read. */
+export interface UsageOfKind {
+  count: number;
+  lastAt?: string;
 }
 
 /** What a restore would do to a kernel's variables; those that are right already are only counted. */

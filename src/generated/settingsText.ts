@@ -385,6 +385,24 @@ export function settingsText(
         'How long saving variables may keep the kernel after each cell; the rest is saved while it is idle.'
       )
     },
+    memoryEnabled: {
+      title: trans.__('Memory'),
+      description: trans.__(
+        'Keep notes that you ask for, and learn from finished conversations what helps with the next one.'
+      )
+    },
+    memoryFromExternalContent: {
+      title: trans.__('Remember from untrusted content'),
+      description: trans.__(
+        'Also learn from conversations that read the web. What strangers wrote could be remembered.'
+      )
+    },
+    memoryApiConfigId: {
+      title: trans.__('Profile that writes memories'),
+      description: trans.__(
+        'The profile whose model learns from finished conversations. Empty uses the current one; the embedded model is too small.'
+      )
+    },
     mode: {
       title: trans.__('Mode'),
       description: trans.__('The mode new tasks begin in.')

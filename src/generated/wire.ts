@@ -187,7 +187,11 @@ export type OwnSayTool =
   | 'interruptKernel'
   | 'restartKernel'
   | 'createNotebook'
-  | 'installPackages';
+  | 'installPackages'
+  | 'remember'
+  | 'forget'
+  | 'searchMemory'
+  | 'readMemory';
 
 export type CellEditKind =
   | 'insert'
@@ -818,7 +822,11 @@ export interface ClineSayTool {
     | 'interruptKernel'
     | 'restartKernel'
     | 'createNotebook'
-    | 'installPackages';
+    | 'installPackages'
+    | 'remember'
+    | 'forget'
+    | 'searchMemory'
+    | 'readMemory';
   path?: string;
   readStart?: number;
   readEnd?: number;
@@ -1590,11 +1598,11 @@ export interface GlobalSettings {
   checkpointVariablesQuotaMegabytes: number;
   /** How long saving variables may keep the kernel after each cell; the rest is saved while it is idle. */
   checkpointMaxSweepMilliseconds: number;
-  /** Remember between conversations what helps with the next one. */
+  /** Keep notes that you ask for, and learn from finished conversations what helps with the next one. */
   memoryEnabled: boolean;
-  /** Also learn from conversations that read the web or used MCP tools. What strangers wrote could be remembered. */
+  /** Also learn from conversations that read the web. What strangers wrote could be remembered. */
   memoryFromExternalContent: boolean;
-  /** The profile whose model reads finished conversations. Empty uses the current one. */
+  /** The profile whose model learns from finished conversations. Empty uses the current one; the embedded model is too small. */
   memoryApiConfigId?: string;
   /** The mode new tasks begin in. */
   mode: string;

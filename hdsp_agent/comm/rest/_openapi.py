@@ -29,6 +29,8 @@ _EXAMPLES = {
     "checkpoint": "0123456789abcdef",
     "operation": "fedcba9876543210",
     "run": "0" * 32,
+    "note": "3f2a91c0",
+    "item": "9f31c07b2a",
 }
 
 Schema = dict[str, JsonValue]

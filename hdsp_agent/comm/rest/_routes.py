@@ -44,6 +44,15 @@ def routes() -> dict[str, type[RestHandler]]:
         LocalModelsHandler,
         LocalRuntimeHandler,
     )
+    from ._memory import (
+        LearntHandler,
+        LearntKeepHandler,
+        MemoryHandler,
+        MemoryRunHandler,
+        MemoryUndoHandler,
+        NoteHandler,
+        NotesHandler,
+    )
     from ._models import ModelsHandler
     from ._profiles import ActivateProfileHandler, ModeProfileHandler, ProfileHandler, ProfilesHandler
     from ._secrets import SecretHandler, SecretsHandler, SecretStorageHandler
@@ -101,6 +110,13 @@ def routes() -> dict[str, type[RestHandler]]:
         "/kernel-restarts/preview": KernelRestartPreviewHandler,
         "/kernel-restarts/{run}": KernelRestartHandler,
         "/kernel-restarts/{run}/stop": KernelRestartStopHandler,
+        "/memory": MemoryHandler,
+        "/memory/notes": NotesHandler,
+        "/memory/notes/{note}": NoteHandler,
+        "/memory/learnt/{item}": LearntHandler,
+        "/memory/learnt/{item}/keep": LearntKeepHandler,
+        "/memory/run": MemoryRunHandler,
+        "/memory/undo": MemoryUndoHandler,
         "/statistics": StatisticsHandler,
         "/storage": StorageHandler,
     }

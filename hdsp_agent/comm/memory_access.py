@@ -1,0 +1,84 @@
+"""What a person may do with what is remembered for them: for REST and the panel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ..config import ContextProxy
+from ..errors import ForbiddenByOperator, HdspAgentError, NotFound, Unsupported
+from ..memory import Memories, PersonMemory
+from ..messages import TaskId
+from ._owner import Owner
+from .history import History
+from .memory_job import MemoryJob
+
+if TYPE_CHECKING:
+    from ._bad_input_log import Log
+
+__all__ = ["MemoryAccess"]
+
+
+class MemoryAccess:
+    """Each person's own, as it counts where they look from."""
+
+    def __init__(
+        self,
+        memories: Memories,
+        job: MemoryJob,
+        history: History,
+        config: ContextProxy,
+        workspace: Path,
+        log: Log,
+    ) -> None:
+        self._memories = memories
+        self.job: Final = job
+        self._history = history
+        self._config = config
+        self._workspace = workspace
+        self._log = log
+
+    @property
+    def is_on(self) -> bool:
+        """Whether anything is remembered."""
+        return self._config.settings.memory_enabled
+
+    @property
+    def is_allowed(self) -> bool:
+        """Whether the operator allows it."""
+        return self._config.policy.allow_memory
+
+    async def of(self, owner: Owner, task_id: str | None, notebook: str | None) -> PersonMemory:
+        """What counts in a conversation, or else in the server's folder. Raises ForbiddenByOperator."""
+        if not self.is_allowed:
+            raise ForbiddenByOperator("The operator of this server does not allow memory.", field="memoryEnabled")
+        folder = self._workspace
+        if task_id is not None:
+            try:
+                metadata = (await self._history.task(owner, task_id)).metadata
+            except NotFound:
+                # A page asks as soon as a conversation begins, and it may not be stored yet.
+                metadata = None
+            if metadata is not None:
+                folder = Path(metadata.workspace or folder)
+                notebook = notebook or (metadata.notebook.path if metadata.notebook is not None else None)
+        return self._memories.of_person(owner, folder, notebook)
+
+    def run_now(self, owner: Owner) -> None:
+        """Learn what there is to learn now. Raises Unsupported where memory is turned off."""
+        if not self.is_on:
+            raise Unsupported("Memory is turned off. Turn it on in the settings first.")
+        self.job.run_now(owner).add_done_callback(
+            lambda task: None if task.cancelled() else self._told(task.exception())
+        )
+
+    def _told(self, error: BaseException | None) -> None:
+        if error is not None:
+            self._log.warning("Memory: nothing could be learnt: %s", error)
+
+    async def deleted(self, owner: Owner, task_ids: list[str]) -> None:
+        """The person deleted conversations: what was learnt from them goes as well."""
+        try:
+            await self.job.pipeline.forget(owner, [TaskId(task_id) for task_id in task_ids])
+        except HdspAgentError as error:
+            self._log.warning("What was learnt from deleted conversations could not be deleted: %s", error)

@@ -1,0 +1,98 @@
+"""What is learnt from finished conversations, in the background: once soon after the start, then every hour."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TYPE_CHECKING, Final
+
+from ..errors import HdspAgentError
+from ._owner import Owner
+
+if TYPE_CHECKING:
+    from ..memory import MemoryPipeline, RoundReport
+    from ._bad_input_log import Log
+
+__all__ = ["MemoryJob"]
+
+_FIRST_AFTER_SECONDS: Final = 90.0
+"""A server that starts has better things to do."""
+_EVERY_SECONDS: Final = 3600.0
+
+
+class MemoryJob:
+    """Runs from ``start`` to ``stop``. ``persons`` are those whose conversations are looked at."""
+
+    def __init__(
+        self,
+        pipeline: MemoryPipeline,
+        ready: Callable[[], Awaitable[object]],
+        persons: Callable[[], Iterable[Owner]],
+        *,
+        is_on: Callable[[], bool],
+        log: Log | None = None,
+        first_after_seconds: float = _FIRST_AFTER_SECONDS,
+    ) -> None:
+        self.pipeline: Final = pipeline
+        self._ready = ready
+        self._persons = persons
+        self._is_on = is_on
+        self._log = log or logging.getLogger(__name__)
+        self._first_after_seconds = first_after_seconds
+        self._rounds: asyncio.Task[None] | None = None
+        self._asked: dict[Owner, asyncio.Task[RoundReport]] = {}
+        self._turn = asyncio.Lock()
+
+    def start(self) -> None:
+        """Begin the rounds."""
+        self._rounds = asyncio.create_task(self._go_round(), name="hdsp-agent memory")
+
+    async def stop(self) -> None:
+        """End the rounds; what is under way is given back for the next server to do."""
+        tasks = [*([self._rounds] if self._rounds is not None else []), *self._asked.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def is_running(self, owner: Owner) -> bool:
+        """Whether somebody asked for a round that is under way."""
+        task = self._asked.get(owner)
+        return task is not None and not task.done()
+
+    def run_now(self, owner: Owner) -> asyncio.Task[RoundReport]:
+        """Begin a round for one person, or join the one that they asked for."""
+        if not self.is_running(owner):
+            self._asked[owner] = asyncio.create_task(
+                self._round(owner, is_asked_for=True), name="hdsp-agent memory now"
+            )
+        return self._asked[owner]
+
+    async def look(self) -> None:
+        """One round for everybody now."""
+        if self._is_on():
+            for owner in self._persons():
+                await self._round(owner, is_asked_for=False)
+
+    async def _round(self, owner: Owner, *, is_asked_for: bool) -> RoundReport:
+        await self._ready()
+        async with self._turn:
+            report = await self.pipeline.round(owner, is_asked_for=is_asked_for)
+        if report.saved or report.failed or report.consolidation == "done":
+            self._log.info(
+                "Memory: learnt from %s conversations, %s taught nothing, %s failed; consolidation: %s",
+                report.saved, report.nothing, report.failed, report.consolidation,
+            )  # fmt: skip
+        return report
+
+    async def _go_round(self) -> None:
+        wait = self._first_after_seconds
+        while True:
+            await asyncio.sleep(wait)
+            wait = _EVERY_SECONDS
+            try:
+                await self.look()
+            except HdspAgentError as error:
+                self._log.warning("Memory: nothing could be learnt now, it is tried again later: %s", error)
+            except Exception:  # noqa: BLE001 -- held in a task nobody awaits, all later rounds would end unseen
+                self._log.exception("Memory: nothing could be learnt now, it is tried again later")

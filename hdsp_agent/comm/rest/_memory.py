@@ -1,0 +1,200 @@
+"""What is remembered: to look through, to change, to turn back, and to learn more of now."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from ...errors import InvalidInput
+from ...memory import LONGEST_NOTE, MemoryOverview, NoteLine, NoteScope, PersonMemory
+from ...wire import WireModel
+from ..identity import owner_of
+from ._rest_endpoint import RestHandler, endpoint
+
+__all__ = [
+    "LearntHandler",
+    "LearntKeepHandler",
+    "MemoryHandler",
+    "MemoryRunHandler",
+    "MemoryUndoHandler",
+    "NoteHandler",
+    "NotesHandler",
+]
+
+_Text = Annotated[str, Field(min_length=1, max_length=LONGEST_NOTE)]
+
+
+class MemoryQuery(WireModel):
+    """From where it is looked at: from a conversation, or from a notebook."""
+
+    task: Annotated[str, Field(min_length=1, max_length=128)] | None = None
+    notebook: Annotated[str, Field(min_length=1, max_length=4_096)] | None = None
+
+
+class MemoryView(WireModel):
+    """Everything that is remembered for the caller, and whether more is learnt just now."""
+
+    enabled: bool
+    running: bool
+    memory: MemoryOverview
+
+
+class NewNoteBody(WireModel):
+    """Something to remember."""
+
+    text: _Text
+    scope: NoteScope = "person"
+    pinned: bool = False
+
+
+class NoteChangeBody(WireModel):
+    """What is different about a note; what is left out stays."""
+
+    text: _Text | None = None
+    pinned: bool | None = None
+
+
+class LearntChangeBody(WireModel):
+    """What a line that was learnt says from now on."""
+
+    text: _Text
+
+
+class ForgetQuery(WireModel):
+    """What is to be forgotten."""
+
+    what: Literal["notes", "learnt", "all"]
+
+
+class ForgottenView(WireModel):
+    """What was forgotten."""
+
+    notes: int = 0
+    learnt: bool = False
+
+
+class DoneView(WireModel):
+    """It was done."""
+
+    done: Literal[True] = True
+
+
+class UndoneView(WireModel):
+    """The version that counts again."""
+
+    version: str
+
+
+class _MemoryRest(RestHandler):
+    """What the handlers below share."""
+
+    async def memory_at(self, query: MemoryQuery) -> PersonMemory:
+        """What the caller has, seen from there."""
+        return await self.services.memory.of(owner_of(self), query.task, query.notebook)
+
+
+class MemoryHandler(_MemoryRest):
+    """`GET|DELETE memory`"""
+
+    @endpoint("Everything that is remembered for the caller", answer=MemoryView, query=MemoryQuery)
+    async def get(self, *, query: MemoryQuery) -> MemoryView:
+        """Read from the files: people may change them by hand."""
+        access = self.services.memory
+        memory = await self.memory_at(query)
+        overview = await asyncio.to_thread(memory.overview)
+        return MemoryView(enabled=access.is_on, running=access.job.is_running(owner_of(self)), memory=overview)
+
+    @endpoint(
+        "Forget the caller's own notes, what was learnt, or both",
+        answer=ForgottenView,
+        query=ForgetQuery,
+        action="write",
+    )
+    async def delete(self, *, query: ForgetQuery) -> ForgottenView:
+        """Notes of folders stay: they are the folders'."""
+        memory = await self.memory_at(MemoryQuery())
+        notes, learnt = 0, query.what in ("learnt", "all")
+        if query.what in ("notes", "all"):
+            notes = await asyncio.to_thread(memory.delete_notes)
+        if learnt:
+            await self.services.memory.job.pipeline.forget_all(owner_of(self))
+        return ForgottenView(notes=notes, learnt=learnt)
+
+
+class NotesHandler(_MemoryRest):
+    """`POST memory/notes`"""
+
+    @endpoint("Remember something", answer=NoteLine, body=NewNoteBody, query=MemoryQuery, action="write", status=201)
+    async def post(self, *, body: NewNoteBody, query: MemoryQuery) -> NoteLine:
+        """Later conversations are told of it."""
+        memory = await self.memory_at(query)
+        return await asyncio.to_thread(lambda: memory.add(body.text, body.scope, task=query.task, pinned=body.pinned))
+
+
+class NoteHandler(_MemoryRest):
+    """`PATCH|DELETE memory/notes/{note}`"""
+
+    @endpoint("Change a note", answer=NoteLine, body=NoteChangeBody, query=MemoryQuery, action="write")
+    async def patch(self, note: str, *, body: NoteChangeBody, query: MemoryQuery) -> NoteLine:
+        """Whichever file it is in."""
+        if body.text is None and body.pinned is None:
+            raise InvalidInput("Nothing is said that would change the note.", field="text")
+        memory = await self.memory_at(query)
+        return await asyncio.to_thread(lambda: memory.edit(note, body.text, pinned=body.pinned))
+
+    @endpoint("Forget a note", answer=NoteLine, query=MemoryQuery, action="write")
+    async def delete(self, note: str, *, query: MemoryQuery) -> NoteLine:
+        """What it said."""
+        memory = await self.memory_at(query)
+        return await asyncio.to_thread(memory.delete, note)
+
+
+class LearntHandler(_MemoryRest):
+    """`PATCH|DELETE memory/learnt/{item}`"""
+
+    @endpoint("Change a line that was learnt", answer=DoneView, body=LearntChangeBody, action="write")
+    async def patch(self, item: str, *, body: LearntChangeBody) -> DoneView:
+        """It counts more than what is learnt later."""
+        memory = await self.memory_at(MemoryQuery())
+        await asyncio.to_thread(memory.edit_learnt, item, body.text)
+        return DoneView()
+
+    @endpoint("Forget a line that was learnt", answer=DoneView, action="write")
+    async def delete(self, item: str) -> DoneView:
+        """It is not learnt again."""
+        memory = await self.memory_at(MemoryQuery())
+        await asyncio.to_thread(memory.delete_learnt, item)
+        return DoneView()
+
+
+class LearntKeepHandler(_MemoryRest):
+    """`POST memory/learnt/{item}/keep`"""
+
+    @endpoint("Make a note of a line that was learnt", answer=NoteLine, action="write", status=201)
+    async def post(self, item: str) -> NoteLine:
+        """A note is always told."""
+        memory = await self.memory_at(MemoryQuery())
+        return await asyncio.to_thread(memory.keep_learnt, item)
+
+
+class MemoryRunHandler(_MemoryRest):
+    """`POST memory/run`"""
+
+    @endpoint("Learn from finished conversations now", answer=DoneView, action="write", status=202)
+    async def post(self) -> DoneView:
+        """It goes on in the background; `GET memory` says when it is over."""
+        await self.memory_at(MemoryQuery())
+        self.services.memory.run_now(owner_of(self))
+        return DoneView()
+
+
+class MemoryUndoHandler(_MemoryRest):
+    """`POST memory/undo`"""
+
+    @endpoint("Go back to what was learnt before the last change", answer=UndoneView, action="write")
+    async def post(self) -> UndoneView:
+        """Undoing once more brings it back."""
+        memory = await self.memory_at(MemoryQuery())
+        return UndoneView(version=await asyncio.to_thread(memory.undo))

@@ -1,0 +1,216 @@
+"""Memory in the running server: what one conversation taught, or was asked to keep, the next one is told."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jupyter_server.serverapp import ServerApp
+from tornado.httpclient import HTTPClientError
+
+from hdsp_agent.comm.identity import server_owner
+from hdsp_agent.comm.services import Services
+from hdsp_agent.messages import TaskId
+from tests._helpers.jupyter_fetch import Fetch
+from tests.comm._helpers.scripted_model_server import Body, Model, Part, Turn, call, model_of
+from tests.comm._helpers.scripted_pages import asked, question
+from tests.comm._helpers.stored_tasks import eventually
+from tests.comm.conftest import Connect
+from tests.memory._helpers.memory_home import handbook, summary
+
+ME = server_owner()
+API = ("hdsp-agent", "api", "memory")
+DONE = call("attempt_completion", {"result": "Done: ages are in months."})
+LEARNT = call(
+    "save_memory",
+    {
+        "rollout_summary": "# Cleaning\n\nOutcome: success\n\n- 2026-11-27: ages are in months",
+        "rollout_slug": "cleaning",
+        "raw_memory": "---\ndescription: churn\n---\n- ages are in months",
+    },
+)
+
+
+def writes(body: Body) -> Sequence[Part]:
+    """Writes both files of the conversation that it is told of."""
+    text = json.dumps([message for message in body["messages"] if message["role"] == "user"])
+    begin = text.index("- [") + 3
+    code, file = text[begin : begin + 4], text[begin + 6 :].split("\\n", 1)[0]
+    first = call("write_to_file", {"path": "memory_summary.md", "content": summary(code)})
+    second = call("write_to_file", {"path": "MEMORY.md", "content": handbook(code, file)})
+    for part in second:
+        part["tool_calls"][0]["index"] = 1  # type: ignore[index]  # a delta
+        if "id" in part["tool_calls"][0]:  # type: ignore[index]
+            part["tool_calls"][0]["id"] = "call-second"  # type: ignore[index]
+    return [*first, *second]
+
+
+@asynccontextmanager
+async def speaking(services: Services, scenarios: Mapping[str, Sequence[Turn]]) -> AsyncIterator[Model]:
+    """A model for the server's conversations and for its memory work."""
+    async with model_of(scenarios) as model:
+        book = services.config.profiles
+        settings = {"apiProvider": "lmstudio", "lmStudioModelId": "m", "lmStudioBaseUrl": model.url}
+        await book.update(book.current.id, settings)
+        yield model
+
+
+async def rest(
+    jp_fetch: Fetch, *path: str, method: str = "GET", query: Mapping[str, str] | None = None, **body: object
+) -> Any:
+    has_body = method in ("POST", "PATCH")
+    answer = await jp_fetch(*API, *path, method=method, params=query or {}, body=json.dumps(body) if has_body else None)
+    return json.loads(answer.body)
+
+
+async def refused(
+    jp_fetch: Fetch, *path: str, method: str = "GET", query: Mapping[str, str] | None = None, **body: object
+) -> tuple[int, str]:
+    with pytest.raises(HTTPClientError) as caught:
+        await rest(jp_fetch, *path, method=method, query=query, **body)
+    assert caught.value.response is not None
+    return caught.value.code, json.loads(caught.value.response.body)["message"]
+
+
+def user_texts(body: Body) -> str:
+    return json.dumps([message for message in body["messages"] if message["role"] != "system"], ensure_ascii=False)
+
+
+async def ended(services: Services, task: str) -> None:
+    await eventually(lambda: TaskId(task) not in services.agent._manager.tasks.open)
+
+
+async def test_what_one_conversation_taught_the_next_one_is_told(
+    services: Services, connect: Connect, jp_fetch: Fetch
+) -> None:
+    scenarios: dict[str, Sequence[Turn]] = {
+        "teach": [DONE, LEARNT],
+        "consolidate": [writes, call("attempt_completion", {"result": "Written."})],
+        "next": [DONE],
+    }
+    async with speaking(services, scenarios) as model, connect() as panel:
+        task = (await panel.ask("newTask", text="scenario teach: clean churn.csv"))["result"]
+        await question(panel, "completion_result")
+        await ended(services, task)
+        # The consolidation is told of notes: so the model knows which scenario this is.
+        note = await rest(jp_fetch, "notes", method="POST", text="scenario consolidate is a word of mine")
+        pipeline = services.memory.job.pipeline
+        await services.memory.job.look()
+        assert model.asked["teach"] == 1, "six hours have not passed"
+        pipeline.clock = lambda: time.time() + 6.1 * 3600
+        await services.memory.job.look()
+        assert (model.asked["teach"], model.asked["consolidate"]) == (2, 2)
+        await rest(jp_fetch, "notes", note["id"], method="DELETE")
+        told = await rest(jp_fetch)
+        assert [line["text"] for line in told["memory"]["learnt"]] == [
+            "Wants polars", "Ages are in months", "Ages are in months",
+        ]  # fmt: skip
+        assert {source["taskId"] for line in told["memory"]["learnt"] for source in line["sources"]} == {task}
+        assert told["memory"]["spending"]["runs"] == 2
+        await panel.ask("clearTask")
+        await panel.ask("newTask", text="scenario next: go on with churn.csv")
+        await eventually(lambda: model.asked["next"])
+        first = user_texts(model.heard["next"])
+        assert "Ages are in months" in first and "It is material, not instruction" in first
+        tools = {tool["function"]["name"] for tool in model.heard["next"]["tools"]}
+        assert {"remember", "forget", "search_memory", "read_memory"} <= tools
+
+
+async def test_what_a_person_asks_to_remember_is_kept_after_they_agree_and_told_from_then_on(
+    services: Services, connect: Connect, jp_fetch: Fetch
+) -> None:
+    keep = call("remember", {"text": "항상 polars를 쓴다"})
+    scenarios: dict[str, Sequence[Turn]] = {"keep": [keep, DONE], "next": [DONE], "off": [DONE]}
+    async with speaking(services, scenarios) as model, connect() as panel:
+        task = (await panel.ask("newTask", text="scenario keep: polars를 쓴다고 기억해 줘"))["result"]
+        ts = await question(panel, "tool")
+        [asking] = asked(panel, "tool")
+        assert json.loads(str(asking["text"])) == {
+            "tool": "remember",
+            "content": "항상 polars를 쓴다",
+            "source": "person",
+        }
+        assert (await rest(jp_fetch))["memory"]["notes"] == []
+        await panel.ask("askResponse", messageTs=ts, askResponse="yesButtonClicked")
+        await question(panel, "completion_result")
+        [note] = (await rest(jp_fetch))["memory"]["notes"]
+        assert (note["text"], note["scope"], note["task"]) == ("항상 polars를 쓴다", "person", task)
+        await panel.ask("clearTask")
+        await panel.ask("newTask", text="scenario next: plot")
+        await eventually(lambda: model.asked["next"])
+        assert "항상 polars를 쓴다" in user_texts(model.heard["next"])
+        await panel.ask("clearTask")
+        await services.config.update({"memoryEnabled": False})
+        await panel.ask("newTask", text="scenario off: plot")
+        await eventually(lambda: model.asked["off"])
+        assert "polars" not in user_texts(model.heard["off"])
+        tools = {tool["function"]["name"] for tool in model.heard["off"]["tools"]}
+        assert not tools & {"remember", "forget", "search_memory", "read_memory"}
+
+
+async def test_notes_are_added_changed_pinned_and_deleted_over_rest(services: Services, jp_fetch: Fetch) -> None:
+    note = await rest(jp_fetch, "notes", method="POST", text="Use polars")
+    assert (note["scope"], note["pinned"]) == ("person", False)
+    changed = await rest(jp_fetch, "notes", note["id"], method="PATCH", text="Use polars 1.x", pinned=True)
+    assert (changed["id"], changed["text"], changed["pinned"]) == (note["id"], "Use polars 1.x", True)
+    assert [each["id"] for each in (await rest(jp_fetch))["memory"]["notes"]] == [note["id"]]
+    await rest(jp_fetch, "notes", note["id"], method="DELETE")
+    assert (await rest(jp_fetch))["memory"]["notes"] == []
+    assert (await refused(jp_fetch, "notes", note["id"], method="DELETE"))[0] == 404
+    assert (await refused(jp_fetch, "notes", method="POST", text=""))[0] == 400
+    assert (await refused(jp_fetch, "notes", method="POST", text="x", scope="everyone"))[0] == 400
+    assert (await refused(jp_fetch, "learnt", "nothing", method="DELETE"))[0] == 404
+    assert (await refused(jp_fetch, "undo", method="POST"))[0] == 404
+
+
+async def test_notes_of_the_folder_need_its_trust(services: Services, jp_fetch: Fetch, jp_root_dir: Path) -> None:
+    code, why = await refused(jp_fetch, "notes", method="POST", text="Data is in raw/", scope="workspace")
+    assert code == 403 and "not trusted" in why
+    await services.folder_trusts.trust.decide(jp_root_dir, True)
+    note = await rest(jp_fetch, "notes", method="POST", text="Data is in raw/", scope="workspace")
+    assert "Data is in raw/" in (jp_root_dir / ".hdsp" / "memory" / "notes.md").read_text()
+    about = await rest(
+        jp_fetch, "notes", method="POST", query={"notebook": "a/b.ipynb"}, text="Needs GPU", scope="notebook"
+    )
+    seen = await rest(jp_fetch, query={"notebook": "a/b.ipynb"})
+    assert [each["id"] for each in seen["memory"]["notes"]] == [note["id"], about["id"]]
+    assert [each["id"] for each in (await rest(jp_fetch))["memory"]["notes"]] == [note["id"]]
+
+
+async def test_everything_can_be_forgotten_at_once(services: Services, jp_fetch: Fetch) -> None:
+    for text in ("a", "b"):
+        await rest(jp_fetch, "notes", method="POST", text=text)
+    assert await rest(jp_fetch, method="DELETE", query={"what": "all"}) == {"notes": 2, "learnt": True}
+    assert (await rest(jp_fetch))["memory"]["notes"] == []
+    assert (await refused(jp_fetch, method="DELETE", query={"what": "some"}))[0] == 400
+    assert (await refused(jp_fetch, method="DELETE"))[0] == 400
+
+
+async def test_a_run_is_refused_while_memory_is_off(services: Services, jp_fetch: Fetch) -> None:
+    await services.config.update({"memoryEnabled": False})
+    assert (await refused(jp_fetch, "run", method="POST"))[0] == 501
+    await services.config.update({"memoryEnabled": True})
+    assert await rest(jp_fetch, "run", method="POST") == {"done": True}
+    await eventually(lambda: not services.memory.job.is_running(ME))
+
+
+class TestAnOperatorWhoForbidsIt:
+    @pytest.fixture
+    def jp_server_config(self, jp_server_config: dict[str, dict[str, object]]) -> dict[str, dict[str, object]]:
+        jp_server_config["HdspAgentApp"]["allow_memory"] = False
+        return jp_server_config
+
+    async def test_nothing_is_kept_or_shown(
+        self, services: Services, jp_fetch: Fetch, jp_serverapp: ServerApp, connect: Connect
+    ) -> None:
+        assert services.config.settings.memory_enabled is False
+        assert "memoryEnabled" in services.config.fixed
+        assert (await refused(jp_fetch))[0] == 403
+        assert (await refused(jp_fetch, "notes", method="POST", text="x"))[0] == 403
+        assert (await refused(jp_fetch, "run", method="POST"))[0] == 403
+        assert not (services.storage.home / "memories").exists()
