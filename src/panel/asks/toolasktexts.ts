@@ -26,7 +26,8 @@ const EDITABLE: ReadonlySet<string> = new Set([
   'editedExistingFile',
   'appliedDiff',
   'editCells',
-  'runCode'
+  'runCode',
+  'remember'
 ]);
 
 /**
@@ -93,6 +94,9 @@ function wordsOf(
     case 'interruptKernel':
     case 'restartKernel':
       return kernelTexts(tool, trans);
+    case 'remember':
+    case 'forget':
+      return noteTexts(tool, trans);
     case 'switchMode':
     case 'newTask':
     case 'finishTask':
@@ -297,6 +301,45 @@ function kernelTexts(tool: Tool, trans: TranslationBundle): Texts {
         ),
         approve: trans.__('Restart')
       };
+  }
+}
+
+function noteTexts(tool: Tool, trans: TranslationBundle): Texts {
+  const text = tool.content ? { code: tool.content } : {};
+  if (tool.tool === 'forget') {
+    return {
+      ...text,
+      sentence: trans.__('The agent wants to forget this.'),
+      approve: trans.__('Forget')
+    };
+  }
+  return {
+    ...text,
+    sentence: noteSentence(tool, trans),
+    approve: trans.__('Remember')
+  };
+}
+
+function noteSentence(
+  { source, originalContent }: Tool,
+  trans: TranslationBundle
+): string {
+  if (originalContent) {
+    return trans.__('The agent wants to change a note to this.');
+  }
+  switch (source) {
+    case 'workspace':
+      return trans.__(
+        'The agent wants to remember this for everyone who works in this folder.'
+      );
+    case 'notebook':
+      return trans.__(
+        'The agent wants to remember this for everyone who opens this notebook.'
+      );
+    default:
+      return trans.__(
+        'The agent wants to remember this for all your conversations.'
+      );
   }
 }
 

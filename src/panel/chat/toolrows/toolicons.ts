@@ -1,6 +1,8 @@
 import type { LabIcon } from '@jupyterlab/ui-components';
 import {
+  addIcon,
   codeIcon,
+  deleteIcon,
   editIcon,
   fileIcon,
   folderIcon,
@@ -24,6 +26,10 @@ export function toolIcon(tool: string | undefined): LabIcon {
 }
 
 const ICONS: Readonly<Record<string, LabIcon>> = {
+  remember: addIcon,
+  forget: deleteIcon,
+  searchMemory: searchIcon,
+  readMemory: fileIcon,
   editedExistingFile: editIcon,
   appliedDiff: editIcon,
   newFileCreated: fileIcon,

@@ -20,7 +20,7 @@ import { SubtaskLink } from '../rows/subtaskrow';
 import { Checklist, parseChecklist } from '../rows/todosrow';
 import { toolIcon } from './toolicons';
 import type { Tool } from './tooltexts';
-import { toolTexts, viewTexts } from './tooltexts';
+import { noteScope, toolTexts, viewTexts } from './tooltexts';
 
 /**
  * What the agent does with a tool: what, where, and what came of it.
@@ -145,6 +145,15 @@ function ToolBody({
       return <ToolText id={id} text={tool.reason} />;
     case 'readNotebook':
       return <ToolText id={id} text={viewTexts(tool.reason, trans)} />;
+    case 'remember':
+      return (
+        <ToolText
+          id={id}
+          text={[tool.content, noteScope(tool.source, trans)]
+            .filter(Boolean)
+            .join('\n\n')}
+        />
+      );
     default:
       return <ToolText id={id} text={textOf(tool)} />;
   }

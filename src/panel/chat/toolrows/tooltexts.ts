@@ -147,7 +147,21 @@ const FLOW: Readonly<Record<string, Texts>> = {
   skill: (_, trans) => [trans.__('Use a skill'), trans.__('Used a skill')]
 };
 
+const MEMORY: Readonly<Record<string, Texts>> = {
+  remember: ({ originalContent }, trans) =>
+    originalContent
+      ? [trans.__('Change a note'), trans.__('Changed a note')]
+      : [trans.__('Remember this'), trans.__('Remembered')],
+  forget: (_, trans) => [trans.__('Forget this'), trans.__('Forgot')],
+  searchMemory: (_, trans) => [
+    trans.__('Search memory'),
+    trans.__('Searched memory')
+  ],
+  readMemory: (_, trans) => [trans.__('Read memory'), trans.__('Read memory')]
+};
+
 const TEXTS: Readonly<Record<string, Texts>> = {
+  ...MEMORY,
   ...FILES,
   ...NOTEBOOKS,
   ...FLOW
@@ -160,6 +174,25 @@ function changeTexts(
   return batchDiffs?.length
     ? [trans.__('Change several files'), trans.__('Changed several files')]
     : [trans.__('Change a file'), trans.__('Changed a file')];
+}
+
+/**
+ * For what a note counts.
+ */
+export function noteScope(
+  scope: string | undefined,
+  trans: TranslationBundle
+): string | undefined {
+  switch (scope) {
+    case 'person':
+      return trans.__('For all your conversations');
+    case 'workspace':
+      return trans.__('For this folder');
+    case 'notebook':
+      return trans.__('For this notebook');
+    default:
+      return undefined;
+  }
 }
 
 /**
