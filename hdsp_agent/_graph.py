@@ -53,7 +53,15 @@ from .comm.task_storage import TaskStorage
 from .comm.websocket import ChannelHandler
 from .config import ConfigChange, ContextProxy, SecretStore
 from .errors import HdspAgentError
-from .events import ACCESS_SCHEMA, JupyterEvent, access_event, checkpoint_event, jupyter_event, schema_paths
+from .events import (
+    ACCESS_SCHEMA,
+    JupyterEvent,
+    access_event,
+    checkpoint_event,
+    jupyter_event,
+    memory_event,
+    schema_paths,
+)
 from .ipc import FOLDER as IPC_FOLDER
 from .ipc import IpcServer
 from .local import LocalModels
@@ -99,6 +107,7 @@ def build_services(app: HdspAgentApp) -> Services:
     )
     memory = _memory(app, configuration, room, agent)
     room.history.on_deleted = memory.deleted
+    notebooks.notebooks.access.on_moved(memory.notebook_moved)
     return Services(
         version=__version__,
         config=configuration.config,
@@ -294,6 +303,8 @@ def _publish(app: HdspAgentApp, services: Services) -> None:
 
     services.agent.events.on_any(lambda event: audit(jupyter_event(event)))
     services.agent.events.on_checkpoint(lambda event: audit(checkpoint_event(event)))
+
+    services.memory.job.on_run = lambda event: audit(memory_event(event))
 
     def accessed(entry: AuditEntry) -> None:
         data = access_event(entry.user, entry.action, entry.via, entry.conversation)

@@ -24,7 +24,7 @@ from ..config import (
     tool_set,
 )
 from ..local import LocalModels
-from ..memory import MEMORY_SCHEMA, Memories, MemoryPipeline
+from ..memory import MEMORY_SCHEMA, Memories
 from ..messages import CommandExited, CommandOutput, CommandStarted, CommandTimedOut, HistoryItem, TaskId
 from ..notebooks import Lazy, Notebooks, lazy_contents, lazy_kernels
 from ..notebooks.kernels import RunLimits
@@ -53,13 +53,13 @@ from .context_window.port import ContextOf
 from .conversation.conversation import Conversation
 from .environment import CurrentEnvironment, EnvironmentBasis
 from .lite import LiteContext
-from .memory.agent_memory import memory_pipeline
 from .modes import ModeRegistry
 from .prompts import PromptFacts
 from .prompts._mode_prompts import folder_prompt
 from .user_messages import SlashCommands
 
 if TYPE_CHECKING:
+    from ..memory.pipeline import MemoryPipeline
     from ..notebooks.documents.contents import ContentsNotebooks
     from ..notebooks.kernels.headless import HeadlessKernels
 
@@ -147,7 +147,8 @@ class Headless:
     manager: TaskManager
     config: ContextProxy
     store: TaskStore
-    memory: MemoryPipeline
+    memory_pipeline: Callable[[], MemoryPipeline]
+    """Makes what learns from conversations; that takes a while to load."""
 
 
 @asynccontextmanager
@@ -199,8 +200,13 @@ async def headless_agent(
             local=local,
         )
         stack.push_async_callback(manager.stop)
-        memory = memory_pipeline(manager, database, store=lambda: _ready(store), index=lambda: _ready(index))
-        yield Headless(manager, config, store, memory)
+
+        def memory_pipeline() -> MemoryPipeline:
+            from .memory.agent_memory import memory_pipeline
+
+            return memory_pipeline(manager, database, store=lambda: _ready(store), index=lambda: _ready(index))
+
+        yield Headless(manager, config, store, memory_pipeline)
 
 
 async def _ready(opened: T) -> T:
@@ -312,15 +318,16 @@ def _context(
         reads_files = stays_here or bool(may_read)
         return await surroundings(notebooks, notebook.path, police, reads_files=reads_files, at=notebook.cell_id)
 
+    memory = memories.of_task(conversation.log.metadata.user, folder, notebook_now)
     around = CurrentEnvironment(
         policy=policy,
         paths=paths,
         notebooks=notebooks,
         notebook=notebook.path if notebook is not None else None,
-        memory=memories.of_task(conversation.log.metadata.user, folder, notebook_now),
+        memory=memory,
     )
     plain = FullContext(conversation, workspace, prompt=prompt, surrounded=around)
-    lite = LiteContext(conversation, plain, settings=settings, seen=seen)
+    lite = LiteContext(conversation, plain, settings=settings, seen=seen, memory=memory)
     # The profile of a task may be changed at any time.
     return lambda situation: lite if tool_set(situation.provider) == "compound" else plain
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from .._background_tasks import BackgroundTasks
 from ..config import ContextProxy
 from ..errors import ForbiddenByOperator, HdspAgentError, NotFound, Unsupported
-from ..memory import Memories, PersonMemory
+from ..memory import Memories, NoteFiles
+from ..memory.person_memory import PersonMemory
 from ..messages import TaskId
 from ._owner import Owner
 from .history import History
@@ -37,6 +40,7 @@ class MemoryAccess:
         self._config = config
         self._workspace = workspace
         self._log = log
+        self._held = BackgroundTasks()
 
     @property
     def is_on(self) -> bool:
@@ -64,6 +68,22 @@ class MemoryAccess:
                 notebook = notebook or (metadata.notebook.path if metadata.notebook is not None else None)
         return self._memories.of_person(owner, folder, notebook)
 
+    def notebook_moved(self, old: str, new: str) -> None:
+        """A notebook, or a folder of notebooks, was renamed: the notes about it follow."""
+        notes = self._memories.notes(self._history.person)
+        self._held.begin(self._move(notes, old, new))
+
+    async def _move(self, notes: NoteFiles, old: str, new: str) -> None:
+        try:
+            await asyncio.to_thread(notes.notebook_moved, self._workspace, old, new)
+        except (OSError, HdspAgentError) as error:
+            self._log.warning("Notes about %s could not follow it: %s", new, error)
+
+    async def stop(self) -> None:
+        """Finish what is under way, and put the rest off."""
+        await self.job.stop()
+        await self._held.drain()
+
     def run_now(self, owner: Owner) -> None:
         """Learn what there is to learn now. Raises Unsupported where memory is turned off."""
         if not self.is_on:
@@ -79,6 +99,6 @@ class MemoryAccess:
     async def deleted(self, owner: Owner, task_ids: list[str]) -> None:
         """The person deleted conversations: what was learnt from them goes as well."""
         try:
-            await self.job.pipeline.forget(owner, [TaskId(task_id) for task_id in task_ids])
+            await (await self.job.pipeline()).forget(owner, [TaskId(task_id) for task_id in task_ids])
         except HdspAgentError as error:
             self._log.warning("What was learnt from deleted conversations could not be deleted: %s", error)

@@ -8,10 +8,11 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Final
 
 from ..errors import HdspAgentError
+from ..events import MemoryEvent
 from ._owner import Owner
 
 if TYPE_CHECKING:
-    from ..memory import MemoryPipeline, RoundReport
+    from ..memory.pipeline import MemoryPipeline, RoundReport
     from ._bad_input_log import Log
 
 __all__ = ["MemoryJob"]
@@ -26,7 +27,7 @@ class MemoryJob:
 
     def __init__(
         self,
-        pipeline: MemoryPipeline,
+        make_pipeline: Callable[[], Awaitable[MemoryPipeline]],
         ready: Callable[[], Awaitable[object]],
         persons: Callable[[], Iterable[Owner]],
         *,
@@ -34,7 +35,10 @@ class MemoryJob:
         log: Log | None = None,
         first_after_seconds: float = _FIRST_AFTER_SECONDS,
     ) -> None:
-        self.pipeline: Final = pipeline
+        self._make_pipeline = make_pipeline
+        self._pipeline: MemoryPipeline | None = None
+        self.on_run: Callable[[MemoryEvent], None] = lambda event: None
+        """Hears of each extraction and consolidation that ended."""
         self._ready = ready
         self._persons = persons
         self._is_on = is_on
@@ -43,6 +47,7 @@ class MemoryJob:
         self._rounds: asyncio.Task[None] | None = None
         self._asked: dict[Owner, asyncio.Task[RoundReport]] = {}
         self._turn = asyncio.Lock()
+        self._making = asyncio.Lock()
 
     def start(self) -> None:
         """Begin the rounds."""
@@ -54,6 +59,17 @@ class MemoryJob:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def pipeline(self) -> MemoryPipeline:
+        """What does the work."""
+        async with self._making:
+            if self._pipeline is None:
+                self._pipeline = await self._make_pipeline()
+                self._pipeline.on_run = self._ran
+            return self._pipeline
+
+    def _ran(self, event: MemoryEvent) -> None:
+        self.on_run(event)
 
     def is_running(self, owner: Owner) -> bool:
         """Whether somebody asked for a round that is under way."""
@@ -76,8 +92,9 @@ class MemoryJob:
 
     async def _round(self, owner: Owner, *, is_asked_for: bool) -> RoundReport:
         await self._ready()
+        pipeline = await self.pipeline()
         async with self._turn:
-            report = await self.pipeline.round(owner, is_asked_for=is_asked_for)
+            report = await pipeline.round(owner, is_asked_for=is_asked_for)
         if report.saved or report.failed or report.consolidation == "done":
             self._log.info(
                 "Memory: learnt from %s conversations, %s taught nothing, %s failed; consolidation: %s",

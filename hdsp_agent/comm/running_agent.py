@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from ..agent import IpcCommandSession, build_agent
-from ..agent.memory import memory_pipeline
 from ..config import ContextProxy
 from ..errors import Unavailable
 from ..memory import MEMORY_SCHEMA
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from ..events import Emitter
     from ..local import LocalModels
     from ..memory import Memories
+    from ..memory.pipeline import MemoryPipeline
     from ..notebooks import Notebooks
 
 __all__ = ["RunningAgent"]
@@ -53,10 +55,14 @@ class RunningAgent:
         )
         feed.attach(self._manager)
         storage.database.add(MEMORY_SCHEMA)
-        self.memory_pipeline: Final = memory_pipeline(
-            self._manager, storage.database, store=storage.store, index=storage.index
+
+    async def memory_pipeline(self) -> MemoryPipeline:
+        """What learns from its conversations. It is made once, by who needs it: what it is made of takes a while to load."""
+        room = await asyncio.to_thread(import_module, "hdsp_agent.agent.memory")
+        pipeline: MemoryPipeline = room.memory_pipeline(
+            self._manager, self._storage.database, store=self._storage.store, index=self._storage.index
         )
-        """What learns from its conversations."""
+        return pipeline
 
     @property
     def memories(self) -> Memories:

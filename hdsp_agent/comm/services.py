@@ -65,7 +65,7 @@ class Services:
 
     async def stop(self) -> None:
         """Put tasks aside, then let pages and writes finish."""
-        await self.memory.job.stop()
+        await self.memory.stop()
         await self.retention_job.stop()
         await self.checkpoints.stop()
         await self.agent.stop()

@@ -7,19 +7,23 @@ from ._emitter import Dispose, Emitter, task_id_of
 from ._jupyter import (
     ACCESS_SCHEMA,
     CHECKPOINT_SCHEMA,
+    MEMORY_SCHEMA,
     SESSION_SCHEMA,
     TASK_SCHEMA,
     JupyterEvent,
     access_event,
     checkpoint_event,
     jupyter_event,
+    memory_event,
     schema_paths,
 )
+from ._memory import MemoryEvent
 from ._tools import ROO_TOOLS, roo_usage, tool_failed, tool_of
 
 __all__ = [
     "ACCESS_SCHEMA",
     "CHECKPOINT_SCHEMA",
+    "MEMORY_SCHEMA",
     "ROO_TOOLS",
     "SESSION_SCHEMA",
     "TASK_SCHEMA",
@@ -27,9 +31,11 @@ __all__ = [
     "Dispose",
     "Emitter",
     "JupyterEvent",
+    "MemoryEvent",
     "access_event",
     "checkpoint_event",
     "jupyter_event",
+    "memory_event",
     "roo_usage",
     "schema_paths",
     "task_id_of",

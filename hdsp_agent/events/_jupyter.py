@@ -31,23 +31,27 @@ from ..messages import (
 )
 from ._checkpoints import CheckpointEvent
 from ._emitter import task_id_of
+from ._memory import MemoryEvent
 from ._tools import tool_of
 
 __all__ = [
     "ACCESS_SCHEMA",
     "CHECKPOINT_SCHEMA",
+    "MEMORY_SCHEMA",
     "SESSION_SCHEMA",
     "TASK_SCHEMA",
     "JupyterEvent",
     "access_event",
     "checkpoint_event",
     "jupyter_event",
+    "memory_event",
     "schema_paths",
 ]
 
 TASK_SCHEMA: Final = "https://hdsp-agent.github.io/events/task/v1"
 ACCESS_SCHEMA: Final = "https://hdsp-agent.github.io/events/access/v1"
 CHECKPOINT_SCHEMA: Final = "https://hdsp-agent.github.io/events/checkpoint/v1"
+MEMORY_SCHEMA: Final = "https://hdsp-agent.github.io/events/memory/v1"
 SESSION_SCHEMA: Final = "https://hdsp-agent.github.io/events/session/v1"
 
 _TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
@@ -90,6 +94,15 @@ def checkpoint_event(event: CheckpointEvent) -> JupyterEvent:
     data: dict[str, JsonValue] = {"event": event.event, "duration_ms": event.duration_ms}
     data |= {name: value for name in ("task_id", "commit") if (value := getattr(event, name)) is not None}
     return JupyterEvent(CHECKPOINT_SCHEMA, data)
+
+
+def memory_event(event: MemoryEvent) -> JupyterEvent:
+    """What Jupyter's logger hears of the memory work."""
+    data: dict[str, JsonValue] = {"event": event.event, "user": event.user, "outcome": event.outcome}
+    data |= {name: value for name in ("task_id", "model") if (value := getattr(event, name)) is not None}
+    return JupyterEvent(
+        MEMORY_SCHEMA, {**data, "tokens_in": event.tokens_in, "tokens_out": event.tokens_out, "cost": event.cost}
+    )
 
 
 def _about_task(event: TaskEvent) -> dict[str, JsonValue]:

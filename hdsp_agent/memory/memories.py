@@ -7,20 +7,19 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from .._private_files import Identity, identity_of
 from ..context import Budget, truncated
 from ..errors import HdspAgentError
-from .extracted_files import ExtractedFiles
 from .memory_folder import HANDBOOK, SUMMARY, MemoryFolder, person_folder
 from .memory_search import MemoryHit, MemoryPassage, passages_of, ranked
 from .note_files import NoteFile, NoteFiles, NoteScope
 from .note_text import Note
-from .person_memory import PersonMemory
-from .publication import summary_text
-from .rollout_files import rollout_file
-from .usage_counts import UsageCounts
+from .pipeline_limits import MEMORY_TOOL_DEVELOPER_INSTRUCTIONS_SUMMARY_TOKEN_LIMIT
+
+if TYPE_CHECKING:
+    from .person_memory import PersonMemory
 
 __all__ = ["Memories", "MemoryText", "TaskMemory"]
 
@@ -73,6 +72,8 @@ class Memories:
 
     def of_person(self, owner: str, workspace: Path | None, notebook: str | None) -> PersonMemory:
         """What a person may look through and change."""
+        from .person_memory import PersonMemory  # its models take a while, and no conversation needs them
+
         return PersonMemory(self.folder(owner), self.notes(owner), workspace, notebook)
 
     def of_task(self, owner: str | None, workspace: Path | None, notebook: Callable[[], str | None]) -> TaskMemory:
@@ -102,6 +103,11 @@ class TaskMemory:
             self._told = identities, [*texts, *([learnt] if learnt is not None else [])]
         return self._told[1]
 
+    def note_texts(self) -> list[str]:
+        """All notes that count here, without days and ids."""
+        files = self._notes.in_force(self._workspace, self._notebook())
+        return [" ".join(note.text.split()) for file in files for note in _notes_of(file)]
+
     def remember(self, text: str, scope: NoteScope, *, day: date, task: str | None) -> Note:
         """Keep a note. Raises InvalidInput, NotAllowed, StorageUnavailable."""
         return self._file(scope).add(text, day=day.isoformat(), task=task)
@@ -129,6 +135,8 @@ class TaskMemory:
 
     def read(self, name: str) -> str:
         """A memory file, which counts as use of it. Raises NotFound, InvalidInput, StorageUnavailable."""
+        from .usage_counts import UsageCounts  # as above
+
         text, kind = self._folder.shown(name)
         # That it cannot be counted must not keep anybody from reading.
         with suppress(HdspAgentError):
@@ -138,6 +146,9 @@ class TaskMemory:
         return text
 
     def _count_use_of(self, name: str) -> None:
+        from .extracted_files import ExtractedFiles
+        from .rollout_files import rollout_file
+
         files = ExtractedFiles(self._folder)
         for extracted in files.all():
             if not extracted.is_empty and rollout_file(extracted) == name:
@@ -157,11 +168,13 @@ class TaskMemory:
 
     def _learnt(self) -> MemoryText | None:
         try:
-            text = summary_text(self._folder)
+            text = self._folder.text(SUMMARY).strip()
         except HdspAgentError:
             return None
         if not text:
             return None
+        # A person may have made it longer than there is room for.
+        text = truncated(text, Budget("tokens", MEMORY_TOOL_DEVELOPER_INSTRUCTIONS_SUMMARY_TOKEN_LIMIT))
         return MemoryText(_LEARNT_TITLE, f"{_LEARNT_INTRO} The details are in {HANDBOOK}.\n\n{text}")
 
     def _file(self, scope: NoteScope) -> NoteFile:

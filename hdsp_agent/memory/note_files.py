@@ -181,6 +181,18 @@ class NoteFiles:
                 found.append(self.find("notebook", workspace, notebook))
         return found
 
+    def notebook_moved(self, workspace: Path, old: str, new: str) -> bool:
+        """A notebook, or a folder of notebooks, has another path: its notes follow. Whether there were any. Raises OSError."""
+        if self._trusted(workspace) is None:
+            return False
+        before, after = self.find("notebook", workspace, old), self.find("notebook", workspace, new)
+        for source, target in ((before.path, after.path), (before.path.with_suffix(""), after.path.with_suffix(""))):
+            if source.exists() and not target.exists():
+                make_missing_folders(target.parent)
+                os.rename(source, target)
+                return True
+        return False
+
     def _workspace(self, workspace: Path | None) -> Path:
         if workspace is None:
             raise InvalidInput("This conversation has no workspace folder.", field="scope")

@@ -16,6 +16,7 @@ from typing import Final, Literal, Self, TypeAlias
 from .._iso_time import iso_time
 from ..config import GlobalSettings
 from ..errors import Conflict, HdspAgentError, UnknownTask
+from ..events import MemoryEvent
 from ..messages import HistoryItem, TaskId
 from ..persistence import HistoryIndex, HistoryQuery, StateDatabase, TaskStore
 from .consolidation import Consolidation
@@ -102,6 +103,8 @@ class MemoryPipeline:
         self.clock = clock
         """What time it is, in seconds."""
         self._known: dict[str, int] = {}
+        self.on_run: Callable[[MemoryEvent], None] = lambda event: None
+        """Hears of each run that ended."""
 
     async def round(self, owner: str, *, is_asked_for: bool = False) -> RoundReport:
         """Do for one person what there is to do now. Raises HdspAgentError where nothing can be kept."""
@@ -354,6 +357,18 @@ class MemoryPipeline:
             outcome=outcome,
             error=error,
             used=used,
+        )
+        self.on_run(
+            MemoryEvent(
+                claim.kind,
+                claim.owner,
+                outcome,
+                claim.key if claim.kind == "extract" else None,
+                used.model,
+                used.tokens_in,
+                used.tokens_out,
+                used.cost,
+            )
         )
         # That it cannot be noted must not undo what was done.
         with suppress(HdspAgentError):

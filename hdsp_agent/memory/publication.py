@@ -17,7 +17,7 @@ from typing import Annotated, Final
 from pydantic import Field, ValidationError
 
 from .._private_files import make_private_folder
-from ..context import Budget, TokenCounter, truncated
+from ..context import TokenCounter
 from ..errors import NotFound
 from ..wire import WireModel
 from .instruction_filter import without_orders
@@ -27,7 +27,7 @@ from .pipeline_limits import MEMORY_TOOL_DEVELOPER_INSTRUCTIONS_SUMMARY_TOKEN_LI
 from .redaction import redact
 from .sources import unsourced
 
-__all__ = ["BadConsolidation", "Publication", "PublishedState", "checked_files", "summary_text"]
+__all__ = ["BadConsolidation", "Publication", "PublishedState", "checked_files"]
 
 _STATE: Final = "consolidated.json"
 _BASELINE: Final = ".published"
@@ -282,9 +282,3 @@ def _checked_skills(staged: MemoryFolder) -> dict[str, str]:
 
 def _hash(text: str) -> str:
     return sha256(text.encode("utf-8", "replace")).hexdigest()[:32]
-
-
-def summary_text(folder: MemoryFolder) -> str:
-    """The summary as it is told: cut in the middle where a person made it longer than there is room for."""
-    most = MEMORY_TOOL_DEVELOPER_INSTRUCTIONS_SUMMARY_TOKEN_LIMIT
-    return truncated(folder.text(SUMMARY).strip(), Budget("tokens", most))

@@ -99,7 +99,7 @@ async def test_what_one_conversation_taught_the_next_one_is_told(
         await ended(services, task)
         # The consolidation is told of notes: so the model knows which scenario this is.
         note = await rest(jp_fetch, "notes", method="POST", text="scenario consolidate is a word of mine")
-        pipeline = services.memory.job.pipeline
+        pipeline = await services.memory.job.pipeline()
         await services.memory.job.look()
         assert model.asked["teach"] == 1, "six hours have not passed"
         pipeline.clock = lambda: time.time() + 6.1 * 3600

@@ -13,11 +13,14 @@ from jupyter_events.schema import EventSchema
 from hdsp_agent.events import (
     ACCESS_SCHEMA,
     CHECKPOINT_SCHEMA,
+    MEMORY_SCHEMA,
     SESSION_SCHEMA,
     TASK_SCHEMA,
     CheckpointEvent,
+    MemoryEvent,
     checkpoint_event,
     jupyter_event,
+    memory_event,
     schema_paths,
 )
 from hdsp_agent.messages import (
@@ -139,10 +142,26 @@ def test_answers_to_one_client_are_nobody_elses() -> None:
 
 def test_the_schemas_are_those_named_and_cover_every_event_but_answers_and_evaluations() -> None:
     schemas = {schema.id: schema for schema in map(EventSchema, schema_paths())}
-    assert set(schemas) == {TASK_SCHEMA, SESSION_SCHEMA, CHECKPOINT_SCHEMA, ACCESS_SCHEMA}
+    assert set(schemas) == {TASK_SCHEMA, SESSION_SCHEMA, CHECKPOINT_SCHEMA, ACCESS_SCHEMA, MEMORY_SCHEMA}
     # Who read what, and what the checkpoints do, are no events of a task.
     of_tasks = [schema for id_, schema in schemas.items() if id_ in (TASK_SCHEMA, SESSION_SCHEMA)]
     covered = {name for schema in of_tasks for name in json.loads(repr(schema))["properties"]["event"]["enum"]}
     names = {model.model_fields["event_name"].default for model in arms(TaskEvent)}
     assert names - covered == {"commandsResponse", "modesResponse", "modelsResponse", "evalPass", "evalFail"}
     assert covered <= names
+
+
+def test_what_the_memory_work_did_is_told_without_a_word_of_what_was_learnt() -> None:
+    told = memory_event(MemoryEvent("extract", "ann", "saved", "t1", "small", 10, 20, 0.5))
+    assert told.data == {
+        "event": "extract", "user": "ann", "outcome": "saved", "task_id": "t1", "model": "small", "tokens_in": 10,
+        "tokens_out": 20, "cost": 0.5,
+    }  # fmt: skip
+    logger = EventLogger()
+    for path in schema_paths():
+        logger.register_event_schema(path)
+    heard = io.StringIO()
+    logger.register_handler(logging.StreamHandler(heard))
+    for event in (told, memory_event(MemoryEvent("consolidate", "ann", "failed"))):
+        logger.emit(schema_id=event.schema_id, data=event.data)
+    assert heard.getvalue().count('"outcome"') == 2

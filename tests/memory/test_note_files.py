@@ -81,6 +81,15 @@ def test_no_notebook_path_leads_out_of_the_folder(notes: NoteFiles, workspace: P
     assert file.path.is_relative_to(workspace / ".hdsp" / "memory" / "notebooks")
 
 
+def test_notes_follow_their_notebook_and_its_folder(notes: NoteFiles, workspace: Path) -> None:
+    notes.find("notebook", workspace, "a/churn.ipynb").add("in months", day=DAY)
+    assert notes.notebook_moved(workspace, "a/churn.ipynb", "a/ages.ipynb")
+    assert notes.notebook_moved(workspace, "a", "b/c")
+    assert not notes.notebook_moved(workspace, "x.ipynb", "y.ipynb")
+    assert [note.text for note in notes.find("notebook", workspace, "b/c/ages.ipynb").read().notes] == ["in months"]
+    assert notes.find("notebook", workspace, "a/churn.ipynb").read().notes == []
+
+
 def test_bad_notes_are_refused_in_words(notes: NoteFiles) -> None:
     file = notes.person()
     with pytest.raises(InvalidInput, match="empty"):

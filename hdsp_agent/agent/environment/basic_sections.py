@@ -1,4 +1,4 @@
-"""The dimensions that cost nothing to look at: mode, permissions, model, memory, time and cost."""
+"""The dimensions that cost little to look at: mode, permissions, model, memory, time and cost."""
 
 from __future__ import annotations
 

@@ -50,11 +50,11 @@ class CurrentEnvironment:
         found = [mode_part(situation.mode), permissions_part(settings, policy, situation.mode)]
         if (model := await self._model_of(situation.provider)) is not None:
             found.append(model)
+        if not everything:
+            return found
         if self._memory is not None:
             # What is turned off is told to be gone, like a note that was deleted.
             found.append(memory_part(await asyncio.to_thread(self._memory.texts) if settings.memory_enabled else ()))
-        if not everything:
-            return found
         found.append(usage_part(settings, self._now(), situation.cost))
         paths = await asyncio.to_thread(self._paths)
         found += await asyncio.to_thread(_files, paths, settings)

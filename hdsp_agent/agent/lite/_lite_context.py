@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 from ...config import GlobalSettings
+from ...memory import TaskMemory
 from ...messages import ApiMessage, JsonObject
 from ...providers import KnownModel, ModelRequest, model_info
 from ...tools.compound import (
@@ -55,8 +57,15 @@ class LiteContext:
     """See ``ContextPort``."""
 
     def __init__(
-        self, conversation: Conversation, plain: FullContext, *, settings: Callable[[], GlobalSettings], seen: Seen
+        self,
+        conversation: Conversation,
+        plain: FullContext,
+        *,
+        settings: Callable[[], GlobalSettings],
+        seen: Seen,
+        memory: TaskMemory | None = None,
     ) -> None:
+        self._memory = memory
         self._conversation = conversation
         self._plain = plain
         self._settings = settings
@@ -82,7 +91,8 @@ class LiteContext:
     async def build(self, situation: Situation, info: KnownModel, *, answer_tokens: int | None) -> ModelRequest:
         """The next request, with the tools that may be called next."""
         history = await self._plain.history(info)
-        system = await self._conversation.mask(lite_prompt(situation.mode, self._settings(), situation.tools))
+        prompt = lite_prompt(situation.mode, self._settings(), situation.tools, await self._notes())
+        system = await self._conversation.mask(prompt)
         names = [tool.name for tool in situation.tools]
         messages, known = _plain(history)
         taken = len(system) + length_of_examples(names)
@@ -122,6 +132,12 @@ class LiteContext:
         """Hide the older half of what the model sees."""
         self._anew = True
         return await self._plain.recover(situation, kind)
+
+    async def _notes(self) -> Sequence[str]:
+        """What the person wants remembered. Of what was learnt a small model would make nothing."""
+        if self._memory is None or not self._settings().memory_enabled:
+            return ()
+        return await asyncio.to_thread(self._memory.note_texts)
 
     def _window(self, situation: Situation) -> int:
         provider = situation.provider

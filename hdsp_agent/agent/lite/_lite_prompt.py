@@ -19,13 +19,15 @@ _BEGINNING: Final = (
 _CODE: Final = "Code imports what it needs, uses variables, files and columns as they are listed, and ends with the value asked for."
 
 
-def lite_prompt(mode: ModeConfig, settings: GlobalSettings, tools: Sequence[ToolSpec]) -> str:
-    """All a small model is told beforehand."""
+def lite_prompt(
+    mode: ModeConfig, settings: GlobalSettings, tools: Sequence[ToolSpec], notes: Sequence[str] = ()
+) -> str:
+    """All a small model is told beforehand. Of ``notes``, which the person wants remembered, as much as there is room for."""
     names = {tool.name for tool in tools}
     parts = [_BEGINNING, *(f"- {tool.name}: {tool.description}" for tool in tools)]
     if "add_cell" in names:
         parts.append(_CODE)
-    instructions = (settings.custom_instructions or "").strip()
+    instructions = "\n".join([(settings.custom_instructions or "").strip(), *notes]).strip()
     if instructions:
         parts.append(f"The person wants: {instructions[:_MOST_INSTRUCTIONS]}")
     if settings.language in _LANGUAGES:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator
 
 from ...config import ProviderSettings
 from ...errors import Unsupported
-from ...memory import MemoryPipeline
+from ...memory.pipeline import MemoryPipeline
 from ...persistence import HistoryIndex, StateDatabase, TaskStore
 from .._task_manager import TaskManager
 from .consolidator import LoopConsolidator

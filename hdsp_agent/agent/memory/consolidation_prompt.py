@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from ...config import ModeConfig
-from ...memory import ConsolidationBrief, PersonEdits
+from ...memory.model_port import ConsolidationBrief
+from ...memory.person_edits import PersonEdits
 
 __all__ = ["MEMORY_MODE", "task_text"]
 

@@ -11,7 +11,9 @@ from typing import ClassVar, Final
 
 from ...config import GlobalSettings, ModeConfig, OperatorPolicy, ProviderSettings
 from ...errors import HdspAgentError
-from ...memory import ConsolidationBrief, ConsolidationFailed, MemoryFolder, MemoryModels, RunCost
+from ...memory import MemoryFolder
+from ...memory.model_port import ConsolidationBrief, ConsolidationFailed, MemoryModels
+from ...memory.run_log import RunCost
 from ...messages import (
     ModelRecord,
     ModeName,

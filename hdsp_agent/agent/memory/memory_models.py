@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from ...config import GlobalSettings, ProviderSettings, provider_info
 from ...errors import Unavailable, Unsupported
-from ...memory import ModelNeededElsewhere
+from ...memory.model_port import ModelNeededElsewhere
 from ...providers import ModelClient
 from .._ports import Models
 

@@ -13,7 +13,8 @@ from .._columns import one_line, table
 from .._command import CliCommand, ExitCode
 
 if TYPE_CHECKING:
-    from ...memory import JobRow, LearntSource, MemoryOverview, PersonMemory
+    from ...memory.job_table import JobRow
+    from ...memory.person_memory import LearntSource, MemoryOverview, PersonMemory
     from .._terminal import Terminal
 
 __all__ = ["COMMAND"]
@@ -163,7 +164,8 @@ async def _status(terminal: Terminal, memory: PersonMemory) -> ExitCode:
 
 async def _jobs(terminal: Terminal) -> list[JobRow]:
     from ..._person import person_of_server
-    from ...memory import MEMORY_SCHEMA, job_rows
+    from ...memory import MEMORY_SCHEMA
+    from ...memory.job_table import job_rows
     from ...persistence import StateDatabase, history_database
 
     path = history_database(terminal.home, terminal.backend)
@@ -193,7 +195,7 @@ async def _learn(terminal: Terminal, options: Namespace) -> ExitCode:
         if not agent.manager.services.settings().memory_enabled:
             terminal.error("memory is turned off; turn it on in the settings")
             return ExitCode.FAILED
-        report = await agent.memory.round(person_of_server(), is_asked_for=True)
+        report = await agent.memory_pipeline().round(person_of_server(), is_asked_for=True)
     cost = sum(used.cost for used in report.used)
     told = {
         "learnt": report.saved,

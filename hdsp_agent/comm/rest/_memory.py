@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from ...errors import InvalidInput
-from ...memory import LONGEST_NOTE, MemoryOverview, NoteLine, NoteScope, PersonMemory
+from ...memory import LONGEST_NOTE, NoteScope
+from ...memory.person_memory import MemoryOverview, NoteLine, PersonMemory
 from ...wire import WireModel
 from ..identity import owner_of
 from ._rest_endpoint import RestHandler, endpoint
@@ -119,7 +120,7 @@ class MemoryHandler(_MemoryRest):
         if query.what in ("notes", "all"):
             notes = await asyncio.to_thread(memory.delete_notes)
         if learnt:
-            await self.services.memory.job.pipeline.forget_all(owner_of(self))
+            await (await self.services.memory.job.pipeline()).forget_all(owner_of(self))
         return ForgottenView(notes=notes, learnt=learnt)
 
 

@@ -55,6 +55,8 @@ _AUTO: Final[dict[str, JsonValue]] = {
     "alwaysAllowReadOnly": True,
     "alwaysAllowWrite": True,
     "includeCurrentTime": False,
+    # The tools for it would take room in windows that tests reckon with.
+    "memoryEnabled": False,
 }
 
 

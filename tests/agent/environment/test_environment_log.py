@@ -19,8 +19,8 @@ from hdsp_agent.providers import ModelRequest, ToolSpec
 from ._helpers.conversation_in_memory import Around, InMemory, lines, read
 
 PROMPT: tuple[DimensionName, ...] = ("role", "instructions")
-CHEAP: tuple[DimensionName, ...] = ("mode", "permissions", "model", "memory")
-OTHER: tuple[DimensionName, ...] = ("notebook", "outline", "variables", "open_files", "usage")
+CHEAP: tuple[DimensionName, ...] = ("mode", "permissions", "model")
+OTHER: tuple[DimensionName, ...] = ("memory", "notebook", "outline", "variables", "open_files", "usage")
 COUNTER = TokenCounter()
 
 

@@ -11,7 +11,7 @@ from hdsp_agent.providers import call_tool
 from hdsp_agent.providers._scripted import Step
 from hdsp_agent.tools import ToolRegistry
 
-from .._helpers.scripted_agent import Agent, running_agent
+from .._helpers.scripted_agent import Agent, running_agent, until
 
 DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
 UNASKED = GlobalSettings(auto_approval_enabled=True, always_allow_write=True, always_allow_read_only=True)
@@ -122,9 +122,21 @@ async def test_the_operator_can_take_the_tools_away(tmp_path: Path) -> None:
 async def test_what_is_remembered_is_told_once_and_again_when_it_is_different(tmp_path: Path) -> None:
     memories = Memories(tmp_path / "home", "", lambda folder: None)
     memories.notes(None).person().add("Use polars", day="2026-01-01")
-    turns = [call_tool("list_files", {"path": "."}, id="call_0"), remember("Plots have a title"), DONE]
+    turns = [
+        call_tool("list_files", {"path": "."}, id="call_0"),
+        remember("Plots have a title"),
+        DONE,
+        DONE,
+    ]
     async with running_agent(tmp_path, turns, settings=UNASKED, tools=ToolRegistry()) as agent:
-        await answered(agent)
+        task_id = await agent.start("Please remember that")
+        ask = await agent.asked(task_id, "tool")
+        await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
+        await agent.completed(task_id)
+        await agent.manager.send(task_id, "Go on")
+        await until(lambda: len(agent.model.requests) == 4)
+        await agent.completed(task_id)
         told = [str(request.messages) for request in agent.model.requests]
-    assert [text.count("Use polars") for text in told] == [1, 1, 2]
-    assert "In place of what it said before" in told[2] and "Plots have a title (" in told[2]
+    # What the agent itself remembered it knows; all is told when the person speaks the next time.
+    assert [text.count("Use polars") for text in told] == [1, 1, 1, 2]
+    assert "In place of what it said before" in told[3] and "Plots have a title (" in told[3]

@@ -29,6 +29,8 @@ class Planted:
     checkpoint: str
     operation: str
     profile: str
+    note: str
+    learnt: str
     words: tuple[str, ...]
 
     @property
@@ -41,6 +43,8 @@ class Planted:
             "checkpoint": self.checkpoint,
             "operation": self.operation,
             "run": "0" * 16,
+            "note": self.note,
+            "item": self.learnt,
             "name": self.profile,
             "profile": self.profile,
             "key": "apiKey",
@@ -63,7 +67,12 @@ async def plant(services: Services, root: Path, *, user: str | None = None, word
     await config.set_secret(profile, "apiKey", SecretStr(KEY))
     # The day's backup, which the server makes by itself, would look like something that an attacker changed.
     await config.update({"customInstructions": f"{word} in the instructions", "backupGenerations": 0})
-    return Planted(task, artifact, saved.id, line.operations[0].id, profile, (word, KEY, KEY[-4:]))
+    memory = await services.memory.of(Owner(owner), None, None)
+    memory.folder.write("memory_summary.md", f"## User Profile\n- {word} was learnt\n")
+    note = memory.add(f"{word} in a note of memory", "person")
+    [learnt] = memory.overview().learnt
+    operation = line.operations[0].id
+    return Planted(task, artifact, saved.id, operation, profile, note.id, learnt.id, words=(word, KEY, KEY[-4:]))
 
 
 async def begin_conversation(services: Services, root: Path, *, user: str, word: str) -> tuple[TaskId, str]:

@@ -11,9 +11,11 @@ from pathlib import Path
 
 from hdsp_agent.agent.memory import LoopConsolidator
 from hdsp_agent.config import GlobalSettings, ProviderSettings
-from hdsp_agent.memory import MEMORY_SCHEMA, MemoryFolder, MemoryModels, MemoryPipeline, ModelNeededElsewhere, NoteFiles
+from hdsp_agent.memory import MEMORY_SCHEMA, MemoryFolder, NoteFiles
 from hdsp_agent.memory.extracted_files import ExtractedFiles
 from hdsp_agent.memory.memory_folder import person_folder
+from hdsp_agent.memory.model_port import MemoryModels, ModelNeededElsewhere
+from hdsp_agent.memory.pipeline import MemoryPipeline
 from hdsp_agent.memory.sources import sources_by_code
 from hdsp_agent.messages import ClineMessage, HistoryItem, JsonObject, ModelRecord, NotebookRef, TaskId
 from hdsp_agent.persistence import (
