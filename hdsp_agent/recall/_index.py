@@ -1,0 +1,137 @@
+"""One search over conversations, memories and notebooks, kept in ``state.db``. It is a copy: whoever feeds it can do so again."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import logging
+import sqlite3
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Final
+
+from ..errors import Unavailable
+from ..persistence import StateDatabase
+from ._candidates import filter_of, find_words, first_passages, load_candidates
+from ._embedders import Embedder
+from ._hits import arrange, read_hits
+from ._periods import named_period
+from ._ranking import Evidence, neighbours, rank_passages
+from ._records import EmbeddingProgress, OutdatedSources, Passage, RecallHit, RecallKind, RecallQuery, RecallSource
+from ._schema import RECALL_SCHEMA
+from ._store import PreparedPassage, compare_versions, is_current, prepare_passages, put_source, remove_sources
+from ._vectors import VectorIndex, count_unembedded, passages_without_vector, put_vectors
+from ._words import QueryWords, query_words
+
+if TYPE_CHECKING:
+    from ._embedders import Vectors
+
+__all__ = ["RecallIndex"]
+
+logger = logging.getLogger(__name__)
+
+_MOST_HITS: Final = 200
+_EMBEDDED_AT_ONCE: Final = 16
+
+
+class RecallIndex:
+    """Passages put in by others, found by words and, with an ``embedder``, by meaning. Make it before the database starts."""
+
+    def __init__(self, database: StateDatabase, embedder: Embedder | None = None) -> None:
+        self._database = database
+        self._vectors = VectorIndex(embedder) if embedder is not None else None
+        self._embedding_fails = False
+        database.add(RECALL_SCHEMA)
+
+    @property
+    def generation(self) -> int:
+        """Rises when the file was lost or replaced: then everything is to be put in again."""
+        return self._database.generation
+
+    async def put(self, source: RecallSource, passages: Iterable[Passage], version: str) -> bool:
+        """Have exactly these passages of a source, in their order; False if this version is there already."""
+        if await self._database.read(lambda connection: is_current(connection, source, version)):
+            return False
+        prepared: list[PreparedPassage] = await asyncio.to_thread(lambda: prepare_passages(passages))
+        await self._database.write(lambda connection: put_source(connection, source, prepared, version))
+        return True
+
+    async def remove(self, kind: RecallKind, ids: Iterable[str], *, owner: str | None = None) -> int:
+        """Forget these sources, of one owner or of whoever has them; how many there were. They are never found again."""
+        wanted = list(ids)
+        return await self._database.write(lambda connection: remove_sources(connection, kind, wanted, owner))
+
+    async def outdated(self, kind: RecallKind, versions: Mapping[str, str], *, owner: str) -> OutdatedSources:
+        """What must be put again or removed, given all of an owner's sources of a kind and the versions they have now."""
+        return await self._database.read(lambda connection: compare_versions(connection, kind, versions, owner))
+
+    async def search(self, query: RecallQuery) -> tuple[RecallHit, ...]:
+        """The passages that answer best. Any text is a question; one that says nothing finds nothing."""
+        period = named_period(query.text, query.now) if query.now is not None else None
+        text = period.text if period is not None else query.text
+        words = query_words(text)
+        if not words.phrases:
+            return ()
+        question = await self._question(text)
+        span = (period.since, period.until) if period is not None else None
+        return await self._database.read(
+            functools.partial(self._search, query=query, words=words, question=question, period=span)
+        )
+
+    async def embed_some(self, budget: int) -> EmbeddingProgress:
+        """Make vectors of at most so many passages that have none; the newest first. For the background."""
+        if self._vectors is None or budget < 1:
+            return EmbeddingProgress(0, 0)
+        embedder, done = self._vectors.embedder, 0
+        while done < budget:
+            most = min(_EMBEDDED_AT_ONCE, budget - done)
+            waiting = await self._database.read(
+                functools.partial(passages_without_vector, model=embedder.name, limit=most)
+            )
+            if not waiting:
+                break
+            vectors = await asyncio.to_thread(embedder.embed, [text for _, text in waiting])
+            rows = [row for row, _ in waiting]
+            await self._database.write(functools.partial(put_vectors, model=embedder.name, rows=rows, vectors=vectors))
+            done += len(waiting)
+        left = await self._database.read(lambda connection: count_unembedded(connection, embedder.name))
+        return EmbeddingProgress(done, left)
+
+    async def _question(self, text: str) -> Vectors | None:
+        """The question's vector; None without an embedder, or with one that fails: words alone find most."""
+        if self._vectors is None:
+            return None
+        try:
+            vectors: Vectors = await asyncio.to_thread(self._vectors.embedder.embed, [text])
+        except Unavailable as error:
+            # Once, not with every letter that somebody types.
+            if not self._embedding_fails:
+                logger.warning("Searching by words alone: %s", error)
+            self._embedding_fails = True
+            return None
+        self._embedding_fails = False
+        return vectors[:1].reshape(-1)
+
+    def _search(
+        self,
+        connection: sqlite3.Connection,
+        *,
+        query: RecallQuery,
+        words: QueryWords,
+        question: Vectors | None,
+        period: tuple[int, int] | None,
+    ) -> tuple[RecallHit, ...]:
+        chosen = filter_of(query)
+        found = find_words(connection, words, chosen)
+        meaning: dict[int, float] = {}
+        if question is not None and self._vectors is not None:
+            meaning = self._vectors.nearest(
+                connection, question, query.owner, chosen, generation=self._database.generation
+            )
+        matching = {*found.passages, *meaning, *first_passages(connection, found.titles)}
+        beside = {row for match in matching for row in neighbours(match)}
+        candidates = load_candidates(connection, matching | beside, chosen)
+        evidence = Evidence(found.passages, meaning, found.titles, period)
+        ranked = rank_passages(candidates, evidence)
+        # Who names a time asks for what was so then.
+        ranked = arrange(connection, ranked, found.rarity, newest_first=period is None)
+        return read_hits(connection, ranked[: max(1, min(query.limit, _MOST_HITS))], words)

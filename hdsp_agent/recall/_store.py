@@ -1,0 +1,114 @@
+"""Sources and their passages: put, taken out, compared with what there is. Called within a transaction."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+
+from ..persistence import bounded, full_text_search, storable
+from ._concepts import concepts_of
+from ._records import OutdatedSources, Passage, RecallKind, RecallSource
+from ._words import EVERY_PASSAGE, indexed_words
+
+__all__ = ["PreparedPassage", "compare_versions", "is_current", "prepare_passages", "put_source", "remove_sources"]
+
+PreparedPassage = tuple[Passage, str, str]
+"""A passage, its indexed words and the concepts it is about."""
+
+
+def prepare_passages(passages: Iterable[Passage]) -> list[PreparedPassage]:
+    """The passages that say anything, with their words: the part of the work that needs no database."""
+    return [
+        (passage, " ".join(indexed_words(passage.text)), " ".join([EVERY_PASSAGE, *concepts_of(passage.text)]))
+        for passage in passages
+        if passage.text.strip()
+    ]
+
+
+def is_current(connection: sqlite3.Connection, source: RecallSource, version: str) -> bool:
+    """Whether this version of the source, under this title, is what the index has."""
+    known = connection.execute(
+        "SELECT version, title, workspace FROM recall_sources WHERE owner = ? AND kind = ? AND id = ?", _key(source)
+    ).fetchone()
+    wanted = (storable(version), storable(source.title), _optional(source.workspace))
+    return known is not None and tuple(known) == wanted
+
+
+def put_source(
+    connection: sqlite3.Connection, source: RecallSource, prepared: Sequence[PreparedPassage], version: str
+) -> None:
+    """Have exactly these passages of the source."""
+    known = connection.execute(
+        "SELECT row FROM recall_sources WHERE owner = ? AND kind = ? AND id = ?", _key(source)
+    ).fetchone()
+    if known is not None:
+        _remove_rows(connection, [known[0]])
+    row = connection.execute(
+        "INSERT INTO recall_sources (owner, kind, id, version, title, workspace) VALUES (?, ?, ?, ?, ?, ?)",
+        (*_key(source), storable(version), storable(source.title), _optional(source.workspace)),
+    ).lastrowid
+    indexed = full_text_search()
+    if indexed:
+        title = " ".join(indexed_words(source.title))
+        connection.execute("INSERT INTO recall_titles (rowid, words, concepts) VALUES (?, ?, '')", (row, title))
+    for passage, words, concepts in prepared:
+        number = connection.execute(
+            "INSERT INTO recall_passages (source, ts, author) VALUES (?, ?, ?)",
+            (row, bounded(passage.ts), passage.author),
+        ).lastrowid
+        connection.execute(
+            "INSERT INTO recall_texts VALUES (?, ?, ?)", (number, storable(passage.place), storable(passage.text))
+        )
+        if indexed:
+            connection.execute(
+                "INSERT INTO recall_words (rowid, words, concepts) VALUES (?, ?, ?)", (number, words, concepts)
+            )
+
+
+def remove_sources(connection: sqlite3.Connection, kind: RecallKind, ids: Iterable[str], owner: str | None) -> int:
+    """Forget these sources, of one owner or of whoever has them; how many there were."""
+    whose, values = ("", ()) if owner is None else ("AND owner = ?", (storable(owner),))
+    rows = [
+        row
+        for (row,) in connection.execute(
+            f"SELECT row FROM recall_sources WHERE kind = ? {whose} AND id IN (SELECT value FROM json_each(?))",  # noqa: S608 - this function's own words; what came from outside is bound
+            (kind, *values, json.dumps([storable(one) for one in ids])),
+        )
+    ]
+    _remove_rows(connection, rows)
+    return len(rows)
+
+
+def compare_versions(
+    connection: sqlite3.Connection, kind: RecallKind, versions: Mapping[str, str], owner: str
+) -> OutdatedSources:
+    """What of an owner's sources of a kind must be put again or removed, given the versions they have now."""
+    known = dict(
+        connection.execute(
+            "SELECT id, version FROM recall_sources WHERE kind = ? AND owner = ?", (kind, storable(owner))
+        )
+    )
+    stale = frozenset(one for one, version in versions.items() if known.get(storable(one)) != storable(version))
+    return OutdatedSources(stale, frozenset(known) - {storable(one) for one in versions})
+
+
+def _remove_rows(connection: sqlite3.Connection, sources: Sequence[int]) -> None:
+    for source in sources:
+        of_passages = "(SELECT row FROM recall_passages WHERE source = ?)"
+        tables = ["recall_texts", "recall_vectors"]
+        if full_text_search():
+            connection.execute(f"DELETE FROM recall_words WHERE rowid IN {of_passages}", (source,))  # noqa: S608 - as above
+            connection.execute("DELETE FROM recall_titles WHERE rowid = ?", (source,))
+        for table in tables:
+            connection.execute(f"DELETE FROM {table} WHERE row IN {of_passages}", (source,))  # noqa: S608 - as above
+        connection.execute("DELETE FROM recall_passages WHERE source = ?", (source,))
+        connection.execute("DELETE FROM recall_sources WHERE row = ?", (source,))
+
+
+def _key(source: RecallSource) -> tuple[str, str, str]:
+    return storable(source.owner), source.kind, storable(source.id)
+
+
+def _optional(text: str | None) -> str | None:
+    return None if text is None else storable(text)

