@@ -21,6 +21,7 @@ CLAIMS: Final[dict[str, tuple[str, ...]]] = {
     "variables": ("variables",),
     "panel": ("panel_bundle", "panel"),
     "context": ("context",),
+    "recall": ("recall", "recall_latency"),
     "local": ("local",),
     "evals": ("evals",),
     "suite": ("suite",),

@@ -17,10 +17,11 @@ from .recall_sets import Conversation, Evidence, Probe, ProbeSet
 
 _LOOKED_AT: Final = 60
 _PLACES: Final = (1, 5, 10)
-_STOP_WORDS: Final = frozenset(
-    "a an the of to in on at for and or is are was were be been do does did i you he she it they we my your his her "
-    "their our what when where who which how why with that this as have has had".split()
+_COMMON: Final = (
+    "a an the of to in on at for and or is are was were be been do does did i you he she it they we my your his her their "
+    "our what when where who which how why with that this as have has had"
 )
+_STOP_WORDS: Final = frozenset(_COMMON.split())
 
 Answer = Callable[[Probe], list[Evidence]]
 """What was found for a probe, the best first, each place once."""
