@@ -41,6 +41,7 @@ from .comm.notebooks import ServerNotebooks
 from .comm.notice_board import Notices
 from .comm.open_panels import OpenPanels
 from .comm.panel_state_store import PanelStateStore
+from .comm.recall_job import RecallJob
 from .comm.rest import describe, rest_handlers
 from .comm.retention_job import RetentionJob
 from .comm.running_agent import RunningAgent
@@ -106,7 +107,12 @@ def build_services(app: HdspAgentApp) -> Services:
         room.dispatcher
     )
     memory = _memory(app, configuration, room, agent)
-    room.history.on_deleted = memory.deleted
+
+    async def deleted(owner: Owner, task_ids: list[str]) -> None:
+        await memory.deleted(owner, task_ids)
+        await agent.past.feed.removed(task_ids)
+
+    room.history.on_deleted = deleted
     notebooks.notebooks.access.on_moved(memory.notebook_moved)
     return Services(
         version=__version__,
@@ -119,6 +125,8 @@ def build_services(app: HdspAgentApp) -> Services:
         retention_job=RetentionJob(room.storage, room.history, configuration.config, room.storage_notices, log=app.log),
         agent=agent,
         memory=memory,
+        past=agent.past,
+        recall_job=_recall(app, room, agent),
         checkpoints=checkpoints,
         notebooks=notebooks,
         panels=panels,
@@ -241,6 +249,13 @@ def _agent(
     return agent, panels, AgentRequests(agent, room.history, room.channels, panels, configuration.config)
 
 
+def _recall(app: HdspAgentApp, room: _Conversations, agent: RunningAgent) -> RecallJob:
+    def persons() -> list[Owner]:
+        return list(dict.fromkeys((room.history.person, *room.channels.owners)))
+
+    return RecallJob(agent.past, room.storage.store, persons, log=app.log)
+
+
 def _memory(
     app: HdspAgentApp, configuration: _Configuration, room: _Conversations, agent: RunningAgent
 ) -> MemoryAccess:
@@ -276,6 +291,7 @@ async def start_services(app: HdspAgentApp, services: Services) -> None:
     services.storage.start()
     services.retention_job.start()
     services.memory.job.start()
+    services.recall_job.start()
     await services.notebooks.start()
     _publish(app, services)
     await _serve_programs(app, services)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .approval import ApprovalEngine
     from .checkpoints.checkpoint_service import CheckpointService
     from .context_window.recovery_notice import RecoveryNotice
+    from .recall import PastSearch
 
 __all__ = ["AgentServices", "ContextNoticed", "RecoveryNoticed", "Spacing"]
 
@@ -79,6 +80,8 @@ class AgentServices:
     """None where no notebooks can be worked with."""
     checkpoints: CheckpointService | None = None
     """None where nothing is kept of files."""
+    past: PastSearch | None = None
+    """None where nothing of the past can be searched."""
     memories: Memories | None = None
     """None where nothing is remembered between conversations."""
     commands: SlashCommands = field(default_factory=SlashCommands)

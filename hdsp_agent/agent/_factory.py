@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from ..memory.pipeline import MemoryPipeline
     from ..notebooks.documents.contents import ContentsNotebooks
     from ..notebooks.kernels.headless import HeadlessKernels
+    from .recall import PastSearch
 
 __all__ = ["CommandHeard", "Headless", "build_agent", "headless_agent"]
 
@@ -84,6 +85,8 @@ def build_agent(
     overrides: Mapping[str, JsonValue] | None = None,
     notebooks: Notebooks | None = None,
     local: LocalModels | None = None,
+    memories: Memories | None = None,
+    past: PastSearch | None = None,
 ) -> TaskManager:
     """The agent of one home folder. Nothing is opened or begun.
 
@@ -92,7 +95,7 @@ def build_agent(
     current = _Settings(config, overrides or {})
     folders = config.trusted_folders
     modes = ModeRegistry(current, lambda: config.policy, folders.trusted)
-    memories = Memories(config.home, person_of_server(), folders.trusted)
+    memories = memories or Memories(config.home, person_of_server(), folders.trusted)
 
     def paths(folder: Path, settings: GlobalSettings) -> PathPolicy:
         # What the agent keeps about itself would tell it keys' names, and let it rewrite its own past.
@@ -110,7 +113,7 @@ def build_agent(
             policy=lambda: config.policy,
             models=ProfileModels(config, local),
             modes=modes,
-            tools=ToolRegistry(built_in_tools(notebooks=notebooks is not None)),
+            tools=ToolRegistry(built_in_tools(notebooks=notebooks is not None, past=past is not None)),
             approvals=ApprovalEngine(),
             contexts=lambda conversation, where: _context(
                 current,
@@ -134,6 +137,7 @@ def build_agent(
             notebooks=notebooks,
             checkpoints=CheckpointService(config.home, current, notebooks),
             memories=memories,
+            past=past,
             commands=SlashCommands(config.home / "commands", folders.trusted),
             project_settings=lambda folder: _project_settings(folders, folder),
         )

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ..agent import IpcCommandSession, build_agent
+from ..agent.recall import past_search
 from ..config import ContextProxy
 from ..errors import Unavailable
-from ..memory import MEMORY_SCHEMA
+from ..memory import MEMORY_SCHEMA, Memories
 from ..messages import TaskId
 from .task_feed import TaskFeed
 from .task_storage import TaskStorage
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from ..agent import TaskManager
     from ..events import Emitter
     from ..local import LocalModels
-    from ..memory import Memories
     from ..memory.pipeline import MemoryPipeline
     from ..notebooks import Notebooks
 
@@ -40,8 +40,18 @@ class RunningAgent:
         local: LocalModels | None = None,
     ) -> None:
         self._storage = storage
+        memories = Memories(config.home, storage.person, config.trusted_folders.trusted)
         self._feed = feed
         self._stopping = False
+        self.past: Final = past_search(
+            storage.database,
+            home=config.home,
+            workspace=workspace,
+            memories=memories,
+            store=storage.store,
+            index=storage.index,
+        )
+        """Finds things in what was said and written before."""
         self._manager = build_agent(
             config,
             storage.unopened,
@@ -52,8 +62,11 @@ class RunningAgent:
             on_notice=feed.noticed,
             notebooks=notebooks,
             local=local,
+            memories=memories,
+            past=self.past,
         )
         feed.attach(self._manager)
+        feed.on_changed = self.past.feed.touched
         storage.database.add(MEMORY_SCHEMA)
 
     async def memory_pipeline(self) -> MemoryPipeline:

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from pydantic import JsonValue
 
+from ..agent.recall import PastSearch
 from ..config import ContextProxy
 from ..local import LocalModels
 from ._channel_hub import ChannelHub
@@ -20,6 +21,7 @@ from .memory_access import MemoryAccess
 from .notebooks import ServerNotebooks
 from .notice_board import Notices
 from .open_panels import OpenPanels
+from .recall_job import RecallJob
 from .retention_job import RetentionJob
 from .running_agent import RunningAgent
 from .task_storage import TaskStorage
@@ -51,6 +53,8 @@ class Services:
     retention_job: RetentionJob
     agent: RunningAgent
     memory: MemoryAccess
+    past: PastSearch
+    recall_job: RecallJob
     checkpoints: CheckpointAccess
     notebooks: ServerNotebooks
     panels: OpenPanels
@@ -65,6 +69,7 @@ class Services:
 
     async def stop(self) -> None:
         """Put tasks aside, then let pages and writes finish."""
+        await self.recall_job.stop()
         await self.memory.stop()
         await self.retention_job.stop()
         await self.checkpoints.stop()

@@ -61,6 +61,8 @@ class TaskFeed:
         self._person = person
         self._told: dict[TaskId, _Told] = {}
         self._manager: TaskManager | None = None
+        self.on_changed: Callable[[TaskId], None] = lambda task_id: None
+        """Told of a conversation in which something else is said now."""
         self._progress: dict[TaskId, TaskDetails] = {}
         self._held = BackgroundTasks()
         self._hush: Callable[[], None] | None = None
@@ -88,6 +90,7 @@ class TaskFeed:
 
     def created(self, task_id: TaskId, message: ClineMessage) -> None:
         """A message was added."""
+        self.on_changed(task_id)
         self._put(task_id, message, MessageCreated(task_id=task_id, message=message))
         if message.say == "error":
             # Where nothing comes after it, nobody tells more than this.
@@ -95,6 +98,7 @@ class TaskFeed:
 
     def updated(self, task_id: TaskId, message: ClineMessage) -> None:
         """A message changed; this is what it is now."""
+        self.on_changed(task_id)
         self._put(task_id, message, MessageUpdated(task_id=task_id, cline_message=message))
 
     def delta(self, task_id: TaskId, ts: int, field: Literal["text", "reasoning"], append: str) -> None:
@@ -107,6 +111,7 @@ class TaskFeed:
 
     def reset(self, task_id: TaskId, shown: ConversationShown) -> None:
         """The conversation shows other messages now."""
+        self.on_changed(task_id)
         told = self._of(task_id)
         if told is None:
             return

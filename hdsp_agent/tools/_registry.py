@@ -17,6 +17,7 @@ from ._fetch_url import FetchUrl
 from ._memory_tools import MEMORY_TOOLS
 from ._read_file import ReadFile
 from ._search_files import ListFiles, SearchFiles
+from ._search_tasks import SearchTasks
 from ._shell import ExecuteCommand, ReadCommandOutput
 from ._task_tools import AskFollowupQuestion, AttemptCompletion, NewTask, SwitchMode, UpdateTodoList
 from ._tool import Tool, ToolArguments
@@ -50,8 +51,8 @@ __all__ = ["ToolRegistry", "built_in_tools", "file_tools"]
 _MOST_PROBLEMS = 5
 
 
-def built_in_tools(*, notebooks: bool = True, memory: bool = True) -> list[Tool]:
-    """Our own tools, in the order the model is told of them; without ``notebooks`` or ``memory`` none that needs any."""
+def built_in_tools(*, notebooks: bool = True, memory: bool = True, past: bool = True) -> list[Tool]:
+    """Our own tools, in the order the model is told of them; without ``notebooks``, ``memory`` or a ``past`` none that needs it."""
     for_notebooks: list[Tool] = [
         ReadNotebook(),
         EditCells(),
@@ -81,6 +82,7 @@ def built_in_tools(*, notebooks: bool = True, memory: bool = True) -> list[Tool]
         ReadCommandOutput(),
         FetchUrl(),
         *(tool() for tool in (MEMORY_TOOLS if memory else ())),
+        *((SearchTasks(),) if past else ()),
         AskFollowupQuestion(),
         UpdateTodoList(),
         SwitchMode(),

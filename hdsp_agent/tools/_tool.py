@@ -31,6 +31,7 @@ from ._tool_failed import ToolFailed
 if TYPE_CHECKING:
     from ..memory import TaskMemory
     from ..notebooks import Notebooks
+    from ..recall import RecallHit
     from ._path_policy import PathPolicy
     from ._tool_state import ToolState
 
@@ -226,6 +227,10 @@ class ToolContext(Protocol):
     @property
     def memory(self) -> TaskMemory:
         """What is remembered between conversations. Raises ToolFailed where nothing is."""
+
+    async def search_past(self, query: str, limit: int) -> Sequence[RecallHit]:
+        """What the person's earlier conversations and the notebooks say about this. Raises ToolFailed where nothing can be
+        searched."""
 
     def mask(self, text: str) -> str:
         """The text as it may be shown and kept."""

@@ -308,6 +308,18 @@ export interface Endpoints {
   'POST /memory/run': { answer: DoneView };
   /** Go back to what was learnt before the last change. */
   'POST /memory/undo': { answer: UndoneView };
+  /** Search the caller's conversations, memory and notebooks. */
+  'GET /recall': {
+    query: {
+      query?: string;
+      kinds?: string;
+      workspace?: string;
+      since?: string;
+      until?: string;
+      limit?: string;
+    };
+    answer: RecallFoundList;
+  };
   /** The caller's conversations in numbers. */
   'GET /statistics': {
     query: { since?: string; until?: string; status?: string };
@@ -1008,6 +1020,31 @@ export interface ProviderInfo {
   defaultBaseUrl?: string;
   /** Not offered to people. */
   hidden: boolean;
+}
+
+/** A passage that was found: a message of a conversation, a section of a memory file, a cell of a notebook. */
+export interface RecallFound {
+  kind: 'conversation' | 'memory' | 'notebook';
+  /** The conversation's id, the memory file's name, or the notebook's whole path. */
+  source: string;
+  title: string;
+  /** The message's time, the section's number, or the cell's id. */
+  place: string;
+  ts: number;
+  author?: 'person' | 'agent';
+  text: string;
+  snippet: Array<RecallPart>;
+}
+
+/** The passages that answer best, the best first. */
+export interface RecallFoundList {
+  found: Array<RecallFound>;
+}
+
+/** A stretch of a snippet, and whether it is what was looked for. */
+export interface RecallPart {
+  text: string;
+  found: boolean;
 }
 
 /** A page of a log, oldest first. Of `ui`, `before` and `after` are `ts`; of all others, the line's number. */

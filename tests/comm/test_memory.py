@@ -199,6 +199,37 @@ async def test_a_run_is_refused_while_memory_is_off(services: Services, jp_fetch
     await eventually(lambda: not services.memory.job.is_running(ME))
 
 
+async def test_what_was_said_before_is_found_over_rest_and_by_the_agent(
+    services: Services, connect: Connect, jp_fetch: Fetch
+) -> None:
+    search = call("search_tasks", {"query": "which palette"})
+    scenarios: dict[str, Sequence[Turn]] = {
+        "first": [call("attempt_completion", {"result": "The zebra palette is used for all plots."})],
+        "second": [search, DONE],
+    }
+    async with speaking(services, scenarios) as model, connect() as panel:
+        first = (await panel.ask("newTask", text="scenario first: choose a palette"))["result"]
+        await question(panel, "completion_result")
+        await ended(services, first)
+        answer = json.loads((await jp_fetch("hdsp-agent", "api", "recall", params={"query": "zebra palette"})).body)
+        best = next(one for one in answer["found"][:2] if "zebra" in one["text"])
+        assert (best["kind"], best["source"], best["author"]) == ("conversation", first, "agent")
+        assert {part["text"].lower() for part in best["snippet"] if part["found"]} >= {"zebra"}
+        await panel.ask("clearTask")
+        await panel.ask("newTask", text="scenario second: plot again")
+        ts = await question(panel, "tool")
+        await panel.ask("askResponse", messageTs=ts, askResponse="yesButtonClicked")
+        await eventually(lambda: model.asked["second"] == 2)
+        assert "The zebra palette is used for all plots." in user_texts(model.heard["second"])
+        await question(panel, "completion_result")
+        await services.history.delete(ME, [first])
+        answer = json.loads((await jp_fetch("hdsp-agent", "api", "recall", params={"query": "zebra"})).body)
+        assert first not in {one["source"] for one in answer["found"]}
+    with pytest.raises(HTTPClientError) as caught:
+        await jp_fetch("hdsp-agent", "api", "recall", params={"query": "x", "kinds": "everything"})
+    assert caught.value.code == 400
+
+
 class TestAnOperatorWhoForbidsIt:
     @pytest.fixture
     def jp_server_config(self, jp_server_config: dict[str, dict[str, object]]) -> dict[str, dict[str, object]]:

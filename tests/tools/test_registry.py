@@ -30,7 +30,7 @@ def offered(
 def test_a_mode_has_the_tools_of_its_groups_in_a_fixed_order() -> None:
     reading = ModeConfig(slug="ask", name="Ask", role_definition="Answer.", groups=("read",))
     looking = ["read_notebook", "inspect_variables", "list_kernels"]
-    memory = ["remember", "forget", "search_memory", "read_memory"]
+    memory = ["remember", "forget", "search_memory", "read_memory", "search_tasks"]
     assert offered(reading) == ["read_file", "list_files", "search_files", *looking, *memory, *ALWAYS]
     assert offered() == offered()
     assert set(offered()) > set(offered(reading))

@@ -22,6 +22,7 @@ from .flow_port import TaskFlow
 if TYPE_CHECKING:
     from ...memory import TaskMemory
     from ...notebooks import Notebooks
+    from ...recall import RecallHit, RecallKind
     from ...tools import PathPolicy, ToolState
     from ..conversation.auto_answer import AutoAnswer
     from ..user_messages._expanded_message import Expand
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CallContext", "CallParts"]
 
+_SEARCHED: Final[frozenset[RecallKind]] = frozenset({"conversation", "notebook"})
 _UNSAVED: Final = (
     "The files could not be saved before the agent changes them, so these changes cannot be taken back with the "
     "conversation: {reason}"
@@ -121,6 +123,16 @@ class CallContext:
         if memory is None or not self._state.settings.memory_enabled:
             raise ToolFailed("Nothing is remembered here: memory is turned off.")
         return memory
+
+    async def search_past(self, query: str, limit: int) -> Sequence[RecallHit]:
+        """What the person's earlier conversations and the notebooks say about this."""
+        past = self._state.services.past
+        if past is None:
+            raise ToolFailed("Earlier conversations cannot be searched here.")
+        metadata = self._state.conversation.log.metadata
+        hits = await past.search(metadata.user or "", query, kinds=_SEARCHED, limit=limit + 1)
+        # What is said here the model sees.
+        return [hit for hit in hits if hit.source.id != self._state.task_id][:limit]
 
     def mask(self, text: str) -> str:
         """The text as it may be shown and kept."""

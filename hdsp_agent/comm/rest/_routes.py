@@ -55,6 +55,7 @@ def routes() -> dict[str, type[RestHandler]]:
     )
     from ._models import ModelsHandler
     from ._profiles import ActivateProfileHandler, ModeProfileHandler, ProfileHandler, ProfilesHandler
+    from ._recall import RecallHandler
     from ._secrets import SecretHandler, SecretsHandler, SecretStorageHandler
     from ._settings import SettingsExportHandler, SettingsHandler, SettingsImportHandler, SettingsSchemaHandler
     from ._setup import KeyCheckHandler, SetupCandidatesHandler, SetupUseHandler
@@ -117,6 +118,7 @@ def routes() -> dict[str, type[RestHandler]]:
         "/memory/learnt/{item}/keep": LearntKeepHandler,
         "/memory/run": MemoryRunHandler,
         "/memory/undo": MemoryUndoHandler,
+        "/recall": RecallHandler,
         "/statistics": StatisticsHandler,
         "/storage": StorageHandler,
     }

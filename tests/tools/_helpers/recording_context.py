@@ -24,6 +24,7 @@ from hdsp_agent.messages import (
 )
 from hdsp_agent.notebooks import Notebooks
 from hdsp_agent.persistence import Masker, Vault
+from hdsp_agent.recall import RecallHit
 from hdsp_agent.tools import (
     ActionRequest,
     Approval,
@@ -156,6 +157,9 @@ class RecordingContext:
         if self.working_memory is None:
             raise ToolFailed("Nothing is remembered here.")
         return self.working_memory
+
+    async def search_past(self, query: str, limit: int) -> Sequence[RecallHit]:
+        raise ToolFailed("Nothing can be searched here.")
 
     def mask(self, text: str) -> str:
         return self._masker.mask(text)

@@ -1,0 +1,39 @@
+"""Searching the past: for people, for programs and for the agent."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from ...recall import RecallHit, RecallIndex, RecallKind, RecallQuery
+from .recall_feed import RecallFeed
+
+__all__ = ["PastSearch"]
+
+
+class PastSearch:
+    """Asks the index, once what was said last is in it."""
+
+    def __init__(self, recall: RecallIndex, feed: RecallFeed, *, clock: Callable[[], float] = time.time) -> None:
+        self._recall = recall
+        self.feed = feed
+        self._clock = clock
+
+    async def search(
+        self,
+        owner: str,
+        text: str,
+        *,
+        kinds: frozenset[RecallKind] | None = None,
+        workspace: str | None = None,
+        since: int | None = None,
+        until: int | None = None,
+        limit: int = 10,
+    ) -> Sequence[RecallHit]:
+        """The passages of this person that answer best. Raises StorageUnavailable."""
+        await self.feed.refresh(owner)
+        now = int(self._clock() * 1000)
+        hits = await self._recall.search(
+            RecallQuery(text, owner, kinds=kinds, workspace=workspace, since=since, until=until, now=now, limit=limit)
+        )
+        return [hit for hit in hits if await self.feed.is_there(hit.source)]

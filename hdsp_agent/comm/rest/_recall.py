@@ -1,0 +1,94 @@
+"""One search over what was said and written before."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from ...errors import InvalidInput
+from ...recall import RecallHit, RecallKind
+from ...wire import WireModel
+from ..identity import owner_of
+from ._rest_endpoint import RestHandler, endpoint
+
+__all__ = ["RecallHandler"]
+
+_KINDS: tuple[RecallKind, ...] = ("conversation", "memory", "notebook")
+
+
+class RecallSearchQuery(WireModel):
+    """What to look for, and where. ``kinds`` is a list with commas."""
+
+    query: Annotated[str, Field(min_length=1, max_length=2_000)]
+    kinds: Annotated[str, Field(max_length=100)] = ",".join(_KINDS)
+    workspace: Annotated[str, Field(max_length=4_096)] | None = None
+    since: Annotated[int, Field(ge=0)] | None = None
+    """In milliseconds since 1970, as ``until``."""
+    until: Annotated[int, Field(ge=0)] | None = None
+    limit: Annotated[int, Field(ge=1, le=100)] = 20
+
+
+class RecallPart(WireModel):
+    """A stretch of a snippet, and whether it is what was looked for."""
+
+    text: str
+    found: bool
+
+
+class RecallFound(WireModel):
+    """A passage that was found: a message of a conversation, a section of a memory file, a cell of a notebook."""
+
+    kind: RecallKind
+    source: str
+    """The conversation's id, the memory file's name, or the notebook's whole path."""
+    title: str
+    place: str
+    """The message's time, the section's number, or the cell's id."""
+    ts: int
+    author: Literal["person", "agent"] | None = None
+    text: str
+    snippet: list[RecallPart]
+
+
+class RecallFoundList(WireModel):
+    """The passages that answer best, the best first."""
+
+    found: list[RecallFound]
+
+
+class RecallHandler(RestHandler):
+    """`GET recall`"""
+
+    @endpoint(
+        "Search the caller's conversations, memory and notebooks", answer=RecallFoundList, query=RecallSearchQuery
+    )
+    async def get(self, *, query: RecallSearchQuery) -> RecallFoundList:
+        """What was said just now is found as well."""
+        kinds = [kind for kind in _KINDS if kind in query.kinds.split(",")]
+        if not kinds or len(kinds) != len(query.kinds.split(",")):
+            raise InvalidInput(f"kinds is {query.kinds!a}; it is made of {', '.join(_KINDS)}.", field="kinds")
+        await self.services.storage.index()
+        hits = await self.services.past.search(
+            owner_of(self),
+            query.query,
+            kinds=frozenset(kinds),
+            workspace=query.workspace,
+            since=query.since,
+            until=query.until,
+            limit=query.limit,
+        )
+        return RecallFoundList(found=[_found(hit) for hit in hits])
+
+
+def _found(hit: RecallHit) -> RecallFound:
+    return RecallFound(
+        kind=hit.source.kind,
+        source=hit.source.id,
+        title=hit.source.title,
+        place=hit.passage.place,
+        ts=hit.passage.ts,
+        author=hit.passage.author,
+        text=hit.passage.text,
+        snippet=[RecallPart(text=part.text, found=part.found) for part in hit.snippet.parts],
+    )

@@ -1,0 +1,182 @@
+"""Conversations, memory and notebooks are found by what was said and written in them, and by their person alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+
+from hdsp_agent.agent.recall import PastSearch, past_search
+from hdsp_agent.memory import Memories
+from hdsp_agent.messages import ClineMessage, HistoryItem, JsonObject, TaskId
+from hdsp_agent.persistence import (
+    ApiDraft,
+    HistoryIndex,
+    MessageManager,
+    NewTaskRecord,
+    StateDatabase,
+    TaskStore,
+    history_database,
+    task_records,
+)
+
+from ..._helpers.stored_tasks import backend_under_test, make_store
+
+ME = "me"
+
+
+@dataclass
+class Past:
+    """What a test searches."""
+
+    store: TaskStore
+    index: HistoryIndex
+    search: PastSearch
+    memories: Memories
+    workspace: Path
+
+    async def conversation(self, *said: str, owner: str = ME) -> TaskId:
+        log = await self.store.create(NewTaskRecord(user=owner, workspace=str(self.workspace)))
+        last = 0
+        for at, text in enumerate(said):
+            message = await log.append_ui(
+                ClineMessage(ts=1, type="say", say="text" if at % 2 == 0 else "completion_result", text=text)
+            )
+            last = message.ts
+            await log.append_api(ApiDraft(role="user" if at % 2 == 0 else "assistant", content=text, ts=message.ts))
+        item = HistoryItem(
+            id=log.task_id, number=0, ts=last, task=said[0], tokens_in=0, tokens_out=0, total_cost=0, status="completed"
+        )
+        log.update_state(history_item=item)
+        await log.finish("completed")
+        await self.index.upsert(item, text=said[0], owner=owner)
+        return log.task_id
+
+    async def found(self, text: str, owner: str = ME) -> list[tuple[str, str]]:
+        return [(hit.source.kind, hit.passage.text) for hit in await self.search.search(owner, text)]
+
+
+@asynccontextmanager
+async def past(home: Path) -> AsyncIterator[Past]:
+    workspace = home / "work"
+    workspace.mkdir(exist_ok=True)
+    store = make_store(home / "home")
+    database = StateDatabase(history_database(home / "home", backend_under_test()))
+    index = HistoryIndex(database, source=lambda: task_records(store, ME))
+    memories = Memories(home / "home", ME, lambda folder: None)
+
+    async def opened_store() -> TaskStore:
+        return store
+
+    async def opened_index() -> HistoryIndex:
+        return index
+
+    search = past_search(
+        database,
+        home=home / "home",
+        workspace=workspace,
+        memories=memories,
+        store=opened_store,
+        index=opened_index,
+        with_meaning=False,
+    )
+    await store.start()
+    try:
+        async with database, index:
+            yield Past(store, index, search, memories, workspace)
+    finally:
+        await store.stop()
+
+
+async def test_what_was_said_is_found_with_who_said_it_and_when(tmp_path: Path) -> None:
+    async with past(tmp_path) as at:
+        task_id = await at.conversation(
+            "Which columns has churn.csv?", "churn.csv has the columns age_months and plan."
+        )
+        await at.conversation("Plot the weather", "Here is the plot of rain.")
+        await at.search.feed.catch_up(ME)
+        [hit, *_] = await at.search.search(ME, "columns of churn.csv")
+        assert hit.source.id == task_id and hit.passage.author in ("agent", "person")
+        assert "churn.csv" in hit.snippet.text and hit.passage.ts > 0
+
+
+async def test_what_is_said_just_now_is_found_and_what_was_taken_back_is_not(tmp_path: Path) -> None:
+    async with past(tmp_path) as at:
+        task_id = await at.conversation("Use the zebra palette", "The zebra palette is used.")
+        at.search.feed.touched(task_id)
+        assert len(await at.found("zebra palette")) == 2
+        log = await at.store.resume(task_id)
+        messages = [message async for message in log.ui.iterate()]
+        assert await MessageManager(log).rewind_to_timestamp(messages[1].ts)
+        await log.close()
+        at.search.feed.touched(task_id)
+        assert [text for _, text in await at.found("zebra palette")] == ["Use the zebra palette"]
+
+
+async def test_nobody_finds_what_is_anothers(tmp_path: Path) -> None:
+    async with past(tmp_path) as at:
+        await at.conversation("The merger is called aardvark", "Noted.", owner="somebody")
+        await at.search.feed.catch_up("somebody")
+        await at.search.feed.catch_up(ME)
+        assert await at.found("aardvark") == []
+        assert await at.found("aardvark", owner="somebody")
+
+
+async def test_what_was_deleted_is_gone_at_once_whoever_deleted_it(tmp_path: Path) -> None:
+    async with past(tmp_path) as at:
+        task_id = await at.conversation("The code word is xylophone", "Understood.")
+        await at.search.feed.catch_up(ME)
+        assert await at.found("xylophone")
+        await at.store.delete(task_id)
+        await at.index.forget([task_id])
+        assert await at.found("xylophone") == []
+        assert await at.search.feed.catch_up(ME) == 1
+
+
+async def test_notes_what_was_learnt_and_notebooks_are_found_too(tmp_path: Path) -> None:
+    async with past(tmp_path) as at:
+        at.memories.notes(ME).person().add("항상 polars를 쓴다", day="2026-01-01")
+        at.memories.folder(ME).write("MEMORY.md", "# Task Group: churn\n\n- ages are in months\n")
+        cell = nbformat.v4.new_code_cell("df = pl.read_csv('churn.csv')", id="load")
+        cell.outputs = [nbformat.v4.new_output("stream", text="7,043 customers\n")]
+        nbformat.write(nbformat.v4.new_notebook(cells=[cell]), at.workspace / "churn.ipynb")
+        (at.workspace / "broken.ipynb").write_text("{")
+        await at.search.feed.catch_up(ME)
+        assert ("memory", "ages are in months") in [
+            (kind, text.split("- ")[-1].strip()) for kind, text in await at.found("ages months")
+        ]
+        assert any("polars" in text for _, text in await at.found("polars를"))
+        kinds = {kind for kind, text in await at.found("7,043 customers")}
+        assert kinds == {"notebook"}
+        (at.workspace / "churn.ipynb").unlink()
+        await at.search.feed.catch_up(ME)
+        assert await at.found("7,043 customers") == []
+
+
+async def test_what_is_there_already_is_not_read_again(tmp_path: Path) -> None:
+    async with past(tmp_path) as at:
+        await at.conversation("One", "Two")
+        assert await at.search.feed.catch_up(ME) == 1
+        assert await at.search.feed.catch_up(ME) == 0
+
+
+async def test_a_hidden_notebook_is_not_searched(tmp_path: Path) -> None:
+    async with past(tmp_path) as at:
+        (at.workspace / ".hdspignore").write_text("secret.ipynb\n")
+        cell: JsonObject = {
+            "cell_type": "code",
+            "source": "walrus = 1",
+            "id": "a",
+            "metadata": {},
+            "outputs": [],
+            "execution_count": None,
+        }
+        (at.workspace / "secret.ipynb").write_text(
+            json.dumps({"cells": [cell], "nbformat": 4, "nbformat_minor": 5, "metadata": {}})
+        )
+        await at.search.feed.catch_up(ME)
+        assert await at.found("walrus") == []
