@@ -652,6 +652,15 @@ class GlobalSettings(WireModel):
             "Also learn from conversations that read the web. What strangers wrote could be remembered.",
         ),
     ] = False
+    memory_daily_cost: Annotated[
+        float,
+        Field(ge=0, le=1_000, allow_inf_nan=False),
+        shown(
+            "memory",
+            "Most that learning may cost in a day ($)",
+            "Above this, finished conversations wait for the next day. 0 learns only when you ask for it. Models without a known price are not limited.",
+        ),
+    ] = 0.5
     memory_api_config_id: Annotated[
         ProfileId | None,
         shown(

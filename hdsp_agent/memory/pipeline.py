@@ -112,10 +112,18 @@ class MemoryPipeline:
         if not self._settings().memory_enabled:
             return report
         await self._take_in_files(owner)
+        budget = None if is_asked_for else await self._budget(owner)
         async with _Limited(EXTRACTION_CONCURRENCY_LIMIT) as limited:
             for item in await self._candidates(owner):
-                await limited.begin(self._extract(owner, item, report))
-        await self._consolidate(owner, report, is_asked_for=is_asked_for)
+                await limited.room()
+                if budget is not None and sum(used.cost for used in report.used) >= budget:
+                    report.put_off += 1
+                    continue
+                limited.begin(self._extract(owner, item, report))
+        if budget is None or sum(used.cost for used in report.used) < budget:
+            await self._consolidate(owner, report, is_asked_for=is_asked_for)
+        else:
+            report.consolidation = "put_off"
         return report
 
     async def jobs(self, owner: str) -> list[JobRow]:
@@ -138,6 +146,12 @@ class MemoryPipeline:
     async def forget_all(self, owner: str) -> None:
         """Nothing that was learnt is left; conversations that were read are not read again. Raises StorageUnavailable."""
         await asyncio.to_thread(forget_everything, self._folder_of(owner))
+
+    async def _budget(self, owner: str) -> float:
+        """What may still be spent today, in US dollars."""
+        runs = await asyncio.to_thread(RunLog(self._folder_of(owner)).runs)
+        since = _iso(self.clock() - _DAY)
+        return self._settings().memory_daily_cost - sum(run.used.cost for run in runs if run.ended_at > since)
 
     # ---- which conversations
 
@@ -389,15 +403,17 @@ class _Limited:
     async def __aexit__(self, *raised: object) -> None:
         await self._group.__aexit__(*raised)  # type: ignore[arg-type]  # passed on as they came
 
-    async def begin(self, work: Awaitable[None]) -> None:
-        """Begin a piece as soon as there is room."""
+    async def room(self) -> None:
+        """Wait until a piece may begin."""
         await self._room.acquire()
+        self._room.release()
+
+    def begin(self, work: Awaitable[None]) -> None:
+        """Begin a piece; it waits for its turn."""
 
         async def run() -> None:
-            try:
+            async with self._room:
                 await work
-            finally:
-                self._room.release()
 
         self._group.create_task(run())
 

@@ -397,6 +397,12 @@ export function settingsText(
         'Also learn from conversations that read the web. What strangers wrote could be remembered.'
       )
     },
+    memoryDailyCost: {
+      title: trans.__('Most that learning may cost in a day ($)'),
+      description: trans.__(
+        'Above this, finished conversations wait for the next day. 0 learns only when you ask for it. Models without a known price are not limited.'
+      )
+    },
     memoryApiConfigId: {
       title: trans.__('Profile that writes memories'),
       description: trans.__(

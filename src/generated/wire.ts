@@ -1602,6 +1602,8 @@ export interface GlobalSettings {
   memoryEnabled: boolean;
   /** Also learn from conversations that read the web. What strangers wrote could be remembered. */
   memoryFromExternalContent: boolean;
+  /** Above this, finished conversations wait for the next day. 0 learns only when you ask for it. Models without a known price are not limited. */
+  memoryDailyCost: number;
   /** The profile whose model learns from finished conversations. Empty uses the current one; the embedded model is too small. */
   memoryApiConfigId?: string;
   /** The mode new tasks begin in. */

@@ -13,7 +13,7 @@ from hdsp_agent.memory.memory_folder import HANDBOOK, RAW_MEMORIES, SUMMARY
 from hdsp_agent.memory.redaction import REDACTED
 from hdsp_agent.memory.run_log import RunLog
 from hdsp_agent.messages import TaskId
-from hdsp_agent.providers import ModelError, ModelRequest
+from hdsp_agent.providers import ModelError, ModelRequest, Stop, UsageReport
 from hdsp_agent.providers._scripted import Step, call_tool, say
 
 from ._helpers.memory_home import ME, NOTHING, extraction_answer, memory_home, summary, writes_memory
@@ -258,6 +258,36 @@ async def test_work_that_is_stopped_with_the_server_is_taken_up_by_the_next(tmp_
     async with memory_home(tmp_path, [NOTHING]) as at:
         at.later(7)
         assert (await at.pipeline.round(ME)).nothing == 1
+
+
+async def test_no_more_is_spent_in_a_day_than_the_person_allows(tmp_path: Path) -> None:
+    costly = [*extraction_answer()[:-2], UsageReport(input=1_000_000, output=0), Stop("tool_use")]
+    turns = [costly, *writes_memory(), costly, *writes_memory()]
+    async with memory_home(tmp_path, turns, settings=GlobalSettings(memory_daily_cost=3.5)) as at:
+        await at.conversation(task_id="a-1")
+        at.later(7)
+        # Three dollars.
+        assert (await at.pipeline.round(ME)).saved == 1
+        await at.conversation(task_id="b-2")
+        at.later(7)
+        assert (await at.pipeline.round(ME)).saved == 1, "there was half a dollar left"
+        await at.conversation(task_id="c-3")
+        at.later(7)
+        report = await at.pipeline.round(ME)
+        assert (report.saved, report.put_off, report.consolidation) == (0, 1, "put_off")
+        asked = len(at.model.requests)
+        at.later(25)
+        assert len(at.model.requests) == asked
+        assert (await at.pipeline._budget(ME)) == 3.5
+
+
+async def test_what_a_person_asks_for_is_done_whatever_was_spent(tmp_path: Path) -> None:
+    settings = GlobalSettings(memory_daily_cost=0)
+    async with memory_home(tmp_path, [extraction_answer(), *writes_memory()], settings=settings) as at:
+        await at.conversation()
+        at.later(7)
+        assert (await at.pipeline.round(ME)).saved == 0 and not at.model.requests
+        assert (await at.pipeline.round(ME, is_asked_for=True)).saved == 1
 
 
 async def test_memory_that_is_turned_off_does_nothing(tmp_path: Path) -> None:
