@@ -99,6 +99,12 @@ class JobRow:
             and 0 < self.lease_until - now <= JOB_LEASE_SECONDS
         )
 
+    def refusal(self, watermark: int, now: int) -> ClaimRefusal | None:
+        """Why an extraction up to there is not to be begun; None if it may be."""
+        if self.last_success_watermark == watermark:
+            return "up_to_date"
+        return _refusal(self, now, has_advanced=self.input_watermark != watermark)
+
     def waits(self, now: int) -> bool:
         """Whether it failed so lately that it is not tried again yet."""
         return self.retry_at is not None and 0 < self.retry_at - now <= JOB_RETRY_SECONDS
@@ -109,13 +115,11 @@ def claim_extraction(
 ) -> JobClaim | ClaimRefusal:
     """Take the extraction of one conversation, or why it cannot be taken."""
     known = _row(connection, "extract", task_id)
-    if known is not None and known.last_success_watermark == watermark:
-        return "up_to_date"
+    if known is not None and (refusal := known.refusal(watermark, now)) is not None:
+        return refusal
     if _running(connection, "extract", owner, now) >= most_running:
         return "running"
     has_advanced = known is None or known.input_watermark != watermark
-    if known is not None and (refusal := _refusal(known, now, has_advanced=has_advanced)) is not None:
-        return refusal
     retries = JOB_RETRIES if known is None or has_advanced else known.retries_remaining
     return _begin(connection, "extract", task_id, owner, watermark, retries, now, known)
 

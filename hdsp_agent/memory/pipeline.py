@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from sqlite3 import Connection
-from typing import Final, Literal, Self, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from .._iso_time import iso_time
 from ..config import GlobalSettings
@@ -74,6 +74,11 @@ class RoundReport:
     consolidation: ConsolidationState = "up_to_date"
     used: list[RunCost] = field(default_factory=list)
 
+    @property
+    def cost(self) -> float:
+        """What it took, in US dollars."""
+        return sum(used.cost for used in self.used)
+
 
 class MemoryPipeline:
     """The work for all persons of one home folder. It may be done by several processes at a time."""
@@ -113,17 +118,27 @@ class MemoryPipeline:
             return report
         await self._take_in_files(owner)
         budget = None if is_asked_for else await self._budget(owner)
-        async with _Limited(EXTRACTION_CONCURRENCY_LIMIT) as limited:
-            for item in await self._candidates(owner):
-                await limited.room()
-                if budget is not None and sum(used.cost for used in report.used) >= budget:
+        limited = asyncio.Semaphore(EXTRACTION_CONCURRENCY_LIMIT)
+
+        async def extract(item: HistoryItem) -> None:
+            async with limited:
+                if budget is not None and report.cost >= budget:
                     report.put_off += 1
-                    continue
-                limited.begin(self._extract(owner, item, report))
-        if budget is None or sum(used.cost for used in report.used) < budget:
-            await self._consolidate(owner, report, is_asked_for=is_asked_for)
-        else:
+                else:
+                    await self._extract(owner, item, report)
+
+        items = await self._candidates(owner)
+        try:
+            async with asyncio.TaskGroup() as group:
+                for item in items:
+                    group.create_task(extract(item))
+        except ExceptionGroup as failures:
+            # Where one cannot keep what it learnt the others cannot either.
+            raise failures.exceptions[0] from None
+        if budget is not None and report.cost >= budget:
             report.consolidation = "put_off"
+        else:
+            await self._consolidate(owner, report, is_asked_for=is_asked_for)
         return report
 
     async def jobs(self, owner: str) -> list[JobRow]:
@@ -157,15 +172,15 @@ class MemoryPipeline:
 
     async def _candidates(self, owner: str) -> list[HistoryItem]:
         """The finished conversations that were not learnt from yet, the newest first."""
-        done = {
-            row.key: row.last_success_watermark
-            for row in await self.jobs(owner)
-            if row.kind == "extract" and row.last_success_watermark is not None
-        }
+        jobs = {row.key: row for row in await self.jobs(owner) if row.kind == "extract"}
+        now = self._now()
         store = await self._store()
         chosen: list[HistoryItem] = []
         async for item in self._finished(owner):
-            if done.get(item.id) == item.ts or not await self._may_learn(store, item):
+            known = jobs.get(item.id)
+            if (known is not None and known.refusal(item.ts, now) is not None) or not await self._may_learn(
+                store, item
+            ):
                 continue
             chosen.append(item)
             if len(chosen) == MAX_CONVERSATIONS_PER_ROUND:
@@ -387,35 +402,6 @@ class MemoryPipeline:
         # That it cannot be noted must not undo what was done.
         with suppress(HdspAgentError):
             await asyncio.to_thread(RunLog(folder).add, run)
-
-
-class _Limited:
-    """Some pieces of work at a time; all are over at the end. What one raises, the end raises."""
-
-    def __init__(self, most: int) -> None:
-        self._room = asyncio.Semaphore(most)
-        self._group = asyncio.TaskGroup()
-
-    async def __aenter__(self) -> Self:
-        await self._group.__aenter__()
-        return self
-
-    async def __aexit__(self, *raised: object) -> None:
-        await self._group.__aexit__(*raised)  # type: ignore[arg-type]  # passed on as they came
-
-    async def room(self) -> None:
-        """Wait until a piece may begin."""
-        await self._room.acquire()
-        self._room.release()
-
-    def begin(self, work: Awaitable[None]) -> None:
-        """Begin a piece; it waits for its turn."""
-
-        async def run() -> None:
-            async with self._room:
-                await work
-
-        self._group.create_task(run())
 
 
 def _iso(seconds: float) -> str:

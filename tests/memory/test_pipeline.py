@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.config import GlobalSettings
+from hdsp_agent.errors import StorageUnavailable
+from hdsp_agent.memory.extracted_files import ExtractedFiles
 from hdsp_agent.memory.memory_folder import HANDBOOK, RAW_MEMORIES, SUMMARY
 from hdsp_agent.memory.redaction import REDACTED
 from hdsp_agent.memory.run_log import RunLog
@@ -153,6 +155,33 @@ async def test_a_broken_answer_costs_one_job_and_is_tried_again_after_an_hour(
         at.later(0.2)
         report = await at.pipeline.round(ME)
         assert (report.saved, report.consolidation) == (1, "done")
+
+
+async def test_conversations_that_always_fail_keep_no_others_from_being_read(tmp_path: Path) -> None:
+    broken = say("I cannot do that.")
+    async with memory_home(tmp_path, [*[broken] * 16, extraction_answer(), *writes_memory()]) as at:
+        await at.conversation(task_id="older")
+        for number in range(16):
+            await at.conversation(task_id=f"fails-{number}")
+        at.later(7)
+        assert (await at.pipeline.round(ME)).failed == 16
+        report = await at.pipeline.round(ME)
+        assert (report.saved, report.failed) == (1, 0)
+
+
+async def test_a_disk_that_keeps_nothing_is_said_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with memory_home(tmp_path, [extraction_answer()] * 3) as at:
+        for number in range(3):
+            await at.conversation(task_id=f"t-{number}")
+        at.later(7)
+
+        def refuse(self: ExtractedFiles, extracted: object) -> None:
+            raise StorageUnavailable("The disk is full.", path="x", action="write", reason="full")
+
+        monkeypatch.setattr(ExtractedFiles, "put", refuse)
+        assert (await at.pipeline.round(ME)).failed == 3
+        assert at.folder.text(SUMMARY) == ""
+        assert {job.last_error for job in await at.pipeline.jobs(ME)} == {"The disk is full."}
 
 
 async def test_a_consolidation_that_cannot_be_put_in_force_changes_nothing(tmp_path: Path) -> None:
