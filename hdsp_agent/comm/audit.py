@@ -51,6 +51,7 @@ ACTIONS: Final[dict[str, AuditAction]] = {
             "forkTask",
             "queueMessage",
             "redoConversation",
+            "rememberTask",
             "removeQueuedMessage",
             "renameTask",
             "rewindTask",

@@ -494,6 +494,8 @@ def _changed(item: HistoryItem, change: ItemChange) -> HistoryItem:
         changes["title"] = " ".join(change.title.split()) or None
     if change.favorite is not None:
         changes["is_favorited"] = change.favorite
+    if change.memory_off is not None:
+        changes["memory_off"] = change.memory_off or None
     if change.rename is not None:
         changes["notebook"], changes["renames"] = after_rename(item, change.rename)
     return item.model_copy(update=changes)

@@ -7,6 +7,7 @@ from ..messages import (
     CloseConversationRequest,
     FavoriteTaskRequest,
     NewConversationRequest,
+    RememberTaskRequest,
     RenameTaskRequest,
     TaskId,
 )
@@ -35,6 +36,7 @@ class OpenTaskRequests:
                 "closeConversation": self.close,
                 "renameTask": self.rename,
                 "favoriteTask": self.favorite,
+                "rememberTask": self.remember,
             }
         )
 
@@ -60,6 +62,10 @@ class OpenTaskRequests:
     async def favorite(self, context: RequestContext, message: FavoriteTaskRequest) -> None:
         """Make it a favourite, or an ordinary one."""
         await self._history.change(context.owner, message.task_id, ItemChange(favorite=message.favorite))
+
+    async def remember(self, context: RequestContext, message: RememberTaskRequest) -> None:
+        """Turn memory off for it, or on again."""
+        await self._history.change(context.owner, message.task_id, ItemChange(memory_off=not message.remember))
 
     async def _show_one_of(self, owner: Owner, neighbours: list[str]) -> None:
         for neighbour in neighbours:

@@ -210,6 +210,8 @@ class TaskFeed:
             await task.state.note_item(title=" ".join(change.title.split()) or None)
         if change.favorite is not None:
             await task.state.note_item(is_favorited=change.favorite)
+        if change.memory_off is not None:
+            await task.state.note_item(memory_off=change.memory_off or None)
         if change.rename is not None:
             notebook, renames = after_rename(task.state.item, change.rename)
             await task.state.note_item(notebook=notebook, renames=renames)

@@ -34,6 +34,7 @@ class ItemChange:
 
     title: str | None = None
     favorite: bool | None = None
+    memory_off: bool | None = None
     rename: Rename | None = None
     """Of a file or folder its messages may name."""
 

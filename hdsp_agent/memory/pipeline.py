@@ -221,7 +221,7 @@ class MemoryPipeline:
             return False
         settings = metadata.config.get("settings")
         is_off = isinstance(settings, dict) and settings.get("memoryEnabled") is False
-        return metadata.task_key.task_source in INTERACTIVE_SOURCES and not is_off
+        return metadata.task_key.task_source in INTERACTIVE_SOURCES and not is_off and not item.memory_off
 
     # ---- learning
 

@@ -44,5 +44,7 @@ class HistoryItem(Record):
     """How many pictures it began with, where it began without a word."""
     renames: list[Rename] | None = None
     """Of files and folders its messages from before may name, the newest last."""
+    memory_off: bool | None = None
+    """Whether the person turned memory off for it: nothing is told in it, and nothing learnt from it."""
     state: HistoryState | None = None
     """How a task was left that nobody works on and that is not done: it can go on."""

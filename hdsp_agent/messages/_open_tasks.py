@@ -16,6 +16,7 @@ __all__ = [
     "OpenTask",
     "OpenTasksMessage",
     "OpenTasksUpdatedMessage",
+    "RememberTaskRequest",
     "RenameTaskRequest",
 ]
 
@@ -76,4 +77,14 @@ class FavoriteTaskRequest(Request):
     favorite: Flag
 
 
-OpenTasksMessage = NewConversationRequest | CloseConversationRequest | RenameTaskRequest | FavoriteTaskRequest
+class RememberTaskRequest(Request):
+    """Turn memory off for a task, or on again: whether it is told what is remembered, and whether anything is learnt from it."""
+
+    type: Literal["rememberTask"] = "rememberTask"
+    task_id: TaskIdField
+    remember: Flag
+
+
+OpenTasksMessage = (
+    NewConversationRequest | CloseConversationRequest | RenameTaskRequest | FavoriteTaskRequest | RememberTaskRequest
+)

@@ -19,7 +19,7 @@ OWN_CLINE_MESSAGE_FIELDS: Final = frozenset(
     {"approvalFlags", "commandRun", "denied", "failure", "halt", "modelFailure", "notebook", "stoppedBy"}
 )
 OWN_HISTORY_FIELDS: Final = frozenset(
-    {"title", "isFavorited", "forkedFrom", "notebook", "pictures", "renames", "state"}
+    {"title", "isFavorited", "forkedFrom", "notebook", "pictures", "renames", "state", "memoryOff"}
 )
 OWN_EXTENSION_TYPES: Final = frozenset(
     {
@@ -67,6 +67,7 @@ OWN_WEBVIEW_TYPES: Final = frozenset(
         "closeConversation",
         "renameTask",
         "favoriteTask",
+        "rememberTask",
         "suggestRules",
         "findEmbeddedConversation",
         "openEmbeddedConversation",

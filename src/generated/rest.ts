@@ -560,6 +560,8 @@ export interface Health {
 export interface HistoryChangeBody {
   title?: string;
   isFavorited?: boolean;
+  /** Whether nothing is told in it of what is remembered, and nothing learnt from it. */
+  memoryOff?: boolean;
 }
 
 /** A page of the history; `nextCursor` asks for what follows and is absent at the end. */

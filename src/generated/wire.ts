@@ -289,6 +289,7 @@ export type WebviewMessage =
   | CloseConversationRequest
   | RenameTaskRequest
   | FavoriteTaskRequest
+  | RememberTaskRequest
   | SuggestRulesRequest
   | FindEmbeddedConversationRequest
   | OpenEmbeddedConversationRequest
@@ -1731,6 +1732,7 @@ export interface HistoryItem {
   notebook?: NotebookRef;
   pictures?: number;
   renames?: Array<Rename>;
+  memoryOff?: boolean;
   state?: 'paused' | 'failed' | 'timeout';
 }
 
@@ -2476,6 +2478,14 @@ export interface ReloadNotebookMessage {
   type: 'reloadNotebook';
   path: string;
   contentHash?: string;
+}
+
+/** Turn memory off for a task, or on again: whether it is told what is remembered, and whether anything is learnt from it. */
+export interface RememberTaskRequest {
+  requestId: string;
+  taskId: string;
+  type: 'rememberTask';
+  remember: boolean;
 }
 
 /** Take the message with the id `text` out of the queue. */

@@ -82,7 +82,10 @@ def user_texts(body: Body) -> str:
 
 
 async def ended(services: Services, task: str) -> None:
+    """Wait until nobody works on a conversation, and its log is closed."""
     await eventually(lambda: TaskId(task) not in services.agent._manager.tasks.open)
+    async with services.agent._manager.tasks._lock(TaskId(task)):
+        return
 
 
 async def test_what_one_conversation_taught_the_next_one_is_told(
@@ -151,6 +154,30 @@ async def test_what_a_person_asks_to_remember_is_kept_after_they_agree_and_told_
         assert "polars" not in user_texts(model.heard["off"])
         tools = {tool["function"]["name"] for tool in model.heard["off"]["tools"]}
         assert not tools & {"remember", "forget", "search_memory", "read_memory"}
+
+
+async def test_memory_is_turned_off_for_one_conversation_and_on_again(
+    services: Services, connect: Connect, jp_fetch: Fetch
+) -> None:
+    ask = call("ask_followup_question", {"question": "Which?", "follow_up": [{"text": "This"}]})
+    scenarios: dict[str, Sequence[Turn]] = {"here": [ask, DONE, DONE]}
+    await rest(jp_fetch, "notes", method="POST", text="Use polars")
+    async with speaking(services, scenarios) as model, connect() as panel:
+        task = (await panel.ask("newTask", text="scenario here: plot"))["result"]
+        ts = await question(panel, "followup")
+        assert "Use polars" in user_texts(model.heard["here"])
+        assert (await panel.ask("rememberTask", taskId=task, remember=False))["ok"]
+        assert (await services.history.item(ME, task)).memory_off is True
+        await panel.ask("askResponse", messageTs=ts, askResponse="messageResponse", text="This")
+        await question(panel, "completion_result")
+        assert "remember" not in {tool["function"]["name"] for tool in model.heard["here"]["tools"]}
+        await ended(services, task)
+        pipeline = await services.memory.job.pipeline()
+        pipeline.clock = lambda: time.time() + 7 * 3600
+        await services.memory.job.look()
+        assert model.asked["here"] == 2, "nothing is learnt from it"
+        assert (await panel.ask("rememberTask", taskId=task, remember=True))["ok"]
+        assert (await services.history.item(ME, task)).memory_off is None
 
 
 async def test_notes_are_added_changed_pinned_and_deleted_over_rest(services: Services, jp_fetch: Fetch) -> None:

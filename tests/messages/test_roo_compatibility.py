@@ -65,7 +65,7 @@ OUR_SAY_TOOLS = {
     "readMemory",
 }
 OUR_SAY_TOOL_FIELDS = {"cellEdits", "cells", "kernel"}
-OUR_HISTORY_FIELDS = {"title", "isFavorited", "forkedFrom", "notebook", "pictures", "renames", "state"}
+OUR_HISTORY_FIELDS = {"title", "isFavorited", "forkedFrom", "notebook", "pictures", "renames", "state", "memoryOff"}
 OUR_IPC_TYPES = {"Error"}
 OUR_IPC_COMMANDS = {"AnswerAsk"}
 # Names of tools as they are, beside payloads that hold only names Roo Code knows.
@@ -115,6 +115,7 @@ OUR_WEBVIEW_TYPES = {
     "closeConversation",
     "renameTask",
     "favoriteTask",
+    "rememberTask",
     "suggestRules",
     "findEmbeddedConversation",
     "openEmbeddedConversation",

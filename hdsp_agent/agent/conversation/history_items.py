@@ -20,6 +20,7 @@ class HistoryItemChange(TypedDict, total=False):
 
     title: str | None
     is_favorited: bool | None
+    memory_off: bool | None
     notebook: NotebookRef | None
     renames: list[Rename]
     pictures: int | None

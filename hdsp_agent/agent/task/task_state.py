@@ -158,6 +158,8 @@ class TaskState:
             self._made_of = base, left_out
             policy = self.services.policy()
             own = self._config.settings(with_project(base, self._project, policy.forced_settings()), policy)
+            if self.item.memory_off:
+                own = own.model_copy(update={"memory_enabled": False})
             self._settings = with_profile(own, provider)
         return self._settings
 
@@ -285,6 +287,8 @@ class TaskState:
 
     async def note_item(self, **changes: Unpack[HistoryItemChange]) -> None:
         """Change its line in the history; it is on the disk then."""
+        if changes.get("memory_off", self.item.memory_off) != self.item.memory_off:
+            self._settings = None
         self.item = self.item.model_copy(update=dict(changes))
         await self.note_progress()
         await self.conversation.log.save_state()

@@ -69,7 +69,7 @@ class HistoryItemHandler(RestHandler):
     )
     async def patch(self, task: str, *, body: HistoryChangeBody) -> HistoryItem:
         """Not while it is worked on."""
-        change = ItemChange(title=body.title, favorite=body.is_favorited)
+        change = ItemChange(title=body.title, favorite=body.is_favorited, memory_off=body.memory_off)
         return await self.services.history.change(owner_of(self), task, change)
 
     @endpoint("Delete a conversation and its subtasks", answer=Deleted, action="write")
