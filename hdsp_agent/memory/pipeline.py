@@ -108,6 +108,7 @@ class MemoryPipeline:
         self.clock = clock
         """What time it is, in seconds."""
         self._known: dict[str, int] = {}
+        self._never: set[TaskId] = set()
         self.on_run: Callable[[MemoryEvent], None] = lambda event: None
         """Hears of each run that ended."""
 
@@ -211,6 +212,8 @@ class MemoryPipeline:
     async def _may_learn(self, store: TaskStore, item: HistoryItem) -> bool:
         """Whether nobody works on it, and a person talked there who wants to have it remembered."""
         task_id = TaskId(item.id)
+        if task_id in self._never:
+            return False
         try:
             await store.check_at_rest(task_id)
             metadata = (await store.view(task_id)).metadata
@@ -221,7 +224,11 @@ class MemoryPipeline:
             return False
         settings = metadata.config.get("settings")
         is_off = isinstance(settings, dict) and settings.get("memoryEnabled") is False
-        return metadata.task_key.task_source in INTERACTIVE_SOURCES and not is_off and not item.memory_off
+        if is_off or metadata.task_key.task_source not in INTERACTIVE_SOURCES:
+            # That never changes, and need not be read again every hour.
+            self._never.add(task_id)
+            return False
+        return not item.memory_off
 
     # ---- learning
 
