@@ -24,6 +24,7 @@ CLAIMS: Final[dict[str, tuple[str, ...]]] = {
     "recall": ("recall", "recall_latency"),
     "local": ("local",),
     "evals": ("evals",),
+    "memory": ("memory",),
     "suite": ("suite",),
 }
 """What the ids of results begin with, and the modules that measure them."""

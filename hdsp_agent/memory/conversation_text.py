@@ -27,7 +27,7 @@ _MCP_PREFIX: Final = "mcp_"
 _LONGEST_RESULT: Final = Budget("tokens", 4_000)
 _LONGEST_ARGUMENTS: Final = Budget("tokens", 1_000)
 _ENVIRONMENT: Final = re.compile(r"<environment_details>.*?(?:</environment_details>|\Z)", re.DOTALL)
-_SPOKEN: Final = re.compile(r"\s*<user_message>\n?(.*?)\n?</user_message>\s*\Z", re.DOTALL)
+_SPOKEN: Final = ("<user_message>", "</user_message>")
 _RESUMPTION: Final = "[TASK RESUMPTION]"
 
 
@@ -101,8 +101,8 @@ def _said(text: str) -> str:
     text = _ENVIRONMENT.sub("", text).strip()
     if text.startswith(_RESUMPTION):
         return ""
-    spoken = _SPOKEN.fullmatch(text)
-    return spoken[1].strip() if spoken else text
+    begin, end = _SPOKEN
+    return text[len(begin) : -len(end)].strip() if text.startswith(begin) and text.endswith(end) else text
 
 
 def _result(content: object) -> str:
