@@ -72,7 +72,9 @@ export class MemoryData extends RemoteData<MemoryView> {
   }
 
   addNote(note: NewNoteBody): Promise<boolean> {
-    return this._change(() => this._api.addNote(note, this._place));
+    // A note for oneself was not said in the conversation that is on screen.
+    const place = note.scope === 'person' ? {} : this._place;
+    return this._change(() => this._api.addNote(note, place));
   }
 
   changeNote(id: string, change: NoteChangeBody): Promise<boolean> {

@@ -1,13 +1,20 @@
 import { MainAreaWidget } from '@jupyterlab/apputils';
 import type { ServerConnection } from '@jupyterlab/services';
+import type { INotebookTracker } from '@jupyterlab/notebook';
 import type { ITranslator } from '@jupyterlab/translation';
 import { settingsIcon } from '@jupyterlab/ui-components';
+import type { CommandRegistry } from '@lumino/commands';
 
 import { settingsText } from '../generated/settingsText';
 import type { IAgentChannel } from '../tokens';
 
+import type { IMemoryPlace } from '../rest/memoryapi';
+import { MemoryApi } from '../rest/memoryapi';
+import { MemoryData } from '../rest/memorydata';
 import { SettingsApi } from '../rest/settingsapi';
+import { CommandIDs } from '../ui/commandids';
 import { LabDialogs } from '../ui/dialogs';
+import { openPaths } from '../ui/notebookchoice';
 import { followChannel } from './data/followchannel';
 import { SettingsModel } from './data/settingsmodel';
 import { SettingsWidget } from './settingswidget';
@@ -23,6 +30,16 @@ export interface ISettingsEnvironment {
    * Where changes made elsewhere are heard of.
    */
   channel: IAgentChannel | null;
+
+  /**
+   * Where the panel's commands are, if there is a panel.
+   */
+  commands: CommandRegistry;
+
+  /**
+   * The open notebooks; `null` where Lab has none.
+   */
+  notebooks: INotebookTracker | null;
 }
 
 /**
@@ -31,17 +48,24 @@ export interface ISettingsEnvironment {
 export function createSettings(
   environment: ISettingsEnvironment
 ): MainAreaWidget<SettingsWidget> {
-  const { serverSettings, translator, channel } = environment;
+  const { serverSettings, translator, channel, commands } = environment;
   const trans = translator.load('hdsp_agent');
   const model = new SettingsModel({
     api: new SettingsApi(serverSettings),
     client: channel?.client ?? null,
+    memory: new MemoryData({
+      api: new MemoryApi(serverSettings),
+      place: () => memoryPlace(environment)
+    }),
     texts: settingsText(trans)
   });
   const content = new SettingsWidget({
     model,
     trans,
-    dialogs: new LabDialogs(trans)
+    dialogs: new LabDialogs(trans),
+    openConversation: commands.hasCommand(CommandIDs.showConversation)
+      ? taskId => void commands.execute(CommandIDs.showConversation, { taskId })
+      : null
   });
   const widget = new MainAreaWidget({ content });
   widget.title.label = trans.__('HDSP Agent Settings');
@@ -54,4 +78,21 @@ export function createSettings(
   }
   void model.refresh();
   return widget;
+}
+
+/**
+ * What memory is looked at from: the conversation on screen, and its notebook
+ * or else the one in front.
+ */
+function memoryPlace({
+  channel,
+  notebooks
+}: ISettingsEnvironment): IMemoryPlace {
+  const item = channel?.store.state?.currentTaskItem;
+  const [inFront] = openPaths(notebooks);
+  const notebook = item?.notebook?.path ?? inFront;
+  return {
+    ...(item && { task: item.id }),
+    ...(notebook && { notebook })
+  };
 }

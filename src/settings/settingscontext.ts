@@ -16,6 +16,11 @@ export interface ISettingsContext {
    * Have a screen reader say something.
    */
   readonly announce: (text: string) => void;
+
+  /**
+   * Show a conversation; `null` where there is no panel for it.
+   */
+  readonly openConversation: ((taskId: string) => void) | null;
 }
 
 const Context = React.createContext<ISettingsContext | null>(null);

@@ -16,6 +16,8 @@ import { headingText } from './headingtexts';
 import { CommandsSection } from './sections/commandssection';
 import { KeysSection } from './sections/keyssection';
 import type { SettingsModel } from './data/settingsmodel';
+import { MemorySection } from './memory/memorysection';
+import { MEMORY_GROUP } from './memory/memorytexts';
 import { ModesSection } from './sections/modessection';
 import { ProfilesSection } from './sections/profilessection';
 import { matches, searchFields, textsOf } from './fields/settingssearch';
@@ -25,12 +27,12 @@ import { TransferSection } from './sections/transfersection';
  * All of the settings, with an index and a search.
  */
 export function SettingsPanel(props: SettingsPanel.IProps): JSX.Element {
-  const { model, trans, dialogs } = props;
+  const { model, trans, dialogs, openConversation = null } = props;
   useChanges(model);
   const [said, announce] = React.useState('');
   const context = React.useMemo(
-    () => ({ model, trans, dialogs, announce }),
-    [model, trans, dialogs]
+    () => ({ model, trans, dialogs, announce, openConversation }),
+    [model, trans, dialogs, openConversation]
   );
   const failure = model.schema.loadError ?? model.settings.loadError;
   const isReady = model.schema.value !== null && model.settings.value !== null;
@@ -73,6 +75,11 @@ export namespace SettingsPanel {
     model: SettingsModel;
     trans: TranslationBundle;
     dialogs: IDialogs;
+
+    /**
+     * Show a conversation.
+     */
+    openConversation?: ((taskId: string) => void) | null;
 
     /**
      * The section that is open.
@@ -253,7 +260,17 @@ function useSections(query: string): ISection[] {
       id,
       title,
       found: fields.length,
-      render: () => <GroupFields fields={fields} unfold={searching} />
+      render: () => (
+        <>
+          <GroupFields
+            fields={id === MEMORY_GROUP ? onlySwitchOpen(fields) : fields}
+            unfold={searching}
+          />
+          {id === MEMORY_GROUP && model.memory && !searching && (
+            <MemorySection memory={model.memory} />
+          )}
+        </>
+      )
     };
   });
   const { ownModes: modes, slashCommands: commands } = model;
@@ -300,6 +317,13 @@ function useSections(query: string): ISection[] {
     },
     { ...own('transfer', []), render: () => <TransferSection /> }
   ];
+}
+
+/**
+ * Fold away all but the switch: people come for what is remembered.
+ */
+function onlySwitchOpen(fields: readonly IField[]): readonly IField[] {
+  return fields.map(field => ({ ...field, advanced: field !== fields[0] }));
 }
 
 function GroupFields(props: {

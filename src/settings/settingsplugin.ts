@@ -5,6 +5,7 @@ import type {
 import { ILayoutRestorer } from '@jupyterlab/application';
 import type { MainAreaWidget } from '@jupyterlab/apputils';
 import { ICommandPalette, WidgetTracker } from '@jupyterlab/apputils';
+import { INotebookTracker } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { IFormRendererRegistry, settingsIcon } from '@jupyterlab/ui-components';
@@ -30,7 +31,8 @@ export const settingsPlugin: JupyterFrontEndPlugin<void> = {
     ICommandPalette,
     ILayoutRestorer,
     ITranslator,
-    IFormRendererRegistry
+    IFormRendererRegistry,
+    INotebookTracker
   ],
   activate: (
     app: JupyterFrontEnd,
@@ -38,12 +40,15 @@ export const settingsPlugin: JupyterFrontEndPlugin<void> = {
     palette: ICommandPalette | null,
     restorer: ILayoutRestorer | null,
     translator: ITranslator | null,
-    renderers: IFormRendererRegistry | null
+    renderers: IFormRendererRegistry | null,
+    notebooks: INotebookTracker | null
   ): void => {
     const environment = {
       serverSettings: app.serviceManager.serverSettings,
       translator: translator ?? nullTranslator,
-      channel
+      channel,
+      commands: app.commands,
+      notebooks
     };
     const trans = environment.translator.load('hdsp_agent');
     const tracker = new WidgetTracker<MainAreaWidget<SettingsWidget>>({

@@ -7,6 +7,7 @@ import * as React from 'react';
 
 import type { IDialogs } from '../ui/dialogs';
 import type { SettingsModel } from './data/settingsmodel';
+import { MEMORY_GROUP } from './memory/memorytexts';
 import { SettingsPanel } from './settingspanel';
 
 /**
@@ -19,6 +20,7 @@ export class SettingsWidget extends ReactWidget {
     this.model = options.model;
     this._trans = options.trans;
     this._dialogs = options.dialogs;
+    this._openConversation = options.openConversation ?? null;
   }
 
   readonly model: SettingsModel;
@@ -64,6 +66,10 @@ export class SettingsWidget extends ReactWidget {
 
   protected override onActivateRequest(msg: Message): void {
     super.onActivateRequest(msg);
+    if (this._section === MEMORY_GROUP && this.model.memory?.value) {
+      // A conversation may have changed it since it was on the screen.
+      void this.model.memory.refresh();
+    }
     const { activeElement } = document;
     // JupyterLab has put the focus on the node as a whole by now.
     if (activeElement === this.node || !this.node.contains(activeElement)) {
@@ -77,6 +83,7 @@ export class SettingsWidget extends ReactWidget {
         model={this.model}
         trans={this._trans}
         dialogs={this._dialogs}
+        openConversation={this._openConversation}
         section={this._section}
         visit={this._visit}
         onSection={section => {
@@ -98,6 +105,7 @@ export class SettingsWidget extends ReactWidget {
 
   private readonly _trans: TranslationBundle;
   private readonly _dialogs: IDialogs;
+  private readonly _openConversation: ((taskId: string) => void) | null;
   private readonly _sectionChanged = new Signal<this, string>(this);
   private _section = 'models';
   private _visit = 0;
@@ -114,5 +122,10 @@ export namespace SettingsWidget {
     model: SettingsModel;
     trans: TranslationBundle;
     dialogs: IDialogs;
+
+    /**
+     * Show a conversation; without it none is offered.
+     */
+    openConversation?: ((taskId: string) => void) | null;
   }
 }

@@ -43,6 +43,7 @@ export namespace CommandIDs {
    */
   export const newConversation = 'hdsp-agent:new-conversation';
   export const showHistory = 'hdsp-agent:show-history';
+  export const showConversation = 'hdsp-agent:show-conversation';
   export const nextConversation = 'hdsp-agent:next-conversation';
   export const previousConversation = 'hdsp-agent:previous-conversation';
   export const closeConversation = 'hdsp-agent:close-conversation';

@@ -25,6 +25,7 @@ import {
   renameConversation,
   showConversation
 } from '../../ui/conversations/conversationactions';
+import { openConversation } from '../../ui/conversations/openconversation';
 import { pastIcon } from '../../ui/icons/conversationicons';
 import {
   adjacentTask,
@@ -137,6 +138,17 @@ function addTaskCommands(services: IPanelServices): IDisposable {
       });
   const isFavorite = () => store.state?.currentTaskItem?.isFavorited ?? false;
   return DisposableSet.from([
+    commands.addCommand(CommandIDs.showConversation, {
+      label: trans.__('Show Conversation'),
+      caption: trans.__('Show a conversation in the panel'),
+      describedBy: { args: ofTask },
+      isEnabled: hasTask,
+      execute: ({ taskId }) => {
+        if (typeof taskId === 'string') {
+          openConversation(services, taskId);
+        }
+      }
+    }),
     commands.addCommand(CommandIDs.closeConversation, {
       label: trans.__('Close Conversation'),
       caption: trans.__('Take the conversation off the panel; it is kept'),

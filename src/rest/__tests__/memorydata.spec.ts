@@ -63,6 +63,18 @@ describe('MemoryData', () => {
     expect(data.place).toEqual({});
   });
 
+  it('should not take a note for oneself for one that was said on screen', async () => {
+    place = { task: 't' };
+    rest.answers.set('POST memory/notes', () => aNote());
+    await data.refresh();
+    await data.addNote({ text: 'a', scope: 'person', pinned: false });
+    await data.addNote({ text: 'b', scope: 'workspace', pinned: false });
+    expect(rest.of('POST memory/notes').map(({ query }) => query)).toEqual([
+      {},
+      { task: 't' }
+    ]);
+  });
+
   describe('learning', () => {
     beforeEach(async () => {
       view = remembered({ recent: [aRun()] });

@@ -15,6 +15,7 @@ import { EmbeddedData } from '../../rest/embeddeddata';
 import type { FieldTexts, IField, IFieldGroup } from '../fields/fields';
 import { groupFields, readFields } from '../fields/fields';
 import { TrustedFoldersData } from '../../rest/foldertrustdata';
+import type { MemoryData } from '../../rest/memorydata';
 import { KeysData } from './keysdata';
 import { ProfilesData } from './profilesdata';
 import type { ModesClient } from './modesdata';
@@ -52,6 +53,8 @@ export class SettingsModel implements IDisposable {
     for (const part of [this.ownModes, this.slashCommands]) {
       part?.changed.connect(this._onChanged, this);
     }
+    this.memory = options.memory ?? null;
+    this.memory?.changed.connect(this._onChanged, this);
     this._parts = [this.schema, this.settings, this.profiles, this.keys];
     for (const part of [...this._parts, this.embedded, this.folders]) {
       part.changed.connect(this._onChanged, this);
@@ -94,6 +97,11 @@ export class SettingsModel implements IDisposable {
    * The folders somebody has decided about; asked for where they are shown.
    */
   readonly folders: TrustedFoldersData;
+
+  /**
+   * What is remembered, asked for where it is shown; `null` where nobody is to see it.
+   */
+  readonly memory: MemoryData | null;
 
   /**
    * The modes, asked for where they are shown; `null` without a channel.
@@ -214,6 +222,7 @@ export class SettingsModel implements IDisposable {
     for (const part of [...this._parts, this.embedded, this.folders]) {
       part.dispose();
     }
+    this.memory?.dispose();
     this.ownModes?.dispose();
     this.slashCommands?.dispose();
     Signal.clearData(this);
@@ -298,6 +307,11 @@ export namespace SettingsModel {
      * Asks for modes and slash commands.
      */
     client?: ModesClient | null;
+
+    /**
+     * What is remembered; the model owns it.
+     */
+    memory?: MemoryData | null;
 
     /**
      * Titles and descriptions in the reader's language.

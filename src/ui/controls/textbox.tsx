@@ -15,6 +15,11 @@ export function TextBox(props: {
   hint?: string;
   disabled?: boolean;
   required?: boolean;
+
+  /**
+   * Whether it takes the focus when it appears.
+   */
+  takesFocus?: boolean;
 }): JSX.Element {
   const id = React.useId();
   const shared = {
@@ -23,6 +28,7 @@ export function TextBox(props: {
     className: 'jp-hdspSettings-input',
     disabled: props.disabled,
     required: props.required,
+    autoFocus: props.takesFocus,
     value: props.value,
     'aria-describedby': props.hint ? `${id}-hint` : undefined
   };

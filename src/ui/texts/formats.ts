@@ -78,6 +78,20 @@ export function dateTimeText(ts: number): string {
 }
 
 /**
+ * A day given as YYYY-MM-DD, as the reader's language writes it; anything else
+ * as it is.
+ */
+export function dayText(day: string): string {
+  const ts = Date.parse(`${day}T00:00:00Z`);
+  return Number.isNaN(ts)
+    ? day
+    : new Intl.DateTimeFormat(language(), {
+        dateStyle: 'medium',
+        timeZone: 'UTC'
+      }).format(ts);
+}
+
+/**
  * A length of time as people say it.
  */
 export function durationText(

@@ -10,6 +10,7 @@ import { plainName } from '../../../ui/texts/visibletext';
 import { BoundedText } from '../../../ui/texts/boundedtext';
 import { Diff, DiffStats, addedLines } from '../../../ui/texts/diff';
 import { PlaceLink } from '../../../ui/controls/placelink';
+import { noteScope } from '../../../ui/texts/notescope';
 import { readJson } from '../../../ui/texts/readjson';
 import { AskBadge, AskFailure, useAskState } from '../rows/askstate';
 import { BatchBody } from './batchbody';
@@ -20,7 +21,7 @@ import { SubtaskLink } from '../rows/subtaskrow';
 import { Checklist, parseChecklist } from '../rows/todosrow';
 import { toolIcon } from './toolicons';
 import type { Tool } from './tooltexts';
-import { noteScope, toolTexts, viewTexts } from './tooltexts';
+import { toolTexts, viewTexts } from './tooltexts';
 
 /**
  * What the agent does with a tool: what, where, and what came of it.

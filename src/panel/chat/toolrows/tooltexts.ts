@@ -177,25 +177,6 @@ function changeTexts(
 }
 
 /**
- * For what a note counts.
- */
-export function noteScope(
-  scope: string | undefined,
-  trans: TranslationBundle
-): string | undefined {
-  switch (scope) {
-    case 'person':
-      return trans.__('For all your conversations');
-    case 'workspace':
-      return trans.__('For this folder');
-    case 'notebook':
-      return trans.__('For this notebook');
-    default:
-      return undefined;
-  }
-}
-
-/**
  * Which part of a notebook is read: how much of which cells.
  */
 export function viewTexts(

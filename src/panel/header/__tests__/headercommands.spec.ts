@@ -29,9 +29,9 @@ describe('addHeaderCommands', () => {
     );
   }
 
-  async function shows(command: string): Promise<unknown> {
+  async function shows(command: string, args = {}): Promise<unknown> {
     const before = page.sent('showTaskWithId').length;
-    const going = page.commands.execute(command);
+    const going = page.commands.execute(command, args);
     await page.settle();
     page.answer('showTaskWithId');
     await page.settle();
@@ -123,6 +123,16 @@ describe('addHeaderCommands', () => {
       { taskId: 'a', only: 'task' },
       { taskId: 'b', only: 'task' }
     ]);
+  });
+
+  it('should bring the conversation that is named before one’s eyes', async () => {
+    begin('a');
+    const opened = jest.fn();
+    page.commands.addCommand(CommandIDs.open, { execute: opened });
+    await page.commands.execute(CommandIDs.showHistory);
+    expect(await shows(CommandIDs.showConversation, { taskId: 'z' })).toBe('z');
+    expect(opened).toHaveBeenCalledTimes(1);
+    expect(page.panel.services.state.page).toBe('chat');
   });
 
   it('should rename the conversation that is named, not the one on screen', async () => {

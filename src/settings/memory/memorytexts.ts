@@ -1,0 +1,147 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import type {
+  LearntLine,
+  LearntSource,
+  MemoryView,
+  NoteLine
+} from '../../generated/rest';
+import type { Forgettable } from '../../rest/memoryapi';
+import {
+  costText,
+  dateTimeText,
+  dayText,
+  fullCount
+} from '../../ui/texts/formats';
+import { noteScope } from '../../ui/texts/notescope';
+
+/**
+ * The group of settings below which is shown what is remembered.
+ */
+export const MEMORY_GROUP = 'memory';
+
+const SHORT = 60;
+
+/**
+ * The beginning of a text, for the name of what is done with it.
+ */
+export function shortText(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length > SHORT ? `${line.slice(0, SHORT - 1).trimEnd()}…` : line;
+}
+
+/**
+ * What a note is found by.
+ */
+export function noteTexts(
+  trans: TranslationBundle,
+  { day, scope, text }: NoteLine
+): string[] {
+  return [text, day ?? '', noteScope(scope, trans) ?? ''];
+}
+
+/**
+ * What a line that was learned is found by.
+ */
+export function learntTexts({ section, sources, text }: LearntLine): string[] {
+  return [section, text, ...sources.map(sourceName)];
+}
+
+/**
+ * What a conversation is called that something was learned from.
+ */
+export function sourceName({ beganAt, slug }: LearntSource): string {
+  const day = dayText(beganAt.slice(0, 10));
+  return slug ? `${slug.replace(/[-_]+/g, ' ')}, ${day}` : day;
+}
+
+/**
+ * The heading that a line stands under, without what only the model needs.
+ */
+export function sectionTitle(
+  trans: TranslationBundle,
+  { file, section }: Pick<LearntLine, 'file' | 'section'>
+): string {
+  switch (section) {
+    case 'User Profile':
+      return trans.__('About you');
+    case 'General Tips':
+      return trans.__('General tips');
+    default:
+      return (
+        section.replace(/^Task Group: /, '').replace(/ › learnings$/, '') ||
+        file
+      );
+  }
+}
+
+/**
+ * From how much was learned, when, and what it took.
+ */
+export function learningText(
+  trans: TranslationBundle,
+  { conversations, consolidatedAt, spending }: MemoryView['memory']
+): string {
+  const tokens = spending.tokensIn + spending.tokensOut;
+  return [
+    conversations > 0
+      ? trans._n(
+          '%1 conversation so far.',
+          '%1 conversations so far.',
+          conversations
+        )
+      : '',
+    consolidatedAt
+      ? trans.__('Last update: %1.', dateTimeText(Date.parse(consolidatedAt)))
+      : '',
+    tokens > 0
+      ? spending.cost > 0
+        ? trans.__(
+            'Cost: %1 (%2 tokens).',
+            costText(spending.cost),
+            fullCount(tokens)
+          )
+        : trans.__('Cost: %1 tokens.', fullCount(tokens))
+      : ''
+  ]
+    .filter(Boolean)
+    .join(' ');
+}
+
+/**
+ * What to call, ask and say when everything of a kind is forgotten.
+ */
+export function forgetTexts(
+  trans: TranslationBundle,
+  what: Forgettable
+): { label: string; title: string; body: string; done: string } {
+  switch (what) {
+    case 'notes':
+      return {
+        label: trans.__('All my notes'),
+        title: trans.__('Forget all your notes?'),
+        body: trans.__(
+          'They are deleted for good. Notes of folders and notebooks stay.'
+        ),
+        done: trans.__('All your notes were deleted.')
+      };
+    case 'learnt':
+      return {
+        label: trans.__('All that was learned'),
+        title: trans.__('Forget all that was learned?'),
+        body: trans.__(
+          'It is deleted for good and is not learned again from the same conversations. Your notes stay.'
+        ),
+        done: trans.__('All that was learned was deleted.')
+      };
+    case 'all':
+      return {
+        label: trans.__('Everything'),
+        title: trans.__('Forget everything?'),
+        body: trans.__(
+          'Your notes and all that was learned are deleted for good. Notes of folders and notebooks stay.'
+        ),
+        done: trans.__('Everything was forgotten.')
+      };
+  }
+}
