@@ -100,7 +100,14 @@ export const settingsPlugin: JupyterFrontEndPlugin<void> = {
     const category = trans.__('HDSP Agent');
     palette?.addItem({ command: CommandIDs.openSettings, category });
     Private.addFolderCommands(app, trans);
-    for (const command of Private.FOLDER_COMMANDS) {
+    app.commands.addCommand(CommandIDs.openMemory, {
+      label: trans.__('Memory'),
+      caption: trans.__('See and change what the agent remembers'),
+      describedBy: { args: { type: 'object', properties: {} } },
+      execute: () =>
+        app.commands.execute(CommandIDs.openSettings, { section: 'memory' })
+    });
+    for (const command of Private.LISTED) {
       palette?.addItem({ command, category });
     }
 
@@ -126,9 +133,10 @@ export const settingsPlugin: JupyterFrontEndPlugin<void> = {
  */
 namespace Private {
   /**
-   * The commands about trust in folders.
+   * What the palette lists besides the settings themselves.
    */
-  export const FOLDER_COMMANDS = [
+  export const LISTED = [
+    CommandIDs.openMemory,
     CommandIDs.manageTrustedFolders,
     CommandIDs.trustFolder,
     CommandIDs.distrustFolder

@@ -14,6 +14,7 @@ export namespace CommandIDs {
   export const manageTrustedFolders = 'hdsp-agent:manage-trusted-folders';
   export const trustFolder = 'hdsp-agent:trust-folder';
   export const distrustFolder = 'hdsp-agent:distrust-folder';
+  export const openMemory = 'hdsp-agent:open-memory';
 
   /**
    * Added by the cells plugin.

@@ -55,7 +55,24 @@ export function ToolRow({ message, parts: _ }: IRowContent): JSX.Element {
         />
       )}
       <ToolBody ts={message.ts} tool={tool} />
+      {state === 'done' && !isByPerson && isAboutNotes(tool) && <MemoryLink />}
     </div>
+  );
+}
+
+/**
+ * Leads to everything that is remembered.
+ */
+function MemoryLink(): JSX.Element {
+  const { openSettings, trans } = usePanel();
+  return (
+    <button
+      type="button"
+      className="jp-hdspAgent-chat-link"
+      onClick={() => openSettings('memory')}
+    >
+      {trans.__('Manage memory')}
+    </button>
   );
 }
 
@@ -178,6 +195,10 @@ function textOf({ tool, content, reason, args, description }: Tool): string {
   // Which run is waited for says nothing to a person.
   const why = tool === 'waitRun' ? undefined : reason;
   return [description, args, why, content].filter(Boolean).join('\n\n');
+}
+
+function isAboutNotes({ tool }: Tool): boolean {
+  return tool === 'remember' || tool === 'forget';
 }
 
 function isFolder({ tool }: Tool): boolean {

@@ -421,6 +421,15 @@ describe('TaskHeader', () => {
       ]);
     });
 
+    it('should lead to what is remembered, where there are settings', () => {
+      const label = 'Memory';
+      page.commands.addCommand('hdsp-agent:open-memory', {
+        label,
+        execute: () => undefined
+      });
+      expect(open().map(({ textContent }) => textContent)).toContain(label);
+    });
+
     it('should delete only what one is sure of, and close it before', async () => {
       const deletion = page.commands.execute('hdsp-agent:delete-conversation');
       await page.settle();

@@ -269,4 +269,25 @@ describe('rows of tools', () => {
       'Turn cell 2 into a Markdown cell'
     );
   });
+
+  it('should lead to what is remembered once it is, and not before', async () => {
+    const ask: ClineMessage = {
+      ts: 2,
+      type: 'ask',
+      ask: 'tool',
+      text: JSON.stringify({
+        tool: 'remember',
+        content: 'Use polars',
+        source: 'person'
+      })
+    };
+    await rows.show(ask);
+    expect(rows.row(2).textContent).not.toContain('Manage memory');
+    await rows.update({ ...ask, isAnswered: false, denied: true });
+    expect(rows.row(2).textContent).not.toContain('Manage memory');
+    await rows.update({ ...ask, isAnswered: true });
+    expect(rows.row(2).textContent).toContain('Remembered');
+    await rows.click('Manage memory');
+    expect(page.openedSettings).toEqual(['memory']);
+  });
 });
