@@ -86,6 +86,34 @@ export class AgentApi {
   }
 
   /**
+   * Have nothing remembered.
+   */
+  async forgetMemory(): Promise<void> {
+    const response = await this._request.delete(this._of('memory?what=all'));
+    expect(response.status()).toBe(200);
+  }
+
+  /**
+   * The notes and what was learned, as they are kept.
+   */
+  async remembered(): Promise<IRemembered> {
+    const { memory } = await this.get<{
+      memory: Record<keyof IRemembered, { text: string }[]>;
+    }>('memory');
+    return {
+      notes: memory.notes.map(({ text }) => text),
+      learnt: memory.learnt.map(({ text }) => text)
+    };
+  }
+
+  /**
+   * Let so much time pass for what learns from finished conversations.
+   */
+  async later(hours: number): Promise<void> {
+    await this._test('later', { hours });
+  }
+
+  /**
    * The names of the profiles.
    */
   async profiles(): Promise<IProfilesAnswer> {
@@ -184,6 +212,11 @@ export function said(ts: number, text: string): ExtensionMessage {
 export function framesOf(text: string): ServerFrame[] {
   const content = JSON.parse(text) as ServerFrame | ServerFrame[];
   return Array.isArray(content) ? content : [content];
+}
+
+interface IRemembered {
+  notes: string[];
+  learnt: string[];
 }
 
 interface ISettingsAnswer {

@@ -91,6 +91,19 @@ class PlaceHandler(_ScriptedHandler):
         self.finish({"workspace": wanted["workspace"]})
 
 
+class LaterHandler(_ScriptedHandler):
+    """Let time pass for what learns from finished conversations."""
+
+    @web.authenticated
+    @authorized("write", resource="hdsp_agent")
+    async def post(self) -> None:
+        """Body: {hours}; 0 is now again."""
+        seconds = float(json.loads(self.request.body)["hours"]) * 3600
+        pipeline = self.settings["hdsp_agent_services"].memory.job.pipeline
+        pipeline.clock = lambda: time.time() + seconds
+        self.finish({"seconds": seconds})
+
+
 class StreamHandler(_ScriptedHandler):
     """Stream text into many messages at once, each piece carrying the time it was published at."""
 
@@ -143,6 +156,7 @@ def _load_jupyter_server_extension(app: ServerApp) -> None:
             (url_path_join(base, "hdsp-agent-test/append"), AppendHandler),
             (url_path_join(base, "hdsp-agent-test/command"), CommandHandler),
             (url_path_join(base, "hdsp-agent-test/place"), PlaceHandler),
+            (url_path_join(base, "hdsp-agent-test/later"), LaterHandler),
             (url_path_join(base, "hdsp-agent-test/stream"), StreamHandler),
         ],
     )
