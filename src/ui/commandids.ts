@@ -50,6 +50,7 @@ export namespace CommandIDs {
   export const closeConversation = 'hdsp-agent:close-conversation';
   export const renameConversation = 'hdsp-agent:rename-conversation';
   export const favoriteConversation = 'hdsp-agent:favorite-conversation';
+  export const useMemory = 'hdsp-agent:use-memory';
   export const forkConversation = 'hdsp-agent:fork-conversation';
   export const showCheckpoints = 'hdsp-agent:show-checkpoints';
   export const exportConversation = 'hdsp-agent:export-conversation';

@@ -47,6 +47,7 @@ export const HEADER_COMMANDS: readonly string[] = [
   CommandIDs.closeConversation,
   CommandIDs.renameConversation,
   CommandIDs.favoriteConversation,
+  CommandIDs.useMemory,
   CommandIDs.showCheckpoints,
   CommandIDs.forkConversation,
   CommandIDs.exportConversation,
@@ -137,6 +138,7 @@ function addTaskCommands(services: IPanelServices): IDisposable {
         }
       });
   const isFavorite = () => store.state?.currentTaskItem?.isFavorited ?? false;
+  const usesMemory = () => !(store.state?.currentTaskItem?.memoryOff ?? false);
   return DisposableSet.from([
     commands.addCommand(CommandIDs.showConversation, {
       label: trans.__('Show Conversation'),
@@ -176,6 +178,25 @@ function addTaskCommands(services: IPanelServices): IDisposable {
           type: 'favoriteTask',
           taskId,
           favorite: !isFavorite()
+        })
+      )
+    }),
+    commands.addCommand(CommandIDs.useMemory, {
+      label: trans.__('Use Memory in This Conversation'),
+      caption: trans.__(
+        'Off, the agent is not told what is remembered, and learns nothing here'
+      ),
+      describedBy: { args: Private.NO_ARGS },
+      isEnabled: () =>
+        store.state?.currentTaskItem !== undefined &&
+        store.state.settings?.memoryEnabled === true,
+      isToggleable: true,
+      isToggled: usesMemory,
+      execute: withTask(({ taskId }) =>
+        client.request({
+          type: 'rememberTask',
+          taskId,
+          remember: !usesMemory()
         })
       )
     }),

@@ -43,6 +43,7 @@ function fill(menu: Menu, exportLabel: string): void {
   menu.addItem({ type: 'submenu', submenu: files });
   menu.addItem({ command: CommandIDs.copyRequest });
   menu.addItem({ type: 'separator' });
+  menu.addItem({ command: CommandIDs.useMemory });
   menu.addItem({ command: CommandIDs.openMemory });
   menu.addItem({ type: 'separator' });
   menu.addItem({ command: CommandIDs.closeConversation });

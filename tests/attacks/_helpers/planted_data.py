@@ -65,7 +65,9 @@ async def plant(services: Services, root: Path, *, user: str | None = None, word
     await config.use_storage("file")
     await config.profiles.create(profile, {"apiProvider": "anthropic"})
     await config.set_secret(profile, "apiKey", SecretStr(KEY))
-    # The day's backup, which the server makes by itself, would look like something that an attacker changed.
+    # What the server does by itself, as the day's backup, would look like something that an attacker changed.
+    await services.recall_job.stop()
+    await services.memory.job.stop()
     await config.update({"customInstructions": f"{word} in the instructions", "backupGenerations": 0})
     memory = await services.memory.of(Owner(owner), None, None)
     memory.folder.write("memory_summary.md", f"## User Profile\n- {word} was learnt\n")

@@ -3,6 +3,7 @@ import { Clipboard, Notification } from '@jupyterlab/apputils';
 import { CommandIDs } from '../../../ui/commandids';
 import { OpenedPanel } from '../../__tests__/openedpanel';
 import { RestServer } from '../../history/__tests__/restserver';
+import type { GlobalSettings } from '../../../generated/wire';
 import { HEADER_COMMANDS, addHeaderCommands } from '../headercommands';
 import { anItem, anOpenTask, showing } from './conversations';
 
@@ -156,6 +157,29 @@ describe('addHeaderCommands', () => {
     page.answer('renameTask');
     await page.settle();
     await going;
+  });
+
+  it('should turn memory off for the conversation on screen, and on again', async () => {
+    addHeaderCommands(page.panel.services);
+    const settings = { memoryEnabled: true } as GlobalSettings;
+    for (const memoryOff of [undefined, true]) {
+      page.begin(showing(anItem({ id: 'a', memoryOff }), { settings }));
+      expect(page.commands.isToggled(CommandIDs.useMemory)).toBe(!memoryOff);
+      const before = page.sent('rememberTask').length;
+      const going = page.commands.execute(CommandIDs.useMemory);
+      await page.settle(() => page.answer('rememberTask'));
+      await going;
+      expect(page.sent('rememberTask')[before]).toMatchObject({
+        taskId: 'a',
+        remember: memoryOff ?? false
+      });
+    }
+    page.begin(
+      showing(anItem({ id: 'a' }), {
+        settings: { memoryEnabled: false } as GlobalSettings
+      })
+    );
+    expect(page.commands.isEnabled(CommandIDs.useMemory)).toBe(false);
   });
 
   it('should say why something was refused, wherever it was begun', async () => {

@@ -416,6 +416,7 @@ describe('TaskHeader', () => {
         'Go On in a Copy',
         'Export',
         'Copy What Was Asked For',
+        'Use Memory in This Conversation',
         'Close Conversation',
         'Delete Conversation…'
       ]);
