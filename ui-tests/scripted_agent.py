@@ -99,7 +99,7 @@ class LaterHandler(_ScriptedHandler):
     async def post(self) -> None:
         """Body: {hours}; 0 is now again."""
         seconds = float(json.loads(self.request.body)["hours"]) * 3600
-        pipeline = self.settings["hdsp_agent_services"].memory.job.pipeline
+        pipeline = await self.settings["hdsp_agent_services"].memory.job.pipeline()
         pipeline.clock = lambda: time.time() + seconds
         self.finish({"seconds": seconds})
 
