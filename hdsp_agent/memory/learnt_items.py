@@ -20,7 +20,8 @@ __all__ = ["LearntItem", "LearntItems"]
 _FILES: Final = (SUMMARY, HANDBOOK)
 _INDEX: Final = frozenset({"## What's in Memory", "### rollout_summary_files", "### keywords"})
 """Headings under which nothing was learnt: they say where it stands."""
-_MARK: Final = re.compile(r"(\s*(?:[-*+]|\d+\.)\s+)(.*?)((?:\s*\[[0-9A-Za-z, ;]+\])?)\s*\Z")
+_BULLET: Final = re.compile(r"\s*(?:[-*+]|\d+\.)\s+")
+_CODES: Final = re.compile(r"\s*\[([0-9A-Za-z, ;]+)\]\s*\Z")
 _LONGEST: Final = 2_000
 _LOCK_SECONDS: Final = 10.0
 
@@ -67,7 +68,8 @@ class LearntItems:
                 lines = self._folder.text(name).split("\n")
                 for item, at in _items(name, "\n".join(lines), known):
                     if item.id == item_id:
-                        lines[at : at + 1] = [] if text is None else [_with_text(lines[at], text)]
+                        bullet, _, codes = _parted(lines[at], frozenset(known))
+                        lines[at : at + 1] = [] if text is None else [f"{bullet}{text}{codes}"]
                         self._folder.write(name, "\n".join(lines))
                         return
         raise NotFound(f"There is no line {item_id} any more. It may have been changed meanwhile.", item=item_id)
@@ -81,8 +83,7 @@ def _items(name: str, text: str, known: Mapping[str, Extracted]) -> Iterator[tup
             depth = len(line) - len(line.lstrip("#"))
             headings = [(each, title) for each, title in headings if each < depth] + [(depth, line.strip())]
         elif is_item(line) and not any(title in _INDEX for _, title in headings):
-            mark = _MARK.match(line)
-            said = mark[2] if mark is not None else line.strip()
+            _, said, _ = _parted(line, frozenset(known))
             seen[line] = seen.get(line, 0) + 1
             section = " › ".join(title.lstrip("# ") for _, title in headings)
             digest = blake2b(f"{name}\0{section}\0{line}\0{seen[line]}".encode("utf-8", "replace"), digest_size=5)
@@ -90,6 +91,11 @@ def _items(name: str, text: str, known: Mapping[str, Extracted]) -> Iterator[tup
             yield LearntItem(digest.hexdigest(), name, section, said, tuple(known[code] for code in codes)), at
 
 
-def _with_text(line: str, text: str) -> str:
-    mark = _MARK.match(line)
-    return f"- {text}" if mark is None else f"{mark[1]}{text}{mark[3]}"
+def _parted(line: str, known: frozenset[str]) -> tuple[str, str, str]:
+    """The bullet, what is said, and the codes it ends with. Brackets with anything else belong to what is said."""
+    bullet = _BULLET.match(line)
+    begin = bullet.end() if bullet is not None else 0
+    codes = _CODES.search(line, begin)
+    if codes is None or not set(re.findall(r"\w+", codes[1])) <= known:
+        return line[:begin], line[begin:].strip(), ""
+    return line[:begin], line[begin : codes.start()].strip(), line[codes.start() :].rstrip()

@@ -199,8 +199,8 @@ class NoteFiles:
         real = self._trusted(workspace)
         if real is None:
             raise NotAllowed(
-                f"{workspace} is not trusted, so what it says is not remembered there. Trust the folder first, or "
-                "remember it for yourself.",
+                f"The folder {workspace} is not trusted, so notes in it are not used. Trust it first, or keep the note for "
+                "yourself.",
                 field="scope",
             )
         return real

@@ -60,8 +60,8 @@ class NoteText:
 
     @property
     def told(self) -> str:
-        """What a model is told of the file: notes with their days and ids, and what else a person wrote."""
-        lines: list[str] = []
+        """What a model is told of the file: notes with their days and ids, pinned ones first, and what else is written there."""
+        lines = [_told(item.note) for item in self._items if item.note.pinned]
         by_line = {item.first: item for item in self._items}
         at = 0
         while at < len(self._lines):
@@ -72,7 +72,8 @@ class NoteText:
                     lines.append(line)
                 at += 1
             else:
-                lines.append(_told(item.note))
+                if not item.note.pinned:
+                    lines.append(_told(item.note))
                 at = item.end
         return "\n".join(lines)
 

@@ -138,7 +138,10 @@ class Publication:
         before = MemoryFolder(place)
         texts = {name: text for name in (*_WRITTEN, *before.names(SKILLS_FOLDER)) if (text := before.text(name))}
         state = self.state()
-        self._put(state, texts, state.edits, state.inputs, datetime.now(tz=UTC))
+        # What a person wrote or took out meanwhile holds here as well.
+        edits = {name: self._edits_of(name, state) for name in _WRITTEN}
+        texts = {name: with_edits(text, edits[name]) if name in edits else text for name, text in texts.items()}
+        self._put(state, texts, edits, state.inputs, datetime.now(tz=UTC))
         shutil.rmtree(place, ignore_errors=True)
         return versions[0]
 

@@ -56,7 +56,8 @@ def test_what_a_model_is_told_has_days_and_ids_and_no_comments() -> None:
     told = NoteText(BY_HAND).told
     assert "<!--" not in told and "# Mine\n" not in told
     assert "Some words of my own." in told and "## Names" in told
-    assert "- Call the customer table `cust`. (2026-10-01, id 0a1b2c3d)" in told
+    assert told.startswith("- Call the customer table `cust`. (2026-10-01, id 0a1b2c3d)\n"), "a pinned one comes first"
+    assert told.count("`cust`") == 1
 
 
 def test_the_same_words_twice_are_two_notes() -> None:

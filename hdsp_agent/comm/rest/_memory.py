@@ -131,7 +131,7 @@ class NotesHandler(_MemoryRest):
     async def post(self, *, body: NewNoteBody, query: MemoryQuery) -> NoteLine:
         """Later conversations are told of it."""
         memory = await self.memory_at(query)
-        return await asyncio.to_thread(lambda: memory.add(body.text, body.scope, task=query.task, pinned=body.pinned))
+        return await asyncio.to_thread(lambda: memory.add(body.text, body.scope, pinned=body.pinned))
 
 
 class NoteHandler(_MemoryRest):
