@@ -28,11 +28,12 @@ __all__ = [
     "load_candidates",
 ]
 
-_MOST_COUNTED: Final = 4_000
+_MOST_COUNTED: Final = 2_500
 """Passages looked at for one search: what fits into a few milliseconds."""
-_MOST_KEPT: Final = 300
+_MOST_KEPT: Final = 150
 _CONCEPT_WEIGHT: Final = 1.5
 _MOST_TITLES: Final = 50
+_MOST_TITLES_COUNTED: Final = 500
 _MOST_SCANNED: Final = 50_000
 
 Phrase = tuple[str, ...]
@@ -141,7 +142,7 @@ def _find_titles(connection: sqlite3.Connection, phrases: Sequence[Phrase], chos
         CROSS JOIN recall_passages AS p ON p.row = (SELECT min(row) FROM recall_passages WHERE source = s.row)
         WHERE recall_titles MATCH ? AND {chosen.sql} ORDER BY recall_titles.rowid DESC LIMIT ?
         """,  # noqa: S608 - as above
-        (" OR ".join(map(_quoted, phrases)), *chosen.values, _MOST_COUNTED),
+        (" OR ".join(map(_quoted, phrases)), *chosen.values, _MOST_TITLES_COUNTED),
     )
     return dict(heapq.nlargest(_MOST_TITLES, rows, key=lambda row: row[1]))
 

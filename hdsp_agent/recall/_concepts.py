@@ -10,7 +10,7 @@ from typing import Final
 
 from ..persistence import fold
 
-__all__ = ["TELLING_CONCEPTS", "concepts_of", "says_what_changed"]
+__all__ = ["CHANGED", "TELLING_CONCEPTS", "concepts_of", "passage_concepts"]
 
 _FIRST_WORD: Final = 0xE010
 """Of the characters that nobody can type, from here on one is a concept's word."""
@@ -50,7 +50,9 @@ _UNSPACED: Final[dict[str, str]] = {
     "column": "컬럼|칼럼|열은|열이|필드|변수|カラム|列|項目|特徴量|変数",
     "chart": "그래프|그려|그리|히스토그램|차트|グラフ|描い|描き|ヒストグラム|チャート",
 }  # fmt: skip
-_CHANGED: Final = re.compile(
+CHANGED: Final = "\ue001"
+"""The word of passages that sound as if something is no longer as it was. Nobody asks for it."""
+_CHANGE: Final = re.compile(
     r"\b(?:now|instead|no longer|from now on|anymore|any more|after all|chang\w*|switch\w*|moved|replac\w*|forget|updated?|"
     r"actually|postponed|new home|from today|rebuild|not any more)\b"
     "|이제|앞으로|대신|더 이상|바꾸|바꿉|바꿨|바뀌|바뀐|변경|옮겼|미뤄|다시|새로|말고|오늘부터|결국"
@@ -71,6 +73,6 @@ def concepts_of(text: str) -> list[str]:
     return [chr(_FIRST_WORD + number) for number, pattern in enumerate(_PATTERNS) if pattern.search(folded)]
 
 
-def says_what_changed(text: str) -> bool:
-    """Whether a text sounds as if something is no longer as it was."""
-    return _CHANGED.search(fold(text)) is not None
+def passage_concepts(text: str) -> list[str]:
+    """The same for a passage, and whether it sounds as if it changed something."""
+    return [*concepts_of(text), *([CHANGED] if _CHANGE.search(fold(text)) else [])]

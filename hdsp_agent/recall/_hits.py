@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from ..persistence import Snippet, SnippetPart, cut_snippet, fold, tidy
+from ..persistence import Snippet, SnippetPart, cut_snippet, fold, full_text_search, tidy
 from ._candidates import Phrase
-from ._concepts import concepts_of, says_what_changed
-from ._ranking import RankedPassage, Statement, updates_first
+from ._concepts import CHANGED, passage_concepts
+from ._ranking import RankedPassage, Statement, compared_with_each_other, updates_first
 from ._records import Passage, RecallHit, RecallSource
-from ._words import COMMON_WORDS, QueryWords, indexed_words
+from ._words import COMMON_WORDS, EVERY_PASSAGE, QueryWords, indexed_words
 
 __all__ = ["arrange", "read_hits"]
 
-_LOOKED_AT: Final = 60
+_LOOKED_AT: Final = 50
 _COMPARED: Final = 20
 _SNIPPET_CHARACTERS: Final = 160
 _SHOWN_CHARACTERS: Final = 4_000
@@ -32,13 +33,15 @@ def arrange(
     newest_first: bool,
 ) -> list[RankedPassage]:
     """The same passages with what says the same as another at the end, and what is up to date before what is not."""
-    texts = _read_texts(connection, (one.candidate.row for one in ranked[:_LOOKED_AT]))
-    order = _repeated_last(ranked, {row: fold(text) for row, (_, text) in texts.items()})
+    said = _read_words(connection, [one.candidate.row for one in ranked[:_LOOKED_AT]])
+    statements = {row: _statement(words, concepts) for row, (words, concepts) in said.items()}
+    weights = {_root(word): weight for phrase, weight in rarity.items() for word in phrase}
+    order = compared_with_each_other(ranked, statements, weights)
+    order = _repeated_last(order, {row: words for row, (words, _) in said.items()})
     if not newest_first:
         return order
-    weights = {_root(word): weight for phrase, weight in rarity.items() for word in phrase}
-    compared = [one.candidate.row for one in order[:_COMPARED] if one.candidate.row in texts]
-    return updates_first(order, {row: _statement(texts[row][1]) for row in compared}, weights)
+    first = {one.candidate.row for one in order[:_COMPARED]}
+    return updates_first(order, {row: one for row, one in statements.items() if row in first}, weights)
 
 
 def _repeated_last(ranked: Sequence[RankedPassage], texts: Mapping[int, str]) -> list[RankedPassage]:
@@ -53,9 +56,26 @@ def _repeated_last(ranked: Sequence[RankedPassage], texts: Mapping[int, str]) ->
     return first + repeated
 
 
-def _statement(text: str) -> Statement:
-    words = frozenset(map(_root, indexed_words(text))) - COMMON_WORDS
-    return Statement(words | frozenset(concepts_of(text)), says_what_changed(text))
+def _statement(words: str, concepts: str) -> Statement:
+    about = frozenset(concepts.split()) - {EVERY_PASSAGE, CHANGED}
+    return Statement(about.union(map(_root, set(words.split()) - COMMON_WORDS)), CHANGED in concepts)
+
+
+def _read_words(connection: sqlite3.Connection, rows: Sequence[int]) -> dict[int, tuple[str, str]]:
+    """The indexed words of passages and their concepts; made anew where there is no index."""
+    if not full_text_search():
+        texts = _read_texts(connection, rows)
+        return {
+            row: (" ".join(indexed_words(text)), " ".join(passage_concepts(text))) for row, (_, text) in texts.items()
+        }
+    found = connection.execute(
+        """
+        SELECT words.rowid, words.words, words.concepts FROM json_each(?) AS wanted
+        CROSS JOIN recall_words AS words ON words.rowid = wanted.value
+        """,
+        (json.dumps(list(rows)),),
+    )
+    return {row: (words, concepts) for row, words, concepts in found}
 
 
 def read_hits(
@@ -111,6 +131,7 @@ def _as_written(term: str, folded: str) -> str:
     return ""
 
 
+@functools.lru_cache(32_768)
 def _root(word: str) -> str:
     """A word without the ending that most often differs; only for comparing."""
     if word.isascii() and len(word) > 4:

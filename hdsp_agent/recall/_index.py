@@ -81,20 +81,16 @@ class RecallIndex:
         """Make vectors of at most so many passages that have none; the newest first. For the background."""
         if self._vectors is None or budget < 1:
             return EmbeddingProgress(0, 0)
-        embedder, done = self._vectors.embedder, 0
-        while done < budget:
-            most = min(_EMBEDDED_AT_ONCE, budget - done)
-            waiting = await self._database.read(
-                functools.partial(passages_without_vector, model=embedder.name, limit=most)
-            )
-            if not waiting:
-                break
-            vectors = await asyncio.to_thread(embedder.embed, [text for _, text in waiting])
-            rows = [row for row, _ in waiting]
+        embedder = self._vectors.embedder
+        waiting = await self._database.read(
+            functools.partial(passages_without_vector, model=embedder.name, limit=budget)
+        )
+        for at in range(0, len(waiting), _EMBEDDED_AT_ONCE):
+            rows, texts = zip(*waiting[at : at + _EMBEDDED_AT_ONCE], strict=True)
+            vectors = await asyncio.to_thread(embedder.embed, texts)
             await self._database.write(functools.partial(put_vectors, model=embedder.name, rows=rows, vectors=vectors))
-            done += len(waiting)
         left = await self._database.read(lambda connection: count_unembedded(connection, embedder.name))
-        return EmbeddingProgress(done, left)
+        return EmbeddingProgress(len(waiting), left)
 
     async def _question(self, text: str) -> Vectors | None:
         """The question's vector; None without an embedder, or with one that fails: words alone find most."""

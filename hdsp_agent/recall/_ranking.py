@@ -6,6 +6,7 @@ of it. The shares were chosen on halves of LoCoMo and BEAM and on our own probes
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -14,7 +15,15 @@ from typing import Final
 from ._candidates import PassageCandidate
 from ._concepts import TELLING_CONCEPTS
 
-__all__ = ["Evidence", "RankedPassage", "Statement", "neighbours", "rank_passages", "updates_first"]
+__all__ = [
+    "Evidence",
+    "RankedPassage",
+    "Statement",
+    "compared_with_each_other",
+    "neighbours",
+    "rank_passages",
+    "updates_first",
+]
 
 _NEIGHBOURS: Final = ((-1, 0.3), (1, 0.3), (-2, 0.15), (2, 0.15))
 """What a question and its answer lend each other."""
@@ -28,10 +37,11 @@ _AGENT_SHARE: Final = 0.6
 _IN_PERIOD: Final = 0.5
 _NEWER: Final = 0.01
 
+_TELLING_SHARE: Final = 0.3
 _SAME_QUESTION: Final = 0.8
 _ALIKE: Final = 0.6
-_SAME_QUESTION_IF_CHANGED: Final = 0.5
-_ALIKE_IF_CHANGED: Final = 0.3
+_SAME_QUESTION_IF_CHANGED: Final = 0.4
+_ALIKE_IF_CHANGED: Final = 0.25
 """Two passages are about one thing if they share so much of what was asked and so much else; a change need not repeat all."""
 
 
@@ -70,7 +80,7 @@ def rank_passages(candidates: Mapping[int, PassageCandidate], evidence: Evidence
         own = words.of(candidate) + _MEANING_SHARE * meaning.of(candidate)
         if own <= 0 and candidate.source not in titles:
             continue  # it only has the number beside that of a match in another source
-        score = own * (_AGENT_SHARE if candidate.author == "agent" else 1.0)
+        score = own * _share(candidate)
         score += _SOURCE_SHARE * (words.of_source(candidate) + _MEANING_SHARE * meaning.of_source(candidate))
         score += _TITLE_SHARE * titles.get(candidate.source, 0.0)
         if evidence.period and evidence.period[0] <= candidate.ts < evidence.period[1]:
@@ -85,6 +95,30 @@ class Statement:
 
     about: frozenset[str]
     changes: bool
+
+
+def compared_with_each_other(
+    ranked: Sequence[RankedPassage], statements: Mapping[int, Statement], weights: Mapping[str, float]
+) -> list[RankedPassage]:
+    """Put first what says something of the question that the others do not, among the passages whose statements are given.
+
+    In conversations about one thing everything names that thing; what was asked about it is in a few passages only.
+    """
+    telling = {
+        word: weight * math.log(len(statements) / having)
+        for word, weight in weights.items()
+        if (having := sum(word in one.about for one in statements.values()))
+    }
+    said = _scaled({row: sum(telling.get(word, 0.0) for word in one.about) for row, one in statements.items()})
+    highest = max((one.score for one in ranked), default=0.0)
+    compared = [
+        RankedPassage(
+            one.candidate,
+            one.score + _TELLING_SHARE * highest * said.get(one.candidate.row, 0.0) * _share(one.candidate),
+        )
+        for one in ranked
+    ]
+    return sorted(compared, key=lambda one: (-one.score, -one.candidate.row))
 
 
 def updates_first(
@@ -110,6 +144,10 @@ def updates_first(
         place += 1
     # The scores stay where they were, so that they go on falling.
     return [RankedPassage(candidate, one.score) for candidate, one in zip(order, ranked, strict=True)]
+
+
+def _share(candidate: PassageCandidate) -> float:
+    return _AGENT_SHARE if candidate.author == "agent" else 1.0
 
 
 def _updates(

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 
 from ..persistence import bounded, full_text_search, storable
-from ._concepts import concepts_of
+from ._concepts import passage_concepts
 from ._records import OutdatedSources, Passage, RecallKind, RecallSource
 from ._words import EVERY_PASSAGE, indexed_words
 
@@ -20,7 +20,7 @@ PreparedPassage = tuple[Passage, str, str]
 def prepare_passages(passages: Iterable[Passage]) -> list[PreparedPassage]:
     """The passages that say anything, with their words: the part of the work that needs no database."""
     return [
-        (passage, " ".join(indexed_words(passage.text)), " ".join([EVERY_PASSAGE, *concepts_of(passage.text)]))
+        (passage, " ".join(indexed_words(passage.text)), " ".join([EVERY_PASSAGE, *passage_concepts(passage.text)]))
         for passage in passages
         if passage.text.strip()
     ]
