@@ -28,8 +28,10 @@ __all__ = [
     "load_candidates",
 ]
 
-_MOST_COUNTED: Final = 2_500
+_MOST_COUNTED: Final = 2_000
 """Passages looked at for one search: what fits into a few milliseconds."""
+_MOST_COMMON: Final = 5
+"""Words beyond those that may find passages: they say little and cost most."""
 _MOST_KEPT: Final = 150
 _CONCEPT_WEIGHT: Final = 1.5
 _MOST_TITLES: Final = 50
@@ -159,8 +161,8 @@ def _expression(counts: Mapping[Phrase, int]) -> str:
     if not needed:
         # All are common. What has the most of them is found first, and the newest of those.
         together = " AND ".join(map(_quoted, known[:3])) or _quoted(next(iter(counts)))
-        return f"({together}) AND ({_any([(EVERY_PASSAGE,), *known[3:]])})"
-    others = [phrase for phrase in known if phrase not in needed]
+        return f"({together}) AND ({_any([(EVERY_PASSAGE,), *known[3 : 3 + _MOST_COMMON]])})"
+    others = [phrase for phrase in known if phrase not in needed][:_MOST_COMMON]
     return f"({_any(needed)}) AND ({_any([(EVERY_PASSAGE,), *others])})"
 
 

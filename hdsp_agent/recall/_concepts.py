@@ -10,7 +10,7 @@ from typing import Final
 
 from ..persistence import fold
 
-__all__ = ["CHANGED", "TELLING_CONCEPTS", "concepts_of", "passage_concepts"]
+__all__ = ["CHANGED", "QUESTION", "TELLING_CONCEPTS", "concepts_of", "passage_concepts"]
 
 _FIRST_WORD: Final = 0xE010
 """Of the characters that nobody can type, from here on one is a concept's word."""
@@ -52,6 +52,9 @@ _UNSPACED: Final[dict[str, str]] = {
 }  # fmt: skip
 CHANGED: Final = "\ue001"
 """The word of passages that sound as if something is no longer as it was. Nobody asks for it."""
+QUESTION: Final = "\ue002"
+"""The word of passages that only ask. Nobody asks for it."""
+_ONLY_ASKS: Final = re.compile(r"[^.!?。]{1,200}[?？]\s*")
 _CHANGE: Final = re.compile(
     r"\b(?:now|instead|no longer|from now on|anymore|any more|after all|chang\w*|switch\w*|moved|replac\w*|forget|updated?|"
     r"actually|postponed|new home|from today|rebuild|not any more)\b"
@@ -74,5 +77,10 @@ def concepts_of(text: str) -> list[str]:
 
 
 def passage_concepts(text: str) -> list[str]:
-    """The same for a passage, and whether it sounds as if it changed something."""
-    return [*concepts_of(text), *([CHANGED] if _CHANGE.search(fold(text)) else [])]
+    """The same for a passage, and whether it sounds as if it changed something, and whether it only asks."""
+    concepts = concepts_of(text)
+    if _CHANGE.search(fold(text)):
+        concepts.append(CHANGED)
+    if _ONLY_ASKS.fullmatch(text):
+        concepts.append(QUESTION)
+    return concepts

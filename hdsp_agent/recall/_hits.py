@@ -10,7 +10,7 @@ from typing import Final
 
 from ..persistence import Snippet, SnippetPart, cut_snippet, fold, full_text_search, tidy
 from ._candidates import Phrase
-from ._concepts import CHANGED, passage_concepts
+from ._concepts import CHANGED, QUESTION, passage_concepts
 from ._ranking import RankedPassage, Statement, compared_with_each_other, updates_first
 from ._records import Passage, RecallHit, RecallSource
 from ._words import COMMON_WORDS, EVERY_PASSAGE, QueryWords, indexed_words
@@ -57,8 +57,9 @@ def _repeated_last(ranked: Sequence[RankedPassage], texts: Mapping[int, str]) ->
 
 
 def _statement(words: str, concepts: str) -> Statement:
-    about = frozenset(concepts.split()) - {EVERY_PASSAGE, CHANGED}
-    return Statement(about.union(map(_root, set(words.split()) - COMMON_WORDS)), CHANGED in concepts)
+    about = frozenset(concepts.split()) - {EVERY_PASSAGE, CHANGED, QUESTION}
+    about = about.union(map(_root, set(words.split()) - COMMON_WORDS))
+    return Statement(about, changes=CHANGED in concepts, asks=QUESTION in concepts)
 
 
 def _read_words(connection: sqlite3.Connection, rows: Sequence[int]) -> dict[int, tuple[str, str]]:

@@ -37,9 +37,11 @@ _AGENT_SHARE: Final = 0.6
 _IN_PERIOD: Final = 0.5
 _NEWER: Final = 0.01
 
+_QUESTION_SHARE: Final = 0.85
+"""A question answers no other."""
 _TELLING_SHARE: Final = 0.3
 _SAME_QUESTION: Final = 0.8
-_ALIKE: Final = 0.6
+_ALIKE: Final = 0.5
 _SAME_QUESTION_IF_CHANGED: Final = 0.4
 _ALIKE_IF_CHANGED: Final = 0.25
 """Two passages are about one thing if they share so much of what was asked and so much else; a change need not repeat all."""
@@ -91,10 +93,11 @@ def rank_passages(candidates: Mapping[int, PassageCandidate], evidence: Evidence
 
 @dataclass(frozen=True)
 class Statement:
-    """What a passage is about: its words and concepts, and whether it sounds as if it changed something."""
+    """What a passage is about: its words and concepts, whether it sounds as if it changed something, or only asks."""
 
     about: frozenset[str]
     changes: bool
+    asks: bool
 
 
 def compared_with_each_other(
@@ -111,13 +114,13 @@ def compared_with_each_other(
     }
     said = _scaled({row: sum(telling.get(word, 0.0) for word in one.about) for row, one in statements.items()})
     highest = max((one.score for one in ranked), default=0.0)
-    compared = [
-        RankedPassage(
-            one.candidate,
-            one.score + _TELLING_SHARE * highest * said.get(one.candidate.row, 0.0) * _share(one.candidate),
-        )
-        for one in ranked
-    ]
+    compared = []
+    for one in ranked:
+        row = one.candidate.row
+        score = one.score + _TELLING_SHARE * highest * said.get(row, 0.0) * _share(one.candidate)
+        if row in statements and statements[row].asks:
+            score *= _QUESTION_SHARE
+        compared.append(RankedPassage(one.candidate, score))
     return sorted(compared, key=lambda one: (-one.score, -one.candidate.row))
 
 
