@@ -23,6 +23,7 @@ __all__ = [
     "Phrase",
     "SourceFilter",
     "filter_of",
+    "find_period",
     "find_words",
     "first_passages",
     "load_candidates",
@@ -125,6 +126,19 @@ def load_candidates(
         (json.dumps(list(rows)), *chosen.values),
     )
     return {row: PassageCandidate(row, source, ts, author) for row, source, ts, author in found}
+
+
+def find_period(connection: sqlite3.Connection, period: tuple[int, int], chosen: SourceFilter) -> Found:
+    """What was said in a time, the newest first; what people said before what they were answered."""
+    rows = connection.execute(
+        f"""
+        SELECT p.row FROM recall_passages AS p INDEXED BY recall_passages_by_ts
+        CROSS JOIN recall_sources AS s ON s.row = p.source
+        WHERE p.ts >= ? AND p.ts < ? AND {chosen.sql} ORDER BY p.ts DESC, p.row DESC LIMIT ?
+        """,  # noqa: S608 - as above
+        (*period, *chosen.values, _MOST_KEPT),
+    ).fetchall()
+    return Found({row: 1 - place / (2 * _MOST_KEPT) for place, (row,) in enumerate(rows)}, {}, {})
 
 
 def first_passages(connection: sqlite3.Connection, sources: Iterable[int]) -> list[int]:

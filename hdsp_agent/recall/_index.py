@@ -6,12 +6,12 @@ import asyncio
 import functools
 import logging
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from ..errors import Unavailable
-from ..persistence import StateDatabase
-from ._candidates import filter_of, find_words, first_passages, load_candidates
+from ..persistence import StateDatabase, storable
+from ._candidates import filter_of, find_period, find_words, first_passages, load_candidates
 from ._embedders import Embedder
 from ._hits import arrange, read_hits
 from ._periods import named_period
@@ -69,9 +69,9 @@ class RecallIndex:
         period = named_period(query.text, query.now) if query.now is not None else None
         text = period.text if period is not None else query.text
         words = query_words(text)
-        if not words.phrases:
+        if not words.phrases and period is None:
             return ()
-        question = await self._question(text)
+        question = None if words.says_nothing else await self._question(text)
         span = (period.since, period.until) if period is not None else None
         return await self._database.read(
             functools.partial(self._search, query=query, words=words, question=question, period=span)
@@ -81,23 +81,32 @@ class RecallIndex:
         """Make vectors of at most so many passages that have none; the newest first. For the background."""
         if self._vectors is None or budget < 1:
             return EmbeddingProgress(0, 0)
-        embedder = self._vectors.embedder
+        embedder, generation = self._vectors.embedder, self._database.generation
         waiting = await self._database.read(
             functools.partial(passages_without_vector, model=embedder.name, limit=budget)
         )
         for at in range(0, len(waiting), _EMBEDDED_AT_ONCE):
             rows, texts = zip(*waiting[at : at + _EMBEDDED_AT_ONCE], strict=True)
             vectors = await asyncio.to_thread(embedder.embed, texts)
-            await self._database.write(functools.partial(put_vectors, model=embedder.name, rows=rows, vectors=vectors))
+            await self._database.write(
+                functools.partial(self._put_vectors, generation=generation, rows=rows, vectors=vectors)
+            )
         left = await self._database.read(lambda connection: count_unembedded(connection, embedder.name))
         return EmbeddingProgress(len(waiting), left)
+
+    def _put_vectors(
+        self, connection: sqlite3.Connection, *, generation: int, rows: Sequence[int], vectors: Vectors
+    ) -> None:
+        # In a file that took the place of the one that was read, the same numbers are other passages.
+        if self._vectors is not None and self._database.generation == generation:
+            put_vectors(connection, self._vectors.embedder.name, rows, vectors)
 
     async def _question(self, text: str) -> Vectors | None:
         """The question's vector; None without an embedder, or with one that fails: words alone find most."""
         if self._vectors is None:
             return None
         try:
-            vectors: Vectors = await asyncio.to_thread(self._vectors.embedder.embed, [text])
+            vectors: Vectors = await asyncio.to_thread(self._vectors.embedder.embed, [storable(text)])
         except Unavailable as error:
             # Once, not with every letter that somebody types.
             if not self._embedding_fails:
@@ -117,7 +126,10 @@ class RecallIndex:
         period: tuple[int, int] | None,
     ) -> tuple[RecallHit, ...]:
         chosen = filter_of(query)
-        found = find_words(connection, words, chosen)
+        if period is not None and words.says_nothing:
+            found = find_period(connection, period, chosen)
+        else:
+            found = find_words(connection, words, chosen)
         meaning: dict[int, float] = {}
         if question is not None and self._vectors is not None:
             meaning = self._vectors.nearest(

@@ -35,6 +35,7 @@ _MIGRATIONS: Final = (
         )
         """,
         "CREATE INDEX recall_passages_by_source ON recall_passages (source)",
+        "CREATE INDEX recall_passages_by_ts ON recall_passages (ts)",
         # Apart from the columns above, which are read for every candidate.
         "CREATE TABLE recall_texts (row INTEGER PRIMARY KEY, place TEXT NOT NULL, text TEXT NOT NULL)",
         """

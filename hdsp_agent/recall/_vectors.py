@@ -110,7 +110,7 @@ class VectorIndex:
             model = _model_number(connection, self.embedder.name)
             if model is None:
                 return {}
-            vectors.update(connection, owner, model)
+            vectors.update(connection, owner, model, len(question))
             rows = vectors.likely(question, _allowed(connection, chosen))
         return self._compared(connection, question, model, rows)
 
@@ -123,8 +123,9 @@ class VectorIndex:
             """
             SELECT known.row, known.vector FROM json_each(?) AS wanted
             CROSS JOIN recall_vectors AS known ON known.row = wanted.value AND known.model = ?
+            WHERE length(known.vector) = ?
             """,
-            (json.dumps(list(rows)), model),
+            (json.dumps(list(rows)), model, question.nbytes),
         ).fetchall()
         if not found:
             return {}
@@ -151,17 +152,18 @@ class _OwnerVectors:
 
     def __init__(self) -> None:
         self._seen = 0
-        self._model: int | None = None
+        self._kind = (0, 0)
         self._rows: Numbers | None = None
         self._short: Floats | None = None
         self._axes: Floats | None = None
 
-    def update(self, connection: sqlite3.Connection, owner: str, model: int) -> None:
+    def update(self, connection: sqlite3.Connection, owner: str, model: int, dimensions: int) -> None:
         """Read what was added. What was deleted stays until the server stops: it is never found again."""
         import numpy as np
 
-        if model != self._model:
-            self._seen, self._model, self._rows, self._short, self._axes = 0, model, None, None, None
+        if self._kind != (model, dimensions):
+            self._kind = model, dimensions
+            self._seen, self._rows, self._short, self._axes = 0, None, None, None
         newest = connection.execute("SELECT max(number) FROM recall_vectors").fetchone()[0] or 0
         if newest <= self._seen:
             return
@@ -169,9 +171,9 @@ class _OwnerVectors:
             """
             SELECT known.row, known.vector FROM recall_vectors AS known
             CROSS JOIN recall_passages AS p ON p.row = known.row CROSS JOIN recall_sources AS s ON s.row = p.source
-            WHERE known.number > ? AND known.model = ? AND s.owner = ? ORDER BY known.number
+            WHERE known.number > ? AND known.model = ? AND length(known.vector) = ? AND s.owner = ? ORDER BY known.number
             """,
-            (self._seen, model, storable(owner)),
+            (self._seen, model, 4 * dimensions, storable(owner)),
         )
         while batch := added.fetchmany(_READ_AT_ONCE):
             rows = np.fromiter((row for row, _ in batch), np.int64, len(batch))

@@ -34,238 +34,24 @@ _QUOTED: Final = re.compile(r'"([^"]{2,})"|“([^”]{2,})”|「([^」]{2,})」
 # A path, a file, a column, a setting: words joined by something else than a space.
 _IDENTIFIER: Final = re.compile(r"[A-Za-z0-9]+(?:[_./\\-]+[A-Za-z0-9]+)+")
 
-_STOP_WORDS: Final = frozenset(
-    [
-        "a",
-        "about",
-        "after",
-        "all",
-        "also",
-        "am",
-        "an",
-        "and",
-        "any",
-        "are",
-        "as",
-        "at",
-        "be",
-        "because",
-        "been",
-        "before",
-        "being",
-        "between",
-        "both",
-        "but",
-        "by",
-        "can",
-        "could",
-        "did",
-        "do",
-        "does",
-        "doing",
-        "done",
-        "don",
-        "down",
-        "during",
-        "each",
-        "few",
-        "for",
-        "from",
-        "get",
-        "got",
-        "had",
-        "has",
-        "have",
-        "having",
-        "he",
-        "her",
-        "here",
-        "him",
-        "his",
-        "how",
-        "i",
-        "if",
-        "im",
-        "in",
-        "into",
-        "is",
-        "it",
-        "its",
-        "ive",
-        "just",
-        "kind",
-        "let",
-        "like",
-        "made",
-        "make",
-        "many",
-        "me",
-        "might",
-        "more",
-        "most",
-        "much",
-        "must",
-        "my",
-        "no",
-        "nor",
-        "not",
-        "of",
-        "off",
-        "on",
-        "once",
-        "only",
-        "or",
-        "other",
-        "our",
-        "out",
-        "over",
-        "own",
-        "please",
-        "s",
-        "same",
-        "shall",
-        "she",
-        "should",
-        "so",
-        "some",
-        "such",
-        "t",
-        "tell",
-        "than",
-        "that",
-        "the",
-        "their",
-        "them",
-        "then",
-        "there",
-        "these",
-        "they",
-        "this",
-        "those",
-        "through",
-        "to",
-        "too",
-        "under",
-        "until",
-        "up",
-        "us",
-        "use",
-        "used",
-        "very",
-        "was",
-        "we",
-        "were",
-        "what",
-        "when",
-        "where",
-        "which",
-        "while",
-        "who",
-        "whom",
-        "whose",
-        "why",
-        "will",
-        "with",
-        "would",
-        "you",
-        "your",
-    ]
-)
-_STOP_PAIRS: Final = frozenset(
-    [
-        "니다",
-        "습니",
-        "합니",
-        "입니",
-        "했습",
-        "있습",
-        "었습",
-        "었던",
-        "했던",
-        "하던",
-        "하는",
-        "한다",
-        "하고",
-        "하기",
-        "하게",
-        "해서",
-        "해야",
-        "되는",
-        "된다",
-        "에서",
-        "에는",
-        "으로",
-        "로는",
-        "이란",
-        "라고",
-        "다고",
-        "어떤",
-        "어떻",
-        "떻게",
-        "무엇",
-        "뭐였",
-        "뭐지",
-        "였지",
-        "었지",
-        "했지",
-        "였더",
-        "더라",
-        "인가",
-        "는가",
-        "나요",
-        "까요",
-        "을까",
-        "가요",
-        "어요",
-        "아요",
-        "예요",
-        "이에",
-        "에요",
-        "세요",
-        "해요",
-        "였어",
-        "했어",
-        "있는",
-        "있던",
-        "있었",
-        "그때",
-        "우리",
-        "내가",
-        "제가",
-        "언제",
-        "어디",
-        "누가",
-        "누구",
-        "왜요",
-        "것은",
-        "것을",
-        "거야",
-        "거지",
-        "거였",
-        "주세",
-        "줘요",
-        "알려",
-        "려줘",
-        "했나",
-        "했더",
-        "하기로",
-        "기로",
-        "로",
-        "를",
-        "을",
-        "은",
-        "는",
-        "이",
-        "가",
-        "의",
-        "에",
-        "도",
-        "만",
-    ]
-)
+_ENGLISH_STOP_WORDS: Final = """
+a about after all also am an and any are as at be because been before being between both but by can could did do does
+doing don done down during each few for from get got had has have having he her here him his how i if im in into is it
+its ive just kind let like made make many me might more most much must my no nor not of off on once only or other our
+out over own please s same shall she should so some such t tell than that the their them then there these they this
+those through to too under until up us use used very was we were what when where which while who whom whose why will
+with would you your
+"""
+_KOREAN_STOP_PAIRS: Final = """
+가 가요 거야 거였 거지 것은 것을 그때 기로 까요 나요 내가 누가 누구 는 는가 니다 다고 더라 도 되는 된다 떻게 라고 려줘 로 로는 를 만 무엇 뭐였 뭐지 세요 습니 아요 알려 어디 어떤 어떻 어요 언제
+었던 었습 었지 에 에는 에서 에요 였더 였어 였지 예요 왜요 우리 으로 은 을 을까 의 이 이란 이에 인가 입니 있는 있던 있습 있었 제가 주세 줘요 하게 하고 하기 하기로 하는 하던 한다 합니 해서 해야 해요
+했나 했더 했던 했습 했어 했지
+"""
+_STOP_WORDS: Final = frozenset(_ENGLISH_STOP_WORDS.split())
+_STOP_PAIRS: Final = frozenset(_KOREAN_STOP_PAIRS.split())
 COMMON_WORDS: Final = _STOP_WORDS | _STOP_PAIRS
 """What says nothing about a text's subject."""
-_STOP_KANJI: Final = frozenset(("何", "誰", "私", "我", "我々", "時", "事", "今", "度"))
+_STOP_KANJI: Final = frozenset("何誰私")
 
 
 @dataclass(frozen=True)
@@ -275,6 +61,8 @@ class QueryWords:
     phrases: tuple[tuple[str, ...], ...]
     concepts: tuple[str, ...]
     shown: tuple[str, ...]
+    says_nothing: bool
+    """Whether there are only words that every text has."""
 
 
 def indexed_words(text: str) -> list[str]:
@@ -304,7 +92,7 @@ def query_words(text: str) -> QueryWords:
         word for kind, run in runs for word in (_pairs(run) if kind != "word" else [run[:_MAX_WORD]])
     ]:
         _add(phrases, [word])
-    return QueryWords(tuple(phrases)[:_MAX_WORDS], tuple(concepts_of(asked)), tuple(_shown(asked, runs)))
+    return QueryWords(tuple(phrases)[:_MAX_WORDS], tuple(concepts_of(asked)), tuple(_shown(asked, runs)), not chosen)
 
 
 def _runs(text: str) -> Iterator[tuple[str, str]]:
@@ -331,8 +119,9 @@ def _asked(kind: str, run: str) -> Iterable[str]:
     if kind == "word":
         return () if run in _STOP_WORDS or (len(run) == 1 and not run.isdigit()) else (run[:_MAX_WORD],)
     if kind == "hangul":
-        return (pair for pair in _pairs(run) if pair not in _STOP_PAIRS)
-    return (pair for pair in _pairs(run) if not _HIRAGANA.fullmatch(pair) and pair not in _STOP_KANJI)
+        # One syllable is a particle, or a word that every text has.
+        return (pair for pair in _pairs(run) if len(pair) > 1 and pair not in _STOP_PAIRS)
+    return (pair for pair in _pairs(run) if not _HIRAGANA.fullmatch(pair) and _STOP_KANJI.isdisjoint(pair))
 
 
 def _add(phrases: dict[tuple[str, ...], None], words: list[str]) -> None:

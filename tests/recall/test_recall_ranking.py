@@ -132,6 +132,15 @@ async def test_months_count(tmp_path: Path, when: str) -> None:
         assert hits[0].source.id == "meant"
 
 
+@pytest.mark.parametrize("question", ["yesterday", "What did we do yesterday?", "어제 뭐 했지?", "昨日は何をした?"])
+async def test_a_time_alone_finds_what_was_said_then(tmp_path: Path, question: str) -> None:
+    async with recall(tmp_path) as index:
+        await index.put(conversation("meant"), said("gearbox temperatures", ts=NOON - DAY), "1")
+        await index.put(conversation("other"), said("we did what we do, 뭐 했지, 何をした", ts=NOON - 5 * DAY), "1")
+        hits = await index.search(RecallQuery(question, "ana", now=NOON))
+        assert [hit.source.id for hit in hits][:1] == ["meant"]
+
+
 async def test_the_same_text_is_shown_once_before_others(tmp_path: Path) -> None:
     async with recall(tmp_path) as index:
         for number in range(5):

@@ -70,6 +70,26 @@ async def test_vectors_go_with_their_passages_and_owners_never_meet(tmp_path: Pa
         assert await found(index, "car", "ana") == ["a new auto"]
 
 
+async def test_a_model_that_changes_its_dimensions_breaks_nothing(tmp_path: Path) -> None:
+    async with recall(tmp_path, LetterEmbedder("same", TWINS)) as index:
+        await index.put(conversation("t"), said("my automobile"), "1")
+        await index.embed_some(10)
+        assert await found(index, "car") == ["my automobile"]
+    async with recall(tmp_path, LetterEmbedder("same", TWINS, dimensions=8)) as index:
+        assert await found(index, "car") == []
+        await index.put(conversation("u"), said("your automobile"), "1")
+        await index.embed_some(10)
+        assert await found(index, "car") == ["your automobile"]
+
+
+@pytest.mark.parametrize("text", ["\ud800 half", "\x00", "👩‍🔬📊", "가" * 5000, " ", "a\u0301"])
+async def test_the_bundled_model_takes_any_text(tmp_path: Path, text: str) -> None:
+    async with recall(tmp_path, bundled_embedder()) as index:
+        await index.put(conversation("t"), said(f"{text} word"), "1")
+        assert (await index.embed_some(10)).left == 0
+        assert len(await index.search(RecallQuery(f"{text} word", "ana"))) == 1
+
+
 async def test_meaning_respects_what_a_query_is_narrowed_to(tmp_path: Path) -> None:
     async with recall(tmp_path, LetterEmbedder(twins=TWINS)) as index:
         await index.put(conversation("old"), said("my automobile", ts=DAY), "1")
