@@ -1,3 +1,4 @@
+import { createHash } from 'crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'fs';
 import * as path from 'path';
 
@@ -31,6 +32,12 @@ test('much is looked through, a failure is told, and the last change is undone',
       mkdirSync(before, { recursive: true });
       writeFileSync(path.join(before, 'MEMORY.md'), handbook(3));
       writeFileSync(path.join(memories, 'MEMORY.md'), handbook(70));
+      // What no record names would be the person's own lines, which an undo leaves.
+      const hash = createHash('sha256').update(handbook(70)).digest('hex');
+      writeFileSync(
+        path.join(memories, 'consolidated.json'),
+        JSON.stringify({ published: { 'MEMORY.md': hash.slice(0, 32) } })
+      );
       writeFileSync(path.join(memories, 'runs.jsonl'), FAILED_RUN);
     }
   });
