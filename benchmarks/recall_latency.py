@@ -9,12 +9,13 @@ import asyncio
 import random
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from hdsp_agent.persistence import StateDatabase
-from hdsp_agent.recall import Passage, RecallIndex, RecallQuery, RecallSource, bundled_embedder
+from hdsp_agent.recall import Embedder, Passage, RecallIndex, RecallQuery, RecallSource, bundled_embedder
 
 from .recall_probes import generate
 from .results import Result, percentile, result
@@ -29,6 +30,7 @@ _OWNER: Final = "ana"
 _DIMENSIONS: Final = 512
 _QUESTIONS: Final = 200
 _PUT_AGAIN: Final = 100
+_WARMING: Final = 5
 
 
 def measure() -> list[Result]:
@@ -45,14 +47,10 @@ async def _measure() -> list[Result]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "state.db"
         filling = await _fill(path, texts)
-        by_words = await _searches(RecallIndexAt(path), questions[:_QUESTIONS], now)
-        vectors = _RandomEmbedder()
-        at = RecallIndexAt(path, vectors)
-        await _embed(at)
-        first, with_vectors = (
-            (await _searches(at, questions[:1], now))[0],
-            await _searches(at, questions[:_QUESTIONS], now),
-        )
+        by_words = await _searches(path, None, questions[:_QUESTIONS], now)
+        await _embed(path)
+        first = (await _searches(path, _RandomEmbedder(), questions[:1], now, warm=False))[0]
+        with_vectors = await _searches(path, _RandomEmbedder(), questions[:_QUESTIONS], now)
         putting = await _put_again(path, texts)
         megabytes = path.stat().st_size / 1e6
     about = f"over {CONVERSATIONS:,} conversations, {CONVERSATIONS * PASSAGES:,} passages"
@@ -69,12 +67,13 @@ async def _measure() -> list[Result]:
     return results + _embedding()
 
 
-class RecallIndexAt:
-    """An index opened anew for each measurement, as a server opens it."""
-
-    def __init__(self, path: Path, embedder: _RandomEmbedder | None = None) -> None:
-        self.database = StateDatabase(path)
-        self.index = RecallIndex(self.database, embedder)
+@asynccontextmanager
+async def _opened(path: Path, embedder: Embedder | None = None) -> AsyncIterator[RecallIndex]:
+    """As a server opens it."""
+    database = StateDatabase(path)
+    index = RecallIndex(database, embedder)
+    async with database:
+        yield index
 
 
 class _RandomEmbedder:
@@ -92,11 +91,10 @@ class _RandomEmbedder:
 
 
 async def _fill(path: Path, texts: Sequence[str]) -> float:
-    at = RecallIndexAt(path)
-    async with at.database:
+    async with _opened(path) as index:
         started = time.perf_counter()
         for source, passages in _sources(texts):
-            await at.index.put(source, passages, "1")
+            await index.put(source, passages, "1")
         return (time.perf_counter() - started) / CONVERSATIONS * 1000
 
 
@@ -117,38 +115,34 @@ def _sources(texts: Sequence[str]) -> Iterator[tuple[RecallSource, list[Passage]
         yield RecallSource(_OWNER, "conversation", str(number), chance.choice(texts)[:60]), passages
 
 
-async def _embed(at: RecallIndexAt) -> None:
-    async with at.database:
-        await at.index.embed_some(CONVERSATIONS * PASSAGES)
-    at.database = StateDatabase(at.database.path)
-    at.index = RecallIndex(at.database, _RandomEmbedder())
+async def _embed(path: Path) -> None:
+    async with _opened(path, _RandomEmbedder()) as index:
+        await index.embed_some(CONVERSATIONS * PASSAGES)
 
 
-async def _searches(at: RecallIndexAt, questions: Sequence[str], now: int) -> list[float]:
+async def _searches(
+    path: Path, embedder: Embedder | None, questions: Sequence[str], now: int, *, warm: bool = True
+) -> list[float]:
     spent = []
-    async with at.database:
-        if len(questions) > 1:  # a warm server
-            for question in questions[:5]:
-                await at.index.search(RecallQuery(question, _OWNER, now=now))
+    async with _opened(path, embedder) as index:
+        for question in questions[:_WARMING] if warm else ():
+            await index.search(RecallQuery(question, _OWNER, now=now))
         for question in questions:
             started = time.perf_counter()
-            await at.index.search(RecallQuery(question, _OWNER, now=now))
+            await index.search(RecallQuery(question, _OWNER, now=now))
             spent.append((time.perf_counter() - started) * 1000)
-    at.database = StateDatabase(at.database.path)
-    at.index = RecallIndex(at.database, _RandomEmbedder())
     return spent
 
 
 async def _put_again(path: Path, texts: Sequence[str]) -> list[float]:
-    at = RecallIndexAt(path)
     chance = random.Random(5)
     spent = []
-    async with at.database:
+    async with _opened(path) as index:
         for _ in range(_PUT_AGAIN):
             source = RecallSource(_OWNER, "conversation", str(chance.randrange(CONVERSATIONS)))
             passages = [Passage(text, str(place), place) for place, text in enumerate(chance.sample(texts, PASSAGES))]
             started = time.perf_counter()
-            await at.index.put(source, passages, "2")
+            await index.put(source, passages, "2")
             spent.append((time.perf_counter() - started) * 1000)
     return spent
 

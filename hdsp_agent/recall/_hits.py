@@ -17,7 +17,7 @@ from ._words import COMMON_WORDS, EVERY_PASSAGE, QueryWords, indexed_words
 
 __all__ = ["arrange", "read_hits"]
 
-_LOOKED_AT: Final = 50
+_LOOKED_AT: Final = 40
 _COMPARED: Final = 20
 _SNIPPET_CHARACTERS: Final = 160
 _SHOWN_CHARACTERS: Final = 4_000

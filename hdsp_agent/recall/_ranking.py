@@ -65,9 +65,9 @@ class RankedPassage:
     score: float
 
 
-def neighbours(row: int) -> tuple[int, ...]:
-    """The numbers of the passages beside one; whether they are of the same source is not said."""
-    return tuple(row + step for step, _ in _NEIGHBOURS)
+def neighbours(row: int) -> tuple[int, int]:
+    """The numbers of the passages right beside one; whether they are of the same source is not said."""
+    return row - 1, row + 1
 
 
 def rank_passages(candidates: Mapping[int, PassageCandidate], evidence: Evidence) -> list[RankedPassage]:

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["VectorIndex", "count_unembedded", "passages_without_vector", "put_vectors"]
 
-_MOST_KEPT: Final = 300
-_CHOSEN: Final = 600
+_MOST_KEPT: Final = 100
+_CHOSEN: Final = 300
 _SHORT: Final = 128
 _ENOUGH_TO_SHORTEN: Final = 4_096
 _MOST_OWNERS: Final = 8
