@@ -42,7 +42,9 @@ def put_source(
     known = connection.execute(
         "SELECT row FROM recall_sources WHERE owner = ? AND kind = ? AND id = ?", _key(source)
     ).fetchone()
+    vectors: dict[str, list[tuple[int, bytes]]] = {}
     if known is not None:
+        vectors = _vectors_by_text(connection, known[0])
         _remove_rows(connection, [known[0]])
     row = connection.execute(
         "INSERT INTO recall_sources (owner, kind, id, version, title, workspace) VALUES (?, ?, ?, ?, ?, ?)",
@@ -64,6 +66,11 @@ def put_source(
             connection.execute(
                 "INSERT INTO recall_words (rowid, words, concepts) VALUES (?, ?, ?)", (number, words, concepts)
             )
+        # A conversation that goes on is put again with what it had, and making vectors costs most.
+        connection.executemany(
+            "INSERT INTO recall_vectors (row, model, vector) VALUES (?, ?, ?)",
+            [(number, model, vector) for model, vector in vectors.get(storable(passage.text), ())],
+        )
 
 
 def remove_sources(connection: sqlite3.Connection, kind: RecallKind, ids: Iterable[str], owner: str | None) -> int:
@@ -104,6 +111,21 @@ def _remove_rows(connection: sqlite3.Connection, sources: Sequence[int]) -> None
             connection.execute(f"DELETE FROM {table} WHERE row IN {of_passages}", (source,))  # noqa: S608 - as above
         connection.execute("DELETE FROM recall_passages WHERE source = ?", (source,))
         connection.execute("DELETE FROM recall_sources WHERE row = ?", (source,))
+
+
+def _vectors_by_text(connection: sqlite3.Connection, source: int) -> dict[str, list[tuple[int, bytes]]]:
+    found = connection.execute(
+        """
+        SELECT texts.text, known.model, known.vector FROM recall_passages AS p
+        CROSS JOIN recall_texts AS texts ON texts.row = p.row CROSS JOIN recall_vectors AS known ON known.row = p.row
+        WHERE p.source = ?
+        """,
+        (source,),
+    )
+    vectors: dict[str, dict[int, bytes]] = {}
+    for text, model, vector in found:
+        vectors.setdefault(text, {})[model] = vector
+    return {text: list(by_model.items()) for text, by_model in vectors.items()}
 
 
 def _key(source: RecallSource) -> tuple[str, str, str]:

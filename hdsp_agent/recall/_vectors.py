@@ -153,15 +153,16 @@ class _OwnerVectors:
     def __init__(self) -> None:
         self._seen = 0
         self._kind = (0, 0)
+        self._read_at_first = 0
         self._rows: Numbers | None = None
         self._short: Floats | None = None
         self._axes: Floats | None = None
 
     def update(self, connection: sqlite3.Connection, owner: str, model: int, dimensions: int) -> None:
-        """Read what was added. What was deleted stays until the server stops: it is never found again."""
+        """Read what was added. What was deleted stays for a while; it is never found again, for its passage is gone."""
         import numpy as np
 
-        if self._kind != (model, dimensions):
+        if self._kind != (model, dimensions) or self._is_mostly_stale():
             self._kind = model, dimensions
             self._seen, self._rows, self._short, self._axes = 0, None, None, None
         newest = connection.execute("SELECT max(number) FROM recall_vectors").fetchone()[0] or 0
@@ -179,7 +180,13 @@ class _OwnerVectors:
             rows = np.fromiter((row for row, _ in batch), np.int64, len(batch))
             whole = np.frombuffer(b"".join(vector for _, vector in batch), np.float32).reshape(len(batch), -1)
             self._append(rows, whole)
+        if self._seen == 0 and self._rows is not None:
+            self._read_at_first = len(self._rows)
         self._seen = newest
+
+    def _is_mostly_stale(self) -> bool:
+        """Whether so much was added that most of it may have taken the place of something deleted."""
+        return self._rows is not None and len(self._rows) > 2 * self._read_at_first + _ENOUGH_TO_SHORTEN
 
     def likely(self, question: Floats, allowed: set[int] | None) -> list[int]:
         """Some hundreds of passages whose vectors may be the nearest."""

@@ -70,6 +70,20 @@ async def test_vectors_go_with_their_passages_and_owners_never_meet(tmp_path: Pa
         assert await found(index, "car", "ana") == ["a new auto"]
 
 
+async def test_a_conversation_that_goes_on_keeps_its_vectors(tmp_path: Path) -> None:
+    embedder = LetterEmbedder(twins=TWINS)
+    async with recall(tmp_path, embedder) as index:
+        await index.put(conversation("t"), said("my automobile", "um", "um"), "1")
+        await index.embed_some(10)
+        await index.put(conversation("t"), said("my automobile", "um", "um", "um um", "a new bicycle"), "2")
+        assert (await index.embed_some(10)).embedded == 2
+        assert embedder.embedded[3:] == ["a new bicycle", "um um"]
+        assert (await found(index, "car"))[0] == "my automobile"
+        await index.put(conversation("t"), said("a new bicycle"), "3")
+        assert (await index.embed_some(10)).embedded == 0
+        assert await found(index, "car") == []
+
+
 async def test_a_model_that_changes_its_dimensions_breaks_nothing(tmp_path: Path) -> None:
     async with recall(tmp_path, LetterEmbedder("same", TWINS)) as index:
         await index.put(conversation("t"), said("my automobile"), "1")
