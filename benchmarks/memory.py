@@ -1,4 +1,4 @@
-"""What learning costs whoever works meanwhile: how long the loop stands still while a long conversation is learnt from."""
+"""What learning costs whoever works meanwhile: how long the loop stands still while a long conversation is learned from."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def measure() -> list[Result]:
     stalls, seconds = zip(*(asyncio.run(_round()) for _ in range(_RUNS)), strict=True)
     return [
         result(
-            "memory.stall", "longest stand-still of the loop while 1.2 MB are learnt from and consolidated, median",
+            "memory.stall", "longest stand-still of the loop while 1.2 MB are learned from and consolidated, median",
             median(stalls), "ms", goal="<= 10 ms", met=median(stalls) <= 10, runs=_RUNS,
         ),
         result(

@@ -102,7 +102,7 @@ export class AgentApi {
     }>('memory');
     return {
       notes: memory.notes.map(({ text }) => text),
-      learnt: memory.learnt.map(({ text }) => text)
+      learned: memory.learned.map(({ text }) => text)
     };
   }
 
@@ -216,7 +216,7 @@ export function framesOf(text: string): ServerFrame[] {
 
 interface IRemembered {
   notes: string[];
-  learnt: string[];
+  learned: string[];
 }
 
 interface ISettingsAnswer {

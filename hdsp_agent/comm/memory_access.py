@@ -94,11 +94,11 @@ class MemoryAccess:
 
     def _told(self, error: BaseException | None) -> None:
         if error is not None:
-            self._log.warning("Memory: nothing could be learnt: %s", error)
+            self._log.warning("Memory: nothing could be learned: %s", error)
 
     async def deleted(self, owner: Owner, task_ids: list[str]) -> None:
-        """The person deleted conversations: what was learnt from them goes as well."""
+        """The person deleted conversations: what was learned from them goes as well."""
         try:
             await (await self.job.pipeline()).forget(owner, [TaskId(task_id) for task_id in task_ids])
         except HdspAgentError as error:
-            self._log.warning("What was learnt from deleted conversations could not be deleted: %s", error)
+            self._log.warning("What was learned from deleted conversations could not be deleted: %s", error)

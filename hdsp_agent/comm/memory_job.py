@@ -1,4 +1,4 @@
-"""What is learnt from finished conversations, in the background: once soon after the start, then every hour."""
+"""What is learned from finished conversations, in the background: once soon after the start, then every hour."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class MemoryJob:
             report = await pipeline.round(owner, is_asked_for=is_asked_for)
         if report.saved or report.failed or report.consolidation == "done":
             self._log.info(
-                "Memory: learnt from %s conversations, %s taught nothing, %s failed; consolidation: %s",
+                "Memory: learned from %s conversations, %s taught nothing, %s failed; consolidation: %s",
                 report.saved, report.nothing, report.failed, report.consolidation,
             )  # fmt: skip
         return report
@@ -110,6 +110,6 @@ class MemoryJob:
             try:
                 await self.look()
             except HdspAgentError as error:
-                self._log.warning("Memory: nothing could be learnt now, it is tried again later: %s", error)
+                self._log.warning("Memory: nothing could be learned now, it is tried again later: %s", error)
             except Exception:  # noqa: BLE001 -- held in a task nobody awaits, all later rounds would end unseen
-                self._log.exception("Memory: nothing could be learnt now, it is tried again later")
+                self._log.exception("Memory: nothing could be learned now, it is tried again later")

@@ -1,4 +1,4 @@
-"""How far the estimate is off for each model, learnt from what providers count."""
+"""How far the estimate is off for each model, learned from what providers count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is remembered between conversations: notes of the person, and what was learnt from finished conversations.
+"""What is remembered between conversations: notes of the person, and what was learned from finished conversations.
 
 What learns, and what people look through, is in ``pipeline`` and ``person_memory``: few conversations need them.
 """

@@ -1,4 +1,4 @@
-"""What was learnt from each conversation, one file each: the truth that tables, lists and summaries are made from.
+"""What was learned from each conversation, one file each: the truth that tables, lists and summaries are made from.
 
 A conversation that taught nothing has a file too, so that nobody reads it again. Everything here blocks.
 """

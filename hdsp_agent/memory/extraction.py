@@ -31,7 +31,7 @@ ExtractionResult: TypeAlias = Literal["saved", "nothing", "external"]
 
 
 class ExtractionFailed(Exception):
-    """Nothing could be learnt from a conversation this time; the text says why."""
+    """Nothing could be learned from a conversation this time; the text says why."""
 
     def __init__(self, reason: str, used: RunCost) -> None:
         super().__init__(reason)
@@ -60,7 +60,7 @@ class Extractor:
         task_id = TaskId(item.id)
         known = await asyncio.to_thread(self._files.get, task_id)
         if known is not None and known.source_updated_at == watermark:
-            # Whoever learnt from it was killed before they could say so.
+            # Whoever learned from it was killed before they could say so.
             return ExtractionOutcome("nothing" if known.is_empty else "saved", RunCost(), changed=True)
         conversation = await read_conversation(self._store, task_id)
         if conversation.has_external_content and not with_external:

@@ -48,7 +48,7 @@ uncertain.
 - Write in the language the person speaks.
 
 The three texts
-- rollout_summary: detailed Markdown, what was asked, done, decided and learnt, task by task, each with its outcome.
+- rollout_summary: detailed Markdown, what was asked, done, decided and learned, task by task, each with its outcome.
 - rollout_slug: a few words that name the conversation, lower case with underscores, at most 80 characters.
 - raw_memory: Markdown that begins with YAML front matter (description, keywords, outcome, date), then the learnings grouped \
 by task, one fact a line with its date."""

@@ -26,7 +26,7 @@ __all__ = ["forget_conversations", "forget_everything"]
 
 
 def forget_conversations(folder: MemoryFolder, task_ids: Sequence[TaskId], *, now: float) -> bool:
-    """Whether anything had been learnt from them. ``now`` is in seconds. Raises StorageUnavailable."""
+    """Whether anything had been learned from them. ``now`` is in seconds. Raises StorageUnavailable."""
     files = ExtractedFiles(folder)
     known = list(files.all())
     gone = [each for each in known if each.task_id in set(task_ids)]
@@ -48,7 +48,7 @@ def forget_conversations(folder: MemoryFolder, task_ids: Sequence[TaskId], *, no
 
 
 def forget_everything(folder: MemoryFolder) -> None:
-    """Have nothing that was learnt. That a conversation was read stays known, or it would be learnt again."""
+    """Have nothing that was learned. That a conversation was read stays known, or it would be learned again."""
     files = ExtractedFiles(folder)
     for each in files.all():
         if not each.is_empty:

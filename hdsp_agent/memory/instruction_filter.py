@@ -1,4 +1,4 @@
-"""Orders to the agent that stand in what was learnt: nobody gave them, so they are left out.
+"""Orders to the agent that stand in what was learned: nobody gave them, so they are left out.
 
 Only notes that a person allowed are wishes. What a model writes down about a log, in which a web page or a file may have
 spoken, is material; a line in it that would steer the agent past its rules is worth less than it costs.

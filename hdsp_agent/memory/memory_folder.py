@@ -1,4 +1,4 @@
-"""The folder of what was learnt for one person: plain Markdown that they, and nobody else, may read. Everything here blocks."""
+"""The folder of what was learned for one person: plain Markdown that they, and nobody else, may read. Everything here blocks."""
 
 from __future__ import annotations
 

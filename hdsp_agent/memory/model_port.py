@@ -40,7 +40,7 @@ class ConsolidationBrief:
     edits: Mapping[str, PersonEdits]
     """What the person changed in the files."""
     notes: str
-    """What the person wants remembered, which outranks all that was learnt."""
+    """What the person wants remembered, which outranks all that was learned."""
     problem: Callable[[], str | None]
     """What is wrong with the files as they are; None if they can be put in force. Blocks."""
 

@@ -53,7 +53,7 @@ class _Line:
 
 
 def edits_between(published: str, now: str) -> PersonEdits:
-    """What a person did to a text since it was published. Where a line stands, and what it was learnt from, does not matter."""
+    """What a person did to a text since it was published. Where a line stands, and what it was learned from, does not matter."""
     before, after = _lines(published), _lines(now)
     known = {_said(line.text) for line in before}
     kept = {_said(line.text) for line in after}
@@ -88,7 +88,7 @@ def with_edits(text: str, edits: PersonEdits) -> str:
 
 
 def _said(line: str) -> str:
-    """A line without the conversations that it names: the next time it may be learnt from others."""
+    """A line without the conversations that it names: the next time it may be learned from others."""
     return _CODES.sub("", line.strip())
 
 

@@ -14,7 +14,7 @@ from ..errors import HdspAgentError, NotFound
 from ..messages import TaskId
 from ..wire import WireModel
 from .extracted_files import ExtractedFiles
-from .learnt_items import LearntItem, LearntItems
+from .learned_items import LearnedItem, LearnedItems
 from .memory_folder import MemoryFileKind, MemoryFolder
 from .note_files import NoteFile, NoteFiles, NoteScope
 from .note_text import Note
@@ -23,8 +23,8 @@ from .run_log import MemoryRun, RunLog
 from .usage_counts import UsageCounts, UsageOfKind
 
 __all__ = [
-    "LearntLine",
-    "LearntSource",
+    "LearnedLine",
+    "LearnedSource",
     "MemoryOverview",
     "MemorySpending",
     "NoteLine",
@@ -49,22 +49,22 @@ class NoteLine(WireModel):
     pinned: bool = False
 
 
-class LearntSource(WireModel):
-    """A conversation that something was learnt from."""
+class LearnedSource(WireModel):
+    """A conversation that something was learned from."""
 
     task_id: TaskId
     began_at: str
     slug: str | None = None
 
 
-class LearntLine(WireModel):
-    """A line that was learnt, where it stands, and from which conversations it is."""
+class LearnedLine(WireModel):
+    """A line that was learned, where it stands, and from which conversations it is."""
 
     id: str
     file: str
     section: str
     text: str
-    sources: list[LearntSource]
+    sources: list[LearnedSource]
 
 
 class UnreadableNotes(WireModel):
@@ -91,9 +91,9 @@ class MemoryOverview(WireModel):
     folder: str
     notes: list[NoteLine]
     unreadable: list[UnreadableNotes] = Field(default_factory=list)
-    learnt: list[LearntLine]
+    learned: list[LearnedLine]
     conversations: _Amount = 0
-    """How many conversations something was learnt from."""
+    """How many conversations something was learned from."""
     consolidated_at: str | None = None
     can_undo: bool = False
     spending: MemorySpending
@@ -121,7 +121,7 @@ class PersonMemory:
             folder=str(self.folder.root),
             notes=notes,
             unreadable=unreadable,
-            learnt=[_line(item) for item in LearntItems(self.folder).all()],
+            learned=[_line(item) for item in LearnedItems(self.folder).all()],
             conversations=sum(not each.is_empty for each in extracted),
             consolidated_at=publication.state().consolidated_at,
             can_undo=bool(publication.versions()),
@@ -145,17 +145,17 @@ class PersonMemory:
         file = self._file_of(note_id)
         return _note(file.scope, file.delete(note_id))
 
-    def edit_learnt(self, item_id: str, text: str) -> None:
-        """Change a line that was learnt; that outranks what is learnt later. Raises NotFound, InvalidInput."""
-        LearntItems(self.folder).edit(item_id, text)
+    def edit_learned(self, item_id: str, text: str) -> None:
+        """Change a line that was learned; that outranks what is learned later. Raises NotFound, InvalidInput."""
+        LearnedItems(self.folder).edit(item_id, text)
 
-    def delete_learnt(self, item_id: str) -> None:
-        """Take a line out that was learnt, for good. Raises NotFound, StorageUnavailable."""
-        LearntItems(self.folder).delete(item_id)
+    def delete_learned(self, item_id: str) -> None:
+        """Take a line out that was learned, for good. Raises NotFound, StorageUnavailable."""
+        LearnedItems(self.folder).delete(item_id)
 
-    def keep_learnt(self, item_id: str) -> NoteLine:
-        """Make a note of the person's own of a line that was learnt: it is told always. Raises NotFound."""
-        item = next((item for item in LearntItems(self.folder).all() if item.id == item_id), None)
+    def keep_learned(self, item_id: str) -> NoteLine:
+        """Make a note of the person's own of a line that was learned: it is told always. Raises NotFound."""
+        item = next((item for item in LearnedItems(self.folder).all() if item.id == item_id), None)
         if item is None:
             raise NotFound(f"There is no line {item_id} any more. It may have been changed meanwhile.", item=item_id)
         return self.add(item.text, "person", task=item.sources[0].task_id if item.sources else None, pinned=True)
@@ -165,7 +165,7 @@ class PersonMemory:
         return self.notes.person().delete_all()
 
     def undo(self) -> str:
-        """Go back to what was learnt before the last consolidation. Raises NotFound, StorageUnavailable."""
+        """Go back to what was learned before the last consolidation. Raises NotFound, StorageUnavailable."""
         return Publication(self.folder).undo()
 
     def _all_notes(self) -> tuple[list[NoteLine], list[UnreadableNotes]]:
@@ -199,11 +199,11 @@ def _note(scope: NoteScope, note: Note) -> NoteLine:
     return NoteLine(id=note.id, scope=scope, text=note.text, day=note.day, task=note.task, pinned=note.pinned)
 
 
-def _line(item: LearntItem) -> LearntLine:
+def _line(item: LearnedItem) -> LearnedLine:
     sources = [
-        LearntSource(task_id=each.task_id, began_at=each.began_at, slug=each.rollout_slug) for each in item.sources
+        LearnedSource(task_id=each.task_id, began_at=each.began_at, slug=each.rollout_slug) for each in item.sources
     ]
-    return LearntLine(id=item.id, file=item.file, section=item.section, text=item.text, sources=sources)
+    return LearnedLine(id=item.id, file=item.file, section=item.section, text=item.text, sources=sources)
 
 
 def _spent(runs: list[MemoryRun]) -> MemorySpending:

@@ -134,7 +134,7 @@ class MemoryPipeline:
                 for item in items:
                     group.create_task(extract(item))
         except ExceptionGroup as failures:
-            # Where one cannot keep what it learnt the others cannot either.
+            # Where one cannot keep what it learned the others cannot either.
             raise failures.exceptions[0] from None
         if budget is not None and report.cost >= budget:
             report.consolidation = "put_off"
@@ -147,7 +147,7 @@ class MemoryPipeline:
         return await self._database.read(lambda connection: job_rows(connection, owner))
 
     async def forget(self, owner: str, task_ids: Sequence[TaskId]) -> None:
-        """Conversations are gone: what was learnt from them alone goes with them. Raises StorageUnavailable."""
+        """Conversations are gone: what was learned from them alone goes with them. Raises StorageUnavailable."""
         taught = await asyncio.to_thread(forget_conversations, self._folder_of(owner), task_ids, now=self.clock())
         now = int(self.clock() * 1000)
 
@@ -160,7 +160,7 @@ class MemoryPipeline:
         await self._database.write(write)
 
     async def forget_all(self, owner: str) -> None:
-        """Nothing that was learnt is left; conversations that were read are not read again. Raises StorageUnavailable."""
+        """Nothing that was learned is left; conversations that were read are not read again. Raises StorageUnavailable."""
         await asyncio.to_thread(forget_everything, self._folder_of(owner))
 
     async def _budget(self, owner: str) -> float:
@@ -172,7 +172,7 @@ class MemoryPipeline:
     # ---- which conversations
 
     async def _candidates(self, owner: str) -> list[HistoryItem]:
-        """The finished conversations that were not learnt from yet, the newest first."""
+        """The finished conversations that were not learned from yet, the newest first."""
         jobs = {row.key: row for row in await self.jobs(owner) if row.kind == "extract"}
         now = self._now()
         store = await self._store()
@@ -299,7 +299,7 @@ class MemoryPipeline:
     async def _failed(self, claim: JobClaim, why: str, used: RunCost, began: float, folder: MemoryFolder) -> None:
         now = self._now()
         await self._database.write(lambda connection: finish_job(connection, claim, now=now, error=why))
-        logger.warning("Nothing could be learnt (%s %s): %s", claim.kind, claim.key, why)
+        logger.warning("Nothing could be learned (%s %s): %s", claim.kind, claim.key, why)
         await self._log_run(folder, claim, began, "failed", used, why)
 
     # ---- one memory of it

@@ -42,7 +42,7 @@ CONTEXT_WINDOW_PERCENT: Final = 70
 EFFECTIVE_WINDOW_PERCENT: Final = 95
 MAX_CONSOLIDATION_INPUTS: Final = 256
 MAX_UNUSED_DAYS: Final = 30
-"""What was learnt and not used for so long is left out of the next consolidation."""
+"""What was learned and not used for so long is left out of the next consolidation."""
 CONSOLIDATION_COOLDOWN_SECONDS: Final = 6 * 3_600
 MEMORY_TOOL_DEVELOPER_INSTRUCTIONS_SUMMARY_TOKEN_LIMIT: Final = 5_000
 """Of the summary, in what a model is told."""

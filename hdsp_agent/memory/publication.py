@@ -133,7 +133,7 @@ class Publication:
         """Go back to what was in force before the last change; that can be undone as well. Raises NotFound."""
         versions = self.versions()
         if not versions:
-            raise NotFound("There is no earlier version of what was learnt.")
+            raise NotFound("There is no earlier version of what was learned.")
         place = self._folder.root / _VERSIONS / versions[0]
         before = MemoryFolder(place)
         texts = {name: text for name in (*_WRITTEN, *before.names(SKILLS_FOLDER)) if (text := before.text(name))}
@@ -265,7 +265,7 @@ def _check_sources(name: str, text: str, headings: frozenset[str], codes: frozen
     line = next(unsourced(text, headings, codes), None)
     if line is not None:
         raise BadConsolidation(
-            f"In {name} this names no conversation it was learnt from, such as [{min(codes)}]: {line[:200]}"
+            f"In {name} this names no conversation it was learned from, such as [{min(codes)}]: {line[:200]}"
         )
 
 

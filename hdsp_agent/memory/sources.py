@@ -1,4 +1,4 @@
-"""Which conversations a line was learnt from: a code of four characters in brackets at its end, as in ``[3fQa]``."""
+"""Which conversations a line was learned from: a code of four characters in brackets at its end, as in ``[3fQa]``."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def unsourced(text: str, headings: frozenset[str], known: frozenset[str]) -> Ite
 
 
 def without_sources(text: str, gone: frozenset[str], known: frozenset[str]) -> str:
-    """The text without what was learnt from the conversations that are gone alone; ``known`` are all that there were.
+    """The text without what was learned from the conversations that are gone alone; ``known`` are all that there were.
 
     A section goes with all that stands below it when nothing but lines without a source is left of its items.
     """

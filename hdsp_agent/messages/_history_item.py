@@ -45,6 +45,6 @@ class HistoryItem(Record):
     renames: list[Rename] | None = None
     """Of files and folders its messages from before may name, the newest last."""
     memory_off: bool | None = None
-    """Whether the person turned memory off for it: nothing is told in it, and nothing learnt from it."""
+    """Whether the person turned memory off for it: nothing is told in it, and nothing learned from it."""
     state: HistoryState | None = None
     """How a task was left that nobody works on and that is not done: it can go on."""

@@ -78,7 +78,7 @@ class FavoriteTaskRequest(Request):
 
 
 class RememberTaskRequest(Request):
-    """Turn memory off for a task, or on again: whether it is told what is remembered, and whether anything is learnt from it."""
+    """Turn memory off for a task, or on again: whether it is told what is remembered, and whether anything is learned from it."""
 
     type: Literal["rememberTask"] = "rememberTask"
     task_id: TaskIdField

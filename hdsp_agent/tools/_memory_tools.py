@@ -1,4 +1,4 @@
-"""The tools for what is remembered between conversations: keep a note, delete one, search, and read what was learnt."""
+"""The tools for what is remembered between conversations: keep a note, delete one, search, and read what was learned."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class SearchMemory(SimpleTool[SearchMemoryArguments]):
 
     name: ClassVar[str] = "search_memory"
     description: ClassVar[str] = (
-        "Search the notes and what was learnt in earlier conversations. Use it before work that may have been done before, "
+        "Search the notes and what was learned in earlier conversations. Use it before work that may have been done before, "
         "and again when something fails or confuses. If nothing suits, go on without: two or three searches are enough. It "
         "knows nothing of this conversation, nor of those that ended only hours ago."
     )
@@ -154,7 +154,7 @@ class ReadMemory(SimpleTool[ReadMemoryArguments]):
 
     name: ClassVar[str] = "read_memory"
     description: ClassVar[str] = (
-        "Read a file of what was learnt in earlier conversations: MEMORY.md, a summary of one conversation, a skill. Check "
+        "Read a file of what was learned in earlier conversations: MEMORY.md, a summary of one conversation, a skill. Check "
         "what may have changed since before you rely on it."
     )
     parallel_safe: ClassVar[bool] = True

@@ -270,7 +270,7 @@ export interface Endpoints {
     query: { task?: string; notebook?: string };
     answer: MemoryView;
   };
-  /** Forget the caller's own notes, what was learnt, or both. */
+  /** Forget the caller's own notes, what was learned, or both. */
   'DELETE /memory': { query: { what?: string }; answer: ForgottenView };
   /** Remember something. */
   'POST /memory/notes': {
@@ -291,22 +291,22 @@ export interface Endpoints {
     query: { task?: string; notebook?: string };
     answer: NoteLine;
   };
-  /** Change a line that was learnt. */
-  'PATCH /memory/learnt/{item}': {
+  /** Change a line that was learned. */
+  'PATCH /memory/learned/{item}': {
     path: { item: string };
-    body: LearntChangeBody;
+    body: LearnedChangeBody;
     answer: DoneView;
   };
-  /** Forget a line that was learnt. */
-  'DELETE /memory/learnt/{item}': { path: { item: string }; answer: DoneView };
-  /** Make a note of a line that was learnt. */
-  'POST /memory/learnt/{item}/keep': {
+  /** Forget a line that was learned. */
+  'DELETE /memory/learned/{item}': { path: { item: string }; answer: DoneView };
+  /** Make a note of a line that was learned. */
+  'POST /memory/learned/{item}/keep': {
     path: { item: string };
     answer: NoteLine;
   };
   /** Learn from finished conversations now. */
   'POST /memory/run': { answer: DoneView };
-  /** Go back to what was learnt before the last change. */
+  /** Go back to what was learned before the last change. */
   'POST /memory/undo': { answer: UndoneView };
   /** Search the caller's conversations, memory and notebooks. */
   'GET /recall': {
@@ -532,7 +532,7 @@ export interface FolderTrustView {
 /** What was forgotten. */
 export interface ForgottenView {
   notes: number;
-  learnt: boolean;
+  learned: boolean;
 }
 
 /** Fetch a model. Without consent nothing is fetched. */
@@ -560,7 +560,7 @@ export interface Health {
 export interface HistoryChangeBody {
   title?: string;
   isFavorited?: boolean;
-  /** Whether nothing is told in it of what is remembered, and nothing learnt from it. */
+  /** Whether nothing is told in it of what is remembered, and nothing learned from it. */
   memoryOff?: boolean;
 }
 
@@ -661,22 +661,22 @@ export interface KeyToTry {
   baseUrl?: string;
 }
 
-/** What a line that was learnt says from now on. */
-export interface LearntChangeBody {
+/** What a line that was learned says from now on. */
+export interface LearnedChangeBody {
   text: string;
 }
 
-/** A line that was learnt, where it stands, and from which conversations it is. */
-export interface LearntLine {
+/** A line that was learned, where it stands, and from which conversations it is. */
+export interface LearnedLine {
   id: string;
   file: string;
   section: string;
   text: string;
-  sources: Array<LearntSource>;
+  sources: Array<LearnedSource>;
 }
 
-/** A conversation that something was learnt from. */
-export interface LearntSource {
+/** A conversation that something was learned from. */
+export interface LearnedSource {
   taskId: string;
   beganAt: string;
   slug?: string;
@@ -767,8 +767,8 @@ export interface MemoryOverview {
   folder: string;
   notes: Array<NoteLine>;
   unreadable?: Array<UnreadableNotes>;
-  learnt: Array<LearntLine>;
-  /** How many conversations something was learnt from. */
+  learned: Array<LearnedLine>;
+  /** How many conversations something was learned from. */
   conversations: number;
   consolidatedAt?: string;
   canUndo: boolean;
@@ -800,7 +800,7 @@ export interface MemorySpending {
   cost: number;
 }
 
-/** Everything that is remembered for the caller, and whether more is learnt just now. */
+/** Everything that is remembered for the caller, and whether more is learned just now. */
 export interface MemoryView {
   enabled: boolean;
   running: boolean;
@@ -825,7 +825,7 @@ export interface ModelEntry {
   deprecated: boolean;
 }
 
-/** Models, and where they were learnt from. */
+/** Models, and where they were learned from. */
 export interface ModelList {
   models: Array<ModelEntry>;
 }

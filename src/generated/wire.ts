@@ -2480,7 +2480,7 @@ export interface ReloadNotebookMessage {
   contentHash?: string;
 }
 
-/** Turn memory off for a task, or on again: whether it is told what is remembered, and whether anything is learnt from it. */
+/** Turn memory off for a task, or on again: whether it is told what is remembered, and whether anything is learned from it. */
 export interface RememberTaskRequest {
   requestId: string;
   taskId: string;

@@ -18,7 +18,7 @@ export interface IMemoryPlace {
 /**
  * What can be forgotten at once.
  */
-export type Forgettable = 'notes' | 'learnt' | 'all';
+export type Forgettable = 'notes' | 'learned' | 'all';
 
 /**
  * The part of the server's REST interface that is about memory.
@@ -54,22 +54,22 @@ export class MemoryApi extends SettingsApi {
     });
   }
 
-  changeLearnt(item: string, text: string): Promise<unknown> {
-    return this._request('PATCH /memory/learnt/{item}', {
+  changeLearned(item: string, text: string): Promise<unknown> {
+    return this._request('PATCH /memory/learned/{item}', {
       path: { item },
       body: { text }
     });
   }
 
-  deleteLearnt(item: string): Promise<unknown> {
-    return this._request('DELETE /memory/learnt/{item}', { path: { item } });
+  deleteLearned(item: string): Promise<unknown> {
+    return this._request('DELETE /memory/learned/{item}', { path: { item } });
   }
 
   /**
-   * Make a note of a line that was learnt.
+   * Make a note of a line that was learned.
    */
-  keepLearnt(item: string): Promise<NoteLine> {
-    return this._request('POST /memory/learnt/{item}/keep', {
+  keepLearned(item: string): Promise<NoteLine> {
+    return this._request('POST /memory/learned/{item}/keep', {
       path: { item }
     });
   }
@@ -82,7 +82,7 @@ export class MemoryApi extends SettingsApi {
   }
 
   /**
-   * Go back to what was learnt before the last change.
+   * Go back to what was learned before the last change.
    */
   undoLearning(): Promise<unknown> {
     return this._request('POST /memory/undo', {});

@@ -11,7 +11,7 @@ import { RemoteData } from './remotedata';
 /**
  * What came of learning that a person asked for.
  */
-export type LearningOutcome = 'learnt' | 'nothing' | 'failed';
+export type LearningOutcome = 'learned' | 'nothing' | 'failed';
 
 /**
  * How often the server is asked whether it still learns, in milliseconds.
@@ -85,19 +85,19 @@ export class MemoryData extends RemoteData<MemoryView> {
     return this._change(() => this._api.deleteNote(id, this._place));
   }
 
-  changeLearnt(id: string, text: string): Promise<boolean> {
-    return this._change(() => this._api.changeLearnt(id, text));
+  changeLearned(id: string, text: string): Promise<boolean> {
+    return this._change(() => this._api.changeLearned(id, text));
   }
 
-  deleteLearnt(id: string): Promise<boolean> {
-    return this._change(() => this._api.deleteLearnt(id));
+  deleteLearned(id: string): Promise<boolean> {
+    return this._change(() => this._api.deleteLearned(id));
   }
 
   /**
-   * Make a note of a line that was learnt.
+   * Make a note of a line that was learned.
    */
-  keepLearnt(id: string): Promise<boolean> {
-    return this._change(() => this._api.keepLearnt(id));
+  keepLearned(id: string): Promise<boolean> {
+    return this._change(() => this._api.keepLearned(id));
   }
 
   /**
@@ -117,7 +117,7 @@ export class MemoryData extends RemoteData<MemoryView> {
   }
 
   /**
-   * Go back to what was learnt before the last change.
+   * Go back to what was learned before the last change.
    */
   undo(): Promise<boolean> {
     return this._change(() => this._api.undoLearning());
@@ -200,5 +200,7 @@ function outcomeOf(runs: readonly MemoryRun[]): LearningOutcome {
   if (runs.some(({ outcome }) => outcome === 'failed')) {
     return 'failed';
   }
-  return runs.some(({ outcome }) => outcome === 'saved') ? 'learnt' : 'nothing';
+  return runs.some(({ outcome }) => outcome === 'saved')
+    ? 'learned'
+    : 'nothing';
 }

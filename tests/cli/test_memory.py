@@ -51,22 +51,22 @@ def test_notes_are_added_listed_changed_and_deleted(memory: Memory) -> None:
     assert document(memory)["notes"] == []
 
 
-def test_what_was_learnt_is_shown_changed_and_forgotten(memory: Memory, tmp_path: Path) -> None:
+def test_what_was_learned_is_shown_changed_and_forgotten(memory: Memory, tmp_path: Path) -> None:
     folder = MemoryFolder(tmp_path / "home" / "memories")
     folder.write("memory_summary.md", "## User Profile\n- Wants polars\n\n## What's in Memory\n- churn\n")
-    [line] = document(memory)["learnt"]
+    [line] = document(memory)["learned"]
     assert (line["text"], line["section"]) == ("Wants polars", "User Profile")
     assert "Wants polars" in memory("show")[1]
     document(memory, "edit", line["id"], "Wants DuckDB")
     assert "Wants DuckDB" in memory("show", "memory_summary.md")[1]
-    [line] = document(memory)["learnt"]
+    [line] = document(memory)["learned"]
     document(memory, "delete", line["id"])
     assert "DuckDB" not in memory("show")[1]
 
 
 def test_the_status_says_what_was_done_and_what_it_cost(memory: Memory) -> None:
     told = document(memory, "status")
-    assert (told["notes"], told["learnt"], told["consolidatedAt"]) == (0, 0, None)
+    assert (told["notes"], told["learned"], told["consolidatedAt"]) == (0, 0, None)
     assert "never" in memory("status")[1]
 
 
@@ -90,4 +90,4 @@ def test_bad_requests_are_refused_in_words(memory: Memory, arguments: list[str],
 
 def test_learning_without_anything_to_learn_from_says_so(memory: Memory) -> None:
     told = document(memory, "run")
-    assert told == {"learnt": 0, "nothing": 0, "external": 0, "failed": 0, "consolidation": "up_to_date", "cost": 0}
+    assert told == {"learned": 0, "nothing": 0, "external": 0, "failed": 0, "consolidation": "up_to_date", "cost": 0}

@@ -26,7 +26,7 @@ from tests.memory._helpers.memory_home import handbook, summary
 ME = server_owner()
 API = ("hdsp-agent", "api", "memory")
 DONE = call("attempt_completion", {"result": "Done: ages are in months."})
-LEARNT = call(
+LEARNED = call(
     "save_memory",
     {
         "rollout_summary": "# Cleaning\n\nOutcome: success\n\n- 2026-11-27: ages are in months",
@@ -92,7 +92,7 @@ async def test_what_one_conversation_taught_the_next_one_is_told(
     services: Services, connect: Connect, jp_fetch: Fetch
 ) -> None:
     scenarios: dict[str, Sequence[Turn]] = {
-        "teach": [DONE, LEARNT],
+        "teach": [DONE, LEARNED],
         "consolidate": [writes, call("attempt_completion", {"result": "Written."})],
         "next": [DONE],
     }
@@ -110,10 +110,10 @@ async def test_what_one_conversation_taught_the_next_one_is_told(
         assert (model.asked["teach"], model.asked["consolidate"]) == (2, 2)
         await rest(jp_fetch, "notes", note["id"], method="DELETE")
         told = await rest(jp_fetch)
-        assert [line["text"] for line in told["memory"]["learnt"]] == [
+        assert [line["text"] for line in told["memory"]["learned"]] == [
             "Wants polars", "Ages are in months", "Ages are in months",
         ]  # fmt: skip
-        assert {source["taskId"] for line in told["memory"]["learnt"] for source in line["sources"]} == {task}
+        assert {source["taskId"] for line in told["memory"]["learned"] for source in line["sources"]} == {task}
         assert told["memory"]["spending"]["runs"] == 2
         await panel.ask("clearTask")
         await panel.ask("newTask", text="scenario next: go on with churn.csv")
@@ -175,7 +175,7 @@ async def test_memory_is_turned_off_for_one_conversation_and_on_again(
         pipeline = await services.memory.job.pipeline()
         pipeline.clock = lambda: time.time() + 7 * 3600
         await services.memory.job.look()
-        assert model.asked["here"] == 2, "nothing is learnt from it"
+        assert model.asked["here"] == 2, "nothing is learned from it"
         assert (await panel.ask("rememberTask", taskId=task, remember=True))["ok"]
         assert (await services.history.item(ME, task)).memory_off is None
 
@@ -191,7 +191,7 @@ async def test_notes_are_added_changed_pinned_and_deleted_over_rest(services: Se
     assert (await refused(jp_fetch, "notes", note["id"], method="DELETE"))[0] == 404
     assert (await refused(jp_fetch, "notes", method="POST", text=""))[0] == 400
     assert (await refused(jp_fetch, "notes", method="POST", text="x", scope="everyone"))[0] == 400
-    assert (await refused(jp_fetch, "learnt", "nothing", method="DELETE"))[0] == 404
+    assert (await refused(jp_fetch, "learned", "nothing", method="DELETE"))[0] == 404
     assert (await refused(jp_fetch, "undo", method="POST"))[0] == 404
 
 
@@ -212,7 +212,7 @@ async def test_notes_of_the_folder_need_its_trust(services: Services, jp_fetch: 
 async def test_everything_can_be_forgotten_at_once(services: Services, jp_fetch: Fetch) -> None:
     for text in ("a", "b"):
         await rest(jp_fetch, "notes", method="POST", text=text)
-    assert await rest(jp_fetch, method="DELETE", query={"what": "all"}) == {"notes": 2, "learnt": True}
+    assert await rest(jp_fetch, method="DELETE", query={"what": "all"}) == {"notes": 2, "learned": True}
     assert (await rest(jp_fetch))["memory"]["notes"] == []
     assert (await refused(jp_fetch, method="DELETE", query={"what": "some"}))[0] == 400
     assert (await refused(jp_fetch, method="DELETE"))[0] == 400

@@ -151,7 +151,7 @@ def test_the_schemas_are_those_named_and_cover_every_event_but_answers_and_evalu
     assert covered <= names
 
 
-def test_what_the_memory_work_did_is_told_without_a_word_of_what_was_learnt() -> None:
+def test_what_the_memory_work_did_is_told_without_a_word_of_what_was_learned() -> None:
     told = memory_event(MemoryEvent("extract", "ann", "saved", "t1", "small", 10, 20, 0.5))
     assert told.data == {
         "event": "extract", "user": "ann", "outcome": "saved", "task_id": "t1", "model": "small", "tokens_in": 10,

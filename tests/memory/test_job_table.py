@@ -52,7 +52,7 @@ def claimed(claim: JobClaim | ClaimRefusal) -> JobClaim:
     return claim
 
 
-def test_a_conversation_is_learnt_from_once_until_more_is_said(table: sqlite3.Connection) -> None:
+def test_a_conversation_is_learned_from_once_until_more_is_said(table: sqlite3.Connection) -> None:
     claim = claimed(extraction(table))
     assert finish_job(table, claim, now=NOW + 5)
     assert extraction(table) == "up_to_date"

@@ -54,7 +54,7 @@ def test_the_last_word_counts() -> None:
 LINES = st.lists(st.sampled_from(["# One", "## Two", "- a", "- b", "- c", "words", ""]), max_size=12).map("\n".join)
 
 
-def test_a_line_is_the_same_whatever_it_was_learnt_from() -> None:
+def test_a_line_is_the_same_whatever_it_was_learned_from() -> None:
     removed = edits_between("- a [aaaa]\n", "- b [aaaa]\n")
     assert with_edits("- a [cccc, aaaa]\n- b [dddd]\n", removed) == "- b [dddd]\n"
 

@@ -242,7 +242,7 @@ async def test_what_came_from_a_deleted_conversation_alone_is_gone_at_once(tmp_p
         assert "- my own line" in at.folder.text(SUMMARY) and at.folder.text(RAW_MEMORIES) == ""
 
 
-async def test_a_table_that_is_made_anew_has_nothing_learnt_twice(tmp_path: Path) -> None:
+async def test_a_table_that_is_made_anew_has_nothing_learned_twice(tmp_path: Path) -> None:
     async with memory_home(tmp_path, [extraction_answer(), *writes_memory()]) as at:
         await at.conversation()
         at.later(7)
@@ -327,7 +327,7 @@ async def test_memory_that_is_turned_off_does_nothing(tmp_path: Path) -> None:
         assert not at.model.requests and not at.folder.root.exists()
 
 
-async def test_all_that_was_learnt_can_be_forgotten_and_is_not_learnt_again(tmp_path: Path) -> None:
+async def test_all_that_was_learned_can_be_forgotten_and_is_not_learned_again(tmp_path: Path) -> None:
     async with memory_home(tmp_path, [extraction_answer(), *writes_memory()]) as at:
         task_id = await at.conversation()
         at.later(7)

@@ -47,7 +47,7 @@ def test_eight_processes_share_the_jobs_and_each_is_done_once(tmp_path: Path) ->
     assert len(whole) == len(set(whole)) > 0
 
 
-def test_killed_anywhere_nothing_is_learnt_twice_or_lost(tmp_path: Path) -> None:
+def test_killed_anywhere_nothing_is_learned_twice_or_lost(tmp_path: Path) -> None:
     count = rounds(12, 200)
     done = subprocess.run(
         [sys.executable, "-m", "tests.memory._helpers.killed_memory", str(tmp_path), str(count), "1"],

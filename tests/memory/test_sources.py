@@ -1,4 +1,4 @@
-"""What was learnt from a conversation goes with it, and nothing else does."""
+"""What was learned from a conversation goes with it, and nothing else does."""
 
 from __future__ import annotations
 

@@ -231,7 +231,7 @@ test('what a finished conversation taught is told to the next one, and can be me
     await lab.picture('memory-forget-all');
     await chat.dialog.getByRole('button', { name: 'Forget' }).click();
     await expect(settings.locator('[data-line]')).toHaveCount(0);
-    expect(await lab.api.remembered()).toEqual({ notes: [], learnt: [] });
+    expect(await lab.api.remembered()).toEqual({ notes: [], learned: [] });
   });
 });
 

@@ -134,7 +134,7 @@ class LiteContext:
         return await self._plain.recover(situation, kind)
 
     async def _notes(self) -> Sequence[str]:
-        """What the person wants remembered. Of what was learnt a small model would make nothing."""
+        """What the person wants remembered. Of what was learned a small model would make nothing."""
         if self._memory is None or not self._settings().memory_enabled:
             return ()
         return await asyncio.to_thread(self._memory.note_texts)

@@ -12,7 +12,7 @@ from ...memory.person_edits import PersonEdits
 __all__ = ["MEMORY_MODE", "task_text"]
 
 _ROLE: Final = """\
-You keep the memory of an AI agent that works in JupyterLab with one person. The folder you work in holds what was learnt \
+You keep the memory of an AI agent that works in JupyterLab with one person. The folder you work in holds what was learned \
 from single conversations; you make of it a memory that helps the agent in the next ones. You have tools to read, search and \
 write files in this folder, and nothing else. Nobody answers questions: decide yourself, and finish with attempt_completion, \
 which tells you what is wrong with the files if something is.
@@ -45,7 +45,7 @@ name and description, then: when to use it, what it needs, the steps, how to che
 templates and examples may lie beside it in scripts/, templates/ and examples/.
 
 Rules
-- Every list item in ## User Profile, ## General Tips and ### learnings ends with the codes of the conversations it was learnt \
+- Every list item in ## User Profile, ## General Tips and ### learnings ends with the codes of the conversations it was learned \
 from, such as [3fQa] or [3fQa, x81B]. The codes are given below.
 - Keep the date of every fact, as YYYY-MM-DD, and names, paths, columns, numbers and commands exactly as they are.
 - Where two facts disagree, only the later one counts; say since when. Merge what is the same. Leave out what helps nobody.
@@ -60,7 +60,7 @@ MEMORY_MODE: Final = ModeConfig(
 _INIT: Final = "There is no memory yet. Write memory_summary.md and MEMORY.md from all conversations."
 _UPDATE: Final = (
     "There is a memory already. Read memory_summary.md and MEMORY.md, and fold in what is different since then; what is "
-    "still right stays as it is. What was learnt from conversations that are gone alone goes."
+    "still right stays as it is. What was learned from conversations that are gone alone goes."
 )
 
 

@@ -14,7 +14,7 @@ from .._command import CliCommand, ExitCode
 
 if TYPE_CHECKING:
     from ...memory.job_table import JobRow
-    from ...memory.person_memory import LearntSource, MemoryOverview, PersonMemory
+    from ...memory.person_memory import LearnedSource, MemoryOverview, PersonMemory
     from .._terminal import Terminal
 
 __all__ = ["COMMAND"]
@@ -35,15 +35,15 @@ def _arguments(parser: ArgumentParser) -> None:
     add = actions.add_parser("add", parents=[place], help="keep a note")
     add.add_argument("words", nargs="+", metavar="WORD", help="what to remember")
     add.add_argument("--for", dest="scope", choices=tuple(_FOR_WHOM), default="person", help="for what it counts")
-    edit = actions.add_parser("edit", parents=[place], help="change a note, or a line that was learnt")
+    edit = actions.add_parser("edit", parents=[place], help="change a note, or a line that was learned")
     edit.add_argument("id", metavar="ID")
     edit.add_argument("words", nargs="+", metavar="WORD", help="what it says from now on")
-    delete = actions.add_parser("delete", parents=[place], help="forget notes and lines that were learnt")
+    delete = actions.add_parser("delete", parents=[place], help="forget notes and lines that were learned")
     delete.add_argument("ids", nargs="+", metavar="ID")
     run = actions.add_parser("run", parents=[place], help="learn from finished conversations now")
     run.add_argument("--profile", metavar="NAME", help="the profile whose model learns")
     actions.add_parser("status", parents=[place], help="what was done, and what it cost")
-    actions.add_parser("undo", parents=[place], help="go back to what was learnt before the last change")
+    actions.add_parser("undo", parents=[place], help="go back to what was learned before the last change")
 
 
 async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
@@ -55,7 +55,7 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
             return await _status(terminal, memory)
         case "undo":
             version = await asyncio.to_thread(memory.undo)
-            return _done(terminal, {"version": version}, f"What was learnt before {version} counts again.")
+            return _done(terminal, {"version": version}, f"What was learned before {version} counts again.")
         case "show":
             return await _show(terminal, memory, options.file)
         case "add":
@@ -94,8 +94,8 @@ async def _list(terminal: Terminal, memory: PersonMemory) -> ExitCode:
         for note in overview.notes
     ]
     rows += [
-        (line.id, "learnt", _days(line.sources), f"{one_line(line.text)}  ({one_line(line.section)})")
-        for line in overview.learnt
+        (line.id, "learned", _days(line.sources), f"{one_line(line.text)}  ({one_line(line.section)})")
+        for line in overview.learned
     ]
     if not rows:
         terminal.note("Nothing is remembered yet.")
@@ -119,17 +119,17 @@ async def _show(terminal: Terminal, memory: PersonMemory, name: str) -> ExitCode
 
 async def _edit(terminal: Terminal, memory: PersonMemory, item: str, text: str) -> ExitCode:
     overview = await asyncio.to_thread(memory.overview)
-    if any(line.id == item for line in overview.learnt):
-        await asyncio.to_thread(memory.edit_learnt, item, text)
+    if any(line.id == item for line in overview.learned):
+        await asyncio.to_thread(memory.edit_learned, item, text)
     else:
         await asyncio.to_thread(lambda: memory.edit(item, text, pinned=None))
     return _done(terminal, {"id": item, "text": text}, f"{item}  {one_line(text)}")
 
 
 async def _delete(terminal: Terminal, memory: PersonMemory, items: list[str]) -> ExitCode:
-    learnt = {line.id for line in (await asyncio.to_thread(memory.overview)).learnt}
+    learned = {line.id for line in (await asyncio.to_thread(memory.overview)).learned}
     for item in items:
-        forget: Callable[[str], object] = memory.delete_learnt if item in learnt else memory.delete
+        forget: Callable[[str], object] = memory.delete_learned if item in learned else memory.delete
         await asyncio.to_thread(forget, item)
     return _done(terminal, {"deleted": items}, f"Forgotten: {', '.join(items)}")
 
@@ -151,7 +151,7 @@ async def _status(terminal: Terminal, memory: PersonMemory) -> ExitCode:
     spent = overview.spending
     terminal.line(f"Folder         {overview.folder}")
     terminal.line(f"Notes          {len(overview.notes)}")
-    terminal.line(f"Learnt         {len(overview.learnt)} lines from {overview.conversations} conversations")
+    terminal.line(f"Learned         {len(overview.learned)} lines from {overview.conversations} conversations")
     terminal.line(f"Consolidated   {overview.consolidated_at or 'never'}")
     terminal.line(
         f"Cost so far    ${spent.cost:.4f}, {count_text(spent.tokens_in + spent.tokens_out)} tokens in {spent.runs} runs"
@@ -198,7 +198,7 @@ async def _learn(terminal: Terminal, options: Namespace) -> ExitCode:
         report = await agent.memory_pipeline().round(person_of_server(), is_asked_for=True)
     cost = sum(used.cost for used in report.used)
     told = {
-        "learnt": report.saved,
+        "learned": report.saved,
         "nothing": report.nothing,
         "external": report.external,
         "failed": report.failed,
@@ -206,7 +206,7 @@ async def _learn(terminal: Terminal, options: Namespace) -> ExitCode:
         "cost": cost,
     }
     text = (
-        f"Learnt from {report.saved} conversations; {report.nothing} taught nothing, {report.external} read strangers' "
+        f"Learned from {report.saved} conversations; {report.nothing} taught nothing, {report.external} read strangers' "
         f"words and were left out, {report.failed} failed. Consolidation: {report.consolidation.replace('_', ' ')}. "
         f"Cost: ${cost:.4f}"
     )
@@ -218,14 +218,14 @@ def _numbers(overview: MemoryOverview) -> dict[str, object]:
     return {
         "folder": overview.folder,
         "notes": len(overview.notes),
-        "learnt": len(overview.learnt),
+        "learned": len(overview.learned),
         "conversations": overview.conversations,
         "consolidatedAt": overview.consolidated_at,
         "spending": overview.spending.to_wire(),
     }
 
 
-def _days(sources: list[LearntSource]) -> str:
+def _days(sources: list[LearnedSource]) -> str:
     return max((source.began_at[:10] for source in sources), default="")
 
 
@@ -241,5 +241,5 @@ COMMAND: Final = CliCommand(
     help="what is remembered between conversations",
     run=_run,
     arguments=_arguments,
-    details="Notes are what you ask to be remembered; what was learnt comes from finished conversations. Without an action, all of it\nis listed.",
+    details="Notes are what you ask to be remembered; what was learned comes from finished conversations. Without an action, all of it\nis listed.",
 )

@@ -85,7 +85,7 @@ class HistoryChangeBody(WireModel):
     title: Annotated[str, Field(max_length=500)] | None = None
     is_favorited: bool | None = None
     memory_off: bool | None = None
-    """Whether nothing is told in it of what is remembered, and nothing learnt from it."""
+    """Whether nothing is told in it of what is remembered, and nothing learned from it."""
 
 
 class Deleted(WireModel):

@@ -15,8 +15,8 @@ from ..identity import owner_of
 from ._rest_endpoint import RestHandler, endpoint
 
 __all__ = [
-    "LearntHandler",
-    "LearntKeepHandler",
+    "LearnedHandler",
+    "LearnedKeepHandler",
     "MemoryHandler",
     "MemoryRunHandler",
     "MemoryUndoHandler",
@@ -35,7 +35,7 @@ class MemoryQuery(WireModel):
 
 
 class MemoryView(WireModel):
-    """Everything that is remembered for the caller, and whether more is learnt just now."""
+    """Everything that is remembered for the caller, and whether more is learned just now."""
 
     enabled: bool
     running: bool
@@ -57,8 +57,8 @@ class NoteChangeBody(WireModel):
     pinned: bool | None = None
 
 
-class LearntChangeBody(WireModel):
-    """What a line that was learnt says from now on."""
+class LearnedChangeBody(WireModel):
+    """What a line that was learned says from now on."""
 
     text: _Text
 
@@ -66,14 +66,14 @@ class LearntChangeBody(WireModel):
 class ForgetQuery(WireModel):
     """What is to be forgotten."""
 
-    what: Literal["notes", "learnt", "all"]
+    what: Literal["notes", "learned", "all"]
 
 
 class ForgottenView(WireModel):
     """What was forgotten."""
 
     notes: int = 0
-    learnt: bool = False
+    learned: bool = False
 
 
 class DoneView(WireModel):
@@ -108,7 +108,7 @@ class MemoryHandler(_MemoryRest):
         return MemoryView(enabled=access.is_on, running=access.job.is_running(owner_of(self)), memory=overview)
 
     @endpoint(
-        "Forget the caller's own notes, what was learnt, or both",
+        "Forget the caller's own notes, what was learned, or both",
         answer=ForgottenView,
         query=ForgetQuery,
         action="write",
@@ -116,12 +116,12 @@ class MemoryHandler(_MemoryRest):
     async def delete(self, *, query: ForgetQuery) -> ForgottenView:
         """Notes of folders stay: they are the folders'."""
         memory = await self.memory_at(MemoryQuery())
-        notes, learnt = 0, query.what in ("learnt", "all")
+        notes, learned = 0, query.what in ("learned", "all")
         if query.what in ("notes", "all"):
             notes = await asyncio.to_thread(memory.delete_notes)
-        if learnt:
+        if learned:
             await (await self.services.memory.job.pipeline()).forget_all(owner_of(self))
-        return ForgottenView(notes=notes, learnt=learnt)
+        return ForgottenView(notes=notes, learned=learned)
 
 
 class NotesHandler(_MemoryRest):
@@ -152,32 +152,32 @@ class NoteHandler(_MemoryRest):
         return await asyncio.to_thread(memory.delete, note)
 
 
-class LearntHandler(_MemoryRest):
-    """`PATCH|DELETE memory/learnt/{item}`"""
+class LearnedHandler(_MemoryRest):
+    """`PATCH|DELETE memory/learned/{item}`"""
 
-    @endpoint("Change a line that was learnt", answer=DoneView, body=LearntChangeBody, action="write")
-    async def patch(self, item: str, *, body: LearntChangeBody) -> DoneView:
-        """It counts more than what is learnt later."""
+    @endpoint("Change a line that was learned", answer=DoneView, body=LearnedChangeBody, action="write")
+    async def patch(self, item: str, *, body: LearnedChangeBody) -> DoneView:
+        """It counts more than what is learned later."""
         memory = await self.memory_at(MemoryQuery())
-        await asyncio.to_thread(memory.edit_learnt, item, body.text)
+        await asyncio.to_thread(memory.edit_learned, item, body.text)
         return DoneView()
 
-    @endpoint("Forget a line that was learnt", answer=DoneView, action="write")
+    @endpoint("Forget a line that was learned", answer=DoneView, action="write")
     async def delete(self, item: str) -> DoneView:
-        """It is not learnt again."""
+        """It is not learned again."""
         memory = await self.memory_at(MemoryQuery())
-        await asyncio.to_thread(memory.delete_learnt, item)
+        await asyncio.to_thread(memory.delete_learned, item)
         return DoneView()
 
 
-class LearntKeepHandler(_MemoryRest):
-    """`POST memory/learnt/{item}/keep`"""
+class LearnedKeepHandler(_MemoryRest):
+    """`POST memory/learned/{item}/keep`"""
 
-    @endpoint("Make a note of a line that was learnt", answer=NoteLine, action="write", status=201)
+    @endpoint("Make a note of a line that was learned", answer=NoteLine, action="write", status=201)
     async def post(self, item: str) -> NoteLine:
         """A note is always told."""
         memory = await self.memory_at(MemoryQuery())
-        return await asyncio.to_thread(memory.keep_learnt, item)
+        return await asyncio.to_thread(memory.keep_learned, item)
 
 
 class MemoryRunHandler(_MemoryRest):
@@ -194,7 +194,7 @@ class MemoryRunHandler(_MemoryRest):
 class MemoryUndoHandler(_MemoryRest):
     """`POST memory/undo`"""
 
-    @endpoint("Go back to what was learnt before the last change", answer=UndoneView, action="write")
+    @endpoint("Go back to what was learned before the last change", answer=UndoneView, action="write")
     async def post(self) -> UndoneView:
         """Undoing once more brings it back."""
         memory = await self.memory_at(MemoryQuery())

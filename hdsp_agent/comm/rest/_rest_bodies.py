@@ -220,6 +220,6 @@ class ModelQuery(WireModel):
 
 
 class ModelList(WireModel):
-    """Models, and where they were learnt from."""
+    """Models, and where they were learned from."""
 
     models: list[ModelEntry]

@@ -45,8 +45,8 @@ def routes() -> dict[str, type[RestHandler]]:
         LocalRuntimeHandler,
     )
     from ._memory import (
-        LearntHandler,
-        LearntKeepHandler,
+        LearnedHandler,
+        LearnedKeepHandler,
         MemoryHandler,
         MemoryRunHandler,
         MemoryUndoHandler,
@@ -114,8 +114,8 @@ def routes() -> dict[str, type[RestHandler]]:
         "/memory": MemoryHandler,
         "/memory/notes": NotesHandler,
         "/memory/notes/{note}": NoteHandler,
-        "/memory/learnt/{item}": LearntHandler,
-        "/memory/learnt/{item}/keep": LearntKeepHandler,
+        "/memory/learned/{item}": LearnedHandler,
+        "/memory/learned/{item}/keep": LearnedKeepHandler,
         "/memory/run": MemoryRunHandler,
         "/memory/undo": MemoryUndoHandler,
         "/recall": RecallHandler,

@@ -96,7 +96,7 @@ describe('MemoryData', () => {
         recent: [aRun({ kind: 'consolidate', key: 'me' }), aRun()]
       });
       await jest.advanceTimersByTimeAsync(1_000);
-      expect(data.outcome).toBe('learnt');
+      expect(data.outcome).toBe('learned');
       const after = asked();
       await jest.advanceTimersByTimeAsync(60_000);
       expect(asked()).toBe(after);

@@ -1,5 +1,5 @@
 import type {
-  LearntLine,
+  LearnedLine,
   MemoryOverview,
   MemoryRun,
   MemoryView,
@@ -17,8 +17,8 @@ export function aNote(part: Partial<NoteLine> = {}): NoteLine {
   };
 }
 
-/** A line that was learnt. */
-export function aLine(part: Partial<LearntLine> = {}): LearntLine {
+/** A line that was learned. */
+export function aLine(part: Partial<LearnedLine> = {}): LearnedLine {
   return {
     id: 'l1',
     file: 'MEMORY.md',
@@ -59,7 +59,7 @@ export function remembered(
     memory: {
       folder: '/home/ada/.hdsp-agent/memories',
       notes: [],
-      learnt: [],
+      learned: [],
       conversations: 0,
       canUndo: false,
       spending: { runs: 0, failed: 0, tokensIn: 0, tokensOut: 0, cost: 0 },

@@ -5,7 +5,7 @@ import type { MemoryData } from '../../rest/memorydata';
 import { useSettings } from '../settingscontext';
 import { forgetTexts } from './memorytexts';
 
-const CHOICES: readonly Forgettable[] = ['notes', 'learnt', 'all'];
+const CHOICES: readonly Forgettable[] = ['notes', 'learned', 'all'];
 
 /**
  * Forgets everything of a kind, when the person is sure.

@@ -82,7 +82,7 @@ export function Learning({
 
   function outcomeText(): string {
     switch (memory.outcome) {
-      case 'learnt':
+      case 'learned':
         return trans.__('Done. What was learned is below.');
       case 'nothing':
         return trans.__('There was nothing new to learn.');

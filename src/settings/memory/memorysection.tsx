@@ -6,11 +6,11 @@ import { SectionProblem } from '../sections/sectionproblem';
 import { useSettings } from '../settingscontext';
 import { matches } from '../fields/settingssearch';
 import { ForgetAll } from './forgetall';
-import { LearntList } from './learntlist';
+import { LearnedList } from './learnedlist';
 import { Learning } from './learning';
 import { LineFocusProvider, useLineFocus } from './linefocus';
 import { NotesList } from './noteslist';
-import { learntTexts, noteTexts } from './memorytexts';
+import { learnedTexts, noteTexts } from './memorytexts';
 
 /**
  * How many lines there are before one is offered a search.
@@ -84,12 +84,12 @@ function Remembered({
 }): JSX.Element {
   const { model, trans } = useSettings();
   const [query, setQuery] = React.useState('');
-  const { folder, learnt, notes } = value.memory;
+  const { folder, learned, notes } = value.memory;
   // The switch above tells it sooner.
   const isOn = model.settings.value?.settings.memoryEnabled ?? value.enabled;
   const found = {
     notes: notes.filter(note => matches(query, noteTexts(trans, note))),
-    learnt: learnt.filter(line => matches(query, learntTexts(line)))
+    learned: learned.filter(line => matches(query, learnedTexts(line)))
   };
   const isSearching = query.trim() !== '';
   return (
@@ -101,7 +101,7 @@ function Remembered({
           )}
         </p>
       )}
-      {(isSearching || notes.length + learnt.length > FEW) && (
+      {(isSearching || notes.length + learned.length > FEW) && (
         <div className="jp-hdspSettings-memorySearch">
           <input
             type="search"
@@ -116,7 +116,7 @@ function Remembered({
               trans._n(
                 '%1 result',
                 '%1 results',
-                found.notes.length + found.learnt.length
+                found.notes.length + found.learned.length
               )}
           </span>
         </div>
@@ -127,15 +127,15 @@ function Remembered({
         total={notes.length}
         unreadable={value.memory.unreadable ?? []}
       />
-      <h3 id="jp-hdspSettings-memory-learnt">
+      <h3 id="jp-hdspSettings-memory-learned">
         {trans.__('Learned from conversations')}
       </h3>
       <Learning memory={memory} value={value} isOn={isOn} />
-      <LearntList
+      <LearnedList
         memory={memory}
-        lines={found.learnt}
+        lines={found.learned}
         notes={notes}
-        total={learnt.length}
+        total={learned.length}
       />
       <ForgetAll memory={memory} />
       <p className="jp-hdspSettings-hint">

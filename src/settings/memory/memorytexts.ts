@@ -1,8 +1,8 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type {
-  LearntLine,
-  LearntSource,
+  LearnedLine,
+  LearnedSource,
   MemoryView,
   NoteLine
 } from '../../generated/rest';
@@ -43,14 +43,18 @@ export function noteTexts(
 /**
  * What a line that was learned is found by.
  */
-export function learntTexts({ section, sources, text }: LearntLine): string[] {
+export function learnedTexts({
+  section,
+  sources,
+  text
+}: LearnedLine): string[] {
   return [section, text, ...sources.map(sourceName)];
 }
 
 /**
  * What a conversation is called that something was learned from.
  */
-export function sourceName({ beganAt, slug }: LearntSource): string {
+export function sourceName({ beganAt, slug }: LearnedSource): string {
   const day = dayText(beganAt.slice(0, 10));
   return slug ? `${slug.replace(/[-_]+/g, ' ')}, ${day}` : day;
 }
@@ -60,7 +64,7 @@ export function sourceName({ beganAt, slug }: LearntSource): string {
  */
 export function sectionTitle(
   trans: TranslationBundle,
-  { file, section }: Pick<LearntLine, 'file' | 'section'>
+  { file, section }: Pick<LearnedLine, 'file' | 'section'>
 ): string {
   switch (section) {
     case 'User Profile':
@@ -125,7 +129,7 @@ export function forgetTexts(
         ),
         done: trans.__('All your notes were deleted.')
       };
-    case 'learnt':
+    case 'learned':
       return {
         label: trans.__('All that was learned'),
         title: trans.__('Forget all that was learned?'),

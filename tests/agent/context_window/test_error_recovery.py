@@ -40,13 +40,13 @@ async def test_an_answer_that_has_no_room_is_asked_for_shorter(tmp_path: Path) -
         assert "1,744" in told and sum(agent.slept) == 2
 
 
-async def test_a_model_s_longest_answer_is_learnt_once(tmp_path: Path) -> None:
+async def test_a_model_s_longest_answer_is_learned_once(tmp_path: Path) -> None:
     async with small_agent(tmp_path, [refusal("output_cap", limit=4_096), look(1, 10), DONE]) as agent:
         await agent.finished()
         assert [request.max_output for request in agent.model.requests] == [None, 2_999, 2_999]
 
 
-async def test_the_size_of_a_window_is_learnt_from_a_refusal(tmp_path: Path) -> None:
+async def test_the_size_of_a_window_is_learned_from_a_refusal(tmp_path: Path) -> None:
     steps: list[Turn] = [
         *map(look, range(2)),
         refusal("overflow_output_budget", current=4_500, limit=9_000, output=5_000),

@@ -137,7 +137,7 @@ async def test_what_was_deleted_is_gone_at_once_whoever_deleted_it(tmp_path: Pat
         assert await at.search.feed.catch_up(ME) == 1
 
 
-async def test_notes_what_was_learnt_and_notebooks_are_found_too(tmp_path: Path) -> None:
+async def test_notes_what_was_learned_and_notebooks_are_found_too(tmp_path: Path) -> None:
     async with past(tmp_path) as at:
         at.memories.notes(ME).person().add("항상 polars를 쓴다", day="2026-01-01")
         at.memories.folder(ME).write("MEMORY.md", "# Task Group: churn\n\n- ages are in months\n")

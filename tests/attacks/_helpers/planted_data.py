@@ -30,7 +30,7 @@ class Planted:
     operation: str
     profile: str
     note: str
-    learnt: str
+    learned: str
     words: tuple[str, ...]
 
     @property
@@ -44,7 +44,7 @@ class Planted:
             "operation": self.operation,
             "run": "0" * 16,
             "note": self.note,
-            "item": self.learnt,
+            "item": self.learned,
             "name": self.profile,
             "profile": self.profile,
             "key": "apiKey",
@@ -70,11 +70,11 @@ async def plant(services: Services, root: Path, *, user: str | None = None, word
     await services.memory.job.stop()
     await config.update({"customInstructions": f"{word} in the instructions", "backupGenerations": 0})
     memory = await services.memory.of(Owner(owner), None, None)
-    memory.folder.write("memory_summary.md", f"## User Profile\n- {word} was learnt\n")
+    memory.folder.write("memory_summary.md", f"## User Profile\n- {word} was learned\n")
     note = memory.add(f"{word} in a note of memory", "person")
-    [learnt] = memory.overview().learnt
+    [learned] = memory.overview().learned
     operation = line.operations[0].id
-    return Planted(task, artifact, saved.id, operation, profile, note.id, learnt.id, words=(word, KEY, KEY[-4:]))
+    return Planted(task, artifact, saved.id, operation, profile, note.id, learned.id, words=(word, KEY, KEY[-4:]))
 
 
 async def begin_conversation(services: Services, root: Path, *, user: str, word: str) -> tuple[TaskId, str]:

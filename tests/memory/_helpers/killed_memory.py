@@ -58,8 +58,8 @@ async def add(home: Path, number: int) -> str:
         )
 
 
-async def learnt(home: Path) -> dict[str, str]:
-    """What was learnt from, by the names of the conversations."""
+async def learned(home: Path) -> dict[str, str]:
+    """What was learned from, by the names of the conversations."""
     async with memory_home(home) as at:
         return {each.rollout_slug or "": each.task_id for each in at.extracted.all()}
 
@@ -93,7 +93,7 @@ def main(home: Path, rounds: int, seed: int) -> dict[str, object]:
     asked = home / "asked.txt"
     for number in range(rounds):
         asyncio.run(add(home, number))
-        known = asyncio.run(learnt(home))
+        known = asyncio.run(learned(home))
         before = asked.read_text().splitlines() if asked.exists() else []
         child = os.fork()
         if child == 0:
@@ -108,7 +108,7 @@ def main(home: Path, rounds: int, seed: int) -> dict[str, object]:
         longest *= 1.1 if was_killed else 0.7
         after = asked.read_text().splitlines() if asked.exists() else []
         again = {name.lower() for name in after[len(before) :]} & set(known)
-        wrong += [f"{name} was learnt from twice" for name in again]
+        wrong += [f"{name} was learned from twice" for name in again]
         wrong += asyncio.run(checked(home))
     asyncio.run(work(home, _HOURS_A_ROUND * (rounds + 2)))
     asyncio.run(work(home, _HOURS_A_ROUND * (rounds + 4)))

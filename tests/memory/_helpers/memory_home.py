@@ -200,7 +200,7 @@ async def memory_home(
 
 
 def extraction_answer(fact: str = "Ages are in months.", slug: str | None = "churn_cleaning") -> list[Step]:
-    """What a model says that learnt something."""
+    """What a model says that learned something."""
     return call_tool(
         "save_memory",
         {

@@ -335,7 +335,7 @@ describe('MemorySection', () => {
   });
 
   describe('what was learned', () => {
-    const LEARNT = [
+    const LEARNED = [
       aLine({
         id: '1',
         file: 'memory_summary.md',
@@ -346,7 +346,7 @@ describe('MemorySection', () => {
       aLine({ id: '3', text: 'Drop id 7', sources: [] })
     ];
 
-    beforeEach(() => page.open(remembered({ learnt: LEARNT })));
+    beforeEach(() => page.open(remembered({ learned: LEARNED })));
 
     it('should stand under its headings, with the conversations it came from', async () => {
       const headings = [...page.node.querySelectorAll('h4')];
@@ -361,23 +361,23 @@ describe('MemorySection', () => {
     });
 
     it('should be changed and deleted; the focus stays though a changed line has another id', async () => {
-      const say = (learnt: typeof LEARNT) => () => {
-        page.view = remembered({ learnt });
+      const say = (learned: typeof LEARNED) => () => {
+        page.view = remembered({ learned });
         return { done: true };
       };
       const changed = aLine({ id: '2b', text: 'Ages are in years' });
       page.rest.answers.set(
-        'PATCH memory/learnt/2',
-        say([LEARNT[0], changed, LEARNT[2]])
+        'PATCH memory/learned/2',
+        say([LEARNED[0], changed, LEARNED[2]])
       );
       page.rest.answers.set(
-        'DELETE memory/learnt/1',
-        say([changed, LEARNT[2]])
+        'DELETE memory/learned/1',
+        say([changed, LEARNED[2]])
       );
       await page.press('Edit “Ages are in months”');
       await page.write('textarea', 'Ages are in years');
       await page.press('Save');
-      expect(page.rest.of('PATCH memory/learnt/2')[0].body).toEqual({
+      expect(page.rest.of('PATCH memory/learned/2')[0].body).toEqual({
         text: 'Ages are in years'
       });
       expect(page.focused).toBe('Edit “Ages are in years”');
@@ -387,9 +387,9 @@ describe('MemorySection', () => {
     });
 
     it('should be kept as a note once', async () => {
-      page.rest.answers.set('POST memory/learnt/1/keep', () => {
+      page.rest.answers.set('POST memory/learned/1/keep', () => {
         const note = aNote({ text: 'Wants polars', pinned: true });
-        page.view = remembered({ learnt: LEARNT, notes: [note] });
+        page.view = remembered({ learned: LEARNED, notes: [note] });
         return note;
       });
       await page.press('Keep as a note: “Wants polars”');
@@ -402,7 +402,7 @@ describe('MemorySection', () => {
 
   it('should name conversations without leading there where there is no panel', async () => {
     page.hasPanel = false;
-    await page.open(remembered({ learnt: [aLine()] }));
+    await page.open(remembered({ learned: [aLine()] }));
     expect(page.has('Open the conversation “clean churn, Nov 20, 2026”')).toBe(
       false
     );
@@ -410,10 +410,10 @@ describe('MemorySection', () => {
   });
 
   it('should show long lists in parts, and find in all of them', async () => {
-    const learnt = Array.from({ length: 120 }, (_, at) =>
+    const learned = Array.from({ length: 120 }, (_, at) =>
       aLine({ id: String(at), text: `Fact ${at}.` })
     );
-    await page.open(remembered({ learnt, notes: NOTES }));
+    await page.open(remembered({ learned, notes: NOTES }));
     expect(page.texts).toHaveLength(53);
     await page.press('Show 50 more');
     await page.press('Show 20 more');
@@ -484,7 +484,7 @@ describe('MemorySection', () => {
     });
 
     it('should be undone only where there is something to undo', async () => {
-      await page.open(remembered({ canUndo: true, learnt: [aLine()] }));
+      await page.open(remembered({ canUndo: true, learned: [aLine()] }));
       page.rest.answers.set('POST memory/undo', () => {
         page.view = remembered();
         return { version: 'v' };
@@ -500,7 +500,7 @@ describe('MemorySection', () => {
     await page.open(remembered({ notes: NOTES }));
     page.rest.answers.set('DELETE memory', () => {
       page.view = remembered();
-      return { notes: 3, learnt: false };
+      return { notes: 3, learned: false };
     });
     page.isSure = false;
     await page.press('Forget all…');

@@ -1,6 +1,6 @@
 import * as React from 'react';
 
-import type { LearntLine, NoteLine } from '../../generated/rest';
+import type { LearnedLine, NoteLine } from '../../generated/rest';
 import type { MemoryData } from '../../rest/memorydata';
 import { ItemAction } from '../sections/itemactions';
 import { useSettings } from '../settingscontext';
@@ -10,9 +10,9 @@ import { usePages } from './manylines';
 import { sectionTitle, shortText, sourceName } from './memorytexts';
 
 /**
- * The lines that were learnt, under their headings.
+ * The lines that were learned, under their headings.
  */
-export function LearntList({
+export function LearnedList({
   memory,
   lines,
   notes,
@@ -23,7 +23,7 @@ export function LearntList({
   /**
    * Those that a search found.
    */
-  lines: readonly LearntLine[];
+  lines: readonly LearnedLine[];
   notes: readonly NoteLine[];
 
   /**
@@ -51,7 +51,7 @@ export function LearntList({
           <h4>{sectionTitle(trans, { file, section })}</h4>
           <ul>
             {lines.map(line => (
-              <Learnt
+              <Learned
                 key={line.id}
                 memory={memory}
                 line={line}
@@ -66,13 +66,13 @@ export function LearntList({
   );
 }
 
-function Learnt({
+function Learned({
   memory,
   line,
   isKept
 }: {
   memory: MemoryData;
-  line: LearntLine;
+  line: LearnedLine;
   isKept: boolean;
 }): JSX.Element {
   const { trans, announce } = useSettings();
@@ -82,7 +82,7 @@ function Learnt({
   const name = shortText(text);
   const keep = () =>
     afterChange(place.current, async () => {
-      if (await memory.keepLearnt(id)) {
+      if (await memory.keepLearned(id)) {
         announce(trans.__('“%1” is kept as a note.', name));
       }
     });
@@ -91,8 +91,8 @@ function Learnt({
       id={id}
       text={text}
       isBusy={memory.isBusy}
-      onChange={text => memory.changeLearnt(id, text)}
-      onDelete={() => memory.deleteLearnt(id)}
+      onChange={text => memory.changeLearned(id, text)}
+      onDelete={() => memory.deleteLearned(id)}
       about={
         <>
           <span ref={place}>
@@ -134,10 +134,10 @@ function Learnt({
 interface ISectionOfLines {
   readonly file: string;
   readonly section: string;
-  readonly lines: LearntLine[];
+  readonly lines: LearnedLine[];
 }
 
-function bySection(lines: readonly LearntLine[]): ISectionOfLines[] {
+function bySection(lines: readonly LearnedLine[]): ISectionOfLines[] {
   const sections: ISectionOfLines[] = [];
   for (const line of lines) {
     const { file, section } = line;

@@ -1,4 +1,4 @@
-"""What was learnt, line by line: what a person sees, changes and deletes of it."""
+"""What was learned, line by line: what a person sees, changes and deletes of it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from hdsp_agent.errors import InvalidInput, NotFound
 from hdsp_agent.memory import MemoryFolder
 from hdsp_agent.memory.extracted_files import Extracted, ExtractedFiles, short_id
-from hdsp_agent.memory.learnt_items import LearntItems
+from hdsp_agent.memory.learned_items import LearnedItems
 from hdsp_agent.memory.publication import Publication
 from hdsp_agent.messages import TaskId
 
@@ -37,7 +37,7 @@ def handbook(*lines: str) -> str:
 
 def test_each_line_names_the_conversations_it_came_from(folder: MemoryFolder) -> None:
     folder.write("MEMORY.md", handbook(f"Ages are in months [{CODE}]", "Written by hand"))
-    first, second = LearntItems(folder).all()
+    first, second = LearnedItems(folder).all()
     assert (first.text, [each.task_id for each in first.sources]) == ("Ages are in months", [TASK])
     assert (second.text, second.sources) == ("Written by hand", ())
     assert "learnings" in first.section and "clean" in first.section
@@ -48,14 +48,14 @@ def test_each_line_names_the_conversations_it_came_from(folder: MemoryFolder) ->
 )
 def test_brackets_that_name_no_conversation_belong_to_what_is_said(folder: MemoryFolder, said: str) -> None:
     folder.write("MEMORY.md", handbook(said, f"{said} [{CODE}]"))
-    assert [item.text for item in LearntItems(folder).all()] == [said, said]
-    LearntItems(folder).edit(LearntItems(folder).all()[1].id, "Something else")
+    assert [item.text for item in LearnedItems(folder).all()] == [said, said]
+    LearnedItems(folder).edit(LearnedItems(folder).all()[1].id, "Something else")
     assert folder.text("MEMORY.md") == handbook(said, f"Something else [{CODE}]")
 
 
 def test_a_line_is_changed_and_deleted_by_its_id(folder: MemoryFolder) -> None:
     folder.write("MEMORY.md", handbook("same", "same", "other"))
-    items = LearntItems(folder)
+    items = LearnedItems(folder)
     assert len({item.id for item in items.all()}) == 3
     items.delete(items.all()[1].id)
     assert folder.text("MEMORY.md") == handbook("same", "other")
@@ -75,7 +75,7 @@ def test_what_a_person_deleted_does_not_come_back_with_an_undo(folder: MemoryFol
         staged.write("MEMORY.md", handbook(*(f"{line} [{CODE}]" for line in lines)))
         staged.write("memory_summary.md", summary)
         publication.publish(staged, {}, frozenset({CODE}), now=NOW)
-    items = LearntItems(folder)
+    items = LearnedItems(folder)
     items.delete(next(item.id for item in items.all() if item.text == "Secret plan"))
     publication.undo()
     texts = [item.text for item in items.all() if item.file == "MEMORY.md"]

@@ -1,4 +1,4 @@
-"""What was learnt, line by line, for a person to look through: each with the conversations it came from. Blocks."""
+"""What was learned, line by line, for a person to look through: each with the conversations it came from. Blocks."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .memory_folder import HANDBOOK, SUMMARY, MemoryFolder
 from .redaction import redact
 from .sources import codes_in, is_item, sources_by_code
 
-__all__ = ["LearntItem", "LearntItems"]
+__all__ = ["LearnedItem", "LearnedItems"]
 
 _FILES: Final = (SUMMARY, HANDBOOK)
 _INDEX: Final = frozenset({"## What's in Memory", "### rollout_summary_files", "### keywords"})
-"""Headings under which nothing was learnt: they say where it stands."""
+"""Headings under which nothing was learned: they say where it stands."""
 _BULLET: Final = re.compile(r"\s*(?:[-*+]|\d+\.)\s+")
 _CODES: Final = re.compile(r"\s*\[([0-9A-Za-z, ;]+)\]\s*\Z")
 _LONGEST: Final = 2_000
@@ -27,7 +27,7 @@ _LOCK_SECONDS: Final = 10.0
 
 
 @dataclass(frozen=True)
-class LearntItem:
+class LearnedItem:
     """One line of the summary or the handbook."""
 
     id: str
@@ -37,13 +37,13 @@ class LearntItem:
     sources: tuple[Extracted, ...]
 
 
-class LearntItems:
+class LearnedItems:
     """The lines of one person's files. A line that is changed or deleted here is the person's word from then on."""
 
     def __init__(self, folder: MemoryFolder) -> None:
         self._folder: Final = folder
 
-    def all(self) -> list[LearntItem]:
+    def all(self) -> list[LearnedItem]:
         """All lines, as the files have them. Raises StorageUnavailable."""
         known = sources_by_code(ExtractedFiles(self._folder).all())
         return [item for name in _FILES for item, _ in _items(name, self._folder.text(name), known)]
@@ -75,7 +75,7 @@ class LearntItems:
         raise NotFound(f"There is no line {item_id} any more. It may have been changed meanwhile.", item=item_id)
 
 
-def _items(name: str, text: str, known: Mapping[str, Extracted]) -> Iterator[tuple[LearntItem, int]]:
+def _items(name: str, text: str, known: Mapping[str, Extracted]) -> Iterator[tuple[LearnedItem, int]]:
     headings: list[tuple[int, str]] = []
     seen: dict[str, int] = {}
     for at, line in enumerate(text.split("\n")):
@@ -88,7 +88,7 @@ def _items(name: str, text: str, known: Mapping[str, Extracted]) -> Iterator[tup
             section = " › ".join(title.lstrip("# ") for _, title in headings)
             digest = blake2b(f"{name}\0{section}\0{line}\0{seen[line]}".encode("utf-8", "replace"), digest_size=5)
             codes = codes_in(line, frozenset(known))
-            yield LearntItem(digest.hexdigest(), name, section, said, tuple(known[code] for code in codes)), at
+            yield LearnedItem(digest.hexdigest(), name, section, said, tuple(known[code] for code in codes)), at
 
 
 def _parted(line: str, known: frozenset[str]) -> tuple[str, str, str]:
