@@ -84,10 +84,12 @@ class MemoryAccess:
         await self.job.stop()
         await self._held.drain()
 
-    def run_now(self, owner: Owner) -> None:
-        """Learn what there is to learn now. Raises Unsupported where memory is turned off."""
+    async def run_now(self, owner: Owner) -> None:
+        """Learn what there is to learn now. Raises Unsupported where memory is turned off, or no model could learn."""
         if not self.is_on:
             raise Unsupported("Memory is turned off. Turn it on in the settings first.")
+        if (why := (await self.job.pipeline()).unusable) is not None:
+            raise Unsupported(why)
         self.job.run_now(owner).add_done_callback(
             lambda task: None if task.cancelled() else self._told(task.exception())
         )

@@ -21,6 +21,10 @@ class ModelNeededElsewhere(Exception):
 class MemoryModels(Protocol):
     """The model that learns from conversations."""
 
+    @property
+    def unusable(self) -> str | None:
+        """Why nothing can be learned with the models there are, in words for the person; None if something can."""
+
     async def client(self) -> ModelClient:
         """The model, ready to be asked; not the caller's to close. Raises HdspAgentError that says why there is none."""
 

@@ -73,6 +73,8 @@ class RoundReport:
     put_off: int = 0
     consolidation: ConsolidationState = "up_to_date"
     used: list[RunCost] = field(default_factory=list)
+    unusable: str | None = None
+    """Why nothing can be learned: there is no model that could."""
 
     @property
     def cost(self) -> float:
@@ -117,6 +119,9 @@ class MemoryPipeline:
         report = RoundReport()
         if not self._settings().memory_enabled:
             return report
+        report.unusable = self._models.unusable
+        if report.unusable is not None:
+            return report
         await self._take_in_files(owner)
         budget = None if is_asked_for else await self._budget(owner)
         limited = asyncio.Semaphore(EXTRACTION_CONCURRENCY_LIMIT)
@@ -141,6 +146,11 @@ class MemoryPipeline:
         else:
             await self._consolidate(owner, report, is_asked_for=is_asked_for)
         return report
+
+    @property
+    def unusable(self) -> str | None:
+        """Why nothing can be learned with the models there are; None if something can."""
+        return self._models.unusable
 
     async def jobs(self, owner: str) -> list[JobRow]:
         """How the jobs of a person stand, those that ended last first."""

@@ -222,8 +222,13 @@ async def test_a_run_is_refused_while_memory_is_off(services: Services, jp_fetch
     await services.config.update({"memoryEnabled": False})
     assert (await refused(jp_fetch, "run", method="POST"))[0] == 501
     await services.config.update({"memoryEnabled": True})
-    assert await rest(jp_fetch, "run", method="POST") == {"done": True}
-    await eventually(lambda: not services.memory.job.is_running(ME))
+    code, why = await refused(jp_fetch, "run", method="POST")
+    assert code == 501 and "No model is set up" in why
+    async with speaking(services, {}):
+        assert await rest(jp_fetch, "run", method="POST") == {"done": True}
+        await eventually(lambda: not services.memory.job.is_running(ME))
+    await services.config.profiles.update(services.config.profiles.current.id, {"apiProvider": "local"})
+    assert "too small" in (await refused(jp_fetch, "run", method="POST"))[1]
 
 
 async def test_what_was_said_before_is_found_over_rest_and_by_the_agent(

@@ -15,10 +15,10 @@ from hdsp_agent.memory.memory_folder import HANDBOOK, RAW_MEMORIES, SUMMARY
 from hdsp_agent.memory.redaction import REDACTED
 from hdsp_agent.memory.run_log import RunLog
 from hdsp_agent.messages import TaskId
-from hdsp_agent.providers import ModelError, ModelRequest, Stop, UsageReport
+from hdsp_agent.providers import ModelError, ModelRequest, ScriptedModel, Stop, UsageReport
 from hdsp_agent.providers._scripted import Step, call_tool, say
 
-from ._helpers.memory_home import ME, NOTHING, extraction_answer, memory_home, summary, writes_memory
+from ._helpers.memory_home import ME, NOTHING, OneModel, extraction_answer, memory_home, summary, writes_memory
 
 
 async def test_what_a_conversation_taught_is_in_the_files_six_hours_later(tmp_path: Path) -> None:
@@ -317,6 +317,16 @@ async def test_what_a_person_asks_for_is_done_whatever_was_spent(tmp_path: Path)
         at.later(7)
         assert (await at.pipeline.round(ME)).saved == 0 and not at.model.requests
         assert (await at.pipeline.round(ME, is_asked_for=True)).saved == 1
+
+
+async def test_without_a_model_that_could_learn_nothing_is_tried(tmp_path: Path) -> None:
+    model = OneModel(ScriptedModel([]), why_not="The embedded model is too small.")
+    async with memory_home(tmp_path, models=model) as at:
+        await at.conversation()
+        at.later(7)
+        report = await at.pipeline.round(ME)
+        assert (report.unusable, report.failed) == ("The embedded model is too small.", 0)
+        assert await at.pipeline.jobs(ME) == [] and RunLog(at.folder).runs() == []
 
 
 async def test_memory_that_is_turned_off_does_nothing(tmp_path: Path) -> None:

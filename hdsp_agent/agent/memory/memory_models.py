@@ -7,7 +7,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from ...config import GlobalSettings, ProviderSettings, provider_info
-from ...errors import Unavailable, Unsupported
+from ...errors import Unavailable
 from ...memory.model_port import ModelNeededElsewhere
 from ...providers import ModelClient
 from .._ports import Models
@@ -15,6 +15,7 @@ from .._ports import Models
 __all__ = ["ProfileMemoryModels"]
 
 _HERE: Final = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0", "host.docker.internal"})  # noqa: S104 - compared, not bound
+_NOT_SET_UP: Final = "No model is set up to learn from conversations. Choose a provider in the settings first."
 _TOO_SMALL: Final = (
     "The embedded model is too small to learn from conversations. Choose another profile for it in the settings: "
     "Profile that writes memories. Notes that you ask for are kept all the same."
@@ -40,15 +41,18 @@ class ProfileMemoryModels:
         settings = self._settings()
         return settings.memory_api_config_id or self._models.profile_for(settings.mode)
 
-    async def client(self) -> ModelClient:
-        """The model. Raises Unavailable where no profile is set up, Unsupported for the embedded one."""
+    @property
+    def unusable(self) -> str | None:
+        """Why nothing can be learned: no profile is set up, or only the embedded model."""
         provider = self._models.settings_of(self.profile)
         if provider is None or provider.api_provider is None:
-            raise Unavailable(
-                "No model is set up to learn from conversations. Choose a provider in the settings first."
-            )
-        if provider.api_provider == "local":
-            raise Unsupported(_TOO_SMALL)
+            return _NOT_SET_UP
+        return _TOO_SMALL if provider.api_provider == "local" else None
+
+    async def client(self) -> ModelClient:
+        """The model. Raises Unavailable where there is none that could learn."""
+        if (why := self.unusable) is not None:
+            raise Unavailable(why)
         return await self._models.client(self.profile)
 
     def check_free(self) -> None:

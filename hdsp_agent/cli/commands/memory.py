@@ -196,7 +196,10 @@ async def _learn(terminal: Terminal, options: Namespace) -> ExitCode:
             terminal.error("memory is turned off; turn it on in the settings")
             return ExitCode.FAILED
         report = await agent.memory_pipeline().round(person_of_server(), is_asked_for=True)
-    cost = sum(used.cost for used in report.used)
+    if report.unusable is not None:
+        terminal.error(report.unusable)
+        return ExitCode.FAILED
+    cost = report.cost
     told = {
         "learned": report.saved,
         "nothing": report.nothing,

@@ -187,7 +187,7 @@ class MemoryRunHandler(_MemoryRest):
     async def post(self) -> DoneView:
         """It goes on in the background; `GET memory` says when it is over."""
         await self.memory_at(MemoryQuery())
-        self.services.memory.run_now(owner_of(self))
+        await self.services.memory.run_now(owner_of(self))
         return DoneView()
 
 

@@ -34,7 +34,7 @@ from hdsp_agent.providers._scripted import Step, Turn, call_tool
 
 from ..._helpers.stored_tasks import backend_under_test, make_store
 
-__all__ = ["ME", "MemoryHome", "extraction_answer", "handbook", "memory_home", "summary", "writes_memory"]
+__all__ = ["ME", "MemoryHome", "OneModel", "extraction_answer", "handbook", "memory_home", "summary", "writes_memory"]
 
 ME = "me"
 HOUR = 3600
@@ -115,6 +115,11 @@ class OneModel:
 
     model: ModelClient
     busy: Callable[[], bool] = lambda: False
+    why_not: str | None = None
+
+    @property
+    def unusable(self) -> str | None:
+        return self.why_not
 
     async def client(self) -> ModelClient:
         return self.model

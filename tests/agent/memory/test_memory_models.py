@@ -1,0 +1,99 @@
+"""Which model learns, and that it leaves a model on this machine to whoever talks with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from hdsp_agent.agent.memory import ProfileMemoryModels
+from hdsp_agent.config import GlobalSettings, ProviderSettings
+from hdsp_agent.errors import Unavailable
+from hdsp_agent.memory.model_port import ModelNeededElsewhere
+from hdsp_agent.messages import ModelRecord
+from hdsp_agent.providers import ModelClient, ScriptedModel
+
+OLLAMA = ProviderSettings(api_provider="ollama", ollama_model_id="qwen3")
+ELSEWHERE = ProviderSettings(
+    api_provider="ollama", ollama_model_id="qwen3", ollama_base_url="http://gpu.example.org:11434"
+)
+CLOUD = ProviderSettings(api_provider="anthropic", api_model_id="claude-sonnet-4-5")
+EMBEDDED = ProviderSettings(api_provider="local")
+
+
+class Profiles:
+    """Profiles by their names."""
+
+    def __init__(self, profiles: Mapping[str, ProviderSettings]) -> None:
+        self._profiles = profiles
+        self.asked: list[str] = []
+
+    def profile_for(self, mode: str, now: str | None = None) -> str:
+        return "current"
+
+    def settings_of(self, profile: str) -> ProviderSettings | None:
+        return self._profiles.get(profile)
+
+    def mistake_limit(self, profile: str) -> int:
+        return 3
+
+    def rate_limit_seconds(self, profile: str) -> float:
+        return 0
+
+    async def client(self, profile: str) -> ModelClient:
+        self.asked.append(profile)
+        return ScriptedModel([])
+
+    async def known(self) -> ModelRecord:
+        return {}
+
+    async def close(self) -> None:
+        pass
+
+
+def models(
+    current: ProviderSettings | None, *in_use: ProviderSettings, chosen: ProviderSettings | None = None
+) -> ProfileMemoryModels:
+    profiles = {name: one for name, one in (("current", current), ("cheap", chosen)) if one is not None}
+    settings = GlobalSettings(memory_api_config_id="cheap" if chosen is not None else None)
+    return ProfileMemoryModels(Profiles(profiles), lambda: settings, lambda: in_use)
+
+
+@pytest.mark.parametrize(
+    ("current", "in_use", "is_free"),
+    [
+        (OLLAMA, [OLLAMA], False),
+        (OLLAMA, [CLOUD], True),
+        (OLLAMA, [], True),
+        (CLOUD, [CLOUD], True),
+        (ELSEWHERE, [ELSEWHERE], True),
+        (OLLAMA, [ELSEWHERE], True),
+        (EMBEDDED, [EMBEDDED], False),
+    ],
+)
+def test_a_model_on_this_machine_belongs_to_who_talks_with_it(
+    current: ProviderSettings, in_use: list[ProviderSettings], *, is_free: bool
+) -> None:
+    memory = models(current, *in_use)
+    if is_free:
+        memory.check_free()
+    else:
+        with pytest.raises(ModelNeededElsewhere):
+            memory.check_free()
+
+
+async def test_the_profile_that_the_person_chose_learns_else_the_current_one() -> None:
+    assert models(CLOUD).profile == "current"
+    memory = models(EMBEDDED, chosen=CLOUD)
+    assert memory.profile == "cheap" and memory.unusable is None
+    await memory.client()
+
+
+@pytest.mark.parametrize(
+    ("current", "why"), [(None, "No model is set up"), (ProviderSettings(), "No model"), (EMBEDDED, "too small")]
+)
+async def test_without_a_model_that_could_learn_it_says_why(current: ProviderSettings | None, why: str) -> None:
+    memory = models(current)
+    assert why in (memory.unusable or "")
+    with pytest.raises(Unavailable, match=why):
+        await memory.client()
