@@ -1,7 +1,7 @@
 """The order of what was found. Pure: nothing here knows the database.
 
 A passage stands the higher, the better it matches by itself, the better those beside it do, and the more its source has
-of it. The shares were chosen on halves of LoCoMo and BEAM and on our own probes; see ``benchmarks/recall.py``.
+of it. The shares were chosen on LoCoMo, BEAM and our tuned probes; ``benchmarks/recall.py`` has held-out ones.
 """
 
 from __future__ import annotations
