@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -21,7 +22,7 @@ async def read_conversation_passages(reader: TaskReader) -> list[Passage]:
     """What can be found of a conversation. Raises StorageUnavailable."""
     marks = [mark async for mark in reader.marks.iterate()]
     messages = [message async for message in reader.ui.iterate()]
-    return list(conversation_passages(effective_ui(messages, marks)))
+    return await asyncio.to_thread(lambda: list(conversation_passages(effective_ui(messages, marks))))
 
 
 def conversation_passages(messages: Iterable[ClineMessage]) -> Iterator[Passage]:
