@@ -238,7 +238,7 @@ class MemoryPipeline:
             # That never changes, and need not be read again every hour.
             self._never.add(task_id)
             return False
-        return not item.memory_off
+        return not item.memory_off and self._models.may_read(item.api_config_name)
 
     # ---- learning
 

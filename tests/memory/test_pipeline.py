@@ -76,6 +76,7 @@ async def test_what_is_no_persons_conversation_is_not_read(tmp_path: Path) -> No
         await at.conversation(parent=root, task_id="subtask")
         await at.conversation(owner="somebody", task_id="anothers")
         await at.conversation(own_settings={"memoryEnabled": False}, task_id="off-here")
+        await at.conversation(profile="stays here", task_id="private")
         at.later(7)
         await at.pipeline.round(ME)
         at.later(40 * 24)

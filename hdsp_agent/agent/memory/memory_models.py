@@ -49,6 +49,18 @@ class ProfileMemoryModels:
             return _NOT_SET_UP
         return _TOO_SMALL if provider.api_provider == "local" else None
 
+    def may_read(self, profile: str | None) -> bool:
+        """Whether the model may read a conversation with the model of this profile.
+
+        Who talked with a model on this machine did not mean another one to hear of it, unless they chose it for memory.
+        """
+        if profile is None or self._settings().memory_api_config_id is not None:
+            return True
+        provider = self._models.settings_of(profile)
+        # A profile that is gone, or has another name now, may have been one of this machine.
+        stayed_here = provider is None or _place(provider) is not None
+        return not stayed_here or _place(self._models.settings_of(self.profile)) is not None
+
     async def client(self) -> ModelClient:
         """The model. Raises Unavailable where there is none that could learn."""
         if (why := self.unusable) is not None:

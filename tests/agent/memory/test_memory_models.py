@@ -90,6 +90,27 @@ async def test_the_profile_that_the_person_chose_learns_else_the_current_one() -
 
 
 @pytest.mark.parametrize(
+    ("talked_with", "learns", "may"),
+    [
+        (CLOUD, CLOUD, True),
+        (OLLAMA, CLOUD, False),
+        (EMBEDDED, CLOUD, False),
+        (OLLAMA, OLLAMA, True),
+        (None, CLOUD, False),
+    ],
+)
+def test_what_was_said_to_a_model_on_this_machine_stays_there(
+    talked_with: ProviderSettings | None, learns: ProviderSettings, *, may: bool
+) -> None:
+    profiles = {"current": learns, **({"then": talked_with} if talked_with is not None else {})}
+    memory = ProfileMemoryModels(Profiles(profiles), GlobalSettings, lambda: ())
+    assert memory.may_read("then") is may
+    assert memory.may_read(None)
+    chosen = ProfileMemoryModels(Profiles(profiles), lambda: GlobalSettings(memory_api_config_id="current"), lambda: ())
+    assert chosen.may_read("then")
+
+
+@pytest.mark.parametrize(
     ("current", "why"), [(None, "No model is set up"), (ProviderSettings(), "No model"), (EMBEDDED, "too small")]
 )
 async def test_without_a_model_that_could_learn_it_says_why(current: ProviderSettings | None, why: str) -> None:

@@ -68,6 +68,7 @@ class MemoryHome:
         owner: str = ME,
         tools: Sequence[str] = (),
         own_settings: JsonObject | None = None,
+        profile: str | None = None,
     ) -> TaskId:
         """A conversation that was had just now and is over."""
         log = await self.store.create(
@@ -93,7 +94,7 @@ class MemoryHome:
         message = await log.append_ui(ClineMessage(ts=1, type="say", say="text", text=said))
         item = HistoryItem(
             id=log.task_id, number=0, ts=message.ts, task=said, tokens_in=1, tokens_out=1, total_cost=0.0,
-            status="completed", parent_task_id=parent,
+            status="completed", parent_task_id=parent, api_config_name=profile,
         )  # fmt: skip
         log.update_state(history_item=item)
         await log.finish("completed")
@@ -120,6 +121,9 @@ class OneModel:
     @property
     def unusable(self) -> str | None:
         return self.why_not
+
+    def may_read(self, profile: str | None) -> bool:
+        return profile != "stays here"
 
     async def client(self) -> ModelClient:
         return self.model
