@@ -432,6 +432,8 @@ export interface CheckpointView {
     | 'rename_variable'
     | 'add_text'
     | 'delete_cell'
+    | 'remember'
+    | 'forget'
     | 'restore'
     | 'restart';
   author: 'person' | 'agent' | 'restore';

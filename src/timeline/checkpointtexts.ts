@@ -132,6 +132,16 @@ namespace Private {
       after: trans.__('After the agent began a subtask'),
       while: trans.__('While the agent began a subtask')
     }),
+    remember: trans => ({
+      before: trans.__('Before the agent kept a note'),
+      after: trans.__('After the agent kept a note'),
+      while: trans.__('While the agent kept a note')
+    }),
+    forget: trans => ({
+      before: trans.__('Before the agent deleted notes'),
+      after: trans.__('After the agent deleted notes'),
+      while: trans.__('While the agent deleted notes')
+    }),
     restart: trans => ({
       before: trans.__('Before the kernel was restarted'),
       after: trans.__('After the kernel was restarted'),

@@ -31,6 +31,8 @@ StepTool = Literal[
     "rename_variable",
     "add_text",
     "delete_cell",
+    "remember",
+    "forget",
     "restore",
     "restart",
 ]
