@@ -154,6 +154,10 @@ class _Conversations:
     history: History
     audit: Audit
 
+    def persons(self) -> list[Owner]:
+        """Whose conversations are looked at in the background: whoever started the server, and who is here."""
+        return list(dict.fromkeys((self.history.person, *self.channels.owners)))
+
 
 def _configuration(app: HdspAgentApp) -> _Configuration:
     home, policy = home_of(app), policy_of(app)
@@ -250,10 +254,7 @@ def _agent(
 
 
 def _recall(app: HdspAgentApp, room: _Conversations, agent: RunningAgent) -> RecallJob:
-    def persons() -> list[Owner]:
-        return list(dict.fromkeys((room.history.person, *room.channels.owners)))
-
-    return RecallJob(agent.past, room.storage.store, persons, log=app.log)
+    return RecallJob(agent.past, room.storage.store, room.persons, log=app.log)
 
 
 def _memory(
@@ -261,11 +262,12 @@ def _memory(
 ) -> MemoryAccess:
     config = configuration.config
 
-    def persons() -> list[Owner]:
-        return list(dict.fromkeys((room.history.person, *room.channels.owners)))
-
     job = MemoryJob(
-        agent.memory_pipeline, room.storage.store, persons, is_on=lambda: config.settings.memory_enabled, log=app.log
+        agent.memory_pipeline,
+        room.storage.store,
+        room.persons,
+        is_on=lambda: config.settings.memory_enabled,
+        log=app.log,
     )
     return MemoryAccess(agent.memories, job, room.history, config, workspace_of(app), app.log)
 

@@ -7,9 +7,9 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Final
 
-from ..errors import HdspAgentError
 from ..events import MemoryEvent
 from ._owner import Owner
+from ._rounds import Rounds, Times
 
 if TYPE_CHECKING:
     from ..memory.pipeline import MemoryPipeline, RoundReport
@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MemoryJob"]
 
-_FIRST_AFTER_SECONDS: Final = 90.0
-"""A server that starts has better things to do."""
-_EVERY_SECONDS: Final = 3600.0
+_TIMES: Final = Times(first_after_seconds=90.0, every_seconds=3600.0)
 
 
 class MemoryJob:
@@ -33,7 +31,6 @@ class MemoryJob:
         *,
         is_on: Callable[[], bool],
         log: Log | None = None,
-        first_after_seconds: float = _FIRST_AFTER_SECONDS,
     ) -> None:
         self._make_pipeline = make_pipeline
         self._pipeline: MemoryPipeline | None = None
@@ -43,22 +40,22 @@ class MemoryJob:
         self._persons = persons
         self._is_on = is_on
         self._log = log or logging.getLogger(__name__)
-        self._first_after_seconds = first_after_seconds
-        self._rounds: asyncio.Task[None] | None = None
+        self._rounds = Rounds(
+            "memory", self.look, _TIMES, failure="Memory: nothing could be learned now", log=self._log
+        )
         self._asked: dict[Owner, asyncio.Task[RoundReport]] = {}
         self._turn = asyncio.Lock()
         self._making = asyncio.Lock()
 
     def start(self) -> None:
         """Begin the rounds."""
-        self._rounds = asyncio.create_task(self._go_round(), name="hdsp-agent memory")
+        self._rounds.start()
 
     async def stop(self) -> None:
         """End the rounds; what is under way is given back for the next server to do."""
-        tasks = [*([self._rounds] if self._rounds is not None else []), *self._asked.values()]
-        for task in tasks:
+        for task in self._asked.values():
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(self._rounds.stop(), *self._asked.values(), return_exceptions=True)
 
     async def pipeline(self) -> MemoryPipeline:
         """What does the work."""
@@ -101,15 +98,3 @@ class MemoryJob:
                 report.saved, report.nothing, report.failed, report.consolidation,
             )  # fmt: skip
         return report
-
-    async def _go_round(self) -> None:
-        wait = self._first_after_seconds
-        while True:
-            await asyncio.sleep(wait)
-            wait = _EVERY_SECONDS
-            try:
-                await self.look()
-            except HdspAgentError as error:
-                self._log.warning("Memory: nothing could be learned now, it is tried again later: %s", error)
-            except Exception:  # noqa: BLE001 -- held in a task nobody awaits, all later rounds would end unseen
-                self._log.exception("Memory: nothing could be learned now, it is tried again later")

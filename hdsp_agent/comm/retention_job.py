@@ -21,6 +21,7 @@ from ..persistence import (
     measure,
     parse_iso_time,
 )
+from ._rounds import Rounds, Times
 from .history import History
 from .storage_notices import StorageNotices
 from .task_storage import TaskStorage
@@ -30,10 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RetentionJob"]
 
-_FIRST_AFTER_SECONDS: Final = 60.0
-"""A server that starts has better things to do."""
-_EVERY_SECONDS: Final = 24 * 3600.0
-_AGAIN_AFTER_SECONDS: Final = 3600.0
+_TIMES: Final = Times(first_after_seconds=60.0, every_seconds=24 * 3600.0, after_failure_seconds=3600.0)
 _BACKUP_EVERY_SECONDS: Final = 20 * 3600.0
 """Less than a day: a round that is a little early must not leave a day out."""
 _LARGEST_BACKED_UP: Final = 5_000_000_000
@@ -54,25 +52,22 @@ class RetentionJob:
         notices: StorageNotices,
         *,
         log: Log | None = None,
-        first_after_seconds: float = _FIRST_AFTER_SECONDS,
+        times: Times = _TIMES,
     ) -> None:
         self._storage = storage
         self._history = history
         self._config = config
         self._notices = notices
         self._log = log or logging.getLogger(__name__)
-        self._first_after_seconds = first_after_seconds
-        self._rounds: asyncio.Task[None] | None = None
+        self._rounds = Rounds("upkeep", self.look, times, failure="Upkeep could not be done now", log=self._log)
 
     def start(self) -> None:
         """Begin the rounds."""
-        self._rounds = asyncio.create_task(self._go_round(), name="hdsp-agent upkeep")
+        self._rounds.start()
 
     async def stop(self) -> None:
         """End the rounds; one that is under way stops in good order."""
-        if self._rounds is not None:
-            self._rounds.cancel()
-            await asyncio.gather(self._rounds, return_exceptions=True)
+        await self._rounds.stop()
 
     async def look(self) -> None:
         """One round now."""
@@ -127,21 +122,6 @@ class RetentionJob:
         use = await measure(self._storage.home)
         level = alert_level(use, StorageLimits.of_gigabytes(warning, critical))
         self._notices.size(level, use.total_bytes, critical if level == "critical" else warning)
-
-    async def _go_round(self) -> None:
-        wait = self._first_after_seconds
-        while True:
-            await asyncio.sleep(wait)
-            try:
-                await self.look()
-                wait = _EVERY_SECONDS
-            except HdspAgentError as error:
-                self._log.warning("Upkeep could not be done now and is tried again later: %s", error)
-                wait = _AGAIN_AFTER_SECONDS
-            except Exception:  # noqa: BLE001 -- see below
-                # Held in a task nobody awaits: the round would end unseen, and with it all later ones.
-                self._log.exception("Upkeep failed; it is tried again later")
-                wait = _AGAIN_AFTER_SECONDS
 
 
 def _is_due(home: Path, target: Path) -> bool:

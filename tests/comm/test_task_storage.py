@@ -14,6 +14,7 @@ import pytest
 from tornado.httpclient import HTTPClientError
 
 from hdsp_agent.comm import retention_job
+from hdsp_agent.comm._rounds import Times
 from hdsp_agent.comm.identity import server_owner
 from hdsp_agent.comm.retention_job import RetentionJob
 from hdsp_agent.comm.services import Services
@@ -301,7 +302,8 @@ async def test_storage_that_grows_beyond_the_limits_is_told_until_it_is_smaller(
 async def test_the_first_round_of_upkeep_begins_by_itself_and_ends_with_the_server(services: Services) -> None:
     looked = asyncio.Event()
     notices = StorageNotices(services.notices)
-    rounds = RetentionJob(services.storage, services.history, services.config, notices, first_after_seconds=0.01)
+    times = Times(first_after_seconds=0.01, every_seconds=3600.0)
+    rounds = RetentionJob(services.storage, services.history, services.config, notices, times=times)
     await services.config.update({"sizeWarningGigabytes": 0.0000001})
     services.notices.subscribe(looked.set)
     rounds.start()
@@ -309,7 +311,7 @@ async def test_the_first_round_of_upkeep_begins_by_itself_and_ends_with_the_serv
     assert "storage_large" in codes(services)
     await rounds.stop()
     assert not [
-        task for task in asyncio.all_tasks() if task.get_name() == "hdsp-agent upkeep" and task is rounds._rounds
+        task for task in asyncio.all_tasks() if task.get_name() == "hdsp-agent upkeep" and task is rounds._rounds._task
     ]
 
 
