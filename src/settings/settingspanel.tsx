@@ -21,6 +21,7 @@ import { MEMORY_GROUP } from './memory/memorytexts';
 import { ModesSection } from './sections/modessection';
 import { ProfilesSection } from './sections/profilessection';
 import { matches, searchFields, textsOf } from './fields/settingssearch';
+import { SearchField } from './searchfield';
 import { TransferSection } from './sections/transfersection';
 
 /**
@@ -142,17 +143,12 @@ function Sections(props: SettingsPanel.IProps): JSX.Element {
   return (
     <>
       <div className="jp-hdspSettings-search">
-        <input
-          type="search"
-          className="jp-hdspSettings-input"
-          aria-label={trans.__('Search settings')}
-          placeholder={trans.__('Search settings')}
-          value={query}
-          onChange={event => setQuery(event.target.value)}
+        <SearchField
+          label={trans.__('Search settings')}
+          query={query}
+          count={searching ? total : null}
+          onQuery={setQuery}
         />
-        <span role="status">
-          {searching && trans._n('%1 result', '%1 results', total)}
-        </span>
       </div>
       <Index
         sections={searching ? found : sections}

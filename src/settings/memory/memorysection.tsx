@@ -3,6 +3,7 @@ import * as React from 'react';
 import type { MemoryView } from '../../generated/rest';
 import type { MemoryData } from '../../rest/memorydata';
 import { SectionProblem } from '../sections/sectionproblem';
+import { SearchField } from '../searchfield';
 import { useSettings } from '../settingscontext';
 import { matches } from '../fields/settingssearch';
 import { ForgetAll } from './forgetall';
@@ -103,22 +104,14 @@ function Remembered({
       )}
       {(isSearching || notes.length + learned.length > FEW) && (
         <div className="jp-hdspSettings-memorySearch">
-          <input
-            type="search"
-            className="jp-hdspSettings-input"
-            aria-label={trans.__('Search memory')}
-            placeholder={trans.__('Search memory')}
-            value={query}
-            onChange={event => setQuery(event.target.value)}
+          <SearchField
+            label={trans.__('Search memory')}
+            query={query}
+            count={
+              isSearching ? found.notes.length + found.learned.length : null
+            }
+            onQuery={setQuery}
           />
-          <span role="status">
-            {isSearching &&
-              trans._n(
-                '%1 result',
-                '%1 results',
-                found.notes.length + found.learned.length
-              )}
-          </span>
         </div>
       )}
       <NotesList
