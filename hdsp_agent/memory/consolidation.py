@@ -13,7 +13,7 @@ from typing import Final, Literal
 from .extracted_files import Extracted, ExtractedFiles
 from .memory_folder import HANDBOOK, MemoryFolder
 from .model_port import ConsolidationBrief, ConsolidationFailed, Consolidator
-from .publication import BadConsolidation, Publication, checked_files
+from .publication import InvalidConsolidation, Publication, checked_files
 from .rollout_files import rollout_file, selected_inputs, sync_rollout_files
 from .run_log import RunCost
 from .sources import sources_by_code
@@ -56,7 +56,7 @@ class Consolidation:
             used = await self._consolidator.consolidate(staged, brief)
             try:
                 await asyncio.to_thread(self._publication.publish, staged, files, frozenset(brief.codes), now=at)
-            except BadConsolidation as error:
+            except InvalidConsolidation as error:
                 raise ConsolidationFailed(str(error), used) from None
             return used, newest
         finally:
@@ -88,7 +88,7 @@ class Consolidation:
         def problem() -> str | None:
             try:
                 checked_files(staged, files, frozenset(codes))
-            except BadConsolidation as error:
+            except InvalidConsolidation as error:
                 return str(error)
             return None
 

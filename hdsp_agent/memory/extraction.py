@@ -15,7 +15,7 @@ from ..persistence import TaskStore
 from ..providers import ModelAnswer, ModelClient, ModelError, ModelEvent, ModelRequest, classify, cost_of
 from .conversation_text import read_conversation, token_limit
 from .extracted_files import Extracted, ExtractedFiles
-from .extraction_prompt import BrokenAnswer, ExtractionAnswer, ExtractionSource, extraction_request, parse_answer
+from .extraction_prompt import ExtractionAnswer, ExtractionSource, InvalidAnswer, extraction_request, parse_answer
 from .model_port import MemoryModels, ModelNeededElsewhere
 from .run_log import RunCost
 
@@ -104,7 +104,7 @@ class Extractor:
             return await asyncio.to_thread(parse_answer, arguments), used
         except TimeoutError:
             raise ExtractionFailed(f"The model did not answer within {_SECONDS:.0f} seconds.", used) from None
-        except BrokenAnswer as error:
+        except InvalidAnswer as error:
             raise ExtractionFailed(str(error), used) from None
         except HdspAgentError as error:
             raise ExtractionFailed(error.message, used) from None

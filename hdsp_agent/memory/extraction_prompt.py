@@ -15,7 +15,7 @@ from ..providers import ModelRequest, ToolSpec
 from .instruction_filter import without_orders
 from .redaction import redact
 
-__all__ = ["BrokenAnswer", "ExtractionAnswer", "ExtractionSource", "extraction_request", "parse_answer"]
+__all__ = ["ExtractionAnswer", "ExtractionSource", "InvalidAnswer", "extraction_request", "parse_answer"]
 
 _TOOL: Final = "save_memory"
 _LONGEST_ANSWER: Final = 200_000
@@ -78,7 +78,7 @@ class ExtractionAnswer(BaseModel):
         return not self.rollout_summary.strip() or not self.raw_memory.strip()
 
 
-class BrokenAnswer(Exception):
+class InvalidAnswer(Exception):
     """The model's answer cannot be used; the text says why."""
 
 
@@ -115,16 +115,16 @@ def extraction_request(source: ExtractionSource, *, tokens: int) -> ModelRequest
 
 
 def parse_answer(arguments: str) -> ExtractionAnswer:
-    """The answer from the arguments of the call, or from JSON in its place, without secrets. Raises BrokenAnswer. Blocks."""
+    """The answer from the arguments of the call, or from JSON in its place, without secrets. Raises InvalidAnswer. Blocks."""
     begin, end = arguments.find("{"), arguments.rfind("}")
     if begin < 0 or end < begin:
-        raise BrokenAnswer("The model's answer holds no JSON object.")
+        raise InvalidAnswer("The model's answer holds no JSON object.")
     try:
         answer = ExtractionAnswer.model_validate(json.loads(arguments[begin : end + 1], strict=False))
     except (ValueError, RecursionError) as error:
         first = error.errors(include_input=False, include_url=False)[0] if isinstance(error, ValidationError) else None
         reason = "it is not valid JSON" if first is None else f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-        raise BrokenAnswer(f"The model's answer cannot be used: {reason}.") from None
+        raise InvalidAnswer(f"The model's answer cannot be used: {reason}.") from None
     return ExtractionAnswer(
         rollout_summary=without_orders(redact(answer.rollout_summary)),
         rollout_slug=None if answer.rollout_slug is None else redact(answer.rollout_slug),

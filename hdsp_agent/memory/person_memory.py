@@ -23,7 +23,7 @@ from .run_log import MemoryRun, RunLog
 from .usage_counts import UsageCounts, UsageOfKind
 
 __all__ = [
-    "LearnedLine",
+    "LearnedItemView",
     "LearnedSource",
     "MemoryOverview",
     "MemorySpending",
@@ -57,7 +57,7 @@ class LearnedSource(WireModel):
     slug: str | None = None
 
 
-class LearnedLine(WireModel):
+class LearnedItemView(WireModel):
     """A line that was learned, where it stands, and from which conversations it is."""
 
     id: str
@@ -91,7 +91,7 @@ class MemoryOverview(WireModel):
     folder: str
     notes: list[NoteLine]
     unreadable: list[UnreadableNotes] = Field(default_factory=list)
-    learned: list[LearnedLine]
+    learned: list[LearnedItemView]
     conversations: _Amount = 0
     """How many conversations something was learned from."""
     consolidated_at: str | None = None
@@ -199,11 +199,11 @@ def _note(scope: NoteScope, note: Note) -> NoteLine:
     return NoteLine(id=note.id, scope=scope, text=note.text, day=note.day, task=note.task, pinned=note.pinned)
 
 
-def _line(item: LearnedItem) -> LearnedLine:
+def _line(item: LearnedItem) -> LearnedItemView:
     sources = [
         LearnedSource(task_id=each.task_id, began_at=each.began_at, slug=each.rollout_slug) for each in item.sources
     ]
-    return LearnedLine(id=item.id, file=item.file, section=item.section, text=item.text, sources=sources)
+    return LearnedItemView(id=item.id, file=item.file, section=item.section, text=item.text, sources=sources)
 
 
 def _spent(runs: list[MemoryRun]) -> MemorySpending:

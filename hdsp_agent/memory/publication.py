@@ -27,7 +27,7 @@ from .pipeline_limits import MEMORY_TOOL_DEVELOPER_INSTRUCTIONS_SUMMARY_TOKEN_LI
 from .redaction import redact
 from .sources import unsourced
 
-__all__ = ["BadConsolidation", "Publication", "PublishedState", "checked_files"]
+__all__ = ["InvalidConsolidation", "Publication", "PublishedState", "checked_files"]
 
 _STATE: Final = "consolidated.json"
 _BASELINE: Final = ".published"
@@ -46,7 +46,7 @@ _SKILL_FILE: Final = re.compile(rf"{SKILLS_FOLDER}/[\w-]+/(?:SKILL\.md|(?:script
 _FRONT_MATTER: Final = re.compile(r"---\n(?=.*^name: \S)(?=.*^description: \S).*?^---$", re.DOTALL | re.MULTILINE)
 
 
-class BadConsolidation(Exception):
+class InvalidConsolidation(Exception):
     """What was written cannot be put in force; the text says why. What there was stays."""
 
 
@@ -95,7 +95,7 @@ class Publication:
         return staged
 
     def publish(self, staged: MemoryFolder, inputs: Mapping[str, int], codes: frozenset[str], *, now: datetime) -> None:
-        """Put what was written in force. Raises BadConsolidation, and then nothing changed; StorageUnavailable."""
+        """Put what was written in force. Raises InvalidConsolidation, and then nothing changed; StorageUnavailable."""
         made = checked_files(staged, inputs, codes)
         state = self.state()
         edits = {name: self._edits_of(name, state) for name in _WRITTEN}
@@ -219,7 +219,7 @@ def _changed_edits(edits: PersonEdits, change: Callable[[str], str]) -> PersonEd
 
 
 def checked_files(staged: MemoryFolder, inputs: Mapping[str, int], codes: frozenset[str]) -> dict[str, str]:
-    """What was written, if it can be put in force. Raises BadConsolidation."""
+    """What was written, if it can be put in force. Raises InvalidConsolidation."""
     made = {name: _checked_text(staged, name) for name in _WRITTEN}
     _check_handbook(made[HANDBOOK], inputs, codes)
     _check_summary(made[SUMMARY], codes)
@@ -229,34 +229,34 @@ def checked_files(staged: MemoryFolder, inputs: Mapping[str, int], codes: frozen
 def _checked_text(staged: MemoryFolder, name: str) -> str:
     path = staged.root / name
     if path.is_symlink() or not path.is_file():
-        raise BadConsolidation(f"{name} was not written.")
+        raise InvalidConsolidation(f"{name} was not written.")
     if path.stat().st_size > _LARGEST:
-        raise BadConsolidation(f"{name} is larger than {_LARGEST:,} bytes.")
+        raise InvalidConsolidation(f"{name} is larger than {_LARGEST:,} bytes.")
     text = without_orders(redact(staged.text(name))).strip()
     if not text:
-        raise BadConsolidation(f"{name} is empty.")
+        raise InvalidConsolidation(f"{name} is empty.")
     return f"{text}\n"
 
 
 def _check_handbook(text: str, inputs: Mapping[str, int], codes: frozenset[str]) -> None:
     if _TASK_GROUP.search(text) is None:
-        raise BadConsolidation(f"{HANDBOOK} has no '# Task Group: ...'.")
+        raise InvalidConsolidation(f"{HANDBOOK} has no '# Task Group: ...'.")
     unknown = sorted({name for name in _REFERENCE.findall(text) if name not in inputs})
     if unknown:
-        raise BadConsolidation(f"{HANDBOOK} names {unknown[0]}, which does not exist.")
+        raise InvalidConsolidation(f"{HANDBOOK} names {unknown[0]}, which does not exist.")
     _check_sources(HANDBOOK, text, _SOURCED_IN_HANDBOOK, codes)
 
 
 def _check_summary(text: str, codes: frozenset[str]) -> None:
     missing = [part for part in _SUMMARY_PARTS if part not in text.split("\n")]
     if missing:
-        raise BadConsolidation(f"{SUMMARY} has no {missing[0]!r}.")
+        raise InvalidConsolidation(f"{SUMMARY} has no {missing[0]!r}.")
     profile = text.split(_SUMMARY_PARTS[0], 1)[1].split("\n## ", 1)[0]
     if len(profile.split()) > _MOST_PROFILE_WORDS:
-        raise BadConsolidation(f"The user profile has more than {_MOST_PROFILE_WORDS} words.")
+        raise InvalidConsolidation(f"The user profile has more than {_MOST_PROFILE_WORDS} words.")
     most = MEMORY_TOOL_DEVELOPER_INSTRUCTIONS_SUMMARY_TOKEN_LIMIT
     if TokenCounter().text(text) > most:
-        raise BadConsolidation(f"{SUMMARY} is longer than {most:,} tokens.")
+        raise InvalidConsolidation(f"{SUMMARY} is longer than {most:,} tokens.")
     _check_sources(SUMMARY, text, _SOURCED_IN_SUMMARY, codes)
 
 
@@ -264,7 +264,7 @@ def _check_sources(name: str, text: str, headings: frozenset[str], codes: frozen
     # What came from a conversation must go with it.
     line = next(unsourced(text, headings, codes), None)
     if line is not None:
-        raise BadConsolidation(
+        raise InvalidConsolidation(
             f"In {name} this names no conversation it was learned from, such as [{min(codes)}]: {line[:200]}"
         )
 
@@ -272,14 +272,14 @@ def _check_sources(name: str, text: str, headings: frozenset[str], codes: frozen
 def _checked_skills(staged: MemoryFolder) -> dict[str, str]:
     names = staged.names(SKILLS_FOLDER)
     if len(names) > _MOST_SKILL_FILES:
-        raise BadConsolidation(f"There are more than {_MOST_SKILL_FILES} files of skills.")
+        raise InvalidConsolidation(f"There are more than {_MOST_SKILL_FILES} files of skills.")
     texts: dict[str, str] = {}
     for name in names:
         if not _SKILL_FILE.fullmatch(name):
-            raise BadConsolidation(f"{name} is no file of a skill.")
+            raise InvalidConsolidation(f"{name} is no file of a skill.")
         texts[name] = _checked_text(staged, name)
         if name.endswith("/SKILL.md") and _FRONT_MATTER.match(texts[name]) is None:
-            raise BadConsolidation(f"{name} has no front matter with name and description.")
+            raise InvalidConsolidation(f"{name} has no front matter with name and description.")
     return texts
 
 

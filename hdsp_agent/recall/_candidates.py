@@ -18,7 +18,7 @@ from ._records import PassageAuthor, RecallQuery
 from ._words import EVERY_PASSAGE, QueryWords
 
 __all__ = [
-    "Found",
+    "KeywordMatches",
     "PassageCandidate",
     "Phrase",
     "SourceFilter",
@@ -54,7 +54,7 @@ class PassageCandidate:
 
 
 @dataclass(frozen=True)
-class Found:
+class KeywordMatches:
     """Passages and titles of sources with their scores, the higher the better, and how rare each phrase is."""
 
     passages: Mapping[int, float]
@@ -89,10 +89,10 @@ def filter_of(query: RecallQuery) -> SourceFilter:
     )
 
 
-def find_words(connection: sqlite3.Connection, words: QueryWords, chosen: SourceFilter) -> Found:
+def find_words(connection: sqlite3.Connection, words: QueryWords, chosen: SourceFilter) -> KeywordMatches:
     """The best passages and titles by words alone."""
     if not words.phrases:
-        return Found({}, {}, {})
+        return KeywordMatches({}, {}, {})
     if not full_text_search():
         return _scan(connection, words, chosen)
     phrases = (*words.phrases, *((concept,) for concept in words.concepts))
@@ -110,7 +110,7 @@ def find_words(connection: sqlite3.Connection, words: QueryWords, chosen: Source
     best = heapq.nlargest(_MOST_KEPT, rows, key=lambda row: row[1])
     total = connection.execute("SELECT max(row) FROM recall_passages").fetchone()[0] or 0
     rarity = {phrase: math.log(1 + total / count) for phrase, count in counts.items() if count}
-    return Found(dict(best), _find_titles(connection, words.phrases, chosen), rarity)
+    return KeywordMatches(dict(best), _find_titles(connection, words.phrases, chosen), rarity)
 
 
 def load_candidates(
@@ -128,7 +128,7 @@ def load_candidates(
     return {row: PassageCandidate(row, source, ts, author) for row, source, ts, author in found}
 
 
-def find_period(connection: sqlite3.Connection, period: tuple[int, int], chosen: SourceFilter) -> Found:
+def find_period(connection: sqlite3.Connection, period: tuple[int, int], chosen: SourceFilter) -> KeywordMatches:
     """What was said in a time, the newest first; what people said before what they were answered."""
     rows = connection.execute(
         f"""
@@ -138,7 +138,7 @@ def find_period(connection: sqlite3.Connection, period: tuple[int, int], chosen:
         """,  # noqa: S608 - as above
         (*period, *chosen.values, _MOST_KEPT),
     ).fetchall()
-    return Found({row: 1 - place / (2 * _MOST_KEPT) for place, (row,) in enumerate(rows)}, {}, {})
+    return KeywordMatches({row: 1 - place / (2 * _MOST_KEPT) for place, (row,) in enumerate(rows)}, {}, {})
 
 
 def first_passages(connection: sqlite3.Connection, sources: Iterable[int]) -> list[int]:
@@ -197,7 +197,7 @@ def _quoted(phrase: Phrase) -> str:
     return '"' + " ".join(phrase) + '"'
 
 
-def _scan(connection: sqlite3.Connection, words: QueryWords, chosen: SourceFilter) -> Found:
+def _scan(connection: sqlite3.Connection, words: QueryWords, chosen: SourceFilter) -> KeywordMatches:
     """The same without an index: the newest passages looked at one by one, rare words counting more."""
     rows = connection.execute(
         f"""
@@ -220,4 +220,4 @@ def _scan(connection: sqlite3.Connection, words: QueryWords, chosen: SourceFilte
     for phrase, weight in rarity.items():
         for row in having[phrase]:
             scores[row] = scores.get(row, 0.0) + weight
-    return Found(dict(heapq.nlargest(_MOST_KEPT, scores.items(), key=lambda item: item[1])), {}, rarity)
+    return KeywordMatches(dict(heapq.nlargest(_MOST_KEPT, scores.items(), key=lambda item: item[1])), {}, rarity)

@@ -1,4 +1,4 @@
-"""Found passages as they are shown, and which of them bring others up to date."""
+"""KeywordMatches passages as they are shown, and which of them bring others up to date."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from ._candidates import filter_of, find_period, find_words, first_passages, loa
 from ._embedders import Embedder
 from ._hits import arrange, read_hits
 from ._periods import named_period
-from ._ranking import Evidence, neighbours, rank_passages
+from ._ranking import RankingSignals, neighbours, rank_passages
 from ._records import EmbeddingProgress, OutdatedSources, Passage, RecallHit, RecallKind, RecallQuery, RecallSource
 from ._schema import RECALL_SCHEMA
 from ._store import PreparedPassage, compare_versions, is_current, prepare_passages, put_source, remove_sources
@@ -138,8 +138,8 @@ class RecallIndex:
         matching = {*found.passages, *meaning, *first_passages(connection, found.titles)}
         beside = {row for match in matching for row in neighbours(match)}
         candidates = load_candidates(connection, matching | beside, chosen)
-        evidence = Evidence(found.passages, meaning, found.titles, period)
-        ranked = rank_passages(candidates, evidence)
+        signals = RankingSignals(found.passages, meaning, found.titles, period)
+        ranked = rank_passages(candidates, signals)
         # Who names a time asks for what was so then.
         ranked = arrange(connection, ranked, found.rarity, newest_first=period is None)
         return read_hits(connection, ranked[: max(1, min(query.limit, _MOST_HITS))], words)

@@ -16,8 +16,8 @@ from ._candidates import PassageCandidate
 from ._concepts import TELLING_CONCEPTS
 
 __all__ = [
-    "Evidence",
     "RankedPassage",
+    "RankingSignals",
     "Statement",
     "compared_with_each_other",
     "neighbours",
@@ -48,7 +48,7 @@ _ALIKE_IF_CHANGED: Final = 0.25
 
 
 @dataclass(frozen=True)
-class Evidence:
+class RankingSignals:
     """What speaks for passages: shared words, shared meaning, the titles of their sources, and the time that was named."""
 
     words: Mapping[int, float]
@@ -70,11 +70,11 @@ def neighbours(row: int) -> tuple[int, int]:
     return row - 1, row + 1
 
 
-def rank_passages(candidates: Mapping[int, PassageCandidate], evidence: Evidence) -> list[RankedPassage]:
+def rank_passages(candidates: Mapping[int, PassageCandidate], signals: RankingSignals) -> list[RankedPassage]:
     """All candidates, the best first."""
-    words = _Signal(candidates, _scaled(evidence.words))
-    meaning = _Signal(candidates, _scaled(evidence.meaning))
-    titles = _scaled(evidence.titles)
+    words = _Signal(candidates, _scaled(signals.words))
+    meaning = _Signal(candidates, _scaled(signals.meaning))
+    titles = _scaled(signals.titles)
     newest = sorted({candidate.ts for candidate in candidates.values()})
     age = {ts: place / len(newest) for place, ts in enumerate(newest, 1)}
     ranked = []
@@ -85,7 +85,7 @@ def rank_passages(candidates: Mapping[int, PassageCandidate], evidence: Evidence
         score = own * _share(candidate)
         score += _SOURCE_SHARE * (words.of_source(candidate) + _MEANING_SHARE * meaning.of_source(candidate))
         score += _TITLE_SHARE * titles.get(candidate.source, 0.0)
-        if evidence.period and evidence.period[0] <= candidate.ts < evidence.period[1]:
+        if signals.period and signals.period[0] <= candidate.ts < signals.period[1]:
             score += _IN_PERIOD
         ranked.append(RankedPassage(candidate, score + _NEWER * age[candidate.ts]))
     return sorted(ranked, key=lambda one: (-one.score, -one.candidate.row))
@@ -179,7 +179,7 @@ def _about_the_same(old: frozenset[str], new: frozenset[str], asked: frozenset[s
 
 
 class _Signal:
-    """One kind of evidence, as it spreads to passages beside it and to its source."""
+    """One kind of score, as it spreads to passages beside it and to its source."""
 
     def __init__(self, candidates: Mapping[int, PassageCandidate], scores: Mapping[int, float]) -> None:
         self._candidates = candidates

@@ -669,7 +669,7 @@ export interface LearnedChangeBody {
 }
 
 /** A line that was learned, where it stands, and from which conversations it is. */
-export interface LearnedLine {
+export interface LearnedItemView {
   id: string;
   file: string;
   section: string;
@@ -769,7 +769,7 @@ export interface MemoryOverview {
   folder: string;
   notes: Array<NoteLine>;
   unreadable?: Array<UnreadableNotes>;
-  learned: Array<LearnedLine>;
+  learned: Array<LearnedItemView>;
   /** How many conversations something was learned from. */
   conversations: number;
   consolidatedAt?: string;

@@ -1,5 +1,5 @@
 import type {
-  LearnedLine,
+  LearnedItemView,
   MemoryOverview,
   MemoryRun,
   MemoryView,
@@ -18,7 +18,7 @@ export function aNote(part: Partial<NoteLine> = {}): NoteLine {
 }
 
 /** A line that was learned. */
-export function aLine(part: Partial<LearnedLine> = {}): LearnedLine {
+export function aLine(part: Partial<LearnedItemView> = {}): LearnedItemView {
   return {
     id: 'l1',
     file: 'MEMORY.md',

@@ -1,6 +1,6 @@
 import * as React from 'react';
 
-import type { LearnedLine, NoteLine } from '../../generated/rest';
+import type { LearnedItemView, NoteLine } from '../../generated/rest';
 import type { MemoryData } from '../../rest/memorydata';
 import { ItemAction } from '../sections/itemactions';
 import { useSettings } from '../settingscontext';
@@ -23,7 +23,7 @@ export function LearnedList({
   /**
    * Those that a search found.
    */
-  lines: readonly LearnedLine[];
+  lines: readonly LearnedItemView[];
   notes: readonly NoteLine[];
 
   /**
@@ -72,7 +72,7 @@ function Learned({
   isKept
 }: {
   memory: MemoryData;
-  line: LearnedLine;
+  line: LearnedItemView;
   isKept: boolean;
 }): JSX.Element {
   const { trans, announce } = useSettings();
@@ -134,10 +134,10 @@ function Learned({
 interface ISectionOfLines {
   readonly file: string;
   readonly section: string;
-  readonly lines: LearnedLine[];
+  readonly lines: LearnedItemView[];
 }
 
-function bySection(lines: readonly LearnedLine[]): ISectionOfLines[] {
+function bySection(lines: readonly LearnedItemView[]): ISectionOfLines[] {
   const sections: ISectionOfLines[] = [];
   for (const line of lines) {
     const { file, section } = line;

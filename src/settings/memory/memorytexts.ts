@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type {
-  LearnedLine,
+  LearnedItemView,
   LearnedSource,
   MemoryView,
   NoteLine
@@ -47,7 +47,7 @@ export function learnedTexts({
   section,
   sources,
   text
-}: LearnedLine): string[] {
+}: LearnedItemView): string[] {
   return [section, text, ...sources.map(sourceName)];
 }
 
@@ -64,7 +64,7 @@ export function sourceName({ beganAt, slug }: LearnedSource): string {
  */
 export function sectionTitle(
   trans: TranslationBundle,
-  { file, section }: Pick<LearnedLine, 'file' | 'section'>
+  { file, section }: Pick<LearnedItemView, 'file' | 'section'>
 ): string {
   switch (section) {
     case 'User Profile':
