@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from .._background_tasks import BackgroundTasks
 from ..config import ContextProxy
-from ..errors import ForbiddenByOperator, HdspAgentError, NotFound, Unsupported
+from ..errors import Conflict, ForbiddenByOperator, HdspAgentError, NotFound
 from ..memory import Memories, NoteFiles
 from ..memory.person_memory import PersonMemory
 from ..messages import TaskId
@@ -85,11 +85,11 @@ class MemoryAccess:
         await self._held.drain()
 
     async def run_now(self, owner: Owner) -> None:
-        """Learn what there is to learn now. Raises Unsupported where memory is turned off, or no model could learn."""
+        """Learn what there is to learn now. Raises Conflict where memory is turned off, or no model could learn."""
         if not self.is_on:
-            raise Unsupported("Memory is turned off. Turn it on in the settings first.")
+            raise Conflict("Memory is turned off. Turn it on in the settings first.")
         if (why := (await self.job.pipeline()).unusable) is not None:
-            raise Unsupported(why)
+            raise Conflict(why)
         self.job.run_now(owner).add_done_callback(
             lambda task: None if task.cancelled() else self._told(task.exception())
         )

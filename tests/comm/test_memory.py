@@ -220,10 +220,10 @@ async def test_everything_can_be_forgotten_at_once(services: Services, jp_fetch:
 
 async def test_a_run_is_refused_while_memory_is_off(services: Services, jp_fetch: Fetch) -> None:
     await services.config.update({"memoryEnabled": False})
-    assert (await refused(jp_fetch, "run", method="POST"))[0] == 501
+    assert (await refused(jp_fetch, "run", method="POST"))[0] == 409
     await services.config.update({"memoryEnabled": True})
     code, why = await refused(jp_fetch, "run", method="POST")
-    assert code == 501 and "No model is set up" in why
+    assert code == 409 and "No model is set up" in why
     async with speaking(services, {}):
         assert await rest(jp_fetch, "run", method="POST") == {"done": True}
         await eventually(lambda: not services.memory.job.is_running(ME))
