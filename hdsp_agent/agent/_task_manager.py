@@ -30,6 +30,7 @@ from .checkpoints.kernel_restarts import KernelRestarts
 from .conversation.asks import AskNotOpen, GivenAnswer
 from .conversation.history_items import TaskConfig
 from .conversation.message_operations import MessageOperations
+from .conversation.note_suggestions import NoteSuggestions
 from .task.outcomes import Again, Begin, ChildDone, Completed, Outcome
 from .task.subtasks import Subtasks, last_word
 from .task.task import Task
@@ -69,6 +70,7 @@ class TaskManager:
         self.tasks.hand_over = self._hand_over
         self.tasks.parent_waits = self._subtasks.parent_waits
         self.messages: Final = MessageOperations(self.tasks, self._subtasks)
+        self.notes: Final = NoteSuggestions(self.tasks)
         if services.checkpoints is not None:
             services.checkpoints.on_event = services.events.emit_checkpoint
             services.checkpoints.conversations = self.messages

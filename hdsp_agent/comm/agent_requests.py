@@ -21,6 +21,7 @@ from ..messages import (
     CondenseTaskContextRequest,
     CondenseTaskContextResponseMessage,
     CondenseTaskContextStartedMessage,
+    DecideNoteSuggestionRequest,
     EditQueuedMessageRequest,
     NewTaskRequest,
     ProposalMessage,
@@ -82,6 +83,7 @@ class AgentRequests:
                 "editQueuedMessage": self.edit_queued,
                 "updateTodoList": self.update_todos,
                 "condenseTaskContextRequest": self.condense,
+                "decideNoteSuggestion": self.decide_note_suggestion,
             }
         )
         self._conversations.register(dispatcher)
@@ -215,6 +217,15 @@ class AgentRequests:
             await manager.condense(task_id)
         finally:
             channel.publish(CondenseTaskContextResponseMessage(text=task_id))
+
+    async def decide_note_suggestion(self, context: RequestContext, message: DecideNoteSuggestionRequest) -> None:
+        """Keep the note that was suggested with a result, or put the suggestion away."""
+        task_id = self._history.meant(context.owner, message.task_id)
+        notes = (await self._agent.manager()).notes
+        if message.keep:
+            await notes.keep(task_id, message.message_ts, message.text)
+        else:
+            await notes.dismiss(task_id, message.message_ts)
 
     # ---- of an open task, beside the settings
 

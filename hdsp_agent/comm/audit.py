@@ -43,6 +43,7 @@ ACTIONS: Final[dict[str, AuditAction]] = {
             "checkpointRestore",
             "closeConversation",
             "condenseTaskContextRequest",
+            "decideNoteSuggestion",
             "deleteMessage",
             "deleteMessageConfirm",
             "editMessageConfirm",

@@ -644,6 +644,14 @@ class GlobalSettings(WireModel):
             "Keep notes that you ask for, and learn from finished conversations what helps with the next one.",
         ),
     ] = True
+    note_suggestions_enabled: Annotated[
+        bool,
+        shown(
+            "memory",
+            "Suggest notes",
+            "When a task is done, the agent may suggest something to remember. It is kept only if you say so.",
+        ),
+    ] = True
     memory_from_external_content: Annotated[
         bool,
         shown(

@@ -9,6 +9,7 @@ __all__ = [
     "Halt",
     "ModelFailure",
     "ModelFailureParts",
+    "NoteSuggestion",
     "NotebookRef",
     "OwnSay",
     "OwnSayTool",
@@ -70,6 +71,18 @@ class ModelFailure(Record):
     """None where only the message's text says what went wrong."""
     retried: bool | None = None
     """Of one that is tried again after a wait: whether it was, or the wait was cut off."""
+
+
+class NoteSuggestion(Record):
+    """A note that the agent proposes to keep for later conversations, on the message with its result.
+
+    ``text`` is the note as it was kept, once the person has decided so.
+    """
+
+    text: str
+    scope: Literal["person", "workspace", "notebook"]
+    decision: Literal["kept", "dismissed"] | None = None
+    """None until the person decides."""
 
 
 class Halt(Record):

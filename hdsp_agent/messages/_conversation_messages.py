@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from ._additions import CommandRun, Halt, ModelFailure, NotebookRef
+from ._additions import CommandRun, Halt, ModelFailure, NotebookRef, NoteSuggestion
 from ._approval_flags import ApprovalFlag
 from ._base import Record
 from ._kinds import AnyAsk, AnySay
@@ -147,6 +147,7 @@ class ClineMessage(Record):
     failure: str | None = None
     """On what was asked for, or was to be: why it failed."""
     halt: Halt | None = None
+    note_suggestion: NoteSuggestion | None = None
     notebook: NotebookRef | None = None
     stopped_by: Literal["person"] | None = None
     """On the question whether to go on: who stopped the work, where that is known."""

@@ -20,6 +20,7 @@ __all__ = [
     "CheckpointRestoreRequest",
     "ClearTaskRequest",
     "CondenseTaskContextRequest",
+    "DecideNoteSuggestionRequest",
     "DeleteMessageConfirmRequest",
     "DeleteMessageRequest",
     "DeleteMultipleTasksWithIdsRequest",
@@ -138,6 +139,15 @@ class UpdateTodoListRequest(Request):
 
     type: Literal["updateTodoList"] = "updateTodoList"
     payload: UpdateTodoListPayload
+
+
+class DecideNoteSuggestionRequest(Request):
+    """Keep the note that the message ``messageTs`` suggests, as ``text`` if that is given, or dismiss it."""
+
+    type: Literal["decideNoteSuggestion"] = "decideNoteSuggestion"
+    message_ts: Timestamp
+    keep: Flag
+    text: Text | None = None
 
 
 class ShowTaskWithIdRequest(Request):
@@ -299,6 +309,7 @@ TaskMessage = (
     | RemoveQueuedMessageRequest
     | EditQueuedMessageRequest
     | UpdateTodoListRequest
+    | DecideNoteSuggestionRequest
     | ShowTaskWithIdRequest
     | DeleteTaskWithIdRequest
     | DeleteMultipleTasksWithIdsRequest

@@ -49,6 +49,7 @@ from .notebook import (
 __all__ = ["ToolRegistry", "built_in_tools", "file_tools"]
 
 _MOST_PROBLEMS = 5
+_SUGGESTION = "worth_remembering"
 
 
 def built_in_tools(*, notebooks: bool = True, memory: bool = True, past: bool = True) -> list[Tool]:
@@ -114,7 +115,7 @@ class ToolRegistry:
     ) -> list[ToolSpec]:
         """What the model is told of the tools it has in this mode."""
         return [
-            self._specs[name]
+            self._spec(name, settings)
             for name, tool in self._tools.items()
             if isinstance(tool, CompoundTool) == (tool_set == "compound")
             and self.is_offered(name, mode, policy, settings)
@@ -154,6 +155,20 @@ class ToolRegistry:
             return tool.Arguments.model_validate(given)
         except ValidationError as error:
             raise _invalid(tool, error) from None
+
+    def _spec(self, name: str, settings: GlobalSettings) -> ToolSpec:
+        suggests = settings.memory_enabled and settings.note_suggestions_enabled
+        return self._completion_alone if name == AttemptCompletion.name and not suggests else self._specs[name]
+
+    @cached_property
+    def _completion_alone(self) -> ToolSpec:
+        """``attempt_completion`` where it may suggest no note."""
+        spec = self._specs[AttemptCompletion.name]
+        properties = spec.parameters["properties"]
+        assert isinstance(properties, dict)
+        left = {key: value for key, value in properties.items() if key != _SUGGESTION}
+        rest = {key: value for key, value in spec.parameters.items() if key != "$defs"}
+        return ToolSpec(spec.name, spec.description, {**rest, "properties": left})
 
     @cached_property
     def _specs(self) -> Mapping[str, ToolSpec]:

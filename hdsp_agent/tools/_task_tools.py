@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from typing import Annotated, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from ..config import ModeSlug
-from ..messages import ClineSayTool, FollowUpData, Suggestion
+from ..memory import LONGEST_NOTE, NoteScope
+from ..messages import ClineSayTool, FollowUpData, NoteSuggestion, Suggestion
 from ._action import ActionRequest
 from ._todo_checklist import format_todos, parse_todos
 from ._tool import SimpleTool, ToolArguments, ToolContext, ToolResult, answered, denied, with_images
@@ -66,11 +67,32 @@ class AskFollowupQuestion(SimpleTool[AskFollowupQuestionArguments]):
         return with_images(ToolResult(text), reply.images)
 
 
+class WorthRemembering(BaseModel):
+    """A note that is offered to the person."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    text: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NOTE, strip_whitespace=True)]
+    """One or two sentences that can be understood alone, in the person's language."""
+    scope: NoteScope = "person"
+    """person: wherever they work. workspace: in this folder. notebook: about this notebook."""
+
+
+def _as_worth(given: object) -> object:
+    """Some models give the text alone; that must not keep them from finishing."""
+    if isinstance(given, str):
+        return {"text": given} if given.strip() else None
+    return given
+
+
 class AttemptCompletionArguments(ToolArguments):
     """The arguments of ``attempt_completion``."""
 
     result: Prose
     """What was done, for the person to read. Final: it does not end in a question or an offer."""
+    worth_remembering: Annotated[WorthRemembering | None, BeforeValidator(_as_worth)] = None
+    """A preference, decision or correction that the person voiced here and that later conversations need. It is offered to
+    them, and kept only if they agree. Mostly there is none: leave it out then."""
 
 
 class AttemptCompletion(SimpleTool[AttemptCompletionArguments]):
@@ -89,7 +111,9 @@ class AttemptCompletion(SimpleTool[AttemptCompletionArguments]):
                 f"The plan has {len(still_open)} open items, and the settings want it done before the task ends. Finish them, "
                 f"or take them off the list with update_todo_list:\n{format_todos(still_open)}"
             )
-        completion = await context.flow.complete(arguments.result)
+        worth = arguments.worth_remembering
+        suggestion = None if worth is None else NoteSuggestion(text=context.mask(worth.text), scope=worth.scope)
+        completion = await context.flow.complete(arguments.result, suggestion)
         if completion.accepted and not completion.feedback:
             return ToolResult("The result was accepted.")
         text = (

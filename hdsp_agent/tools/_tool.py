@@ -20,6 +20,7 @@ from ..messages import (
     CommandRun,
     JsonObject,
     NotebookRef,
+    NoteSuggestion,
     ProgressStatus,
     TaskId,
     TodoItem,
@@ -177,8 +178,11 @@ class FlowPort(Protocol):
     async def since_asked(self) -> SinceAsked:
         """What was asked, and what was done since; without the call that is being made."""
 
-    async def complete(self, result: str) -> Completion:
-        """Show the result and hear whether the person, or the parent task, is content with it."""
+    async def complete(self, result: str, suggestion: NoteSuggestion | None = None) -> Completion:
+        """Show the result and hear whether the person, or the parent task, is content with it.
+
+        The ``suggestion`` is shown with it, if notes can be kept here.
+        """
 
 
 class ToolContext(Protocol):

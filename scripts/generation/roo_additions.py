@@ -16,7 +16,17 @@ __all__ = [
 ]
 
 OWN_CLINE_MESSAGE_FIELDS: Final = frozenset(
-    {"approvalFlags", "commandRun", "denied", "failure", "halt", "modelFailure", "notebook", "stoppedBy"}
+    {
+        "approvalFlags",
+        "commandRun",
+        "denied",
+        "failure",
+        "halt",
+        "modelFailure",
+        "noteSuggestion",
+        "notebook",
+        "stoppedBy",
+    }
 )
 OWN_HISTORY_FIELDS: Final = frozenset(
     {"title", "isFavorited", "forkedFrom", "notebook", "pictures", "renames", "state", "memoryOff"}
@@ -68,6 +78,7 @@ OWN_WEBVIEW_TYPES: Final = frozenset(
         "renameTask",
         "favoriteTask",
         "rememberTask",
+        "decideNoteSuggestion",
         "suggestRules",
         "findEmbeddedConversation",
         "openEmbeddedConversation",

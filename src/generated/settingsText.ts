@@ -391,6 +391,12 @@ export function settingsText(
         'Keep notes that you ask for, and learn from finished conversations what helps with the next one.'
       )
     },
+    noteSuggestionsEnabled: {
+      title: trans.__('Suggest notes'),
+      description: trans.__(
+        'When a task is done, the agent may suggest something to remember. It is kept only if you say so.'
+      )
+    },
     memoryFromExternalContent: {
       title: trans.__('Remember from untrusted content'),
       description: trans.__(

@@ -238,6 +238,7 @@ export type WebviewMessage =
   | RemoveQueuedMessageRequest
   | EditQueuedMessageRequest
   | UpdateTodoListRequest
+  | DecideNoteSuggestionRequest
   | ShowTaskWithIdRequest
   | DeleteTaskWithIdRequest
   | DeleteMultipleTasksWithIdsRequest
@@ -788,6 +789,7 @@ export interface ClineMessage {
   denied?: true;
   failure?: string;
   halt?: Halt;
+  noteSuggestion?: NoteSuggestion;
   notebook?: NotebookRef;
   stoppedBy?: 'person';
 }
@@ -1126,6 +1128,16 @@ export interface CurrentCheckpointUpdatedMessage {
   type: 'currentCheckpointUpdated';
   text: string;
   taskId?: string;
+}
+
+/** Keep the note that the message `messageTs` suggests, as `text` if that is given, or dismiss it. */
+export interface DecideNoteSuggestionRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'decideNoteSuggestion';
+  messageTs: number;
+  keep: boolean;
+  text?: string;
 }
 
 /** Take a cell away. */
@@ -1601,6 +1613,8 @@ export interface GlobalSettings {
   checkpointMaxSweepMilliseconds: number;
   /** Keep notes that you ask for, and learn from finished conversations what helps with the next one. */
   memoryEnabled: boolean;
+  /** When a task is done, the agent may suggest something to remember. It is kept only if you say so. */
+  noteSuggestionsEnabled: boolean;
   /** Also learn from conversations that read the web. What strangers wrote could be remembered. */
   memoryFromExternalContent: boolean;
   /** Above this, finished conversations wait for the next day. 0 learns only when you ask for it. Models without a known price are not limited. */
@@ -2035,6 +2049,13 @@ export interface NewTaskRequest {
   text: string;
   images?: Array<string>;
   notebook?: NotebookRef;
+}
+
+/** A note that the agent proposes to keep for later conversations, on the message with its result. `text` is the note as it was kept, once the person has decided so. */
+export interface NoteSuggestion {
+  text: string;
+  scope: 'person' | 'workspace' | 'notebook';
+  decision?: 'kept' | 'dismissed';
 }
 
 /** What became of a batch. `mismatch`: nothing of it was done. */

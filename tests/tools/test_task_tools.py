@@ -88,3 +88,20 @@ async def test_open_items_keep_the_task_from_finishing_where_settings_want_it(wo
     assert "1 open items" in await task.failure("attempt_completion", result="done")
     task.flow.plan = task.flow.plan[1:]
     await task.text("attempt_completion", result="done")
+
+
+@pytest.mark.parametrize(
+    ("given", "suggested"),
+    [
+        ({"text": "Use polars", "scope": "notebook"}, ("Use polars", "notebook")),
+        ("Use polars", ("Use polars", "person")),
+        (" ", None),
+        (None, None),
+    ],
+)
+async def test_a_note_goes_with_the_result_however_the_model_gives_it(
+    task: RecordingContext, given: object, suggested: tuple[str, str] | None
+) -> None:
+    await task.call("attempt_completion", result="Done.", worth_remembering=given)
+    [told] = task.flow.suggested
+    assert (None if told is None else (told.text, told.scope)) == suggested

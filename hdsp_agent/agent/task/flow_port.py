@@ -6,10 +6,13 @@ import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from ...messages import TaskId, TodoItem
+from pydantic import JsonValue
+
+from ...messages import NoteSuggestion, TaskId, TodoItem
 from ...tools import ActionRequest, Approval, ApprovalAsk, Completion, SinceAsked, ToolFailed
 from ..lite import since_asked
 from .outcomes import Completed, Delegated, Outcome
+from .suggestible_notes import may_suggest
 
 if TYPE_CHECKING:
     from .task_state import TaskState
@@ -73,7 +76,7 @@ class TaskFlow:
         """What was asked, and what was done since; without the call that is being made."""
         return since_asked(list(await self._state.conversation.history.api_history()))
 
-    async def complete(self, result: str) -> Completion:
+    async def complete(self, result: str, suggestion: NoteSuggestion | None = None) -> Completion:
         """Present the result and end the work; of a subtask, if the person agrees that it is done."""
         state = self._state
         if self.failed_before:
@@ -93,7 +96,10 @@ class TaskFlow:
             if approval.feedback:
                 # Its own model has no turn left to hear of it.
                 told = f"{result}\n\n{_SAID_ABOUT_IT}\n{approval.feedback}"
-        await state.conversation.say("completion_result", result, partial=False, durable=True)
+        shown: JsonValue = None
+        if suggestion is not None and await may_suggest(state, suggestion):
+            shown = suggestion.to_wire()
+        await state.conversation.say("completion_result", result, partial=False, durable=True, note_suggestion=shown)
         self.outcome = Completed(told)
         return Completion(True)
 

@@ -18,6 +18,7 @@ from hdsp_agent.messages import (
     CommandRun,
     JsonObject,
     NotebookRef,
+    NoteSuggestion,
     ProgressStatus,
     TaskId,
     TodoItem,
@@ -88,6 +89,7 @@ class RecordingFlow:
     edit_plan: Callable[[list[TodoItem]], list[TodoItem]] = lambda plan: plan
     since: SinceAsked = field(default_factory=lambda: SinceAsked("", ""))
     completed: list[str] = field(default_factory=list)
+    suggested: list[NoteSuggestion | None] = field(default_factory=list)
 
     @property
     def todos(self) -> Sequence[TodoItem]:
@@ -112,8 +114,9 @@ class RecordingFlow:
     async def since_asked(self) -> SinceAsked:
         return self.since
 
-    async def complete(self, result: str) -> Completion:
+    async def complete(self, result: str, suggestion: NoteSuggestion | None = None) -> Completion:
         self.completed.append(result)
+        self.suggested.append(suggestion)
         return self.completion
 
 

@@ -7,6 +7,7 @@ import { Fold } from '../../../ui/texts/fold';
 import { durationText } from '../../../ui/texts/formats';
 import { GrowingText } from '../../../ui/texts/growingtext';
 import { Markdown } from '../../../ui/markdown/markdown';
+import { SuggestedNote } from './notesuggestion';
 import { PictureList } from './picturelist';
 import { useElapsed } from '../../../ui/useelapsed';
 import type { IRowContent } from './rowcontent';
@@ -41,6 +42,12 @@ export function ResultRow(content: IRowContent): JSX.Element {
         {content.message.partial ? trans.__('Finishing…') : trans.__('Done')}
       </div>
       <AnswerRow {...content} />
+      {content.message.noteSuggestion && (
+        <SuggestedNote
+          ts={content.message.ts}
+          suggestion={content.message.noteSuggestion}
+        />
+      )}
     </div>
   );
 }

@@ -14,6 +14,7 @@ import { noteScope } from '../../../ui/texts/notescope';
 import { readJson } from '../../../ui/texts/readjson';
 import { AskBadge, AskFailure, useAskState } from '../rows/askstate';
 import { BatchBody } from './batchbody';
+import { MemoryLink } from '../rows/memorylink';
 import type { IRowContent } from '../rows/rowcontent';
 import { CellCodes, CellEdits } from './notebooktool';
 import { RowHead } from '../rows/rowhead';
@@ -57,22 +58,6 @@ export function ToolRow({ message, parts: _ }: IRowContent): JSX.Element {
       <ToolBody ts={message.ts} tool={tool} />
       {state === 'done' && !isByPerson && isAboutNotes(tool) && <MemoryLink />}
     </div>
-  );
-}
-
-/**
- * Leads to everything that is remembered.
- */
-function MemoryLink(): JSX.Element {
-  const { openSettings, trans } = usePanel();
-  return (
-    <button
-      type="button"
-      className="jp-hdspAgent-chat-link"
-      onClick={() => openSettings('memory')}
-    >
-      {trans.__('Manage memory')}
-    </button>
   );
 }
 
