@@ -44,6 +44,8 @@ class Cost:
     said: str
     harmless_stall_ms: float
     """What the loop had to do with a harmless input of the same kind."""
+    busy_ms: float
+    """How long the process computed at most while the loop stood still, whatever else the machine did."""
 
 
 class Taker:
@@ -195,7 +197,7 @@ async def costs(server: Server, root: Path, pages: str) -> dict[str, Cost]:
             await asyncio.to_thread(server.post, "/hdsp-agent-bench/cost", {})
             said = await take(taker, True)
             cost = json.loads(await asyncio.to_thread(server.get, "/hdsp-agent-bench/cost"))
-            found[take.__name__] = Cost(cost["stallMs"], cost["memoryMb"], said, harmless["stallMs"])
+            found[take.__name__] = Cost(cost["stallMs"], cost["memoryMb"], said, harmless["stallMs"], cost["busyMs"])
     finally:
         connection.close()
         await reader

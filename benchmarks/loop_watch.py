@@ -20,18 +20,21 @@ _TICK_SECONDS: Final = 0.001
 
 
 class LoopWatch:
-    """Looks at the clock once a millisecond."""
+    """Looks at the clock once a millisecond, and at how much the process has computed since: others may use the machine."""
 
     def __init__(self) -> None:
         self.stall_ms = 0.0
+        self.busy_ms = 0.0
         self._last = time.perf_counter()
+        self._last_cpu = time.process_time()
         self._memory = 0.0
 
     def tick(self) -> None:
         """Note how long ago the last one was, and come back."""
-        now = time.perf_counter()
+        now, cpu = time.perf_counter(), time.process_time()
         self.stall_ms = max(self.stall_ms, (now - self._last - _TICK_SECONDS) * 1000)
-        self._last = now
+        self.busy_ms = max(self.busy_ms, (cpu - self._last_cpu) * 1000)
+        self._last, self._last_cpu = now, cpu
         IOLoop.current().call_later(_TICK_SECONDS, self.tick)
 
     def begin(self) -> None:
@@ -40,12 +43,12 @@ class LoopWatch:
             # From here on the peak is that of what follows.
             Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
         self._memory = _peak_mb()
-        self.stall_ms = 0.0
-        self._last = time.perf_counter()
+        self.stall_ms = self.busy_ms = 0.0
+        self._last, self._last_cpu = time.perf_counter(), time.process_time()
 
     def cost(self) -> dict[str, float]:
         """What it was since ``begin``."""
-        return {"stallMs": self.stall_ms, "memoryMb": _peak_mb() - self._memory}
+        return {"stallMs": self.stall_ms, "busyMs": self.busy_ms, "memoryMb": _peak_mb() - self._memory}
 
 
 _WATCH: Final = LoopWatch()

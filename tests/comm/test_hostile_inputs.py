@@ -1,7 +1,8 @@
 """Inputs made to stop the server or to fill its memory, taken by a real one.
 
 The aims are 50 ms and 100 MB, and the benchmark of the same inputs measures them on a quiet machine. Here others use the
-machine too, so that what is asserted is far above: what these inputs cost before took seconds, and gigabytes.
+machine too: asserted is what the server itself computed, and far above the aims. Before, these inputs took seconds, and
+gigabytes.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import pytest
 
 from benchmarks.hostile import INPUTS, Cost, costs, hostile_server, strange_pages
 
-_MOST_STALL_MS = 1_500
+_MOST_BUSY_MS = 1_500
 _MOST_MEMORY_MB = 200
 
 _ANSWERS = {
@@ -44,5 +45,5 @@ def taken() -> Iterator[dict[str, Cost]]:
 def test_no_input_stops_the_server_or_fills_its_memory(name: str, taken: dict[str, Cost]) -> None:
     cost = taken[name]
     assert _ANSWERS[name] in cost.said
-    assert cost.stall_ms < _MOST_STALL_MS
+    assert cost.busy_ms < _MOST_BUSY_MS
     assert cost.memory_mb < _MOST_MEMORY_MB
