@@ -10,7 +10,7 @@ __all__ = ["is_portable", "portable", "portable_path"]
 # A backslash separates folders on Windows, and a colon follows a drive or begins a hidden stream of a file.
 _UNSAFE: Final = r"[\x00-\x1f\x7f/\\:\ud800-\udfff]|[. ]\Z"
 _IS_UNSAFE: Final = re.compile(_UNSAFE)
-_ESCAPED: Final = re.compile(rf"{_UNSAFE}|%(?=[0-9A-F]{{2}})")
+_ESCAPED: Final = re.compile(rf"{_UNSAFE}|%(?=[0-9A-F]{{2}}|u[0-9A-F]{{4}})")
 # Windows opens a device by such a name, whatever its extension.
 _DEVICE: Final = re.compile(r"(CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|(?:COM|LPT)[0-9¹²³])(?=\s*(?:\.|\Z))", re.IGNORECASE)
 
@@ -40,4 +40,7 @@ def _escaped(found: re.Match[str]) -> str:
 
 
 def _escaped_text(character: str) -> str:
+    if "\ud800" <= character < "\udc80" or "\udcff" < character <= "\udfff":
+        # Half a character, which Windows allows in names; it stands for no byte, as others of its kind do.
+        return f"%u{ord(character):04X}"
     return "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "surrogateescape"))

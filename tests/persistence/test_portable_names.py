@@ -38,6 +38,8 @@ NAMES = st.lists(_PIECES | st.characters(blacklist_characters="/"), min_size=1, 
 
 @given(NAMES)
 @example("con")
+@example("\ud800")
+@example("\udfff")
 @example("CON .x")
 @example("..")
 @example("aux.tar.gz")
@@ -50,6 +52,8 @@ def test_every_name_is_below_the_folder_on_every_system(name: str) -> None:
 
 
 @given(NAMES, NAMES)
+@example("\ud800", "%uD800")
+@example("\ud800", "\udced\udca0\udc80")
 def test_different_names_stay_different(one: str, other: str) -> None:
     assert (portable(one) == portable(other)) == (one == other)
 
