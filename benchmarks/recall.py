@@ -8,9 +8,11 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Final
 
+from hdsp_agent.memory import Memories
 from hdsp_agent.recall import Embedder, bundled_embedder
 
 from .recall_probes import generate
@@ -61,7 +63,28 @@ def _own(tested: ProbeSet, id_: str, embedder: Embedder | None) -> list[Result]:
             baseline=plain_score(wishes).passages[5], goal="none: the profile holds them", met=True, runs=len(wishes.probes),
         )
     )  # fmt: skip
+    told = _told_with_profile(wishes)
+    results.append(
+        result(
+            f"{id_}.profile", "requests for which the model is told the preference that matters, once all were kept as notes",
+            told, "%", baseline=wished, goal=">= 95 %", met=told >= 95, runs=len(wishes.probes),
+        )
+    )  # fmt: skip
     return results
+
+
+def _told_with_profile(wishes: ProbeSet) -> float:
+    """The share of requests whose preference is in the text that a new conversation begins with."""
+    wanted = [(probe.owner, probe.profile) for probe in wishes.probes if probe.profile is not None]
+    with tempfile.TemporaryDirectory() as folder:
+        memories = Memories(Path(folder), "person", lambda workspace: None)
+        for owner, text in dict.fromkeys(wanted):
+            memories.of_task(owner, None, lambda: None).remember(text, "person", day=date.today(), task=None)
+        told = {
+            owner: "\n".join(text.text for text in memories.of_task(owner, None, lambda: None).texts())
+            for owner, _ in wanted
+        }
+    return 100 * sum(text in told[owner] for owner, text in wanted) / len(wanted)
 
 
 def _published(tested: ProbeSet, id_: str, embedder: Embedder | None, goals: dict[str, float]) -> list[Result]:
