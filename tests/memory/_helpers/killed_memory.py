@@ -20,7 +20,9 @@ from hdsp_agent.providers._scripted import Step, Turn
 
 from .memory_home import ME, MemoryHome, extraction_answer, memory_home, writes_memory
 
-_HOURS_A_ROUND = 7.0
+_IDLE_HOURS = 7.0
+_HOURS_A_ROUND = 1.5
+"""A lease is over then, and a failure is tried again; all rounds take less than the 30 days after which nothing is learned."""
 
 
 class Answers:
@@ -98,7 +100,7 @@ def main(home: Path, rounds: int, seed: int) -> dict[str, object]:
         child = os.fork()
         if child == 0:
             try:
-                asyncio.run(work(home, _HOURS_A_ROUND * (number + 1)))
+                asyncio.run(work(home, _IDLE_HOURS + _HOURS_A_ROUND * number))
             finally:
                 os._exit(0)
         time.sleep(random.uniform(0, longest))
@@ -110,8 +112,8 @@ def main(home: Path, rounds: int, seed: int) -> dict[str, object]:
         again = {name.lower() for name in after[len(before) :]} & set(known)
         wrong += [f"{name} was learned from twice" for name in again]
         wrong += asyncio.run(checked(home))
-    asyncio.run(work(home, _HOURS_A_ROUND * (rounds + 2)))
-    asyncio.run(work(home, _HOURS_A_ROUND * (rounds + 4)))
+    asyncio.run(work(home, _IDLE_HOURS + _HOURS_A_ROUND * (rounds + 2)))
+    asyncio.run(work(home, _IDLE_HOURS + _HOURS_A_ROUND * (rounds + 4)))
     return {"wrong": wrong + asyncio.run(at_the_end(home, rounds)), "killed": killed}
 
 
