@@ -25,7 +25,7 @@ from .memory_folder import HANDBOOK, RAW_MEMORIES, SKILLS_FOLDER, SUMMARIES_FOLD
 from .person_edits import PersonEdits, edits_between, with_edits
 from .pipeline_limits import MEMORY_TOOL_DEVELOPER_INSTRUCTIONS_SUMMARY_TOKEN_LIMIT
 from .redaction import redact
-from .sources import unsourced
+from .sources import codes_in, unsourced
 
 __all__ = ["InvalidConsolidation", "Publication", "PublishedState", "checked_files"]
 
@@ -43,6 +43,7 @@ _REFERENCE: Final = re.compile(rf"{SUMMARIES_FOLDER}/[\w.-]+\.md")
 _LARGEST: Final = 1_000_000
 _MOST_SKILL_FILES: Final = 200
 _SKILL_FILE: Final = re.compile(rf"{SKILLS_FOLDER}/[\w-]+/(?:SKILL\.md|(?:scripts|templates|examples)/[\w.-]+)")
+_SOURCES: Final = re.compile(r"^sources: *\[.*$", re.MULTILINE)
 _FRONT_MATTER: Final = re.compile(r"---\n(?=.*^name: \S)(?=.*^description: \S).*?^---$", re.DOTALL | re.MULTILINE)
 
 
@@ -109,13 +110,22 @@ class Publication:
         kept = {name: _changed_edits(each, change) for name, each in edits.items()}
         texts = {name: changed for name in _WRITTEN if (changed := change(self._folder.text(name))).strip()}
         skills = {name: self._folder.text(name) for name in self._folder.names(SKILLS_FOLDER)}
-        self._put(state, {**texts, **skills}, kept, state.inputs, at)
+        # Whoever edits a skill makes it theirs.
+        theirs = {name for name, text in skills.items() if _hash(text) != state.published.get(name)}
+        self._put(state, {**texts, **_skills_left(skills, change, theirs)}, kept, state.inputs, at)
         for version in self.versions():
             place = MemoryFolder(self._folder.root / _VERSIONS / version)
             for name in _WRITTEN:
                 text = place.text(name)
                 if text and (changed := change(text)) != text:
                     place.write(name, changed)
+            skills = {name: place.text(name) for name in place.names(SKILLS_FOLDER)}
+            left = _skills_left(skills, change, set())
+            for name, text in skills.items():
+                if name not in left:
+                    place.remove(name)
+                elif left[name] != text:
+                    place.write(name, left[name])
 
     def clear(self, *, now: datetime) -> None:
         """There is nothing left to learn from: what was written goes, but for the person's own lines."""
@@ -223,7 +233,7 @@ def checked_files(staged: MemoryFolder, inputs: Mapping[str, int], codes: frozen
     made = {name: _checked_text(staged, name) for name in _WRITTEN}
     _check_handbook(made[HANDBOOK], inputs, codes)
     _check_summary(made[SUMMARY], codes)
-    return {**made, **_checked_skills(staged)}
+    return {**made, **_checked_skills(staged, codes)}
 
 
 def _checked_text(staged: MemoryFolder, name: str) -> str:
@@ -269,7 +279,7 @@ def _check_sources(name: str, text: str, headings: frozenset[str], codes: frozen
         )
 
 
-def _checked_skills(staged: MemoryFolder) -> dict[str, str]:
+def _checked_skills(staged: MemoryFolder, codes: frozenset[str]) -> dict[str, str]:
     names = staged.names(SKILLS_FOLDER)
     if len(names) > _MOST_SKILL_FILES:
         raise InvalidConsolidation(f"There are more than {_MOST_SKILL_FILES} files of skills.")
@@ -280,7 +290,32 @@ def _checked_skills(staged: MemoryFolder) -> dict[str, str]:
         texts[name] = _checked_text(staged, name)
         if name.endswith("/SKILL.md") and _FRONT_MATTER.match(texts[name]) is None:
             raise InvalidConsolidation(f"{name} has no front matter with name and description.")
+    for name in texts:
+        skill = _skill_of(name)
+        if skill not in texts:
+            raise InvalidConsolidation(f"{name} belongs to no skill: {skill} was not written.")
+        sources = _SOURCES.search(texts[skill])
+        if sources is None or not codes_in(sources[0], codes):
+            # A skill must go with the conversations that it was learned from.
+            raise InvalidConsolidation(
+                f"The front matter of {skill} names no conversation it was learned from, such as sources: [{min(codes)}]."
+            )
     return texts
+
+
+def _skill_of(name: str) -> str:
+    """The file that says what the skill is to which this file belongs."""
+    return f"{'/'.join(name.split('/')[:2])}/SKILL.md"
+
+
+def _skills_left(skills: Mapping[str, str], change: Callable[[str], str], theirs: set[str]) -> dict[str, str]:
+    """The files of the skills that still have a source once something is taken out, and those that are somebody's own."""
+    changed = {name: change(text) if name == _skill_of(name) else text for name, text in skills.items()}
+    return {
+        name: skills[name] if name in theirs else text
+        for name, text in changed.items()
+        if name in theirs or _skill_of(name) in theirs or _SOURCES.search(changed.get(_skill_of(name), "")) is not None
+    }
 
 
 def _hash(text: str) -> str:

@@ -41,7 +41,8 @@ tokens at most. It has exactly these parts, in this order:
   - <one fact or procedure a line>
   and at the end ## General Tips, what holds for several groups, without doubles.
 - skills/<name>/SKILL.md: only for a procedure that was repeated and will be again. It begins with front matter that has \
-name and description, then: when to use it, what it needs, the steps, how to check the result, what saves time. Scripts, \
+name, description and sources, the codes of the conversations it was learned from, as in \
+sources: [3fQa, x81B]. Then: when to use it, what it needs, the steps, how to check the result, what saves time. Scripts, \
 templates and examples may lie beside it in scripts/, templates/ and examples/.
 
 Rules
