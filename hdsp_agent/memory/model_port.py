@@ -25,8 +25,11 @@ class MemoryModels(Protocol):
     def unusable(self) -> str | None:
         """Why nothing can be learned with the models there are, in words for the person; None if something can."""
 
-    def may_read(self, profile: str | None) -> bool:
-        """Whether a conversation with the model of this profile may be read: what stayed on this machine stays there."""
+    def may_read(self, profile: str | None, *, used_local_model: bool = False) -> bool:
+        """Whether a conversation with the model of this profile may be read: what stayed on this machine stays there.
+
+        ``used_local_model`` says that a model of this machine was asked in it at some time.
+        """
 
     async def client(self) -> ModelClient:
         """The model, ready to be asked; not the caller's to close. Raises HdspAgentError that says why there is none."""

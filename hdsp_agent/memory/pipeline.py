@@ -226,7 +226,9 @@ class MemoryPipeline:
             return False
         try:
             await store.check_at_rest(task_id)
-            metadata = (await store.view(task_id)).metadata
+            reader = await store.view(task_id)
+            metadata = reader.metadata
+            state = await reader.read_state()
         except (Conflict, UnknownTask):
             return False
         except HdspAgentError as error:
@@ -238,7 +240,8 @@ class MemoryPipeline:
             # That never changes, and need not be read again every hour.
             self._never.add(task_id)
             return False
-        return not item.memory_off and self._models.may_read(item.api_config_name)
+        used_local_model = bool(state.used_local_model)
+        return not item.memory_off and self._models.may_read(item.api_config_name, used_local_model=used_local_model)
 
     # ---- learning
 

@@ -236,6 +236,8 @@ class StoredTaskState(_File):
     model_use: list[ModelUse] | None = None
     has_external_content: bool | None = None
     """Whether a tool read what strangers wrote, such as a web page: nothing is remembered of it unasked."""
+    used_local_model: bool | None = None
+    """Whether a model on this machine was asked: no other one learns from what was said to it, unless it was chosen to."""
 
     @property
     def is_over(self) -> bool:

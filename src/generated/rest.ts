@@ -1385,6 +1385,7 @@ export interface StoredTaskState {
   history_item?: HistoryItem;
   model_use?: Array<ModelUse>;
   has_external_content?: boolean;
+  used_local_model?: boolean;
 }
 
 /** Where a task came from. */

@@ -100,6 +100,8 @@ async def test_what_one_conversation_taught_the_next_one_is_told(
         task = (await panel.ask("newTask", text="scenario teach: clean churn.csv"))["result"]
         await question(panel, "completion_result")
         await ended(services, task)
+        state = await (await services.agent._manager.services.store.view(TaskId(task))).read_state()
+        assert state.used_local_model, "the scripted model listens on this machine"
         # The consolidation is told of notes: so the model knows which scenario this is.
         note = await rest(jp_fetch, "notes", method="POST", text="scenario consolidate is a word of mine")
         pipeline = await services.memory.job.pipeline()

@@ -77,6 +77,7 @@ async def test_what_is_no_persons_conversation_is_not_read(tmp_path: Path) -> No
         await at.conversation(owner="somebody", task_id="anothers")
         await at.conversation(own_settings={"memoryEnabled": False}, task_id="off-here")
         await at.conversation(profile="stays here", task_id="private")
+        await at.conversation(profile="default", task_id="half-private", used_local_model=True)
         at.later(7)
         await at.pipeline.round(ME)
         at.later(40 * 24)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import Final
-from urllib.parse import urlsplit
 
-from ...config import GlobalSettings, ProviderSettings, provider_info
+from ...config import GlobalSettings, ProviderSettings
 from ...errors import Unavailable
 from ...memory.model_port import ModelNeededElsewhere
 from ...providers import ModelClient
+from .._local_providers import place_on_this_machine
 from .._ports import Models
 
 __all__ = ["ProfileMemoryModels"]
 
-_HERE: Final = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0", "host.docker.internal"})  # noqa: S104 - compared, not bound
 _NOT_SET_UP: Final = "No model is set up to learn from conversations. Choose a provider in the settings first."
 _TOO_SMALL: Final = (
     "The embedded model is too small to learn from conversations. Choose another profile for it in the settings: "
@@ -49,17 +48,17 @@ class ProfileMemoryModels:
             return _NOT_SET_UP
         return _TOO_SMALL if provider.api_provider == "local" else None
 
-    def may_read(self, profile: str | None) -> bool:
-        """Whether the model may read a conversation with the model of this profile.
+    def may_read(self, profile: str | None, *, used_local_model: bool = False) -> bool:
+        """Whether the model may read a conversation whose last model was that of this profile.
 
         Who talked with a model on this machine did not mean another one to hear of it, unless they chose it for memory.
         """
-        if profile is None or self._settings().memory_api_config_id is not None:
+        if self._settings().memory_api_config_id is not None or (profile is None and not used_local_model):
             return True
-        provider = self._models.settings_of(profile)
+        provider = None if profile is None else self._models.settings_of(profile)
         # A profile that is gone, or has another name now, may have been one of this machine.
-        stayed_here = provider is None or _place(provider) is not None
-        return not stayed_here or _place(self._models.settings_of(self.profile)) is not None
+        stayed_here = used_local_model or provider is None or place_on_this_machine(provider) is not None
+        return not stayed_here or place_on_this_machine(self._models.settings_of(self.profile)) is not None
 
     async def client(self) -> ModelClient:
         """The model. Raises Unavailable where there is none that could learn."""
@@ -69,24 +68,6 @@ class ProfileMemoryModels:
 
     def check_free(self) -> None:
         """Raise ModelNeededElsewhere while a conversation uses the same model on this machine."""
-        own = _place(self._models.settings_of(self.profile))
-        if own is not None and any(_place(used) == own for used in self._in_use()):
+        own = place_on_this_machine(self._models.settings_of(self.profile))
+        if own is not None and any(place_on_this_machine(used) == own for used in self._in_use()):
             raise ModelNeededElsewhere
-
-
-def _place(provider: ProviderSettings | None) -> str | None:
-    """Where a model runs that answers one request at a time, as those on this machine do; None for others."""
-    if provider is None or provider.api_provider is None:
-        return None
-    if provider.api_provider == "local":
-        return "local"
-    info = provider_info(provider.api_provider)
-    if info is None:
-        return None
-    given = provider.to_wire().get(info.base_url_field) if info.base_url_field else None
-    address = given if isinstance(given, str) and given else info.default_base_url or ""
-    try:
-        parts = urlsplit(address)
-        return f"{parts.hostname}:{parts.port}" if parts.hostname in _HERE else None
-    except ValueError:
-        return None

@@ -20,6 +20,7 @@ from ...messages import (
     TaskTokenUsageUpdated,
 )
 from ...providers import ModelClient, ModelError, ModelRequest, UsageReport, classify
+from .._local_providers import place_on_this_machine
 from ..context_window import ErrorRecovery
 from ..conversation.conversation import NOT_YET, text_block
 from ..conversation.user_text import CUT_OFF
@@ -97,6 +98,7 @@ class ModelRequests:
             request = await self._window.request(client, lambda: self._recovery.answer_tokens)
             await self._space()
             started = await self._tell_started(client)
+            self._note_where()
             began = time.monotonic()
             await state.cancellation.run(stream.take(client.stream(request)), f"Model request of task {state.task_id}")
             await self._tell_ended(started, client, stream, time.monotonic() - began)
@@ -210,6 +212,12 @@ class ModelRequests:
             await state.conversation.add_api(
                 "assistant", [text_block(stream.answer.text + CUT_OFF)], ts=stream.first_ts
             )
+
+    def _note_where(self) -> None:
+        """Keep that a model on this machine is asked, before it hears anything."""
+        log = self._state.conversation.log
+        if not log.state.used_local_model and place_on_this_machine(self._state.provider) is not None:
+            log.update_state(used_local_model=True)
 
     async def _account(
         self,

@@ -37,6 +37,7 @@ class StateChange(TypedDict, total=False):
     history_item: HistoryItem | None
     model_use: list[ModelUse] | None
     has_external_content: bool | None
+    used_local_model: bool | None
 
 
 class StateKeeper:

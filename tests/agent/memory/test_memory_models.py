@@ -108,6 +108,15 @@ def test_what_was_said_to_a_model_on_this_machine_stays_there(
     assert memory.may_read(None)
     chosen = ProfileMemoryModels(Profiles(profiles), lambda: GlobalSettings(memory_api_config_id="current"), lambda: ())
     assert chosen.may_read("then")
+    assert chosen.may_read("then", used_local_model=True)
+
+
+def test_who_went_on_with_another_model_did_not_mean_it_to_hear_what_was_said_before() -> None:
+    cloud = ProfileMemoryModels(Profiles({"current": CLOUD}), GlobalSettings, lambda: ())
+    assert not cloud.may_read("current", used_local_model=True)
+    assert not cloud.may_read(None, used_local_model=True)
+    here = ProfileMemoryModels(Profiles({"current": OLLAMA}), GlobalSettings, lambda: ())
+    assert here.may_read("current", used_local_model=True)
 
 
 @pytest.mark.parametrize(

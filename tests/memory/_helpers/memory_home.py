@@ -69,6 +69,7 @@ class MemoryHome:
         tools: Sequence[str] = (),
         own_settings: JsonObject | None = None,
         profile: str | None = None,
+        used_local_model: bool | None = None,
     ) -> TaskId:
         """A conversation that was had just now and is over."""
         log = await self.store.create(
@@ -96,7 +97,7 @@ class MemoryHome:
             id=log.task_id, number=0, ts=message.ts, task=said, tokens_in=1, tokens_out=1, total_cost=0.0,
             status="completed", parent_task_id=parent, api_config_name=profile,
         )  # fmt: skip
-        log.update_state(history_item=item)
+        log.update_state(history_item=item, used_local_model=used_local_model)
         await log.finish("completed")
         await self.index.upsert(item, text=said, owner=owner)
         return log.task_id
@@ -122,8 +123,8 @@ class OneModel:
     def unusable(self) -> str | None:
         return self.why_not
 
-    def may_read(self, profile: str | None) -> bool:
-        return profile != "stays here"
+    def may_read(self, profile: str | None, *, used_local_model: bool = False) -> bool:
+        return profile != "stays here" and not used_local_model
 
     async def client(self) -> ModelClient:
         return self.model
