@@ -11,6 +11,7 @@ from pathlib import Path
 from ..messages import TaskId
 from .extracted_files import Extracted, ExtractedFiles
 from .memory_folder import (
+    CONSOLIDATED,
     HANDBOOK,
     RAW_MEMORIES,
     SKILLS_FOLDER,
@@ -53,7 +54,7 @@ def forget_everything(folder: MemoryFolder) -> None:
     for each in files.all():
         if not each.is_empty:
             files.put(_emptied(each))
-    for name in (SUMMARY, HANDBOOK, RAW_MEMORIES, "consolidated.json", "usage.json"):
+    for name in (SUMMARY, HANDBOOK, RAW_MEMORIES, CONSOLIDATED, "usage.json"):
         folder.remove(name)
     for hidden in (SUMMARIES_FOLDER, SKILLS_FOLDER, ".published", ".versions"):
         _remove(folder.root / hidden)

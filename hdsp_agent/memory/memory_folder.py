@@ -14,6 +14,7 @@ from .._private_files import make_private_folder, read_with_identity, replace_fi
 from ..errors import InvalidInput, NotFound, StorageUnavailable
 
 __all__ = [
+    "CONSOLIDATED",
     "EXTRACTED_FOLDER",
     "HANDBOOK",
     "RAW_MEMORIES",
@@ -27,6 +28,8 @@ __all__ = [
 
 SUMMARY: Final = "memory_summary.md"
 HANDBOOK: Final = "MEMORY.md"
+CONSOLIDATED: Final = "consolidated.json"
+"""What the last consolidation was made of and wrote."""
 RAW_MEMORIES: Final = "raw_memories.md"
 SUMMARIES_FOLDER: Final = "rollout_summaries"
 SKILLS_FOLDER: Final = "skills"

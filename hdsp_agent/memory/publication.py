@@ -21,7 +21,7 @@ from ..context import TokenCounter
 from ..errors import NotFound
 from ..wire import WireModel
 from .instruction_filter import without_orders
-from .memory_folder import HANDBOOK, RAW_MEMORIES, SKILLS_FOLDER, SUMMARIES_FOLDER, SUMMARY, MemoryFolder
+from .memory_folder import CONSOLIDATED, HANDBOOK, RAW_MEMORIES, SKILLS_FOLDER, SUMMARIES_FOLDER, SUMMARY, MemoryFolder
 from .person_edits import PersonEdits, edits_between, with_edits
 from .pipeline_limits import MEMORY_TOOL_DEVELOPER_INSTRUCTIONS_SUMMARY_TOKEN_LIMIT
 from .redaction import redact
@@ -29,7 +29,6 @@ from .sources import codes_in, unsourced
 
 __all__ = ["InvalidConsolidation", "Publication", "PublishedState", "checked_files"]
 
-_STATE: Final = "consolidated.json"
 _BASELINE: Final = ".published"
 _VERSIONS: Final = ".versions"
 _MOST_VERSIONS: Final = 10
@@ -74,7 +73,7 @@ class Publication:
     def state(self) -> PublishedState:
         """How it stands; as if nothing was consolidated yet where the record of it is damaged."""
         with suppress(ValidationError):
-            text = self._folder.text(_STATE)
+            text = self._folder.text(CONSOLIDATED)
             if text:
                 return PublishedState.model_validate_json(text)
         return PublishedState()
@@ -170,14 +169,14 @@ class Publication:
             if name in texts:
                 # What it is compared with later must be there before the file itself is.
                 folder.write(f"{_BASELINE}/{hashes[name]}.md", texts[name])
-        folder.write(_STATE, state.model_copy(update={"coming": hashes, "edits": dict(edits)}).to_json())
+        folder.write(CONSOLIDATED, state.model_copy(update={"coming": hashes, "edits": dict(edits)}).to_json())
         for name in (*_WRITTEN, *folder.names(SKILLS_FOLDER)):
             if name not in texts:
                 folder.remove(name)
         for name, text in texts.items():
             folder.write(name, text)
         folder.write(
-            _STATE,
+            CONSOLIDATED,
             PublishedState(
                 inputs=inputs,
                 published=hashes,

@@ -126,6 +126,22 @@ def test_the_doctor_finds_tells_and_mends(own_home: Home) -> None:
     assert path.stat().st_mode & 0o077 == 0
 
 
+def test_the_doctor_looks_at_what_is_remembered_and_puts_damaged_records_aside(own_home: Home) -> None:
+    folder = own_home.path / "memories"
+    (folder / "extracted").mkdir(mode=0o700, parents=True)
+    folder.chmod(0o700)
+    for name, text in (("extracted/t1.json", b"{half"), ("consolidated.json", b"[]"), ("profile.md", b"- caf\xe9")):
+        (folder / name).write_bytes(text)
+        (folder / name).chmod(0o600)
+    ran = own_home.run("doctor")
+    assert ran.code == 3
+    assert "what this conversation taught is left out" in ran.out and "It is no UTF-8 text" in ran.out
+    mended = own_home.run("doctor", "--repair")
+    assert mended.code == 0 and "It is kept as t1.json.damaged." in mended.out
+    assert own_home.run("doctor").code == 0
+    assert (folder / "extracted" / "t1.json.damaged").read_bytes() == b"{half"
+
+
 def test_tasks_go_to_the_database_and_back(own_home: Home) -> None:
     nothing = own_home.run("migrate", "--to", "files")
     assert nothing.code == 1

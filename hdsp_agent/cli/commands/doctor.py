@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
@@ -21,11 +22,12 @@ def _arguments(parser: ArgumentParser) -> None:
 
 
 async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
+    from ...memory.memory_doctor import examine_memory
     from ...persistence import examine
 
-    report = await examine(
-        existing(terminal.home), backend=terminal.backend, repair=options.repair, progress=terminal.progress
-    )
+    home = existing(terminal.home)
+    report = await examine(home, backend=terminal.backend, repair=options.repair, progress=terminal.progress)
+    report.findings.extend(await asyncio.to_thread(examine_memory, home, repair=options.repair))
     if terminal.json:
         terminal.document(_document(report))
     else:
