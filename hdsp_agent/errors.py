@@ -20,6 +20,7 @@
   x Unavailable                     unavailable
     + StorageUnavailable            storage_unavailable
     + SecretStorageUnavailable      secret_storage_unavailable
+    + EmbeddingsUnavailable         embeddings_unavailable
 
 ``message`` is the English sentence a person reads when no translation of the code exists; ``params`` are what a
 translation fills in. Neither ever carries a secret.
@@ -31,6 +32,7 @@ from typing import ClassVar
 
 __all__ = [
     "Conflict",
+    "EmbeddingsUnavailable",
     "ForbiddenByOperator",
     "FrameTooLarge",
     "HdspAgentError",
@@ -189,3 +191,9 @@ class SecretStorageUnavailable(Unavailable):
 
     code = "secret_storage_unavailable"
     status = 409
+
+
+class EmbeddingsUnavailable(Unavailable):
+    """The endpoint that makes vectors for searching by meaning gave none."""
+
+    code = "embeddings_unavailable"

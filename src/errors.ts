@@ -113,7 +113,7 @@ const SERVER_ERRORS: Readonly<Record<string, Sentence>> = {
         )
       : param(error, 'given_for')
         ? trans.__(
-            'Enter the key again. The saved key is for %1, but this profile uses %2.',
+            'Enter the key again. The saved key is for %1, not for %2.',
             param(error, 'given_for'),
             param(error, 'address')
           )
@@ -128,6 +128,20 @@ const SERVER_ERRORS: Readonly<Record<string, Sentence>> = {
     trans.__('This is not supported here: %1', error.message),
   unavailable: (trans, error) =>
     trans.__('This does not work just now: %1', error.message),
+  embeddings_unavailable: (trans, error) => {
+    switch (param(error, 'missing')) {
+      case 'url':
+        return trans.__('Enter the address of the embeddings endpoint.');
+      case 'model':
+        return trans.__('Enter the model of the embeddings endpoint.');
+      default:
+        return trans.__(
+          'The embeddings endpoint %1 gave no usable answer (%2). You can search by words meanwhile. Check the address, the model and the key.',
+          param(error, 'url'),
+          param(error, 'reason')
+        );
+    }
+  },
   storage_unavailable: (trans, error) =>
     param(error, 'reason') === 'locked'
       ? trans.__(
@@ -299,11 +313,16 @@ const CONFIGURATION: Readonly<Record<string, Sentence>> = {
       param(error, 'profile')
     ),
   key_in_config: (trans, error) =>
-    trans.__(
-      'config.json holds a key in the profile “%1” (%2). It is not used there, and whoever reads the file can see it: remove it and save the key in the settings.',
-      param(error, 'profile'),
-      param(error, 'keys')
-    ),
+    param(error, 'profile')
+      ? trans.__(
+          'config.json holds a key in the profile “%1” (%2). It is not used there, and whoever reads the file can see it: remove it and save the key in the settings.',
+          param(error, 'profile'),
+          param(error, 'keys')
+        )
+      : trans.__(
+          'config.json holds a key (%1). It is not used there, and whoever reads the file can see it: remove it and save the key in the settings.',
+          param(error, 'keys')
+        ),
   provider_retired: (trans, error) =>
     trans.__(
       'The provider %1 of the profile “%2” is no longer offered. Choose another one for it.',

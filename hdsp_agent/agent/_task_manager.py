@@ -10,8 +10,8 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from ..config import GlobalSettings, check_setting
-from ..errors import HdspAgentError, InvalidInput, UnknownTask
+from ..config import GlobalSettings, check_setting, setting_keys
+from ..errors import HdspAgentError, InvalidInput, InvalidSetting, UnknownTask
 from ..messages import (
     ClineAskResponse,
     JsonObject,
@@ -261,6 +261,8 @@ class TaskManager:
         config = TaskConfig(settings).to_json()
         for key, value in TaskConfig.of(config).overrides.items():
             check_setting(GlobalSettings, key, value)
+            if key in setting_keys():
+                raise InvalidSetting("A key is not kept with a task. Save it in the settings.", field=key)
         return config
 
     async def _hand_over(self, task: Task, outcome: Outcome) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,10 +37,15 @@ class Rounds:
         self._failure = failure
         self._log = log
         self._task: asyncio.Task[None] | None = None
+        self._hurry = asyncio.Event()
 
     def start(self) -> None:
         """Begin the rounds."""
         self._task = asyncio.create_task(self._go_round(), name=f"hdsp-agent {self._name}")
+
+    def hurry(self) -> None:
+        """Let the next round begin once this one is over; the first waits all the same."""
+        self._hurry.set()
 
     async def stop(self) -> None:
         """End the rounds; one that is under way is cancelled."""
@@ -49,9 +55,9 @@ class Rounds:
 
     async def _go_round(self) -> None:
         times = self._times
-        wait = times.first_after_seconds
+        await asyncio.sleep(times.first_after_seconds)
         while True:
-            await asyncio.sleep(wait)
+            self._hurry.clear()
             try:
                 await self._look()
                 wait = times.every_seconds
@@ -61,3 +67,5 @@ class Rounds:
                 else:
                     self._log.exception("%s, it is tried again later", self._failure)
                 wait = times.after_failure_seconds or times.every_seconds
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._hurry.wait(), wait)

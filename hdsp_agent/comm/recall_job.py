@@ -38,7 +38,8 @@ class RecallJob:
         )  # fmt: skip
 
     def start(self) -> None:
-        """Begin the rounds."""
+        """Begin the rounds. Who chooses another embedder need not wait an hour for its vectors."""
+        self._past.embedder.on_changed = self._rounds.hurry
         self._rounds.start()
 
     async def stop(self) -> None:

@@ -45,7 +45,7 @@ class RunningAgent:
         self._stopping = False
         self.past: Final = past_search(
             storage.database,
-            home=config.home,
+            config=config,
             workspace=workspace,
             memories=memories,
             store=storage.store,

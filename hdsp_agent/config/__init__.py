@@ -22,10 +22,11 @@ from ._provider_settings import (
     tool_set,
 )
 from ._providers import ProviderInfo, provider_info, providers
+from ._search_endpoint import check_search_endpoint
 from ._secret_status import SecretPresence, SecretStatus
 from ._secrets import SecretStore
 from ._setting_overrides import overridden, tools_left_out, with_profile
-from ._settings import ALL_MASKED_KINDS, GlobalSettings, MaskedKind, StorageChoice
+from ._settings import ALL_MASKED_KINDS, GlobalSettings, MaskedKind, SearchByMeaning, StorageChoice, setting_keys
 from ._trusted_folders import FolderStanding, FolderVerdict, TrustedFolder, TrustedFolders
 from ._user_config import Fetch, UserConfigSource
 from ._validation import check_setting, readable_settings
@@ -56,6 +57,7 @@ __all__ = [
     "ProfileEntry",
     "ProviderInfo",
     "ProviderSettings",
+    "SearchByMeaning",
     "SecretPresence",
     "SecretStatus",
     "SecretStore",
@@ -65,6 +67,7 @@ __all__ = [
     "TrustedFolder",
     "TrustedFolders",
     "UserConfigSource",
+    "check_search_endpoint",
     "check_setting",
     "keys_in_use",
     "linear_pattern",
@@ -79,6 +82,7 @@ __all__ = [
     "secret_fields",
     "secret_keys",
     "secret_keys_of",
+    "setting_keys",
     "tool_set",
     "tools_left_out",
     "wire_names",

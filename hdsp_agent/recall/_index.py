@@ -6,6 +6,7 @@ import asyncio
 import functools
 import logging
 import sqlite3
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -31,6 +32,8 @@ logger = logging.getLogger(__name__)
 
 _MOST_HITS: Final = 200
 _EMBEDDED_AT_ONCE: Final = 16
+_PAUSE_SECONDS: Final = 60.0
+"""How long no question waits for an embedder that failed."""
 
 
 class RecallIndex:
@@ -39,13 +42,28 @@ class RecallIndex:
     def __init__(self, database: StateDatabase, embedder: Embedder | None = None) -> None:
         self._database = database
         self._vectors = VectorIndex(embedder) if embedder is not None else None
-        self._embedding_fails = False
+        self._failure: Unavailable | None = None
+        self._failed_at = 0.0
         database.add(RECALL_SCHEMA)
 
     @property
     def generation(self) -> int:
         """Rises when the file was lost or replaced: then everything is to be put in again."""
         return self._database.generation
+
+    @property
+    def failure(self) -> Unavailable | None:
+        """Why there are no vectors just now, if the embedder failed last."""
+        return self._failure
+
+    def use(self, embedder: Embedder | None) -> None:
+        """Search by this one's vectors from now on, or by words alone."""
+        self._failure = None
+        if embedder is not None and self._vectors is not None and self._vectors.embedder.name == embedder.name:
+            # Another key, say. What was read stays.
+            self._vectors.embedder = embedder
+        else:
+            self._vectors = VectorIndex(embedder) if embedder is not None else None
 
     async def put(self, source: RecallSource, passages: Iterable[Passage], version: str) -> bool:
         """Have exactly these passages of a source, in their order; False if this version is there already."""
@@ -71,50 +89,81 @@ class RecallIndex:
         words = query_words(text)
         if not words.phrases and period is None:
             return ()
-        question = None if words.says_nothing else await self._question(text)
+        vectors = None if words.says_nothing else self._vectors
+        question = None if vectors is None else await self._question(vectors, text)
         span = (period.since, period.until) if period is not None else None
         return await self._database.read(
-            functools.partial(self._search, query=query, words=words, question=question, period=span)
+            functools.partial(self._search, query=query, words=words, vectors=vectors, question=question, period=span)
         )
 
     async def embed_some(self, budget: int) -> EmbeddingProgress:
-        """Make vectors of at most so many passages that have none; the newest first. For the background."""
-        if self._vectors is None or budget < 1:
+        """Make vectors of at most so many passages that have none; the newest first. For the background.
+
+        Raises Unavailable if the embedder fails.
+        """
+        vectors = self._vectors
+        if vectors is None or budget < 1:
             return EmbeddingProgress(0, 0)
-        embedder, generation = self._vectors.embedder, self._database.generation
+        embedder, generation = vectors.embedder, self._database.generation
         waiting = await self._database.read(
             functools.partial(passages_without_vector, model=embedder.name, limit=budget)
         )
         for at in range(0, len(waiting), _EMBEDDED_AT_ONCE):
             rows, texts = zip(*waiting[at : at + _EMBEDDED_AT_ONCE], strict=True)
-            vectors = await asyncio.to_thread(embedder.embed, texts)
+            made = await self._embed(vectors, texts)
             await self._database.write(
-                functools.partial(self._put_vectors, generation=generation, rows=rows, vectors=vectors)
+                functools.partial(
+                    self._put_vectors, generation=generation, model=embedder.name, rows=rows, vectors=made
+                )
             )
-        left = await self._database.read(lambda connection: count_unembedded(connection, embedder.name))
-        return EmbeddingProgress(len(waiting), left)
+            if self._vectors is not vectors or vectors.embedder is not embedder:
+                # Somebody chose another meanwhile.
+                break
+        return EmbeddingProgress(len(waiting), await self.count_unembedded())
+
+    async def count_unembedded(self) -> int:
+        """How many passages have no vector yet."""
+        if self._vectors is None:
+            return 0
+        name = self._vectors.embedder.name
+        return await self._database.read(lambda connection: count_unembedded(connection, name))
+
+    async def try_embedder(self) -> None:
+        """Have the embedder make one vector, even if it failed just now. Raises Unavailable."""
+        if self._vectors is not None:
+            await self._embed(self._vectors, ["test"])
 
     def _put_vectors(
-        self, connection: sqlite3.Connection, *, generation: int, rows: Sequence[int], vectors: Vectors
+        self, connection: sqlite3.Connection, *, generation: int, model: str, rows: Sequence[int], vectors: Vectors
     ) -> None:
         # In a file that took the place of the one that was read, the same numbers are other passages.
-        if self._vectors is not None and self._database.generation == generation:
-            put_vectors(connection, self._vectors.embedder.name, rows, vectors)
+        if self._database.generation == generation:
+            put_vectors(connection, model, rows, vectors)
 
-    async def _question(self, text: str) -> Vectors | None:
-        """The question's vector; None without an embedder, or with one that fails: words alone find most."""
-        if self._vectors is None:
+    async def _question(self, vectors: VectorIndex, text: str) -> Vectors | None:
+        """The question's vector; None with an embedder that fails: words alone find most."""
+        if self._failure is not None and time.monotonic() - self._failed_at < _PAUSE_SECONDS:
             return None
         try:
-            vectors: Vectors = await asyncio.to_thread(self._vectors.embedder.embed, [storable(text)])
-        except Unavailable as error:
-            # Once, not with every letter that somebody types.
-            if not self._embedding_fails:
-                logger.warning("Searching by words alone: %s", error)
-            self._embedding_fails = True
+            made = await self._embed(vectors, [storable(text)])
+        except Unavailable:
             return None
-        self._embedding_fails = False
-        return vectors[:1].reshape(-1)
+        return made[:1].reshape(-1)
+
+    async def _embed(self, vectors: VectorIndex, texts: Sequence[str]) -> Vectors:
+        embedder = vectors.embedder
+        try:
+            made: Vectors = await asyncio.to_thread(embedder.embed, texts)
+        except Unavailable as error:
+            if vectors is self._vectors and embedder is vectors.embedder:
+                # Once, not with every letter that somebody types.
+                if self._failure is None:
+                    logger.warning("Searching by words alone: %s", error)
+                self._failure, self._failed_at = error, time.monotonic()
+            raise
+        if vectors is self._vectors and embedder is vectors.embedder:
+            self._failure = None
+        return made
 
     def _search(
         self,
@@ -122,6 +171,7 @@ class RecallIndex:
         *,
         query: RecallQuery,
         words: QueryWords,
+        vectors: VectorIndex | None,
         question: Vectors | None,
         period: tuple[int, int] | None,
     ) -> tuple[RecallHit, ...]:
@@ -131,10 +181,8 @@ class RecallIndex:
         else:
             found = find_words(connection, words, chosen)
         meaning: dict[int, float] = {}
-        if question is not None and self._vectors is not None:
-            meaning = self._vectors.nearest(
-                connection, question, query.owner, chosen, generation=self._database.generation
-            )
+        if question is not None and vectors is not None:
+            meaning = vectors.nearest(connection, question, query.owner, chosen, generation=self._database.generation)
         matching = {*found.passages, *meaning, *first_passages(connection, found.titles)}
         beside = {row for match in matching for row in neighbours(match)}
         candidates = load_candidates(connection, matching | beside, chosen)

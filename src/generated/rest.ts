@@ -320,6 +320,10 @@ export interface Endpoints {
     };
     answer: RecallFoundList;
   };
+  /** How searching by meaning stands. */
+  'GET /recall/meaning': { answer: RecallMeaningView };
+  /** Have the embeddings endpoint, or the model of the extra, read one word. */
+  'POST /recall/meaning': { answer: RecallMeaningView };
   /** The caller's conversations in numbers. */
   'GET /statistics': {
     query: { since?: string; until?: string; status?: string };
@@ -1043,6 +1047,17 @@ export interface RecallFound {
 /** The passages that answer best, the best first. */
 export interface RecallFoundList {
   found: Array<RecallFound>;
+}
+
+/** How searching by meaning stands. */
+export interface RecallMeaningView {
+  by: 'off' | 'bundled' | 'endpoint';
+  /** Whether the extra `semantic` is. */
+  installed: boolean;
+  /** How many passages are found by their words alone so far. */
+  unread: number;
+  /** Why searching goes by words alone just now. */
+  failure?: ErrorBody;
 }
 
 /** A stretch of a snippet, and whether it is what was looked for. */

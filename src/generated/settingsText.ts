@@ -22,6 +22,7 @@ export function settingsText(
     'group:context': { title: trans.__('Context'), description: '' },
     'group:checkpoints': { title: trans.__('Checkpoints'), description: '' },
     'group:memory': { title: trans.__('Memory'), description: '' },
+    'group:search': { title: trans.__('Searching the past'), description: '' },
     'group:modes': { title: trans.__('Modes and prompts'), description: '' },
     'group:services': { title: trans.__('Services'), description: '' },
     'group:ui': { title: trans.__('Appearance and sound'), description: '' },
@@ -413,6 +414,44 @@ export function settingsText(
       title: trans.__('Profile that writes memories'),
       description: trans.__(
         'The profile whose model learns from finished conversations. Empty uses the current one; the embedded model is too small.'
+      )
+    },
+    searchByMeaning: {
+      title: trans.__('Search by meaning too'),
+      description: trans.__(
+        'Find other words for the same in conversations, notes and notebooks.'
+      )
+    },
+    'choice:searchByMeaning:off': {
+      title: trans.__('No: by words only'),
+      description: ''
+    },
+    'choice:searchByMeaning:bundled': {
+      title: trans.__(
+        'With the model of the extra semantic, if it is installed; nothing is sent anywhere'
+      ),
+      description: ''
+    },
+    'choice:searchByMeaning:endpoint': {
+      title: trans.__('With my embeddings endpoint; passages are sent to it'),
+      description: ''
+    },
+    searchEndpointUrl: {
+      title: trans.__('Address of the embeddings endpoint'),
+      description: trans.__(
+        'An address that speaks the OpenAI protocol, such as https://api.openai.com/v1. If you choose it above, passages of your conversations, notes and notebooks and what you search for are sent there. Keys and passwords are masked first.'
+      )
+    },
+    searchEndpointModel: {
+      title: trans.__('Model of the embeddings endpoint'),
+      description: trans.__(
+        "The model's id as the endpoint names it. After a change every passage is sent again."
+      )
+    },
+    searchEndpointApiKey: {
+      title: trans.__('Key of the embeddings endpoint'),
+      description: trans.__(
+        'Kept where all keys are. It goes only to the address that is set when you save it.'
       )
     },
     mode: {

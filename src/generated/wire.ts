@@ -1621,6 +1621,14 @@ export interface GlobalSettings {
   memoryDailyCost: number;
   /** The profile whose model learns from finished conversations. Empty uses the current one; the embedded model is too small. */
   memoryApiConfigId?: string;
+  /** Find other words for the same in conversations, notes and notebooks. */
+  searchByMeaning: 'off' | 'bundled' | 'endpoint';
+  /** An address that speaks the OpenAI protocol, such as https://api.openai.com/v1. If you choose it above, passages of your conversations, notes and notebooks and what you search for are sent there. Keys and passwords are masked first. */
+  searchEndpointUrl?: string;
+  /** The model's id as the endpoint names it. After a change every passage is sent again. */
+  searchEndpointModel?: string;
+  /** Kept where all keys are. It goes only to the address that is set when you save it. */
+  searchEndpointApiKey?: string;
   /** The mode new tasks begin in. */
   mode: string;
   /** Added to what the model is told in every mode. */

@@ -17,6 +17,7 @@ import type {
   ProfileChange,
   ProfileList,
   ProfileView,
+  RecallMeaningView,
   SettingsSchema,
   SettingsView,
   StorageBody,
@@ -196,6 +197,20 @@ export class SettingsApi {
 
   trustedFolders(): Promise<TrustedFoldersView> {
     return this._request('GET /trusted-folders', {});
+  }
+
+  /**
+   * How searching by meaning stands.
+   */
+  meaning(): Promise<RecallMeaningView> {
+    return this._request('GET /recall/meaning', {});
+  }
+
+  /**
+   * Have what compares meanings read one word.
+   */
+  tryMeaning(): Promise<RecallMeaningView> {
+    return this._request('POST /recall/meaning', {});
   }
 
   protected async _request<E extends keyof Endpoints>(

@@ -14,7 +14,9 @@ import type { OwnSection } from './headingtexts';
 import { modeNames } from '../ui/texts/modenames';
 import { headingText } from './headingtexts';
 import { CommandsSection } from './sections/commandssection';
+import { KeyControl } from './sections/keycontrol';
 import { KeysSection } from './sections/keyssection';
+import { MeaningStatus } from './sections/meaningstatus';
 import type { SettingsModel } from './data/settingsmodel';
 import { MemorySection } from './memory/memorysection';
 import { MEMORY_GROUP } from './memory/memorytexts';
@@ -105,6 +107,13 @@ export namespace SettingsPanel {
  * Settings that have a section of their own.
  */
 const MODE_KEYS: readonly string[] = ['customModes', 'customModePrompts'];
+
+/**
+ * The settings for searching the past, and how those begin that say where an
+ * embeddings endpoint is.
+ */
+const SEARCH_GROUP = 'search';
+const ENDPOINT_KEYS = 'searchEndpoint';
 
 interface ISection {
   readonly id: string;
@@ -258,10 +267,8 @@ function useSections(query: string): ISection[] {
       found: fields.length,
       render: () => (
         <>
-          <GroupFields
-            fields={id === MEMORY_GROUP ? onlySwitchOpen(fields) : fields}
-            unfold={searching}
-          />
+          <GroupFields fields={shownFields(id, fields)} unfold={searching} />
+          {id === SEARCH_GROUP && !searching && <MeaningStatus />}
           {id === MEMORY_GROUP && model.memory && !searching && (
             <MemorySection memory={model.memory} />
           )}
@@ -269,6 +276,15 @@ function useSections(query: string): ISection[] {
       )
     };
   });
+  const shownFields = (id: string, fields: readonly IField[]) => {
+    if (id === MEMORY_GROUP) {
+      return onlySwitchOpen(fields);
+    }
+    const { searchByMeaning } = model.settings.value?.settings ?? {};
+    return id === SEARCH_GROUP && !searching && searchByMeaning !== 'endpoint'
+      ? fields.filter(({ key }) => !key.startsWith(ENDPOINT_KEYS))
+      : fields;
+  };
   const { ownModes: modes, slashCommands: commands } = model;
   const ownParts: ISection[] = [];
   if (modes !== null) {
@@ -339,16 +355,20 @@ function GroupFields(props: {
       }))}
       unfold={props.unfold}
       needsAttention={field => settings.form.errorOf(field) !== null}
-      renderField={field => (
-        <FieldRow
-          key={field.key}
-          field={field}
-          form={settings.form}
-          scope="all"
-          fixed={settings.isFixed(field)}
-          standard={settings.defaultOf(field)}
-        />
-      )}
+      renderField={field =>
+        field.kind === 'secret' ? (
+          <KeyControl key={field.key} profile={null} field={field} />
+        ) : (
+          <FieldRow
+            key={field.key}
+            field={field}
+            form={settings.form}
+            scope="all"
+            fixed={settings.isFixed(field)}
+            standard={settings.defaultOf(field)}
+          />
+        )
+      }
     />
   );
 }

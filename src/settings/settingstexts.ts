@@ -221,7 +221,7 @@ export function importText(trans: TranslationBundle, item: ImportItem): string {
         'This provider is not offered here. Choose another one for the profile.'
       );
     case 'not_transferred':
-      return trans.__('Where keys are kept is decided on each machine.');
+      return trans.__('This is decided on each machine.');
     case 'project_mode':
       return trans.__('It belongs to a project and is not imported.');
     case 'unknown_profile':

@@ -191,6 +191,47 @@ def test_an_endpoint_that_is_not_there_is_told() -> None:
         EndpointEmbedder(url, "small").embed(["one"])
 
 
+@pytest.mark.parametrize("key", ["planted\nkey-0123456789", "planted-kéy-0123456789"])
+def test_a_key_that_cannot_be_sent_is_not_repeated(key: str) -> None:
+    with _endpoint({}) as (url, asked), pytest.raises(Unavailable, match="cannot be sent") as raised:
+        EndpointEmbedder(url, "small", key).embed(["one"])
+    assert "planted" not in str(raised.value) and asked == []
+
+
+def test_texts_are_masked_before_an_endpoint_sees_them() -> None:
+    with _endpoint({"data": [{"index": 0, "embedding": [1]}]}) as (url, asked):
+        EndpointEmbedder(url, "small", mask=lambda text: text.replace("secret", "•")).embed(["a secret word"])
+    assert [body["input"] for _, _, body in asked if isinstance(body, dict)] == [["a • word"]]
+
+
+async def test_another_model_counts_from_the_next_search_on(tmp_path: Path) -> None:
+    async with recall(tmp_path) as index:
+        await index.put(conversation("t"), said("my automobile"), "1")
+        assert await index.count_unembedded() == 0
+        index.use(LetterEmbedder(twins=TWINS))
+        assert await index.count_unembedded() == 1
+        await index.embed_some(10)
+        assert await found(index, "car") == ["my automobile"]
+        index.use(None)
+        assert await found(index, "car") == []
+
+
+async def test_a_model_that_was_replaced_while_it_worked_puts_nothing_under_the_new_name(tmp_path: Path) -> None:
+    async with recall(tmp_path) as index:
+        second = LetterEmbedder("second")
+
+        class First(LetterEmbedder):
+            def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+                index.use(second)
+                return super().embed(texts)
+
+        index.use(First("first"))
+        await index.put(conversation("t"), said("my automobile"), "1")
+        await index.embed_some(10)
+        assert await index.count_unembedded() == 1, "the second has not seen it"
+        assert second.embedded == []
+
+
 class _RandomEmbedder:
     """Each word has a direction of its own; "like" has none."""
 

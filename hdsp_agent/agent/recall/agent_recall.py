@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from ...config import ContextProxy
 from ...memory import Memories
 from ...persistence import HistoryIndex, StateDatabase, TaskStore
-from ...recall import RecallIndex, bundled_embedder
+from ...recall import RecallIndex
 from ...tools import PathPolicy
+from .chosen_embedder import ChosenEmbedder
 from .past_search import PastSearch
 from .recall_feed import RecallFeed
 
@@ -18,20 +20,18 @@ __all__ = ["past_search"]
 def past_search(
     database: StateDatabase,
     *,
-    home: Path,
+    config: ContextProxy,
     workspace: Path,
     memories: Memories,
     store: Callable[[], Awaitable[TaskStore]],
     index: Callable[[], Awaitable[HistoryIndex]],
-    with_meaning: bool = True,
 ) -> PastSearch:
-    """What finds things in a person's conversations, memory and notebooks. Before the database is started.
-
-    ``with_meaning`` also finds other words for the same, where the extra ``semantic`` is installed.
-    """
-    recall = RecallIndex(database, bundled_embedder() if with_meaning else None)
+    """What finds things in a person's conversations, memory and notebooks. Before the database is started."""
+    recall = RecallIndex(database)
+    embedder = ChosenEmbedder(recall, config)
 
     def paths() -> PathPolicy:
-        return PathPolicy(workspace, forbidden=(home,))
+        return PathPolicy(workspace, forbidden=(config.home,))
 
-    return PastSearch(recall, RecallFeed(recall, store=store, index=index, memories=memories, paths=paths))
+    feed = RecallFeed(recall, embedder, store=store, index=index, memories=memories, paths=paths)
+    return PastSearch(recall, feed, embedder)

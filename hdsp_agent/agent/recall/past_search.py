@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
+from ...errors import Unavailable
 from ...recall import RecallHit, RecallIndex, RecallKind, RecallQuery
+from .chosen_embedder import ChosenEmbedder, MeaningStatus
 from .recall_feed import RecallFeed
 
 __all__ = ["PastSearch"]
@@ -14,9 +17,17 @@ __all__ = ["PastSearch"]
 class PastSearch:
     """Asks the index, once what was said last is in it."""
 
-    def __init__(self, recall: RecallIndex, feed: RecallFeed, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        recall: RecallIndex,
+        feed: RecallFeed,
+        embedder: ChosenEmbedder,
+        *,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self._recall = recall
         self.feed = feed
+        self.embedder = embedder
         self._clock = clock
 
     async def search(
@@ -32,8 +43,16 @@ class PastSearch:
     ) -> Sequence[RecallHit]:
         """The passages of this person that answer best. Raises StorageUnavailable."""
         await self.feed.refresh(owner)
+        await self.embedder.apply()
         now = int(self._clock() * 1000)
         hits = await self._recall.search(
             RecallQuery(text, owner, kinds=kinds, workspace=workspace, since=since, until=until, now=now, limit=limit)
         )
         return [hit for hit in hits if await self.feed.is_there(hit.source)]
+
+    async def try_meaning(self) -> MeaningStatus:
+        """Have one vector made now; how searching by meaning stands then. Raises StorageUnavailable."""
+        await self.embedder.apply()
+        with suppress(Unavailable):
+            await self._recall.try_embedder()
+        return await self.embedder.status()

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Final
 
 from ..._private_files import Identity, identity_of
-from ...errors import HdspAgentError, UnknownTask
+from ...errors import HdspAgentError, StorageUnavailable, Unavailable, UnknownTask
 from ...memory import Memories, MemoryFolder
 from ...messages import HistoryItem, TaskId
 from ...persistence import HistoryIndex, HistoryQuery, TaskStore
 from ...recall import Passage, RecallIndex, RecallSource, split_text
 from ...tools import PathPolicy
+from .chosen_embedder import ChosenEmbedder
 from .conversation_passages import read_conversation_passages
 from .notebook_passages import FoundNotebook, find_notebooks, notebook_passages
 
@@ -38,6 +39,7 @@ class RecallFeed:
     def __init__(
         self,
         recall: RecallIndex,
+        embedder: ChosenEmbedder,
         *,
         store: Callable[[], Awaitable[TaskStore]],
         index: Callable[[], Awaitable[HistoryIndex]],
@@ -46,6 +48,7 @@ class RecallFeed:
     ) -> None:
         """``paths`` says which files of the workspace may be seen; it may block."""
         self._recall = recall
+        self._embedder = embedder
         self._store = store
         self._index = index
         self._memories = memories
@@ -94,8 +97,15 @@ class RecallFeed:
     async def _embed(self) -> None:
         """Make the vectors that are missing, half of the time, so that others have the rest."""
         while True:
+            await self._embedder.apply()
             began = time.monotonic()
-            progress = await self._recall.embed_some(_EMBEDDED_AT_ONCE)
+            try:
+                progress = await self._recall.embed_some(_EMBEDDED_AT_ONCE)
+            except StorageUnavailable:
+                raise
+            except Unavailable:
+                # The index has told it. Words find everything; the next round tries again.
+                return
             if not progress.embedded:
                 return
             await asyncio.sleep(time.monotonic() - began)

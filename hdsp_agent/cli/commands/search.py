@@ -55,7 +55,7 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
 async def _found(terminal: Terminal, options: Namespace) -> list[RecallHit]:
     from ..._person import person_of_server
     from ...agent.recall import past_search
-    from ...config import TrustedFolders
+    from ...config import ContextProxy, SecretStore
     from ...memory import Memories
     from ...persistence import HistoryIndex, StateDatabase, TaskStore, history_database, open_store, task_records
     from .._operator_policy import operator_policy
@@ -71,15 +71,17 @@ async def _found(terminal: Terminal, options: Namespace) -> list[RecallHit]:
     async def opened_index() -> HistoryIndex:
         return index
 
+    config = ContextProxy(terminal.home, policy, SecretStore(terminal.home, policy))
     past = past_search(
         database,
-        home=terminal.home,
+        config=config,
         workspace=(options.workspace or Path.cwd()).expanduser().absolute(),
-        memories=Memories(terminal.home, person, TrustedFolders(terminal.home, lambda: policy).trusted),
+        memories=Memories(terminal.home, person, config.trusted_folders.trusted),
         store=opened_store,
         index=opened_index,
     )
     try:
+        await config.start()
         async with database, index:
             if not await index.is_complete():
                 await index.rebuild(task_records(store, person))
@@ -87,6 +89,7 @@ async def _found(terminal: Terminal, options: Namespace) -> list[RecallHit]:
             kinds = frozenset(options.kind) if options.kind else None
             return list(await past.search(person, " ".join(options.words), kinds=kinds, limit=options.limit))
     finally:
+        await config.stop()
         await store.stop()
 
 

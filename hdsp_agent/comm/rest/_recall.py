@@ -1,4 +1,4 @@
-"""One search over what was said and written before."""
+"""One search over what was said and written before, and how its comparing of meanings stands."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from ...agent.recall import MeaningStatus
+from ...config import SearchByMeaning
 from ...errors import InvalidInput
+from ...messages import ErrorBody, error_body
 from ...recall import RecallHit, RecallKind
 from ...wire import WireModel
 from ..identity import owner_of
 from ._rest_endpoint import RestHandler, endpoint
 
-__all__ = ["RecallHandler"]
+__all__ = ["RecallHandler", "RecallMeaningHandler"]
 
 _KINDS: tuple[RecallKind, ...] = ("conversation", "memory", "notebook")
 
@@ -57,6 +60,18 @@ class RecallFoundList(WireModel):
     found: list[RecallFound]
 
 
+class RecallMeaningView(WireModel):
+    """How searching by meaning stands."""
+
+    by: SearchByMeaning
+    installed: bool
+    """Whether the extra ``semantic`` is."""
+    unread: int
+    """How many passages are found by their words alone so far."""
+    failure: ErrorBody | None = None
+    """Why searching goes by words alone just now."""
+
+
 class RecallHandler(RestHandler):
     """`GET recall`"""
 
@@ -79,6 +94,31 @@ class RecallHandler(RestHandler):
             limit=query.limit,
         )
         return RecallFoundList(found=[_found(hit) for hit in hits])
+
+
+class RecallMeaningHandler(RestHandler):
+    """`GET|POST recall/meaning`"""
+
+    @endpoint("How searching by meaning stands", answer=RecallMeaningView)
+    async def get(self) -> RecallMeaningView:
+        """Nothing is sent anywhere."""
+        await self.services.storage.index()
+        return _view(await self.services.past.embedder.status())
+
+    @endpoint(
+        "Have the embeddings endpoint, or the model of the extra, read one word",
+        answer=RecallMeaningView,
+        action="write",
+    )
+    async def post(self) -> RecallMeaningView:
+        """What went wrong is in the answer."""
+        await self.services.storage.index()
+        return _view(await self.services.past.try_meaning())
+
+
+def _view(status: MeaningStatus) -> RecallMeaningView:
+    failure = error_body(status.failure) if status.failure is not None else None
+    return RecallMeaningView(by=status.by, installed=status.installed, unread=status.unread, failure=failure)
 
 
 def _found(hit: RecallHit) -> RecallFound:

@@ -55,7 +55,7 @@ def routes() -> dict[str, type[RestHandler]]:
     )
     from ._models import ModelsHandler
     from ._profiles import ActivateProfileHandler, ModeProfileHandler, ProfileHandler, ProfilesHandler
-    from ._recall import RecallHandler
+    from ._recall import RecallHandler, RecallMeaningHandler
     from ._secrets import SecretHandler, SecretsHandler, SecretStorageHandler
     from ._settings import SettingsExportHandler, SettingsHandler, SettingsImportHandler, SettingsSchemaHandler
     from ._setup import KeyCheckHandler, SetupCandidatesHandler, SetupUseHandler
@@ -119,6 +119,7 @@ def routes() -> dict[str, type[RestHandler]]:
         "/memory/run": MemoryRunHandler,
         "/memory/undo": MemoryUndoHandler,
         "/recall": RecallHandler,
+        "/recall/meaning": RecallMeaningHandler,
         "/statistics": StatisticsHandler,
         "/storage": StorageHandler,
     }

@@ -28,7 +28,7 @@ from ..._iso_time import iso_time
 from ..._private_files import locked, make_private_folder, read_with_identity, storage_error, sync_folder
 from ..._private_open import open_private
 from ...append_log.gzip_logs import PACKED
-from ...config import CREDENTIAL_NAME, secret_keys
+from ...config import CREDENTIAL_NAME, secret_keys, setting_keys
 from ...errors import HdspAgentError, InvalidInput, StorageUnavailable, UnknownTask
 from ...messages import TaskId
 from .._backends import DATABASE_NAME, has_store
@@ -247,7 +247,8 @@ def _settings(path: Path) -> bytes:
 def _without_keys(value: JsonValue) -> JsonValue:
     match value:
         case dict():
-            kept = {name: _without_keys(item) for name, item in value.items() if name not in secret_keys()}
+            secrets = secret_keys() | setting_keys()
+            kept = {name: _without_keys(item) for name, item in value.items() if name not in secrets}
             headers = kept.get(_HEADERS)
             if isinstance(headers, dict):
                 kept[_HEADERS] = {name: text for name, text in headers.items() if not CREDENTIAL_NAME.search(name)}

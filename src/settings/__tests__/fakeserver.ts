@@ -1,7 +1,7 @@
 import { ServerConnection } from '@jupyterlab/services';
 import type { JSONObject, JSONValue } from '@lumino/coreutils';
 
-import { GLOBAL_SCHEMA, PROVIDER_SCHEMA, PROVIDERS } from './settingsschema';
+import { PROVIDER_SCHEMA, PROVIDERS, WITH_SEARCH } from './settingsschema';
 
 interface IStoredProfile {
   id: string;
@@ -41,6 +41,7 @@ export class FakeServer {
     code: 'ok',
     message: ''
   };
+  meaning: JSONObject = { by: 'bundled', installed: true, unread: 0 };
   isDown = false;
 
   /**
@@ -77,6 +78,8 @@ export class FakeServer {
         return ok(this.listing());
       case 'secrets':
         return this.answerSecrets(method, parts[1], parts[2], body);
+      case 'recall':
+        return ok(this.meaning);
       case 'models':
         return ok({ models: [{ id: 'claude', contextWindow: 200000 }] });
       default:
@@ -91,7 +94,7 @@ export class FakeServer {
   ): IAnswer {
     if (what === 'schema') {
       return ok({
-        globalSettings: GLOBAL_SCHEMA,
+        globalSettings: WITH_SEARCH,
         providerSettings: PROVIDER_SCHEMA,
         providers: PROVIDERS
       });
@@ -176,7 +179,10 @@ export class FakeServer {
       this.settings.secretStorage = body.kind;
       this.storage = { ...this.storage, kind: body.kind, available: true };
     } else if (name !== undefined) {
-      const id = this.profiles.find(one => one.name === name)?.id;
+      const id =
+        name === 'settings'
+          ? 'k1'
+          : this.profiles.find(one => one.name === name)?.id;
       if (method === 'PUT') {
         this.keys[`${id}/${key}`] = body.value as string;
       } else {

@@ -409,6 +409,80 @@ describe('SettingsPanel', () => {
     });
   });
 
+  describe('searching the past', () => {
+    const shown = () =>
+      page
+        .all('.jp-hdspSettings-content [data-key]')
+        .map(({ dataset }) => dataset.key);
+
+    it('asks for an endpoint only where one is chosen', async () => {
+      page.server.settings.searchByMeaning = 'bundled';
+      await page.open('search');
+      expect(shown()).toEqual(['searchByMeaning']);
+      expect(page.node.textContent).toContain('All passages have been read.');
+      page.server.settings.searchByMeaning = 'endpoint';
+      await page.do(() => page.model.settings.refresh());
+      expect(shown()).toEqual([
+        'searchByMeaning',
+        'searchEndpointUrl',
+        'searchEndpointApiKey'
+      ]);
+      expect(page.field('searchEndpointUrl').textContent).toContain(
+        'Passages are sent there.'
+      );
+    });
+
+    it('keeps the key of the endpoint with the keys', async () => {
+      page.server.settings.searchByMeaning = 'endpoint';
+      await page.open('search');
+      const input = '#jp-hdspSettings-key-settings-searchEndpointApiKey';
+      await page.type(input, 'planted-abcd', false);
+      await page.press('Save key');
+      expect(page.server.requests).toContain(
+        'PUT secrets/settings/searchEndpointApiKey'
+      );
+      expect(page.node.innerHTML).not.toContain('planted');
+      expect(page.field('searchEndpointApiKey').textContent).toContain('…abcd');
+      await page.press('Remove Key of the embeddings endpoint');
+      expect(page.server.keys).toEqual({});
+    });
+
+    it('says why the endpoint does not work, until it does', async () => {
+      page.server.settings.searchByMeaning = 'endpoint';
+      page.server.meaning = {
+        by: 'endpoint',
+        installed: false,
+        unread: 3,
+        failure: {
+          code: 'embeddings_unavailable',
+          message: '',
+          params: { url: 'http://here/v1/embeddings', reason: 'HTTP 401' }
+        }
+      };
+      await page.open('search');
+      expect(page.get('[role="alert"]').textContent).toContain(
+        'http://here/v1/embeddings gave no usable answer (HTTP 401)'
+      );
+      page.server.meaning = { by: 'endpoint', installed: false, unread: 3 };
+      await page.press('Test the endpoint');
+      expect(page.server.requests).toContain('POST recall/meaning');
+      expect(page.all('[role="alert"]')).toEqual([]);
+      expect(page.node.textContent).toContain('still have to be read: 3');
+      expect(page.node.textContent).toContain('The endpoint works.');
+    });
+
+    it('says how to install what is missing, and follows other tabs', async () => {
+      page.server.meaning = { by: 'bundled', installed: false, unread: 0 };
+      await page.open('search');
+      expect(page.node.textContent).toContain('the extra is not installed');
+      const messages = new Signal<object, { type: string }>({});
+      followChannel(messages, page.model);
+      page.server.meaning = { by: 'off', installed: false, unread: 0 };
+      await page.do(() => messages.emit({ type: 'settingsUpdated' }));
+      expect(page.node.textContent).not.toContain('not installed');
+    });
+  });
+
   describe('transfer', () => {
     it('imports a file and lists what was left out', async () => {
       await page.open('transfer');

@@ -301,3 +301,42 @@ export const PROVIDER_SCHEMA = schema.providerSettings;
  * Whose models there are.
  */
 export const PROVIDERS = schema.providers;
+
+const search = JSON.parse(`{
+  "searchByMeaning": {
+    "type": "string",
+    "oneOf": [
+      { "const": "off", "title": "No" },
+      { "const": "bundled", "title": "With the extra" },
+      { "const": "endpoint", "title": "With my endpoint" }
+    ],
+    "default": "bundled",
+    "title": "Search by meaning too",
+    "x-group": "search",
+    "x-order": 20
+  },
+  "searchEndpointUrl": {
+    "anyOf": [{ "type": "string", "maxLength": 2000 }, { "type": "null" }],
+    "default": null,
+    "title": "Address of the embeddings endpoint",
+    "description": "Passages are sent there.",
+    "x-group": "search",
+    "x-order": 21
+  },
+  "searchEndpointApiKey": {
+    "anyOf": [{ "type": "string", "writeOnly": true }, { "type": "null" }],
+    "default": null,
+    "title": "Key of the embeddings endpoint",
+    "x-group": "search",
+    "x-secret": true,
+    "x-order": 22
+  }
+}`) as JSONObject;
+
+/**
+ * The schema with the settings for searching the past.
+ */
+export const WITH_SEARCH: JSONObject = {
+  ...GLOBAL_SCHEMA,
+  properties: { ...(GLOBAL_SCHEMA.properties as JSONObject), ...search }
+};

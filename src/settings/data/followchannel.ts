@@ -13,10 +13,16 @@ export function followChannel<M extends { readonly type: string }>(
   messages: ISignal<unknown, M>,
   model: SettingsModel
 ): void {
+  const lookAtMeaning = (): void => {
+    if (model.meaning.value) {
+      void model.meaning.refresh();
+    }
+  };
   const listen = (_: unknown, message: M): void => {
     switch (message.type) {
       case 'settingsUpdated':
         void model.settings.refresh();
+        lookAtMeaning();
         if (model.ownModes?.value) {
           void model.ownModes.refresh();
         }
@@ -26,6 +32,7 @@ export function followChannel<M extends { readonly type: string }>(
         break;
       case 'secretsUpdated':
         void model.keys.refresh();
+        lookAtMeaning();
         break;
       case 'folderTrustUpdated':
         void model.folders.refresh();

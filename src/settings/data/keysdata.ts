@@ -18,7 +18,9 @@ export class KeysData extends RemoteData<SecretStatus> {
    */
   statusOf(profileId: string, key: string): SecretPresence {
     const found = this.value?.secrets.find(
-      secret => secret.profileId === profileId && secret.key === key
+      secret =>
+        secret.key === key &&
+        (secret.profileId === profileId || profileId === NO_PROFILE.id)
     );
     return found ?? { profileId, key, present: false };
   }
@@ -83,3 +85,8 @@ export namespace KeysData {
     readonly name: string;
   }
 }
+
+/**
+ * Whose the keys are that belong to no profile.
+ */
+export const NO_PROFILE: KeysData.IOwner = { id: 'settings', name: 'settings' };

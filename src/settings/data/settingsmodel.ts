@@ -15,6 +15,7 @@ import { EmbeddedData } from '../../rest/embeddeddata';
 import type { FieldTexts, IField, IFieldGroup } from '../fields/fields';
 import { groupFields, readFields } from '../fields/fields';
 import { TrustedFoldersData } from '../../rest/foldertrustdata';
+import { MeaningData } from '../../rest/meaningdata';
 import type { MemoryData } from '../../rest/memorydata';
 import { KeysData } from './keysdata';
 import { ProfilesData } from './profilesdata';
@@ -46,6 +47,7 @@ export class SettingsModel implements IDisposable {
     this.keys = new KeysData(options.api);
     this.embedded = new EmbeddedData(options.api);
     this.folders = new TrustedFoldersData(options.api);
+    this.meaning = new MeaningData(options.api);
     this.ownModes = options.client ? new ModesData(options.client) : null;
     this.slashCommands = options.client
       ? new CommandsData(options.client)
@@ -56,7 +58,8 @@ export class SettingsModel implements IDisposable {
     this.memory = options.memory ?? null;
     this.memory?.changed.connect(this._onChanged, this);
     this._parts = [this.schema, this.settings, this.profiles, this.keys];
-    for (const part of [...this._parts, this.embedded, this.folders]) {
+    this._shown = [this.embedded, this.folders, this.meaning];
+    for (const part of [...this._parts, ...this._shown]) {
       part.changed.connect(this._onChanged, this);
     }
     this.settings.form.changed.connect(this._onChanged, this);
@@ -97,6 +100,11 @@ export class SettingsModel implements IDisposable {
    * The folders somebody has decided about; asked for where they are shown.
    */
   readonly folders: TrustedFoldersData;
+
+  /**
+   * How searching by meaning stands; asked for where it is shown.
+   */
+  readonly meaning: MeaningData;
 
   /**
    * What is remembered, asked for where it is shown; `null` where nobody is to see it.
@@ -219,7 +227,7 @@ export class SettingsModel implements IDisposable {
       return;
     }
     this._isDisposed = true;
-    for (const part of [...this._parts, this.embedded, this.folders]) {
+    for (const part of [...this._parts, ...this._shown]) {
       part.dispose();
     }
     this.memory?.dispose();
@@ -285,6 +293,7 @@ export class SettingsModel implements IDisposable {
   }
 
   private readonly _parts: readonly RemoteData<unknown>[];
+  private readonly _shown: readonly RemoteData<unknown>[];
   private readonly _changed = new Signal<this, void>(this);
   private _readFrom: SettingsSchema | null = null;
   private _storageField: IField | null = null;

@@ -6,6 +6,7 @@ import type { SecretPresence } from '../../generated/wire';
 
 import { useSettings } from '../settingscontext';
 import type { IField } from '../fields/fields';
+import { NO_PROFILE } from '../data/keysdata';
 import type { SettingsModel } from '../data/settingsmodel';
 import { keySourceText, otherAddressText } from '../settingstexts';
 
@@ -13,7 +14,7 @@ import { keySourceText, otherAddressText } from '../settingstexts';
 const MULTILINE_KEYS = ['openAiSecretHeaders', 'vertexJsonCredentials'];
 
 /**
- * One key of a profile: what is known of it, and a place to put another.
+ * One key, of a profile or of none: what is known of it, and a place to put another.
  *
  * #### Notes
  * What is typed here exists in this input and in the request that saves it, and is gone afterwards.
@@ -22,25 +23,31 @@ export function KeyControl({
   profile,
   field
 }: {
-  profile: ProfileView;
+  /**
+   * `null` for a key that belongs to no profile.
+   */
+  profile: ProfileView | null;
   field: IField;
 }): JSX.Element {
   const { model, trans, dialogs, announce } = useSettings();
   const [value, setValue] = React.useState('');
-  const id = `jp-hdspSettings-key-${profile.id}-${field.key}`;
-  const status = model.keys.statusOf(profile.id, field.key);
-  const address = addressOf(model, profile);
+  const owner = profile ?? NO_PROFILE;
+  const id = `jp-hdspSettings-key-${owner.id}-${field.key}`;
+  const status = model.keys.statusOf(owner.id, field.key);
+  const address = profile
+    ? addressOf(model, profile)
+    : model.settings.value?.settings.searchEndpointUrl;
   React.useEffect(() => {
     // What was typed so far was meant for where the profile was then.
     setValue('');
-  }, [profile.id, address]);
+  }, [owner.id, address]);
   // A key from elsewhere goes before a saved one, so there is nothing to type.
   const isOwn = !status.present || isStored(status);
-  const error = model.keys.errorOf(profile.id, field.key);
+  const error = model.keys.errorOf(owner.id, field.key);
   const save = async () => {
     if (
       value.trim() !== '' &&
-      (await model.keys.save(profile, field.key, value.trim()))
+      (await model.keys.save(owner, field.key, value.trim()))
     ) {
       setValue('');
       announce(trans.__('%1: saved', field.title));
@@ -49,14 +56,19 @@ export function KeyControl({
   const remove = async () => {
     const sure = await dialogs.confirm({
       title: trans.__('Remove this key?'),
-      body: trans.__(
-        'The %1 of the profile “%2” will be deleted. This cannot be undone.',
-        field.title,
-        profile.name
-      ),
+      body: profile
+        ? trans.__(
+            'The %1 of the profile “%2” will be deleted. This cannot be undone.',
+            field.title,
+            profile.name
+          )
+        : trans.__(
+            'This will be deleted: %1. This cannot be undone.',
+            field.title
+          ),
       accept: trans.__('Remove key')
     });
-    if (sure && (await model.keys.remove(profile, field.key))) {
+    if (sure && (await model.keys.remove(owner, field.key))) {
       announce(trans.__('%1: removed', field.title));
     }
   };

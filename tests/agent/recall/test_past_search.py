@@ -11,6 +11,7 @@ from pathlib import Path
 import nbformat
 
 from hdsp_agent.agent.recall import PastSearch, past_search
+from hdsp_agent.config import ContextProxy, OperatorPolicy, SecretStore
 from hdsp_agent.memory import Memories
 from hdsp_agent.messages import ClineMessage, HistoryItem, JsonObject, TaskId
 from hdsp_agent.persistence import (
@@ -38,6 +39,7 @@ class Past:
     search: PastSearch
     memories: Memories
     workspace: Path
+    config: ContextProxy
 
     async def conversation(self, *said: str, owner: str = ME) -> TaskId:
         log = await self.store.create(NewTaskRecord(user=owner, workspace=str(self.workspace)))
@@ -61,13 +63,16 @@ class Past:
 
 
 @asynccontextmanager
-async def past(home: Path) -> AsyncIterator[Past]:
+async def past(home: Path, policy: OperatorPolicy | None = None, *, off: bool = True) -> AsyncIterator[Past]:
+    """What is searched by words alone, unless a test or its configuration says otherwise."""
     workspace = home / "work"
     workspace.mkdir(exist_ok=True)
     store = make_store(home / "home")
     database = StateDatabase(history_database(home / "home", backend_under_test()))
     index = HistoryIndex(database, source=lambda: task_records(store, ME))
     memories = Memories(home / "home", ME, lambda folder: None)
+    policy = policy or OperatorPolicy()
+    config = ContextProxy(home / "home", policy, SecretStore(home / "home", policy))
 
     async def opened_store() -> TaskStore:
         return store
@@ -77,19 +82,22 @@ async def past(home: Path) -> AsyncIterator[Past]:
 
     search = past_search(
         database,
-        home=home / "home",
+        config=config,
         workspace=workspace,
         memories=memories,
         store=opened_store,
         index=opened_index,
-        with_meaning=False,
     )
+    await config.start()
+    if off:
+        await config.update({"searchByMeaning": "off"})
     await store.start()
     try:
         async with database, index:
-            yield Past(store, index, search, memories, workspace)
+            yield Past(store, index, search, memories, workspace, config)
     finally:
         await store.stop()
+        await config.stop()
 
 
 async def test_what_was_said_is_found_with_who_said_it_and_when(tmp_path: Path) -> None:

