@@ -99,9 +99,12 @@ class JobRow:
             and 0 < self.lease_until - now <= JOB_LEASE_SECONDS
         )
 
-    def refusal(self, watermark: int, now: int) -> ClaimRefusal | None:
-        """Why an extraction up to there is not to be begun; None if it may be."""
-        if self.last_success_watermark == watermark:
+    def refusal(self, watermark: int, now: int, *, is_wanted_again: bool = False) -> ClaimRefusal | None:
+        """Why an extraction up to there is not to be begun; None if it may be.
+
+        ``is_wanted_again`` says that what was done up to there does not count.
+        """
+        if self.last_success_watermark == watermark and not is_wanted_again:
             return "up_to_date"
         return _refusal(self, now, has_advanced=self.input_watermark != watermark)
 
@@ -111,12 +114,21 @@ class JobRow:
 
 
 def claim_extraction(
-    connection: sqlite3.Connection, task_id: str, owner: str, *, watermark: int, most_running: int, now: int
+    connection: sqlite3.Connection,
+    task_id: str,
+    owner: str,
+    *,
+    watermark: int,
+    most_running: int,
+    now: int,
+    is_wanted_again: bool = False,
 ) -> JobClaim | ClaimRefusal:
     """Take the extraction of one conversation, or why it cannot be taken."""
     known = _row(connection, "extract", task_id)
-    if known is not None and (refusal := known.refusal(watermark, now)) is not None:
-        return refusal
+    if known is not None:
+        refusal = known.refusal(watermark, now, is_wanted_again=is_wanted_again)
+        if refusal is not None:
+            return refusal
     if _running(connection, "extract", owner, now) >= most_running:
         return "running"
     has_advanced = known is None or known.input_watermark != watermark

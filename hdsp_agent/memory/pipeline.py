@@ -131,9 +131,11 @@ class MemoryPipeline:
                 if budget is not None and report.cost >= budget:
                     report.put_off += 1
                 else:
-                    await self._extract(owner, item, report)
+                    await self._extract(owner, item, report, is_wanted_again=item.id in passed_over)
 
-        items = await self._candidates(owner)
+        # What was passed over for its untrusted content counts once the person wants that too.
+        passed_over = await self._passed_over(owner) if self._settings().memory_from_external_content else frozenset()
+        items = await self._candidates(owner, passed_over)
         try:
             async with asyncio.TaskGroup() as group:
                 for item in items:
@@ -181,7 +183,15 @@ class MemoryPipeline:
 
     # ---- which conversations
 
-    async def _candidates(self, owner: str) -> list[HistoryItem]:
+    async def _passed_over(self, owner: str) -> frozenset[str]:
+        """The conversations that were last left out because strangers' words are in them."""
+        ended: dict[str, RunOutcome] = {}
+        for run in await asyncio.to_thread(RunLog(self._folder_of(owner)).runs):
+            if run.kind == "extract" and run.outcome != "failed":
+                ended[run.key] = run.outcome
+        return frozenset(key for key, outcome in ended.items() if outcome == "external")
+
+    async def _candidates(self, owner: str, passed_over: frozenset[str]) -> list[HistoryItem]:
         """The finished conversations that were not learned from yet, the newest first."""
         jobs = {row.key: row for row in await self.jobs(owner) if row.kind == "extract"}
         now = self._now()
@@ -189,9 +199,10 @@ class MemoryPipeline:
         chosen: list[HistoryItem] = []
         async for item in self._finished(owner):
             known = jobs.get(item.id)
-            if (known is not None and known.refusal(item.ts, now) is not None) or not await self._may_learn(
-                store, item
-            ):
+            again = item.id in passed_over
+            if known is not None and known.refusal(item.ts, now, is_wanted_again=again) is not None:
+                continue
+            if not await self._may_learn(store, item):
                 continue
             chosen.append(item)
             if len(chosen) == MAX_CONVERSATIONS_PER_ROUND:
@@ -261,11 +272,17 @@ class MemoryPipeline:
             await self._database.write(write)
         self._known[owner] = generation
 
-    async def _extract(self, owner: str, item: HistoryItem, report: RoundReport) -> None:
+    async def _extract(self, owner: str, item: HistoryItem, report: RoundReport, *, is_wanted_again: bool) -> None:
         now = self._now()
         claim = await self._database.write(
             lambda connection: claim_extraction(
-                connection, item.id, owner, watermark=item.ts, most_running=EXTRACTION_CONCURRENCY_LIMIT, now=now
+                connection,
+                item.id,
+                owner,
+                watermark=item.ts,
+                most_running=EXTRACTION_CONCURRENCY_LIMIT,
+                now=now,
+                is_wanted_again=is_wanted_again,
             )
         )
         if not isinstance(claim, JobClaim):

@@ -51,6 +51,8 @@ class MemoryHome:
     pipeline: MemoryPipeline
     model: ScriptedModel
     folder: MemoryFolder
+    settings: list[GlobalSettings]
+    """Those in force: a test may put others in place of them."""
     clock: list[float] = field(default_factory=list)
 
     @property
@@ -172,7 +174,7 @@ async def memory_home(
     models: MemoryModels | None = None,
 ) -> AsyncIterator[MemoryHome]:
     """The memory work on this folder, by a clock that the test moves."""
-    current = settings or GlobalSettings()
+    current = [settings or GlobalSettings()]
     store = make_store(home, heartbeat_seconds=5)
     database = StateDatabase(history_database(home, backend_under_test()))
     database.add(MEMORY_SCHEMA)
@@ -196,15 +198,15 @@ async def memory_home(
         index=opened_index,
         folder_of=folder_of,
         notes_of=lambda owner: NoteFiles(folder_of(owner).root, lambda folder: None).person().read().told,
-        settings=lambda: current,
+        settings=lambda: current[0],
         models=own_models,
-        consolidator=LoopConsolidator(AgentModels(model), own_models, lambda: current, lambda: "default"),
+        consolidator=LoopConsolidator(AgentModels(model), own_models, lambda: current[0], lambda: "default"),
         clock=lambda: clock[0],
     )
     await store.start()
     try:
         async with database, index:
-            yield MemoryHome(home, store, index, database, pipeline, model, folder_of(ME), clock)
+            yield MemoryHome(home, store, index, database, pipeline, model, folder_of(ME), current, clock)
     finally:
         await store.stop()
 
