@@ -66,7 +66,7 @@ from .events import (
 from .ipc import FOLDER as IPC_FOLDER
 from .ipc import IpcServer
 from .local import LocalModels
-from .messages import NoticesUpdatedMessage, StateMessage, WebviewMessage, warm_up
+from .messages import MemoryUpdatedMessage, NoticesUpdatedMessage, StateMessage, WebviewMessage, warm_up
 from .persistence import AuditEntry, HistoryChange
 
 if TYPE_CHECKING:
@@ -292,7 +292,7 @@ async def start_services(app: HdspAgentApp, services: Services) -> None:
     await services.config.start()
     services.storage.start()
     services.retention_job.start()
-    services.memory.job.start()
+    services.memory.start(lambda owner: services.channels.publish_to(owner, MemoryUpdatedMessage()))
     services.recall_job.start()
     await services.notebooks.start()
     _publish(app, services)

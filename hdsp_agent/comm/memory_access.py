@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from ._bad_input_log import Log
 
 __all__ = ["MemoryAccess"]
+
+_TOGETHER_SECONDS: Final = 0.1
 
 
 class MemoryAccess:
@@ -41,6 +44,29 @@ class MemoryAccess:
         self._workspace = workspace
         self._log = log
         self._held = BackgroundTasks()
+        self._tell: Callable[[Owner], None] = lambda owner: None
+        self._waiting: dict[Owner, asyncio.TimerHandle] = {}
+
+    def start(self, tell: Callable[[Owner], None]) -> None:
+        """Begin to learn, and have ``tell`` called when what is remembered for somebody changed, or learning ended."""
+        loop = asyncio.get_running_loop()
+        self._tell = tell
+
+        def written(owner: str) -> None:
+            loop.call_soon_threadsafe(self.changed, Owner(owner))
+
+        self._memories.on_changed = written
+        self.job.on_round = self.changed
+        self.job.start()
+
+    def changed(self, owner: Owner) -> None:
+        """Something is different for this person. Of many changes at once the pages hear once."""
+        if owner not in self._waiting:
+            self._waiting[owner] = asyncio.get_running_loop().call_later(_TOGETHER_SECONDS, self._tell_now, owner)
+
+    def _tell_now(self, owner: Owner) -> None:
+        del self._waiting[owner]
+        self._tell(owner)
 
     @property
     def is_on(self) -> bool:
@@ -82,6 +108,11 @@ class MemoryAccess:
     async def stop(self) -> None:
         """Finish what is under way, and put the rest off."""
         await self.job.stop()
+        # A thread may still write a note when there is no loop any more.
+        self._memories.on_changed = lambda owner: None
+        for handle in self._waiting.values():
+            handle.cancel()
+        self._waiting.clear()
         await self._held.drain()
 
     async def run_now(self, owner: Owner) -> None:
@@ -93,6 +124,7 @@ class MemoryAccess:
         self.job.run_now(owner).add_done_callback(
             lambda task: None if task.cancelled() else self._told(task.exception())
         )
+        self.changed(owner)
 
     def _told(self, error: BaseException | None) -> None:
         if error is not None:
@@ -102,5 +134,6 @@ class MemoryAccess:
         """The person deleted conversations: what was learned from them goes as well."""
         try:
             await (await self.job.pipeline()).forget(owner, [TaskId(task_id) for task_id in task_ids])
+            self.changed(owner)
         except HdspAgentError as error:
             self._log.warning("What was learned from deleted conversations could not be deleted: %s", error)

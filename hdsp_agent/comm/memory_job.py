@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
+from .._iso_time import iso_time
+from ..errors import HdspAgentError
 from ..events import MemoryEvent
+from ..wire import WireModel
 from ._owner import Owner
 from ._rounds import Rounds, Times
 
@@ -15,9 +18,21 @@ if TYPE_CHECKING:
     from ..memory.pipeline import MemoryPipeline, RoundReport
     from ._bad_input_log import Log
 
-__all__ = ["MemoryJob"]
+__all__ = ["LearningRound", "MemoryJob"]
 
 _TIMES: Final = Times(first_after_seconds=90.0, every_seconds=3600.0)
+
+
+class LearningRound(WireModel):
+    """How a round of learning ended."""
+
+    ended_at: str
+    outcome: Literal["learned", "nothing", "waiting", "unusable", "failed"]
+    """``waiting``: the day's limit is reached, or a conversation needs the model. ``unusable``: no model could learn."""
+    conversations: int = 0
+    """From how many something was learned."""
+    error: str | None = None
+    """Why it failed, or why no model could learn."""
 
 
 class MemoryJob:
@@ -36,6 +51,8 @@ class MemoryJob:
         self._pipeline: MemoryPipeline | None = None
         self.on_run: Callable[[MemoryEvent], None] = lambda event: None
         """Hears of each extraction and consolidation that ended."""
+        self.on_round: Callable[[Owner], None] = lambda owner: None
+        """Hears whose round ended."""
         self._ready = ready
         self._persons = persons
         self._is_on = is_on
@@ -44,6 +61,7 @@ class MemoryJob:
             "memory", self.look, _TIMES, failure="Memory: nothing could be learned now", log=self._log
         )
         self._asked: dict[Owner, asyncio.Task[RoundReport]] = {}
+        self._ended: dict[Owner, LearningRound] = {}
         self._turn = asyncio.Lock()
         self._making = asyncio.Lock()
 
@@ -73,6 +91,10 @@ class MemoryJob:
         task = self._asked.get(owner)
         return task is not None and not task.done()
 
+    def last_round(self, owner: Owner) -> LearningRound | None:
+        """How the last round since the server's start ended for a person."""
+        return self._ended.get(owner)
+
     def run_now(self, owner: Owner) -> asyncio.Task[RoundReport]:
         """Begin a round for one person, or join the one that they asked for."""
         if not self.is_running(owner):
@@ -88,6 +110,16 @@ class MemoryJob:
                 await self._round(owner, is_asked_for=False)
 
     async def _round(self, owner: Owner, *, is_asked_for: bool) -> RoundReport:
+        try:
+            report = await self._round_of(owner, is_asked_for=is_asked_for)
+        except Exception as error:
+            reason = error.message if isinstance(error, HdspAgentError) else type(error).__name__
+            self._note(owner, LearningRound(ended_at=iso_time(), outcome="failed", error=reason))
+            raise
+        self._note(owner, _ended(report))
+        return report
+
+    async def _round_of(self, owner: Owner, *, is_asked_for: bool) -> RoundReport:
         await self._ready()
         pipeline = await self.pipeline()
         async with self._turn:
@@ -98,3 +130,20 @@ class MemoryJob:
                 report.saved, report.nothing, report.failed, report.consolidation,
             )  # fmt: skip
         return report
+
+    def _note(self, owner: Owner, ended: LearningRound) -> None:
+        self._ended[owner] = ended
+        self.on_round(owner)
+
+
+def _ended(report: RoundReport) -> LearningRound:
+    at = iso_time()
+    if report.unusable is not None:
+        return LearningRound(ended_at=at, outcome="unusable", error=report.unusable)
+    if report.saved or report.consolidation == "done":
+        return LearningRound(ended_at=at, outcome="learned", conversations=report.saved)
+    if report.failed or report.consolidation == "failed":
+        return LearningRound(ended_at=at, outcome="failed", error=report.error)
+    if report.put_off or report.consolidation == "put_off":
+        return LearningRound(ended_at=at, outcome="waiting")
+    return LearningRound(ended_at=at, outcome="nothing")

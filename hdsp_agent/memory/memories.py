@@ -55,6 +55,8 @@ class Memories:
         self._home: Final = home
         self._person: Final = person
         self._trusted: Final = trusted
+        self.on_changed: Callable[[str], None] = lambda owner: None
+        """Hears, in whatever thread, whose notes were changed here."""
 
     def folder(self, owner: str | None) -> MemoryFolder:
         """A person's folder."""
@@ -62,7 +64,8 @@ class Memories:
 
     def notes(self, owner: str | None) -> NoteFiles:
         """A person's notes."""
-        return NoteFiles(self.folder(owner).root, self._trusted)
+        person = owner or self._person
+        return NoteFiles(self.folder(owner).root, self._trusted, on_written=lambda: self.on_changed(person))
 
     def told_notes(self, owner: str | None) -> str:
         """What a person wants remembered wherever they work, as text. Blocks."""

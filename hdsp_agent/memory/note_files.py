@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Literal, TypeAlias, get_args
 
@@ -53,6 +53,8 @@ class NoteFile:
     path: Path
     within: Path
     """The folder that the file may not lead out of."""
+    on_written: Callable[[], None] = field(default=lambda: None, repr=False, compare=False)
+    """Called after a change, in the thread that made it."""
 
     @property
     def identity(self) -> Identity | None:
@@ -118,6 +120,8 @@ class NoteFile:
                 title = "" if before.text.strip() else f"{_TITLES[self.scope]}\n\n"
                 replace_file(self.path, (title + after.text).encode("utf-8", "replace"))
                 self._share()
+        if after.text != before.text:
+            self.on_written()
         return note
 
     def _make_folder(self) -> None:
@@ -149,13 +153,20 @@ class NoteFile:
 class NoteFiles:
     """The files of notes of one person. ``trusted`` says where a folder really is, if the person trusts it."""
 
-    def __init__(self, folder: Path, trusted: Callable[[Path], Path | None]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        trusted: Callable[[Path], Path | None],
+        *,
+        on_written: Callable[[], None] = lambda: None,
+    ) -> None:
         self._folder: Final = folder
         self._trusted: Final = trusted
+        self._on_written: Final = on_written
 
     def person(self) -> NoteFile:
         """What the person wants remembered wherever they work."""
-        return NoteFile("person", self._folder / _PERSONS_FILE, self._folder)
+        return NoteFile("person", self._folder / _PERSONS_FILE, self._folder, self._on_written)
 
     def find(self, scope: NoteScope, workspace: Path | None, notebook: str | None) -> NoteFile:
         """The file of a scope. Raises NotAllowed for a folder that is not trusted, and InvalidInput where there is none."""
@@ -163,14 +174,14 @@ class NoteFiles:
             return self.person()
         folder = self._workspace(workspace)
         if scope == "workspace":
-            return NoteFile("workspace", folder / _WORKSPACE_FOLDER / _WORKSPACE_FILE, folder)
+            return NoteFile("workspace", folder / _WORKSPACE_FOLDER / _WORKSPACE_FILE, folder, self._on_written)
         if notebook is None:
             raise InvalidInput("This conversation is about no notebook.", field="scope")
         names = [portable(part) for part in notebook.split("/") if part not in ("", ".", "..")]
         if not names:
             raise InvalidInput("A notebook's path is empty.", field="notebook")
         place = folder / _WORKSPACE_FOLDER / _NOTEBOOKS_FOLDER
-        return NoteFile("notebook", place.joinpath(*names[:-1], f"{names[-1]}.md"), folder)
+        return NoteFile("notebook", place.joinpath(*names[:-1], f"{names[-1]}.md"), folder, self._on_written)
 
     def in_force(self, workspace: Path | None, notebook: str | None) -> list[NoteFile]:
         """The files whose notes count here: of the folder only if it is trusted."""

@@ -73,6 +73,8 @@ class RoundReport:
     put_off: int = 0
     consolidation: ConsolidationState = "up_to_date"
     used: list[RunCost] = field(default_factory=list)
+    error: str | None = None
+    """Why something failed, if anything did."""
     unusable: str | None = None
     """Why nothing can be learned: there is no model that could."""
 
@@ -300,6 +302,7 @@ class MemoryPipeline:
             return
         except (ExtractionFailed, HdspAgentError) as error:
             report.failed += 1
+            report.error = str(error)
             used = error.used if isinstance(error, ExtractionFailed) else RunCost()
             await self._failed(claim, str(error), used, began, folder)
             return
@@ -358,6 +361,7 @@ class MemoryPipeline:
             return
         except (ConsolidationFailed, HdspAgentError, OSError) as error:
             report.consolidation = "failed"
+            report.error = str(error)
             cost = error.used if isinstance(error, ConsolidationFailed) else RunCost()
             await self._failed(claim, str(error), cost, began, folder)
             return

@@ -9,6 +9,7 @@ from ._extension_services import ServicesUpdate
 from ._extension_settings import SettingsUpdate
 from ._extension_tasks import TaskUpdate
 from ._folder_trust import FolderTrustUpdatedMessage
+from ._memory import MemoryUpdatedMessage
 from ._notebooks import NotebookUpdate
 from ._open_tasks import OpenTasksUpdatedMessage
 from ._proposals import ProposalMessage
@@ -25,6 +26,7 @@ ExtensionMessage = Annotated[
     | OpenTasksUpdatedMessage
     | RuleSuggestionsMessage
     | ProposalMessage
-    | FolderTrustUpdatedMessage,
+    | FolderTrustUpdatedMessage
+    | MemoryUpdatedMessage,
     Field(discriminator="type"),
 ]

@@ -56,6 +56,7 @@ OWN_EXTENSION_TYPES: Final = frozenset(
         "ruleSuggestions",
         "proposal",
         "folderTrustUpdated",
+        "memoryUpdated",
     }
 )
 OWN_WEBVIEW_TYPES: Final = frozenset(

@@ -688,6 +688,17 @@ export interface LearnedSource {
   slug?: string;
 }
 
+/** How a round of learning ended. */
+export interface LearningRound {
+  endedAt: string;
+  /** `waiting`: the day's limit is reached, or a conversation needs the model. `unusable`: no model could learn. */
+  outcome: 'learned' | 'nothing' | 'waiting' | 'unusable' | 'failed';
+  /** From how many something was learned. */
+  conversations: number;
+  /** Why it failed, or why no model could learn. */
+  error?: string;
+}
+
 /** What was asked to be kept and could not be. */
 export interface LeftOut {
   path: string;
@@ -810,6 +821,8 @@ export interface MemorySpending {
 export interface MemoryView {
   enabled: boolean;
   running: boolean;
+  /** How the last round of learning ended, of those since the server's start. */
+  lastRound?: LearningRound;
   memory: MemoryOverview;
 }
 

@@ -338,7 +338,8 @@ export type ExtensionMessage =
   | OpenTasksUpdatedMessage
   | RuleSuggestionsMessage
   | ProposalMessage
-  | FolderTrustUpdatedMessage;
+  | FolderTrustUpdatedMessage
+  | MemoryUpdatedMessage;
 
 export type ClientFrame =
   ClientOpen | ClientMsg | ClientPing | ClientPong | ClientClose;
@@ -1878,6 +1879,11 @@ export interface LockApiConfigAcrossModesRequest {
   taskId?: string;
   type: 'lockApiConfigAcrossModes';
   bool: boolean;
+}
+
+/** Something was remembered, changed or forgotten, or learning began or ended. Ask again what is shown of it. */
+export interface MemoryUpdatedMessage {
+  type: 'memoryUpdated';
 }
 
 /** A message was added to a conversation. */

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -15,12 +16,14 @@ from tornado.httpclient import HTTPClientError
 
 from hdsp_agent.comm.identity import server_owner
 from hdsp_agent.comm.services import Services
+from hdsp_agent.errors import StorageUnavailable
+from hdsp_agent.memory.pipeline import RoundReport
 from hdsp_agent.messages import TaskId
 from tests._helpers.jupyter_fetch import Fetch
 from tests.comm._helpers.scripted_model_server import Body, Model, Part, Turn, call, model_of
 from tests.comm._helpers.scripted_pages import asked, question
 from tests.comm._helpers.stored_tasks import eventually
-from tests.comm.conftest import Connect
+from tests.comm.conftest import Connect, messages
 from tests.memory._helpers.memory_home import handbook, summary
 
 ME = server_owner()
@@ -117,6 +120,7 @@ async def test_what_one_conversation_taught_the_next_one_is_told(
         ]  # fmt: skip
         assert {source["taskId"] for line in told["memory"]["learned"] for source in line["sources"]} == {task}
         assert told["memory"]["spending"]["runs"] == 2
+        assert (told["lastRound"]["outcome"], told["lastRound"]["conversations"]) == ("learned", 1)
         await panel.ask("clearTask")
         await panel.ask("newTask", text="scenario next: go on with churn.csv")
         await eventually(lambda: model.asked["next"])
@@ -231,6 +235,50 @@ async def test_a_run_is_refused_while_memory_is_off(services: Services, jp_fetch
         await eventually(lambda: not services.memory.job.is_running(ME))
     await services.config.profiles.update(services.config.profiles.current.id, {"apiProvider": "local"})
     assert "too small" in (await refused(jp_fetch, "run", method="POST"))[1]
+
+
+async def test_how_the_last_round_ended_is_told(services: Services, jp_fetch: Fetch) -> None:
+    assert "lastRound" not in await rest(jp_fetch)
+    await services.memory.job.look()
+    ended_round = (await rest(jp_fetch))["lastRound"]
+    assert ended_round["outcome"] == "unusable" and "No model is set up" in ended_round["error"]
+    async with speaking(services, {}):
+        await services.memory.job.look()
+        assert (await rest(jp_fetch))["lastRound"]["outcome"] == "nothing"
+        pipeline = await services.memory.job.pipeline()
+        pipeline.round = broken  # type: ignore[method-assign]
+        with pytest.raises(StorageUnavailable):
+            await services.memory.job.look()
+        ended_round = (await rest(jp_fetch))["lastRound"]
+        assert (ended_round["outcome"], ended_round["error"]) == ("failed", "The disk is full.")
+
+
+async def broken(owner: str, *, is_asked_for: bool = False) -> RoundReport:
+    raise StorageUnavailable("The disk is full.")
+
+
+async def test_pages_hear_that_something_is_remembered_changed_or_learned(
+    services: Services, connect: Connect, jp_fetch: Fetch
+) -> None:
+    async with connect() as page, connect() as other:
+        heard = 0
+
+        async def told() -> None:
+            nonlocal heard
+            for one in (page, other):
+                await one.until(lambda one=one: len(messages(one, "memoryUpdated")) > heard)  # type: ignore[misc]
+            heard = len(messages(page, "memoryUpdated"))
+
+        note = await rest(jp_fetch, "notes", method="POST", text="Use polars")
+        await told()
+        await rest(jp_fetch, "notes", note["id"], method="PATCH", text="Use polars 1.x")
+        await told()
+        # As a tool does, in a thread of its own.
+        memory = services.agent.memories.of_task(ME, None, lambda: None)
+        await asyncio.to_thread(memory.forget, note["id"])
+        await told()
+        await services.memory.job.look()
+        await told()
 
 
 async def test_what_was_said_before_is_found_over_rest_and_by_the_agent(

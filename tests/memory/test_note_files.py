@@ -128,3 +128,16 @@ def test_all_notes_can_be_forgotten_and_what_a_person_wrote_around_them_stays(no
     file.path.write_text("# Mine\n\nWords.\n\n- a\n- b\n")
     assert file.delete_all() == 2
     assert file.read().notes == [] and "Words." in file.path.read_text()
+
+
+def test_whoever_wants_hears_of_each_change_and_of_nothing_else(tmp_path: Path) -> None:
+    heard: list[None] = []
+    file = NoteFiles(tmp_path, lambda folder: None, on_written=lambda: heard.append(None)).person()
+    note = file.add("Use polars", day=DAY)
+    assert len(heard) == 1
+    file.add("use Polars", day=DAY)
+    file.read()
+    assert len(heard) == 1
+    file.edit(note.id, "Use polars 1.x")
+    file.delete(note.id)
+    assert len(heard) == 3

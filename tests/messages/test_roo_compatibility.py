@@ -96,6 +96,7 @@ OUR_EXTENSION_TYPES = {
     "ruleSuggestions",
     "proposal",
     "folderTrustUpdated",
+    "memoryUpdated",
 }
 OUR_WEBVIEW_TYPES = {
     "dismissNotice",

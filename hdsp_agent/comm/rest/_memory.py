@@ -12,6 +12,7 @@ from ...memory import LONGEST_NOTE, NoteScope
 from ...memory.person_memory import MemoryOverview, NoteLine, PersonMemory
 from ...wire import WireModel
 from ..identity import owner_of
+from ..memory_job import LearningRound
 from ._rest_endpoint import RestHandler, endpoint
 
 __all__ = [
@@ -39,6 +40,8 @@ class MemoryView(WireModel):
 
     enabled: bool
     running: bool
+    last_round: LearningRound | None = None
+    """How the last round of learning ended, of those since the server's start."""
     memory: MemoryOverview
 
 
@@ -95,6 +98,10 @@ class _MemoryRest(RestHandler):
         """What the caller has, seen from there."""
         return await self.services.memory.of(owner_of(self), query.task, query.notebook)
 
+    def learned_changed(self) -> None:
+        """What was learned is different; notes tell of themselves."""
+        self.services.memory.changed(owner_of(self))
+
 
 class MemoryHandler(_MemoryRest):
     """`GET|DELETE memory`"""
@@ -105,7 +112,13 @@ class MemoryHandler(_MemoryRest):
         access = self.services.memory
         memory = await self.memory_at(query)
         overview = await asyncio.to_thread(memory.overview)
-        return MemoryView(enabled=access.is_on, running=access.job.is_running(owner_of(self)), memory=overview)
+        owner = owner_of(self)
+        return MemoryView(
+            enabled=access.is_on,
+            running=access.job.is_running(owner),
+            last_round=access.job.last_round(owner),
+            memory=overview,
+        )
 
     @endpoint(
         "Forget the caller's own notes, what was learned, or both",
@@ -121,6 +134,7 @@ class MemoryHandler(_MemoryRest):
             notes = await asyncio.to_thread(memory.delete_notes)
         if learned:
             await (await self.services.memory.job.pipeline()).forget_all(owner_of(self))
+            self.learned_changed()
         return ForgottenView(notes=notes, learned=learned)
 
 
@@ -160,6 +174,7 @@ class LearnedHandler(_MemoryRest):
         """It counts more than what is learned later."""
         memory = await self.memory_at(MemoryQuery())
         await asyncio.to_thread(memory.edit_learned, item, body.text)
+        self.learned_changed()
         return DoneView()
 
     @endpoint("Forget a line that was learned", answer=DoneView, action="write")
@@ -167,6 +182,7 @@ class LearnedHandler(_MemoryRest):
         """It is not learned again."""
         memory = await self.memory_at(MemoryQuery())
         await asyncio.to_thread(memory.delete_learned, item)
+        self.learned_changed()
         return DoneView()
 
 
@@ -198,4 +214,6 @@ class MemoryUndoHandler(_MemoryRest):
     async def post(self) -> UndoneView:
         """Undoing once more brings it back."""
         memory = await self.memory_at(MemoryQuery())
-        return UndoneView(version=await asyncio.to_thread(memory.undo))
+        version = await asyncio.to_thread(memory.undo)
+        self.learned_changed()
+        return UndoneView(version=version)

@@ -18,6 +18,11 @@ export function followChannel<M extends { readonly type: string }>(
       void model.meaning.refresh();
     }
   };
+  const lookAtMemory = (): void => {
+    if (model.memory?.value) {
+      void model.memory.refresh();
+    }
+  };
   const listen = (_: unknown, message: M): void => {
     switch (message.type) {
       case 'settingsUpdated':
@@ -34,12 +39,16 @@ export function followChannel<M extends { readonly type: string }>(
         void model.keys.refresh();
         lookAtMeaning();
         break;
+      case 'memoryUpdated':
+        lookAtMemory();
+        break;
       case 'folderTrustUpdated':
         void model.folders.refresh();
         break;
       case 'state':
         // Whatever was missed while there was no connection.
         void model.refresh();
+        lookAtMemory();
         break;
     }
   };

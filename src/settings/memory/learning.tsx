@@ -4,7 +4,7 @@ import type { MemoryView } from '../../generated/rest';
 import type { MemoryData } from '../../rest/memorydata';
 import { dateTimeText } from '../../ui/texts/formats';
 import { useSettings } from '../settingscontext';
-import { learningText } from './memorytexts';
+import { learningText, roundText } from './memorytexts';
 
 /**
  * How learning stands, and how one begins or undoes it.
@@ -21,6 +21,9 @@ export function Learning({
   const { trans, announce } = useSettings();
   const { failure } = memory;
   const { canUndo } = value.memory;
+  const { lastRound } = value;
+  // The failure of a run is told below, with its reason.
+  const isTold = lastRound?.outcome === 'failed' && failure !== null;
   const learnButton = React.useRef<HTMLButtonElement>(null);
   const learned = learningText(trans, value.memory);
   const cannotLearn = !isOn || value.running;
@@ -33,6 +36,11 @@ export function Learning({
   return (
     <>
       {learned && <p className="jp-hdspSettings-description">{learned}</p>}
+      {lastRound && !isTold && (
+        <p className="jp-hdspSettings-description">
+          {roundText(trans, lastRound)}
+        </p>
+      )}
       {failure && (
         <p className="jp-hdspSettings-warning">
           {trans.__(

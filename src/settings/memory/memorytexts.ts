@@ -113,6 +113,39 @@ export function learningText(
 }
 
 /**
+ * How the last round of learning ended.
+ */
+export function roundText(
+  trans: TranslationBundle,
+  round: NonNullable<MemoryView['lastRound']>
+): string {
+  const at = dateTimeText(Date.parse(round.endedAt));
+  const { conversations, error = trans.__('no reason is known') } = round;
+  switch (round.outcome) {
+    case 'learned':
+      return conversations > 0
+        ? trans._n(
+            'Last try on %2: learned from %1 conversation.',
+            'Last try on %2: learned from %1 conversations.',
+            conversations,
+            at
+          )
+        : trans.__('Last try on %1: memory was updated.', at);
+    case 'nothing':
+      return trans.__('Last try on %1: there was nothing to learn.', at);
+    case 'waiting':
+      return trans.__(
+        "Last try on %1: conversations wait, for the day's limit is reached or the model is busy.",
+        at
+      );
+    case 'unusable':
+      return trans.__('Last try on %1: nothing can be learned. %2', at, error);
+    case 'failed':
+      return trans.__('Last try on %1 failed: %2', at, error);
+  }
+}
+
+/**
  * What to call, ask and say when everything of a kind is forgotten.
  */
 export function forgetTexts(

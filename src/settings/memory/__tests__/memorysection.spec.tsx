@@ -1,5 +1,6 @@
 import { ServerConnection } from '@jupyterlab/services';
 import { nullTranslator } from '@jupyterlab/translation';
+import { Signal } from '@lumino/signaling';
 import * as React from 'react';
 import { act } from 'react';
 import type { Root } from 'react-dom/client';
@@ -21,6 +22,7 @@ import { MemoryApi } from '../../../rest/memoryapi';
 import { MemoryData } from '../../../rest/memorydata';
 import { SettingsApi } from '../../../rest/settingsapi';
 import type { IConfirmation } from '../../../ui/dialogs';
+import { followChannel } from '../../data/followchannel';
 import { SettingsModel } from '../../data/settingsmodel';
 import { SettingsProvider } from '../../settingscontext';
 import { MemorySection } from '../memorysection';
@@ -298,6 +300,15 @@ describe('MemorySection', () => {
     });
   });
 
+  it('should follow what the agent remembers beside it', async () => {
+    await page.open(remembered());
+    const messages = new Signal<object, { type: string }>({});
+    followChannel(messages, page.model);
+    page.view = remembered({ notes: [aNote({ text: 'Use polars' })] });
+    await page.do(() => messages.emit({ type: 'memoryUpdated' }));
+    expect(page.texts).toEqual(['Use polars']);
+  });
+
   it('should add a note for what the person chooses', async () => {
     page.place = { notebook: 'a/b.ipynb' };
     await page.open(remembered());
@@ -448,6 +459,39 @@ describe('MemorySection', () => {
       expect(page.node.textContent).toContain('12 conversations so far.');
       expect(page.node.textContent).toMatch(/Last update: Nov 27, 2026, .*/);
       expect(page.node.textContent).toContain('Cost: $0.25 (24,567 tokens).');
+    });
+
+    it.each<[NonNullable<MemoryView['lastRound']>['outcome'], number, RegExp]>([
+      ['learned', 2, /^Last try on Nov 27.*: learned from 2 conversations\.$/],
+      ['learned', 0, /^Last try on Nov 27.*: memory was updated\.$/],
+      ['nothing', 0, /^Last try on Nov 27.*: there was nothing to learn\.$/],
+      ['waiting', 0, /^Last try on Nov 27.*: conversations wait/],
+      ['unusable', 0, /nothing can be learned\. No model\.$/],
+      ['failed', 0, /^Last try on Nov 27.* failed: No model\.$/]
+    ])(
+      'should say how the last try ended: %s, %d',
+      async (outcome, conversations, text) => {
+        const endedAt = '2026-11-27T10:00:00+00:00';
+        const error = 'No model.';
+        const lastRound = { endedAt, outcome, conversations, error };
+        await page.open(remembered({}, { lastRound }));
+        const shown = [...page.node.querySelectorAll('p')];
+        expect(
+          shown.filter(({ textContent }) => text.test(textContent ?? ''))
+        ).toHaveLength(1);
+      }
+    );
+
+    it('should tell a failure once', async () => {
+      const run = aRun({ outcome: 'failed', error: 'Too small.' });
+      const lastRound = {
+        endedAt: run.endedAt,
+        outcome: 'failed' as const,
+        conversations: 0,
+        error: 'Too small.'
+      };
+      await page.open(remembered({ recent: [run] }, { lastRound }));
+      expect(page.node.textContent?.match(/Too small/g)).toHaveLength(1);
     });
 
     it('should be begun here, and say that it goes on and what came of it', async () => {
