@@ -37,6 +37,7 @@ OUR_CLINE_MESSAGE_FIELDS = {
     "failure",
     "halt",
     "modelFailure",
+    "noteSuggestion",
     "notebook",
     "stoppedBy",
 }
@@ -117,6 +118,7 @@ OUR_WEBVIEW_TYPES = {
     "renameTask",
     "favoriteTask",
     "rememberTask",
+    "decideNoteSuggestion",
     "suggestRules",
     "findEmbeddedConversation",
     "openEmbeddedConversation",
