@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
 from jupyter_server.serverapp import ServerApp
 from tornado.httpclient import HTTPClientError
@@ -229,6 +230,20 @@ async def test_a_run_is_refused_while_memory_is_off(services: Services, jp_fetch
         await eventually(lambda: not services.memory.job.is_running(ME))
     await services.config.profiles.update(services.config.profiles.current.id, {"apiProvider": "local"})
     assert "too small" in (await refused(jp_fetch, "run", method="POST"))[1]
+
+
+async def test_a_notebook_that_is_found_says_where_jupyter_has_it(
+    services: Services, jp_fetch: Fetch, jp_root_dir: Path
+) -> None:
+    folder = jp_root_dir / "deep"
+    folder.mkdir()
+    cell = nbformat.v4.new_code_cell("rents = load('flats.csv')", id="load")
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), folder / "rents.ipynb")
+    await services.past.feed.catch_up(ME)
+    answer = json.loads((await jp_fetch("hdsp-agent", "api", "recall", params={"query": "flats.csv"})).body)
+    assert [(one["kind"], one["place"], one["path"]) for one in answer["found"]] == [
+        ("notebook", "load", "deep/rents.ipynb")
+    ]
 
 
 async def test_what_was_said_before_is_found_over_rest_and_by_the_agent(

@@ -34,4 +34,4 @@ def past_search(
     def paths() -> PathPolicy:
         return PathPolicy(workspace, forbidden=(home,))
 
-    return PastSearch(recall, RecallFeed(recall, store=store, index=index, memories=memories, paths=paths))
+    return PastSearch(recall, RecallFeed(recall, store=store, index=index, memories=memories, paths=paths), workspace)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from ...recall import RecallHit, RecallIndex, RecallKind, RecallQuery
 from .recall_feed import RecallFeed
@@ -14,8 +17,11 @@ __all__ = ["PastSearch"]
 class PastSearch:
     """Asks the index, once what was said last is in it."""
 
-    def __init__(self, recall: RecallIndex, feed: RecallFeed, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, recall: RecallIndex, feed: RecallFeed, workspace: Path, *, clock: Callable[[], float] = time.time
+    ) -> None:
         self._recall = recall
+        self._workspace = workspace
         self.feed = feed
         self._clock = clock
 
@@ -37,3 +43,9 @@ class PastSearch:
             RecallQuery(text, owner, kinds=kinds, workspace=workspace, since=since, until=until, now=now, limit=limit)
         )
         return [hit for hit in hits if await self.feed.is_there(hit.source)]
+
+    async def notebooks_here(self, hits: Sequence[RecallHit]) -> Mapping[str, str]:
+        """The paths from the workspace on of those found notebooks that are in it, by their source's id."""
+        here = await asyncio.to_thread(os.path.realpath, self._workspace)
+        sources = [hit.source for hit in hits if hit.source.kind == "notebook"]
+        return {source.id: source.title for source in sources if source.workspace == here}
