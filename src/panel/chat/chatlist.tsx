@@ -3,15 +3,16 @@ import type { CustomContainerComponentProps, VirtualizerHandle } from 'virtua';
 import { Virtualizer } from 'virtua';
 
 import { asErrorBody, errorText } from '../../errors';
+import type { IWantedMessage } from '../../state/panel/panelstate';
 import type { AgentStore } from '../../state/store';
-import { useStore } from '../../ui/hooks';
+import { usePanelState, useStore } from '../../ui/hooks';
 import { usePanel } from '../../ui/services';
 import { ChatRow } from './chatrow';
 import { FollowBottom } from './followbottom';
 import { NewestButton } from './newestbutton';
-import { moveByRow } from './rowkeys';
+import { focusRow, moveByRow } from './rowkeys';
 import type { IChatRow } from './rowmodel';
-import { rowsOf } from './rowmodel';
+import { rowAt, rowsOf } from './rowmodel';
 import { isFigures } from './rows/requestrow';
 
 /**
@@ -40,6 +41,7 @@ export function ChatList(): JSX.Element {
     state.newestWanted.connect(show);
     return () => void state.newestWanted.disconnect(show);
   }, [state, follow]);
+  useWantedMessage({ rows, box, list, follow, older });
   const [focused, setFocused] = React.useState<number | null>(null);
   // The newest one grows and shrinks as it is rendered: where it falls out of
   // sight for a moment, all of it would be rendered anew.
@@ -211,11 +213,60 @@ function useRows(store: AgentStore): {
 }
 
 /**
- * What keeps the box at its end.
+ * Brings a message that somebody looks for into sight, with the focus on it,
+ * once it is here.
+ */
+function useWantedMessage({
+  rows,
+  box,
+  list,
+  follow,
+  older
+}: {
+  rows: readonly IChatRow[];
+  box: React.RefObject<HTMLDivElement>;
+  list: React.RefObject<VirtualizerHandle>;
+  follow: React.RefObject<FollowBottom | null>;
+  older: IOlder;
+}): void {
+  const { state, store } = usePanel();
+  const wanted = usePanelState(state, ({ wantedMessage }) => wantedMessage);
+  const { isLoading, problem, load } = older;
+  React.useEffect(() => {
+    if (!isWantedHere(wanted, store) || rows.length === 0) {
+      return;
+    }
+    follow.current?.letGo();
+    if (wanted.ts < store.order[0] && store.hasOlderMessages) {
+      if (!isLoading && problem === null) {
+        load();
+      }
+      return;
+    }
+    // What was taken back since is not here any more; what came after it is.
+    const index = rowAt(rows, wanted.ts);
+    list.current?.scrollToIndex(index, { align: 'start' });
+    if (box.current) {
+      focusRow(box.current, rows[index].ts);
+    }
+    state.wantedMessage = null;
+  }, [wanted, rows, box, list, follow, isLoading, problem, load, state, store]);
+}
+
+function isWantedHere(
+  wanted: IWantedMessage | null,
+  store: AgentStore
+): wanted is IWantedMessage {
+  return wanted !== null && wanted.taskId === store.state?.currentTaskId;
+}
+
+/**
+ * What keeps the box at its end, unless another place is looked for.
  */
 function useFollow(
   box: React.RefObject<HTMLDivElement>
 ): React.RefObject<FollowBottom | null> {
+  const { state, store } = usePanel();
   const follow = React.useRef<FollowBottom | null>(null);
   React.useLayoutEffect(() => {
     const node = box.current;
@@ -225,9 +276,13 @@ function useFollow(
     }
     const following = new FollowBottom(node, content);
     follow.current = following;
-    following.follow();
+    if (isWantedHere(state.wantedMessage, store)) {
+      following.letGo();
+    } else {
+      following.follow();
+    }
     return () => following.dispose();
-  }, [box]);
+  }, [box, state, store]);
   return follow;
 }
 

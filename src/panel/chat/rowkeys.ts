@@ -42,7 +42,7 @@ export function moveByRow(
   event.preventDefault();
   event.stopPropagation();
   list.scrollToIndex(index, { align: 'nearest' });
-  focusRow(box, next.ts, TRIES);
+  focusRow(box, next.ts);
 }
 
 function stepOf(event: React.KeyboardEvent, target: HTMLElement): number {
@@ -62,7 +62,14 @@ function stepOf(event: React.KeyboardEvent, target: HTMLElement): number {
   }
 }
 
-function focusRow(box: HTMLElement, ts: number, tries: number): void {
+/**
+ * Put the focus on a row that is being brought into sight.
+ */
+export function focusRow(
+  box: HTMLElement,
+  ts: number,
+  tries: number = TRIES
+): void {
   const row = box.querySelector<HTMLElement>(`[data-ts="${ts}"]`);
   if (row) {
     row.focus({ preventScroll: true });

@@ -67,6 +67,15 @@ export function rowsOf(
     : rows;
 }
 
+/**
+ * The index of the row that shows a message, or of the first after it.
+ */
+export function rowAt(rows: readonly IChatRow[], ts: number): number {
+  const own = rows.findIndex(row => row.ts === ts || row.parts.includes(ts));
+  const next = own === -1 ? rows.findIndex(row => row.ts > ts) : own;
+  return next === -1 ? rows.length - 1 : next;
+}
+
 interface IOpenRow {
   readonly ts: number;
   readonly parts: number[];
