@@ -16,10 +16,10 @@ from tornado.httpclient import HTTPClientError
 
 from hdsp_agent.comm.identity import server_owner
 from hdsp_agent.comm.services import Services
-from hdsp_agent.messages import TaskId
+from hdsp_agent.messages import CodebaseSearchResult, TaskId
 from tests._helpers.jupyter_fetch import Fetch
 from tests.comm._helpers.scripted_model_server import Body, Model, Part, Turn, call, model_of
-from tests.comm._helpers.scripted_pages import asked, question
+from tests.comm._helpers.scripted_pages import asked, question, said
 from tests.comm._helpers.stored_tasks import eventually
 from tests.comm.conftest import Connect
 from tests.memory._helpers.memory_home import handbook, summary
@@ -263,12 +263,25 @@ async def test_what_was_said_before_is_found_over_rest_and_by_the_agent(
         assert (best["kind"], best["source"], best["author"]) == ("conversation", first, "agent")
         assert {part["text"].lower() for part in best["snippet"] if part["found"]} >= {"zebra"}
         await panel.ask("clearTask")
-        await panel.ask("newTask", text="scenario second: plot again")
+        second = (await panel.ask("newTask", text="scenario second: plot again"))["result"]
         ts = await question(panel, "tool")
         await panel.ask("askResponse", messageTs=ts, askResponse="yesButtonClicked")
         await eventually(lambda: model.asked["second"] == 2)
         assert "The zebra palette is used for all plots." in user_texts(model.heard["second"])
         await question(panel, "completion_result")
+        [shown] = said(panel, "codebase_search_result")
+        found = CodebaseSearchResult.model_validate_json(shown).content
+        assert found.query == "which palette"
+        hit = next(hit for hit in found.results if "zebra" in hit.code_chunk)
+        assert (hit.kind, hit.source, hit.author, hit.place) == ("conversation", first, "agent", best["place"])
+        export = await jp_fetch("hdsp-agent", "api", "tasks", second, "export", params={"format": "markdown"})
+        assert "The zebra palette is used for all plots." in export.body.decode()
+        assert '"results"' not in export.body.decode()
+        # What was found is no word of this conversation.
+        listed = json.loads((await jp_fetch("hdsp-agent", "api", "history", params={"query": "zebra"})).body)
+        assert second not in {item["id"] for item in listed["taskHistory"]}
+        assert (await panel.ask("rewindTask", messageTs=ts, keep=True))["ok"]
+        await panel.until(lambda: not said(panel, "codebase_search_result"))
         await services.history.delete(ME, [first])
         answer = json.loads((await jp_fetch("hdsp-agent", "api", "recall", params={"query": "zebra"})).body)
         assert first not in {one["source"] for one in answer["found"]}

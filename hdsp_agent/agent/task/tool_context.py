@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
@@ -133,6 +133,11 @@ class CallContext:
         hits = await past.search(metadata.user or "", query, kinds=_SEARCHED, limit=limit + 1)
         # What is said here the model sees.
         return [hit for hit in hits if hit.source.id != self._state.task_id][:limit]
+
+    async def notebooks_here(self, hits: Sequence[RecallHit]) -> Mapping[str, str]:
+        """The paths in Jupyter of those found notebooks that it has, by their source's id."""
+        past = self._state.services.past
+        return {} if past is None else await past.notebooks_here(hits)
 
     def mask(self, text: str) -> str:
         """The text as it may be shown and kept."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -160,6 +160,9 @@ class RecordingContext:
 
     async def search_past(self, query: str, limit: int) -> Sequence[RecallHit]:
         raise ToolFailed("Nothing can be searched here.")
+
+    async def notebooks_here(self, hits: Sequence[RecallHit]) -> Mapping[str, str]:
+        return {}
 
     def mask(self, text: str) -> str:
         return self._masker.mask(text)

@@ -17,8 +17,10 @@ import { BatchBody } from './batchbody';
 import type { IRowContent } from '../rows/rowcontent';
 import { CellCodes, CellEdits } from './notebooktool';
 import { RowHead } from '../rows/rowhead';
+import { useRowParts } from '../rows/rowparts';
 import { SubtaskLink } from '../rows/subtaskrow';
 import { Checklist, parseChecklist } from '../rows/todosrow';
+import { SearchResult } from './searchresult';
 import { toolIcon } from './toolicons';
 import type { Tool } from './tooltexts';
 import { toolTexts, viewTexts } from './tooltexts';
@@ -26,8 +28,9 @@ import { toolTexts, viewTexts } from './tooltexts';
 /**
  * What the agent does with a tool: what, where, and what came of it.
  */
-export function ToolRow({ message, parts: _ }: IRowContent): JSX.Element {
+export function ToolRow({ message, parts }: IRowContent): JSX.Element {
   const { trans } = usePanel();
+  const results = useRowParts(parts);
   const state = useAskState(message);
   const tool = React.useMemo(
     () => readJson<Tool>(message.text) ?? {},
@@ -55,6 +58,9 @@ export function ToolRow({ message, parts: _ }: IRowContent): JSX.Element {
         />
       )}
       <ToolBody ts={message.ts} tool={tool} />
+      {results.map(result => (
+        <SearchResult key={result.ts} message={result} />
+      ))}
       {state === 'done' && !isByPerson && isAboutNotes(tool) && <MemoryLink />}
     </div>
   );
