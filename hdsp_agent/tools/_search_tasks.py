@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Final
 from pydantic import StringConstraints
 
 from ..config import ToolGroup
-from ..messages import ClineSayTool, CodebaseSearchResult, FoundText, SearchFound, SearchHit
+from ..messages import ClineSayTool, CodebaseSearchResult, FoundText, RecalledItem, SearchFound, SearchHit
 from ..recall import RecallHit
 from ._action import ActionRequest
 from ._tool import SimpleTool, ToolArguments, ToolContext, ToolResult, answered, denied
@@ -53,6 +53,7 @@ class SearchTasks(SimpleTool[SearchTasksArguments]):
         results = [_shown(hit, paths.get(hit.source.id), context.mask) for hit in hits]
         found = CodebaseSearchResult(content=SearchFound(query=query, results=results))
         await context.say("codebase_search_result", found.to_json())
+        await context.note_recalled([item for result in results if (item := _recalled(result)) is not None])
         if not hits:
             return answered(approval, ToolResult("Nothing in earlier conversations and notebooks answers this."))
         return answered(approval, ToolResult(context.mask("\n\n".join(map(_told, hits)))))
@@ -78,6 +79,12 @@ def _shown(hit: RecallHit, path: str | None, mask: Callable[[str], str]) -> Sear
         author=hit.passage.author,
         snippet=parts,
     )
+
+
+def _recalled(hit: SearchHit) -> RecalledItem | None:
+    if hit.source is None or hit.kind not in ("conversation", "notebook"):
+        return None
+    return RecalledItem(kind=hit.kind, source=hit.source, title=hit.file_path[:120], place=hit.place, path=hit.path)
 
 
 def _told(hit: RecallHit) -> str:

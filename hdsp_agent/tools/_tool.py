@@ -21,6 +21,7 @@ from ..messages import (
     JsonObject,
     NotebookRef,
     ProgressStatus,
+    RecalledItem,
     TaskId,
     TodoItem,
 )
@@ -234,6 +235,9 @@ class ToolContext(Protocol):
 
     async def notebooks_here(self, hits: Sequence[RecallHit]) -> Mapping[str, str]:
         """The paths in Jupyter of those found notebooks that it has, by their source's id."""
+
+    async def note_recalled(self, items: Sequence[RecalledItem]) -> None:
+        """Show with the call what of the past it gave the model to read: memory, conversations, notebooks."""
 
     def mask(self, text: str) -> str:
         """The text as it may be shown and kept."""

@@ -16,7 +16,7 @@ __all__ = [
 ]
 
 OWN_CLINE_MESSAGE_FIELDS: Final = frozenset(
-    {"approvalFlags", "commandRun", "denied", "failure", "halt", "modelFailure", "notebook", "stoppedBy"}
+    {"approvalFlags", "commandRun", "denied", "failure", "halt", "modelFailure", "notebook", "recalled", "stoppedBy"}
 )
 OWN_HISTORY_FIELDS: Final = frozenset(
     {"title", "isFavorited", "forkedFrom", "notebook", "pictures", "renames", "state", "memoryOff"}

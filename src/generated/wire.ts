@@ -789,6 +789,7 @@ export interface ClineMessage {
   failure?: string;
   halt?: Halt;
   notebook?: NotebookRef;
+  recalled?: Array<RecalledItem>;
   stoppedBy?: 'person';
 }
 
@@ -2474,6 +2475,16 @@ export interface ReadNotebookMessage {
   first: number;
   outputs: 'none' | 'bounded' | 'full';
   budget: number;
+}
+
+/** Something of the past that a model had before it when it answered. `source` is a note's id, a memory file's name, a conversation's id or a notebook's whole path; `place` the message's time or the cell's id; `path` the notebook's path in Jupyter, where it has one. `told` is what stood in the request by itself; the rest a tool read. */
+export interface RecalledItem {
+  kind: 'note' | 'learned' | 'conversation' | 'notebook';
+  source: string;
+  title: string;
+  place?: string;
+  path?: string;
+  told?: true;
 }
 
 /** Bring back what the undo `markId`, or the newest one, took back. */

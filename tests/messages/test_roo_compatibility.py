@@ -38,6 +38,7 @@ OUR_CLINE_MESSAGE_FIELDS = {
     "halt",
     "modelFailure",
     "notebook",
+    "recalled",
     "stoppedBy",
 }
 OUR_CONDENSE_FIELDS = {"kept", "dropped", "model", "way", "markId"}

@@ -10,6 +10,7 @@ from ...messages import TaskId, TodoItem
 from ...tools import ActionRequest, Approval, ApprovalAsk, Completion, SinceAsked, ToolFailed
 from ..lite import since_asked
 from .outcomes import Completed, Delegated, Outcome
+from .recalled_items import recalled_for_answer
 
 if TYPE_CHECKING:
     from .task_state import TaskState
@@ -93,7 +94,10 @@ class TaskFlow:
             if approval.feedback:
                 # Its own model has no turn left to hear of it.
                 told = f"{result}\n\n{_SAID_ABOUT_IT}\n{approval.feedback}"
-        await state.conversation.say("completion_result", result, partial=False, durable=True)
+        recalled = [item.to_wire() for item in await recalled_for_answer(state)]
+        await state.conversation.say(
+            "completion_result", result, partial=False, durable=True, recalled=[*recalled] or None
+        )
         self.outcome = Completed(told)
         return Completion(True)
 

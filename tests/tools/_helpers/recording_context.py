@@ -19,6 +19,7 @@ from hdsp_agent.messages import (
     JsonObject,
     NotebookRef,
     ProgressStatus,
+    RecalledItem,
     TaskId,
     TodoItem,
 )
@@ -140,6 +141,7 @@ class RecordingContext:
         self.asked: list[tuple[ClineAsk, str | None]] = []
         self.said: dict[int, ShownMessage] = {}
         self.shown_texts: list[str] = []
+        self.recalled: list[RecalledItem] = []
         self.artifacts: dict[str, bytes] = {}
         self.registry = ToolRegistry()
         self.working_notebooks: Notebooks | None = None
@@ -160,6 +162,9 @@ class RecordingContext:
 
     async def search_past(self, query: str, limit: int) -> Sequence[RecallHit]:
         raise ToolFailed("Nothing can be searched here.")
+
+    async def note_recalled(self, items: Sequence[RecalledItem]) -> None:
+        self.recalled += items
 
     async def notebooks_here(self, hits: Sequence[RecallHit]) -> Mapping[str, str]:
         return {}

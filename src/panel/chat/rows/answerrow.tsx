@@ -8,6 +8,7 @@ import { durationText } from '../../../ui/texts/formats';
 import { GrowingText } from '../../../ui/texts/growingtext';
 import { Markdown } from '../../../ui/markdown/markdown';
 import { PictureList } from './picturelist';
+import { Recalled } from './recalled';
 import { useElapsed } from '../../../ui/useelapsed';
 import type { IRowContent } from './rowcontent';
 
@@ -35,12 +36,16 @@ export function AnswerRow({ message }: IRowContent): JSX.Element {
  */
 export function ResultRow(content: IRowContent): JSX.Element {
   const { trans } = usePanel();
+  const { partial, recalled, ts } = content.message;
   return (
     <div className="jp-hdspAgent-result">
       <div className="jp-hdspAgent-result-title">
-        {content.message.partial ? trans.__('Finishing…') : trans.__('Done')}
+        {partial ? trans.__('Finishing…') : trans.__('Done')}
       </div>
       <AnswerRow {...content} />
+      {!partial && recalled !== undefined && (
+        <Recalled id={`${ts}:recalled`} items={recalled} />
+      )}
     </div>
   );
 }
