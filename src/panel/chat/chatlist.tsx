@@ -21,6 +21,12 @@ import { isFigures } from './rows/requestrow';
 const AHEAD = 1_200;
 
 /**
+ * How often the page is looked at for a row far away, with a list that has only
+ * just been put there.
+ */
+const WANTED_TRIES = 60;
+
+/**
  * How long, in milliseconds, the wheel is taken to go on turning.
  */
 const WHEEL_TURN = 500;
@@ -247,7 +253,7 @@ function useWantedMessage({
     const index = rowAt(rows, wanted.ts);
     list.current?.scrollToIndex(index, { align: 'start' });
     if (box.current) {
-      focusRow(box.current, rows[index].ts);
+      focusRow(box.current, rows[index].ts, WANTED_TRIES);
     }
     state.wantedMessage = null;
   }, [wanted, rows, box, list, follow, isLoading, problem, load, state, store]);
