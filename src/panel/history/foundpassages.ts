@@ -1,9 +1,14 @@
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
+import type { ChannelClient } from '../../comm/client';
 import { asErrorBody } from '../../errors';
 import type { RecallFound } from '../../generated/rest';
-import type { ErrorBody, HistoryItem } from '../../generated/wire';
+import type {
+  ErrorBody,
+  ExtensionMessage,
+  HistoryItem
+} from '../../generated/wire';
 import { Listener } from '../../listener';
 import type { IHistoryFilter } from '../../rest/historyapi';
 import type { IRecallQuery } from '../../rest/recallapi';
@@ -48,11 +53,12 @@ export interface IFound {
  * something else is looked for in the list of conversations.
  */
 export class FoundPassages extends Listener {
-  constructor({ pages, search }: FoundPassages.IOptions) {
+  constructor({ pages, search, client }: FoundPassages.IOptions) {
     super();
     this._pages = pages;
     this._search = search;
     pages.changed.connect(this._onChanged, this);
+    client.messageReceived.connect(this._onMessage, this);
     this._look(pages.filter);
   }
 
@@ -115,6 +121,16 @@ export class FoundPassages extends Listener {
     const { filter } = this._pages;
     if (Private.queryOf(filter) !== Private.queryOf(this._filter)) {
       this._look(filter);
+    }
+  }
+
+  private _onMessage(_: ChannelClient, message: ExtensionMessage): void {
+    if (message.type === 'taskHistoryItemsRemoved') {
+      const gone = new Set(message.taskIds);
+      // Off the list, they would be taken for others.
+      this._passages =
+        this._passages?.filter(({ source }) => !gone.has(source)) ?? null;
+      this._emit();
     }
   }
 
@@ -189,6 +205,7 @@ export namespace FoundPassages {
       query: IRecallQuery,
       signal: AbortSignal
     ) => Promise<readonly RecallFound[]>;
+    readonly client: Pick<ChannelClient, 'messageReceived'>;
   }
 }
 

@@ -38,19 +38,20 @@ export function useHistory(limit: number | null = null): HistoryPages | null {
  * component is rendered again when anything of it is different.
  */
 export function useFoundPassages(pages: HistoryPages): FoundPassages | null {
-  const { serverSettings } = usePanel();
+  const { client, serverSettings } = usePanel();
   const [passages, setPassages] = React.useState<FoundPassages | null>(null);
   const [, setRound] = React.useState(0);
   React.useEffect(() => {
     const api = new RecallApi(serverSettings);
     const found = new FoundPassages({
       pages,
-      search: (query, signal) => api.search(query, signal)
+      search: (query, signal) => api.search(query, signal),
+      client
     });
     found.changed.connect(() => setRound(round => round + 1));
     setPassages(found);
     return () => found.dispose();
-  }, [pages, serverSettings]);
+  }, [client, pages, serverSettings]);
   return passages;
 }
 

@@ -504,6 +504,19 @@ describe('HistoryView', () => {
       });
     });
 
+    it('should go with their conversation, whether it is listed or not', async () => {
+      await search(
+        'rents',
+        aPassage({ source: 'b', place: '77', text: 'drop the rents' }),
+        aPassage({ source: 'z', place: '78', text: 'other rents' })
+      );
+      expect(headings()).toEqual(['In other conversations']);
+      page.publish({ type: 'taskHistoryItemsRemoved', taskIds: ['b', 'z'] });
+      await wait(0);
+      expect(titles()).toEqual([]);
+      expect(headings()).toEqual([]);
+    });
+
     it('should not repeat a title, which opens the conversation at its end', async () => {
       await search(
         'rows',
