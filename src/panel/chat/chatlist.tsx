@@ -56,11 +56,15 @@ export function ChatList(): JSX.Element {
   const { load } = older;
   const onScroll = React.useCallback(
     (offset: number) => {
-      if (offset < AHEAD && follow.current?.isFollowing === false) {
+      if (
+        offset < AHEAD &&
+        follow.current?.isFollowing === false &&
+        state.wantedMessage === null
+      ) {
         load();
       }
     },
-    [load, follow]
+    [load, follow, state]
   );
   const newest = React.useRef<number | undefined>(undefined);
   React.useEffect(() => {
@@ -253,10 +257,29 @@ function useWantedMessage({
     const index = rowAt(rows, wanted.ts);
     list.current?.scrollToIndex(index, { align: 'start' });
     if (box.current) {
-      focusRow(box.current, rows[index].ts, WANTED_TRIES);
+      // Until then other rows may come before it, and it has another index.
+      focusRow(box.current, rows[index].ts, WANTED_TRIES, () => {
+        if (state.wantedMessage === wanted) {
+          state.wantedMessage = null;
+          markFocused();
+        }
+      });
     }
-    state.wantedMessage = null;
   }, [wanted, rows, box, list, follow, isLoading, problem, load, state, store]);
+}
+
+/**
+ * Let the row with the focus stand out until one goes on: who pressed a button
+ * with the mouse is shown no focus.
+ */
+function markFocused(): void {
+  const row = document.activeElement;
+  if (row instanceof HTMLElement && row.dataset.ts !== undefined) {
+    row.dataset.wanted = 'true';
+    row.addEventListener('blur', () => delete row.dataset.wanted, {
+      once: true
+    });
+  }
 }
 
 function isWantedHere(

@@ -64,16 +64,22 @@ function stepOf(event: React.KeyboardEvent, target: HTMLElement): number {
 
 /**
  * Put the focus on a row that is being brought into sight.
+ *
+ * @param done - Called once it has the focus, or does not come.
  */
 export function focusRow(
   box: HTMLElement,
   ts: number,
-  tries: number = TRIES
+  tries: number = TRIES,
+  done: () => void = () => undefined
 ): void {
   const row = box.querySelector<HTMLElement>(`[data-ts="${ts}"]`);
   if (row) {
     row.focus({ preventScroll: true });
+    done();
   } else if (tries > 0) {
-    requestAnimationFrame(() => focusRow(box, ts, tries - 1));
+    requestAnimationFrame(() => focusRow(box, ts, tries - 1, done));
+  } else {
+    done();
   }
 }

@@ -156,6 +156,10 @@ describe('the list of a conversation', () => {
       await scrollTo(760);
       expect(document.activeElement?.getAttribute('data-ts')).toBe('20');
       expect(page.panel.services.state.wantedMessage).toBeNull();
+      const row = document.activeElement as HTMLElement;
+      expect(row.dataset.wanted).toBe('true');
+      page.act(() => row.blur());
+      expect(row.dataset.wanted).toBeUndefined();
     });
 
     it('should be fetched with what is older than what is here', async () => {
