@@ -114,6 +114,14 @@ export class AgentApi {
   }
 
   /**
+   * Let the search know of all notebooks and conversations now, and not within
+   * the hour.
+   */
+  async updateSearch(): Promise<void> {
+    await this._test('search', {});
+  }
+
+  /**
    * The names of the profiles.
    */
   async profiles(): Promise<IProfilesAnswer> {

@@ -104,6 +104,17 @@ class LaterHandler(_ScriptedHandler):
         self.finish({"seconds": seconds})
 
 
+class SearchHandler(_ScriptedHandler):
+    """Put into the search what came since the last time."""
+
+    @web.authenticated
+    @authorized("write", resource="hdsp_agent")
+    async def post(self) -> None:
+        """Answers when it is there."""
+        await self.settings["hdsp_agent_services"].recall_job.look()
+        self.finish({})
+
+
 class StreamHandler(_ScriptedHandler):
     """Stream text into many messages at once, each piece carrying the time it was published at."""
 
@@ -157,6 +168,7 @@ def _load_jupyter_server_extension(app: ServerApp) -> None:
             (url_path_join(base, "hdsp-agent-test/command"), CommandHandler),
             (url_path_join(base, "hdsp-agent-test/place"), PlaceHandler),
             (url_path_join(base, "hdsp-agent-test/later"), LaterHandler),
+            (url_path_join(base, "hdsp-agent-test/search"), SearchHandler),
             (url_path_join(base, "hdsp-agent-test/stream"), StreamHandler),
         ],
     )

@@ -6,7 +6,7 @@ What learns, and what people look through, is in ``pipeline`` and ``person_memor
 from __future__ import annotations
 
 from .job_table import MEMORY_SCHEMA
-from .memories import Memories, MemoryText, TaskMemory
+from .memories import Memories, MemoryText, TaskMemory, recalled_note
 from .memory_folder import MemoryFolder
 from .memory_search import MemoryHit, MemoryPassage
 from .note_files import LONGEST_NOTE, SCOPES, NoteFile, NoteFiles, NoteScope
@@ -26,4 +26,5 @@ __all__ = [
     "NoteFiles",
     "NoteScope",
     "TaskMemory",
+    "recalled_note",
 ]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from .._private_files import Identity, identity_of
 from ..context import Budget, truncated
 from ..errors import HdspAgentError
+from ..messages import RecalledItem
 from .memory_folder import HANDBOOK, SUMMARY, MemoryFolder, person_folder
 from .memory_search import MemoryHit, MemoryPassage, passages_of, ranked
 from .note_files import NoteFile, NoteFiles, NoteScope
@@ -21,7 +22,9 @@ from .pipeline_limits import MEMORY_TOOL_DEVELOPER_INSTRUCTIONS_SUMMARY_TOKEN_LI
 if TYPE_CHECKING:
     from .person_memory import PersonMemory
 
-__all__ = ["Memories", "MemoryText", "TaskMemory"]
+__all__ = ["Memories", "MemoryText", "TaskMemory", "recalled_note"]
+
+_LONGEST_TITLE: Final = 120
 
 _NOTE_TOKENS: Final[dict[NoteScope, int]] = {"person": 2_000, "workspace": 1_500, "notebook": 1_000}
 _NOTE_TITLES: Final[dict[NoteScope, str]] = {
@@ -42,10 +45,12 @@ _LEARNED_INTRO: Final = (
 
 @dataclass(frozen=True)
 class MemoryText:
-    """One thing that a model is told of what is remembered."""
+    """One thing that a model is told of what is remembered: ``notes``, or the ``file`` of what was learned."""
 
     title: str
     text: str
+    notes: Sequence[Note] = ()
+    file: str | None = None
 
 
 class Memories:
@@ -106,10 +111,9 @@ class TaskMemory:
             self._told = identities, [*texts, *([learned] if learned is not None else [])]
         return self._told[1]
 
-    def note_texts(self) -> list[str]:
-        """All notes that count here, without days and ids."""
-        files = self._notes.in_force(self._workspace, self._notebook())
-        return [" ".join(note.text.split()) for file in files for note in _notes_of(file)]
+    def notes(self) -> list[Note]:
+        """All notes that count here."""
+        return [note for file in self._notes.in_force(self._workspace, self._notebook()) for note in _notes_of(file)]
 
     def remember(self, text: str, scope: NoteScope, *, day: date, task: str | None) -> Note:
         """Keep a note. Raises InvalidInput, NotAllowed, StorageUnavailable."""
@@ -160,7 +164,7 @@ class TaskMemory:
 
     def _passages(self) -> Sequence[MemoryPassage]:
         found = [
-            MemoryPassage(f"{file.scope} notes", 1, note.day or "", f"{note.text} (id {note.id})")
+            MemoryPassage(f"{file.scope} notes", 1, note.day or "", f"{note.text} (id {note.id})", note)
             for file in self._notes.in_force(self._workspace, self._notebook())
             for note in _notes_of(file)
         ]
@@ -178,7 +182,7 @@ class TaskMemory:
             return None
         # A person may have made it longer than there is room for.
         text = truncated(text, Budget("tokens", MEMORY_TOOL_DEVELOPER_INSTRUCTIONS_SUMMARY_TOKEN_LIMIT))
-        return MemoryText(_LEARNED_TITLE, f"{_LEARNED_INTRO} The details are in {HANDBOOK}.\n\n{text}")
+        return MemoryText(_LEARNED_TITLE, f"{_LEARNED_INTRO} The details are in {HANDBOOK}.\n\n{text}", file=SUMMARY)
 
     def _file(self, scope: NoteScope) -> NoteFile:
         return self._notes.find(scope, self._workspace, self._notebook())
@@ -191,6 +195,12 @@ class TaskMemory:
         return files[0]
 
 
+def recalled_note(note: Note, *, told: bool = False) -> RecalledItem:
+    """A note as an answer names it that it was before."""
+    title = " ".join(note.text.split())[:_LONGEST_TITLE]
+    return RecalledItem(kind="note", source=note.id, title=title, told=True if told else None)
+
+
 def _notes_of(file: NoteFile) -> list[Note]:
     try:
         return file.read().notes
@@ -200,10 +210,10 @@ def _notes_of(file: NoteFile) -> list[Note]:
 
 def _told(file: NoteFile) -> MemoryText | None:
     try:
-        text = file.read().told
+        found = file.read()
     except HdspAgentError:
         return None
-    if not text:
+    if not found.told:
         return None
-    text = truncated(text, Budget("tokens", _NOTE_TOKENS[file.scope]))
-    return MemoryText(_NOTE_TITLES[file.scope], f"{_NOTES_INTRO}\n\n{text}")
+    text = truncated(found.told, Budget("tokens", _NOTE_TOKENS[file.scope]))
+    return MemoryText(_NOTE_TITLES[file.scope], f"{_NOTES_INTRO}\n\n{text}", notes=found.notes)

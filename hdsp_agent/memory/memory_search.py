@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ..persistence import fold
+from .note_text import Note
 
 __all__ = ["MemoryHit", "MemoryPassage", "passages_of", "ranked"]
 
@@ -78,6 +79,8 @@ class MemoryPassage:
     """Where it begins, counted from 1."""
     heading: str
     text: str
+    note: Note | None = None
+    """The note that it is."""
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ __all__ = [
     "NotebookRef",
     "OwnSay",
     "OwnSayTool",
+    "RecalledItem",
     "Rename",
 ]
 
@@ -90,6 +91,22 @@ class Halt(Record):
 
     kind: Literal["mistakes", "repetition"]
     tool: str | None = None
+
+
+class RecalledItem(Record):
+    """Something of the past that a model had before it when it answered.
+
+    ``source`` is a note's id, a memory file's name, a conversation's id or a notebook's whole path; ``place`` the message's
+    time or the cell's id; ``path`` the notebook's path in Jupyter, where it has one. ``told`` is what stood in the request
+    by itself; the rest a tool read.
+    """
+
+    kind: Literal["note", "learned", "conversation", "notebook"]
+    source: str
+    title: str
+    place: str | None = None
+    path: str | None = None
+    told: Literal[True] | None = None
 
 
 class Rename(Record):

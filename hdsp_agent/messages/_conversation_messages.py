@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from ._additions import CommandRun, Halt, ModelFailure, NotebookRef, NoteSuggestion
+from ._additions import CommandRun, Halt, ModelFailure, NotebookRef, NoteSuggestion, RecalledItem
 from ._approval_flags import ApprovalFlag
 from ._base import Record
 from ._kinds import AnyAsk, AnySay
@@ -149,6 +149,8 @@ class ClineMessage(Record):
     halt: Halt | None = None
     note_suggestion: NoteSuggestion | None = None
     notebook: NotebookRef | None = None
+    recalled: list[RecalledItem] | None = None
+    """On a result: what of the past the model was told or read for it. On a tool: what it read there."""
     stopped_by: Literal["person"] | None = None
     """On the question whether to go on: who stopped the work, where that is known."""
 

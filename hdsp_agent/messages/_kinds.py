@@ -54,7 +54,6 @@ UnwrittenSay = Literal[
     "mcp_server_response",
     "rooignore_error",
     "diff_error",
-    "codebase_search_result",
     "too_many_tools_warning",
 ]
 """Says of Roo Code that we do not emit: read in conversations that were imported."""
@@ -74,6 +73,7 @@ _RooSayWritten = Literal[
     "command_output",
     "subtask_result",
     "checkpoint_saved",
+    "codebase_search_result",
     "condense_context",
     "condense_context_error",
     "sliding_window_truncation",
@@ -106,7 +106,6 @@ UNWRITTEN_SAYS: Final[dict[UnwrittenSay, str]] = {
     "mcp_server_response": "there are no MCP servers",
     "rooignore_error": "the `tool` message that was refused says why in `failure`",
     "diff_error": "the `tool` message of the change that does not fit says why in `failure`",
-    "codebase_search_result": "there is no index of the workspace",
     "too_many_tools_warning": "it is about the tools of MCP servers",
 }
 """Why they are not needed."""

@@ -17,6 +17,7 @@ __all__ = [
     "ClineApiReqInfo",
     "ClineAskUseMcpServer",
     "ClineSayTool",
+    "CodebaseSearchResult",
     "CommandExecutionStatus",
     "CommandExited",
     "CommandFellBack",
@@ -26,7 +27,10 @@ __all__ = [
     "DiffPart",
     "DiffStats",
     "FollowUpData",
+    "FoundText",
     "SayToolName",
+    "SearchFound",
+    "SearchHit",
     "Suggestion",
 ]
 
@@ -158,6 +162,48 @@ class ClineAskUseMcpServer(Record):
     arguments: str | None = None
     uri: str | None = None
     response: str | None = None
+
+
+class FoundText(Record):
+    """A stretch of a snippet, and whether it is what was looked for."""
+
+    text: str
+    found: bool
+
+
+class SearchHit(Record):
+    """A passage that a search found. Roo Code knows the first five fields; its lines are those of the passage itself.
+
+    ``source`` is the conversation's id or the notebook's whole path, ``place`` the message's time or the cell's id, ``path``
+    the notebook's path in Jupyter, where it has one.
+    """
+
+    file_path: str
+    score: float
+    start_line: int
+    end_line: int
+    code_chunk: str
+    kind: Literal["conversation", "memory", "notebook"] | None = None
+    source: str | None = None
+    place: str | None = None
+    path: str | None = None
+    ts: int | None = None
+    author: Literal["person", "agent"] | None = None
+    snippet: list[FoundText] | None = None
+
+
+class SearchFound(Record):
+    """What was looked for, and what was found, the best first."""
+
+    query: str
+    results: list[SearchHit]
+
+
+class CodebaseSearchResult(Record):
+    """The text of a ``codebase_search_result`` message."""
+
+    tool: Literal["codebaseSearch"] = "codebaseSearch"
+    content: SearchFound
 
 
 class Suggestion(Record):

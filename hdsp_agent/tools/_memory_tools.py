@@ -9,8 +9,8 @@ from typing import Annotated, ClassVar, Final
 
 from pydantic import Field, StringConstraints
 
-from ..memory import LONGEST_NOTE, MemoryHit, Note, NoteScope
-from ..messages import ClineSayTool
+from ..memory import LONGEST_NOTE, MemoryHit, Note, NoteScope, recalled_note
+from ..messages import ClineSayTool, RecalledItem
 from ._action import ActionRequest
 from ._tool import Proposal, SimpleTool, ToolArguments, ToolContext, ToolResult, answered, denied
 from ._tool_failed import ToolFailed
@@ -137,6 +137,7 @@ class SearchMemory(SimpleTool[SearchMemoryArguments]):
         hits = await asyncio.to_thread(memory.search, arguments.query, _MOST_HITS)
         if not hits:
             return ToolResult("Nothing that is remembered has these words. Go on without it.")
+        await context.note_recalled([_recalled(hit) for hit in hits])
         return ToolResult(context.mask("\n\n".join(map(_hit, hits))))
 
 
@@ -172,6 +173,7 @@ class ReadMemory(SimpleTool[ReadMemoryArguments]):
             raise ToolFailed(f"{arguments.path} has {len(lines)} lines.")
         part = lines[begin : begin + _MOST_LINES]
         left = len(lines) - begin - len(part)
+        await context.note_recalled([RecalledItem(kind="learned", source=arguments.path, title=arguments.path)])
         more = f"\n[… {left} more lines: read_memory with first_line {begin + len(part) + 1} …]" if left else ""
         return ToolResult(context.mask("\n".join(part)) + more)
 
@@ -181,6 +183,13 @@ MEMORY_TOOLS: Final = (Remember, Forget, SearchMemory, ReadMemory)
 
 def _shown(text: str, scope: NoteScope, old: Note | None) -> ClineSayTool:
     return ClineSayTool(tool="remember", content=text, source=scope, original_content=None if old is None else old.text)
+
+
+def _recalled(hit: MemoryHit) -> RecalledItem:
+    passage = hit.passage
+    if passage.note is not None:
+        return recalled_note(passage.note)
+    return RecalledItem(kind="learned", source=passage.path, title=passage.path)
 
 
 def _hit(hit: MemoryHit) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Generic, Literal, Protocol, TypeVar, get_args
@@ -22,6 +22,7 @@ from ..messages import (
     NotebookRef,
     NoteSuggestion,
     ProgressStatus,
+    RecalledItem,
     TaskId,
     TodoItem,
 )
@@ -235,6 +236,12 @@ class ToolContext(Protocol):
     async def search_past(self, query: str, limit: int) -> Sequence[RecallHit]:
         """What the person's earlier conversations and the notebooks say about this. Raises ToolFailed where nothing can be
         searched."""
+
+    async def notebooks_here(self, hits: Sequence[RecallHit]) -> Mapping[str, str]:
+        """The paths in Jupyter of those found notebooks that it has, by their source's id."""
+
+    async def note_recalled(self, items: Sequence[RecalledItem]) -> None:
+        """Show with the call what of the past it gave the model to read: memory, conversations, notebooks."""
 
     def mask(self, text: str) -> str:
         """The text as it may be shown and kept."""

@@ -25,6 +25,7 @@ OWN_CLINE_MESSAGE_FIELDS: Final = frozenset(
         "modelFailure",
         "noteSuggestion",
         "notebook",
+        "recalled",
         "stoppedBy",
     }
 )

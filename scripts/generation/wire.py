@@ -54,6 +54,7 @@ _MODELS: Final = (
     "ClineApiReqInfo",
     "ClineSayTool",
     "ClineAskUseMcpServer",
+    "CodebaseSearchResult",
     "FollowUpData",
     "CellExecuted",
     "KernelChanged",

@@ -1049,6 +1049,8 @@ export interface RecallFound {
   /** The conversation's id, the memory file's name, or the notebook's whole path. */
   source: string;
   title: string;
+  /** The notebook's path in Jupyter; absent if it is in another workspace. */
+  path?: string;
   /** The message's time, the section's number, or the cell's id. */
   place: string;
   ts: number;

@@ -71,6 +71,7 @@ export type AnySay =
   | 'command_output'
   | 'subtask_result'
   | 'checkpoint_saved'
+  | 'codebase_search_result'
   | 'condense_context'
   | 'condense_context_error'
   | 'sliding_window_truncation'
@@ -86,7 +87,6 @@ export type AnySay =
   | 'mcp_server_response'
   | 'rooignore_error'
   | 'diff_error'
-  | 'codebase_search_result'
   | 'too_many_tools_warning'
   | 'browser_action'
   | 'browser_action_result'
@@ -125,6 +125,7 @@ export type ClineSay =
   | 'command_output'
   | 'subtask_result'
   | 'checkpoint_saved'
+  | 'codebase_search_result'
   | 'condense_context'
   | 'condense_context_error'
   | 'sliding_window_truncation'
@@ -147,7 +148,6 @@ export type UnwrittenSay =
   | 'mcp_server_response'
   | 'rooignore_error'
   | 'diff_error'
-  | 'codebase_search_result'
   | 'too_many_tools_warning';
 
 export type TaskStatus =
@@ -792,6 +792,7 @@ export interface ClineMessage {
   halt?: Halt;
   noteSuggestion?: NoteSuggestion;
   notebook?: NotebookRef;
+  recalled?: Array<RecalledItem>;
   stoppedBy?: 'person';
 }
 
@@ -878,6 +879,12 @@ export interface CloseConversationRequest {
 export interface CloseTaskCommand {
   taskId?: string;
   commandName: 'CloseTask';
+}
+
+/** The text of a `codebase_search_result` message. */
+export interface CodebaseSearchResult {
+  tool: 'codebaseSearch';
+  content: SearchFound;
 }
 
 /** A slash command. */
@@ -1451,6 +1458,12 @@ export interface ForkTaskRequest {
   taskId?: string;
   type: 'forkTask';
   messageTs: number;
+}
+
+/** A stretch of a snippet, and whether it is what was looked for. */
+export interface FoundText {
+  text: string;
+  found: boolean;
 }
 
 /** Ask for the slash commands. */
@@ -2499,6 +2512,16 @@ export interface ReadNotebookMessage {
   budget: number;
 }
 
+/** Something of the past that a model had before it when it answered. `source` is a note's id, a memory file's name, a conversation's id or a notebook's whole path; `place` the message's time or the cell's id; `path` the notebook's path in Jupyter, where it has one. `told` is what stood in the request by itself; the rest a tool read. */
+export interface RecalledItem {
+  kind: 'note' | 'learned' | 'conversation' | 'notebook';
+  source: string;
+  title: string;
+  place?: string;
+  path?: string;
+  told?: true;
+}
+
 /** Bring back what the undo `markId`, or the newest one, took back. */
 export interface RedoConversationRequest {
   requestId: string;
@@ -2625,6 +2648,28 @@ export interface SearchFilesRequest {
   taskId?: string;
   type: 'searchFiles';
   query?: string;
+}
+
+/** What was looked for, and what was found, the best first. */
+export interface SearchFound {
+  query: string;
+  results: Array<SearchHit>;
+}
+
+/** A passage that a search found. Roo Code knows the first five fields; its lines are those of the passage itself. `source` is the conversation's id or the notebook's whole path, `place` the message's time or the cell's id, `path` the notebook's path in Jupyter, where it has one. */
+export interface SearchHit {
+  filePath: string;
+  score: number;
+  startLine: number;
+  endLine: number;
+  codeChunk: string;
+  kind?: 'conversation' | 'memory' | 'notebook';
+  source?: string;
+  place?: string;
+  path?: string;
+  ts?: number;
+  author?: 'person' | 'agent';
+  snippet?: Array<FoundText>;
 }
 
 /** One key of one profile, without the key. */

@@ -215,9 +215,10 @@ export class SettingsApi {
 
   protected async _request<E extends keyof Endpoints>(
     endpoint: E,
-    input: Omit<Endpoints[E], 'answer'>
+    input: Omit<Endpoints[E], 'answer'>,
+    signal: AbortSignal | null = null
   ): Promise<Endpoints[E]['answer']> {
-    const response = await this._respond(endpoint, input);
+    const response = await this._respond(endpoint, input, signal);
     try {
       return (await response.json()) as Endpoints[E]['answer'];
     } catch {
@@ -234,12 +235,13 @@ export class SettingsApi {
    */
   protected async _respond<E extends keyof Endpoints>(
     endpoint: E,
-    input: Omit<Endpoints[E], 'answer'>
+    input: Omit<Endpoints[E], 'answer'>,
+    signal: AbortSignal | null = null
   ): Promise<Response> {
     const { body }: Private.IInput = input;
     const url = this._url(endpoint, input);
     const [method] = endpoint.split(' ');
-    const init: RequestInit = { method };
+    const init: RequestInit = { method, ...(signal !== null && { signal }) };
     if (body !== undefined) {
       init.body = JSON.stringify(body);
     }

@@ -44,6 +44,7 @@ export namespace CommandIDs {
    */
   export const newConversation = 'hdsp-agent:new-conversation';
   export const showHistory = 'hdsp-agent:show-history';
+  export const search = 'hdsp-agent:search';
   export const showConversation = 'hdsp-agent:show-conversation';
   export const nextConversation = 'hdsp-agent:next-conversation';
   export const previousConversation = 'hdsp-agent:previous-conversation';

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
 from jupyter_server.serverapp import ServerApp
 from tornado.httpclient import HTTPClientError
@@ -18,11 +19,12 @@ from hdsp_agent.comm.identity import server_owner
 from hdsp_agent.comm.services import Services
 from hdsp_agent.errors import StorageUnavailable
 from hdsp_agent.memory.pipeline import RoundReport
-from hdsp_agent.messages import TaskId
+from hdsp_agent.messages import CodebaseSearchResult, TaskId
 from tests._helpers.jupyter_fetch import Fetch
 from tests.comm._helpers.scripted_model_server import Body, Model, Part, Turn, call, model_of
-from tests.comm._helpers.scripted_pages import asked, question
+from tests.comm._helpers.scripted_pages import asked, conversation, question, said
 from tests.comm._helpers.stored_tasks import eventually
+from tests.comm.channel._helpers.channel_panel import Panel
 from tests.comm.conftest import Connect, messages
 from tests.memory._helpers.memory_home import handbook, summary
 
@@ -281,6 +283,20 @@ async def test_pages_hear_that_something_is_remembered_changed_or_learned(
         await told()
 
 
+async def test_a_notebook_that_is_found_says_where_jupyter_has_it(
+    services: Services, jp_fetch: Fetch, jp_root_dir: Path
+) -> None:
+    folder = jp_root_dir / "deep"
+    folder.mkdir()
+    cell = nbformat.v4.new_code_cell("rents = load('flats.csv')", id="load")
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), folder / "rents.ipynb")
+    await services.past.feed.catch_up(ME)
+    answer = json.loads((await jp_fetch("hdsp-agent", "api", "recall", params={"query": "flats.csv"})).body)
+    assert [(one["kind"], one["place"], one["path"]) for one in answer["found"]] == [
+        ("notebook", "load", "deep/rents.ipynb")
+    ]
+
+
 async def test_what_was_said_before_is_found_over_rest_and_by_the_agent(
     services: Services, connect: Connect, jp_fetch: Fetch
 ) -> None:
@@ -298,18 +314,105 @@ async def test_what_was_said_before_is_found_over_rest_and_by_the_agent(
         assert (best["kind"], best["source"], best["author"]) == ("conversation", first, "agent")
         assert {part["text"].lower() for part in best["snippet"] if part["found"]} >= {"zebra"}
         await panel.ask("clearTask")
-        await panel.ask("newTask", text="scenario second: plot again")
+        second = (await panel.ask("newTask", text="scenario second: plot again"))["result"]
         ts = await question(panel, "tool")
         await panel.ask("askResponse", messageTs=ts, askResponse="yesButtonClicked")
         await eventually(lambda: model.asked["second"] == 2)
         assert "The zebra palette is used for all plots." in user_texts(model.heard["second"])
         await question(panel, "completion_result")
+        [shown] = said(panel, "codebase_search_result")
+        found = CodebaseSearchResult.model_validate_json(shown).content
+        assert found.query == "which palette"
+        hit = next(hit for hit in found.results if "zebra" in hit.code_chunk)
+        assert (hit.kind, hit.source, hit.author, hit.place) == ("conversation", first, "agent", best["place"])
+        export = await jp_fetch("hdsp-agent", "api", "tasks", second, "export", params={"format": "markdown"})
+        assert "The zebra palette is used for all plots." in export.body.decode()
+        assert '"results"' not in export.body.decode()
+        # What was found is no word of this conversation.
+        listed = json.loads((await jp_fetch("hdsp-agent", "api", "history", params={"query": "zebra"})).body)
+        assert second not in {item["id"] for item in listed["taskHistory"]}
+        assert (await panel.ask("rewindTask", messageTs=ts, keep=True))["ok"]
+        await panel.until(lambda: not said(panel, "codebase_search_result"))
         await services.history.delete(ME, [first])
         answer = json.loads((await jp_fetch("hdsp-agent", "api", "recall", params={"query": "zebra"})).body)
         assert first not in {one["source"] for one in answer["found"]}
     with pytest.raises(HTTPClientError) as caught:
         await jp_fetch("hdsp-agent", "api", "recall", params={"query": "x", "kinds": "everything"})
     assert caught.value.code == 400
+
+
+def used(panel: Panel) -> list[set[tuple[str, str, bool]]]:
+    """What of the past each result on screen says that it was given for: kind, title, and whether it was told."""
+    return [
+        {(item["kind"], item["title"], item.get("told") is True) for item in message.get("recalled", ())}  # type: ignore[attr-defined]
+        for message in conversation(panel).values()
+        if message.get("say") == "completion_result"
+    ]
+
+
+async def test_an_answer_says_what_was_told_and_read_for_it(
+    services: Services, connect: Connect, jp_fetch: Fetch
+) -> None:
+    scenarios: dict[str, Sequence[Turn]] = {
+        "first": [call("attempt_completion", {"result": "The zebra palette is used for all plots."})],
+        "plain": [DONE],
+        "second": [
+            call("search_memory", {"query": "polars"}),
+            call("read_memory", {"path": "MEMORY.md"}),
+            call("search_tasks", {"query": "which palette"}),
+            *[DONE] * 3,
+        ],
+    }
+    told = {("note", "Use polars", True), ("learned", "memory_summary.md", True)}
+
+    async def say(panel: Panel, text: str) -> None:
+        results = len(used(panel))
+        ts = await question(panel, "completion_result")
+        await ended(services, task)
+        answer = await panel.ask("askResponse", messageTs=ts, askResponse="messageResponse", text=text, taskId=task)
+        assert answer["ok"], answer
+        await panel.until(lambda: len(used(panel)) > results)
+
+    async with speaking(services, scenarios), connect() as panel:
+        first = (await panel.ask("newTask", text="scenario first: choose a palette"))["result"]
+        await question(panel, "completion_result")
+        await ended(services, first)
+        assert used(panel) == [set()], "nothing was remembered yet"
+        await panel.ask("clearTask")
+        note = await rest(jp_fetch, "notes", method="POST", text="Use polars")
+        folder = services.agent.memories.folder(ME)
+        folder.write("memory_summary.md", "## User Profile\n- Wants polars")
+        folder.write("MEMORY.md", "# Task Group: churn\n- ages are in months")
+        task = (await panel.ask("newTask", text="scenario second: plot again"))["result"]
+        ts = await question(panel, "tool")
+        await panel.ask("askResponse", messageTs=ts, askResponse="yesButtonClicked")
+        await question(panel, "completion_result")
+        title = "scenario first: choose a palette"
+        read = {("learned", "MEMORY.md", False), ("conversation", title, False)}
+        assert used(panel) == [told | read]
+        tools = [message for message in conversation(panel).values() if message.get("ask") == "tool"]
+        assert [{item["title"] for item in tool["recalled"]} for tool in tools] == [  # type: ignore[attr-defined]
+            {"Use polars", "memory_summary.md"}, {"MEMORY.md"}, {title},
+        ]  # fmt: skip
+
+        # What was read for one answer was not read for the next; what was told is known until it is told to be gone.
+        await say(panel, "And now?")
+        assert used(panel)[1] == told
+        await rest(jp_fetch, "notes", note["id"], method="DELETE")
+        await say(panel, "And now?")
+        assert used(panel)[2] == told - {("note", "Use polars", True)}
+
+        # It is part of the log: whoever opens the conversation later sees it too.
+        await panel.ask("clearTask")
+        await ended(services, task)
+        await panel.ask("showTaskWithId", taskId=task)
+        await panel.until(lambda: len(used(panel)) == 3)
+        assert used(panel)[0] == told | read
+        await panel.ask("clearTask")
+        await services.config.update({"memoryEnabled": False})
+        await panel.ask("newTask", text="scenario plain: plot")
+        await question(panel, "completion_result")
+        assert used(panel) == [set()]
 
 
 class TestAnOperatorWhoForbidsIt:

@@ -39,6 +39,7 @@ OUR_CLINE_MESSAGE_FIELDS = {
     "modelFailure",
     "noteSuggestion",
     "notebook",
+    "recalled",
     "stoppedBy",
 }
 OUR_CONDENSE_FIELDS = {"kept", "dropped", "model", "way", "markId"}

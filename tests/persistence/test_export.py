@@ -386,3 +386,20 @@ async def test_any_conversation_is_the_same_after_a_journey_through_roo_s_layout
             assert any(record.is_truncation_marker for record in kept) == any(
                 "Sliding window truncation" in text for text in await conversation.sent()
             )
+
+
+async def test_what_a_search_found_is_written_in_words(tmp_path: Path) -> None:
+    hit = {"filePath": "Old flats", "score": 1, "startLine": 1, "endLine": 1, "codeChunk": "cheap rents"}
+    found = [{"tool": "codebaseSearch", "content": {"query": "rents", "results": hits}} for hits in ([hit], [])]
+    async with a_store(tmp_path) as store:
+        log = await store.create(NewTaskRecord())
+        for text in (*map(json.dumps, found), "as Roo had it"):
+            await log.append_ui(ClineMessage(ts=1, type="say", say="codebase_search_result", text=text))
+        log.update_state(
+            history_item=HistoryItem(id=log.task_id, number=0, ts=1, task="t", tokens_in=0, tokens_out=0, total_cost=0)
+        )
+        written = b"".join([part async for part in render_task(log, "markdown")]).decode()
+        await log.close()
+    assert "```\nOld flats:\ncheap rents\n```" in written
+    assert "```\nNothing was found.\n```" in written
+    assert "```\nas Roo had it\n```" in written

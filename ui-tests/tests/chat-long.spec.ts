@@ -63,7 +63,7 @@ test('a long conversation opens at its end, scrolls up to its beginning, and is 
     await expect(chat.feed).toHaveCount(0);
     await chat.button('Past conversations').click();
     const search = chat.history.getByRole('searchbox', {
-      name: 'Search past conversations'
+      name: 'Search conversations, notebooks and memory'
     });
     await search.fill('no such words');
     const rows = chat.history

@@ -34,7 +34,7 @@ test('a past conversation is found by what was said, renamed, kept as a favorite
   await lab.picture('history');
 
   const search = lab.history.getByRole('searchbox', {
-    name: 'Search past conversations'
+    name: 'Search conversations, notebooks and memory'
   });
   await search.fill('visitors');
   await expect(rows).toHaveText([asPattern(TASKS[1])]);

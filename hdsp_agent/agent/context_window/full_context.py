@@ -14,7 +14,7 @@ from ...context import (
     within_picture_total,
     without_blanks,
 )
-from ...messages import ApiMessage, ClineMessage, ContextTruncation
+from ...messages import ApiMessage, ClineMessage, ContextTruncation, RecalledItem
 from ...persistence import ApiRecord, CountedTokens
 from ...providers import KnownModel, ModelRequest, ToolSpec, UsageReport
 from .._ports import EnvironmentText, Situation
@@ -62,6 +62,10 @@ class FullContext:
     async def environment(self, situation: Situation, *, spoken: bool) -> EnvironmentText | None:
         """What differs from what the model knows of its surroundings; None if there is nothing to say."""
         return await self._told.environment(situation, spoken=spoken)
+
+    async def recalled(self) -> Sequence[RecalledItem]:
+        """What of the past the model was told, as far as it still knows that."""
+        return await self._told.recalled()
 
     @property
     def is_told(self) -> bool:

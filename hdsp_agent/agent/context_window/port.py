@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
+from ...messages import RecalledItem
 from ...providers import KnownModel, ModelRequest
 from .._ports import EnvironmentText, Situation
 
@@ -23,6 +24,9 @@ class ContextPort(Protocol):
 
     async def build(self, situation: Situation, info: KnownModel, *, answer_tokens: int | None) -> ModelRequest:
         """The next request, to the model this is known of."""
+
+    async def recalled(self) -> Sequence[RecalledItem]:
+        """What of the past it was told beside the conversation, as far as it still knows that."""
 
     def condensable(self, situation: Situation) -> FullContext | None:
         """What may be pruned and condensed; None where requests are made to fit anyway."""

@@ -15,6 +15,7 @@ from ...messages import (
     Halt,
     ModelFailure,
     ProgressStatus,
+    RecalledItem,
     TaskActive,
     TaskAskResponded,
     TaskId,
@@ -29,8 +30,10 @@ from ...tools import ActionRequest, Proposal
 from .asks import AskAnswer, Asks, GivenAnswer
 from .conversation import NOT_YET, Conversation
 
-__all__ = ["Dialogue"]
+__all__ = ["MOST_RECALLED", "Dialogue"]
 
+MOST_RECALLED: Final = 50
+"""Items named with one message."""
 _APPROVALS: Final = frozenset({"tool", "command", "use_mcp_server", "auto_approval_max_req_reached", "api_req_failed"})
 
 
@@ -168,6 +171,16 @@ class Dialogue:
         message = await self.conversation.log.ui.get(ts)
         if message is not None:
             await self.conversation.update(message.model_copy(update={"failure": why}))
+
+    async def recalled(self, ts: int, items: Sequence[RecalledItem]) -> None:
+        """What of the past the model read by what this question allowed."""
+        message = await self.conversation.log.ui.get(ts)
+        if message is not None:
+            named = [
+                item.model_copy(update={"title": await self.conversation.mask(item.title)})
+                for item in items[:MOST_RECALLED]
+            ]
+            await self.conversation.update(message.model_copy(update={"recalled": named}))
 
     async def answer(self, ts: int, given: GivenAnswer) -> AskAnswer:
         """The person's answer. Raises AskNotOpen, and InvalidInput for texts that were not proposed."""

@@ -7,7 +7,8 @@ from datetime import datetime
 from typing import Final
 
 from ...config import GlobalSettings, ModeConfig, OperatorPolicy
-from ...memory import MemoryText
+from ...memory import MemoryText, recalled_note
+from ...messages import RecalledItem
 from ...providers import KnownModel
 from ..approval import standing
 from ..modes import changeable_files
@@ -56,7 +57,10 @@ def model_part(info: KnownModel) -> Section:
 
 def memory_part(texts: Sequence[MemoryText]) -> Section:
     """What is remembered of other conversations."""
-    return Section("memory", tuple(SectionEntry(each.title, f"## {each.title}\n\n{each.text}") for each in texts))
+    return Section(
+        "memory",
+        tuple(SectionEntry(each.title, f"## {each.title}\n\n{each.text}", recalled=_recalled(each)) for each in texts),
+    )
 
 
 def usage_part(settings: GlobalSettings, now: datetime, cost: float) -> Section:
@@ -66,6 +70,12 @@ def usage_part(settings: GlobalSettings, now: datetime, cost: float) -> Section:
         ("Current time", now.isoformat(timespec="minutes") if settings.include_current_time else None),
         ("Cost so far", f"${cost:.4f}" if settings.include_current_cost and cost > 0 else None),
     )
+
+
+def _recalled(text: MemoryText) -> tuple[RecalledItem, ...]:
+    if text.file is not None:
+        return (RecalledItem(kind="learned", source=text.file, title=text.file, told=True),)
+    return tuple(recalled_note(note, told=True) for note in text.notes)
 
 
 def _commands(prefixes: Iterable[str]) -> str:

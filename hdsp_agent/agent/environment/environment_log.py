@@ -14,7 +14,7 @@ from typing import Final
 from pydantic import Field, ValidationError
 
 from ...context import TokenCounter
-from ...messages import JsonObject
+from ...messages import JsonObject, RecalledItem
 from ...persistence import ApiRecord
 from ...wire import WireModel
 from .._ports import EnvironmentText
@@ -43,6 +43,8 @@ class _ToldSurroundings(WireModel):
     tools: str | None = None
     is_folder_trusted: bool | None = None
     """Whether the system prompt may hold words of the workspace."""
+    recalled: dict[str, list[RecalledItem]] | None = None
+    """What of the past stands in the entries of ``memory``, by their keys."""
 
 
 class Reference:
@@ -51,6 +53,7 @@ class Reference:
     def __init__(self, records: Iterable[ApiRecord] = ()) -> None:
         self._known: dict[DimensionName, KnownSections] = {}
         self._mentioned: set[DimensionName] = set()
+        self._recalled: dict[str, list[RecalledItem]] = {}
         records = list(records)
         prompts = [record for record in records if record.role == "system"]
         for record in (*prompts[-1:], *(record for record in records if record.role != "system")):
@@ -69,6 +72,15 @@ class Reference:
             known = replayed(self._known.pop(name, None), dimension, record.seq)
             if known is not None:
                 self._known[name] = known
+        if (memory := told.dimensions.get("memory")) is not None:
+            named = told.recalled or {}
+            self._recalled |= {put[0]: named.get(put[0], []) for put in memory.put}
+
+    @property
+    def recalled(self) -> list[RecalledItem]:
+        """What of the past it was told, as far as it still knows that."""
+        known = self._known.get("memory")
+        return [] if known is None else [item for key in known.marks for item in self._recalled.get(key, ())]
 
     def known(self, name: DimensionName) -> KnownSections | None:
         """What it knows of this dimension; None if it was not told of it, or not all that counts is left."""
@@ -85,6 +97,7 @@ async def telling(
     """What to tell of how things are now, given what is known; None if nothing differs."""
     parts: list[str] = []
     told: dict[str, KnownSection] = {}
+    recalled: dict[str, list[RecalledItem]] = {}
     for dimension in sorted(dimensions, key=lambda dimension: DIMENSIONS.index(dimension.name)):
         now = bounded(await _masked(dimension, mask), counter)
         known = reference.known(now.name)
@@ -94,10 +107,13 @@ async def telling(
             continue
         parts.append(text_of(change, anew=is_mentioned))
         told[now.name] = change.told(known)
+        for entry in (*change.new, *change.changed):
+            if there := [item for item in entry.recalled if _stands_in(item, entry.text)]:
+                recalled[entry.key] = [item.model_copy(update={"title": await mask(item.title)}) for item in there]
     if not parts:
         return None
     text = "\n".join(["<environment_details>", *parts, "</environment_details>"])
-    return EnvironmentText(text, _ToldSurroundings(dimensions=told).to_wire())
+    return EnvironmentText(text, _ToldSurroundings(dimensions=told, recalled=recalled or None).to_wire())
 
 
 async def whole(
@@ -156,6 +172,11 @@ def _change(
     size = counter.text(text_of(change))
     is_more = size > KINDS[now.name].tokens or size > counter.text(text_of(all_of_it, anew=True)) + _WORTH_IT
     return all_of_it if is_more else change
+
+
+def _stands_in(item: RecalledItem, text: str) -> bool:
+    """Whether there was room for it. A note is told with its id."""
+    return item.kind != "note" or f"id {item.source})" in text
 
 
 async def _masked(dimension: Section, mask: Mask) -> Section:

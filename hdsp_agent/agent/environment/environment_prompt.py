@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ...context import TokenCounter
+from ...messages import RecalledItem
 from ...persistence import ApiRecord, HistoryView
 from ...providers import ToolSpec
 from .._ports import EnvironmentText, Situation
@@ -95,6 +96,10 @@ class EnvironmentPrompt:
             # The same text, not only an equal one: who counts its tokens need not do so again.
             self._shown = self._system.seq, prompt_text(self._system)
         return self._shown[1]
+
+    async def recalled(self) -> Sequence[RecalledItem]:
+        """What of the past the model was told, as far as it still knows that."""
+        return (await self._known()).recalled
 
     @property
     def is_told(self) -> bool:

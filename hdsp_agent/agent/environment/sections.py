@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias, get_args
 
 from ...context import Budget, TokenCounter, truncated
+from ...messages import RecalledItem
 
 __all__ = [
     "DIMENSIONS",
@@ -87,6 +88,8 @@ class SectionEntry:
     key: str
     text: str
     number: int | None = None
+    recalled: tuple[RecalledItem, ...] = field(default=(), compare=False)
+    """What of the past stands in it, as far as there was room."""
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 from ...config import GlobalSettings
-from ...memory import TaskMemory
-from ...messages import ApiMessage, JsonObject
+from ...memory import Note, TaskMemory, recalled_note
+from ...messages import ApiMessage, JsonObject, RecalledItem
 from ...providers import KnownModel, ModelRequest, model_info
 from ...tools.compound import (
     CHANGES,
@@ -73,6 +73,7 @@ class LiteContext:
         self._told: NotebookFacts | None = None
         self._anew = True
         self._left_out = 0
+        self._recalled: Sequence[RecalledItem] = ()
 
     async def environment(self, situation: Situation, *, spoken: bool) -> EnvironmentText | None:
         """How things are, when the person has spoken: the first time all of it, then what is different."""
@@ -91,7 +92,11 @@ class LiteContext:
     async def build(self, situation: Situation, info: KnownModel, *, answer_tokens: int | None) -> ModelRequest:
         """The next request, with the tools that may be called next."""
         history = await self._plain.history(info)
-        prompt = lite_prompt(situation.mode, self._settings(), situation.tools, await self._notes())
+        notes = await self._notes()
+        texts = [" ".join(note.text.split()) for note in notes]
+        prompt = lite_prompt(situation.mode, self._settings(), situation.tools, texts)
+        told = [note for note, text in zip(notes, texts, strict=True) if text in prompt]
+        self._recalled = [await self._named(note) for note in told]
         system = await self._conversation.mask(prompt)
         names = [tool.name for tool in situation.tools]
         messages, known = _plain(history)
@@ -124,6 +129,10 @@ class LiteContext:
             cache_key=situation.task_id,
         )
 
+    async def recalled(self) -> Sequence[RecalledItem]:
+        """The notes in the prompt of the last request."""
+        return self._recalled
+
     def condensable(self, situation: Situation) -> FullContext | None:
         """Nothing: what does not fit is left out."""
         return None
@@ -133,11 +142,15 @@ class LiteContext:
         self._anew = True
         return await self._plain.recover(situation, kind)
 
-    async def _notes(self) -> Sequence[str]:
+    async def _notes(self) -> Sequence[Note]:
         """What the person wants remembered. Of what was learned a small model would make nothing."""
         if self._memory is None or not self._settings().memory_enabled:
             return ()
-        return await asyncio.to_thread(self._memory.note_texts)
+        return await asyncio.to_thread(self._memory.notes)
+
+    async def _named(self, note: Note) -> RecalledItem:
+        item = recalled_note(note, told=True)
+        return item.model_copy(update={"title": await self._conversation.mask(item.title)})
 
     def _window(self, situation: Situation) -> int:
         provider = situation.provider

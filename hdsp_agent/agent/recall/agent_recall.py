@@ -34,4 +34,4 @@ def past_search(
         return PathPolicy(workspace, forbidden=(config.home,))
 
     feed = RecallFeed(recall, embedder, store=store, index=index, memories=memories, paths=paths)
-    return PastSearch(recall, feed, embedder)
+    return PastSearch(recall, feed, embedder, workspace)

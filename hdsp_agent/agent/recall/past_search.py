@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 
 from ...errors import Unavailable
 from ...recall import RecallHit, RecallIndex, RecallKind, RecallQuery
@@ -22,10 +25,12 @@ class PastSearch:
         recall: RecallIndex,
         feed: RecallFeed,
         embedder: ChosenEmbedder,
+        workspace: Path,
         *,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._recall = recall
+        self._workspace = workspace
         self.feed = feed
         self.embedder = embedder
         self._clock = clock
@@ -56,3 +61,9 @@ class PastSearch:
         with suppress(Unavailable):
             await self._recall.try_embedder()
         return await self.embedder.status()
+
+    async def notebooks_here(self, hits: Sequence[RecallHit]) -> Mapping[str, str]:
+        """The paths from the workspace on of those found notebooks that are in it, by their source's id."""
+        here = await asyncio.to_thread(os.path.realpath, self._workspace)
+        sources = [hit.source for hit in hits if hit.source.kind == "notebook"]
+        return {source.id: source.title for source in sources if source.workspace == here}

@@ -12,6 +12,7 @@ from ...messages import NoteSuggestion, TaskId, TodoItem
 from ...tools import ActionRequest, Approval, ApprovalAsk, Completion, SinceAsked, ToolFailed
 from ..lite import since_asked
 from .outcomes import Completed, Delegated, Outcome
+from .recalled_items import recalled_for_answer
 from .suggestible_notes import may_suggest
 
 if TYPE_CHECKING:
@@ -99,7 +100,15 @@ class TaskFlow:
         shown: JsonValue = None
         if suggestion is not None and await may_suggest(state, suggestion):
             shown = suggestion.to_wire()
-        await state.conversation.say("completion_result", result, partial=False, durable=True, note_suggestion=shown)
+        recalled = [item.to_wire() for item in await recalled_for_answer(state)]
+        await state.conversation.say(
+            "completion_result",
+            result,
+            partial=False,
+            durable=True,
+            recalled=[*recalled] or None,
+            note_suggestion=shown,
+        )
         self.outcome = Completed(told)
         return Completion(True)
 

@@ -34,4 +34,4 @@ def _is_new(memory: TaskMemory, suggestion: NoteSuggestion) -> bool:
     except HdspAgentError:
         return False
     said = " ".join(suggestion.text.split()).casefold()
-    return all(known.casefold() != said for known in memory.note_texts())
+    return all(" ".join(note.text.split()).casefold() != said for note in memory.notes())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Final
 
 from ...config import GlobalSettings, ModeConfig
 from ...errors import HdspAgentError
-from ...messages import ClineAsk, ClineSay, ClineSayTool, CommandRun, NotebookRef, ProgressStatus, TaskId
+from ...messages import (
+    ClineAsk,
+    ClineSay,
+    ClineSayTool,
+    CommandRun,
+    NotebookRef,
+    ProgressStatus,
+    RecalledItem,
+    TaskId,
+)
 from ...persistence import Vault
 from ...tools import ActionRequest, Approval, ApprovalAsk, Proposal, ToolFailed, unified_diff
 from ..approval import Decision
@@ -133,6 +142,16 @@ class CallContext:
         hits = await past.search(metadata.user or "", query, kinds=_SEARCHED, limit=limit + 1)
         # What is said here the model sees.
         return [hit for hit in hits if hit.source.id != self._state.task_id][:limit]
+
+    async def notebooks_here(self, hits: Sequence[RecallHit]) -> Mapping[str, str]:
+        """The paths in Jupyter of those found notebooks that it has, by their source's id."""
+        past = self._state.services.past
+        return {} if past is None else await past.notebooks_here(hits)
+
+    async def note_recalled(self, items: Sequence[RecalledItem]) -> None:
+        """Show with the call what of the past it gave the model to read."""
+        if items and self.approved_at is not None:
+            await self._state.dialogue.recalled(self.approved_at, items)
 
     def mask(self, text: str) -> str:
         """The text as it may be shown and kept."""

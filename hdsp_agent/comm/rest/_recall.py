@@ -46,6 +46,8 @@ class RecallFound(WireModel):
     source: str
     """The conversation's id, the memory file's name, or the notebook's whole path."""
     title: str
+    path: str | None = None
+    """The notebook's path in Jupyter; absent if it is in another workspace."""
     place: str
     """The message's time, the section's number, or the cell's id."""
     ts: int
@@ -93,7 +95,8 @@ class RecallHandler(RestHandler):
             until=query.until,
             limit=query.limit,
         )
-        return RecallFoundList(found=[_found(hit) for hit in hits])
+        paths = await self.services.past.notebooks_here(hits)
+        return RecallFoundList(found=[_found(hit, paths.get(hit.source.id)) for hit in hits])
 
 
 class RecallMeaningHandler(RestHandler):
@@ -121,11 +124,12 @@ def _view(status: MeaningStatus) -> RecallMeaningView:
     return RecallMeaningView(by=status.by, installed=status.installed, unread=status.unread, failure=failure)
 
 
-def _found(hit: RecallHit) -> RecallFound:
+def _found(hit: RecallHit, path: str | None) -> RecallFound:
     return RecallFound(
         kind=hit.source.kind,
         source=hit.source.id,
         title=hit.source.title,
+        path=path if hit.source.kind == "notebook" else None,
         place=hit.passage.place,
         ts=hit.passage.ts,
         author=hit.passage.author,

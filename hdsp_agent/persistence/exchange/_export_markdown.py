@@ -11,7 +11,7 @@ from typing import Final, assert_never
 
 from pydantic import ValidationError
 
-from ...messages import CellExecuted, ClineMessage, HistoryItem
+from ...messages import CellExecuted, ClineMessage, CodebaseSearchResult, HistoryItem
 from .._task_reader import TaskReader
 from ._export_parts import history_item_of, shown_ui, view_of
 from ._import_images import artifact_of_link
@@ -102,7 +102,7 @@ def _body(message: ClineMessage, kind: str) -> str:
         case "ask":
             return f"**{kind.replace('_', ' ').capitalize()}**\n\n{text}".rstrip()
         case "say" if kind in OUTPUTS:
-            return f"**Output**\n\n{fenced(text)}" if text.strip() else ""
+            return _output(text, kind)
         case "say" if kind == "cell_executed":
             return _cell(text)
         case "say" if kind == "reasoning":
@@ -153,6 +153,15 @@ def _cell(text: str) -> str:
     count = f", [{ran.execution_count}]" if ran.execution_count is not None and ran.cell_id is not None else ""
     told = f"**{name}** `{ran.path}`: {ran.state}{count}"
     return f"{told}\n\n{fenced(ran.result)}" if ran.result else told
+
+
+def _output(text: str, kind: str) -> str:
+    """What came out of something; of a search, what it found and where."""
+    if kind == "codebase_search_result":
+        with suppress(ValidationError):
+            hits = CodebaseSearchResult.model_validate_json(text).content.results
+            text = "\n\n".join(f"{hit.file_path}:\n{hit.code_chunk}" for hit in hits) or "Nothing was found."
+    return f"**Output**\n\n{fenced(text)}" if text.strip() else ""
 
 
 def _question(text: str) -> str:

@@ -437,10 +437,16 @@ function readTexts(tool: Tool, trans: TranslationBundle): Texts {
       };
     case 'codebaseSearch':
       return {
-        sentence: trans.__(
-          'The agent wants to search the project for “%1”.',
-          tool.query ?? ''
-        )
+        sentence:
+          tool.source === 'past'
+            ? trans.__(
+                'The agent wants to search your earlier conversations and the notebooks here for “%1”.',
+                tool.query ?? ''
+              )
+            : trans.__(
+                'The agent wants to search the project for “%1”.',
+                tool.query ?? ''
+              )
       };
     default:
       return {

@@ -3,21 +3,28 @@ import type { CustomContainerComponentProps, VirtualizerHandle } from 'virtua';
 import { Virtualizer } from 'virtua';
 
 import { asErrorBody, errorText } from '../../errors';
+import type { IWantedMessage } from '../../state/panel/panelstate';
 import type { AgentStore } from '../../state/store';
-import { useStore } from '../../ui/hooks';
+import { usePanelState, useStore } from '../../ui/hooks';
 import { usePanel } from '../../ui/services';
 import { ChatRow } from './chatrow';
 import { FollowBottom } from './followbottom';
 import { NewestButton } from './newestbutton';
-import { moveByRow } from './rowkeys';
+import { focusRow, moveByRow } from './rowkeys';
 import type { IChatRow } from './rowmodel';
-import { rowsOf } from './rowmodel';
+import { rowAt, rowsOf } from './rowmodel';
 import { isFigures } from './rows/requestrow';
 
 /**
  * How near to the beginning, in pixels, older messages are loaded.
  */
 const AHEAD = 1_200;
+
+/**
+ * How often the page is looked at for a row far away, with a list that has only
+ * just been put there.
+ */
+const WANTED_TRIES = 60;
 
 /**
  * How long, in milliseconds, the wheel is taken to go on turning.
@@ -40,6 +47,7 @@ export function ChatList(): JSX.Element {
     state.newestWanted.connect(show);
     return () => void state.newestWanted.disconnect(show);
   }, [state, follow]);
+  useWantedMessage({ rows, box, list, follow, older });
   const [focused, setFocused] = React.useState<number | null>(null);
   // The newest one grows and shrinks as it is rendered: where it falls out of
   // sight for a moment, all of it would be rendered anew.
@@ -48,11 +56,15 @@ export function ChatList(): JSX.Element {
   const { load } = older;
   const onScroll = React.useCallback(
     (offset: number) => {
-      if (offset < AHEAD && follow.current?.isFollowing === false) {
+      if (
+        offset < AHEAD &&
+        follow.current?.isFollowing === false &&
+        state.wantedMessage === null
+      ) {
         load();
       }
     },
-    [load, follow]
+    [load, follow, state]
   );
   const newest = React.useRef<number | undefined>(undefined);
   React.useEffect(() => {
@@ -211,11 +223,79 @@ function useRows(store: AgentStore): {
 }
 
 /**
- * What keeps the box at its end.
+ * Brings a message that somebody looks for into sight, with the focus on it,
+ * once it is here.
+ */
+function useWantedMessage({
+  rows,
+  box,
+  list,
+  follow,
+  older
+}: {
+  rows: readonly IChatRow[];
+  box: React.RefObject<HTMLDivElement>;
+  list: React.RefObject<VirtualizerHandle>;
+  follow: React.RefObject<FollowBottom | null>;
+  older: IOlder;
+}): void {
+  const { state, store } = usePanel();
+  const wanted = usePanelState(state, ({ wantedMessage }) => wantedMessage);
+  const { isLoading, problem, load } = older;
+  React.useEffect(() => {
+    if (!isWantedHere(wanted, store) || rows.length === 0) {
+      return;
+    }
+    follow.current?.letGo();
+    if (wanted.ts < store.order[0] && store.hasOlderMessages) {
+      if (!isLoading && problem === null) {
+        load();
+      }
+      return;
+    }
+    // What was taken back since is not here any more; what came after it is.
+    const index = rowAt(rows, wanted.ts);
+    list.current?.scrollToIndex(index, { align: 'start' });
+    if (box.current) {
+      // Until then other rows may come before it, and it has another index.
+      focusRow(box.current, rows[index].ts, WANTED_TRIES, () => {
+        if (state.wantedMessage === wanted) {
+          state.wantedMessage = null;
+          markFocused();
+        }
+      });
+    }
+  }, [wanted, rows, box, list, follow, isLoading, problem, load, state, store]);
+}
+
+/**
+ * Let the row with the focus stand out until one goes on: who pressed a button
+ * with the mouse is shown no focus.
+ */
+function markFocused(): void {
+  const row = document.activeElement;
+  if (row instanceof HTMLElement && row.dataset.ts !== undefined) {
+    row.dataset.wanted = 'true';
+    row.addEventListener('blur', () => delete row.dataset.wanted, {
+      once: true
+    });
+  }
+}
+
+function isWantedHere(
+  wanted: IWantedMessage | null,
+  store: AgentStore
+): wanted is IWantedMessage {
+  return wanted !== null && wanted.taskId === store.state?.currentTaskId;
+}
+
+/**
+ * What keeps the box at its end, unless another place is looked for.
  */
 function useFollow(
   box: React.RefObject<HTMLDivElement>
 ): React.RefObject<FollowBottom | null> {
+  const { state, store } = usePanel();
   const follow = React.useRef<FollowBottom | null>(null);
   React.useLayoutEffect(() => {
     const node = box.current;
@@ -225,9 +305,13 @@ function useFollow(
     }
     const following = new FollowBottom(node, content);
     follow.current = following;
-    following.follow();
+    if (isWantedHere(state.wantedMessage, store)) {
+      following.letGo();
+    } else {
+      following.follow();
+    }
     return () => following.dispose();
-  }, [box]);
+  }, [box, state, store]);
   return follow;
 }
 

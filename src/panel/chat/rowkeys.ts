@@ -42,7 +42,7 @@ export function moveByRow(
   event.preventDefault();
   event.stopPropagation();
   list.scrollToIndex(index, { align: 'nearest' });
-  focusRow(box, next.ts, TRIES);
+  focusRow(box, next.ts);
 }
 
 function stepOf(event: React.KeyboardEvent, target: HTMLElement): number {
@@ -62,11 +62,24 @@ function stepOf(event: React.KeyboardEvent, target: HTMLElement): number {
   }
 }
 
-function focusRow(box: HTMLElement, ts: number, tries: number): void {
+/**
+ * Put the focus on a row that is being brought into sight.
+ *
+ * @param done - Called once it has the focus, or does not come.
+ */
+export function focusRow(
+  box: HTMLElement,
+  ts: number,
+  tries: number = TRIES,
+  done: () => void = () => undefined
+): void {
   const row = box.querySelector<HTMLElement>(`[data-ts="${ts}"]`);
   if (row) {
     row.focus({ preventScroll: true });
+    done();
   } else if (tries > 0) {
-    requestAnimationFrame(() => focusRow(box, ts, tries - 1));
+    requestAnimationFrame(() => focusRow(box, ts, tries - 1, done));
+  } else {
+    done();
   }
 }

@@ -1,4 +1,5 @@
 import type { ClineMessage } from '../../generated/wire';
+import { readJson } from '../../ui/texts/readjson';
 import { NO_ANSWER } from './rows/problemtexts';
 
 /**
@@ -67,6 +68,15 @@ export function rowsOf(
     : rows;
 }
 
+/**
+ * The index of the row that shows a message, or of the first after it.
+ */
+export function rowAt(rows: readonly IChatRow[], ts: number): number {
+  const own = rows.findIndex(row => row.ts === ts || row.parts.includes(ts));
+  const next = own === -1 ? rows.findIndex(row => row.ts > ts) : own;
+  return next === -1 ? rows.length - 1 : next;
+}
+
 interface IOpenRow {
   readonly ts: number;
   readonly parts: number[];
@@ -89,6 +99,8 @@ class OpenRows {
         return cell ? this._cells.get(cell) : undefined;
       case 'mcp_server_response':
         return this._server;
+      case 'codebase_search_result':
+        return this._searches.get(soughtBy(message) ?? '');
       default:
         return undefined;
     }
@@ -111,12 +123,20 @@ class OpenRows {
       case 'use_mcp_server':
         this._server = row;
         break;
+      case 'tool': {
+        const sought = soughtBy(message);
+        if (sought !== null) {
+          this._searches.set(sought, row);
+        }
+        break;
+      }
       default:
         break;
     }
   }
 
   private readonly _cells = new Map<string, IOpenRow>();
+  private readonly _searches = new Map<string, IOpenRow>();
   private _command: IOpenRow | undefined;
   private _server: IOpenRow | undefined;
 }
@@ -169,6 +189,19 @@ function isRepeated(
     text === NO_ANSWER &&
     (kind === 'api_req_failed' || kind === 'api_req_retry_delayed')
   );
+}
+
+/**
+ * What a search is for; `null` if a message is about none. Several go on at the
+ * same time, and nothing else tells which of them found what.
+ */
+function soughtBy({ text }: ClineMessage): string | null {
+  // Most tools are others, and what they carry may be long.
+  if (!text?.startsWith('{"tool":"codebaseSearch"')) {
+    return null;
+  }
+  const said = readJson<{ query?: string; content?: { query?: string } }>(text);
+  return said?.query ?? said?.content?.query ?? null;
 }
 
 function cellOf({ notebook }: ClineMessage): string | null {

@@ -1,4 +1,4 @@
-import { addIcon, closeIcon } from '@jupyterlab/ui-components';
+import { addIcon, closeIcon, searchIcon } from '@jupyterlab/ui-components';
 import type { CommandRegistry } from '@lumino/commands';
 import type {
   ReadonlyJSONObject,
@@ -42,6 +42,7 @@ type Args = ReadonlyPartialJSONObject;
 export const HEADER_COMMANDS: readonly string[] = [
   CommandIDs.newConversation,
   CommandIDs.showHistory,
+  CommandIDs.search,
   CommandIDs.nextConversation,
   CommandIDs.previousConversation,
   CommandIDs.closeConversation,
@@ -98,6 +99,29 @@ function addStripCommands(services: IPanelServices): IDisposable {
       icon: pastIcon,
       describedBy: { args: Private.NO_ARGS },
       execute: () => {
+        state.page = 'history';
+      }
+    }),
+    commands.addCommand(CommandIDs.search, {
+      label: trans.__('Search Conversations, Notebooks and Memory…'),
+      caption: trans.__(
+        'Find what was said to the agent, and what stands in notebooks'
+      ),
+      icon: searchIcon,
+      describedBy: {
+        args: {
+          type: 'object',
+          properties: {
+            query: {
+              type: 'string',
+              description: trans.__('What to look for')
+            }
+          }
+        }
+      },
+      execute: async ({ query }) => {
+        await commands.execute(CommandIDs.open);
+        state.wantedSearch = { query: typeof query === 'string' ? query : '' };
         state.page = 'history';
       }
     }),

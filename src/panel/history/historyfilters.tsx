@@ -12,6 +12,7 @@ import {
 } from '../../ui/icons/conversationicons';
 import { ProblemNote } from '../../ui/controls/problemnote';
 import { Select } from '../../ui/controls/select';
+import { usePanelState } from '../../ui/hooks';
 import { useAction } from '../../ui/useaction';
 import { usePanel } from '../../ui/services';
 import { HistoryApi } from '../../rest/historyapi';
@@ -106,7 +107,8 @@ export function HistoryFilters({
 }
 
 function SearchField({ pages }: { pages: HistoryPages }): JSX.Element {
-  const { trans } = usePanel();
+  const { state: panel, trans } = usePanel();
+  const field = React.useRef<HTMLInputElement>(null);
   const [typed, setTyped] = React.useState(pages.filter.query);
   const search = React.useMemo(
     () =>
@@ -124,12 +126,26 @@ function SearchField({ pages }: { pages: HistoryPages }): JSX.Element {
       setTyped('');
     }
   }, [query]);
+  const wanted = usePanelState(panel, ({ wantedSearch }) => wantedSearch);
+  React.useEffect(() => {
+    if (wanted === null) {
+      return;
+    }
+    panel.wantedSearch = null;
+    field.current?.focus();
+    field.current?.select();
+    if (wanted.query !== '') {
+      setTyped(wanted.query);
+      void pages.choose({ query: wanted.query });
+    }
+  }, [wanted, panel, pages]);
   return (
     <input
+      ref={field}
       type="search"
       dir="auto"
       className="jp-hdspAgent-input"
-      aria-label={trans.__('Search past conversations')}
+      aria-label={trans.__('Search conversations, notebooks and memory')}
       placeholder={trans.__('Search')}
       value={typed}
       onChange={event => {

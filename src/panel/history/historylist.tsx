@@ -3,6 +3,7 @@ import * as React from 'react';
 import { openTasks, phaseOf } from '../../ui/conversations/opentasks';
 import { useStore } from '../../ui/hooks';
 import { usePanel } from '../../ui/services';
+import type { IFound } from './foundpassages';
 import { HistoryRow } from './historyrow';
 import type { HistoryPages } from './historypages';
 import type { IHistoryBranch } from './historytree';
@@ -57,7 +58,7 @@ export function HistoryList(props: HistoryList.IProps): JSX.Element | null {
       onFocus={remember}
       className="jp-hdspAgent-history-list"
       aria-label={trans.__('Conversations')}
-      onKeyDown={onKeyDown}
+      onKeyDown={moveAmongRows}
     >
       <Branches
         {...props}
@@ -78,6 +79,11 @@ export namespace HistoryList {
    */
   export interface IProps extends HistoryRow.IActions {
     readonly pages: HistoryPages;
+
+    /**
+     * Where conversations say what was looked for, by their ids.
+     */
+    readonly passages: IFound['listed'] | null;
     readonly subtasks: ISubtasks;
     readonly marked: ReadonlySet<string>;
   }
@@ -93,7 +99,7 @@ function Branches(props: IBranchesProps): JSX.Element {
   const { store, trans } = usePanel();
   const current = useStore(store, ({ state }) => state?.currentTaskId);
   const open = useStore(store, openTasks);
-  const { branches, unfolded, pages, marked } = props;
+  const { branches, unfolded, pages, passages, marked } = props;
   return (
     <>
       {branches.map(branch => {
@@ -105,6 +111,7 @@ function Branches(props: IBranchesProps): JSX.Element {
             <HistoryRow
               item={item}
               snippet={pages.snippet(item.id)}
+              passage={passages?.get(item.id)}
               phase={task === undefined ? null : phaseOf(task)}
               isCurrent={item.id === current}
               isMarked={marked.has(item.id)}
@@ -194,7 +201,7 @@ function rowsOf(list: HTMLElement): HTMLElement[] {
 /**
  * Arrows go from one conversation to the next, without the buttons between.
  */
-function onKeyDown(event: React.KeyboardEvent<HTMLElement>): void {
+export function moveAmongRows(event: React.KeyboardEvent<HTMLElement>): void {
   const rows = rowsOf(event.currentTarget);
   const at = rows.indexOf(event.target as HTMLElement);
   if (at === -1) {

@@ -11,13 +11,16 @@ import { IconButton } from '../../ui/controls/iconbutton';
 import { lazyComponent } from '../../ui/lazycomponent';
 import { titleOf } from '../../ui/conversations/opentasks';
 import { ProblemNote } from '../../ui/controls/problemnote';
+import { usePanelState } from '../../ui/hooks';
 import { useAction } from '../../ui/useaction';
 import { MoreButton } from '../../ui/controls/morebutton';
 import { usePanel } from '../../ui/services';
+import { FoundGroups, FoundLinks, countOf } from './foundgroups';
+import type { FoundPassages } from './foundpassages';
 import { HistoryFilters } from './historyfilters';
 import { HistoryList } from './historylist';
 import { HistoryPages } from './historypages';
-import { useHistory, useSubtasks } from './usehistory';
+import { useFoundPassages, useHistory, useSubtasks } from './usehistory';
 
 const Statistics = lazyComponent(
   async () => (await import('./statistics')).Statistics
@@ -31,6 +34,16 @@ export function HistoryPage(): JSX.Element {
   const { node, state: panel, trans } = usePanel();
   const pages = useHistory();
   const [areFiguresShown, setFiguresShown] = React.useState(false);
+  const isSearchWanted = usePanelState(
+    panel,
+    ({ wantedSearch }) => wantedSearch !== null
+  );
+  React.useEffect(() => {
+    if (isSearchWanted) {
+      // The field that takes it is with the list.
+      setFiguresShown(false);
+    }
+  }, [isSearchWanted]);
   const heading = React.useRef<HTMLHeadingElement>(null);
   React.useEffect(() => {
     heading.current?.focus();
@@ -93,6 +106,10 @@ function Listed({ pages }: { pages: HistoryPages }): JSX.Element {
   const { run, error, isBusy } = useAction();
   const [marked, setMarked] = React.useState<ReadonlySet<string>>(new Set());
   const items = pages.items ?? Private.NONE;
+  const passages = useFoundPassages(pages);
+  const found = passages?.found ?? null;
+  const others = found === null ? 0 : countOf(found);
+  const id = React.useId();
   const subtasks = useSubtasks(services);
   const here = new Map([
     ...subtasks.known,
@@ -101,7 +118,8 @@ function Listed({ pages }: { pages: HistoryPages }): JSX.Element {
   const selected = [...here.values()].filter(({ id }) => marked.has(id));
 
   const open = React.useCallback(
-    (item: HistoryItem) => void run(() => showConversation(services, item.id)),
+    (item: HistoryItem, ts: number | null) =>
+      void run(() => showConversation(services, item.id, ts)),
     [run, services]
   );
   const favor = React.useCallback(
@@ -148,7 +166,12 @@ function Listed({ pages }: { pages: HistoryPages }): JSX.Element {
         {pages.items !== null && !pages.isLoading
           ? trans._n('%1 conversation', '%1 conversations', pages.total)
           : ''}
+        {others > 0 &&
+          `, ${trans._n('%1 other passage', '%1 other passages', others)}`}
       </div>
+      {found !== null && items.length > 0 && (
+        <FoundLinks found={found} id={id} />
+      )}
       {items.length > 0 && (
         <Selection
           count={selected.length}
@@ -164,6 +187,7 @@ function Listed({ pages }: { pages: HistoryPages }): JSX.Element {
       <ProblemNote error={error} />
       <HistoryList
         pages={pages}
+        passages={found?.listed ?? null}
         subtasks={subtasks}
         marked={marked}
         onOpen={open}
@@ -171,7 +195,8 @@ function Listed({ pages }: { pages: HistoryPages }): JSX.Element {
         onMark={mark}
         onDelete={remove}
       />
-      <Ending pages={pages} />
+      <Ending pages={pages} passages={passages} />
+      {passages !== null && <FoundGroups passages={passages} id={id} />}
     </>
   );
 }
@@ -229,9 +254,18 @@ function Selection(props: {
 /**
  * What follows the list: more of it, nothing at all, or why it is not there.
  */
-function Ending({ pages }: { pages: HistoryPages }): JSX.Element | null {
+function Ending({
+  pages,
+  passages
+}: {
+  pages: HistoryPages;
+  passages: FoundPassages | null;
+}): JSX.Element | null {
   const { trans } = usePanel();
+  const found = passages?.found ?? null;
+  const isFollowed = found !== null && countOf(found) > 0;
   const { items, error, hasMore, isFiltered, isLoading } = pages;
+  const isNothing = items?.length === 0;
   if (error !== null) {
     return (
       <div className="jp-hdspAgent-history-ending">
@@ -246,7 +280,7 @@ function Ending({ pages }: { pages: HistoryPages }): JSX.Element | null {
       </div>
     );
   }
-  if (isLoading || items === null) {
+  if (isLoading || items === null || (isNothing && passages?.isLoading)) {
     return (
       <p className="jp-hdspAgent-history-ending">{trans.__('Loading…')}</p>
     );
@@ -254,18 +288,21 @@ function Ending({ pages }: { pages: HistoryPages }): JSX.Element | null {
   if (hasMore) {
     return (
       <div className="jp-hdspAgent-history-ending">
-        <MoreButton pages={pages} />
+        {/* What follows would never come into sight. */}
+        <MoreButton pages={pages} isAutomatic={!isFollowed} />
       </div>
     );
   }
-  if (items.length > 0) {
+  if (!isNothing) {
     return null;
   }
   return (
     <div className="jp-hdspAgent-history-ending">
       <p>
         {isFiltered
-          ? trans.__('No conversation matches.')
+          ? found?.isEverywhere && !isFollowed
+            ? trans.__('Nothing matches in conversations, notebooks or memory.')
+            : trans.__('No conversation matches.')
           : trans.__(
               'There are no conversations yet. What you ask the agent is kept here.'
             )}

@@ -4,7 +4,11 @@ import { PathExt } from '@jupyterlab/coreutils';
 import * as React from 'react';
 
 import { CommandIDs } from '../../ui/commandids';
-import type { HistorySnippet, HistorySnippetPart } from '../../generated/rest';
+import type {
+  HistorySnippet,
+  HistorySnippetPart,
+  RecallFound
+} from '../../generated/rest';
 import type { HistoryItem } from '../../generated/wire';
 import { EXPORT_FORMATS } from '../../ui/conversations/conversationactions';
 import { costText, dateTimeText, shortCount } from '../../ui/texts/formats';
@@ -15,6 +19,7 @@ import {
 } from '../../ui/icons/conversationicons';
 import type { OpenTaskPhase } from '../../ui/conversations/opentasks';
 import { phaseText, titleOf } from '../../ui/conversations/opentasks';
+import { Marked, textOf } from '../../ui/texts/marked';
 import { useMenu } from '../../ui/usemenu';
 import { usePanel } from '../../ui/services';
 
@@ -24,6 +29,7 @@ import { usePanel } from '../../ui/services';
 export const HistoryRow = React.memo(function HistoryRow({
   item,
   snippet,
+  passage,
   phase,
   isCurrent,
   isMarked,
@@ -38,6 +44,7 @@ export const HistoryRow = React.memo(function HistoryRow({
   const within = snippet === undefined ? [] : withoutEnd(snippet.parts);
   // Where the title says it, saying it twice adds nothing.
   const isTitle = within.length > 0 && title.startsWith(textOf(within));
+  const quoted = quoteOf(isTitle ? undefined : snippet, passage, title);
   const isFavorite = item.isFavorited === true;
   return (
     <div className="jp-hdspAgent-history-row">
@@ -53,7 +60,7 @@ export const HistoryRow = React.memo(function HistoryRow({
         data-task={item.id}
         aria-current={isCurrent ? 'true' : undefined}
         aria-keyshortcuts="Delete"
-        onClick={() => onOpen(item)}
+        onClick={() => onOpen(item, quoted?.ts ?? null)}
         onKeyDown={event => {
           if (event.key === 'Delete') {
             onDelete([item]);
@@ -70,13 +77,13 @@ export const HistoryRow = React.memo(function HistoryRow({
             title
           )}
         </span>
-        {snippet !== undefined && !isTitle && (
+        {quoted !== null && (
           <span
             className="jp-hdspAgent-history-snippet"
             dir="auto"
-            title={textOf(snippet.parts)}
+            title={textOf(quoted.parts)}
           >
-            <Marked parts={snippet.parts} />
+            <Marked parts={quoted.parts} />
           </span>
         )}
         <span className="jp-hdspAgent-history-about">
@@ -102,7 +109,10 @@ export namespace HistoryRow {
    * What can be done with conversations of the list.
    */
   export interface IActions {
-    readonly onOpen: (item: HistoryItem) => void;
+    /**
+     * Show a conversation, with the message that is quoted of it.
+     */
+    readonly onOpen: (item: HistoryItem, ts: number | null) => void;
     readonly onFavor: (item: HistoryItem) => void;
     readonly onMark: (taskId: string, isMarked: boolean) => void;
     readonly onDelete: (items: readonly HistoryItem[]) => void;
@@ -116,6 +126,11 @@ export namespace HistoryRow {
     readonly snippet: HistorySnippet | undefined;
 
     /**
+     * The message of it that answers best.
+     */
+    readonly passage: RecallFound | undefined;
+
+    /**
      * How it is, if it is open.
      */
     readonly phase: OpenTaskPhase | null;
@@ -125,24 +140,31 @@ export namespace HistoryRow {
 }
 
 /**
- * A text in which what was searched for stands out.
+ * What is quoted of a conversation below its title, and which message that is,
+ * if it is known.
  */
-function Marked({
-  parts
-}: {
-  parts: readonly HistorySnippetPart[];
-}): JSX.Element {
-  return (
-    <>
-      {parts.map(({ text, found }, index) =>
-        found ? <mark key={index}>{text}</mark> : text
-      )}
-    </>
-  );
+interface IQuote {
+  readonly parts: readonly HistorySnippetPart[];
+  readonly ts: number | null;
 }
 
-function textOf(parts: readonly HistorySnippetPart[]): string {
-  return parts.map(({ text }) => text).join('');
+/**
+ * The message that answers best, unless the title says the same, or only the
+ * snippet has the words themselves.
+ */
+function quoteOf(
+  snippet: HistorySnippet | undefined,
+  passage: RecallFound | undefined,
+  title: string
+): IQuote | null {
+  const hasWords = passage?.snippet.some(({ found }) => found) === true;
+  if (passage !== undefined && (hasWords || snippet === undefined)) {
+    const isTitle = title.startsWith(textOf(withoutEnd(passage.snippet)));
+    return isTitle
+      ? null
+      : { parts: passage.snippet, ts: Number(passage.place) };
+  }
+  return snippet === undefined ? null : { parts: snippet.parts, ts: null };
 }
 
 /**

@@ -4,6 +4,8 @@ import type { HistoryItem } from '../../generated/wire';
 import type { IPanelServices } from '../../ui/services';
 import { usePanel } from '../../ui/services';
 import { HistoryApi } from '../../rest/historyapi';
+import { RecallApi } from '../../rest/recallapi';
+import { FoundPassages } from './foundpassages';
 import { HistoryPages } from './historypages';
 
 /**
@@ -29,6 +31,28 @@ export function useHistory(limit: number | null = null): HistoryPages | null {
     return () => list.dispose();
   }, [client, serverSettings, limit]);
   return pages;
+}
+
+/**
+ * The passages that are found while one looks for something in the list; the
+ * component is rendered again when anything of it is different.
+ */
+export function useFoundPassages(pages: HistoryPages): FoundPassages | null {
+  const { client, serverSettings } = usePanel();
+  const [passages, setPassages] = React.useState<FoundPassages | null>(null);
+  const [, setRound] = React.useState(0);
+  React.useEffect(() => {
+    const api = new RecallApi(serverSettings);
+    const found = new FoundPassages({
+      pages,
+      search: (query, signal) => api.search(query, signal),
+      client
+    });
+    found.changed.connect(() => setRound(round => round + 1));
+    setPassages(found);
+    return () => found.dispose();
+  }, [client, pages, serverSettings]);
+  return passages;
 }
 
 /**

@@ -73,6 +73,21 @@ export interface IRestored {
 }
 
 /**
+ * A message that is to be brought into sight.
+ */
+export interface IWantedMessage {
+  readonly taskId: string;
+  readonly ts: number;
+}
+
+/**
+ * What is to be looked for in the history; nothing is to be typed.
+ */
+export interface IWantedSearch {
+  readonly query: string;
+}
+
+/**
  * The notebook a conversation is going to be about: the one in front, one that
  * was chosen, or none.
  */
@@ -157,6 +172,32 @@ export class PanelState extends Listener {
   showNewest(): void {
     this.page = 'chat';
     this._newestWanted.emit();
+  }
+
+  /**
+   * The message to bring into sight once its conversation is on screen.
+   */
+  get wantedMessage(): IWantedMessage | null {
+    return this._wantedMessage;
+  }
+  set wantedMessage(message: IWantedMessage | null) {
+    if (message !== this._wantedMessage) {
+      this._wantedMessage = message;
+      this._changed.emit();
+    }
+  }
+
+  /**
+   * What is to be looked for in the history, until its field has it.
+   */
+  get wantedSearch(): IWantedSearch | null {
+    return this._wantedSearch;
+  }
+  set wantedSearch(search: IWantedSearch | null) {
+    if (search !== this._wantedSearch) {
+      this._wantedSearch = search;
+      this._changed.emit();
+    }
   }
 
   /**
@@ -325,6 +366,8 @@ export class PanelState extends Listener {
   private _commandInSight: string | null = null;
   private _restored: IRestored | null = null;
   private _page: PanelPage = 'chat';
+  private _wantedMessage: IWantedMessage | null = null;
+  private _wantedSearch: IWantedSearch | null = null;
 }
 
 /**

@@ -14,12 +14,24 @@ export interface IPages {
  *
  * @param pages - The same object each time: another is observed anew, and what
  * is in sight then is fetched again.
+ *
+ * @param isAutomatic - Whether it does so without being pressed.
  */
-export function MoreButton({ pages }: { pages: IPages }): JSX.Element {
+export function MoreButton({
+  pages,
+  isAutomatic = true
+}: {
+  pages: IPages;
+  isAutomatic?: boolean;
+}): JSX.Element {
   const { trans } = usePanel();
   const button = React.useRef<HTMLButtonElement>(null);
   React.useEffect(() => {
-    if (button.current === null || typeof IntersectionObserver !== 'function') {
+    if (
+      !isAutomatic ||
+      button.current === null ||
+      typeof IntersectionObserver !== 'function'
+    ) {
       return;
     }
     const observer = new IntersectionObserver(entries => {
@@ -29,7 +41,7 @@ export function MoreButton({ pages }: { pages: IPages }): JSX.Element {
     });
     observer.observe(button.current);
     return () => observer.disconnect();
-  }, [pages]);
+  }, [pages, isAutomatic]);
   return (
     <button
       ref={button}

@@ -41,14 +41,18 @@ export async function beginConversation({
 
 /**
  * Show a conversation.
+ *
+ * @param ts - The message to bring into sight; without it, the newest.
  */
 export async function showConversation(
   { client, store, state }: IPanelServices,
-  taskId: string
+  taskId: string,
+  ts: number | null = null
 ): Promise<void> {
   if (store.state?.currentTaskId !== taskId) {
     await client.request({ type: 'showTaskWithId', taskId });
   }
+  state.wantedMessage = ts === null ? null : { taskId, ts };
   state.page = 'chat';
 }
 

@@ -10,10 +10,19 @@ from hypothesis import strategies as st
 
 from hdsp_agent.agent.context_window.hidden_steps import REVERTED
 from hdsp_agent.agent.environment import renumbered
-from hdsp_agent.agent.environment.sections import DIMENSIONS, GAP, KINDS, DimensionName, bounded
+from hdsp_agent.agent.environment.environment_log import Reference, telling
+from hdsp_agent.agent.environment.sections import (
+    DIMENSIONS,
+    GAP,
+    KINDS,
+    DimensionName,
+    Section,
+    SectionEntry,
+    bounded,
+)
 from hdsp_agent.context import TokenCounter
-from hdsp_agent.messages import CellId
-from hdsp_agent.persistence import fork_at
+from hdsp_agent.messages import CellId, RecalledItem
+from hdsp_agent.persistence import ApiRecord, fork_at
 from hdsp_agent.providers import ModelRequest, ToolSpec
 
 from ._helpers.conversation_in_memory import Around, InMemory, lines, read
@@ -356,3 +365,33 @@ async def _hide(task: InMemory, how: str, number: int) -> bool:
 def test_every_dimension_takes_part() -> None:
     told = {*PROMPT, *CHEAP, *OTHER, "environment", "person_runs", "workspace_files", "git_status"}
     assert told == set(DIMENSIONS)
+
+
+async def test_what_of_the_past_was_told_is_known_as_long_as_the_model_knows_it() -> None:
+    def memory(*ids: str, room: int = 1_000) -> Section:
+        notes = tuple(RecalledItem(kind="note", source=name, title=f"password={name}x1y2z3w4") for name in ids)
+        text = "\n".join(f"- {'word ' * room}(2026-01-01, id {name})" for name in ids)
+        return Section("memory", (SectionEntry("Notes", text, recalled=notes),) if ids else ())
+
+    async def mask(text: str) -> str:
+        return text.replace("x1y2z3w4", "***")
+
+    async def told(section: Section, reference: Reference) -> None:
+        found = await telling([section], reference, mask, COUNTER)
+        assert found is not None
+        record = {"seq": len(seen) + 1, "ts": 1, "role": "user", "content": found.text, "told": found.told}
+        reference.take(ApiRecord.model_validate({**record, "timestamp": "", "token_count": 1}))
+        seen.append([(item.source, item.title) for item in reference.recalled])
+
+    seen: list[list[tuple[str, str]]] = []
+    reference = Reference()
+    assert reference.recalled == []
+    await told(memory("aa", "bb"), reference)
+    await told(memory("bb", "cc"), reference)
+    await told(memory(), reference)
+    # The middle of what is too long is cut out, and the notes in it are not told.
+    await told(memory("dd", "ee", "ff", room=9_000), reference)
+    names = [[source for source, _ in one] for one in seen]
+    assert names[:3] == [["aa", "bb"], ["bb", "cc"], []]
+    assert "ee" not in names[3] and names[3]
+    assert seen[0][0][1] == "password=aa***"

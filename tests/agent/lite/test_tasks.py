@@ -272,3 +272,19 @@ async def test_a_task_that_was_cut_within_a_step_goes_on_with_it(tmp_path: Path)
         # The cell that was running was stopped, and did not hold up the next one.
         assert (await agent.states(task_id))[-1] == (2, "ok")
         assert await agent.answer(task_id) == "It is 2."
+
+
+async def test_an_answer_names_the_notes_that_a_small_model_was_told(tmp_path: Path) -> None:
+    turns = [
+        call_tool("add_cell", {"code": "```python\nsum(rows)\n```"}, id="one"),
+        call_tool("answer", {"text": "The sum is 6."}, id="two"),
+    ]
+    async with weak_agent(tmp_path, turns, "rows = [1, 2, 3]") as agent:
+        memories = agent.manager.services.memories
+        assert memories is not None
+        note = memories.notes(None).person().add("Label  every axis", day="2026-01-01")
+        task = await agent.done("Add a cell that sums the rows, and run it.")
+        assert "Label every axis" in agent.model.requests[0].system
+        [result] = await agent.shown(task, "completion_result")
+        [item] = result.recalled or []
+        assert (item.kind, item.source, item.title, item.told) == ("note", note.id, "Label every axis", True)

@@ -165,6 +165,23 @@ async def test_notes_what_was_learned_and_notebooks_are_found_too(tmp_path: Path
         assert await at.found("7,043 customers") == []
 
 
+async def test_a_notebook_of_another_workspace_cannot_be_opened_here(tmp_path: Path) -> None:
+    cell = nbformat.v4.new_code_cell("rents = load()", id="load")
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        nbformat.write(nbformat.v4.new_notebook(cells=[cell]), tmp_path / name / f"{name}.ipynb")
+    (tmp_path / "work").symlink_to(tmp_path / "first")
+    async with past(tmp_path) as at:
+        await at.search.feed.catch_up(ME)
+        (tmp_path / "work").unlink()
+        (tmp_path / "work").symlink_to(tmp_path / "second")
+        await at.search.feed.catch_up(ME)
+        hits = await at.search.search(ME, "rents")
+        assert {hit.source.title for hit in hits} == {"first.ipynb", "second.ipynb"}
+        here = await at.search.notebooks_here(hits)
+        assert here == {str((tmp_path / "second" / "second.ipynb").resolve()): "second.ipynb"}
+
+
 async def test_what_is_there_already_is_not_read_again(tmp_path: Path) -> None:
     async with past(tmp_path) as at:
         await at.conversation("One", "Two")

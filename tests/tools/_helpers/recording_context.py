@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from hdsp_agent.messages import (
     NotebookRef,
     NoteSuggestion,
     ProgressStatus,
+    RecalledItem,
     TaskId,
     TodoItem,
 )
@@ -143,6 +144,7 @@ class RecordingContext:
         self.asked: list[tuple[ClineAsk, str | None]] = []
         self.said: dict[int, ShownMessage] = {}
         self.shown_texts: list[str] = []
+        self.recalled: list[RecalledItem] = []
         self.artifacts: dict[str, bytes] = {}
         self.registry = ToolRegistry()
         self.working_notebooks: Notebooks | None = None
@@ -163,6 +165,12 @@ class RecordingContext:
 
     async def search_past(self, query: str, limit: int) -> Sequence[RecallHit]:
         raise ToolFailed("Nothing can be searched here.")
+
+    async def note_recalled(self, items: Sequence[RecalledItem]) -> None:
+        self.recalled += items
+
+    async def notebooks_here(self, hits: Sequence[RecallHit]) -> Mapping[str, str]:
+        return {}
 
     def mask(self, text: str) -> str:
         return self._masker.mask(text)

@@ -143,6 +143,60 @@ describe('the list of a conversation', () => {
     expect(page.find('.jp-hdspAgent-chat-older')).toBeNull();
   });
 
+  describe('a message that is looked for', () => {
+    it('should be brought into sight once its conversation is here, with the focus on it', async () => {
+      page.panel.services.state.wantedMessage = { taskId: 't', ts: 20 };
+      page.begin({ currentTaskId: 'other', clineMessages: many(500, 600) });
+      await page.settle();
+      expect(page.panel.services.state.wantedMessage).not.toBeNull();
+      page.publish({
+        type: 'state',
+        state: { currentTaskId: 't', clineMessages: many(1, 100) }
+      });
+      await scrollTo(760);
+      expect(document.activeElement?.getAttribute('data-ts')).toBe('20');
+      expect(page.panel.services.state.wantedMessage).toBeNull();
+      const row = document.activeElement as HTMLElement;
+      expect(row.dataset.wanted).toBe('true');
+      page.act(() => row.blur());
+      expect(row.dataset.wanted).toBeUndefined();
+    });
+
+    it('should be fetched with what is older than what is here', async () => {
+      page.begin({
+        currentTaskId: 't',
+        clineMessages: many(51, 100),
+        hasOlderMessages: true
+      });
+      await page.settle();
+      await page.settle(() => {
+        page.panel.services.state.wantedMessage = { taskId: 't', ts: 3 };
+      });
+      expect(page.sent('loadMessages')).toHaveLength(1);
+      page.publish({
+        type: 'messagesPage',
+        taskId: 't',
+        clineMessages: many(1, 50),
+        hasOlderMessages: false
+      });
+      await page.settle(() => page.answer('loadMessages'));
+      await scrollTo(80);
+      expect(document.activeElement?.getAttribute('data-ts')).toBe('3');
+    });
+
+    it('should be what came after it, if it was taken back', async () => {
+      page.begin({
+        currentTaskId: 't',
+        clineMessages: [...many(1, 3), ...many(7, 9)]
+      });
+      await page.settle(() => {
+        page.panel.services.state.wantedMessage = { taskId: 't', ts: 5 };
+      });
+      await page.settle();
+      expect(document.activeElement?.getAttribute('data-ts')).toBe('7');
+    });
+  });
+
   it('should say why older messages do not come, and try again', async () => {
     page.begin({
       currentTaskId: 't',

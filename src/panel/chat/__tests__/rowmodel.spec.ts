@@ -22,6 +22,37 @@ describe('rowsOf()', () => {
     ]);
   });
 
+  it('should put what a search found with the search, of several with its own', () => {
+    const search = (ts: number, query: string): ClineMessage => ({
+      ts,
+      type: 'ask',
+      ask: 'tool',
+      text: JSON.stringify({ tool: 'codebaseSearch', query })
+    });
+    const found = (ts: number, query: string): ClineMessage => ({
+      ts,
+      type: 'say',
+      say: 'codebase_search_result',
+      text: JSON.stringify({
+        tool: 'codebaseSearch',
+        content: { query, results: [] }
+      })
+    });
+    expect(
+      rows([
+        search(1, 'rents'),
+        search(2, 'flats'),
+        found(3, 'flats'),
+        found(4, 'rents'),
+        found(5, 'houses')
+      ])
+    ).toEqual([
+      { ts: 1, parts: [4] },
+      { ts: 2, parts: [3] },
+      { ts: 5, parts: [] }
+    ]);
+  });
+
   it('should put what a cell wrote with the cell, not with a command', () => {
     const found = rows([
       { ts: 1, type: 'ask', ask: 'command', text: 'ls' },

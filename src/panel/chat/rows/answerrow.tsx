@@ -9,6 +9,7 @@ import { GrowingText } from '../../../ui/texts/growingtext';
 import { Markdown } from '../../../ui/markdown/markdown';
 import { SuggestedNote } from './notesuggestion';
 import { PictureList } from './picturelist';
+import { Recalled } from './recalled';
 import { useElapsed } from '../../../ui/useelapsed';
 import type { IRowContent } from './rowcontent';
 
@@ -36,18 +37,17 @@ export function AnswerRow({ message }: IRowContent): JSX.Element {
  */
 export function ResultRow(content: IRowContent): JSX.Element {
   const { trans } = usePanel();
+  const { noteSuggestion, partial, recalled, ts } = content.message;
   return (
     <div className="jp-hdspAgent-result">
       <div className="jp-hdspAgent-result-title">
-        {content.message.partial ? trans.__('Finishing…') : trans.__('Done')}
+        {partial ? trans.__('Finishing…') : trans.__('Done')}
       </div>
       <AnswerRow {...content} />
-      {content.message.noteSuggestion && (
-        <SuggestedNote
-          ts={content.message.ts}
-          suggestion={content.message.noteSuggestion}
-        />
+      {!partial && recalled !== undefined && (
+        <Recalled id={`${ts}:recalled`} items={recalled} />
       )}
+      {noteSuggestion && <SuggestedNote ts={ts} suggestion={noteSuggestion} />}
     </div>
   );
 }

@@ -57,8 +57,6 @@ function labelOf(
   switch (ask ?? say) {
     case 'shell_integration_warning':
       return trans.__('The command runs in a simpler way than intended.');
-    case 'codebase_search_result':
-      return trans.__('What the search found');
     case 'too_many_tools_warning':
       return trans.__(
         'The agent has very many tools; the model may choose worse for it.'

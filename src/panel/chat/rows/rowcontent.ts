@@ -10,6 +10,7 @@ import { LimitRow, MistakesRow, QuestionRow } from './questionrow';
 import { ImageRow, NoteRow } from './noterow';
 import { McpRow } from '../toolrows/mcprow';
 import { ProblemRow } from './problemrow';
+import { SearchResultRow } from '../toolrows/searchresult';
 import { RequestRow, WaitRow } from './requestrow';
 import { SubtaskResultRow } from './subtaskrow';
 import { TodosRow } from './todosrow';
@@ -69,6 +70,7 @@ const CONTENTS: Readonly<Record<string, React.ComponentType<IRowContent>>> = {
   auto_approval_max_req_reached: LimitRow,
   use_mcp_server: McpRow,
   mcp_server_response: McpRow,
+  codebase_search_result: SearchResultRow,
   user_edit_todos: TodosRow,
   checkpoint_saved: CheckpointRow,
   image: ImageRow

@@ -18,8 +18,10 @@ import { MemoryLink } from '../rows/memorylink';
 import type { IRowContent } from '../rows/rowcontent';
 import { CellCodes, CellEdits } from './notebooktool';
 import { RowHead } from '../rows/rowhead';
+import { useRowParts } from '../rows/rowparts';
 import { SubtaskLink } from '../rows/subtaskrow';
 import { Checklist, parseChecklist } from '../rows/todosrow';
+import { SearchResult } from './searchresult';
 import { toolIcon } from './toolicons';
 import type { Tool } from './tooltexts';
 import { toolTexts, viewTexts } from './tooltexts';
@@ -27,8 +29,9 @@ import { toolTexts, viewTexts } from './tooltexts';
 /**
  * What the agent does with a tool: what, where, and what came of it.
  */
-export function ToolRow({ message, parts: _ }: IRowContent): JSX.Element {
+export function ToolRow({ message, parts }: IRowContent): JSX.Element {
   const { trans } = usePanel();
+  const results = useRowParts(parts);
   const state = useAskState(message);
   const tool = React.useMemo(
     () => readJson<Tool>(message.text) ?? {},
@@ -56,6 +59,9 @@ export function ToolRow({ message, parts: _ }: IRowContent): JSX.Element {
         />
       )}
       <ToolBody ts={message.ts} tool={tool} />
+      {results.map(result => (
+        <SearchResult key={result.ts} message={result} />
+      ))}
       {state === 'done' && !isByPerson && isAboutNotes(tool) && <MemoryLink />}
     </div>
   );

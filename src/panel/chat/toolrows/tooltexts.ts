@@ -51,10 +51,13 @@ const FILES: Readonly<Record<string, Texts>> = {
     trans.__('Search in files'),
     trans.__('Searched in files')
   ],
-  codebaseSearch: (_, trans) => [
-    trans.__('Search the project'),
-    trans.__('Searched the project')
-  ],
+  codebaseSearch: ({ source }, trans) =>
+    source === 'past'
+      ? [
+          trans.__('Search earlier conversations and notebooks'),
+          trans.__('Searched earlier conversations and notebooks')
+        ]
+      : [trans.__('Search the project'), trans.__('Searched the project')],
   readCommandOutput: ({ searchPattern }, trans) =>
     searchPattern
       ? [

@@ -1,6 +1,10 @@
+import { ServerConnection } from '@jupyterlab/services';
+
 import { OpenedPanel } from '../../__tests__/openedpanel';
+import type { RecallFound } from '../../../generated/rest';
 import type { HistoryItem } from '../../../generated/wire';
 import { addHeaderCommands } from '../../header/headercommands';
+import { CommandIDs } from '../../../ui/commandids';
 import { anItem, anOpenTask } from '../../header/__tests__/conversations';
 import { RestServer, refusal } from './restserver';
 
@@ -410,4 +414,260 @@ describe('HistoryView', () => {
       ''
     );
   });
+
+  describe('passages that are found', () => {
+    const cell = aPassage({
+      kind: 'notebook',
+      source: '/work/deep/rents.ipynb',
+      path: 'deep/rents.ipynb',
+      place: 'c7',
+      text: 'rents = load()'
+    });
+    const note = aPassage({
+      kind: 'memory',
+      source: 'notes',
+      place: '0',
+      text: 'rents are cold'
+    });
+
+    async function search(query: string, ...found: RecallFound[]) {
+      rest.answers.set('GET recall', () => ({ found }));
+      await open();
+      listed = { taskHistory: [ITEMS[1]], total: 1 };
+      set('input[type="search"]', query);
+      await wait(300);
+    }
+
+    function headings(): (string | null)[] {
+      return page.findAll('h4').map(({ textContent }) => textContent);
+    }
+
+    function row(text: string): HTMLElement {
+      const found = page
+        .findAll('.jp-hdspAgent-history-open')
+        .find(({ textContent }) => textContent?.includes(text));
+      if (!found) {
+        throw new Error(`No row “${text}” in ${page.node.innerHTML}`);
+      }
+      return found;
+    }
+
+    it('should stand below the conversations by kind, with what was looked for marked', async () => {
+      await search(
+        'rents',
+        aPassage({ source: 'Old flats', text: 'cheap rents' }),
+        cell,
+        { ...cell, text: 'printed rents' },
+        { ...cell, source: '/other/x.ipynb', path: undefined },
+        note
+      );
+      expect(headings()).toEqual([
+        'In other conversations',
+        'In notebooks',
+        'In memory'
+      ]);
+      expect(
+        page
+          .findAll('.jp-hdspAgent-history-found .jp-hdspAgent-history-open')
+          .map(one => [
+            one.querySelector('.jp-hdspAgent-history-title')?.textContent,
+            one.querySelector('.jp-hdspAgent-history-snippet')?.innerHTML
+          ])
+      ).toEqual([
+        ['Old flats', 'cheap <mark>rents</mark>'],
+        ['rents.ipynb', '<mark>rents</mark> = load()'],
+        ['Notes', '<mark>rents</mark> are cold']
+      ]);
+      expect(
+        page.find('.jp-hdspAgent-history [role="status"]')?.textContent
+      ).toBe('1 conversation, 3 other passages');
+      page.act(() => page.button('In memory (1)').click());
+      expect(document.activeElement?.textContent).toBe('In memory');
+    });
+
+    it('should be shown where their conversation stands, when it is listed', async () => {
+      await search(
+        'rents',
+        aPassage({ source: 'b', place: '77', text: 'drop the rents' }),
+        aPassage({ source: 'b', place: '78', text: 'rents again' })
+      );
+      expect(headings()).toEqual([]);
+      expect(titles()).toEqual(['Clean the rows']);
+      expect(page.find('.jp-hdspAgent-history-snippet')?.textContent).toBe(
+        'drop the rents'
+      );
+      page.act(() => row('Clean the rows').click());
+      await page.settle(() => page.answer('showTaskWithId'));
+      expect(page.panel.services.state.wantedMessage).toEqual({
+        taskId: 'b',
+        ts: 77
+      });
+    });
+
+    it('should go with their conversation, whether it is listed or not', async () => {
+      await search(
+        'rents',
+        aPassage({ source: 'b', place: '77', text: 'drop the rents' }),
+        aPassage({ source: 'z', place: '78', text: 'other rents' })
+      );
+      expect(headings()).toEqual(['In other conversations']);
+      page.publish({ type: 'taskHistoryItemsRemoved', taskIds: ['b', 'z'] });
+      await wait(0);
+      expect(titles()).toEqual([]);
+      expect(headings()).toEqual([]);
+    });
+
+    it('should not repeat a title, which opens the conversation at its end', async () => {
+      await search(
+        'rows',
+        aPassage({ source: 'b', place: '1', text: 'Clean the rows' }, 'rows')
+      );
+      expect(page.find('.jp-hdspAgent-history-snippet')).toBeNull();
+      page.act(() => row('Clean the rows').click());
+      await page.settle(() => page.answer('showTaskWithId'));
+      expect(page.panel.services.state.wantedMessage).toBeNull();
+    });
+
+    it('should open the message, the page of memory, or say what is gone', async () => {
+      await search(
+        'rents',
+        aPassage({ source: 'Old', text: 'rents', place: '5' }),
+        cell,
+        note
+      );
+      page.act(() => row('cold').click());
+      await wait(0);
+      expect(page.openedSettings).toEqual(['memory']);
+      page.act(() => row('rents.ipynb').click());
+      await wait(0);
+      expect(page.find('[role="alert"]')?.textContent).toBe(
+        'deep/rents.ipynb is not there any more.'
+      );
+      page.act(() => row('Old').click());
+      await page.settle(() => page.answer('showTaskWithId'));
+      expect(page.sent('showTaskWithId')).toMatchObject([{ taskId: 'Old' }]);
+      expect(page.panel.services.state.wantedMessage).toEqual({
+        taskId: 'Old',
+        ts: 5
+      });
+    });
+
+    it('should be reached with the arrows', async () => {
+      await search(
+        'rents',
+        cell,
+        aPassage({ ...cell, place: 'c8', text: 'more rents' })
+      );
+      row('load()').focus();
+      page.act(() => {
+        row('load()').dispatchEvent(
+          new KeyboardEvent('keydown', { key: 'ArrowDown', bubbles: true })
+        );
+      });
+      expect(document.activeElement).toBe(row('more rents'));
+    });
+
+    it('should be asked for once one stops typing, and let go of what is no longer wanted', async () => {
+      const signals: (AbortSignal | null | undefined)[] = [];
+      await search('rents', cell);
+      jest
+        .mocked(ServerConnection.makeRequest)
+        .mockImplementation((url, init) => {
+          signals.push(url.includes('/recall') ? init.signal : null);
+          return new Promise(() => undefined);
+        });
+      set('input[type="search"]', 'flats');
+      await wait(300);
+      set('input[type="search"]', 'houses');
+      await wait(300);
+      const asked = signals.filter(signal => signal instanceof AbortSignal);
+      expect(asked.map(signal => signal.aborted)).toEqual([true, false]);
+      expect(rest.of('GET recall').map(({ query }) => query)).toEqual([
+        {
+          query: 'rents',
+          kinds: 'conversation,notebook,memory',
+          limit: '40'
+        }
+      ]);
+    });
+
+    it('should be those of listed conversations only among favorites', async () => {
+      await search('rents', cell);
+      rest.answers.set('GET recall', () => ({
+        found: [
+          aPassage({ source: 'b', place: '7', text: 'favorite rents' }),
+          aPassage({ source: 'z', place: '7', text: 'other rents' })
+        ]
+      }));
+      page.act(() => page.button('Favorites only').click());
+      await wait(0);
+      expect(rest.of('GET recall').at(-1)?.query.kinds).toBe('conversation');
+      expect(headings()).toEqual([]);
+      expect(page.find('.jp-hdspAgent-history-snippet')?.textContent).toBe(
+        'favorite rents'
+      );
+    });
+
+    it('should say when there are none, and why they do not come', async () => {
+      await search('rents');
+      listed = { taskHistory: [], total: 0 };
+      set('input[type="search"]', 'nothing');
+      await wait(300);
+      expect(page.find('.jp-hdspAgent-history')?.textContent).toContain(
+        'Nothing matches in conversations, notebooks or memory.'
+      );
+      rest.answers.set('GET recall', () =>
+        refusal('some_code_without_translation', 'The index is being made.')
+      );
+      set('input[type="search"]', 'rents');
+      await wait(300);
+      expect(page.find('.jp-hdspAgent-history')?.textContent).toContain(
+        'What was said and written could not be searched.'
+      );
+      rest.answers.set('GET recall', () => ({ found: [cell] }));
+      page.act(() => page.button('Try again').click());
+      await wait(0);
+      expect(headings()).toEqual(['In notebooks']);
+    });
+
+    it('should be looked for by a command, with the focus in the field', async () => {
+      rest.answers.set('GET recall', () => ({ found: [cell] }));
+      page.commands.addCommand(CommandIDs.open, { execute: () => undefined });
+      page.begin({ openTasks: [] });
+      await page.during(() =>
+        page.commands.execute(CommandIDs.search, { query: 'rents' })
+      );
+      await wait(100);
+      const field = page.find('input[type="search"]') as HTMLInputElement;
+      expect(document.activeElement).toBe(field);
+      expect(field.value).toBe('rents');
+      expect(headings()).toEqual(['In notebooks']);
+      page.act(() => page.button('Usage').click());
+      await page.during(() => page.commands.execute(CommandIDs.search));
+      await wait(0);
+      const again = page.find('input[type="search"]') as HTMLInputElement;
+      expect(document.activeElement).toBe(again);
+      expect(again.value).toBe('rents');
+    });
+  });
 });
+
+/** A message that was found, in which a word stands out. */
+function aPassage(passage: Partial<RecallFound>, word = 'rents'): RecallFound {
+  const { text = '' } = passage;
+  const snippet = text
+    .split(new RegExp(`(${word})`))
+    .filter(part => part !== '')
+    .map(part => ({ text: part, found: part === word }));
+  return {
+    kind: 'conversation',
+    source: 'a',
+    title: passage.path ?? passage.source ?? '',
+    place: '1',
+    ts: 1_000,
+    author: 'agent',
+    text,
+    ...passage,
+    snippet
+  };
+}

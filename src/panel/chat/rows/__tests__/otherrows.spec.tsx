@@ -1,7 +1,8 @@
 import type {
   ClineMessage,
   ExtensionState,
-  HistoryItem
+  HistoryItem,
+  RecalledItem
 } from '../../../../generated/wire';
 import type { OpenedPanel } from '../../../__tests__/openedpanel';
 import { ShownRows, USER } from './shownrows';
@@ -48,6 +49,60 @@ describe('other rows', () => {
     );
     expect(rows.row(2).textContent).not.toContain('less accurate');
     expect(rows.row(3).textContent).toContain('less accurate');
+  });
+
+  describe('what an answer was given for', () => {
+    const answer: ClineMessage = {
+      ts: 2,
+      type: 'say',
+      say: 'completion_result',
+      text: 'Plotted.',
+      partial: false
+    };
+    const item = (
+      kind: RecalledItem['kind'],
+      source: string,
+      title: string,
+      more: Partial<RecalledItem> = {}
+    ): RecalledItem => ({ kind, source, title, ...more });
+    const told = [
+      item('note', 'n1', 'Use polars', { told: true }),
+      item('learned', 'memory_summary.md', 'summary', { told: true })
+    ];
+
+    it('should stand below it in a line, and lead to all of it', async () => {
+      await rows.show({
+        ...answer,
+        recalled: [
+          ...told,
+          item('conversation', 'z', 'Old flats', { place: '77' }),
+          item('conversation', 'z', 'Old flats', { place: '78' }),
+          item('notebook', '/w/a.ipynb', 'a.ipynb')
+        ]
+      });
+      const line =
+        'Used from memory: 1 note, 1 memory file, 1 conversation, 1 notebook';
+      expect(rows.row(2).textContent).toBe(`DonePlotted.${line}`);
+      await rows.click(line);
+      const lists = rows.row(2).querySelectorAll('ul');
+      expect([...lists].map(list => list.children.length)).toEqual([2, 3]);
+      await rows.click('Use polars');
+      expect(page.openedSettings).toEqual(['memory']);
+      await rows.click('Old flats');
+      await page.settle(() => page.answer('showTaskWithId'));
+      expect(page.panel.services.state.wantedMessage).toEqual({
+        taskId: 'z',
+        ts: 77
+      });
+    });
+
+    it('should not be spoken of where it is nothing, or not whole yet', async () => {
+      await rows.show(
+        { ...answer, recalled: [] },
+        { ...answer, ts: 3, partial: true, recalled: [...told] }
+      );
+      expect(page.node.textContent).not.toContain('Used from memory');
+    });
   });
 
   describe('subtasks', () => {

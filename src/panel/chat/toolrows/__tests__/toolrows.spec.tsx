@@ -62,6 +62,109 @@ describe('rows of tools', () => {
     );
   });
 
+  describe('what a search found', () => {
+    const search: ClineMessage = {
+      ts: 2,
+      type: 'ask',
+      ask: 'tool',
+      isAnswered: true,
+      text: JSON.stringify({
+        tool: 'codebaseSearch',
+        query: 'rents',
+        source: 'past'
+      })
+    };
+    const result = (results: object[], query = 'rents'): ClineMessage => ({
+      ts: 3,
+      type: 'say',
+      say: 'codebase_search_result',
+      text: JSON.stringify({
+        tool: 'codebaseSearch',
+        content: { query, results }
+      })
+    });
+    const hit = {
+      filePath: 'Old flats',
+      score: 0.7,
+      startLine: 1,
+      endLine: 1,
+      codeChunk: 'cheap rents',
+      kind: 'conversation',
+      source: 'z',
+      place: '77',
+      ts: 1_000,
+      author: 'agent',
+      snippet: [
+        { text: 'cheap ', found: false },
+        { text: 'rents', found: true }
+      ]
+    };
+
+    it('should be folded in its row, and lead to where it stands', async () => {
+      page.dispose();
+      const { documents, opened } = openedDocuments();
+      rows = new ShownRows({ documents });
+      ({ page } = rows);
+      const cell = {
+        ...hit,
+        kind: 'notebook',
+        filePath: 'a.ipynb',
+        path: 'a.ipynb',
+        source: '/work/a.ipynb',
+        place: 'c7',
+        author: undefined
+      };
+      await rows.show(
+        search,
+        result([hit, cell, { ...cell, path: undefined }])
+      );
+      expect(page.findAll('article')).toHaveLength(2);
+      expect(rows.row(2).textContent).toBe(
+        'Searched earlier conversations and notebooksrents3 passages found'
+      );
+      await rows.click('3 passages found');
+      const hits = [...rows.row(2).querySelectorAll('li')];
+      expect(hits[0].textContent).toContain('Old flatsAgent');
+      expect(hits[0].querySelector('mark')?.textContent).toBe('rents');
+      // One of another workspace cannot be opened here.
+      expect(hits[2].querySelector('button')).toBeNull();
+      await rows.click('a.ipynb');
+      await page.settle(() => page.answer('findFile', null, true));
+      expect(opened).toEqual(['a.ipynb']);
+      await rows.click('Old flats');
+      await page.settle(() => page.answer('showTaskWithId'));
+      expect(page.sent('showTaskWithId')).toMatchObject([{ taskId: 'z' }]);
+      expect(page.panel.services.state.wantedMessage).toEqual({
+        taskId: 'z',
+        ts: 77
+      });
+    });
+
+    it('should say so where it is nothing', async () => {
+      await rows.show(search, result([]));
+      expect(rows.row(2).textContent).toContain('Nothing was found.');
+    });
+
+    it('should stand alone where its search is not here, also as Roo Code wrote it', async () => {
+      const { filePath, score, startLine, endLine, codeChunk } = hit;
+      await rows.show(
+        result([{ filePath, score, startLine, endLine, codeChunk }], 'code')
+      );
+      expect(rows.row(3).textContent).toBe(
+        'What the search foundcode1 passage found'
+      );
+      await rows.click('1 passage found');
+      expect(rows.row(3).textContent).toContain(
+        'Old flats, from line 1cheap rents'
+      );
+    });
+
+    it('should be shown as it is where another version wrote it', async () => {
+      await rows.show({ ...result([]), text: 'Nothing suits.' });
+      expect(rows.row(3).textContent).toContain('Nothing suits.');
+    });
+  });
+
   it('should tell what waits from what is done and what is not', async () => {
     const ask: ClineMessage = {
       ts: 2,
