@@ -46,6 +46,8 @@ test('what was said, remembered and written is found again, by the agent and by 
 
   await test.step('the answer says what it was given for', async () => {
     await chat.finish(model, 'Plotted.');
+    // The unfolded list reaches below the end of the panel.
+    await chat.button('New messages below').click();
     await chat
       .button(/^Used from memory: 1 note, 1 conversation, 1 notebook/)
       .click();

@@ -74,8 +74,9 @@ export function focusRow(
   done: () => void = () => undefined
 ): void {
   const row = box.querySelector<HTMLElement>(`[data-ts="${ts}"]`);
-  if (row) {
-    row.focus({ preventScroll: true });
+  row?.focus({ preventScroll: true });
+  // One that is not measured yet is hidden, and takes no focus.
+  if (row && document.activeElement === row) {
     done();
   } else if (tries > 0) {
     requestAnimationFrame(() => focusRow(box, ts, tries - 1, done));

@@ -59,8 +59,8 @@ function RecalledList({
         {heading}
       </div>
       <ul className="jp-hdspAgent-chat-hits" aria-labelledby={id}>
-        {items.map(item => (
-          <li key={`${item.kind} ${item.source} ${item.place ?? ''}`}>
+        {firstOfEach(items).map(item => (
+          <li key={sourceOf(item)}>
             <Item item={item} />
           </li>
         ))}
@@ -91,6 +91,19 @@ function Item({ item }: { item: RecalledItem }): JSX.Element {
       )}
     </span>
   );
+}
+
+/**
+ * One item for each source: where the best of it stands. The row of the search
+ * has all passages.
+ */
+function firstOfEach(items: readonly RecalledItem[]): RecalledItem[] {
+  const sources = items.map(sourceOf);
+  return items.filter((item, at) => sources.indexOf(sourceOf(item)) === at);
+}
+
+function sourceOf({ kind, source }: RecalledItem): string {
+  return `${kind} ${source}`;
 }
 
 function kindText(

@@ -85,7 +85,7 @@ describe('other rows', () => {
       expect(rows.row(2).textContent).toBe(`DonePlotted.${line}`);
       await rows.click(line);
       const lists = rows.row(2).querySelectorAll('ul');
-      expect([...lists].map(list => list.children.length)).toEqual([2, 3]);
+      expect([...lists].map(list => list.children.length)).toEqual([2, 2]);
       await rows.click('Use polars');
       expect(page.openedSettings).toEqual(['memory']);
       await rows.click('Old flats');
