@@ -78,6 +78,12 @@ class Memories:
             return self.notes(owner).person().read().told
         return ""
 
+    def plain_notes(self, owner: str | None) -> str:
+        """The same notes as people read them. Blocks."""
+        with suppress(HdspAgentError):
+            return self.notes(owner).person().read().plain
+        return ""
+
     def of_person(self, owner: str, workspace: Path | None, notebook: str | None) -> PersonMemory:
         """What a person may look through and change."""
         from .person_memory import PersonMemory  # its models take a while, and no conversation needs them

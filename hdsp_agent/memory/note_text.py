@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Final
@@ -61,7 +61,15 @@ class NoteText:
     @property
     def told(self) -> str:
         """What a model is told of the file: notes with their days and ids, pinned ones first, and what else is written there."""
-        lines = [_told(item.note) for item in self._items if item.note.pinned]
+        return self._said(_told)
+
+    @property
+    def plain(self) -> str:
+        """The same as people read it: without days and ids."""
+        return self._said(_plain)
+
+    def _said(self, text_of: Callable[[Note], str]) -> str:
+        lines = [text_of(item.note) for item in self._items if item.note.pinned]
         by_line = {item.first: item for item in self._items}
         at = 0
         while at < len(self._lines):
@@ -73,7 +81,7 @@ class NoteText:
                 at += 1
             else:
                 if not item.note.pinned:
-                    lines.append(_told(item.note))
+                    lines.append(text_of(item.note))
                 at = item.end
         return "\n".join(lines)
 
@@ -154,6 +162,10 @@ def _written(note: Note) -> list[str]:
     lines = [f"- {first}", *(f"  {line}" for line in rest)]
     lines[-1] += f" <!-- hdsp {' '.join(facts)} -->"
     return lines
+
+
+def _plain(note: Note) -> str:
+    return "- " + "\n  ".join(note.text.split("\n"))
 
 
 def _told(note: Note) -> str:

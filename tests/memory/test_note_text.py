@@ -84,3 +84,9 @@ def test_whatever_is_written_can_be_read_back_and_taken_out(texts: list[str], be
     for note in added:
         now = now.without(note.id)
     assert [note.text for note in now.notes] == [note.text for note in begin.notes]
+
+
+def test_people_read_notes_without_days_and_ids() -> None:
+    text = NoteText("# Mine\n- Use polars <!-- 2026-11-27 id=a1b2c3d4 -->\n- Two\n  lines\n\nA word of mine.\n")
+    assert text.plain == "- Use polars\n- Two\n  lines\nA word of mine."
+    assert "id " in text.told

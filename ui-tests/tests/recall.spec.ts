@@ -84,14 +84,14 @@ test('what was said, remembered and written is found again, by the agent and by 
         .first()
     ).toHaveText('zebra');
     await expect(
-      history.getByRole('list', { name: 'In other conversations' })
+      history.getByRole('list', { name: 'In conversations' })
     ).toContainText('The zebra palette is used for all plots.');
     await lab.picture('recall-history');
   });
 
   await test.step('the keys lead from one to the next, and to where it stands', async () => {
     const found = history
-      .getByRole('list', { name: 'In other conversations' })
+      .getByRole('list', { name: 'In conversations' })
       .getByRole('button');
     await found.first().focus();
     await lab.page.keyboard.press('ArrowDown');

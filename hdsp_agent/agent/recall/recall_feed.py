@@ -147,7 +147,7 @@ class RecallFeed:
         identities = await asyncio.to_thread(_identities, folder)
         if self._memory_files.get(owner) == identities:
             return
-        texts = await asyncio.to_thread(lambda: _memory_texts(folder, self._memories.told_notes(owner)))
+        texts = await asyncio.to_thread(lambda: _memory_texts(folder, self._memories.plain_notes(owner)))
         versions = {name: _text_version(text) for name, text in texts.items()}
         outdated = await self._recall.outdated("memory", versions, owner=owner)
         await self._recall.remove("memory", outdated.gone, owner=owner)

@@ -19,12 +19,16 @@ import { moveAmongRows } from './historylist';
  */
 export function FoundGroups({
   passages,
-  id
+  id,
+  isBelowList
 }: {
   passages: FoundPassages;
 
   /** What the ids of the groups begin with. */
   id: string;
+
+  /** Whether conversations are listed above. */
+  isBelowList: boolean;
 }): JSX.Element | null {
   const { trans } = usePanel();
   const { found, error } = passages;
@@ -47,7 +51,12 @@ export function FoundGroups({
     <>
       {found !== null &&
         groupsOf(found).map(group => (
-          <FoundGroup key={group.kind} id={id} {...group} />
+          <FoundGroup
+            key={group.kind}
+            id={id}
+            name={groupName(group.kind, trans, isBelowList)}
+            {...group}
+          />
         ))}
     </>
   );
@@ -80,7 +89,7 @@ export function FoundLinks({
           className="jp-hdspAgent-link"
           onClick={() => document.getElementById(`${id}-${kind}`)?.focus()}
         >
-          {trans.__('%1 (%2)', groupName(kind, trans), passages.length)}
+          {trans.__('%1 (%2)', groupName(kind, trans, true), passages.length)}
         </button>
       ))}
     </nav>
@@ -113,9 +122,10 @@ function groupsOf({ conversations, notebooks, memory }: IFound): IGroup[] {
 
 function FoundGroup({
   id,
+  name,
   kind,
   passages
-}: IGroup & { id: string }): JSX.Element {
+}: IGroup & { id: string; name: string }): JSX.Element {
   const services = usePanel();
   const { trans } = services;
   const { run, error } = useAction();
@@ -131,7 +141,7 @@ function FoundGroup({
   return (
     <section className="jp-hdspAgent-history-found">
       <h4 id={heading} tabIndex={-1}>
-        {groupName(kind, trans)}
+        {name}
       </h4>
       <ProblemNote error={error} />
       {gone !== null && (
@@ -214,11 +224,14 @@ function placeText(
 
 function groupName(
   kind: RecallFound['kind'],
-  trans: TranslationBundle
+  trans: TranslationBundle,
+  isBelowList: boolean
 ): string {
   switch (kind) {
     case 'conversation':
-      return trans.__('In other conversations');
+      return isBelowList
+        ? trans.__('In other conversations')
+        : trans.__('In conversations');
     case 'notebook':
       return trans.__('In notebooks');
     case 'memory':

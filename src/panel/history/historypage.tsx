@@ -196,7 +196,13 @@ function Listed({ pages }: { pages: HistoryPages }): JSX.Element {
         onDelete={remove}
       />
       <Ending pages={pages} passages={passages} />
-      {passages !== null && <FoundGroups passages={passages} id={id} />}
+      {passages !== null && (
+        <FoundGroups
+          passages={passages}
+          id={id}
+          isBelowList={items.length > 0}
+        />
+      )}
     </>
   );
 }
@@ -293,14 +299,14 @@ function Ending({
       </div>
     );
   }
-  if (!isNothing) {
+  if (!isNothing || isFollowed) {
     return null;
   }
   return (
     <div className="jp-hdspAgent-history-ending">
       <p>
         {isFiltered
-          ? found?.isEverywhere && !isFollowed
+          ? found?.isEverywhere
             ? trans.__('Nothing matches in conversations, notebooks or memory.')
             : trans.__('No conversation matches.')
           : trans.__(
