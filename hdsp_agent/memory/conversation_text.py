@@ -18,7 +18,14 @@ from .pipeline_limits import (
     EFFECTIVE_WINDOW_PERCENT,
 )
 
-__all__ = ["EXTERNAL_TOOLS", "ConversationText", "conversation_text", "read_conversation", "token_limit"]
+__all__ = [
+    "EXTERNAL_TOOLS",
+    "ConversationText",
+    "conversation_text",
+    "has_external_content",
+    "read_conversation",
+    "token_limit",
+]
 
 EXTERNAL_TOOLS: Final = frozenset({"fetch_url"})
 """Tools whose results are strangers' words. What an older conversation read is told by the names of the tools it called."""
@@ -46,7 +53,7 @@ async def read_conversation(store: TaskStore, task_id: TaskId) -> ConversationTe
     # A condensed conversation is read as it was said: what was left out of a summary may be what is worth knowing.
     records = [record async for record in reader.api.iterate()]
     text = await asyncio.to_thread(lambda: conversation_text(unrewound_api(records, replay(marks))))
-    return ConversationText(text, await _is_external(reader))
+    return ConversationText(text, await has_external_content(reader))
 
 
 def conversation_text(records: Iterable[ApiRecord]) -> str:
@@ -61,7 +68,8 @@ def token_limit(context_window: int | None) -> int:
     return context_window * EFFECTIVE_WINDOW_PERCENT // 100 * CONTEXT_WINDOW_PERCENT // 100
 
 
-async def _is_external(reader: TaskReader) -> bool:
+async def has_external_content(reader: TaskReader) -> bool:
+    """Whether strangers' words may be in a conversation. Raises StorageUnavailable."""
     state = await reader.read_state()
     if state.has_external_content or reader.metadata.task_key.task_source == "import":
         return True

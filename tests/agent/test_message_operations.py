@@ -148,6 +148,19 @@ async def test_what_was_spent_stays_spent(tmp_path: Path) -> None:
         assert agent.history.items[task_id].total_cost > before
 
 
+async def test_of_a_fork_no_more_is_remembered_than_of_the_original(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [QUESTION, DONE]) as agent:
+        task_id = await agent.start("The task")
+        ask = await agent.asked(task_id, "followup")
+        state = agent.manager.tasks.get(task_id).state
+        state.conversation.log.update_state(has_external_content=True, used_local_model=True)
+        await state.note_item(memory_off=True)
+        fork = await agent.manager.messages.fork(task_id, ask.ts)
+        copied = await (await agent.store.view(fork)).read_state()
+        assert (copied.has_external_content, copied.used_local_model) == (True, True)
+        assert copied.history_item is not None and copied.history_item.memory_off
+
+
 @pytest.mark.both_backends
 async def test_a_fork_goes_on_by_itself(tmp_path: Path) -> None:
     async with running_agent(tmp_path, [QUESTION, DONE, DONE]) as agent:

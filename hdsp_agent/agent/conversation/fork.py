@@ -8,8 +8,9 @@ from contextlib import suppress
 from typing import Final
 
 from ...errors import InvalidInput, NotFound
-from ...messages import ClineMessage, HistoryItem, TaskId
-from ...persistence import ApiRecord, Fork, NewTaskRecord, TaskLog, TaskReader, fork_at
+from ...memory.conversation_text import has_external_content
+from ...messages import ClineMessage, TaskId
+from ...persistence import ApiRecord, Fork, NewTaskRecord, StoredTaskState, TaskLog, TaskReader, fork_at
 from .._agent_services import AgentServices
 from ..environment import renumbered
 from ..task.task_metadata import model_of
@@ -26,7 +27,8 @@ async def fork_task(services: AgentServices, reader: TaskReader, ts: int) -> Tas
     api = [record async for record in reader.api.iterate()]
     marks = [mark async for mark in reader.marks.iterate()]
     fork = fork_at(ui, api, marks, ts, renumber=renumbered)
-    metadata, item = reader.metadata, (await reader.read_state()).history_item
+    metadata, state = reader.metadata, await reader.read_state()
+    item = state.history_item
     log = await services.store.create(
         NewTaskRecord(
             task_key=metadata.task_key.model_copy(update={"task_id": None}),
@@ -44,7 +46,7 @@ async def fork_task(services: AgentServices, reader: TaskReader, ts: int) -> Tas
     whole = False
     try:
         await _copy(reader, log, fork)
-        await _list(services, log, item)
+        await _list(services, log, state, is_external=await has_external_content(reader))
         whole = True
     finally:
         await log.close()
@@ -77,12 +79,19 @@ def _artifacts_named(ui: Iterable[ClineMessage], api: Iterable[ApiRecord]) -> li
     return list(names)
 
 
-async def _list(services: AgentServices, log: TaskLog, original: HistoryItem | None) -> None:
+async def _list(services: AgentServices, log: TaskLog, state: StoredTaskState, *, is_external: bool) -> None:
     item = fresh_item(log.metadata)
+    original = state.history_item
     if original is not None:
-        kept = {"task": original.task, "api_config_name": original.api_config_name, "mode": original.mode}
+        kept = {
+            "task": original.task, "api_config_name": original.api_config_name, "mode": original.mode,
+            "memory_off": original.memory_off,
+        }  # fmt: skip
         item = item.model_copy(update={**kept, "ts": log.last_ui_ts})
-    log.update_state(history_item=item)
+    # What may be remembered of the original may be of the copy, and no more.
+    log.update_state(
+        history_item=item, has_external_content=is_external or None, used_local_model=state.used_local_model
+    )
     await log.save_state()
     if services.history is not None:
         # Nobody works on it before it is opened.
