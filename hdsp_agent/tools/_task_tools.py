@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Final
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
 
 from ..config import ModeSlug
 from ..memory import LONGEST_NOTE, NoteScope
@@ -78,11 +78,19 @@ class WorthRemembering(BaseModel):
     """person: wherever they work. workspace: in this folder. notebook: about this notebook."""
 
 
+_NO_WORDS: Final = frozenset({"", "none", "null", "n/a", "nothing", "undefined"})
+
+
 def _as_worth(given: object) -> object:
-    """Some models give the text alone; that must not keep them from finishing."""
-    if isinstance(given, str):
-        return {"text": given} if given.strip() else None
-    return given
+    """What is no note is none: it must not keep a model from finishing. Some give the text alone."""
+    fields = {"text": given} if isinstance(given, str) else given
+    if isinstance(fields, dict):
+        fields = {key: value for key, value in fields.items() if key == "text" or value is not None}
+    try:
+        worth = WorthRemembering.model_validate(fields)
+    except ValidationError:
+        return None
+    return None if worth.text.casefold().strip(". ") in _NO_WORDS else worth
 
 
 class AttemptCompletionArguments(ToolArguments):

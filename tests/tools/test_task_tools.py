@@ -95,8 +95,16 @@ async def test_open_items_keep_the_task_from_finishing_where_settings_want_it(wo
     [
         ({"text": "Use polars", "scope": "notebook"}, ("Use polars", "notebook")),
         ("Use polars", ("Use polars", "person")),
+        ({"text": "Use polars", "scope": None}, ("Use polars", "person")),
         (" ", None),
         (None, None),
+        ("None", None),
+        ("n/a", None),
+        ({}, None),
+        ([], None),
+        ({"text": ""}, None),
+        ({"text": "x" * 2_001}, None),
+        ({"text": "Use polars", "scope": "everywhere"}, None),
     ],
 )
 async def test_a_note_goes_with_the_result_however_the_model_gives_it(
