@@ -70,7 +70,7 @@ class TaskManager:
         self.tasks.hand_over = self._hand_over
         self.tasks.parent_waits = self._subtasks.parent_waits
         self.messages: Final = MessageOperations(self.tasks, self._subtasks)
-        self.notes: Final = NoteSuggestions(self.tasks)
+        self.notes: Final = NoteSuggestions(self.tasks, self._subtasks)
         if services.checkpoints is not None:
             services.checkpoints.on_event = services.events.emit_checkpoint
             services.checkpoints.conversations = self.messages

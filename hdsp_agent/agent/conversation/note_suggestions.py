@@ -11,20 +11,22 @@ from ...messages import ClineMessage, NoteSuggestion, TaskId
 
 if TYPE_CHECKING:
     from ...memory import TaskMemory
+    from ..task.subtasks import Subtasks
     from ..task.task import Task
     from ..task.task_pool import TaskPool
     from ..task.task_state import TaskState
 
 __all__ = ["NoteSuggestions"]
 
-_ANSWERED_BEFORE = "It was decided before what becomes of this note."
+_ANSWERED_BEFORE = "This note was kept or dismissed before."
 
 
 class NoteSuggestions:
     """What the person decides. A task that rests is opened for it, and rests again afterwards."""
 
-    def __init__(self, tasks: TaskPool) -> None:
+    def __init__(self, tasks: TaskPool, subtasks: Subtasks) -> None:
         self._tasks = tasks
+        self._subtasks = subtasks
         self._lock = asyncio.Lock()
 
     async def keep(self, task_id: TaskId, ts: int, text: str | None = None) -> None:
@@ -49,6 +51,7 @@ class NoteSuggestions:
             if task is not None:
                 await _decide_in(task, ts, decision, text)
                 return
+            await self._subtasks.refuse_beside_child(task_id)
             task = await self._tasks.open_at_rest(task_id)
             try:
                 await _decide_in(task, ts, decision, text)
