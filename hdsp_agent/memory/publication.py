@@ -21,11 +21,12 @@ from ..context import TokenCounter
 from ..errors import NotFound
 from ..wire import WireModel
 from .instruction_filter import without_orders
+from .learned_skills import folder_of, folders_without_sources, skills_left, skills_problem
 from .memory_folder import CONSOLIDATED, HANDBOOK, RAW_MEMORIES, SKILLS_FOLDER, SUMMARIES_FOLDER, SUMMARY, MemoryFolder
 from .person_edits import PersonEdits, edits_between, with_edits
 from .pipeline_limits import MEMORY_TOOL_DEVELOPER_INSTRUCTIONS_SUMMARY_TOKEN_LIMIT
 from .redaction import redact
-from .sources import codes_in, unsourced
+from .sources import unsourced
 
 __all__ = ["InvalidConsolidation", "Publication", "PublishedState", "checked_files"]
 
@@ -40,10 +41,6 @@ _MOST_PROFILE_WORDS: Final = 500
 _TASK_GROUP: Final = re.compile(r"^# Task Group: \S", re.MULTILINE)
 _REFERENCE: Final = re.compile(rf"{SUMMARIES_FOLDER}/[\w.-]+\.md")
 _LARGEST: Final = 1_000_000
-_MOST_SKILL_FILES: Final = 200
-_SKILL_FILE: Final = re.compile(rf"{SKILLS_FOLDER}/[\w-]+/(?:SKILL\.md|(?:scripts|templates|examples)/[\w.-]+)")
-_SOURCES: Final = re.compile(r"^sources: *\[.*$", re.MULTILINE)
-_FRONT_MATTER: Final = re.compile(r"---\n(?=.*^name: \S)(?=.*^description: \S).*?^---$", re.DOTALL | re.MULTILINE)
 
 
 class InvalidConsolidation(Exception):
@@ -60,6 +57,8 @@ class PublishedState(WireModel):
     coming: dict[str, str] = Field(default_factory=dict)
     """Those that are being written: one of them may be in its place already."""
     edits: dict[str, PersonEdits] = Field(default_factory=dict)
+    own_skills: list[str] = Field(default_factory=list)
+    """The folders of skills that somebody wrote or edited: they are theirs, and nothing changes or removes them."""
     consolidated_at: str | None = None
     runs: Annotated[int, Field(ge=0)] = 0
 
@@ -87,7 +86,7 @@ class Publication:
         """A copy to work on, in an empty folder of its own."""
         staged = MemoryFolder(place)
         staged.make()
-        names = [*_WRITTEN, RAW_MEMORIES, *self._folder.names(SUMMARIES_FOLDER), *self._folder.names(SKILLS_FOLDER)]
+        names = [*_WRITTEN, RAW_MEMORIES, *self._folder.names(SUMMARIES_FOLDER), *self._skills(self.state())]
         for name in names:
             text = self._folder.text(name)
             if text:
@@ -108,10 +107,7 @@ class Publication:
         edits = {name: self._edits_of(name, state) for name in _WRITTEN}
         kept = {name: _changed_edits(each, change) for name, each in edits.items()}
         texts = {name: changed for name in _WRITTEN if (changed := change(self._folder.text(name))).strip()}
-        skills = {name: self._folder.text(name) for name in self._folder.names(SKILLS_FOLDER)}
-        # Whoever edits a skill makes it theirs.
-        theirs = {name for name, text in skills.items() if _hash(text) != state.published.get(name)}
-        self._put(state, {**texts, **_skills_left(skills, change, theirs)}, kept, state.inputs, at)
+        self._put(state, {**texts, **skills_left(self._skills(state), change)}, kept, state.inputs, at)
         for version in self.versions():
             place = MemoryFolder(self._folder.root / _VERSIONS / version)
             for name in _WRITTEN:
@@ -119,7 +115,7 @@ class Publication:
                 if text and (changed := change(text)) != text:
                     place.write(name, changed)
             skills = {name: place.text(name) for name in place.names(SKILLS_FOLDER)}
-            left = _skills_left(skills, change, set())
+            left = skills_left(skills, change)
             for name, text in skills.items():
                 if name not in left:
                     place.remove(name)
@@ -163,14 +159,17 @@ class Publication:
         now: datetime,
     ) -> None:
         folder = self._folder
-        self._keep_version(now)
+        own = self._own_skills(state)
+        texts = {name: text for name, text in texts.items() if folder_of(name) not in own}
+        self._keep_version(state, now)
         hashes = {name: _hash(text) for name, text in texts.items()}
         for name in _WRITTEN:
             if name in texts:
                 # What it is compared with later must be there before the file itself is.
                 folder.write(f"{_BASELINE}/{hashes[name]}.md", texts[name])
-        folder.write(CONSOLIDATED, state.model_copy(update={"coming": hashes, "edits": dict(edits)}).to_json())
-        for name in (*_WRITTEN, *folder.names(SKILLS_FOLDER)):
+        coming = {"coming": hashes, "edits": dict(edits), "own_skills": sorted(own)}
+        folder.write(CONSOLIDATED, state.model_copy(update=coming).to_json())
+        for name in (*_WRITTEN, *self._skills(state)):
             if name not in texts:
                 folder.remove(name)
         for name, text in texts.items():
@@ -181,6 +180,7 @@ class Publication:
                 inputs=inputs,
                 published=hashes,
                 edits=dict(edits),
+                own_skills=sorted(own),
                 consolidated_at=now.astimezone(UTC).isoformat(timespec="seconds"),
                 runs=state.runs + 1,
             ).to_json(),
@@ -201,8 +201,25 @@ class Publication:
         )
         return known.joined(newer)
 
-    def _keep_version(self, now: datetime) -> None:
-        names = [*(name for name in _WRITTEN if self._folder.text(name)), *self._folder.names(SKILLS_FOLDER)]
+    def _skills(self, state: PublishedState) -> dict[str, str]:
+        """The files of the skills that were learned, and that nobody has made their own."""
+        own = self._own_skills(state)
+        names = (name for name in self._folder.names(SKILLS_FOLDER) if folder_of(name) not in own)
+        return {name: self._folder.text(name) for name in names}
+
+    def _own_skills(self, state: PublishedState) -> frozenset[str]:
+        """The folders of skills of which a file is not as it was written here. Of files that no record knows, those are
+        somebody's own that name no conversation they were learned from.
+        """
+        texts = {name: self._folder.text(name) for name in self._folder.names(SKILLS_FOLDER)}
+        written = {name: {state.published.get(name), state.coming.get(name)} - {None} for name in texts}
+        edited = {folder_of(name) for name, text in texts.items() if written[name] and _hash(text) not in written[name]}
+        unknown = {folder_of(name) for name in texts if not written[name]}
+        known = frozenset(map(folder_of, texts))
+        return known & (edited | (unknown & folders_without_sources(texts)) | set(state.own_skills))
+
+    def _keep_version(self, state: PublishedState, now: datetime) -> None:
+        names = [*(name for name in _WRITTEN if self._folder.text(name)), *self._skills(state)]
         if not names:
             return
         place = self._folder.root / _VERSIONS / f"{now.astimezone(UTC):%Y-%m-%dT%H-%M-%S-%f}"
@@ -279,42 +296,11 @@ def _check_sources(name: str, text: str, headings: frozenset[str], codes: frozen
 
 
 def _checked_skills(staged: MemoryFolder, codes: frozenset[str]) -> dict[str, str]:
-    names = staged.names(SKILLS_FOLDER)
-    if len(names) > _MOST_SKILL_FILES:
-        raise InvalidConsolidation(f"There are more than {_MOST_SKILL_FILES} files of skills.")
-    texts: dict[str, str] = {}
-    for name in names:
-        if not _SKILL_FILE.fullmatch(name):
-            raise InvalidConsolidation(f"{name} is no file of a skill.")
-        texts[name] = _checked_text(staged, name)
-        if name.endswith("/SKILL.md") and _FRONT_MATTER.match(texts[name]) is None:
-            raise InvalidConsolidation(f"{name} has no front matter with name and description.")
-    for name in texts:
-        skill = _skill_of(name)
-        if skill not in texts:
-            raise InvalidConsolidation(f"{name} belongs to no skill: {skill} was not written.")
-        sources = _SOURCES.search(texts[skill])
-        if sources is None or not codes_in(sources[0], codes):
-            # A skill must go with the conversations that it was learned from.
-            raise InvalidConsolidation(
-                f"The front matter of {skill} names no conversation it was learned from, such as sources: [{min(codes)}]."
-            )
+    texts = {name: _checked_text(staged, name) for name in staged.names(SKILLS_FOLDER)}
+    problem = skills_problem(texts, codes)
+    if problem is not None:
+        raise InvalidConsolidation(problem)
     return texts
-
-
-def _skill_of(name: str) -> str:
-    """The file that says what the skill is to which this file belongs."""
-    return f"{'/'.join(name.split('/')[:2])}/SKILL.md"
-
-
-def _skills_left(skills: Mapping[str, str], change: Callable[[str], str], theirs: set[str]) -> dict[str, str]:
-    """The files of the skills that still have a source once something is taken out, and those that are somebody's own."""
-    changed = {name: change(text) if name == _skill_of(name) else text for name, text in skills.items()}
-    return {
-        name: skills[name] if name in theirs else text
-        for name, text in changed.items()
-        if name in theirs or _skill_of(name) in theirs or _SOURCES.search(changed.get(_skill_of(name), "")) is not None
-    }
 
 
 def _hash(text: str) -> str:

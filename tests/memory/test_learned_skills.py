@@ -84,10 +84,40 @@ def test_an_undo_brings_no_skill_of_a_deleted_conversation_back(tmp_path: Path) 
     assert folder.names(SKILLS_FOLDER) == []
 
 
-def test_a_skill_that_somebody_edited_is_theirs(tmp_path: Path) -> None:
+def edited(tmp_path: Path, name: str = "SKILL.md") -> tuple[MemoryFolder, Publication, Path]:
+    """A skill of which somebody changed a file."""
     folder, publication = published(tmp_path, {"clean/SKILL.md": skill(), "clean/scripts/drop.py": "drop()"})
-    place = folder.root / SKILLS_FOLDER / "clean" / "SKILL.md"
-    place.write_text(place.read_text() + "And count them.\n")
+    place = folder.root / SKILLS_FOLDER / "clean" / name
+    place.write_text(place.read_text() + "# And count them.\n")
+    return folder, publication, place
+
+
+@pytest.mark.parametrize("name", ["SKILL.md", "scripts/drop.py"])
+def test_a_skill_that_somebody_edited_is_theirs(tmp_path: Path, name: str) -> None:
+    folder, publication, place = edited(tmp_path, name)
+    before = {path: folder.text(path) for path in folder.names(SKILLS_FOLDER)}
+    for code in ("aaaa", "bbbb", "aaaa"):
+        forget(publication, code)
+    publication.publish(
+        staged(tmp_path / "again", {"clean/SKILL.md": skill("sources: [bbbb]\n")}), {FILE: 2}, CODES, now=NOW
+    )
+    publication.undo()
+    publication.clear(now=NOW)
+    assert "# And count them." in place.read_text()
+    assert {path: folder.text(path) for path in folder.names(SKILLS_FOLDER)} == before
+
+
+def test_a_skill_that_is_somebodys_own_is_nothing_for_the_model_to_mend(tmp_path: Path) -> None:
+    folder, publication, _ = edited(tmp_path)
+    folder.write(f"{SKILLS_FOLDER}/mine/SKILL.md", "By hand, without front matter.\n")
+    copy = publication.stage(tmp_path / "copy")
+    assert copy.names(SKILLS_FOLDER) == []
+    publication.publish(staged(tmp_path / "next", {}), {FILE: 2}, CODES, now=NOW)
+    assert folder.text(f"{SKILLS_FOLDER}/mine/SKILL.md").startswith("By hand")
+
+
+def test_without_a_record_a_skill_that_names_its_conversations_still_goes_with_them(tmp_path: Path) -> None:
+    folder, publication = published(tmp_path, {"clean/SKILL.md": skill()})
+    folder.remove("consolidated.json")
     forget(publication, "aaaa")
-    assert "And count them." in place.read_text()
-    assert folder.text(f"{SKILLS_FOLDER}/clean/scripts/drop.py") == "drop()\n"
+    assert folder.names(SKILLS_FOLDER) == []
