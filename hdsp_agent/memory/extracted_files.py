@@ -16,7 +16,7 @@ from pydantic import Field, ValidationError
 from ..messages import TaskId
 from ..persistence import checked_id
 from ..wire import WireModel
-from .memory_folder import EXTRACTED_FOLDER, MemoryFolder
+from .memory_folder import DAMAGED, EXTRACTED_FOLDER, MemoryFolder
 
 __all__ = ["Extracted", "ExtractedFiles", "file_slug", "rollout_name", "short_id"]
 
@@ -114,7 +114,8 @@ class ExtractedFiles:
     def delete(self, task_id: TaskId) -> bool:
         """Forget what this conversation taught; whether there was anything."""
         known = self.get(task_id)
-        self._folder.remove(_name(task_id))
+        for name in (_name(task_id), f"{_name(task_id)}{DAMAGED}"):
+            self._folder.remove(name)
         return known is not None and not known.is_empty
 
     def _read(self, name: str) -> Extracted | None:

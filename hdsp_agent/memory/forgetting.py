@@ -12,6 +12,8 @@ from ..messages import TaskId
 from .extracted_files import Extracted, ExtractedFiles
 from .memory_folder import (
     CONSOLIDATED,
+    DAMAGED,
+    EXTRACTED_FOLDER,
     HANDBOOK,
     RAW_MEMORIES,
     SKILLS_FOLDER,
@@ -32,6 +34,8 @@ def forget_conversations(folder: MemoryFolder, task_ids: Sequence[TaskId], *, no
     known = list(files.all())
     gone = [each for each in known if each.task_id in set(task_ids)]
     if not gone:
+        for task_id in task_ids:
+            files.delete(task_id)
         return False
     codes, lost = frozenset(sources_by_code(known)), frozenset(sources_by_code(gone))
     files_gone = [rollout_file(each) for each in gone]
@@ -42,8 +46,8 @@ def forget_conversations(folder: MemoryFolder, task_ids: Sequence[TaskId], *, no
 
     # First what is told, last what it is made from: killed in between, it is done again.
     Publication(folder).forget(without, at=datetime.fromtimestamp(now, tz=UTC))
-    for each in gone:
-        files.delete(each.task_id)
+    for task_id in task_ids:
+        files.delete(task_id)
     sync_rollout_files(folder, selected_inputs(files.all(), now=int(now * 1000)))
     return any(not each.is_empty for each in gone)
 
@@ -54,8 +58,11 @@ def forget_everything(folder: MemoryFolder) -> None:
     for each in files.all():
         if not each.is_empty:
             files.put(_emptied(each))
-    for name in (SUMMARY, HANDBOOK, RAW_MEMORIES, CONSOLIDATED, "usage.json"):
+    for name in (SUMMARY, HANDBOOK, RAW_MEMORIES, CONSOLIDATED, f"{CONSOLIDATED}{DAMAGED}", "usage.json"):
         folder.remove(name)
+    for name in folder.names(EXTRACTED_FOLDER):
+        if name.endswith(DAMAGED):
+            folder.remove(name)
     for hidden in (SUMMARIES_FOLDER, SKILLS_FOLDER, ".published", ".versions"):
         _remove(folder.root / hidden)
 

@@ -15,6 +15,7 @@ from ..errors import InvalidInput, NotFound, StorageUnavailable
 
 __all__ = [
     "CONSOLIDATED",
+    "DAMAGED",
     "EXTRACTED_FOLDER",
     "HANDBOOK",
     "RAW_MEMORIES",
@@ -30,6 +31,8 @@ SUMMARY: Final = "memory_summary.md"
 HANDBOOK: Final = "MEMORY.md"
 CONSOLIDATED: Final = "consolidated.json"
 """What the last consolidation was made of and wrote."""
+DAMAGED: Final = ".damaged"
+"""Added to the name of a record that nobody can read any more."""
 RAW_MEMORIES: Final = "raw_memories.md"
 SUMMARIES_FOLDER: Final = "rollout_summaries"
 SKILLS_FOLDER: Final = "skills"

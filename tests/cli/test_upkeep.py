@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -140,6 +141,23 @@ def test_the_doctor_looks_at_what_is_remembered_and_puts_damaged_records_aside(o
     assert mended.code == 0 and "It is kept as t1.json.damaged." in mended.out
     assert own_home.run("doctor").code == 0
     assert (folder / "extracted" / "t1.json.damaged").read_bytes() == b"{half"
+    newer = folder / "consolidated.json"
+    newer.write_text('{"ofALaterVersion": 1}')
+    newer.chmod(0o600)
+    assert "This version does not understand it" in own_home.run("doctor", "--repair").out
+    assert newer.exists(), "a later version can read it"
+    newer.unlink()
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="needs folders that can be closed to us")
+def test_a_memory_folder_that_cannot_be_read_is_a_finding(own_home: Home) -> None:
+    folder = own_home.path / "memories" / "people"
+    folder.mkdir(mode=0o700, parents=True)
+    folder.chmod(0)
+    try:
+        assert "It cannot be looked into" in own_home.run("doctor").out
+    finally:
+        folder.chmod(0o700)
 
 
 def test_tasks_go_to_the_database_and_back(own_home: Home) -> None:
