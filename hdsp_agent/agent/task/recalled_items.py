@@ -18,9 +18,12 @@ _MOST_LOOKED_AT: Final = 2_000
 
 
 async def recalled_for_answer(state: TaskState) -> Sequence[RecalledItem]:
-    """Told notes and files first, then what was read since the answer before, each once."""
-    told = await state.context.recalled()
-    return _each_once([*told, *await _read_since_answer(state)])[:MOST_RECALLED]
+    """Told notes and files first, then what was read since the answer before, each once and neither without bounds."""
+    items = _each_once([*await state.context.recalled(), *await _read_since_answer(state)])
+    told = [item for item in items if item.told]
+    read = [item for item in items if not item.told]
+    # Each has room of its own: many notes must not hide what was read.
+    return [*told[:MOST_RECALLED], *read[:MOST_RECALLED]]
 
 
 async def _read_since_answer(state: TaskState) -> list[RecalledItem]:
