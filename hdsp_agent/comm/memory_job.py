@@ -28,7 +28,8 @@ class LearningRound(WireModel):
 
     ended_at: str
     outcome: Literal["learned", "nothing", "waiting", "unusable", "failed"]
-    """``waiting``: the day's limit is reached, or a conversation needs the model. ``unusable``: no model could learn."""
+    """``waiting``: there is something to do, but the day's limit is reached or a conversation needs the model.
+    ``unusable``: no model could learn."""
     conversations: int = 0
     """From how many something was learned."""
     error: str | None = None

@@ -108,6 +108,19 @@ class JobRow:
             return "up_to_date"
         return _refusal(self, now, has_advanced=self.input_watermark != watermark)
 
+    def consolidation_refusal(self, now: int, *, is_asked_for: bool = False) -> ClaimRefusal | None:
+        """Why a consolidation is not to be begun; None if it is due."""
+        if self.is_leased(now):
+            return "running"
+        if (self.input_watermark or 0) <= (self.last_success_watermark or 0):
+            return "up_to_date"
+        if is_asked_for:
+            return None
+        succeeded = self.finished_at if self.status == "done" else None
+        if succeeded is not None and 0 <= now - succeeded < CONSOLIDATION_COOLDOWN_SECONDS:
+            return "cooldown"
+        return _refusal(self, now, has_advanced=False)
+
     def waits(self, now: int) -> bool:
         """Whether it failed so lately that it is not tried again yet."""
         return self.retry_at is not None and 0 < self.retry_at - now <= JOB_RETRY_SECONDS
@@ -161,16 +174,8 @@ def claim_consolidation(
     known = _row(connection, "consolidate", owner)
     if known is None or known.input_watermark is None:
         return "up_to_date"
-    if known.is_leased(now):
-        return "running"
-    if known.last_success_watermark is not None and known.input_watermark <= known.last_success_watermark:
-        return "up_to_date"
-    if not is_asked_for:
-        succeeded = known.finished_at if known.status == "done" else None
-        if succeeded is not None and 0 <= now - succeeded < CONSOLIDATION_COOLDOWN_SECONDS:
-            return "cooldown"
-        if (refusal := _refusal(known, now, has_advanced=False)) is not None:
-            return refusal
+    if (refusal := known.consolidation_refusal(now, is_asked_for=is_asked_for)) is not None:
+        return refusal
     retries = max(1, known.retries_remaining) if is_asked_for else known.retries_remaining
     return _begin(connection, "consolidate", owner, owner, known.input_watermark, retries, now, known)
 

@@ -146,7 +146,7 @@ class MemoryPipeline:
             # Where one cannot keep what it learned the others cannot either.
             raise failures.exceptions[0] from None
         if budget is not None and report.cost >= budget:
-            report.consolidation = "put_off"
+            report.consolidation = await self._put_off(owner, is_asked_for=is_asked_for)
         else:
             await self._consolidate(owner, report, is_asked_for=is_asked_for)
         return report
@@ -341,7 +341,7 @@ class MemoryPipeline:
         try:
             self._models.check_free()
         except ModelNeededElsewhere:
-            report.consolidation = "put_off"
+            report.consolidation = await self._put_off(owner, is_asked_for=is_asked_for)
             return
         now = self._now()
         claim = await self._database.write(
@@ -375,6 +375,13 @@ class MemoryPipeline:
         report.consolidation = "done"
         report.used.append(used)
         await self._log_run(folder, claim, began, "saved", used)
+
+    async def _put_off(self, owner: str, *, is_asked_for: bool) -> ConsolidationState:
+        """How a consolidation stands that may not be done now: nothing waits where none is due."""
+        known = next((row for row in await self.jobs(owner) if row.kind == "consolidate"), None)
+        if known is None:
+            return "up_to_date"
+        return known.consolidation_refusal(self._now(), is_asked_for=is_asked_for) or "put_off"
 
     @asynccontextmanager
     async def _heartbeat(self, claim: JobClaim) -> AsyncIterator[None]:

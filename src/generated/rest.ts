@@ -691,7 +691,7 @@ export interface LearnedSource {
 /** How a round of learning ended. */
 export interface LearningRound {
   endedAt: string;
-  /** `waiting`: the day's limit is reached, or a conversation needs the model. `unusable`: no model could learn. */
+  /** `waiting`: there is something to do, but the day's limit is reached or a conversation needs the model. `unusable`: no model could learn. */
   outcome: 'learned' | 'nothing' | 'waiting' | 'unusable' | 'failed';
   /** From how many something was learned. */
   conversations: number;

@@ -245,6 +245,11 @@ async def test_how_the_last_round_ended_is_told(services: Services, jp_fetch: Fe
     ended_round = (await rest(jp_fetch))["lastRound"]
     assert ended_round["outcome"] == "unusable" and "No model is set up" in ended_round["error"]
     async with speaking(services, {}):
+        # No money is left, and nothing waits for it.
+        await services.config.update({"memoryDailyCost": 0})
+        await services.memory.job.look()
+        assert (await rest(jp_fetch))["lastRound"]["outcome"] == "nothing"
+        await services.config.update({"memoryDailyCost": 1})
         await services.memory.job.look()
         assert (await rest(jp_fetch))["lastRound"]["outcome"] == "nothing"
         pipeline = await services.memory.job.pipeline()

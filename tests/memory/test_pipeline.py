@@ -11,6 +11,7 @@ import pytest
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.errors import StorageUnavailable
 from hdsp_agent.memory.extracted_files import ExtractedFiles
+from hdsp_agent.memory.job_table import enqueue_consolidation
 from hdsp_agent.memory.memory_folder import HANDBOOK, RAW_MEMORIES, SUMMARY
 from hdsp_agent.memory.redaction import REDACTED
 from hdsp_agent.memory.run_log import RunLog
@@ -288,7 +289,7 @@ async def test_nothing_is_done_while_a_conversation_needs_the_same_model(tmp_pat
         await at.conversation()
         at.later(7)
         report = await at.pipeline.round(ME)
-        assert (report.put_off, report.failed, report.consolidation) == (1, 0, "put_off")
+        assert (report.put_off, report.failed, report.consolidation) == (1, 0, "up_to_date")
         busy[0] = False
         report = await at.pipeline.round(ME)
         assert (report.saved, report.consolidation) == (1, "done")
@@ -334,6 +335,30 @@ async def test_no_more_is_spent_in_a_day_than_the_person_allows(tmp_path: Path) 
         at.later(25)
         assert len(at.model.requests) == asked
         assert (await at.pipeline._budget(ME)) == 3.5
+
+
+@pytest.mark.parametrize("reason", ["no money", "a busy model"])
+async def test_a_consolidation_waits_only_where_there_is_something_to_consolidate(tmp_path: Path, reason: str) -> None:
+    busy = [False]
+    async with memory_home(tmp_path, [extraction_answer(), *writes_memory()], busy=lambda: busy[0]) as at:
+
+        async def held_up() -> str:
+            at.settings[0] = GlobalSettings(memory_daily_cost=0 if reason == "no money" else 100)
+            busy[0] = reason == "a busy model"
+            report = await at.pipeline.round(ME)
+            assert report.put_off == 0 and not report.saved
+            return report.consolidation
+
+        assert await held_up() == "up_to_date", "nothing was ever learned"
+        at.settings[0], busy[0] = GlobalSettings(memory_daily_cost=100), False
+        await at.conversation()
+        at.later(7)
+        assert (await at.pipeline.round(ME)).consolidation == "done"
+        assert await held_up() == "up_to_date"
+        await at.database.write(lambda connection: enqueue_consolidation(connection, ME, int(at.clock[0] * 1000)))
+        assert await held_up() == "cooldown", "it was done only just now"
+        at.later(7)
+        assert await held_up() == "put_off"
 
 
 async def test_what_a_person_asks_for_is_done_whatever_was_spent(tmp_path: Path) -> None:
