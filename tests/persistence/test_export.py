@@ -28,6 +28,7 @@ from hdsp_agent.persistence import (
     ToolDraft,
     effective_ui,
 )
+from hdsp_agent.persistence.exchange._embedded import embedded_conversation
 from hdsp_agent.persistence.exchange._export import ExportFormat, export_task, render_task
 from hdsp_agent.persistence.exchange._import import import_tasks
 from tests.messages._helpers.vocabulary_samples import node
@@ -403,3 +404,70 @@ async def test_what_a_search_found_is_written_in_words(tmp_path: Path) -> None:
     assert "```\nOld flats:\ncheap rents\n```" in written
     assert "```\nNothing was found.\n```" in written
     assert "```\nas Roo had it\n```" in written
+
+
+OTHERS_WORDS = "salaries of the board"
+
+
+async def searched(store: FileStore) -> TaskLog:
+    """A conversation that found something in another one, in a notebook and in memory, and says what it was given."""
+    log = await store.create(NewTaskRecord(task_id=TASK))
+    hit = {"filePath": OTHERS_WORDS, "score": 1, "startLine": 1, "endLine": 1, "codeChunk": OTHERS_WORDS, "place": "7"}
+    kinds: list[JsonObject] = [
+        {"kind": "conversation", "ts": 86_400_000},
+        {"kind": "notebook", "path": "a.ipynb"},
+        {"kind": "memory"},
+    ]
+    own = {"content": {"query": "rents", "results": [{**hit, **kind} for kind in kinds]}}
+    in_code = {"content": {"query": "rents", "results": [{**hit, "filePath": "rents.py", "codeChunk": "rents = 1"}]}}
+    given = [{"kind": "note", "source": "n", "title": OTHERS_WORDS, "told": True}]
+    for kind, text, recalled in [
+        ("text", "Plot the rents", None),
+        ("codebase_search_result", json.dumps(own), None),
+        ("codebase_search_result", json.dumps(in_code), None),
+        ("completion_result", "Plotted.", given),
+    ]:
+        message = {"ts": log.next_ts(), "type": "say", "say": kind, "text": text, "recalled": recalled}
+        await log.append_ui(ClineMessage.model_validate(message))
+    call = {"type": "tool_use", "id": "c", "name": "search_tasks", "input": {"query": "rents"}}
+    result = {"type": "tool_result", "tool_use_id": "c", "content": [{"type": "text", "text": OTHERS_WORDS}]}
+    await log.append_api(ApiDraft.model_validate({"role": "user", "content": "<task>\nPlot the rents\n</task>"}))
+    await log.append_api(ApiDraft.model_validate({"role": "assistant", "content": [call]}))
+    await log.append_api(ApiDraft.model_validate({"role": "user", "content": [result]}))
+    item = HistoryItem(id=TASK, number=0, ts=log.next_ts(), task="t", tokens_in=0, tokens_out=0, total_cost=0)
+    log.update_state(history_item=item)
+    await log.finish()
+    return log
+
+
+@pytest.mark.parametrize("format", ["markdown", "notebook", "in a notebook"])
+async def test_who_gets_a_conversation_reads_nothing_of_the_others_that_it_found(tmp_path: Path, format: str) -> None:
+    async with a_store(tmp_path) as store:
+        await searched(store)
+        reader = await store.view(TASK)
+        if format == "in a notebook":
+            text = json.dumps(await embedded_conversation(reader, 10_000))
+        else:
+            text = b"".join([part async for part in render_task(reader, format)]).decode()  # type: ignore[arg-type]
+    assert "rents" in text and OTHERS_WORDS not in text
+    if format == "markdown":
+        places = "Another conversation, 1970-01-02 00:00 UTC\n\nNotebook a.ipynb, cell 7\n\nMemory"
+        assert f"```\n{places}\n```" in text
+    if format != "notebook":
+        assert "rents.py:" in text, "what stands in the workspace's files is part of it"
+
+
+@pytest.mark.parametrize("format", ["json", "roo"])
+async def test_what_is_shown_of_other_conversations_stays_out_and_the_rest_comes_back(
+    tmp_path: Path, format: ExportFormat
+) -> None:
+    async with a_store(tmp_path / "one") as one, a_store(tmp_path / "two") as two:
+        await searched(one)
+        path = await export_task(await one.view(TASK), format, tmp_path / "out" / str(TASK))
+        report = await import_tasks(path, two, None, masker=None)
+        assert [(task.outcome, task.problems) for task in report.tasks] == [("imported", [])]
+        before, after = await told(one, TASK), await told(two, TASK)
+        assert OTHERS_WORDS not in json.dumps(after[0]) and after[1] == before[1]
+        assert [message["text"] for message in after[0]] == [
+            message["text"] for at, message in enumerate(before[0]) if at != 1
+        ]

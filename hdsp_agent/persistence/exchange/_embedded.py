@@ -19,7 +19,7 @@ from ...wire import WireModel
 from .._task_reader import TaskReader
 from ..masking._masker import Masker
 from ._export_markdown import OUTPUTS, without_pictures
-from ._export_parts import history_item_of, shown_ui, view_of
+from ._export_parts import history_item_of, past_hits, shown_ui, view_of
 
 __all__ = [
     "EMBEDDED_KEY",
@@ -134,7 +134,8 @@ def embedded_copy_id(conversation: EmbeddedConversation, owner: str) -> TaskId:
 
 def _embedded(message: ClineMessage, masker: Masker, *, is_first: bool) -> EmbeddedMessage | None:
     by = _speaker(message, is_first=is_first)
-    if by is None or message.partial:
+    # What was found in other conversations is not for everybody who gets the notebook.
+    if by is None or message.partial or past_hits(message):
         return None
     # Masked before it is cut: half a secret is not known as one.
     text = masker.mask(_PICTURE.sub("[image]", without_pictures(message))).strip()

@@ -1,4 +1,4 @@
-"""A task as one JSON document that can be imported again: everything recorded, line by line, and its artifacts."""
+"""A task as one JSON document that can be imported again: what was recorded, line by line, and its artifacts."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from typing import Final
 from pydantic import JsonValue
 
 from ...errors import HdspAgentError
+from ...messages import ClineMessage
 from ...wire import WireModel
 from .._task_reader import TaskReader
 from .._task_streams import Records
-from ._export_parts import history_item_of, without_keys
+from ._export_parts import history_item_of, without_keys, without_the_past
 from ._import_sources import EXPORT_FORMAT, EXPORT_VERSION
 
 __all__ = ["render_json"]
@@ -23,7 +24,7 @@ _ARTIFACT: Final = re.compile(r"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
 
 
 async def render_json(reader: TaskReader) -> AsyncIterator[bytes]:
-    """The document, a line a record. What tells of the machine it was made on stays out."""
+    """The document, a line a record. What tells of the machine it was made on stays out, and links to other conversations."""
     metadata = reader.metadata.to_wire()
     for name in ("process_id", "hostname", "user"):
         metadata.pop(name, None)
@@ -52,7 +53,10 @@ async def _section(title: str, records: Records[WireModel], names: set[str]) -> 
     yield f',\n "{title}": ['.encode()
     separator = "\n"
     async for record in records.iterate():
-        line = json.dumps(record.to_wire(), ensure_ascii=False, separators=(",", ":"))
+        kept = without_the_past(record) if isinstance(record, ClineMessage) else record
+        if kept is None:
+            continue
+        line = json.dumps(kept.to_wire(), ensure_ascii=False, separators=(",", ":"))
         names.update(_ARTIFACT.findall(line))
         yield (separator + line).encode("utf-8", "replace")
         separator = ",\n"

@@ -11,7 +11,7 @@ from typing import Final, assert_never
 
 from pydantic import ValidationError
 
-from ...messages import CellExecuted, ClineMessage, CodebaseSearchResult, HistoryItem
+from ...messages import CellExecuted, ClineMessage, CodebaseSearchResult, HistoryItem, SearchHit
 from .._task_reader import TaskReader
 from ._export_parts import history_item_of, shown_ui, view_of
 from ._import_images import artifact_of_link
@@ -156,12 +156,28 @@ def _cell(text: str) -> str:
 
 
 def _output(text: str, kind: str) -> str:
-    """What came out of something; of a search, what it found and where."""
+    """What came out of something; of a search, where it found something."""
     if kind == "codebase_search_result":
         with suppress(ValidationError):
             hits = CodebaseSearchResult.model_validate_json(text).content.results
-            text = "\n\n".join(f"{hit.file_path}:\n{hit.code_chunk}" for hit in hits) or "Nothing was found."
+            text = "\n\n".join(dict.fromkeys(map(_found, hits))) or "Nothing was found."
     return f"**Output**\n\n{fenced(text)}" if text.strip() else ""
+
+
+def _found(hit: SearchHit) -> str:
+    """What was found in files; of all else only where, for it is no part of this conversation."""
+    match hit.kind:
+        case None:
+            return f"{hit.file_path}:\n{hit.code_chunk}"
+        case "notebook":
+            return f"Notebook {hit.path or hit.file_path}, cell {hit.place}"
+        case "memory":
+            return "Memory"
+        case "conversation":
+            # Its title is how it begins.
+            return "Another conversation" if hit.ts is None else f"Another conversation, {_when(hit.ts)}"
+        case _:
+            assert_never(hit.kind)
 
 
 def _question(text: str) -> str:

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from typing import Final
 
-from pydantic import JsonValue
+from pydantic import JsonValue, ValidationError
 
 from ..._iso_time import parse_iso_time
-from ...messages import ClineMessage, HistoryItem, JsonObject
+from ...messages import ClineMessage, CodebaseSearchResult, HistoryItem, JsonObject, SearchHit
 from .._records import ApiRecord
 from .._task_reader import TaskReader
 from ..marks._replay import HistoryView, replay
 
-__all__ = ["history_item_of", "shown_ui", "unrewound", "view_of", "without_frames", "without_keys"]
+__all__ = [
+    "history_item_of",
+    "past_hits",
+    "shown_ui",
+    "unrewound",
+    "view_of",
+    "without_frames",
+    "without_keys",
+    "without_the_past",
+]
 
 _TITLE_CHARACTERS: Final = 4_000
 _KEY_NAME: Final = re.compile(
@@ -62,6 +72,23 @@ async def shown_ui(reader: TaskReader, view: HistoryView) -> AsyncIterator[Cline
     async for message in reader.ui.iterate():
         if visible(message.ts):
             yield message
+
+
+def past_hits(message: ClineMessage) -> list[SearchHit]:
+    """What this message found in other conversations, notebooks and memory; what Roo Code found in code is none of it."""
+    if message.say != "codebase_search_result":
+        return []
+    with suppress(ValidationError):
+        hits = CodebaseSearchResult.model_validate_json(message.text or "").content.results
+        return [hit for hit in hits if hit.kind is not None]
+    return []
+
+
+def without_the_past(message: ClineMessage) -> ClineMessage | None:
+    """The message without words of other conversations and notes, which whoever gets this one shall not read."""
+    if past_hits(message):
+        return None
+    return message if message.recalled is None else message.model_copy(update={"recalled": None})
 
 
 async def unrewound(reader: TaskReader, view: HistoryView) -> AsyncIterator[ApiRecord]:

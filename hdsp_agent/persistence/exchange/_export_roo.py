@@ -13,7 +13,7 @@ from ...messages import ApiMessage, ClineAsk, ClineMessage, JsonObject, RooSay
 from .._records import ApiRecord
 from .._task_reader import TaskReader
 from ..marks._replay import HistoryView
-from ._export_parts import history_item_of, shown_ui, view_of
+from ._export_parts import history_item_of, shown_ui, view_of, without_the_past
 from ._import_images import with_images, with_linked_images
 from ._roo_layout import RooHead, RooLine, roo_lines, roo_message
 
@@ -81,7 +81,10 @@ async def _wire(reader: TaskReader, message: ApiMessage) -> JsonObject:
 async def _ui(reader: TaskReader, view: HistoryView, lines: Sequence[RooLine]) -> AsyncIterator[JsonObject]:
     places = {line.head.seq: place for place, line in enumerate(lines) if line.truncation is None}
     seqs = sorted(places)
-    async for message in shown_ui(reader, view):
+    async for shown in shown_ui(reader, view):
+        message = without_the_past(shown)
+        if message is None:
+            continue
         wire = _known_kind(message)
         if message.conversation_history_index is not None:
             # The last message before it that is in the file, and where the file has that.
