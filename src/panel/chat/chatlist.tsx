@@ -48,6 +48,7 @@ export function ChatList(): JSX.Element {
     return () => void state.newestWanted.disconnect(show);
   }, [state, follow]);
   useWantedMessage({ rows, box, list, follow, older });
+  useClearWantedMessage();
   const [focused, setFocused] = React.useState<number | null>(null);
   // The newest one grows and shrinks as it is rendered: where it falls out of
   // sight for a moment, all of it would be rendered anew.
@@ -59,12 +60,12 @@ export function ChatList(): JSX.Element {
       if (
         offset < AHEAD &&
         follow.current?.isFollowing === false &&
-        state.wantedMessage === null
+        !isWantedHere(state.wantedMessage, store)
       ) {
         load();
       }
     },
-    [load, follow, state]
+    [load, follow, state, store]
   );
   const newest = React.useRef<number | undefined>(undefined);
   React.useEffect(() => {
@@ -266,6 +267,24 @@ function useWantedMessage({
       });
     }
   }, [wanted, rows, box, list, follow, isLoading, problem, load, state, store]);
+}
+
+/**
+ * Forget a message that did not come when its conversation is left, or another
+ * one than its is shown: it would be jumped to much later.
+ */
+function useClearWantedMessage(): void {
+  const { state, store } = usePanel();
+  const [taskId] = React.useState(() => store.state?.currentTaskId);
+  React.useEffect(
+    () => () => {
+      const wanted = state.wantedMessage;
+      if (!isWantedHere(wanted, store) || wanted.taskId === taskId) {
+        state.wantedMessage = null;
+      }
+    },
+    [state, store, taskId]
+  );
 }
 
 /**

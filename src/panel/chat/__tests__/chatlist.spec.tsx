@@ -184,6 +184,80 @@ describe('the list of a conversation', () => {
       expect(document.activeElement?.getAttribute('data-ts')).toBe('3');
     });
 
+    it('should not keep older messages of another conversation away', async () => {
+      page.begin({
+        currentTaskId: 't',
+        clineMessages: many(51, 100),
+        hasOlderMessages: true
+      });
+      await page.settle();
+      await page.settle(() => {
+        page.panel.services.state.wantedMessage = { taskId: 'gone', ts: 3 };
+      });
+      await scrollTo(900);
+      Object.defineProperty(box(), 'scrollHeight', { value: 2_000 });
+      await page.settle(() =>
+        box().dispatchEvent(new WheelEvent('wheel', { deltaY: -10 }))
+      );
+      await scrollTo(100);
+      expect(page.sent('loadMessages')).toHaveLength(1);
+    });
+
+    const wantWhatDoesNotCome = async () => {
+      const { state } = page.panel.services;
+      page.begin({
+        currentTaskId: 't',
+        clineMessages: many(51, 100),
+        hasOlderMessages: true
+      });
+      await page.settle();
+      await page.settle(() => {
+        state.wantedMessage = { taskId: 't', ts: 3 };
+      });
+      await page.settle(() =>
+        page.answer('loadMessages', {
+          code: 'a_code_without_translation',
+          message: 'The disk is gone.',
+          params: {}
+        })
+      );
+      expect(state.wantedMessage).not.toBeNull();
+      return state;
+    };
+
+    it('should be forgotten when another conversation is shown', async () => {
+      const state = await wantWhatDoesNotCome();
+      page.publish({
+        type: 'state',
+        state: { currentTaskId: 'other', clineMessages: many(500, 600) }
+      });
+      await page.settle();
+      expect(state.wantedMessage).toBeNull();
+    });
+
+    it('should be forgotten when the conversation is left for the list', async () => {
+      const state = await wantWhatDoesNotCome();
+      await page.settle(() => {
+        state.page = 'history';
+      });
+      expect(state.wantedMessage).toBeNull();
+    });
+
+    it('should be forgotten when a third conversation comes in its place', async () => {
+      const { state } = page.panel.services;
+      page.begin({ currentTaskId: 'other', clineMessages: many(1, 3) });
+      await page.settle();
+      await page.settle(() => {
+        state.wantedMessage = { taskId: 't', ts: 3 };
+      });
+      page.publish({
+        type: 'state',
+        state: { currentTaskId: 'third', clineMessages: many(4, 6) }
+      });
+      await page.settle();
+      expect(state.wantedMessage).toBeNull();
+    });
+
     it('should be what came after it, if it was taken back', async () => {
       page.begin({
         currentTaskId: 't',
