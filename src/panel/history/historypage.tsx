@@ -109,6 +109,14 @@ function Listed({ pages }: { pages: HistoryPages }): JSX.Element {
   const passages = useFoundPassages(pages);
   const found = passages?.found ?? null;
   const others = found === null ? 0 : countOf(found);
+  const counts = [
+    ...(pages.items !== null && !pages.isLoading
+      ? [trans._n('%1 conversation', '%1 conversations', pages.total)]
+      : []),
+    ...(others > 0
+      ? [trans._n('%1 other passage', '%1 other passages', others)]
+      : [])
+  ];
   const id = React.useId();
   const subtasks = useSubtasks(services);
   const here = new Map([
@@ -163,11 +171,7 @@ function Listed({ pages }: { pages: HistoryPages }): JSX.Element {
     <>
       <HistoryFilters pages={pages} />
       <div className="jp-hdspAgent-announcement" role="status">
-        {pages.items !== null && !pages.isLoading
-          ? trans._n('%1 conversation', '%1 conversations', pages.total)
-          : ''}
-        {others > 0 &&
-          `, ${trans._n('%1 other passage', '%1 other passages', others)}`}
+        {counts.join(', ')}
       </div>
       {found !== null && items.length > 0 && (
         <FoundLinks found={found} id={id} />

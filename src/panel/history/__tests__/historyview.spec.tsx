@@ -481,6 +481,12 @@ describe('HistoryView', () => {
       expect(
         page.find('.jp-hdspAgent-history [role="status"]')?.textContent
       ).toBe('1 conversation, 3 other passages');
+      // What was found stays while the list is sorted anew.
+      set('select', 'newest', 'change');
+      expect(
+        page.find('.jp-hdspAgent-history [role="status"]')?.textContent
+      ).toBe('3 other passages');
+      await wait(0);
       page.act(() => page.button('In memory (1)').click());
       expect(document.activeElement?.textContent).toBe('In memory');
     });
