@@ -60,6 +60,16 @@ function OpenSuggestion({
   const { client, node, store, trans } = usePanel();
   const { isBusy, error, run } = useAction();
   const [text, setText] = React.useState<string | null>(null);
+  const editButton = React.useRef<HTMLButtonElement>(null);
+  const isEdited = text !== null;
+  const wasEdited = React.useRef(false);
+  React.useEffect(() => {
+    if (wasEdited.current && !isEdited) {
+      // The field that had the focus is gone.
+      editButton.current?.focus();
+    }
+    wasEdited.current = isEdited;
+  }, [isEdited]);
   const title = React.useId();
   const taskId = useStore(store, ({ state }) => state?.currentTaskId);
   const decide = (keep: boolean) =>
@@ -102,6 +112,7 @@ function OpenSuggestion({
         {text === null ? (
           <>
             <button
+              ref={editButton}
               type="button"
               className="jp-hdspAgent-button"
               aria-disabled={isBusy}
@@ -122,12 +133,14 @@ function OpenSuggestion({
               className="jp-hdspAgent-chat-link"
               aria-disabled={isBusy}
               onClick={() =>
-                void run(() =>
-                  client.request({
+                void run(async () => {
+                  await client.request({
                     type: 'updateSettings',
                     updatedSettings: { noteSuggestionsEnabled: false }
-                  })
-                )
+                  });
+                  // All of it goes.
+                  focusComposer(node);
+                })
               }
             >
               {trans.__('Suggest no more notes')}

@@ -91,10 +91,32 @@ describe('a suggested note', () => {
 
   it('should be the last one if the person wants no more', async () => {
     await rows.show(message(suggestion));
+    const composer = document.createElement('textarea');
+    composer.className = 'jp-hdspAgent-composer-field';
+    page.node.append(composer);
+    page.act(() => page.button('Suggest no more notes').focus());
     await rows.click('Suggest no more notes');
     expect(page.sent('updateSettings')).toMatchObject([
       { updatedSettings: { noteSuggestionsEnabled: false } }
     ]);
+    await page.settle(() => page.answer('updateSettings'));
+    expect(document.activeElement).toBe(composer);
+  });
+
+  it('should keep the focus when one does not want to change it after all', async () => {
+    await rows.show(message(suggestion));
+    await rows.click('Edit…');
+    page.act(() => page.button('Cancel').focus());
+    await rows.click('Cancel');
+    expect(document.activeElement).toBe(page.button('Edit…'));
+    await rows.click('Edit…');
+    expect(document.activeElement).toBe(field());
+    await page.settle(() =>
+      field().dispatchEvent(
+        new KeyboardEvent('keydown', { key: 'Escape', bubbles: true })
+      )
+    );
+    expect(document.activeElement).toBe(page.button('Edit…'));
   });
 
   it('should say for whom it would be remembered', async () => {
