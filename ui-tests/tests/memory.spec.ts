@@ -204,7 +204,7 @@ test('a note that the agent suggests is kept, changed or dismissed with a click,
   await test.step('no more are suggested', async () => {
     await suggest('Plot the wages.', 'Use dots');
     await suggestion
-      .getByRole('button', { name: 'Suggest no more notes' })
+      .getByRole('button', { name: 'Stop suggesting notes' })
       .click();
     await expect(suggestion).toHaveCount(0);
     await suggest('Plot the taxes.', 'Use areas');

@@ -24,7 +24,7 @@ test('what was said, remembered and written is found again, by the agent and by 
     await model.order('remember', { text: 'Zebra is for the printed plots' });
     await chat.answer('wants to remember', 'Remember');
     await chat.finish(model, 'The zebra palette is used for all plots.');
-    await expect(chat.feed).not.toContainText('Used from memory');
+    await expect(chat.feed).not.toContainText('From memory and search');
     await lab.api.updateSearch();
   });
 
@@ -49,7 +49,7 @@ test('what was said, remembered and written is found again, by the agent and by 
     // The unfolded list reaches below the end of the panel.
     await chat.button('New messages below').click();
     await chat
-      .button(/^Used from memory: 1 note, 1 conversation, 1 notebook/)
+      .button(/^From memory and search: 1 note, 1 conversation, 1 notebook/)
       .click();
     const answer = chat.messages('Agent', 'Plotted.');
     await expect(

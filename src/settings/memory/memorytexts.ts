@@ -135,7 +135,7 @@ export function roundText(
       return trans.__('Last try on %1: there was nothing to learn.', at);
     case 'waiting':
       return trans.__(
-        "Last try on %1: conversations wait, for the day's limit is reached or the model is busy.",
+        "Last try on %1: conversations are waiting because the day's limit is reached or the model is busy.",
         at
       );
     case 'unusable':

@@ -143,7 +143,7 @@ function OpenSuggestion({
                 })
               }
             >
-              {trans.__('Suggest no more notes')}
+              {trans.__('Stop suggesting notes')}
             </button>
           </>
         ) : (

@@ -33,7 +33,7 @@ export function Recalled({
     <div className="jp-hdspAgent-chat-recalled">
       <Fold
         id={id}
-        summary={trans.__('Used from memory: %1', counts.join(', '))}
+        summary={trans.__('From memory and search: %1', counts.join(', '))}
       >
         <RecalledList heading={trans.__('Told to the model')} items={told} />
         <RecalledList heading={trans.__('Read by the agent')} items={read} />

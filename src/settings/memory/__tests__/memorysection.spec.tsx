@@ -465,7 +465,11 @@ describe('MemorySection', () => {
       ['learned', 2, /^Last try on Nov 27.*: learned from 2 conversations\.$/],
       ['learned', 0, /^Last try on Nov 27.*: memory was updated\.$/],
       ['nothing', 0, /^Last try on Nov 27.*: there was nothing to learn\.$/],
-      ['waiting', 0, /^Last try on Nov 27.*: conversations wait/],
+      [
+        'waiting',
+        0,
+        /^Last try on Nov 27.*: conversations are waiting because/
+      ],
       ['unusable', 0, /nothing can be learned\. No model\.$/],
       ['failed', 0, /^Last try on Nov 27.* failed: No model\.$/]
     ])(

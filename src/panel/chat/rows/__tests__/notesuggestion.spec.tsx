@@ -94,8 +94,8 @@ describe('a suggested note', () => {
     const composer = document.createElement('textarea');
     composer.className = 'jp-hdspAgent-composer-field';
     page.node.append(composer);
-    page.act(() => page.button('Suggest no more notes').focus());
-    await rows.click('Suggest no more notes');
+    page.act(() => page.button('Stop suggesting notes').focus());
+    await rows.click('Stop suggesting notes');
     expect(page.sent('updateSettings')).toMatchObject([
       { updatedSettings: { noteSuggestionsEnabled: false } }
     ]);

@@ -81,7 +81,7 @@ describe('other rows', () => {
         ]
       });
       const line =
-        'Used from memory: 1 note, 1 memory file, 1 conversation, 1 notebook';
+        'From memory and search: 1 note, 1 memory file, 1 conversation, 1 notebook';
       expect(rows.row(2).textContent).toBe(`DonePlotted.${line}`);
       await rows.click(line);
       const lists = rows.row(2).querySelectorAll('ul');
@@ -101,7 +101,7 @@ describe('other rows', () => {
         { ...answer, recalled: [] },
         { ...answer, ts: 3, partial: true, recalled: [...told] }
       );
-      expect(page.node.textContent).not.toContain('Used from memory');
+      expect(page.node.textContent).not.toContain('From memory and search');
     });
   });
 
