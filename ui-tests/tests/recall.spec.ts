@@ -49,7 +49,7 @@ test('what was said, remembered and written is found again, by the agent and by 
     // The unfolded list reaches below the end of the panel.
     await chat.button('New messages below').click();
     await chat
-      .button(/^From memory and search: 1 note, 1 conversation, 1 notebook/)
+      .button(/^From memory and search: 1 note, 1 conversation, \d+ notebooks?/)
       .click();
     const answer = chat.messages('Agent', 'Plotted.');
     await expect(
