@@ -6,6 +6,7 @@ from ._embedders import BundledEmbedder, Embedder, EndpointEmbedder, bundled_emb
 from ._index import RecallIndex
 from ._passages import split_text
 from ._records import (
+    EmbedderAccess,
     EmbeddingProgress,
     OutdatedSources,
     Passage,
@@ -19,6 +20,7 @@ from ._records import (
 __all__ = [
     "BundledEmbedder",
     "Embedder",
+    "EmbedderAccess",
     "EmbeddingProgress",
     "EndpointEmbedder",
     "OutdatedSources",

@@ -104,12 +104,15 @@ def _read_texts(connection: sqlite3.Connection, rows: Iterable[int]) -> dict[int
 def _read_sources(connection: sqlite3.Connection, rows: Iterable[int]) -> dict[int, RecallSource]:
     found = connection.execute(
         """
-        SELECT row, owner, kind, id, title, workspace FROM recall_sources
+        SELECT row, owner, kind, id, title, workspace, stays_here FROM recall_sources
         WHERE row IN (SELECT value FROM json_each(?))
         """,
         (json.dumps(list(rows)),),
     )
-    return {row: RecallSource(*columns) for row, *columns in found}
+    return {
+        row: RecallSource(owner, kind, id, title, workspace, bool(stays_here))
+        for row, owner, kind, id, title, workspace, stays_here in found
+    }
 
 
 def _snippet(text: str, words: QueryWords) -> Snippet:

@@ -17,7 +17,16 @@ from ._embedders import Embedder
 from ._hits import arrange, read_hits
 from ._periods import named_period
 from ._ranking import RankingSignals, neighbours, rank_passages
-from ._records import EmbeddingProgress, OutdatedSources, Passage, RecallHit, RecallKind, RecallQuery, RecallSource
+from ._records import (
+    EmbedderAccess,
+    EmbeddingProgress,
+    OutdatedSources,
+    Passage,
+    RecallHit,
+    RecallKind,
+    RecallQuery,
+    RecallSource,
+)
 from ._schema import RECALL_SCHEMA
 from ._store import PreparedPassage, compare_versions, is_current, prepare_passages, put_source, remove_sources
 from ._vectors import VectorIndex, count_unembedded, passages_without_vector, put_vectors
@@ -42,6 +51,7 @@ class RecallIndex:
     def __init__(self, database: StateDatabase, embedder: Embedder | None = None) -> None:
         self._database = database
         self._vectors = VectorIndex(embedder) if embedder is not None else None
+        self._access = EmbedderAccess()
         self._failure: Unavailable | None = None
         self._failed_at = 0.0
         database.add(RECALL_SCHEMA)
@@ -56,9 +66,10 @@ class RecallIndex:
         """Why there are no vectors just now, if the embedder failed last."""
         return self._failure
 
-    def use(self, embedder: Embedder | None) -> None:
-        """Search by this one's vectors from now on, or by words alone."""
+    def use(self, embedder: Embedder | None, access: EmbedderAccess | None = None) -> None:
+        """Search by this one's vectors from now on, or by words alone. Without ``access`` it may read everything."""
         self._failure = None
+        self._access = access or EmbedderAccess()
         if embedder is not None and self._vectors is not None and self._vectors.embedder.name == embedder.name:
             # Another key, say. What was read stays.
             self._vectors.embedder = embedder
@@ -89,7 +100,7 @@ class RecallIndex:
         words = query_words(text)
         if not words.phrases and period is None:
             return ()
-        vectors = None if words.says_nothing else self._vectors
+        vectors = self._vectors if not words.says_nothing and self._access.allows(query) else None
         question = None if vectors is None else await self._question(vectors, text)
         span = (period.since, period.until) if period is not None else None
         return await self._database.read(
@@ -106,9 +117,12 @@ class RecallIndex:
             return EmbeddingProgress(0, 0)
         embedder, generation = vectors.embedder, self._database.generation
         waiting = await self._database.read(
-            functools.partial(passages_without_vector, model=embedder.name, limit=budget)
+            functools.partial(passages_without_vector, model=embedder.name, limit=budget, access=self._access)
         )
         for at in range(0, len(waiting), _EMBEDDED_AT_ONCE):
+            if self._vectors is not vectors or vectors.embedder is not embedder:
+                # Somebody chose another meanwhile, or none: this one gets nothing more to read.
+                break
             rows, texts = zip(*waiting[at : at + _EMBEDDED_AT_ONCE], strict=True)
             made = await self._embed(vectors, texts)
             await self._database.write(
@@ -116,17 +130,14 @@ class RecallIndex:
                     self._put_vectors, generation=generation, model=embedder.name, rows=rows, vectors=made
                 )
             )
-            if self._vectors is not vectors or vectors.embedder is not embedder:
-                # Somebody chose another meanwhile.
-                break
         return EmbeddingProgress(len(waiting), await self.count_unembedded())
 
     async def count_unembedded(self) -> int:
-        """How many passages have no vector yet."""
+        """How many passages that the embedder may read have no vector yet."""
         if self._vectors is None:
             return 0
-        name = self._vectors.embedder.name
-        return await self._database.read(lambda connection: count_unembedded(connection, name))
+        name, access = self._vectors.embedder.name, self._access
+        return await self._database.read(lambda connection: count_unembedded(connection, name, access))
 
     async def try_embedder(self) -> None:
         """Have the embedder make one vector, even if it failed just now. Raises Unavailable."""

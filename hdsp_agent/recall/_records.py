@@ -8,6 +8,7 @@ from typing import Literal
 from ..persistence import Snippet
 
 __all__ = [
+    "EmbedderAccess",
     "EmbeddingProgress",
     "OutdatedSources",
     "Passage",
@@ -31,6 +32,8 @@ class RecallSource:
     id: str
     title: str = ""
     workspace: str | None = None
+    stays_here: bool = False
+    """Whether its texts must not leave this machine."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,7 @@ class RecallQuery:
     """What to look for. Only passages of ``owner`` are found. Times are milliseconds: ``since`` ≤ ts < ``until``.
 
     ``now`` is what "yesterday" in the text is counted from; without it such words are words like others.
+    ``stays_here`` says that the text must not leave this machine.
     """
 
     text: str
@@ -59,6 +63,7 @@ class RecallQuery:
     until: int | None = None
     now: int | None = None
     limit: int = 10
+    stays_here: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,18 @@ class OutdatedSources:
 
     stale: frozenset[str]
     gone: frozenset[str]
+
+
+@dataclass(frozen=True)
+class EmbedderAccess:
+    """Which texts an embedder may read: those of one ``owner`` or of all, and on another machine none that stay here."""
+
+    owner: str | None = None
+    is_elsewhere: bool = False
+
+    def allows(self, query: RecallQuery) -> bool:
+        """Whether it may read the question."""
+        return self.owner in (None, query.owner) and not (self.is_elsewhere and query.stays_here)
 
 
 @dataclass(frozen=True)

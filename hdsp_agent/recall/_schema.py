@@ -47,6 +47,8 @@ _MIGRATIONS: Final = (
         "CREATE TABLE recall_models (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, used INTEGER NOT NULL)",
         "CREATE TABLE recall_facts (name TEXT PRIMARY KEY, value INTEGER NOT NULL)",
     ),
+    # What was put in before, and of which this is not known, stays here until it is put in again.
+    ("ALTER TABLE recall_sources ADD COLUMN stays_here INTEGER NOT NULL DEFAULT 1",),
 )
 
 

@@ -47,8 +47,8 @@ def put_source(
         vectors = _vectors_by_text(connection, known[0])
         _remove_rows(connection, [known[0]])
     row = connection.execute(
-        "INSERT INTO recall_sources (owner, kind, id, version, title, workspace) VALUES (?, ?, ?, ?, ?, ?)",
-        (*_key(source), storable(version), storable(source.title), _optional(source.workspace)),
+        "INSERT INTO recall_sources (owner, kind, id, version, title, workspace, stays_here) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (*_key(source), storable(version), storable(source.title), _optional(source.workspace), source.stays_here),
     ).lastrowid
     indexed = full_text_search()
     if indexed:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from ..persistence import storable
 from ._candidates import SourceFilter
 from ._embedders import Embedder
+from ._records import EmbedderAccess
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,27 +37,47 @@ _UNUSED_MODEL_DAYS: Final = 7
 _DAY_MS: Final = 24 * 3600 * 1000
 
 
-def passages_without_vector(connection: sqlite3.Connection, model: str, limit: int) -> list[tuple[int, str]]:
-    """Some passages that this model has not seen, the newest first, with their texts."""
+_UNSEEN: Final = """
+    NOT EXISTS (
+        SELECT 1 FROM recall_vectors AS known WHERE known.row = p.row
+        AND known.model = (SELECT number FROM recall_models WHERE name = ?)
+    )
+"""
+
+
+def passages_without_vector(
+    connection: sqlite3.Connection, model: str, limit: int, access: EmbedderAccess
+) -> list[tuple[int, str]]:
+    """Some passages that this model may see and has not seen, the newest first, with their texts."""
+    may_see = _may_see(access)
     return connection.execute(
-        """
-        SELECT texts.row, texts.text FROM recall_texts AS texts WHERE NOT EXISTS (
-            SELECT 1 FROM recall_vectors AS known WHERE known.row = texts.row
-            AND known.model = (SELECT number FROM recall_models WHERE name = ?)
-        ) ORDER BY texts.row DESC LIMIT ?
-        """,
-        (storable(model), limit),
+        f"""
+        SELECT p.row, texts.text FROM recall_passages AS p CROSS JOIN recall_sources AS s ON s.row = p.source
+        CROSS JOIN recall_texts AS texts ON texts.row = p.row
+        WHERE {may_see.sql} AND {_UNSEEN} ORDER BY p.row DESC LIMIT ?
+        """,  # noqa: S608 - made of this module's own words; what came from outside is bound
+        (*may_see.values, storable(model), limit),
     ).fetchall()
 
 
-def count_unembedded(connection: sqlite3.Connection, model: str) -> int:
-    """How many passages this model has not seen."""
-    passages = connection.execute("SELECT count(*) FROM recall_texts").fetchone()[0]
-    known = connection.execute(
-        "SELECT count(*) FROM recall_vectors WHERE model = (SELECT number FROM recall_models WHERE name = ?)",
-        (storable(model),),
-    ).fetchone()[0]
-    return int(passages - known)
+def count_unembedded(connection: sqlite3.Connection, model: str, access: EmbedderAccess) -> int:
+    """How many passages this model may see and has not seen."""
+    may_see = _may_see(access)
+    counted = connection.execute(
+        f"""
+        SELECT count(*) FROM recall_sources AS s CROSS JOIN recall_passages AS p ON p.source = s.row
+        WHERE {may_see.sql} AND {_UNSEEN}
+        """,  # noqa: S608 - as above
+        (*may_see.values, storable(model)),
+    )
+    return int(counted.fetchone()[0])
+
+
+def _may_see(access: EmbedderAccess) -> SourceFilter:
+    where = "s.stays_here = 0" if access.is_elsewhere else "1"
+    if access.owner is None:
+        return SourceFilter(where, ())
+    return SourceFilter(f"{where} AND s.owner = ?", (storable(access.owner),))
 
 
 def put_vectors(connection: sqlite3.Connection, model: str, rows: Sequence[int], vectors: Floats) -> None:

@@ -16,7 +16,14 @@ import pytest
 from numpy.typing import NDArray
 
 from hdsp_agent.errors import Unavailable
-from hdsp_agent.recall import EndpointEmbedder, RecallIndex, RecallQuery, bundled_embedder
+from hdsp_agent.persistence import StateDatabase
+from hdsp_agent.recall import (
+    EmbedderAccess,
+    EndpointEmbedder,
+    RecallIndex,
+    RecallQuery,
+    bundled_embedder,
+)
 
 from ._helpers.samples import DAY, LetterEmbedder, conversation, found, recall, said
 
@@ -214,6 +221,47 @@ async def test_another_model_counts_from_the_next_search_on(tmp_path: Path) -> N
         assert await found(index, "car") == ["my automobile"]
         index.use(None)
         assert await found(index, "car") == []
+
+
+async def test_a_model_reads_only_what_it_may(tmp_path: Path) -> None:
+    async with recall(tmp_path) as index:
+        await index.put(conversation("a", "ana"), said("my automobile"), "1")
+        await index.put(conversation("b", stays_here=True), said("our automobile"), "1")
+        await index.put(conversation("c", "ben"), said("his automobile"), "1")
+        embedder = LetterEmbedder(twins=TWINS)
+        index.use(embedder, EmbedderAccess("ana", is_elsewhere=True))
+        assert await index.count_unembedded() == 1
+        assert (await index.embed_some(10)).left == 0
+        assert embedder.embedded == ["my automobile"]
+        assert await found(index, "car", "ben") == []
+        assert await index.search(RecallQuery("car", "ana", stays_here=True)) == ()
+        assert embedder.embedded == ["my automobile"], "questions are read no more than passages"
+        hits = await index.search(RecallQuery("automobile", "ana"))
+        assert {hit.source.id: hit.source.stays_here for hit in hits} == {"a": False, "b": True}
+        index.use(embedder, EmbedderAccess("ana"))
+        assert await index.count_unembedded() == 1, "on this machine it may read what stays here"
+        index.use(embedder)
+        assert await index.count_unembedded() == 2
+
+
+async def test_what_an_earlier_version_put_in_stays_here_until_it_is_put_in_again(tmp_path: Path) -> None:
+    database = StateDatabase(tmp_path / "state.db")
+    index = RecallIndex(database)
+    async with database:
+        await index.put(conversation("a"), said("my automobile"), "1")
+        # As an earlier version names the columns.
+        await database.write(
+            lambda connection: (
+                connection.execute(
+                    "INSERT OR REPLACE INTO recall_sources (row, owner, kind, id, version, title, workspace) "
+                    "SELECT row, owner, kind, id, version, title, workspace FROM recall_sources"
+                ).rowcount
+            )
+        )
+        index.use(LetterEmbedder(), EmbedderAccess("ana", is_elsewhere=True))
+        assert await index.count_unembedded() == 0
+        await index.put(conversation("a"), said("my automobile"), "2")
+        assert await index.count_unembedded() == 1
 
 
 async def test_a_model_that_was_replaced_while_it_worked_puts_nothing_under_the_new_name(tmp_path: Path) -> None:

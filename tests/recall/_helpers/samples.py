@@ -25,8 +25,8 @@ async def recall(home: Path, embedder: Embedder | None = None) -> AsyncIterator[
         yield index
 
 
-def conversation(name: str, owner: str = "ana", **fields: str) -> RecallSource:
-    return RecallSource(owner, "conversation", name, **fields)
+def conversation(name: str, owner: str = "ana", *, stays_here: bool = False, **fields: str) -> RecallSource:
+    return RecallSource(owner, "conversation", name, stays_here=stays_here, **fields)
 
 
 def said(*texts: str, ts: int = 1_000) -> list[Passage]:
