@@ -9,7 +9,7 @@ from ...config import GlobalSettings, ProviderSettings
 from ...errors import Unavailable
 from ...memory.model_port import ModelNeededElsewhere
 from ...providers import ModelClient
-from .._local_providers import place_on_this_machine
+from .._local_providers import place_on_this_machine, stayed_on_this_machine
 from .._ports import Models
 
 __all__ = ["ProfileMemoryModels"]
@@ -53,12 +53,11 @@ class ProfileMemoryModels:
 
         Who talked with a model on this machine did not mean another one to hear of it, unless they chose it for memory.
         """
-        if self._settings().memory_api_config_id is not None or (profile is None and not used_local_model):
+        if self._settings().memory_api_config_id is not None:
             return True
-        provider = None if profile is None else self._models.settings_of(profile)
-        # A profile that is gone, or has another name now, may have been one of this machine.
-        stayed_here = used_local_model or provider is None or place_on_this_machine(provider) is not None
-        return not stayed_here or place_on_this_machine(self._models.settings_of(self.profile)) is not None
+        if not stayed_on_this_machine(profile, self._models.settings_of, used_local_model=used_local_model):
+            return True
+        return place_on_this_machine(self._models.settings_of(self.profile)) is not None
 
     async def client(self) -> ModelClient:
         """The model. Raises Unavailable where there is none that could learn."""
