@@ -46,6 +46,7 @@ class RunningAgent:
         self.past: Final = past_search(
             storage.database,
             config=config,
+            person=storage.person,
             workspace=workspace,
             memories=memories,
             store=storage.store,

@@ -372,8 +372,10 @@ class SecretStore:
             self._close(self._unresponsive_status())
             raise self._unavailable() from None
         except BackendProblem as problem:
-            self._storage = _problem_status(problem, self._backend)
-            self._announce()
+            before, self._storage = self._storage, _problem_status(problem, self._backend)
+            if self._storage != before:
+                # Who asks again whenever something is announced would never come to an end.
+                self._announce()
             raise self._unavailable() from None
         if not self._storage.available and self._backend is not None:
             self._storage = _open_status(self._backend)

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final, Protocol
+from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import BaseModel, ValidationError
 
@@ -67,14 +68,15 @@ class BundledEmbedder:
 class EndpointEmbedder:
     """An OpenAI-compatible ``/v1/embeddings`` endpoint. Texts leave this machine for it: only a person chooses one.
 
-    ``mask`` is what each text goes through before it is sent.
+    ``address`` is as people write it, with ``/embeddings`` at its end or without. ``mask`` is what each text goes
+    through before it is sent. Raises EmbeddingsUnavailable without numpy, which is no dependency.
     """
 
     floor: Final = 0.2
 
     def __init__(
         self,
-        base_url: str,
+        address: str,
         model: str,
         api_key: str | None = None,
         *,
@@ -82,7 +84,13 @@ class EndpointEmbedder:
         timeout_seconds: float = 30.0,
         question_timeout_seconds: float = 8.0,
     ) -> None:
-        self._url = f"{base_url.rstrip('/')}/embeddings"
+        if find_spec("numpy") is None:
+            raise EmbeddingsUnavailable(
+                "Searching with an embeddings endpoint needs numpy. Install it where the server runs: pip install numpy. "
+                "Searching goes on by words alone.",
+                missing="numpy",
+            )
+        self._url = _endpoint_url(address)
         self._model = model
         self._key = api_key
         self._mask = mask
@@ -137,6 +145,15 @@ class EndpointEmbedder:
             url=self._url,
             reason=reason,
         )
+
+
+def _endpoint_url(address: str) -> str:
+    """Where requests go. An address without a path gets the usual one."""
+    parts = urlsplit(address)
+    path = parts.path.rstrip("/")
+    if path.endswith("/embeddings"):
+        return address
+    return urlunsplit(parts._replace(path=f"{path or '/v1'}/embeddings"))
 
 
 class _SentenceEncoder(Protocol):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import nbformat
@@ -30,3 +31,34 @@ def test_memory_and_notebooks_are_searched_without_a_server(
     assert "MEMORY.md" in out and "ages are in months" in out
     assert main([*home, "search", "kubernetes"]) == 0
     assert "Nothing was found" in capsys.readouterr().err
+
+
+def test_what_is_remembered_is_not_found_where_memory_is_off(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Memories(tmp_path / "home", "", lambda folder: None).folder("").write("MEMORY.md", "- ages are in months\n")
+    search = ["--home", str(tmp_path / "home"), "search", "months"]
+    assert main(search) == 0
+    assert "ages are in months" in capsys.readouterr().out
+    _settings(tmp_path / "home", memoryEnabled=False)
+    assert main(search) == 0
+    assert "Nothing was found" in capsys.readouterr().err
+
+
+def test_an_endpoint_without_numpy_leaves_the_words(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    Memories(tmp_path / "home", "", lambda folder: None).folder("").write("MEMORY.md", "- ages are in months\n")
+    endpoint = {"searchByMeaning": "endpoint", "searchEndpointUrl": "http://127.0.0.1:9/v1", "searchEndpointModel": "m"}
+    _settings(tmp_path / "home", **endpoint)
+    assert main(["--home", str(tmp_path / "home"), "search", "months"]) == 0
+    assert "ages are in months" in capsys.readouterr().out
+
+
+def _settings(home: Path, **settings: object) -> None:
+    path = home / "config.json"
+    content = json.loads(path.read_text()) if path.exists() else {"version": 1}
+    path.write_text(json.dumps({**content, "globalSettings": settings}))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -94,3 +95,28 @@ async def test_choosing_another_embedder_begins_a_round(services: Services, jp_f
     await rest(jp_fetch, "settings", method="PATCH", body={"soundVolume": 0.25})
     assert len(begun) == 1
     assert begin == services.recall_job._rounds.hurry
+
+
+async def test_without_numpy_the_pages_hear_why_and_words_are_searched(
+    services: Services, jp_fetch: Fetch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    await rest(jp_fetch, "memory", "notes", method="POST", body={"text": "the automobile"})
+    named = {
+        "searchByMeaning": "endpoint",
+        "searchEndpointUrl": "http://127.0.0.1:9/v1",
+        "searchEndpointModel": "small",
+    }
+    await rest(jp_fetch, "settings", method="PATCH", body=named)
+    assert any("the automobile" in text for text in await found(jp_fetch, "automobile"))
+    for method in ("GET", "POST"):
+        failure = (await rest(jp_fetch, "recall", "meaning", method=method))["failure"]
+        assert failure["params"] == {"missing": "numpy"}
+
+
+async def test_what_is_remembered_is_not_found_where_memory_is_off(services: Services, jp_fetch: Fetch) -> None:
+    await rest(jp_fetch, "memory", "notes", method="POST", body={"text": "the zebra palette"})
+    assert await found(jp_fetch, "zebra") != []
+    await rest(jp_fetch, "settings", method="PATCH", body={"memoryEnabled": False})
+    assert await found(jp_fetch, "zebra") == []
+    assert await rest(jp_fetch, "recall", query="zebra", kinds="memory") == {"found": []}

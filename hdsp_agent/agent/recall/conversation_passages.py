@@ -9,6 +9,7 @@ from typing import Final
 from ...messages import ClineMessage
 from ...persistence import TaskReader, effective_ui
 from ...recall import Passage, split_text
+from .indexed_text import index_masker
 
 __all__ = ["conversation_passages", "read_conversation_passages"]
 
@@ -28,12 +29,13 @@ async def read_conversation_passages(reader: TaskReader) -> list[Passage]:
 def conversation_passages(messages: Iterable[ClineMessage]) -> Iterator[Passage]:
     """The messages in words; its time is the place of each."""
     left = _MOST_CHARACTERS
+    masker = index_masker()
     for at, message in enumerate(messages):
         # What a task begins with is shown as text, like the agent's own.
         is_person = message.say in _BY_PERSON or (at == 0 and message.say == "text")
         if not (is_person or message.say == "text" or message.say in _BY_AGENT):
             continue
-        text = (message.text or "").strip()[:left]
+        text = masker.mask((message.text or "").strip())[:left]
         if not text:
             continue
         left -= len(text)

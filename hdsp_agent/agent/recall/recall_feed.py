@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
@@ -20,6 +20,7 @@ from ...recall import Passage, RecallIndex, RecallSource, split_text
 from ...tools import PathPolicy
 from .chosen_embedder import ChosenEmbedder
 from .conversation_passages import read_conversation_passages
+from .indexed_text import index_masker
 from .notebook_passages import FoundNotebook, find_notebooks, notebook_passages
 
 __all__ = ["RecallFeed"]
@@ -31,6 +32,8 @@ Identities = dict[str, Identity | None]
 _PAGE: Final = 500
 _MEMORY_KINDS: Final = ("summary", "handbook", "rollout_summary", "skill")
 _EMBEDDED_AT_ONCE: Final = 64
+_FORMAT: Final = "2"
+"""Rises when sources are put in otherwise than before: then all of them are put in again."""
 
 
 class RecallFeed:
@@ -45,16 +48,35 @@ class RecallFeed:
         index: Callable[[], Awaitable[HistoryIndex]],
         memories: Memories,
         paths: Callable[[], PathPolicy],
+        is_memory_on: Callable[[], bool],
+        stayed_here: Callable[[str | None, bool], bool],
     ) -> None:
-        """``paths`` says which files of the workspace may be seen; it may block."""
+        """``paths`` says which files of the workspace may be seen; it may block.
+
+        ``stayed_here`` says whether a conversation was with a model on this machine, given the profile that it used last
+        and whether it is known that such a model was asked.
+        """
         self._recall = recall
         self._embedder = embedder
         self._store = store
         self._index = index
         self._memories = memories
         self._paths = paths
+        self._is_memory_on = is_memory_on
+        self._stayed_here = stayed_here
         self._touched: dict[str, None] = {}
-        self._memory_files: dict[str, Identities] = {}
+        self._memory_files: dict[str, tuple[int, Identities]] = {}
+        self._catching_up = 0
+
+    @property
+    def is_memory_on(self) -> bool:
+        """Whether what is remembered may be found."""
+        return self._is_memory_on()
+
+    @property
+    def is_catching_up(self) -> bool:
+        """Whether something is put in, or read for its meaning, in the background."""
+        return self._catching_up > 0
 
     def touched(self, task_id: str) -> None:
         """More was said in a conversation, or something was taken back."""
@@ -74,8 +96,9 @@ class RecallFeed:
         entry = await (await self._index()).get(source.id)
         return entry is not None and entry.owner == source.owner
 
-    async def refresh(self, owner: str) -> None:
-        """Put in what changed since the last time: for who searches now. Raises HdspAgentError."""
+    async def refresh(self, owner: str) -> bool:
+        """Put in what changed since the last time: for who searches now; whether that was anything. Raises HdspAgentError."""
+        has_changed = bool(self._touched)
         index, store = await self._index(), await self._store()
         for task_id in list(self._touched):
             self._touched.pop(task_id, None)
@@ -84,20 +107,30 @@ class RecallFeed:
                 # What was taken back leaves the time of the last word as it was.
                 await self._recall.remove("conversation", [task_id])
                 await self._put(store, entry.owner, entry.item)
-        await self._put_memories(owner)
+        return await self._put_memories(owner) or has_changed
 
     async def catch_up(self, owner: str) -> int:
         """Put in whatever is not there, and take out what is gone; how many sources that were. Raises HdspAgentError."""
-        done = await self._catch_up_conversations(owner)
-        await self._put_memories(owner)
-        done += await self._catch_up_notebooks(owner)
-        await self._embed()
+        self._catching_up += 1
+        try:
+            done = await self._catch_up_conversations(owner)
+            await self._put_memories(owner)
+            done += await self._catch_up_notebooks(owner)
+            await self._embed(owner)
+        finally:
+            self._catching_up -= 1
         return done
 
-    async def _embed(self) -> None:
+    async def _embed(self, owner: str) -> None:
         """Make the vectors that are missing, half of the time, so that others have the rest."""
         while True:
             await self._embedder.apply()
+            if not self._embedder.reads_for(owner):
+                # The rest waits until what is theirs who chose the endpoint is as it should be.
+                return
+            if not self.is_memory_on:
+                # It may have been turned off meanwhile.
+                await self._put_memories(owner)
             began = time.monotonic()
             try:
                 progress = await self._recall.embed_some(_EMBEDDED_AT_ONCE)
@@ -121,7 +154,7 @@ class RecallFeed:
                 break
             query = HistoryQuery(owner=owner, limit=_PAGE, cursor=page.next)
         outdated = await self._recall.outdated(
-            "conversation", {task_id: _version(item) for task_id, item in items.items()}, owner=owner
+            "conversation", {task_id: self._version(item) for task_id, item in items.items()}, owner=owner
         )
         await self._recall.remove("conversation", outdated.gone, owner=owner)
         for task_id in sorted(outdated.stale, key=lambda task_id: -items[task_id].ts):
@@ -132,22 +165,39 @@ class RecallFeed:
 
     async def _put(self, store: TaskStore, owner: str, item: HistoryItem) -> None:
         try:
-            passages = await read_conversation_passages(await store.view(TaskId(item.id)))
+            reader = await store.view(TaskId(item.id))
+            passages = await read_conversation_passages(reader)
+            # After what was said: a model on this machine is noted before it hears anything.
+            used_local_model = bool((await reader.read_state()).used_local_model)
         except UnknownTask:
             return
         except HdspAgentError as error:
             logger.debug("Conversation %s cannot be searched: %s", item.id, error)
             return
         title = (item.title or item.task)[:200]
-        source = RecallSource(owner, "conversation", item.id, title, item.workspace)
-        await self._recall.put(source, passages, _version(item))
+        stays_here = self._stayed_here(item.api_config_name, used_local_model)
+        source = RecallSource(owner, "conversation", item.id, title, item.workspace, stays_here)
+        await self._recall.put(source, passages, self._version(item))
 
-    async def _put_memories(self, owner: str) -> None:
+    def _version(self, item: HistoryItem) -> str:
+        # Where a profile leads may change without a word in the conversation.
+        place = "here" if self._stayed_here(item.api_config_name, False) else ""
+        return f"{_FORMAT}:{place}:{item.ts}:{item.title or ''}"
+
+    async def _put_memories(self, owner: str) -> bool:
+        """Whether anything was put in."""
         folder = self._memories.folder(owner)
-        identities = await asyncio.to_thread(_identities, folder)
-        if self._memory_files.get(owner) == identities:
-            return
-        texts = await asyncio.to_thread(lambda: _memory_texts(folder, self._memories.plain_notes(owner)))
+        is_on = self.is_memory_on
+        identities: Identities = {}
+        if is_on:
+            identities = await asyncio.to_thread(_identities, folder)
+        # A database that was made anew has nothing of what was put in.
+        known = (self._recall.generation, identities)
+        if self._memory_files.get(owner) == known:
+            return False
+        texts: dict[str, str] = {}
+        if is_on:
+            texts = await asyncio.to_thread(lambda: _memory_texts(folder, self._memories.plain_notes(owner)))
         versions = {name: _text_version(text) for name, text in texts.items()}
         outdated = await self._recall.outdated("memory", versions, owner=owner)
         await self._recall.remove("memory", outdated.gone, owner=owner)
@@ -155,13 +205,15 @@ class RecallFeed:
         for name in outdated.stale:
             passages = [Passage(piece, str(at), now) for at, piece in enumerate(split_text(texts[name]))]
             await self._recall.put(RecallSource(owner, "memory", name, name), passages, versions[name])
-        self._memory_files[owner] = identities
+        self._memory_files[owner] = known
+        return bool(outdated.stale)
 
     async def _catch_up_notebooks(self, owner: str) -> int:
         paths = await asyncio.to_thread(self._paths)
         workspace = str(paths.workspace)
         found = {_notebook_id(workspace, one): one for one in await asyncio.to_thread(find_notebooks, paths)}
-        outdated = await self._recall.outdated("notebook", _versions(found), owner=owner)
+        versions = {source: f"{_FORMAT}:{notebook.version}" for source, notebook in found.items()}
+        outdated = await self._recall.outdated("notebook", versions, owner=owner)
         # Those of other workspaces are others' to look after.
         gone = [source for source in outdated.gone if source.startswith(f"{workspace}/")]
         await self._recall.remove("notebook", gone, owner=owner)
@@ -169,18 +221,10 @@ class RecallFeed:
             notebook = found[source]
             passages = await asyncio.to_thread(notebook_passages, Path(workspace), notebook)
             await self._recall.put(
-                RecallSource(owner, "notebook", source, notebook.path, workspace), passages, notebook.version
+                RecallSource(owner, "notebook", source, notebook.path, workspace), passages, versions[source]
             )
             await asyncio.sleep(0)
         return len(outdated.stale) + len(gone)
-
-
-def _version(item: HistoryItem) -> str:
-    return f"{item.ts}:{item.title or ''}"
-
-
-def _versions(found: Mapping[str, FoundNotebook]) -> dict[str, str]:
-    return {source: notebook.version for source, notebook in found.items()}
 
 
 def _notebook_id(workspace: str, notebook: FoundNotebook) -> str:
@@ -188,7 +232,7 @@ def _notebook_id(workspace: str, notebook: FoundNotebook) -> str:
 
 
 def _text_version(text: str) -> str:
-    return blake2b(text.encode("utf-8", "replace"), digest_size=12).hexdigest()
+    return f"{_FORMAT}:{blake2b(text.encode('utf-8', 'replace'), digest_size=12).hexdigest()}"
 
 
 def _identities(folder: MemoryFolder) -> Identities:
@@ -198,11 +242,12 @@ def _identities(folder: MemoryFolder) -> Identities:
 
 
 def _memory_texts(folder: MemoryFolder, notes: str) -> dict[str, str]:
-    texts = {"notes": notes} if notes else {}
+    masker = index_masker()
+    texts = {"notes": masker.mask(notes)} if notes else {}
     for name, kind in folder.readable():
         if kind in _MEMORY_KINDS:
             with suppress(HdspAgentError):
                 text = folder.text(name)
                 if text.strip():
-                    texts[name] = text
+                    texts[name] = masker.mask(text)
     return texts

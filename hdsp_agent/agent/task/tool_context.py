@@ -138,8 +138,15 @@ class CallContext:
         past = self._state.services.past
         if past is None:
             raise ToolFailed("Earlier conversations cannot be searched here.")
-        metadata = self._state.conversation.log.metadata
-        hits = await past.search(metadata.user or "", query, kinds=_SEARCHED, limit=limit + 1)
+        log = self._state.conversation.log
+        hits = await past.search(
+            log.metadata.user or "",
+            query,
+            kinds=_SEARCHED,
+            limit=limit + 1,
+            # What is said to a model on this machine is meant for no other.
+            stays_here=bool(log.state.used_local_model),
+        )
         # What is said here the model sees.
         return [hit for hit in hits if hit.source.id != self._state.task_id][:limit]
 

@@ -75,6 +75,7 @@ async def _found(terminal: Terminal, options: Namespace) -> list[RecallHit]:
     past = past_search(
         database,
         config=config,
+        person=person,
         workspace=(options.workspace or Path.cwd()).expanduser().absolute(),
         memories=Memories(terminal.home, person, config.trusted_folders.trusted),
         store=opened_store,

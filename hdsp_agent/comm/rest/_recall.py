@@ -104,9 +104,9 @@ class RecallMeaningHandler(RestHandler):
 
     @endpoint("How searching by meaning stands", answer=RecallMeaningView)
     async def get(self) -> RecallMeaningView:
-        """Nothing is sent anywhere."""
+        """No word is sent for this. What is unread is soon read in the background."""
         await self.services.storage.index()
-        return _view(await self.services.past.embedder.status())
+        return _view(await self.services.past.meaning())
 
     @endpoint(
         "Have the embeddings endpoint, or the model of the extra, read one word",

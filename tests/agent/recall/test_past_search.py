@@ -41,7 +41,9 @@ class Past:
     workspace: Path
     config: ContextProxy
 
-    async def conversation(self, *said: str, owner: str = ME) -> TaskId:
+    async def conversation(
+        self, *said: str, owner: str = ME, profile: str | None = None, used_local_model: bool | None = None
+    ) -> TaskId:
         log = await self.store.create(NewTaskRecord(user=owner, workspace=str(self.workspace)))
         last = 0
         for at, text in enumerate(said):
@@ -51,9 +53,17 @@ class Past:
             last = message.ts
             await log.append_api(ApiDraft(role="user" if at % 2 == 0 else "assistant", content=text, ts=message.ts))
         item = HistoryItem(
-            id=log.task_id, number=0, ts=last, task=said[0], tokens_in=0, tokens_out=0, total_cost=0, status="completed"
+            id=log.task_id,
+            number=0,
+            ts=last,
+            task=said[0],
+            tokens_in=0,
+            tokens_out=0,
+            total_cost=0,
+            status="completed",
+            api_config_name=profile,
         )
-        log.update_state(history_item=item)
+        log.update_state(history_item=item, used_local_model=used_local_model)
         await log.finish("completed")
         await self.index.upsert(item, text=said[0], owner=owner)
         return log.task_id
@@ -83,6 +93,7 @@ async def past(home: Path, policy: OperatorPolicy | None = None, *, off: bool = 
     search = past_search(
         database,
         config=config,
+        person=ME,
         workspace=workspace,
         memories=memories,
         store=opened_store,
@@ -163,6 +174,28 @@ async def test_notes_what_was_learned_and_notebooks_are_found_too(tmp_path: Path
         (at.workspace / "churn.ipynb").unlink()
         await at.search.feed.catch_up(ME)
         assert await at.found("7,043 customers") == []
+
+
+async def test_nothing_that_is_remembered_is_found_or_kept_in_the_index_where_memory_is_off(tmp_path: Path) -> None:
+    async with past(tmp_path) as at:
+        at.memories.notes(ME).person().add("always use zebra colours", day="2026-01-01")
+        at.memories.folder(ME).write("MEMORY.md", "# Task Group: churn\n\n- zebra ages are in months\n")
+        await at.conversation("the zebra palette")
+        await at.search.feed.catch_up(ME)
+        assert {kind for kind, _ in await at.found("zebra")} == {"memory", "conversation"}
+        hurried: list[None] = []
+        at.search.embedder.on_changed = lambda: hurried.append(None)
+        await at.config.update({"memoryEnabled": False})
+        assert len(hurried) == 1
+        assert {kind for kind, _ in await at.found("zebra")} == {"conversation"}
+        assert await at.search.search(ME, "zebra", kinds=frozenset({"memory"})) == ()
+        await at.config.update({"memoryEnabled": True})
+        assert {kind for kind, _ in await at.found("zebra")} == {"memory", "conversation"}
+    async with past(tmp_path, OperatorPolicy(allow_memory=False)) as at:
+        await at.search.feed.catch_up(ME)
+        assert {kind for kind, _ in await at.found("zebra")} == {"conversation"}
+        kept = await at.search._recall.outdated("memory", {}, owner=ME)
+        assert kept.gone == frozenset()
 
 
 async def test_a_notebook_of_another_workspace_cannot_be_opened_here(tmp_path: Path) -> None:
