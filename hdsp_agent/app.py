@@ -71,7 +71,7 @@ class HdspAgentApp(ExtensionApp):
     ).tag(config=True)
     allow_memory = Bool(
         True,
-        help="""Whether people may have something remembered between conversations. False: nothing is kept, told or learned;
+        help="""Whether people may have something remembered between conversations. False: nothing is kept, told, found or learned;
         what was kept before stays where it is.""",
     ).tag(config=True)
     workspace_trust = Enum(

@@ -134,6 +134,11 @@ const SERVER_ERRORS: Readonly<Record<string, Sentence>> = {
         return trans.__('Enter the address of the embeddings endpoint.');
       case 'model':
         return trans.__('Enter the model of the embeddings endpoint.');
+      case 'numpy':
+        return trans.__(
+          'Searching with an endpoint needs numpy. Install it with “%1” where the server runs. You can search by words meanwhile.',
+          'pip install numpy'
+        );
       default:
         return trans.__(
           'The embeddings endpoint %1 gave no usable answer (%2). You can search by words meanwhile. Check the address, the model and the key.',

