@@ -189,13 +189,13 @@ async def test_nothing_that_is_remembered_is_found_or_kept_in_the_index_where_me
         assert len(hurried) == 1
         assert {kind for kind, _ in await at.found("zebra")} == {"conversation"}
         assert await at.search.search(ME, "zebra", kinds=frozenset({"memory"})) == ()
+        assert (await at.search._recall.outdated("memory", {}, owner=ME)).gone == frozenset()
         await at.config.update({"memoryEnabled": True})
         assert {kind for kind, _ in await at.found("zebra")} == {"memory", "conversation"}
     async with past(tmp_path, OperatorPolicy(allow_memory=False)) as at:
         await at.search.feed.catch_up(ME)
         assert {kind for kind, _ in await at.found("zebra")} == {"conversation"}
-        kept = await at.search._recall.outdated("memory", {}, owner=ME)
-        assert kept.gone == frozenset()
+        assert (await at.search._recall.outdated("memory", {}, owner=ME)).gone == frozenset()
 
 
 async def test_a_notebook_of_another_workspace_cannot_be_opened_here(tmp_path: Path) -> None:
