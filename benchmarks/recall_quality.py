@@ -61,7 +61,7 @@ async def recall_score(tested: ProbeSet, folder: Path, embedder: Embedder | None
         index = RecallIndex(database, embedder)
         async with database:
             await fill(index, [one for one in tested.conversations if one.source.owner == owner])
-            while (await index.embed_some(1024)).left:
+            while await index.embed_some(1024):
                 pass
             for probe in tested.probes:
                 if probe.owner == owner:

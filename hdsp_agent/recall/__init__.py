@@ -7,7 +7,6 @@ from ._index import RecallIndex
 from ._passages import split_text
 from ._records import (
     EmbedderAccess,
-    EmbeddingProgress,
     OutdatedSources,
     Passage,
     PassageAuthor,
@@ -21,7 +20,6 @@ __all__ = [
     "BundledEmbedder",
     "Embedder",
     "EmbedderAccess",
-    "EmbeddingProgress",
     "EndpointEmbedder",
     "OutdatedSources",
     "Passage",

@@ -19,7 +19,6 @@ from ._periods import named_period
 from ._ranking import RankingSignals, neighbours, rank_passages
 from ._records import (
     EmbedderAccess,
-    EmbeddingProgress,
     OutdatedSources,
     Passage,
     RecallHit,
@@ -107,18 +106,19 @@ class RecallIndex:
             functools.partial(self._search, query=query, words=words, vectors=vectors, question=question, period=span)
         )
 
-    async def embed_some(self, budget: int) -> EmbeddingProgress:
-        """Make vectors of at most so many passages that have none; the newest first. For the background.
+    async def embed_some(self, budget: int) -> int:
+        """Make vectors of at most so many passages that have none, the newest first; how many. For the background.
 
         Raises Unavailable if the embedder fails.
         """
         vectors = self._vectors
         if vectors is None or budget < 1:
-            return EmbeddingProgress(0, 0)
+            return 0
         embedder, generation = vectors.embedder, self._database.generation
         waiting = await self._database.read(
             functools.partial(passages_without_vector, model=embedder.name, limit=budget, access=self._access)
         )
+        done = 0
         for at in range(0, len(waiting), _EMBEDDED_AT_ONCE):
             if self._vectors is not vectors or vectors.embedder is not embedder:
                 # Somebody chose another meanwhile, or none: this one gets nothing more to read.
@@ -130,7 +130,8 @@ class RecallIndex:
                     self._put_vectors, generation=generation, model=embedder.name, rows=rows, vectors=made
                 )
             )
-        return EmbeddingProgress(len(waiting), await self.count_unembedded())
+            done += len(rows)
+        return done
 
     async def count_unembedded(self) -> int:
         """How many passages that the embedder may read have no vector yet."""

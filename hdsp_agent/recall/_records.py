@@ -9,7 +9,6 @@ from ..persistence import Snippet
 
 __all__ = [
     "EmbedderAccess",
-    "EmbeddingProgress",
     "OutdatedSources",
     "Passage",
     "PassageAuthor",
@@ -94,11 +93,3 @@ class EmbedderAccess:
     def allows(self, query: RecallQuery) -> bool:
         """Whether it may read the question."""
         return self.owner in (None, query.owner) and not (self.is_elsewhere and query.stays_here)
-
-
-@dataclass(frozen=True)
-class EmbeddingProgress:
-    """How many passages got a vector just now, and how many still have none."""
-
-    embedded: int
-    left: int

@@ -95,11 +95,13 @@ def put_vectors(connection: sqlite3.Connection, model: str, rows: Sequence[int],
         """,
         [(number, vector.tobytes(), row) for row, vector in zip(rows, vectors, strict=True)],
     )
-    unused = (now - _UNUSED_MODEL_DAYS * _DAY_MS,)
-    connection.execute(
-        "DELETE FROM recall_vectors WHERE model IN (SELECT number FROM recall_models WHERE used < ?)", unused
-    )
-    connection.execute("DELETE FROM recall_models WHERE used < ?", unused)
+    unused = connection.execute(
+        "SELECT number FROM recall_models WHERE used < ?", (now - _UNUSED_MODEL_DAYS * _DAY_MS,)
+    ).fetchall()
+    for model_number in unused:
+        # It looks through all vectors, which is why it is not asked for in vain.
+        connection.execute("DELETE FROM recall_vectors WHERE model = ?", model_number)
+        connection.execute("DELETE FROM recall_models WHERE number = ?", model_number)
 
 
 def _model_number(connection: sqlite3.Connection, model: str) -> int | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -34,8 +35,7 @@ async def test_what_means_the_same_is_found_without_a_shared_word(tmp_path: Path
     async with recall(tmp_path, LetterEmbedder(twins=TWINS)) as index:
         await index.put(conversation("t"), said("my automobile", "um", "um um", "um um um", "lunch today"), "1")
         assert await found(index, "car") == []
-        progress = await index.embed_some(100)
-        assert (progress.embedded, progress.left) == (5, 0)
+        assert (await index.embed_some(100), await index.count_unembedded()) == (5, 0)
         assert (await found(index, "car"))[0] == "my automobile"
 
 
@@ -43,24 +43,38 @@ async def test_vectors_are_made_within_a_budget(tmp_path: Path) -> None:
     embedder = LetterEmbedder()
     async with recall(tmp_path, embedder) as index:
         await index.put(conversation("t"), said(*(f"text {number}" for number in range(50))), "1")
-        assert await index.embed_some(0) == await RecallIndex.embed_some(index, 0)
-        progress = await index.embed_some(20)
-        assert (progress.embedded, progress.left) == (20, 30)
+        assert await index.embed_some(0) == 0
+        assert (await index.embed_some(20), await index.count_unembedded()) == (20, 30)
         assert embedder.embedded[0] == "text 49", "the newest first"
-        assert (await index.embed_some(1000)).left == 0
+        await index.embed_some(1000)
+        assert await index.count_unembedded() == 0
         assert len(embedder.embedded) == 50
 
 
 async def test_another_model_makes_its_own_vectors(tmp_path: Path) -> None:
     async with recall(tmp_path, LetterEmbedder("first")) as index:
         await index.put(conversation("t"), said("my automobile"), "1")
-        assert (await index.embed_some(10)).embedded == 1
+        assert await index.embed_some(10) == 1
     async with recall(tmp_path, LetterEmbedder("second", TWINS, dimensions=32)) as index:
         assert await found(index, "car") == [], "vectors of another model say nothing"
-        assert (await index.embed_some(10)).embedded == 1
+        assert await index.embed_some(10) == 1
         assert await found(index, "car") == ["my automobile"]
     async with recall(tmp_path, LetterEmbedder("first")) as index:
-        assert (await index.embed_some(10)).embedded == 0, "those of the first are still there"
+        assert await index.embed_some(10) == 0, "those of the first are still there"
+
+
+async def test_vectors_of_a_model_that_nobody_used_for_a_week_go(tmp_path: Path) -> None:
+    async with recall(tmp_path, LetterEmbedder("first")) as index:
+        await index.put(conversation("t"), said("my automobile"), "1")
+        await index.embed_some(10)
+    with closing(sqlite3.connect(tmp_path / "state.db")) as connection, connection:
+        connection.execute("UPDATE recall_models SET used = used - ?", (8 * DAY,))
+    async with recall(tmp_path, LetterEmbedder("second")) as index:
+        await index.embed_some(10)
+    with closing(sqlite3.connect(tmp_path / "state.db")) as connection:
+        models = connection.execute("SELECT name FROM recall_models").fetchall()
+        count = connection.execute("SELECT count(*) FROM recall_vectors").fetchone()
+    assert (models, count) == ([("second",)], (1,))
 
 
 async def test_vectors_go_with_their_passages_and_owners_never_meet(tmp_path: Path) -> None:
@@ -83,11 +97,11 @@ async def test_a_conversation_that_goes_on_keeps_its_vectors(tmp_path: Path) -> 
         await index.put(conversation("t"), said("my automobile", "um", "um"), "1")
         await index.embed_some(10)
         await index.put(conversation("t"), said("my automobile", "um", "um", "um um", "a new bicycle"), "2")
-        assert (await index.embed_some(10)).embedded == 2
+        assert await index.embed_some(10) == 2
         assert embedder.embedded[3:] == ["a new bicycle", "um um"]
         assert (await found(index, "car"))[0] == "my automobile"
         await index.put(conversation("t"), said("a new bicycle"), "3")
-        assert (await index.embed_some(10)).embedded == 0
+        assert await index.embed_some(10) == 0
         assert await found(index, "car") == []
 
 
@@ -107,7 +121,8 @@ async def test_a_model_that_changes_its_dimensions_breaks_nothing(tmp_path: Path
 async def test_the_bundled_model_takes_any_text(tmp_path: Path, text: str) -> None:
     async with recall(tmp_path, bundled_embedder()) as index:
         await index.put(conversation("t"), said(f"{text} word"), "1")
-        assert (await index.embed_some(10)).left == 0
+        await index.embed_some(10)
+        assert await index.count_unembedded() == 0
         assert len(await index.search(RecallQuery(f"{text} word", "ana"))) == 1
 
 
@@ -124,7 +139,8 @@ async def test_the_nearest_of_thousands_are_found_though_vectors_are_shortened(t
     async with recall(tmp_path, _RandomEmbedder()) as index:
         for part in range(25):
             await index.put(conversation(f"s{part}"), said(*(f"thing{part}x{number}" for number in range(200))), "1")
-        assert (await index.embed_some(10_000)).left == 0
+        await index.embed_some(10_000)
+        assert await index.count_unembedded() == 0
         for wanted in ("thing3x7", "thing24x199", "thing0x0"):
             hits = await index.search(RecallQuery(f"like {wanted}", "ana", limit=1))
             assert hits[0].passage.text == wanted
@@ -231,7 +247,8 @@ async def test_a_model_reads_only_what_it_may(tmp_path: Path) -> None:
         embedder = LetterEmbedder(twins=TWINS)
         index.use(embedder, EmbedderAccess("ana", is_elsewhere=True))
         assert await index.count_unembedded() == 1
-        assert (await index.embed_some(10)).left == 0
+        await index.embed_some(10)
+        assert await index.count_unembedded() == 0
         assert embedder.embedded == ["my automobile"]
         assert await found(index, "car", "ben") == []
         assert await index.search(RecallQuery("car", "ana", stays_here=True)) == ()

@@ -133,13 +133,13 @@ class RecallFeed:
                 await self._put_memories(owner)
             began = time.monotonic()
             try:
-                progress = await self._recall.embed_some(_EMBEDDED_AT_ONCE)
+                done = await self._recall.embed_some(_EMBEDDED_AT_ONCE)
             except StorageUnavailable:
                 raise
             except Unavailable:
                 # The index has told it. Words find everything; the next round tries again.
                 return
-            if not progress.embedded:
+            if not done:
                 return
             await asyncio.sleep(time.monotonic() - began)
 
