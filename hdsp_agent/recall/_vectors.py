@@ -153,10 +153,20 @@ class VectorIndex:
         if not found:
             return {}
         whole = np.frombuffer(b"".join(vector for _, vector in found), np.float32).reshape(len(found), -1)
-        cosines = whole @ question
+        cosines = _products(whole, question)
         best = np.argsort(-cosines)[:_MOST_KEPT]
         lowest = max(self.embedder.floor, float(cosines[best[-1]]) if len(best) == _MOST_KEPT else -1.0)
         return {found[at][0]: float(cosines[at]) - lowest for at in best if cosines[at] > lowest}
+
+
+def _products(rows: Floats, question: Floats) -> Floats:
+    """The product of each row with the question, in this thread alone.
+
+    ``@`` would be no faster, and the threads it leaves spinning take a processor from whatever comes next.
+    """
+    import numpy as np
+
+    return np.asarray(np.einsum("ij,j->i", rows, question), np.float32)
 
 
 def _allowed(connection: sqlite3.Connection, chosen: SourceFilter) -> set[int] | None:
@@ -217,7 +227,7 @@ class _OwnerVectors:
 
         if self._rows is None or self._short is None:
             return []
-        scores = self._short @ (question if self._axes is None else self._axes.T @ question)
+        scores = _products(self._short, question if self._axes is None else _products(self._axes.T, question))
         rows = self._rows
         if allowed is not None:
             keep = np.isin(rows, np.fromiter(allowed, np.int64, len(allowed)))
