@@ -32,7 +32,8 @@ class BackgroundTasks:
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
-            if task.cancelled():
+            waiting = asyncio.current_task()
+            if task.cancelled() and not (waiting is not None and waiting.cancelling()):
                 raise Unavailable("The server stopped before this was done. Try again when it is back.") from None
             raise
 

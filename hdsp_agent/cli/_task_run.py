@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
+from .._time_limits import wait_at_most
 from ..agent import AskNotOpen
 from ..messages import TaskCompleted, TaskId, TaskIdle, TaskInteractive, TaskResumable
 from ._command import ExitCode
@@ -107,7 +108,7 @@ class TaskRun:
 
     async def _next_question(self) -> tuple[TaskId, ClineMessage] | None:
         try:
-            task_id = await asyncio.wait_for(self._asking.get(), _LOOK_SECONDS)
+            task_id = await wait_at_most(self._asking.get(), _LOOK_SECONDS)
         except TimeoutError:
             return None
         task = self._manager.tasks.opened(task_id)

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .._time_limits import wait_at_most
 from ..errors import HdspAgentError
 
 if TYPE_CHECKING:
@@ -68,4 +69,4 @@ class Rounds:
                     self._log.exception("%s, it is tried again later", self._failure)
                 wait = times.after_failure_seconds or times.every_seconds
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._hurry.wait(), wait)
+                await wait_at_most(self._hurry.wait(), wait)

@@ -20,6 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from .._background_tasks import BackgroundTasks
 from .._private_files import locked, read_with_identity, replace_file
+from .._time_limits import wait_at_most
 from ..errors import HdspAgentError
 from ._owner import Owner
 
@@ -87,7 +88,7 @@ class NotebookMemory:
         try:
             while self._newest != self._kept:
                 with suppress(asyncio.TimeoutError):
-                    await asyncio.wait_for(self._hurry.wait(), _GATHER_SECONDS)
+                    await wait_at_most(self._hurry.wait(), _GATHER_SECONDS)
                 newest = self._newest
                 await asyncio.to_thread(_change, self._path, self._workspace, newest)
                 self._kept = newest

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -11,6 +10,7 @@ from urllib.parse import quote
 from pydantic import JsonValue
 from pydantic_core import from_json
 
+from .._time_limits import wait_at_most
 from ..errors import HdspAgentError
 from ._fields import wire_names
 from ._notices import ConfigNotice
@@ -57,7 +57,7 @@ class UserConfigSource:
         """Ask once. Whatever goes wrong is a notice: a person can work without these defaults."""
         address = self.url.replace("{username}", quote(self.username, safe=""))
         try:
-            body = await asyncio.wait_for(self.fetch(address, self.timeout), self.timeout)
+            body = await wait_at_most(self.fetch(address, self.timeout), self.timeout)
             content = from_json(body, allow_inf_nan=False)
         except TimeoutError:
             return _failed(f"there was no answer within {self.timeout:g} seconds")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, assert_never
 
 from .. import errors
+from .._time_limits import wait_at_most
 from ..errors import Conflict, FrameTooLarge, HdspAgentError, NotFound, Unavailable
 from ..messages import IpcAck, IpcAckData, IpcError, IpcTaskCommand, IpcTaskEvent
 from ._ipc_frames import (
@@ -63,7 +64,7 @@ class IpcClient:
         """
         await asyncio.to_thread(warm_up_frames)
         try:
-            reader, writer = await asyncio.wait_for(open_streams(str(path)), timeout)
+            reader, writer = await wait_at_most(open_streams(str(path)), timeout)
         except (TimeoutError, OSError) as error:
             raise _not_there(path, error) from None
         client = cls(reader, writer, max_events)
@@ -142,7 +143,7 @@ class IpcClient:
 
     async def _greeted(self, timeout: float) -> None:
         try:
-            await asyncio.wait_for(asyncio.shield(self._server), timeout)
+            await wait_at_most(asyncio.shield(self._server), timeout)
         except TimeoutError:
             raise Unavailable("The server lets this program connect and says nothing. Try again later.") from None
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from .._time_limits import wait_at_most
 from ..config import secret_environment
 from ..errors import HdspAgentError
 from ._cores import threads_to_use
@@ -119,7 +120,7 @@ class ModelProcess:
             self._process.stdin.write(json.dumps(wanted).encode() + b"\n")
             await self._process.stdin.drain()
         try:
-            said = await asyncio.wait_for(self._process.stdout.readline(), START_SECONDS)
+            said = await wait_at_most(self._process.stdout.readline(), START_SECONDS)
         except TimeoutError:
             raise refusal(self.file.name, "load", f"it was not ready after {START_SECONDS:.0f} seconds", ()) from None
         answer = _parsed(said)

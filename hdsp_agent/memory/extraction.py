@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, cast
 
 from .._iso_time import iso_time
+from .._time_limits import wait_at_most
 from ..errors import HdspAgentError
 from ..messages import HistoryItem, TaskId
 from ..persistence import TaskStore
@@ -114,7 +115,7 @@ class Extractor:
         while True:
             request = await asyncio.to_thread(extraction_request, source, tokens=tokens)
             try:
-                return await asyncio.wait_for(self._answered(client, request), _SECONDS)
+                return await wait_at_most(self._answered(client, request), _SECONDS)
             except ModelError as error:
                 if error.kind not in _TOO_LONG or attempt == _MOST_ATTEMPTS:
                     raise

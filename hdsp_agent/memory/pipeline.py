@@ -404,9 +404,9 @@ class MemoryPipeline:
         try:
             yield
         except asyncio.CancelledError:
-            if not lost or work is None:
+            # Who is cancelled by somebody else besides has to end.
+            if not lost or work is None or work.uncancel() > 0:
                 raise
-            work.uncancel()
             raise ConsolidationFailed("Another process took the work over.", RunCost()) from None
         finally:
             beating.cancel()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 
 from pydantic import StringConstraints
 
+from .._time_limits import wait_at_most
 from ..config import ToolGroup
 from ..messages import ClineAskUseMcpServer
 from ._action import ActionRequest
@@ -65,7 +66,7 @@ class FetchUrl(SimpleTool[FetchUrlArguments]):
             return denied(approval)
         allow_private = context.settings.fetch_private_addresses
         try:
-            text = await asyncio.wait_for(_fetched_text(arguments.url, allow_private), _SECONDS)
+            text = await wait_at_most(_fetched_text(arguments.url, allow_private), _SECONDS)
         except TimeoutError:
             raise ToolFailed(
                 f"{arguments.url} was not there completely, and turned into text, within {_SECONDS:.0f} seconds."

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from .._time_limits import wait_at_most
 from ..messages import JsonObject
 from . import _grep_worker
 
@@ -93,10 +94,10 @@ async def grep_files(
     same = ripgrep and _READ_OTHERWISE.search(pattern) is None
     search = _by_ripgrep(ripgrep, pattern, files, most, findings) if ripgrep and same else None
     try:
-        if search is not None and await asyncio.wait_for(search, seconds):
+        if search is not None and await wait_at_most(search, seconds):
             return findings
         findings.files.clear()
-        await asyncio.wait_for(_by_worker({"pattern": pattern, "files": list(files)}, most, findings), seconds)
+        await wait_at_most(_by_worker({"pattern": pattern, "files": list(files)}, most, findings), seconds)
     except TimeoutError:
         findings.timed_out = True
     return findings
@@ -108,7 +109,7 @@ async def grep_text(pattern: str, data: bytes, *, most: int = MOST_MATCHES) -> t
     findings = SearchFindings([])
     request: JsonObject = {"pattern": pattern, "text": data.decode("utf-8", "replace")}
     try:
-        await asyncio.wait_for(_by_worker(request, most, findings), SECONDS)
+        await wait_at_most(_by_worker(request, most, findings), SECONDS)
     except TimeoutError:
         raise SearchPatternProblem(
             f"Searching for {pattern!r} took more than {SECONDS:.0f} seconds and was stopped. Use a simpler pattern."

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from .._time_limits import wait_at_most
 from ..config import secret_environment
 from ._output_buffer import OutputBuffer
 from ._process_reaper import GUARDIAN
@@ -142,18 +143,18 @@ class ShellProcess:
     async def drained(self) -> bool:
         """Wait for the end of the output after the end of the command; False if a process it left holds it open."""
         with contextlib.suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(self._closed.wait(), _PIPE_GRACE_SECONDS)
+            await wait_at_most(self._closed.wait(), _PIPE_GRACE_SECONDS)
         return self._closed.is_set()
 
     async def kill(self) -> None:
         """End the command and all it started: first asked to, and a moment later forced to."""
         self._signal(signal.SIGTERM)
         with contextlib.suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(self._closed.wait(), _GRACE_SECONDS)
+            await wait_at_most(self._closed.wait(), _GRACE_SECONDS)
         self._signal(signal.SIGKILL if sys.platform != "win32" else signal.SIGTERM)
         await asyncio.to_thread(self._kill_strays)
         with contextlib.suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(self.exited.wait(), 1)
+            await wait_at_most(self.exited.wait(), 1)
 
     async def kill_left(self) -> None:
         """End what the command left running when it ended."""

@@ -12,6 +12,7 @@ from typing import Annotated, ClassVar, Final
 from pydantic import Field, StringConstraints
 
 from .._threads import in_thread
+from .._time_limits import wait_at_most
 from ..config import GlobalSettings, ToolGroup
 from ..context import TOOL_OUTPUT_FACTOR, truncation_header
 from ..errors import InvalidInput, NotFound
@@ -272,7 +273,7 @@ class ReadCommandOutput(SimpleTool[ReadCommandOutputArguments]):
             return await _from_another_life(name, context)
         if arguments.wait_seconds:
             with contextlib.suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(running.ended.wait(), arguments.wait_seconds)
+                await wait_at_most(running.ended.wait(), arguments.wait_seconds)
         text = await in_thread(lambda _stop: context.mask(running.process.output.text()))
         return text.encode(), f"{_state_of(running)}\n"
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, Literal, Protocol
 from weakref import WeakValueDictionary
 
 from ..._background_tasks import STOP_SECONDS, BackgroundTasks
+from ..._time_limits import wait_at_most
 from ...checkpoints import (
     AsyncFileCheckpoints,
     Changed,
@@ -592,7 +593,7 @@ class SavedStep:
         """How much changed from one checkpoint to another, if that can be told soon."""
         try:
             line = await self.service.timeline(self.folder)
-            return await asyncio.wait_for(line.changed_between(earlier, checkpoint), _COUNT_SECONDS)
+            return await wait_at_most(line.changed_between(earlier, checkpoint), _COUNT_SECONDS)
         except (TimeoutError, HdspAgentError) as error:
             logger.info("What changed since %s is not told: %r", earlier, error)
             return None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ..._time_limits import wait_at_most
 from ...errors import HdspAgentError
 from ...messages import ApiMessage, JsonObject
 from ...providers import (
@@ -74,7 +74,7 @@ async def _asked(client: CompactingClient, request: ModelRequest) -> Compaction:
     """Ask for it; whatever goes wrong is a ModelError."""
     provider = client.info.provider
     try:
-        return await asyncio.wait_for(client.compact(request), SECONDS)
+        return await wait_at_most(client.compact(request), SECONDS)
     except ModelError:
         raise
     except TimeoutError:

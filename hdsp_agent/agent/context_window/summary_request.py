@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, cast
 
+from ..._time_limits import wait_at_most
 from ...context import COMPACTION_PROMPT
 from ...errors import HdspAgentError
 from ...messages import ApiMessage, JsonObject
@@ -46,7 +46,7 @@ async def summary_of(state: TaskState, client: ModelClient, request: ModelReques
     What each answer took is added to ``taken``, whatever comes of it.
     """
     try:
-        return await asyncio.wait_for(_tried(state, client, request, taken), SECONDS)
+        return await wait_at_most(_tried(state, client, request, taken), SECONDS)
     except TimeoutError:
         raise ModelError(
             f"The model did not write the summary within {SECONDS:.0f} seconds.",

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
+from ..._time_limits import wait_at_most
 from ...errors import Conflict
 from ...messages import ClineAsk, ClineAskResponse, ClineMessage
 
@@ -135,13 +136,13 @@ class Asks:
     async def first(self, seconds: float) -> None:
         """Wait until a question was put or it is known that there is none, but not longer than this."""
         with suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(self._begun.wait(), seconds)
+            await wait_at_most(self._begun.wait(), seconds)
 
     async def next_open(self, seconds: float) -> None:
         """Wait until another question is open, but not longer than this."""
         self._changed.clear()
         with suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(self._changed.wait(), seconds)
+            await wait_at_most(self._changed.wait(), seconds)
 
     async def any_open(self, seconds: float) -> None:
         """Wait until some question is open, but not longer than this."""

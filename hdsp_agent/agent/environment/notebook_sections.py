@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
+from ..._time_limits import wait_at_most
 from ...config import GlobalSettings, OperatorPolicy
 from ...errors import HdspAgentError
 from ...notebooks import Notebooks
@@ -76,7 +77,7 @@ class NotebookSections:
         report: VariablesReport | None = None
         with suppress(HdspAgentError, asyncio.TimeoutError):
             asking = self._notebooks.executor.inspect(path, limits=_LIMITS)
-            report = await asyncio.wait_for(asking, _PATIENCE_SECONDS)
+            report = await wait_at_most(asking, _PATIENCE_SECONDS)
         # One that does not answer is not waited for at each message.
         self._seen = stirred, report
         return report

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar, Final
 
+from ..._time_limits import wait_at_most
 from ...config import GlobalSettings, ModeConfig, OperatorPolicy, ProviderSettings
 from ...errors import HdspAgentError
 from ...memory import MemoryFolder
@@ -170,7 +171,7 @@ class _Run:
             while True:
                 self._models.check_free()
                 try:
-                    asking = await asyncio.wait_for(self._asking.get(), _LOOK_SECONDS)
+                    asking = await wait_at_most(self._asking.get(), _LOOK_SECONDS)
                 except TimeoutError:
                     continue
                 if asking is None:

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Final, cast
 
+from ..._time_limits import wait_at_most
 from ...errors import HdspAgentError, InvalidInput, Unavailable
 from ...messages import ApiMessage
 from ...persistence import Masker
@@ -37,7 +38,7 @@ async def enhanced_prompt(services: AgentServices, text: str, *, profile: str, e
     if len(text) > _MOST_CHARACTERS:
         raise InvalidInput(f"A prompt of more than {_MOST_CHARACTERS:,} characters is not improved.", field="text")
     try:
-        return await asyncio.wait_for(_ask(services, text, profile, earlier), _SECONDS)
+        return await wait_at_most(_ask(services, text, profile, earlier), _SECONDS)
     except TimeoutError:
         raise Unavailable(
             f"The model did not improve the prompt within {_SECONDS:.0f} seconds. Try again, or choose a faster model for it."

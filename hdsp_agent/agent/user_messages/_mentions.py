@@ -5,7 +5,6 @@ Files and folders, the errors in the conversation's notebook, and what Git knows
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from collections.abc import Awaitable, Callable, Sequence
@@ -14,6 +13,7 @@ from html import escape
 from typing import TYPE_CHECKING, Final
 
 from ..._threads import Stop, in_thread
+from ..._time_limits import wait_at_most
 from ...errors import HdspAgentError
 from ...messages import ClineAsk, ClineSay, CommandRun, JsonObject, NotebookRef, ProgressStatus
 from ...tools import ActionRequest, Approval, ApprovalAsk, Proposal, ToolFailed, ToolResult, data_url, place_of
@@ -115,7 +115,7 @@ async def _attached(name: str, context: _Named) -> _Attached | None:
 async def _read(reading: Awaitable[Sequence[JsonObject]]) -> Sequence[JsonObject]:
     """What is read, or in words why it is not."""
     try:
-        return await asyncio.wait_for(reading, _PATIENCE_SECONDS)
+        return await wait_at_most(reading, _PATIENCE_SECONDS)
     except TimeoutError:
         return [_not_attached(f"reading it took longer than {_PATIENCE_SECONDS:.0f} seconds.")]
     except (HdspAgentError, ToolFailed, OSError) as error:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Concatenate, Final, Literal, ParamSpec, TypeVar
 
+from ..._time_limits import wait_at_most
 from ...errors import HdspAgentError
 from ...messages import TaskId
 from .checkpoint_store import store_folder_of
@@ -214,7 +215,7 @@ class AsyncFileCheckpoints:
         for _ in range(_MOST_PAUSES):
             asked = self._asked
             with suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(hurry.wait(), _PAUSE_SECONDS)
+                await wait_at_most(hurry.wait(), _PAUSE_SECONDS)
             if hurry.is_set() or asked == self._asked:
                 break
         try:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeVar
 from weakref import WeakSet
 
+from ..._time_limits import wait_at_most
 from ...errors import HdspAgentError, NotFound, Unavailable
 from ...messages import CellId
 from ...notebooks import AgentOutput, Notebooks, NotebookSnapshot
@@ -89,7 +90,7 @@ class StateCapture:
         document = self.notebooks.access.document(path)
         seconds = self.limits.notebook_seconds
         try:
-            snapshot = await asyncio.wait_for(document.snapshot(outputs="full"), seconds)
+            snapshot = await wait_at_most(document.snapshot(outputs="full"), seconds)
         except TimeoutError:
             raise Unavailable(
                 f"{path} did not answer within {seconds:g} seconds.", path=path, seconds=seconds, why="tab_silent"
@@ -149,7 +150,7 @@ class StateCapture:
             return await ask(await self.link(path))
 
         try:
-            return await asyncio.wait_for(work(), seconds)
+            return await wait_at_most(work(), seconds)
         except TimeoutError:
             why = "runs a cell" if busy else f"did not answer within {seconds:g} seconds"
             raise Unavailable(

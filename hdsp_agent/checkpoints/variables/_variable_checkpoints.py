@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from pydantic import ValidationError
 
+from ..._time_limits import wait_at_most
 from ...errors import Conflict, NotFound, StorageUnavailable, Unavailable, Unsupported
 from ...messages import JsonObject
 from ...wire import WireModel
@@ -146,7 +147,7 @@ class VariableCheckpoints:
         async with self._at(kernel) as asked:
             try:
                 planned = self._plan(target, kernel, asked, leave, overwrite)
-                plan, wanted = await asyncio.wait_for(planned, within)
+                plan, wanted = await wait_at_most(planned, within)
             except TimeoutError:
                 raise Conflict(
                     "The kernel is busy, so nothing was restored. Wait for it, then try again.",

@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Final, cast
 from weakref import WeakKeyDictionary
 
+from ..._time_limits import wait_at_most
 from ...errors import Conflict, NotAllowed, Unavailable
 from ...messages import CellId, ChangeOutputsMessage, JsonObject, OutputDetail, TaskId
 from .._apply import changed_cells
@@ -212,7 +213,7 @@ class SharedDocument:
             task = save_now() if save_now is not None else None
             if task is not None:
                 await asyncio.wait([asyncio.ensure_future(task)])
-            await asyncio.wait_for(written.wait(), _SAVE_SECONDS)
+            await wait_at_most(written.wait(), _SAVE_SECONDS)
         except TimeoutError:
             return None
         finally:

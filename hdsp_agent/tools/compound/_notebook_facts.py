@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import csv
 import re
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from typing import Final, assert_never
 
 from ..._regular_files import open_regular_file
 from ..._threads import in_thread
+from ..._time_limits import wait_at_most
 from ...errors import HdspAgentError
 from ...messages import CellId
 from ...notebooks import Cell, CellFreshness, Notebooks, freshness_of
@@ -126,7 +126,7 @@ async def surroundings(
     except ToolFailed:
         return None
     try:
-        return await asyncio.wait_for(
+        return await wait_at_most(
             _told(notebooks, path, checked.path.parent, paths, reads_files, at), _PATIENCE_SECONDS
         )
     except TimeoutError:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from ..._threads import in_thread
+from ..._time_limits import wait_at_most
 from ...errors import HdspAgentError
 from ...messages import CellId
 from ...notebooks import Notebooks, NotebookSnapshot, PersonRun, RunMemory, for_cells, outline_of
@@ -46,7 +46,7 @@ async def notebook_digest(notebooks: Notebooks, path: str, paths: PathPolicy) ->
     if not await _may_be_read(path, notebooks.access.root, paths):
         return None
     try:
-        return await asyncio.wait_for(_digest(notebooks, path), _PATIENCE_SECONDS)
+        return await wait_at_most(_digest(notebooks, path), _PATIENCE_SECONDS)
     except TimeoutError:
         silent = "The browser tab that has it open does not answer just now."
         return NotebookSummary(path, f"Notebook of this task: {path}. {silent}")

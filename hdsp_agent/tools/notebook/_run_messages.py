@@ -10,6 +10,7 @@ from time import monotonic
 from typing import Final
 
 from ..._threads import in_thread
+from ..._time_limits import wait_at_most
 from ...errors import HdspAgentError
 from ...messages import CellExecuted, CellId, JsonObject, KernelChanged, NotebookRef
 from ...notebooks.kernels import CellRun, Run, images_of
@@ -84,7 +85,7 @@ class RunMessages:
         if self._run is not None:
             await self._run.wait(_LAST_SECONDS)
         try:
-            await asyncio.wait_for(self.settled(), _LAST_SECONDS)
+            await wait_at_most(self.settled(), _LAST_SECONDS)
         except TimeoutError:
             _log.warning("Not all of a run of %s could be shown in time", self._path)
         if self._worker is not None:
@@ -118,7 +119,7 @@ class RunMessages:
 
     async def _pause(self, seconds: float) -> None:
         with suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(self._hurry.wait(), seconds)
+            await wait_at_most(self._hurry.wait(), seconds)
         await self._wake.wait()
 
     # ---- telling
