@@ -1,17 +1,21 @@
-"""What having the extension costs a start of Jupyter."""
+"""What having the extension costs a start of Jupyter, and a server that nobody uses."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 from statistics import median
 
 from .results import Result, result
-from .server import jupyter_server
+from .server import Server, jupyter_server
 
 RUNS = 9
 GOAL_MS = 150
+IDLE_RUNS = 3
+SETTLED_SECONDS, IDLE_SECONDS = 30, 60
 
 # What loading the extension imports, after what Jupyter imports anyway. The rest is imported in a thread once Jupyter
 # listens; whole starts, below, tell whether that costs anybody anything.
@@ -34,8 +38,26 @@ def _start_ms(extensions: tuple[str, ...]) -> float:
         return (time.perf_counter() - started) * 1000
 
 
+def _cpu_ms(server: Server) -> float:
+    """CPU that the server's process has used so far."""
+    fields = Path(f"/proc/{server.process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) * 1000 / os.sysconf("SC_CLK_TCK")
+
+
+def _idle_ms() -> tuple[float, float]:
+    """CPU that a server uses while nobody asks it anything: without the extension, and with it, at the same time."""
+    with (
+        jupyter_server(lab=False, extensions=(), wait_for="/api") as without,
+        jupyter_server(lab=False, extensions=("hdsp_agent",), wait_for="/hdsp-agent/api/health") as with_it,
+    ):
+        time.sleep(SETTLED_SECONDS)
+        before = _cpu_ms(without), _cpu_ms(with_it)
+        time.sleep(IDLE_SECONDS)
+        return _cpu_ms(without) - before[0], _cpu_ms(with_it) - before[1]
+
+
 def measure() -> list[Result]:
-    """Import time alone, then whole starts with and without, interleaved."""
+    """Import time alone, whole starts with and without, interleaved, then both at rest."""
     imports = median(_import_ms() for _ in range(RUNS))
     with_it: list[float] = []
     without: list[float] = []
@@ -43,6 +65,8 @@ def measure() -> list[Result]:
         without.append(_start_ms(()))
         with_it.append(_start_ms(("hdsp_agent",)))
     added = median(with_it) - median(without)
+    idle = [_idle_ms() for _ in range(IDLE_RUNS)]
+    idle_without, idle_with = median(one for one, _ in idle), median(one for _, one in idle)
     return [
         result(
             "start.import", "imports that loading the extension adds", imports, "ms",
@@ -51,5 +75,9 @@ def measure() -> list[Result]:
         result(
             "start.server", f"spawn to first answer of a Jupyter Server (the extension adds {added:.0f} ms)",
             median(with_it), "ms", baseline=median(without), goal=f"adds <= {GOAL_MS} ms", met=added <= GOAL_MS, runs=RUNS,
+        ),
+        result(
+            "start.idle", f"CPU of a server at rest in {IDLE_SECONDS} s, beside one without the extension",
+            idle_with, "ms", baseline=idle_without, goal="none", met=True, runs=IDLE_RUNS,
         ),
     ]  # fmt: skip
