@@ -81,6 +81,7 @@ class _RandomEmbedder:
 
     name = "random"
     floor = 0.0
+    wordless_floor = 0.0
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         import numpy as np

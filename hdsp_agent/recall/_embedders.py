@@ -27,14 +27,19 @@ _MOST_BYTES: Final = 64 * 1024 * 1024
 
 
 class Embedder(Protocol):
-    """Makes vectors of length 1. ``floor`` is the cosine below which two texts have nothing to do with each other."""
+    """Makes vectors of length 1."""
 
     @property
     def name(self) -> str:
         """Which model: vectors of another name are made anew."""
 
     @property
-    def floor(self) -> float: ...
+    def floor(self) -> float:
+        """The cosine below which two texts have nothing to do with each other."""
+
+    @property
+    def wordless_floor(self) -> float:
+        """The same for two texts that have no word in common: among thousands, some are always a little alike."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One row a text. Blocks; called in threads."""
@@ -50,6 +55,7 @@ class BundledEmbedder:
 
     name: Final = "universal-sentence-encoder-multilingual-3"
     floor: Final = 0.2
+    wordless_floor: Final = 0.3
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -73,6 +79,7 @@ class EndpointEmbedder:
     """
 
     floor: Final = 0.2
+    wordless_floor: Final = 0.3
 
     def __init__(
         self,

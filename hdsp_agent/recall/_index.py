@@ -194,7 +194,10 @@ class RecallIndex:
             found = find_words(connection, words, chosen)
         meaning: dict[int, float] = {}
         if question is not None and vectors is not None:
-            meaning = vectors.nearest(connection, question, query.owner, chosen, generation=self._database.generation)
+            generation = self._database.generation
+            meaning = vectors.nearest(
+                connection, question, query.owner, chosen, by_words=found.passages, generation=generation
+            )
         matching = {*found.passages, *meaning, *first_passages(connection, found.titles)}
         beside = {row for match in matching for row in neighbours(match)}
         candidates = load_candidates(connection, matching | beside, chosen)

@@ -10,7 +10,7 @@ import sqlite3
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING, Final
 
 from ..persistence import storable
@@ -119,9 +119,19 @@ class VectorIndex:
         self._generation = 0
 
     def nearest(
-        self, connection: sqlite3.Connection, question: Floats, owner: str, chosen: SourceFilter, *, generation: int
+        self,
+        connection: sqlite3.Connection,
+        question: Floats,
+        owner: str,
+        chosen: SourceFilter,
+        *,
+        by_words: Container[int],
+        generation: int,
     ) -> dict[int, float]:
-        """The passages whose vectors are nearest to the question's, with how far above the floor they are."""
+        """The passages whose vectors are nearest to the question's, with how far above the floor they are.
+
+        ``by_words`` have a word of the question; others must be nearer.
+        """
         with self._lock:
             if generation != self._generation:
                 self._owners.clear()
@@ -135,10 +145,15 @@ class VectorIndex:
                 return {}
             vectors.update(connection, owner, model, len(question))
             rows = vectors.likely(question, _allowed(connection, chosen))
-        return self._compared(connection, question, model, rows)
+        return self._compared(connection, question, model, rows, by_words)
 
     def _compared(
-        self, connection: sqlite3.Connection, question: Floats, model: int, rows: Sequence[int]
+        self,
+        connection: sqlite3.Connection,
+        question: Floats,
+        model: int,
+        rows: Sequence[int],
+        by_words: Container[int],
     ) -> dict[int, float]:
         import numpy as np
 
@@ -156,7 +171,9 @@ class VectorIndex:
         cosines = _products(whole, question)
         best = np.argsort(-cosines)[:_MOST_KEPT]
         lowest = max(self.embedder.floor, float(cosines[best[-1]]) if len(best) == _MOST_KEPT else -1.0)
-        return {found[at][0]: float(cosines[at]) - lowest for at in best if cosines[at] > lowest}
+        alike = {found[at][0]: float(cosines[at]) for at in best if cosines[at] > lowest}
+        wordless = self.embedder.wordless_floor
+        return {row: cosine - lowest for row, cosine in alike.items() if cosine > wordless or row in by_words}
 
 
 def _products(rows: Floats, question: Floats) -> Floats:

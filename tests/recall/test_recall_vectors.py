@@ -227,6 +227,19 @@ def test_texts_are_masked_before_an_endpoint_sees_them() -> None:
     assert [body["input"] for _, _, body in asked if isinstance(body, dict)] == [["a • word"]]
 
 
+async def test_what_is_nowhere_finds_nothing_although_every_text_is_a_little_alike(tmp_path: Path) -> None:
+    embedder = bundled_embedder()
+    assert embedder is not None
+    async with recall(tmp_path, embedder) as index:
+        await index.put(conversation("t"), said("print(rows)", "rows = 3", "automobile prices by year"), "1")
+        await index.embed_some(10)
+        alike = embedder.embed(["photosynthesis", "print(rows)"])
+        assert embedder.floor < float(alike[0] @ alike[1]) < embedder.wordless_floor
+        assert await found(index, "photosynthesis") == []
+        assert (await found(index, "car"))[0] == "automobile prices by year"
+        assert (await found(index, "print"))[0] == "print(rows)"
+
+
 async def test_another_model_counts_from_the_next_search_on(tmp_path: Path) -> None:
     async with recall(tmp_path) as index:
         await index.put(conversation("t"), said("my automobile"), "1")
@@ -302,6 +315,7 @@ class _RandomEmbedder:
 
     name = "random"
     floor = 0.1
+    wordless_floor = 0.1
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         vectors = np.stack([self._direction(text.removeprefix("like ")) for text in texts])
@@ -316,6 +330,7 @@ class _RandomEmbedder:
 class _BrokenEmbedder:
     name = "broken"
     floor = 0.1
+    wordless_floor = 0.1
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         raise Unavailable(f"no vectors for {len(texts)} texts")

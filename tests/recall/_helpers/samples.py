@@ -47,6 +47,7 @@ class LetterEmbedder:
     """Texts of the same words have the same vector; ``twins`` are words that mean the same."""
 
     floor = 0.1
+    wordless_floor = 0.1
 
     def __init__(self, name: str = "letters", twins: dict[str, str] | None = None, dimensions: int = 64) -> None:
         self.name = name
