@@ -269,7 +269,7 @@ def _memory(
         is_on=lambda: config.settings.memory_enabled,
         log=app.log,
     )
-    return MemoryAccess(agent.memories, job, room.history, config, workspace_of(app), app.log)
+    return MemoryAccess(agent.memories, job, room.history, config, workspace_of(app), configuration.notices, app.log)
 
 
 def _ipc(

@@ -362,6 +362,11 @@ const CONVERSATIONS: Readonly<Record<string, Sentence>> = {
       param(error, 'lines'),
       param(error, 'tasks')
     ),
+  memory_unreadable: (trans, error) =>
+    trans.__(
+      'Memory files that cannot be read (%1) are left out of conversations. The Memory page and “hdsp-agent doctor” say more.',
+      param(error, 'count')
+    ),
   tasks_interrupted: (trans, error) =>
     trans.__(
       'Tasks were interrupted because their server ended (%1). What was recorded of them is safe, and they can be taken up again from the history.',

@@ -16,6 +16,7 @@ from ..messages import TaskId
 from ._owner import Owner
 from .history import History
 from .memory_job import MemoryJob
+from .notice_board import Notices
 
 if TYPE_CHECKING:
     from ._bad_input_log import Log
@@ -35,9 +36,11 @@ class MemoryAccess:
         history: History,
         config: ContextProxy,
         workspace: Path,
+        notices: Notices,
         log: Log,
     ) -> None:
         self._memories = memories
+        self._notices = notices
         self.job: Final = job
         self._history = history
         self._config = config
@@ -55,9 +58,27 @@ class MemoryAccess:
         def written(owner: str) -> None:
             loop.call_soon_threadsafe(self.changed, Owner(owner))
 
+        def unreadable(count: int) -> None:
+            loop.call_soon_threadsafe(self._unreadable, count)
+
         self._memories.on_changed = written
+        self._memories.on_unreadable = unreadable
         self.job.on_round = self.changed
         self.job.start()
+
+    def _unreadable(self, count: int) -> None:
+        # Everybody on the server sees it, so it counts and never quotes.
+        if count:
+            self._notices.post(
+                "memory",
+                "warning",
+                "memory_unreadable",
+                f"Memory files that cannot be read ({count}) are left out of conversations. The Memory page and "
+                "'hdsp-agent doctor' say more.",
+                {"count": count},
+            )
+        else:
+            self._notices.withdraw("memory")
 
     def changed(self, owner: Owner) -> None:
         """Something is different for this person. Of many changes at once the pages hear once."""
@@ -110,6 +131,7 @@ class MemoryAccess:
         await self.job.stop()
         # A thread may still write a note when there is no loop any more.
         self._memories.on_changed = lambda owner: None
+        self._memories.on_unreadable = lambda count: None
         for handle in self._waiting.values():
             handle.cancel()
         self._waiting.clear()

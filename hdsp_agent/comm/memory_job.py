@@ -127,7 +127,7 @@ class MemoryJob:
             report = await pipeline.round(owner, is_asked_for=is_asked_for)
         if report.saved or report.failed or report.consolidation == "done":
             self._log.info(
-                "Memory: learned from %s conversations, %s taught nothing, %s failed; consolidation: %s",
+                "Memory: learned from %s conversations, %s had nothing to learn, %s failed; consolidation: %s",
                 report.saved, report.nothing, report.failed, report.consolidation,
             )  # fmt: skip
         return report

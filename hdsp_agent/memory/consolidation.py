@@ -3,46 +3,61 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 import shutil
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, Protocol, TypeVar
 
 from .extracted_files import Extracted, ExtractedFiles
-from .memory_folder import HANDBOOK, MemoryFolder
-from .model_port import ConsolidationBrief, ConsolidationFailed, Consolidator
-from .publication import InvalidConsolidation, Publication, checked_files
+from .memory_folder import HANDBOOK, SUMMARY, MemoryFolder
+from .model_port import NOT_AS_TOLD, ConsolidationBrief, ConsolidationFailed, Consolidator
+from .publication import InvalidConsolidation, Publication, checked_files, told_codes
 from .rollout_files import rollout_file, selected_inputs, sync_rollout_files
 from .run_log import RunCost
 from .sources import sources_by_code
 
-__all__ = ["Consolidation"]
+__all__ = ["Consolidation", "PutInForce"]
+
+logger = logging.getLogger(__name__)
+R = TypeVar("R")
 
 _STAGING: Final = ".staging-"
+
+
+class PutInForce(Protocol):
+    """Does what blocks and changes the person's files, unless the job was taken back or over. Raises LeaseLost."""
+
+    def __call__(self, work: Callable[[], R], /) -> Awaitable[R]:
+        """What the work returns."""
 
 
 class Consolidation:
     """Consolidates for one person. Whoever calls it holds their lease."""
 
-    def __init__(self, folder: MemoryFolder, consolidator: Consolidator) -> None:
+    def __init__(self, folder: MemoryFolder, consolidator: Consolidator, put_in_force: PutInForce) -> None:
         self._folder = folder
+        self._put_in_force = put_in_force
         self._files = ExtractedFiles(folder)
         self._publication = Publication(folder)
         self._consolidator = consolidator
+        self.used = RunCost()
+        """What it cost so far, also if it does not come to its end."""
 
-    async def run(self, *, notes: str, now: float) -> tuple[RunCost, int]:
+    async def run(self, *, notes: str, now: float, most_cost: float | None) -> tuple[RunCost, int]:
         """Bring the files up to date: what it cost, and the newest time of what was taken in, in milliseconds.
 
-        Raises ConsolidationFailed, StorageUnavailable, and what the model raises; then what was in force stays.
+        Raises ConsolidationFailed, LeaseLost, StorageUnavailable, and what the model raises; then what was in force stays.
         """
         at = datetime.fromtimestamp(now, tz=UTC)
-        inputs = await asyncio.to_thread(self._inputs, int(now * 1000))
+        inputs = await self._put_in_force(partial(self._inputs, int(now * 1000)))
         newest = max((each.source_updated_at for each in inputs), default=0)
         files = {rollout_file(each): each.source_updated_at for each in inputs}
         if not inputs:
-            await asyncio.to_thread(self._publication.clear, now=at)
+            await self._put_in_force(partial(self._publication.clear, now=at))
             return RunCost(), newest
         state = await asyncio.to_thread(self._publication.state)
         has_files = await asyncio.to_thread((self._folder.root / HANDBOOK).is_file)
@@ -51,13 +66,16 @@ class Consolidation:
         staged = await asyncio.to_thread(self._stage)
         try:
             brief = await asyncio.to_thread(
-                self._brief, staged, inputs, files, state.inputs if has_files else {}, notes
+                self._brief, staged, inputs, files, state.inputs if has_files else {}, notes, most_cost
             )
-            used = await self._consolidator.consolidate(staged, brief)
+            used = self.used = await self._consolidator.consolidate(staged, brief)
+            publish = partial(self._publication.publish, staged, files, frozenset(brief.codes), now=at)
             try:
-                await asyncio.to_thread(self._publication.publish, staged, files, frozenset(brief.codes), now=at)
+                await self._put_in_force(publish)
             except InvalidConsolidation as error:
-                raise ConsolidationFailed(str(error), used) from None
+                # What is wrong is worded for the model.
+                logger.warning("What was learned cannot be put in force: %s", error)
+                raise ConsolidationFailed(NOT_AS_TOLD, used) from None
             return used, newest
         finally:
             await asyncio.to_thread(shutil.rmtree, staged.root, ignore_errors=True)
@@ -65,7 +83,9 @@ class Consolidation:
     # What follows blocks.
 
     def _inputs(self, now: int) -> list[Extracted]:
-        inputs = selected_inputs(self._files.all(), now=now)
+        # What every conversation is told stays, however old it is.
+        told = told_codes(self._folder.text(SUMMARY))
+        inputs = selected_inputs(self._files.all(), now=now, told=told)
         sync_rollout_files(self._folder, inputs)
         return inputs
 
@@ -82,6 +102,7 @@ class Consolidation:
         files: Mapping[str, int],
         before: Mapping[str, int],
         notes: str,
+        most_cost: float | None,
     ) -> ConsolidationBrief:
         codes = {code: rollout_file(each) for code, each in sources_by_code(inputs).items()}
 
@@ -99,7 +120,12 @@ class Consolidation:
             edits={name: edits for name, edits in self._publication.edits().items() if not edits.is_empty},
             notes=notes,
             problem=problem,
+            most_cost=most_cost,
+            spent=self._spent,
         )
+
+    def _spent(self, used: RunCost) -> None:
+        self.used = used
 
 
 def _changes(before: Mapping[str, int], now: Mapping[str, int]) -> dict[str, Literal["new", "changed", "gone"]]:

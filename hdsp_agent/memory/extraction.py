@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Literal, TypeAlias, cast
 
 from .._iso_time import iso_time
@@ -17,6 +18,7 @@ from ..providers import ModelAnswer, ModelClient, ModelError, ModelEvent, ModelR
 from .conversation_text import read_conversation, token_limit
 from .extracted_files import Extracted, ExtractedFiles
 from .extraction_prompt import ExtractionAnswer, ExtractionSource, InvalidAnswer, extraction_request, parse_answer
+from .job_table import LeaseLost
 from .model_port import MemoryModels, ModelNeededElsewhere
 from .run_log import RunCost
 
@@ -51,10 +53,18 @@ class ExtractionOutcome:
 class Extractor:
     """Learns for one person, with the conversations of their store."""
 
-    def __init__(self, store: TaskStore, files: ExtractedFiles, models: MemoryModels) -> None:
+    def __init__(
+        self,
+        store: TaskStore,
+        files: ExtractedFiles,
+        models: MemoryModels,
+        put_in_force: Callable[[Callable[[], None]], Awaitable[None]],
+    ) -> None:
+        """``put_in_force`` does what blocks while the job is still ours. Raises LeaseLost."""
         self._store = store
         self._files = files
         self._models = models
+        self._put_in_force = put_in_force
 
     async def extract(self, item: HistoryItem, owner: str, *, watermark: int, with_external: bool) -> ExtractionOutcome:
         """Learn from a conversation. Raises ExtractionFailed, ModelNeededElsewhere, StorageUnavailable, UnknownTask."""
@@ -91,7 +101,10 @@ class Extractor:
             usage_count=known.usage_count if known is not None else 0,
             last_usage=known.last_usage if known is not None else None,
         )
-        await asyncio.to_thread(self._files.put, extracted)
+        try:
+            await self._put_in_force(partial(self._files.put, extracted))
+        except LeaseLost:
+            return ExtractionOutcome("nothing", used, changed=False)
         had_something = known is not None and not known.is_empty
         changed = not extracted.is_empty or had_something
         return ExtractionOutcome("nothing" if extracted.is_empty else "saved", used, changed)

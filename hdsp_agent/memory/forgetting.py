@@ -21,7 +21,7 @@ from .memory_folder import (
     SUMMARY,
     MemoryFolder,
 )
-from .publication import Publication
+from .publication import Publication, told_codes
 from .rollout_files import rollout_file, selected_inputs, sync_rollout_files
 from .sources import sources_by_code, without_sources
 
@@ -48,7 +48,8 @@ def forget_conversations(folder: MemoryFolder, task_ids: Sequence[TaskId], *, no
     Publication(folder).forget(without, at=datetime.fromtimestamp(now, tz=UTC))
     for task_id in task_ids:
         files.delete(task_id)
-    sync_rollout_files(folder, selected_inputs(files.all(), now=int(now * 1000)))
+    told = told_codes(folder.text(SUMMARY))
+    sync_rollout_files(folder, selected_inputs(files.all(), now=int(now * 1000), told=told))
     return any(not each.is_empty for each in gone)
 
 

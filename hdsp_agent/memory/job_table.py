@@ -21,6 +21,7 @@ __all__ = [
     "JobClaim",
     "JobKind",
     "JobRow",
+    "LeaseLost",
     "claim_consolidation",
     "claim_extraction",
     "enqueue_consolidation",
@@ -30,6 +31,8 @@ __all__ = [
     "job_rows",
     "note_done",
     "release_job",
+    "void_all_jobs",
+    "void_consolidation",
 ]
 
 JobKind: TypeAlias = Literal["extract", "consolidate"]
@@ -60,6 +63,10 @@ _MIGRATIONS: Final = (
     ),
 )
 MEMORY_SCHEMA: Final = Schema("memory", _MIGRATIONS)
+
+
+class LeaseLost(Exception):
+    """A job is not ours any more: somebody does it again, or its source is gone. What it made is thrown away."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +159,7 @@ def claim_extraction(
 def enqueue_consolidation(connection: sqlite3.Connection, owner: str, watermark: int) -> None:
     """There is something new to consolidate. Each time the watermark is a greater one."""
     known = _row(connection, "consolidate", owner)
-    before = 0 if known is None else known.input_watermark or 0
+    before = 0 if known is None else max(known.input_watermark or 0, known.last_success_watermark or 0)
     after = watermark if watermark > before else before + 1
     if known is None:
         connection.execute(
@@ -233,6 +240,24 @@ def note_done(connection: sqlite3.Connection, task_id: str, owner: str, watermar
 def forget_job(connection: sqlite3.Connection, kind: JobKind, key: str) -> None:
     """Its source is gone."""
     connection.execute("DELETE FROM memory_jobs WHERE kind = ? AND key = ?", (kind, key))
+
+
+def void_consolidation(connection: sqlite3.Connection, owner: str) -> None:
+    """What is being made of a person's memory just now is not to be put in force."""
+    connection.execute(
+        "UPDATE memory_jobs SET status = 'pending', token = NULL, lease_until = NULL "
+        "WHERE kind = 'consolidate' AND key = ? AND status = 'running'",
+        (owner,),
+    )
+
+
+def void_all_jobs(connection: sqlite3.Connection, owner: str) -> None:
+    """Nothing that a person's jobs are making just now is to be put in force, and what they read counts as read."""
+    connection.execute(
+        "UPDATE memory_jobs SET status = 'done', token = NULL, lease_until = NULL, last_success_watermark = input_watermark "
+        "WHERE owner = ? AND (status = 'running' OR kind = 'consolidate')",
+        (owner,),
+    )
 
 
 def job_rows(connection: sqlite3.Connection, owner: str) -> list[JobRow]:

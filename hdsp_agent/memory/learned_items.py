@@ -72,7 +72,7 @@ class LearnedItems:
                         lines[at : at + 1] = [] if text is None else [f"{bullet}{text}{codes}"]
                         self._folder.write(name, "\n".join(lines))
                         return
-        raise NotFound(f"There is no line {item_id} any more. It may have been changed meanwhile.", item=item_id)
+        raise NotFound("This line has changed or is gone. Reload and try again.", item=item_id)
 
 
 def _items(name: str, text: str, known: Mapping[str, Extracted]) -> Iterator[tuple[LearnedItem, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from ..messages import RecalledItem
 from .memory_folder import HANDBOOK, SUMMARY, MemoryFolder, person_folder
 from .memory_search import MemoryHit, MemoryPassage, passages_of, ranked
 from .note_files import NoteFile, NoteFiles, NoteScope
-from .note_text import Note
+from .note_text import Note, NoteText
 from .pipeline_limits import MEMORY_TOOL_DEVELOPER_INSTRUCTIONS_SUMMARY_TOKEN_LIMIT
 
 if TYPE_CHECKING:
@@ -62,6 +63,9 @@ class Memories:
         self._trusted: Final = trusted
         self.on_changed: Callable[[str], None] = lambda owner: None
         """Hears, in whatever thread, whose notes were changed here."""
+        self.on_unreadable: Callable[[int], None] = lambda count: None
+        """Hears, in whatever thread, how many files cannot be read, whenever that is another number."""
+        self._unreadable: set[Path] = set()
 
     def folder(self, owner: str | None) -> MemoryFolder:
         """A person's folder."""
@@ -92,15 +96,31 @@ class Memories:
 
     def of_task(self, owner: str | None, workspace: Path | None, notebook: Callable[[], str | None]) -> TaskMemory:
         """What counts in one conversation; its notebook may be renamed meanwhile."""
-        return TaskMemory(self.folder(owner), self.notes(owner), workspace, notebook)
+        return TaskMemory(self.folder(owner), self.notes(owner), workspace, notebook, self._read)
+
+    def _read(self, path: Path, readable: bool) -> None:
+        before = len(self._unreadable)
+        if readable:
+            self._unreadable.discard(path)
+        else:
+            self._unreadable.add(path)
+        if len(self._unreadable) != before:
+            self.on_unreadable(len(self._unreadable))
 
 
 class TaskMemory:
     """What is remembered, as one conversation sees it. Everything here blocks."""
 
     def __init__(
-        self, folder: MemoryFolder, notes: NoteFiles, workspace: Path | None, notebook: Callable[[], str | None]
+        self,
+        folder: MemoryFolder,
+        notes: NoteFiles,
+        workspace: Path | None,
+        notebook: Callable[[], str | None],
+        on_read: Callable[[Path, bool], None],
     ) -> None:
+        """``on_read`` hears of each file that a model is told of whether it could be read."""
+        self._on_read = on_read
         self._folder = folder
         self._notes = notes
         self._workspace = workspace
@@ -112,7 +132,7 @@ class TaskMemory:
         files = self._notes.in_force(self._workspace, self._notebook())
         identities = [*(file.identity for file in files), identity_of(self._folder.root / SUMMARY)]
         if self._told is None or self._told[0] != identities:
-            texts = [told for file in files if (told := _told(file)) is not None]
+            texts = [told for file in files if (told := self._told_of(file)) is not None]
             learned = self._learned()
             self._told = identities, [*texts, *([learned] if learned is not None else [])]
         return self._told[1]
@@ -143,8 +163,12 @@ class TaskMemory:
         self._file(scope)
 
     def search(self, query: str, limit: int) -> list[MemoryHit]:
-        """The passages of all that is remembered that suit best. Raises StorageUnavailable."""
-        return ranked(self._passages(), query, limit)
+        """The passages of all that is remembered that suit best, which counts as use. Raises StorageUnavailable."""
+        found = ranked(self._passages(), query, limit)
+        # That it cannot be counted must not keep anybody from searching.
+        with suppress(HdspAgentError):
+            self._count_use_of([(hit.passage.path, hit.passage.text) for hit in found if hit.passage.note is None])
+        return found
 
     def read(self, name: str) -> str:
         """A memory file, which counts as use of it. Raises NotFound, InvalidInput, StorageUnavailable."""
@@ -155,18 +179,22 @@ class TaskMemory:
         with suppress(HdspAgentError):
             UsageCounts(self._folder).add(kind)
             if kind == "rollout_summary":
-                self._count_use_of(name)
+                self._count_use_of([(name, "")])
         return text
 
-    def _count_use_of(self, name: str) -> None:
-        from .extracted_files import ExtractedFiles
+    def _count_use_of(self, passages: Sequence[tuple[str, str]]) -> None:
+        """Count what these passages, each of a file, were learned from as used."""
+        from .extracted_files import ExtractedFiles  # as above
         from .rollout_files import rollout_file
+        from .sources import codes_in, sources_by_code
 
         files = ExtractedFiles(self._folder)
-        for extracted in files.all():
-            if not extracted.is_empty and rollout_file(extracted) == name:
+        sources = sources_by_code(each for each in files.all() if not each.is_empty)
+        codes, paths = frozenset(sources), {path for path, _ in passages}
+        used = {code for _, text in passages for code in codes_in(text, codes)}
+        for code, extracted in sources.items():
+            if code in used or rollout_file(extracted) in paths:
                 files.count_use(extracted.task_id)
-                return
 
     def _passages(self) -> Sequence[MemoryPassage]:
         found = [
@@ -179,11 +207,22 @@ class TaskMemory:
                 found += passages_of(name, self._folder.text(name))
         return found
 
+    def _told_of(self, file: NoteFile) -> MemoryText | None:
+        try:
+            found = file.read()
+        except HdspAgentError:
+            self._on_read(file.path, False)
+            return None
+        self._on_read(file.path, True)
+        return _told(file.scope, found)
+
     def _learned(self) -> MemoryText | None:
         try:
             text = self._folder.text(SUMMARY).strip()
         except HdspAgentError:
+            self._on_read(self._folder.root / SUMMARY, False)
             return None
+        self._on_read(self._folder.root / SUMMARY, True)
         if not text:
             return None
         # A person may have made it longer than there is room for.
@@ -214,12 +253,20 @@ def _notes_of(file: NoteFile) -> list[Note]:
         return []
 
 
-def _told(file: NoteFile) -> MemoryText | None:
-    try:
-        found = file.read()
-    except HdspAgentError:
-        return None
+def _told(scope: NoteScope, found: NoteText) -> MemoryText | None:
     if not found.told:
         return None
-    text = truncated(found.told, Budget("tokens", _NOTE_TOKENS[file.scope]))
-    return MemoryText(_NOTE_TITLES[file.scope], f"{_NOTES_INTRO}\n\n{text}", notes=found.notes)
+    budget = Budget("tokens", _NOTE_TOKENS[scope])
+    # Whole notes are left out: half a sentence may say the opposite.
+    left_out = bisect_left(
+        range(len(found.notes)), 1, key=lambda count: _fits(found.without_oldest(count).told, budget)
+    )
+    kept = found.without_oldest(left_out)
+    text = truncated(kept.told, budget)
+    if left_out:
+        text = f"{text}\n({left_out} older notes are left out here; search_memory finds them.)"
+    return MemoryText(_NOTE_TITLES[scope], f"{_NOTES_INTRO}\n\n{text}", notes=kept.notes)
+
+
+def _fits(text: str, budget: Budget) -> bool:
+    return truncated(text, budget) == text

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from ..providers import ModelClient
 from .memory_folder import MemoryFolder
 from .person_edits import PersonEdits
 from .run_log import RunCost
 
-__all__ = ["ConsolidationBrief", "ConsolidationFailed", "Consolidator", "MemoryModels", "ModelNeededElsewhere"]
+__all__ = [
+    "NOT_AS_TOLD",
+    "ConsolidationBrief",
+    "ConsolidationFailed",
+    "Consolidator",
+    "MemoryModels",
+    "ModelNeededElsewhere",
+]
+
+
+NOT_AS_TOLD: Final = "The model did not write the memory files as it was told to."
+"""What a person hears; what is wrong with the files is worded for the model."""
 
 
 class ModelNeededElsewhere(Exception):
@@ -53,6 +64,10 @@ class ConsolidationBrief:
     """What the person wants remembered, which outranks all that was learned."""
     problem: Callable[[], str | None]
     """What is wrong with the files as they are; None if they can be put in force. Blocks."""
+    most_cost: float | None = None
+    """US dollars that may be spent on it; None leaves that to who does it."""
+    spent: Callable[[RunCost], None] = lambda used: None
+    """Hears what it cost, also where it was broken off."""
 
 
 class Consolidator(Protocol):

@@ -109,6 +109,12 @@ class NoteText:
         item = self._item(note_id)
         return NoteText(_joined([*self._lines[: item.first], *self._lines[item.end :]]))
 
+    def without_oldest(self, count: int) -> NoteText:
+        """Without so many notes: the oldest ones, and pinned ones only when no others are left."""
+        by_age = sorted(self._items, key=lambda item: (item.note.pinned, item.note.day or "", item.first))
+        gone = {line for item in by_age[:count] for line in range(item.first, item.end)}
+        return NoteText(_joined([line for at, line in enumerate(self._lines) if at not in gone]))
+
     def _item(self, note_id: str) -> _Item:
         for item in self._items:
             if item.note.id == note_id:

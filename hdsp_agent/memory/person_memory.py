@@ -157,7 +157,7 @@ class PersonMemory:
         """Make a note of the person's own of a line that was learned: it is told always. Raises NotFound."""
         item = next((item for item in LearnedItems(self.folder).all() if item.id == item_id), None)
         if item is None:
-            raise NotFound(f"There is no line {item_id} any more. It may have been changed meanwhile.", item=item_id)
+            raise NotFound("This line has changed or is gone. Reload and try again.", item=item_id)
         return self.add(item.text, "person", task=item.sources[0].task_id if item.sources else None, pinned=True)
 
     def delete_notes(self) -> int:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from sqlite3 import Connection
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, TypeVar
 
 from .._iso_time import iso_time
 from ..config import GlobalSettings
@@ -27,6 +27,7 @@ from .job_table import (
     ClaimRefusal,
     JobClaim,
     JobRow,
+    LeaseLost,
     claim_consolidation,
     claim_extraction,
     enqueue_consolidation,
@@ -36,6 +37,8 @@ from .job_table import (
     job_rows,
     note_done,
     release_job,
+    void_all_jobs,
+    void_consolidation,
 )
 from .memory_folder import MemoryFolder
 from .model_port import ConsolidationFailed, Consolidator, MemoryModels, ModelNeededElsewhere
@@ -59,6 +62,7 @@ _PAGE: Final = 500
 _HOUR: Final = 3_600
 _DAY: Final = 24 * _HOUR
 
+R = TypeVar("R")
 ConsolidationState: TypeAlias = Literal["done", "failed", "put_off"] | ClaimRefusal
 
 
@@ -127,17 +131,28 @@ class MemoryPipeline:
         await self._take_in_files(owner)
         budget = None if is_asked_for else await self._budget(owner)
         limited = asyncio.Semaphore(EXTRACTION_CONCURRENCY_LIMIT)
+        running = 0
 
         async def extract(item: HistoryItem) -> None:
+            nonlocal running
             async with limited:
-                if budget is not None and report.cost >= budget:
+                # Those that are at work take about as much as the dearest so far.
+                dearest = max((used.cost for used in report.used), default=0.0)
+                if budget is not None and report.cost + running * dearest >= budget:
                     report.put_off += 1
-                else:
+                    return
+                running += 1
+                try:
                     await self._extract(owner, item, report, is_wanted_again=item.id in passed_over)
+                finally:
+                    running -= 1
 
         # What was passed over for its untrusted content counts once the person wants that too.
         passed_over = await self._passed_over(owner) if self._settings().memory_from_external_content else frozenset()
         items = await self._candidates(owner, passed_over)
+        if items and budget is not None:
+            # The first one alone: what it takes tells how many may be read at a time.
+            await extract(items.pop(0))
         try:
             async with asyncio.TaskGroup() as group:
                 for item in items:
@@ -145,10 +160,11 @@ class MemoryPipeline:
         except ExceptionGroup as failures:
             # Where one cannot keep what it learned the others cannot either.
             raise failures.exceptions[0] from None
-        if budget is not None and report.cost >= budget:
+        left = None if budget is None else budget - report.cost
+        if left is not None and left <= await self._last_consolidation_cost(owner):
             report.consolidation = await self._put_off(owner, is_asked_for=is_asked_for)
         else:
-            await self._consolidate(owner, report, is_asked_for=is_asked_for)
+            await self._consolidate(owner, report, is_asked_for=is_asked_for, most_cost=left)
         return report
 
     @property
@@ -162,20 +178,47 @@ class MemoryPipeline:
 
     async def forget(self, owner: str, task_ids: Sequence[TaskId]) -> None:
         """Conversations are gone: what was learned from them alone goes with them. Raises StorageUnavailable."""
-        taught = await asyncio.to_thread(forget_conversations, self._folder_of(owner), task_ids, now=self.clock())
-        now = int(self.clock() * 1000)
+        now = self.clock()
 
         def write(connection: Connection) -> None:
+            # What is being made of them is thrown away: see _put_in_force.
+            taught = forget_conversations(self._folder_of(owner), task_ids, now=now)
             for task_id in task_ids:
                 forget_job(connection, "extract", task_id)
             if taught:
-                enqueue_consolidation(connection, owner, now)
+                void_consolidation(connection, owner)
+                enqueue_consolidation(connection, owner, int(now * 1000))
 
         await self._database.write(write)
 
     async def forget_all(self, owner: str) -> None:
         """Nothing that was learned is left; conversations that were read are not read again. Raises StorageUnavailable."""
-        await asyncio.to_thread(forget_everything, self._folder_of(owner))
+
+        def write(connection: Connection) -> None:
+            forget_everything(self._folder_of(owner))
+            void_all_jobs(connection, owner)
+
+        await self._database.write(write)
+
+    async def _put_in_force(self, claim: JobClaim, work: Callable[[], R]) -> R:
+        """Change a person's files, which blocks, while the job is still ours. Raises LeaseLost.
+
+        It is a part of the transaction, as what forgets is: whoever forgets comes before it or after it, never in between.
+        """
+
+        def write(connection: Connection) -> R:
+            if not extend_lease(connection, claim, self._now()):
+                raise LeaseLost
+            return work()
+
+        return await self._database.write(write)
+
+    async def _last_consolidation_cost(self, owner: str) -> float:
+        """What the last one took, in US dollars; 0 where there was none."""
+        runs = await asyncio.to_thread(RunLog(self._folder_of(owner)).runs)
+        return next(
+            (run.used.cost for run in reversed(runs) if run.kind == "consolidate" and run.outcome == "saved"), 0.0
+        )
 
     async def _budget(self, owner: str) -> float:
         """What may still be spent today, in US dollars."""
@@ -291,7 +334,9 @@ class MemoryPipeline:
             return
         began = self.clock()
         folder = self._folder_of(owner)
-        extractor = Extractor(await self._store(), ExtractedFiles(folder), self._models)
+        extractor = Extractor(
+            await self._store(), ExtractedFiles(folder), self._models, partial(self._put_in_force, claim)
+        )
         try:
             outcome = await extractor.extract(
                 item, owner, watermark=item.ts, with_external=self._settings().memory_from_external_content
@@ -335,9 +380,17 @@ class MemoryPipeline:
         logger.warning("Nothing could be learned (%s %s): %s", claim.kind, claim.key, why)
         await self._log_run(folder, claim, began, "failed", used, why)
 
+    async def _broken_off(self, claim: JobClaim, used: RunCost, began: float, folder: MemoryFolder) -> None:
+        """Give the job back undone; what it cost counts all the same."""
+        await self._database.write(lambda connection: release_job(connection, claim))
+        if used.tokens_in or used.tokens_out:
+            await self._log_run(folder, claim, began, "nothing", used)
+
     # ---- one memory of it
 
-    async def _consolidate(self, owner: str, report: RoundReport, *, is_asked_for: bool) -> None:
+    async def _consolidate(
+        self, owner: str, report: RoundReport, *, is_asked_for: bool, most_cost: float | None
+    ) -> None:
         try:
             self._models.check_free()
         except ModelNeededElsewhere:
@@ -351,13 +404,16 @@ class MemoryPipeline:
             report.consolidation = claim
             return
         began, folder = self.clock(), self._folder_of(owner)
+        consolidation = Consolidation(folder, self._consolidator, partial(self._put_in_force, claim))
         try:
             notes = await asyncio.to_thread(self._notes_of, owner)
             async with self._heartbeat(claim):
-                used, newest = await Consolidation(folder, self._consolidator).run(notes=notes, now=began)
-        except ModelNeededElsewhere:
+                used, newest = await consolidation.run(notes=notes, now=began, most_cost=most_cost)
+        except (LeaseLost, ModelNeededElsewhere):
+            # Where the job was lost, whoever took it over or back has it done anew.
             report.consolidation = "put_off"
-            await self._database.write(lambda connection: release_job(connection, claim))
+            report.used.append(consolidation.used)
+            await self._broken_off(claim, consolidation.used, began, folder)
             return
         except (ConsolidationFailed, HdspAgentError, OSError) as error:
             report.consolidation = "failed"
@@ -366,7 +422,7 @@ class MemoryPipeline:
             await self._failed(claim, str(error), cost, began, folder)
             return
         except asyncio.CancelledError:
-            await asyncio.shield(self._database.write(lambda connection: release_job(connection, claim)))
+            await asyncio.shield(self._broken_off(claim, consolidation.used, began, folder))
             raise
         finished = self._now()
         await self._database.write(
@@ -385,7 +441,7 @@ class MemoryPipeline:
 
     @asynccontextmanager
     async def _heartbeat(self, claim: JobClaim) -> AsyncIterator[None]:
-        """Hold the lease while the work goes on. Raises ConsolidationFailed if it was lost."""
+        """Hold the lease while the work goes on. Raises LeaseLost if it was lost."""
         work = asyncio.current_task()
         lost = False
 
@@ -407,7 +463,7 @@ class MemoryPipeline:
             # Who is cancelled by somebody else besides has to end.
             if not lost or work is None or work.uncancel() > 0:
                 raise
-            raise ConsolidationFailed("Another process took the work over.", RunCost()) from None
+            raise LeaseLost from None
         finally:
             beating.cancel()
             await asyncio.gather(beating, return_exceptions=True)

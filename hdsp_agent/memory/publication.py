@@ -26,9 +26,9 @@ from .memory_folder import CONSOLIDATED, HANDBOOK, RAW_MEMORIES, SKILLS_FOLDER, 
 from .person_edits import PersonEdits, edits_between, with_edits
 from .pipeline_limits import MEMORY_TOOL_DEVELOPER_INSTRUCTIONS_SUMMARY_TOKEN_LIMIT
 from .redaction import redact
-from .sources import unsourced
+from .sources import named_codes, unsourced
 
-__all__ = ["InvalidConsolidation", "Publication", "PublishedState", "checked_files"]
+__all__ = ["InvalidConsolidation", "Publication", "PublishedState", "checked_files", "told_codes"]
 
 _BASELINE: Final = ".published"
 _VERSIONS: Final = ".versions"
@@ -41,6 +41,7 @@ _MOST_PROFILE_WORDS: Final = 500
 _TASK_GROUP: Final = re.compile(r"^# Task Group: \S", re.MULTILINE)
 _REFERENCE: Final = re.compile(rf"{SUMMARIES_FOLDER}/[\w.-]+\.md")
 _LARGEST: Final = 1_000_000
+_WITHOUT_SPACES: Final = re.compile(r"[\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 
 
 class InvalidConsolidation(Exception):
@@ -244,6 +245,11 @@ def _changed_edits(edits: PersonEdits, change: Callable[[str], str]) -> PersonEd
     return PersonEdits(written=written, removed=[line for line in edits.removed if change(line)])
 
 
+def told_codes(summary: str) -> frozenset[str]:
+    """The codes in the profile and the tips, which every conversation is told; the index after them names everything."""
+    return named_codes(summary.split(_SUMMARY_PARTS[2], 1)[0])
+
+
 def checked_files(staged: MemoryFolder, inputs: Mapping[str, int], codes: frozenset[str]) -> dict[str, str]:
     """What was written, if it can be put in force. Raises InvalidConsolidation."""
     made = {name: _checked_text(staged, name) for name in _WRITTEN}
@@ -278,12 +284,18 @@ def _check_summary(text: str, codes: frozenset[str]) -> None:
     if missing:
         raise InvalidConsolidation(f"{SUMMARY} has no {missing[0]!r}.")
     profile = text.split(_SUMMARY_PARTS[0], 1)[1].split("\n## ", 1)[0]
-    if len(profile.split()) > _MOST_PROFILE_WORDS:
+    if _word_count(profile) > _MOST_PROFILE_WORDS:
         raise InvalidConsolidation(f"The user profile has more than {_MOST_PROFILE_WORDS} words.")
     most = MEMORY_TOOL_DEVELOPER_INSTRUCTIONS_SUMMARY_TOKEN_LIMIT
     if TokenCounter().text(text) > most:
         raise InvalidConsolidation(f"{SUMMARY} is longer than {most:,} tokens.")
     _check_sources(SUMMARY, text, _SOURCED_IN_SUMMARY, codes)
+
+
+def _word_count(text: str) -> int:
+    """Japanese and Chinese put no spaces between words, which are of about two characters."""
+    without_spaces = len(_WITHOUT_SPACES.findall(text))
+    return len(_WITHOUT_SPACES.sub(" ", text).split()) + (without_spaces + 1) // 2
 
 
 def _check_sources(name: str, text: str, headings: frozenset[str], codes: frozenset[str]) -> None:

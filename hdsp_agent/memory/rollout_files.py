@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from .._iso_time import iso_time
-from .extracted_files import Extracted, rollout_name
+from .extracted_files import Extracted, rollout_name, short_id
 from .memory_folder import RAW_MEMORIES, SUMMARIES_FOLDER, MemoryFolder
 from .pipeline_limits import MAX_CONSOLIDATION_INPUTS, MAX_UNUSED_DAYS
 
@@ -17,13 +17,17 @@ _DAY: Final = 24 * 3600 * 1000
 _TITLE: Final = "# Raw memories\n\nWhat each conversation taught, the newest first.\n"
 
 
-def selected_inputs(extracted: Iterable[Extracted], *, now: int) -> list[Extracted]:
+def selected_inputs(extracted: Iterable[Extracted], *, now: int, told: frozenset[str] = frozenset()) -> list[Extracted]:
     """What is consolidated: what was used most comes first, and what nobody used for long is left out.
 
-    ``now`` is in milliseconds.
+    ``now`` is in milliseconds. ``told`` are the codes of conversations that are named in what every conversation is told.
     """
     oldest = now - MAX_UNUSED_DAYS * _DAY
-    useful = [each for each in extracted if not each.is_empty and each.used_or_updated_at >= oldest]
+    useful = [
+        each
+        for each in extracted
+        if not each.is_empty and (each.used_or_updated_at >= oldest or short_id(each.task_id) in told)
+    ]
     useful.sort(key=lambda each: (-each.usage_count, -each.used_or_updated_at, each.task_id))
     return useful[:MAX_CONSOLIDATION_INPUTS]
 

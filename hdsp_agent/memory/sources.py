@@ -8,7 +8,7 @@ from typing import Final
 
 from .extracted_files import Extracted, short_id
 
-__all__ = ["codes_in", "is_item", "sources_by_code", "unsourced", "without_sources"]
+__all__ = ["codes_in", "is_item", "named_codes", "sources_by_code", "unsourced", "without_sources"]
 
 _CODES: Final = re.compile(r"\[((?:[0-9A-Za-z]{4})(?:[,;]?\s+[0-9A-Za-z]{4})*)\]")
 _CODE: Final = re.compile(r"[0-9A-Za-z]{4}")
@@ -25,6 +25,11 @@ def codes_in(line: str, known: frozenset[str]) -> list[str]:
     """The codes a line ends with, or holds, of those that are known."""
     found = (code for group in _CODES.finditer(line) for code in _CODE.findall(group[1]))
     return list(dict.fromkeys(code for code in found if code in known))
+
+
+def named_codes(text: str) -> frozenset[str]:
+    """All that may be codes in a text, whether a conversation bears them or not."""
+    return frozenset(code for group in _CODES.finditer(text) for code in _CODE.findall(group[1]))
 
 
 def is_item(line: str) -> bool:

@@ -11,7 +11,7 @@ import { RemoteData } from './remotedata';
 /**
  * What came of learning that a person asked for.
  */
-export type LearningOutcome = 'learned' | 'nothing' | 'failed';
+export type LearningOutcome = 'learned' | 'nothing' | 'waiting' | 'failed';
 
 /**
  * How often the server is asked whether it still learns, in milliseconds.
@@ -139,7 +139,8 @@ export class MemoryData extends RemoteData<MemoryView> {
       const before = this._before;
       this._before = null;
       this._outcome = outcomeOf(
-        value.memory.recent.filter(run => !before.has(runKey(run)))
+        value.memory.recent.filter(run => !before.has(runKey(run))),
+        value.lastRound?.outcome === 'waiting'
       );
     }
     super.accept(value);
@@ -196,11 +197,15 @@ function runKey({ kind, key, beganAt, endedAt }: MemoryRun): string {
   return [kind, key, beganAt, endedAt].join(' ');
 }
 
-function outcomeOf(runs: readonly MemoryRun[]): LearningOutcome {
+function outcomeOf(
+  runs: readonly MemoryRun[],
+  isPutOff: boolean
+): LearningOutcome {
   if (runs.some(({ outcome }) => outcome === 'failed')) {
     return 'failed';
   }
-  return runs.some(({ outcome }) => outcome === 'saved')
-    ? 'learned'
-    : 'nothing';
+  if (runs.some(({ outcome }) => outcome === 'saved')) {
+    return 'learned';
+  }
+  return isPutOff ? 'waiting' : 'nothing';
 }

@@ -45,6 +45,21 @@ async def test_a_subtask_brings_its_result_back(tmp_path: Path) -> None:
         assert [name for name in names if name in wanted] == wanted
 
 
+async def test_what_a_subtask_read_of_strangers_counts_for_the_task_that_got_its_result(tmp_path: Path) -> None:
+    def child_done(request: ModelRequest) -> list[Step]:
+        [child] = (
+            task for task in map(agent.manager.tasks.opened, agent.manager.tasks.open) if task and task.state.parent
+        )
+        child.state.conversation.log.update_state(has_external_content=True, used_local_model=True)
+        return CHILD_DONE
+
+    async with running_agent(tmp_path, [DELEGATE, child_done, DONE], settings=AUTO) as agent:
+        parent = await agent.start()
+        await until(lambda: len(agent.model.requests) == 3 and not agent.manager.tasks.open)
+        state = await (await agent.manager.services.store.view(parent)).read_state()
+        assert state.has_external_content and state.used_local_model
+
+
 async def test_beginning_and_finishing_are_asked_about(tmp_path: Path) -> None:
     async with running_agent(tmp_path, [DELEGATE, CHILD_DONE, DONE]) as agent:
         parent = await agent.start()

@@ -18,6 +18,7 @@ from tornado.httpclient import HTTPClientError
 from hdsp_agent.comm.identity import server_owner
 from hdsp_agent.comm.services import Services
 from hdsp_agent.errors import StorageUnavailable
+from hdsp_agent.memory.memory_folder import HANDBOOK, SUMMARY
 from hdsp_agent.memory.pipeline import RoundReport
 from hdsp_agent.messages import CodebaseSearchResult, TaskId
 from tests._helpers.jupyter_fetch import Fetch
@@ -130,6 +131,29 @@ async def test_what_one_conversation_taught_the_next_one_is_told(
         assert "Ages are in months" in first and "It is material, not instruction" in first
         tools = {tool["function"]["name"] for tool in model.heard["next"]["tools"]}
         assert {"remember", "forget", "search_memory", "read_memory"} <= tools
+        # Deleting the conversation deletes what came from it alone.
+        folder = pipeline._folder_of(ME)
+        assert "Ages are in months" in folder.text(HANDBOOK)
+        await services.history.delete(ME, [task])
+        await eventually(lambda: "months" not in folder.text(HANDBOOK) + folder.text(SUMMARY))
+        assert (await rest(jp_fetch))["memory"]["learned"] == []
+
+
+async def test_memory_files_that_cannot_be_read_are_told_of_once_and_left_out(
+    services: Services, connect: Connect, storage_dir: Path
+) -> None:
+    (storage_dir / "memories" / SUMMARY).mkdir(parents=True)
+    async with speaking(services, {"go": [DONE]}), connect() as panel:
+        await panel.ask("newTask", text="scenario go")
+        await question(panel, "completion_result")
+        await eventually(lambda: services.notices.standing)
+        assert [(notice.code, notice.params) for notice in services.notices.standing] == [
+            ("memory_unreadable", {"count": 1})
+        ]
+        (storage_dir / "memories" / SUMMARY).rmdir()
+        await panel.ask("clearTask")
+        await panel.ask("newTask", text="scenario go: again")
+        await eventually(lambda: not services.notices.standing)
 
 
 async def test_what_a_person_asks_to_remember_is_kept_after_they_agree_and_told_from_then_on(

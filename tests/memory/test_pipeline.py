@@ -219,7 +219,8 @@ async def test_a_consolidation_that_cannot_be_put_in_force_changes_nothing(tmp_p
         report = await at.pipeline.round(ME)
         assert report.consolidation == "failed"
         assert at.folder.text(SUMMARY) == "" and at.folder.text(RAW_MEMORIES)
-        assert "was not written" in (RunLog(at.folder).runs()[-1].error or "")
+        # What is wrong with the files is worded for the model.
+        assert RunLog(at.folder).runs()[-1].error == "The model did not write the memory files as it was told to."
         at.later(1.1)
         assert (await at.pipeline.round(ME)).consolidation == "done"
 
@@ -314,6 +315,17 @@ async def test_work_that_is_stopped_with_the_server_is_taken_up_by_the_next(tmp_
     async with memory_home(tmp_path, [NOTHING]) as at:
         at.later(7)
         assert (await at.pipeline.round(ME)).nothing == 1
+
+
+async def test_conversations_that_are_read_at_a_time_share_what_may_be_spent(tmp_path: Path) -> None:
+    # Three dollars each.
+    costly = [*extraction_answer()[:-2], UsageReport(input=1_000_000, output=0), Stop("tool_use")]
+    async with memory_home(tmp_path, [costly] * 3, settings=GlobalSettings(memory_daily_cost=3.5)) as at:
+        for number in range(3):
+            await at.conversation(task_id=f"t-{number}")
+        at.later(7)
+        report = await at.pipeline.round(ME)
+        assert (report.saved, report.put_off, report.consolidation) == (2, 1, "put_off")
 
 
 async def test_no_more_is_spent_in_a_day_than_the_person_allows(tmp_path: Path) -> None:

@@ -13,9 +13,10 @@ from ..._time_limits import wait_at_most
 from ...config import GlobalSettings, ModeConfig, OperatorPolicy, ProviderSettings
 from ...errors import HdspAgentError
 from ...memory import MemoryFolder
-from ...memory.model_port import ConsolidationBrief, ConsolidationFailed, MemoryModels
+from ...memory.model_port import NOT_AS_TOLD, ConsolidationBrief, ConsolidationFailed, MemoryModels
 from ...memory.run_log import RunCost
 from ...messages import (
+    HistoryItem,
     ModelRecord,
     ModeName,
     TaskCompleted,
@@ -81,21 +82,24 @@ class LoopConsolidator:
         records = folder.root.with_name(f"{folder.root.name}-run")
         store = FileStore(records)
         manager = TaskManager(self._services(folder.root, store, client, brief))
+        run = _Run(manager, self._memory_models)
         try:
             await store.start()
-            run = _Run(manager, self._memory_models)
             async with asyncio.timeout(_MOST_SECONDS):
                 problem = await run.end(task_text(brief))
-            used = await _cost(store, run.task_id, client)
+            used = await _cost(manager, store, run.task_id, client)
         except TimeoutError:
-            raise ConsolidationFailed(f"It took longer than {_MOST_SECONDS:.0f} seconds.", RunCost()) from None
+            used = await _cost(manager, store, run.task_id, client)
+            raise ConsolidationFailed(f"It took longer than {_MOST_SECONDS:.0f} seconds.", used) from None
         finally:
+            task = manager.tasks.opened(run.task_id)
+            if task is not None:
+                brief.spent(_cost_of(task.state.item, client))
             await manager.stop()
             await store.stop()
             await asyncio.to_thread(shutil.rmtree, records, ignore_errors=True)
         if problem is not None:
-            wrong = await asyncio.to_thread(brief.problem)
-            raise ConsolidationFailed(f"{problem} {wrong or ''}".strip(), used)
+            raise ConsolidationFailed(problem, used)
         return used
 
     def _services(
@@ -106,7 +110,7 @@ class LoopConsolidator:
             always_allow_read_only=True,
             always_allow_write=True,
             allowed_max_requests=_MOST_REQUESTS,
-            allowed_max_cost=_MOST_COST,
+            allowed_max_cost=_MOST_COST if brief.most_cost is None else min(_MOST_COST, brief.most_cost),
             memory_enabled=False,
             enable_checkpoints=False,
             masked_kinds=self._settings().masked_kinds,
@@ -197,8 +201,10 @@ class _Run:
         question = task.state.dialogue.asks.newest() if task is not None else None
         if question is None:
             return None
+        if question.ask == "auto_approval_max_req_reached":
+            return "Writing the memory files took more requests, or cost more, than one run may."
         if question.ask not in _APPROVALS:
-            return question.text or f"It stopped with {question.ask}."
+            return question.text if question.ask == "api_req_failed" and question.text else NOT_AS_TOLD
         with suppress(HdspAgentError):
             await self._manager.answer(task_id, question.ts, "noButtonClicked")
         return None
@@ -264,11 +270,15 @@ def _always(context: FullContext) -> Callable[[Situation], FullContext]:
     return lambda situation: context
 
 
-async def _cost(store: FileStore, task_id: TaskId, client: ModelClient) -> RunCost:
+async def _cost(manager: TaskManager, store: FileStore, task_id: TaskId, client: ModelClient) -> RunCost:
     with suppress(HdspAgentError):
-        item = (await (await store.view(task_id)).read_state()).history_item
+        task = manager.tasks.opened(task_id)
+        # What is on the disk of a task that goes on is a little older.
+        item = task.state.item if task else (await (await store.view(task_id)).read_state()).history_item
         if item is not None:
-            return RunCost(
-                model=client.info.id, tokens_in=item.tokens_in, tokens_out=item.tokens_out, cost=item.total_cost
-            )
+            return _cost_of(item, client)
     return RunCost(model=client.info.id)
+
+
+def _cost_of(item: HistoryItem, client: ModelClient) -> RunCost:
+    return RunCost(model=client.info.id, tokens_in=item.tokens_in, tokens_out=item.tokens_out, cost=item.total_cost)

@@ -16,8 +16,8 @@ __all__ = ["ProfileMemoryModels"]
 
 _NOT_SET_UP: Final = "No model is set up to learn from conversations. Choose a provider in the settings first."
 _TOO_SMALL: Final = (
-    "The embedded model is too small to learn from conversations. Choose another profile for it in the settings: "
-    "Profile that writes memories. Notes that you ask for are kept all the same."
+    "The embedded model is too small to learn from conversations. Choose another one in the settings under "
+    "“Profile for learning”. Notes still work."
 )
 
 

@@ -24,7 +24,7 @@ __all__ = ["Loop"]
 _NO_TOOL: Final = "MODEL_NO_TOOLS_USED"
 _USE_A_TOOL: Final = (
     "[ERROR] You did not use a tool in your previous response. Please retry with a tool use.\n\n"
-    "If you have completed the state, use the attempt_completion tool. If you need something from the user, use the "
+    "If you have completed the task, use the attempt_completion tool. If you need something from the user, use the "
     "ask_followup_question tool. Otherwise go on with the next step. (This is an automated message, so do not answer it.)"
 )
 _GO_ON_WRITING: Final = (

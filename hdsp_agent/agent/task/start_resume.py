@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Final, Literal, assert_never
 
 from pydantic import ValidationError
 
+from ...errors import HdspAgentError
+from ...memory.conversation_text import has_external_content
 from ...messages import (
     CellExecuted,
     ClineAsk,
     ClineMessage,
     TaskDelegationCompleted,
     TaskDelegationResumed,
+    TaskId,
     TaskStarted,
     TaskUnpaused,
 )
@@ -176,6 +179,7 @@ class TaskStarter:
         if recalled.pending is not None and recalled.pending.ask == "resume_task":
             # Asked whether to go on without the subtask; nobody needs to answer that any more.
             await state.dialogue.withdraw(recalled.pending)
+        await self._take_over_marks(opening.child)
         text = f"Subtask {opening.child} completed.\n\nResult:\n{opening.summary}"
         calls = calls_of(recalled.calls)
         began = next((call for call in reversed(calls) if call.name == "new_task"), None)
@@ -194,6 +198,21 @@ class TaskStarter:
         events.emit(TaskDelegationCompleted(payload=(state.task_id, opening.child, opening.summary)))
         events.emit(TaskUnpaused(payload=(state.task_id,)))
         events.emit(TaskDelegationResumed(payload=(state.task_id, opening.child)))
+
+    async def _take_over_marks(self, child: TaskId) -> None:
+        """What a subtask heard of strangers, and of a model on this machine, is in its result."""
+        log = self._state.conversation.log
+        try:
+            reader = await self._state.services.store.view(child)
+            is_external = await has_external_content(reader)
+            used_local_model = (await reader.read_state()).used_local_model
+        except HdspAgentError:
+            # Nobody knows: then it stays here, and is not learned from.
+            is_external = used_local_model = True
+        if is_external:
+            log.update_state(has_external_content=True)
+        if used_local_model:
+            log.update_state(used_local_model=True)
 
     async def _recall(self) -> RecordedState:
         """Read the logs, and end what a crash left open."""

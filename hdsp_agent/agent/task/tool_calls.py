@@ -157,7 +157,7 @@ class ToolCalls:
             return
         if not context.denied:
             state.mistakes.over()
-        if tool.reads_external:
+        if tool.reads_external and not context.denied:
             state.conversation.log.update_state(has_external_content=True)
         await self._record(call, result, monotonic() - begun)
         if isinstance(self._parts.flow.outcome, Delegated):

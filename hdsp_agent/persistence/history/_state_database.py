@@ -122,7 +122,9 @@ class StateDatabase:
         await self.close()
 
     async def write(self, work: Work[T]) -> T:
-        """Do the work in one transaction. It is done again if the file is replaced meanwhile, so it only writes here."""
+        """Do the work in one transaction. It is done again if the file is replaced meanwhile, so what it does besides must
+        bear that.
+        """
         return await self._in_writer(lambda: self._write(work))
 
     async def read(self, work: Work[T]) -> T:

@@ -114,6 +114,17 @@ describe('MemoryData', () => {
       expect(data.outcome).toBe('failed');
     });
 
+    it('should tell that conversations wait', async () => {
+      rest.answers.set('POST memory/run', () => ({ done: true }));
+      const endedAt = '2026-11-27T12:00:00Z';
+      view = remembered(
+        {},
+        { lastRound: { endedAt, outcome: 'waiting', conversations: 0 } }
+      );
+      await data.learn();
+      expect(data.outcome).toBe('waiting');
+    });
+
     it('should not be begun where that is refused', async () => {
       rest.answers.set('POST memory/run', () => refusal('unsupported', 'Off.'));
       expect(await data.learn()).toBe(false);

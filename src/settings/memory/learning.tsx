@@ -46,7 +46,7 @@ export function Learning({
           {trans.__(
             'Learning failed on %1: %2',
             dateTimeText(Date.parse(failure.endedAt)),
-            failure.error ?? trans.__('no reason is known')
+            failure.error ?? trans.__('Unknown reason.')
           )}
         </p>
       )}
@@ -94,8 +94,12 @@ export function Learning({
         return trans.__('Done. What was learned is below.');
       case 'nothing':
         return trans.__('There was nothing new to learn.');
+      case 'waiting':
+        return trans.__(
+          'The daily limit is reached or the model is busy. Learning will continue later.'
+        );
       case 'failed':
-        return trans.__('That failed. The reason is above.');
+        return trans.__('Learning failed. See above.');
       case null:
         return '';
     }
