@@ -33,7 +33,7 @@ SETTING_GROUPS: Final[tuple[tuple[str, str], ...]] = (
     ("context", "Context"),
     ("checkpoints", "Checkpoints"),
     ("memory", "Memory"),
-    ("search", "Searching the past"),
+    ("search", "Search"),
     ("modes", "Modes and prompts"),
     ("services", "Services"),
     ("ui", "Appearance and sound"),
@@ -679,8 +679,8 @@ class GlobalSettings(WireModel):
         bool,
         shown(
             "memory",
-            "Remember from untrusted content",
-            "Also learn from conversations that read the web. What strangers wrote could be remembered.",
+            "Learn from web content",
+            "Also learn from conversations that read the web. Text written by strangers could end up in memory.",
         ),
     ] = False
     memory_daily_cost: Annotated[
@@ -688,20 +688,21 @@ class GlobalSettings(WireModel):
         Field(ge=0, le=1_000, allow_inf_nan=False),
         shown(
             "memory",
-            "Most that learning may cost in a day ($)",
-            "Above this, finished conversations wait for the next day. 0 learns only when you ask for it. Models without a known price are not limited.",
+            "Daily limit for learning ($)",
+            "Counted over the last 24 hours. Once it is reached, finished conversations wait. With 0, the agent learns "
+            "only when you ask. Models without a known price are not limited.",
         ),
     ] = 0.5
     memory_api_config_id: Annotated[
         ProfileId | None,
         shown(
             "memory",
-            "Profile that writes memories",
+            "Profile for learning",
             "The profile whose model learns from finished conversations. Empty uses the current one; the embedded model is too small.",
         ),
     ] = None
 
-    # ---- searching the past
+    # ---- search
     search_by_meaning: Annotated[
         SearchByMeaning,
         shown(

@@ -22,7 +22,7 @@ export function settingsText(
     'group:context': { title: trans.__('Context'), description: '' },
     'group:checkpoints': { title: trans.__('Checkpoints'), description: '' },
     'group:memory': { title: trans.__('Memory'), description: '' },
-    'group:search': { title: trans.__('Searching the past'), description: '' },
+    'group:search': { title: trans.__('Search'), description: '' },
     'group:modes': { title: trans.__('Modes and prompts'), description: '' },
     'group:services': { title: trans.__('Services'), description: '' },
     'group:ui': { title: trans.__('Appearance and sound'), description: '' },
@@ -399,19 +399,19 @@ export function settingsText(
       )
     },
     memoryFromExternalContent: {
-      title: trans.__('Remember from untrusted content'),
+      title: trans.__('Learn from web content'),
       description: trans.__(
-        'Also learn from conversations that read the web. What strangers wrote could be remembered.'
+        'Also learn from conversations that read the web. Text written by strangers could end up in memory.'
       )
     },
     memoryDailyCost: {
-      title: trans.__('Most that learning may cost in a day ($)'),
+      title: trans.__('Daily limit for learning ($)'),
       description: trans.__(
-        'Above this, finished conversations wait for the next day. 0 learns only when you ask for it. Models without a known price are not limited.'
+        'Counted over the last 24 hours. Once it is reached, finished conversations wait. With 0, the agent learns only when you ask. Models without a known price are not limited.'
       )
     },
     memoryApiConfigId: {
-      title: trans.__('Profile that writes memories'),
+      title: trans.__('Profile for learning'),
       description: trans.__(
         'The profile whose model learns from finished conversations. Empty uses the current one; the embedded model is too small.'
       )

@@ -1629,9 +1629,9 @@ export interface GlobalSettings {
   memoryEnabled: boolean;
   /** When a task is done, the agent may suggest something to remember. It is kept only if you say so. */
   noteSuggestionsEnabled: boolean;
-  /** Also learn from conversations that read the web. What strangers wrote could be remembered. */
+  /** Also learn from conversations that read the web. Text written by strangers could end up in memory. */
   memoryFromExternalContent: boolean;
-  /** Above this, finished conversations wait for the next day. 0 learns only when you ask for it. Models without a known price are not limited. */
+  /** Counted over the last 24 hours. Once it is reached, finished conversations wait. With 0, the agent learns only when you ask. Models without a known price are not limited. */
   memoryDailyCost: number;
   /** The profile whose model learns from finished conversations. Empty uses the current one; the embedded model is too small. */
   memoryApiConfigId?: string;

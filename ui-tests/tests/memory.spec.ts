@@ -94,7 +94,7 @@ test('what one asks to remember is told from then on, until one changes, forgets
     expect(told).toContain('Use polars 1.x');
   });
 
-  await test.step('it is forgotten when one is sure', async () => {
+  await test.step('it is deleted when one is sure', async () => {
     const remove = settings.getByRole('button', {
       name: /^Delete “Use polars/
     });
@@ -105,12 +105,12 @@ test('what one asks to remember is told from then on, until one changes, forgets
     await expect(chat.dialog).toHaveCount(0);
     await expect(remove).toBeFocused();
     await remove.click();
-    await chat.dialog.getByRole('button', { name: 'Forget' }).click();
+    await chat.dialog.getByRole('button', { name: 'Delete' }).click();
     await expect(line(lab, 'Use polars')).toHaveCount(0);
     const next = settings.getByRole('button', { name: 'Edit “Prefer bar' });
     await expect(next).toBeFocused();
     await settings.getByRole('button', { name: 'Delete “Prefer bar' }).click();
-    await chat.dialog.getByRole('button', { name: 'Forget' }).click();
+    await chat.dialog.getByRole('button', { name: 'Delete' }).click();
     await expect(settings).toContainText('There are no notes yet.');
     await expect(
       settings.getByRole('button', { name: 'Add a note…' })
@@ -227,7 +227,7 @@ test('what a finished conversation taught is told to the next one, and can be me
     await chat.finish(model, 'Done: ages are in months.');
     await lab.execute('hdsp-agent:close-conversation');
     await lab.execute('hdsp-agent:open-memory');
-    await expect(settings).toContainText('Nothing was learned yet.');
+    await expect(settings).toContainText('Nothing has been learned yet.');
     await learnNow.click();
     await expect(settings).toContainText('There was nothing new to learn.');
     await lab.picture('memory-empty');
@@ -260,7 +260,7 @@ test('what a finished conversation taught is told to the next one, and can be me
     ]);
     await model.finish('Written.');
     await expect(settings).toContainText('Done. What was learned is below.');
-    await expect(settings).toContainText('1 conversation so far.');
+    await expect(settings).toContainText('Learned from 1 conversation so far.');
     await line(lab, 'churn.csv has 12').scrollIntoViewIfNeeded();
     await lab.picture('memory-learned');
     await expect(
@@ -271,7 +271,7 @@ test('what a finished conversation taught is told to the next one, and can be me
     expect(told).toContain('Wants polars');
   });
 
-  await test.step('a line is mended, kept as a note, and forgotten', async () => {
+  await test.step('a line is mended, kept as a note, and deleted', async () => {
     await settings
       .getByRole('button', { name: /^Edit “2026-11-27: Ages/ })
       .click();
@@ -287,7 +287,7 @@ test('what a finished conversation taught is told to the next one, and can be me
     await expect(line(lab, 'Kept as a note')).toContainText('Wants polars');
     expect((await lab.api.remembered()).notes).toEqual(['Wants polars']);
     await settings.getByRole('button', { name: 'Delete “churn.csv' }).click();
-    await chat.dialog.getByRole('button', { name: 'Forget' }).click();
+    await chat.dialog.getByRole('button', { name: 'Delete' }).click();
     await expect(line(lab, 'churn.csv has 12')).toHaveCount(0);
     await expect(edit).toBeFocused();
     await lab.picture('memory-mended');
@@ -296,14 +296,16 @@ test('what a finished conversation taught is told to the next one, and can be me
     await lab.page.setViewportSize({ width: 1280, height: 800 });
   });
 
-  await test.step('everything is forgotten when one is sure', async () => {
+  await test.step('everything is deleted when one is sure', async () => {
     await settings
-      .getByRole('combobox', { name: 'What to forget' })
+      .getByRole('combobox', { name: 'What to delete' })
       .selectOption('Everything');
-    await settings.getByRole('button', { name: 'Forget all…' }).click();
-    await expect(chat.dialog).toContainText('Forget everything?');
+    await settings.getByRole('button', { name: 'Delete…' }).click();
+    await expect(chat.dialog).toContainText(
+      'Delete your notes and everything learned?'
+    );
     await lab.picture('memory-forget-all');
-    await chat.dialog.getByRole('button', { name: 'Forget' }).click();
+    await chat.dialog.getByRole('button', { name: 'Delete' }).click();
     await expect(settings.locator('[data-line]')).toHaveCount(0);
     expect(await lab.api.remembered()).toEqual({ notes: [], learned: [] });
   });
@@ -345,7 +347,7 @@ test('memory is managed without a mouse', async ({ chat, lab }) => {
   await lab.picture('memory-keyboard');
   await keyboard.press('Tab');
   await keyboard.press('Enter');
-  await expect(chat.dialog).toContainText('Forget this?');
+  await expect(chat.dialog).toContainText('Delete this?');
   await keyboard.press('Tab');
   await keyboard.press('Enter');
   await expect(line(lab, 'Use polars')).toHaveCount(0);

@@ -77,7 +77,7 @@ test('much is looked through, a failure is told, and the last change is undone',
       .getByRole('textbox', { name: 'What to remember' })
       .fill('Data is in raw/');
     await settings
-      .getByRole('combobox', { name: 'Where it counts' })
+      .getByRole('combobox', { name: 'Applies to' })
       .selectOption('For this folder');
     await settings.getByRole('button', { name: 'Save', exact: true }).click();
     await expect(settings.getByRole('alert')).toContainText('is not trusted');
@@ -104,7 +104,7 @@ test('much is looked through, a failure is told, and the last change is undone',
       .getByRole('textbox', { name: 'What to remember' })
       .fill('Needs a GPU');
     await settings
-      .getByRole('combobox', { name: 'Where it counts' })
+      .getByRole('combobox', { name: 'Applies to' })
       .selectOption('For the notebook sales.ipynb');
     await lab.picture('memory-add');
     await settings.getByRole('button', { name: 'Save', exact: true }).click();

@@ -53,7 +53,7 @@ test('what was said, remembered and written is found again, by the agent and by 
       .click();
     const answer = chat.messages('Agent', 'Plotted.');
     await expect(
-      answer.getByRole('list', { name: 'Told to the model' })
+      answer.getByRole('list', { name: 'Given to the model' })
     ).toContainText('Zebra is for the printed plots');
     await lab.picture('recall-used');
     await answer

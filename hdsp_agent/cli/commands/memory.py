@@ -25,8 +25,8 @@ _FOR_WHOM: Final = {"person": "you", "workspace": "folder", "notebook": "noteboo
 
 def _arguments(parser: ArgumentParser) -> None:
     place = ArgumentParser(add_help=False)
-    place.add_argument("--workspace", metavar="FOLDER", type=Path, help="the folder it counts in (default: here)")
-    place.add_argument("--notebook", metavar="PATH", help="the notebook it counts for, from the folder on")
+    place.add_argument("--workspace", metavar="FOLDER", type=Path, help="the folder whose notes apply (default: here)")
+    place.add_argument("--notebook", metavar="PATH", help="the notebook whose notes apply, relative to the folder")
     parser.set_defaults(workspace=None, notebook=None)
     actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions")
     actions.add_parser("list", parents=[place], help="everything that is remembered, with ids (default)")
@@ -34,11 +34,11 @@ def _arguments(parser: ArgumentParser) -> None:
     show.add_argument("file", nargs="?", default=_SUMMARY, metavar="FILE", help=f"default: {_SUMMARY}")
     add = actions.add_parser("add", parents=[place], help="keep a note")
     add.add_argument("words", nargs="+", metavar="WORD", help="what to remember")
-    add.add_argument("--for", dest="scope", choices=tuple(_FOR_WHOM), default="person", help="for what it counts")
+    add.add_argument("--for", dest="scope", choices=tuple(_FOR_WHOM), default="person", help="what it applies to")
     edit = actions.add_parser("edit", parents=[place], help="change a note, or a line that was learned")
     edit.add_argument("id", metavar="ID")
     edit.add_argument("words", nargs="+", metavar="WORD", help="what it says from now on")
-    delete = actions.add_parser("delete", parents=[place], help="forget notes and lines that were learned")
+    delete = actions.add_parser("delete", parents=[place], help="delete notes and lines that were learned")
     delete.add_argument("ids", nargs="+", metavar="ID")
     run = actions.add_parser("run", parents=[place], help="learn from finished conversations now")
     run.add_argument("--profile", metavar="NAME", help="the profile whose model learns")
@@ -55,7 +55,7 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
             return await _status(terminal, memory)
         case "undo":
             version = await asyncio.to_thread(memory.undo)
-            return _done(terminal, {"version": version}, f"What was learned before {version} counts again.")
+            return _done(terminal, {"version": version}, f"Went back to what was learned before {version}.")
         case "show":
             return await _show(terminal, memory, options.file)
         case "add":
@@ -131,7 +131,7 @@ async def _delete(terminal: Terminal, memory: PersonMemory, items: list[str]) ->
     for item in items:
         forget: Callable[[str], object] = memory.delete_learned if item in learned else memory.delete
         await asyncio.to_thread(forget, item)
-    return _done(terminal, {"deleted": items}, f"Forgotten: {', '.join(items)}")
+    return _done(terminal, {"deleted": items}, f"Deleted: {', '.join(items)}")
 
 
 async def _status(terminal: Terminal, memory: PersonMemory) -> ExitCode:
@@ -151,7 +151,7 @@ async def _status(terminal: Terminal, memory: PersonMemory) -> ExitCode:
     spent = overview.spending
     terminal.line(f"Folder         {overview.folder}")
     terminal.line(f"Notes          {len(overview.notes)}")
-    terminal.line(f"Learned         {len(overview.learned)} lines from {overview.conversations} conversations")
+    terminal.line(f"Learned        {len(overview.learned)} lines from {overview.conversations} conversations")
     terminal.line(f"Consolidated   {overview.consolidated_at or 'never'}")
     terminal.line(
         f"Cost so far    ${spent.cost:.4f}, {count_text(spent.tokens_in + spent.tokens_out)} tokens in {spent.runs} runs"
@@ -209,8 +209,8 @@ async def _learn(terminal: Terminal, options: Namespace) -> ExitCode:
         "cost": cost,
     }
     text = (
-        f"Learned from {report.saved} conversations; {report.nothing} taught nothing, {report.external} read strangers' "
-        f"words and were left out, {report.failed} failed. Consolidation: {report.consolidation.replace('_', ' ')}. "
+        f"Conversations: {report.saved} learned from, {report.nothing} with nothing to learn, {report.external} skipped "
+        f"for reading the web, {report.failed} failed. Consolidation: {report.consolidation.replace('_', ' ')}. "
         f"Cost: ${cost:.4f}"
     )
     _done(terminal, told, text)

@@ -208,7 +208,7 @@ function addTaskCommands(services: IPanelServices): IDisposable {
     commands.addCommand(CommandIDs.useMemory, {
       label: trans.__('Use Memory in This Conversation'),
       caption: trans.__(
-        'Off, the agent is not told what is remembered, and learns nothing here'
+        "When off, the agent doesn't use memory or learn from this conversation"
       ),
       describedBy: { args: Private.NO_ARGS },
       isEnabled: () =>

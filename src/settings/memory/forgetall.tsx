@@ -8,7 +8,7 @@ import { forgetTexts } from './memorytexts';
 const CHOICES: readonly Forgettable[] = ['notes', 'learned', 'all'];
 
 /**
- * Forgets everything of a kind, when the person is sure.
+ * Deletes everything of a kind, when the person is sure.
  */
 export function ForgetAll({ memory }: { memory: MemoryData }): JSX.Element {
   const { trans, dialogs, announce } = useSettings();
@@ -16,7 +16,7 @@ export function ForgetAll({ memory }: { memory: MemoryData }): JSX.Element {
   const id = React.useId();
   const forget = async () => {
     const { title, body, done } = forgetTexts(trans, what);
-    const accept = trans.__('Forget');
+    const accept = trans.__('Delete');
     if (
       (await dialogs.confirm({ title, body, accept })) &&
       (await memory.forget(what))
@@ -26,9 +26,9 @@ export function ForgetAll({ memory }: { memory: MemoryData }): JSX.Element {
   };
   return (
     <fieldset className="jp-hdspSettings-group">
-      <legend>{trans.__('Forget')}</legend>
+      <legend>{trans.__('Delete')}</legend>
       <div className="jp-hdspSettings-actions">
-        <label htmlFor={id}>{trans.__('What to forget')}</label>
+        <label htmlFor={id}>{trans.__('What to delete')}</label>
         <select
           id={id}
           className="jp-hdspSettings-input"
@@ -47,7 +47,7 @@ export function ForgetAll({ memory }: { memory: MemoryData }): JSX.Element {
           data-danger="true"
           onClick={() => void forget()}
         >
-          {trans.__('Forget all…')}
+          {trans.__('Delete…')}
         </button>
       </div>
     </fieldset>

@@ -39,7 +39,14 @@ export function LearnedList({
       {total === 0 && !memory.value?.running && (
         <p>
           {trans.__(
-            'Nothing was learned yet. The agent learns from a conversation when nothing was said in it for six hours.'
+            'Nothing has been learned yet. The agent learns from a conversation after six hours without a message.'
+          )}
+        </p>
+      )}
+      {total > 0 && (
+        <p className="jp-hdspSettings-description">
+          {trans.__(
+            'What goes unused for 30 days is dropped, except “About you” and “General tips”. To keep a line for good, choose “Keep as a note”.'
           )}
         </p>
       )}

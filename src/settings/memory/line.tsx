@@ -49,14 +49,14 @@ export function Line(props: {
     });
   const remove = async () => {
     const sure = await dialogs.confirm({
-      title: trans.__('Forget this?'),
+      title: trans.__('Delete this?'),
       body: props.text,
-      accept: trans.__('Forget')
+      accept: trans.__('Delete')
     });
     if (sure) {
       await afterChange(item.current, async () => {
         if (await props.onDelete()) {
-          announce(trans.__('“%1” was forgotten.', name));
+          announce(trans.__('“%1” was deleted.', name));
         }
       });
     }

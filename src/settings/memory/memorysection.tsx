@@ -19,7 +19,7 @@ import { learnedTexts, noteTexts } from './memorytexts';
 const FEW = 8;
 
 /**
- * Everything that is remembered: to look through, to change and to forget.
+ * Everything that is remembered: to look through, to change and to delete.
  */
 export function MemorySection({ memory }: { memory: MemoryData }): JSX.Element {
   const { trans } = useSettings();
@@ -41,7 +41,7 @@ export function MemorySection({ memory }: { memory: MemoryData }): JSX.Element {
       <div className="jp-hdspSettings-memory">
         <p className="jp-hdspSettings-warning">
           {trans.__(
-            "Your operator doesn't allow memory on this server. Nothing is remembered."
+            "Your operator doesn't allow memory on this server. Nothing is remembered. What was saved before stays on disk, unused."
           )}
         </p>
       </div>
@@ -132,7 +132,7 @@ function Remembered({
       />
       <ForgetAll memory={memory} />
       <p className="jp-hdspSettings-hint">
-        {trans.__('Kept as plain text in %1', folder)}
+        {trans.__('Stored as plain text in %1', folder)}
       </p>
     </>
   );

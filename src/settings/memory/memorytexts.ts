@@ -90,8 +90,8 @@ export function learningText(
   return [
     conversations > 0
       ? trans._n(
-          '%1 conversation so far.',
-          '%1 conversations so far.',
+          'Learned from %1 conversation so far.',
+          'Learned from %1 conversations so far.',
           conversations
         )
       : '',
@@ -120,33 +120,33 @@ export function roundText(
   round: NonNullable<MemoryView['lastRound']>
 ): string {
   const at = dateTimeText(Date.parse(round.endedAt));
-  const { conversations, error = trans.__('no reason is known') } = round;
+  const { conversations, error = trans.__('Unknown reason.') } = round;
   switch (round.outcome) {
     case 'learned':
       return conversations > 0
         ? trans._n(
-            'Last try on %2: learned from %1 conversation.',
-            'Last try on %2: learned from %1 conversations.',
+            'Last attempt (%2): learned from %1 conversation.',
+            'Last attempt (%2): learned from %1 conversations.',
             conversations,
             at
           )
-        : trans.__('Last try on %1: memory was updated.', at);
+        : trans.__('Last attempt (%1): memory was updated.', at);
     case 'nothing':
-      return trans.__('Last try on %1: there was nothing to learn.', at);
+      return trans.__('Last attempt (%1): there was nothing to learn.', at);
     case 'waiting':
       return trans.__(
-        "Last try on %1: conversations are waiting because the day's limit is reached or the model is busy.",
+        'Last attempt (%1): conversations are waiting because the daily limit is reached or the model is busy.',
         at
       );
     case 'unusable':
-      return trans.__('Last try on %1: nothing can be learned. %2', at, error);
+      return trans.__("Last attempt (%1): couldn't learn. %2", at, error);
     case 'failed':
-      return trans.__('Last try on %1 failed: %2', at, error);
+      return trans.__('Last attempt (%1) failed: %2', at, error);
   }
 }
 
 /**
- * What to call, ask and say when everything of a kind is forgotten.
+ * What to call, ask and say when everything of a kind is deleted.
  */
 export function forgetTexts(
   trans: TranslationBundle,
@@ -156,29 +156,29 @@ export function forgetTexts(
     case 'notes':
       return {
         label: trans.__('All my notes'),
-        title: trans.__('Forget all your notes?'),
+        title: trans.__('Delete all your notes?'),
         body: trans.__(
-          'They are deleted for good. Notes of folders and notebooks stay.'
+          "This can't be undone. Notes for folders and notebooks stay."
         ),
         done: trans.__('All your notes were deleted.')
       };
     case 'learned':
       return {
-        label: trans.__('All that was learned'),
-        title: trans.__('Forget all that was learned?'),
+        label: trans.__('Everything learned'),
+        title: trans.__('Delete everything learned?'),
         body: trans.__(
-          'It is deleted for good and is not learned again from the same conversations. Your notes stay.'
+          "This can't be undone. The agent won't learn it again from the same conversations. Your notes stay."
         ),
-        done: trans.__('All that was learned was deleted.')
+        done: trans.__('Everything learned was deleted.')
       };
     case 'all':
       return {
         label: trans.__('Everything'),
-        title: trans.__('Forget everything?'),
+        title: trans.__('Delete your notes and everything learned?'),
         body: trans.__(
-          'Your notes and all that was learned are deleted for good. Notes of folders and notebooks stay.'
+          "This can't be undone. The agent won't learn it again from the same conversations. Notes for folders and notebooks stay."
         ),
-        done: trans.__('Everything was forgotten.')
+        done: trans.__('Your notes and everything learned were deleted.')
       };
   }
 }

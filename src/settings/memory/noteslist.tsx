@@ -49,7 +49,7 @@ export function NotesList({
       <h3 id="jp-hdspSettings-memory-notes">{trans.__('Notes')}</h3>
       <p className="jp-hdspSettings-description">
         {trans.__(
-          'The agent reads these at the start of every conversation. Say “remember that …” to add one.'
+          'The agent reads these at the start of every conversation. From a long list it reads the pinned and newest notes, and can search the rest. Say “remember that …” to add one.'
         )}
       </p>
       {unreadable.map(({ scope, reason }) => (
@@ -105,7 +105,7 @@ function Note({
           {task && (
             <ConversationLink
               label={trans.__('Conversation')}
-              about={trans.__('Conversation in which “%1” was said', name)}
+              about={trans.__('Conversation where “%1” was saved', name)}
               taskId={task}
             />
           )}
@@ -138,7 +138,7 @@ function AddNote({ memory }: { memory: MemoryData }): JSX.Element {
   const add = async (text: string) => {
     const note: NewNoteBody = { text, scope, pinned: false };
     if (await memory.addNote(note)) {
-      announce(trans.__('“%1” is remembered.', shortText(text)));
+      announce(trans.__('Saved “%1”.', shortText(text)));
       setOpen(false);
     }
   };
@@ -186,7 +186,7 @@ function ScopeChoice({
     <div className="jp-hdspSettings-field">
       <div className="jp-hdspSettings-fieldHead">
         <label className="jp-hdspSettings-label" htmlFor={id}>
-          {trans.__('Where it counts')}
+          {trans.__('Applies to')}
         </label>
       </div>
       <select

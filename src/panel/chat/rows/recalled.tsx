@@ -35,7 +35,7 @@ export function Recalled({
         id={id}
         summary={trans.__('From memory and search: %1', counts.join(', '))}
       >
-        <RecalledList heading={trans.__('Told to the model')} items={told} />
+        <RecalledList heading={trans.__('Given to the model')} items={told} />
         <RecalledList heading={trans.__('Read by the agent')} items={read} />
       </Fold>
     </div>

@@ -211,7 +211,7 @@ describe('MemorySection', () => {
     });
 
     it('should lead to the conversation they were said in', async () => {
-      await page.press('Conversation in which “Use polars” was said');
+      await page.press('Conversation where “Use polars” was saved');
       expect(page.opened).toEqual(['t9']);
     });
 
@@ -287,7 +287,7 @@ describe('MemorySection', () => {
       await page.press('Delete “Needs a GPU”…');
       expect(page.focused).toBe('Add a note…');
       expect(page.node.textContent).toContain('There are no notes yet.');
-      expect(page.said.at(-1)).toBe('“Needs a GPU” was forgotten.');
+      expect(page.said.at(-1)).toBe('“Needs a GPU” was deleted.');
     });
 
     it('should be read again when one comes back to them', async () => {
@@ -369,6 +369,11 @@ describe('MemorySection', () => {
       expect(last?.textContent).toContain('Not linked to a conversation');
       await page.press('Open the conversation “clean churn, Nov 20, 2026”');
       expect(page.opened).toEqual(['t1']);
+    });
+
+    it('should say when it is dropped, and how to keep it', () => {
+      expect(page.node.textContent).toContain('unused for 30 days');
+      expect(page.node.textContent).toContain('choose “Keep as a note”');
     });
 
     it('should be changed and deleted; the focus stays though a changed line has another id', async () => {
@@ -456,24 +461,38 @@ describe('MemorySection', () => {
           }
         })
       );
-      expect(page.node.textContent).toContain('12 conversations so far.');
+      expect(page.node.textContent).toContain(
+        'Learned from 12 conversations so far.'
+      );
       expect(page.node.textContent).toMatch(/Last update: Nov 27, 2026, .*/);
       expect(page.node.textContent).toContain('Cost: $0.25 (24,567 tokens).');
     });
 
     it.each<[NonNullable<MemoryView['lastRound']>['outcome'], number, RegExp]>([
-      ['learned', 2, /^Last try on Nov 27.*: learned from 2 conversations\.$/],
-      ['learned', 0, /^Last try on Nov 27.*: memory was updated\.$/],
-      ['nothing', 0, /^Last try on Nov 27.*: there was nothing to learn\.$/],
+      [
+        'learned',
+        2,
+        /^Last attempt \(Nov 27.*\): learned from 2 conversations\.$/
+      ],
+      ['learned', 0, /^Last attempt \(Nov 27.*\): memory was updated\.$/],
+      [
+        'nothing',
+        0,
+        /^Last attempt \(Nov 27.*\): there was nothing to learn\.$/
+      ],
       [
         'waiting',
         0,
-        /^Last try on Nov 27.*: conversations are waiting because/
+        /^Last attempt \(Nov 27.*\): conversations are waiting because/
       ],
-      ['unusable', 0, /nothing can be learned\. No model\.$/],
-      ['failed', 0, /^Last try on Nov 27.* failed: No model\.$/]
+      [
+        'unusable',
+        0,
+        /^Last attempt \(Nov 27.*\): couldn't learn\. No model\.$/
+      ],
+      ['failed', 0, /^Last attempt \(Nov 27.*\) failed: No model\.$/]
     ])(
-      'should say how the last try ended: %s, %d',
+      'should say how the last attempt ended: %s, %d',
       async (outcome, conversations, text) => {
         const endedAt = '2026-11-27T10:00:00+00:00';
         const error = 'No model.';
@@ -509,7 +528,9 @@ describe('MemorySection', () => {
       expect(page.node.textContent).toContain(
         'Learning from your conversations'
       );
-      expect(page.node.textContent).not.toContain('Nothing was learned yet.');
+      expect(page.node.textContent).not.toContain(
+        'Nothing has been learned yet.'
+      );
       expect(button.getAttribute('aria-disabled')).toBe('true');
       expect(document.activeElement).toBe(button);
       await page.press('Learn now');
@@ -544,25 +565,27 @@ describe('MemorySection', () => {
     });
   });
 
-  it('should forget all of a kind only when one is sure', async () => {
+  it('should delete all of a kind only when one is sure', async () => {
     await page.open(remembered({ notes: NOTES }));
     page.rest.answers.set('DELETE memory', () => {
       page.view = remembered();
       return { notes: 3, learned: false };
     });
     page.isSure = false;
-    await page.press('Forget all…');
+    await page.press('Delete…');
     expect(page.rest.of('DELETE memory')).toEqual([]);
     page.isSure = true;
     await page.write('fieldset select', 'all');
-    await page.press('Forget all…');
+    await page.press('Delete…');
     expect(page.asked.map(({ title }) => title)).toEqual([
-      'Forget all your notes?',
-      'Forget everything?'
+      'Delete all your notes?',
+      'Delete your notes and everything learned?'
     ]);
     expect(page.rest.of('DELETE memory')[0].query).toEqual({ what: 'all' });
     expect(page.texts).toEqual([]);
-    expect(page.said).toEqual(['Everything was forgotten.']);
+    expect(page.said).toEqual([
+      'Your notes and everything learned were deleted.'
+    ]);
   });
 
   it('should say that it is off, and begin nothing then', async () => {
@@ -579,7 +602,7 @@ describe('MemorySection', () => {
     );
     await page.open(remembered());
     expect(page.node.textContent).toBe(
-      "Your operator doesn't allow memory on this server. Nothing is remembered."
+      "Your operator doesn't allow memory on this server. Nothing is remembered. What was saved before stays on disk, unused."
     );
   });
 
