@@ -31,6 +31,7 @@ from ._sent_history import (
     SentHistory,
 )
 from ._token_estimate import (
+    APPROX_BYTES_PER_TOKEN,
     TokenCounter,
     TokenParts,
     used_tokens,
@@ -56,6 +57,7 @@ from ._window_monitor import (
 )
 
 __all__ = [
+    "APPROX_BYTES_PER_TOKEN",
     "COMPACTION_PROMPT",
     "COMPACT_USER_MESSAGE_MAX_TOKENS",
     "SUMMARY_PREFIX",

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from time import time
 from typing import Annotated, Final
 
 from pydantic import Field, ValidationError
 
+from .._private_files import locked, make_private_folder
 from ..messages import TaskId
 from ..persistence import checked_id
 from ..wire import WireModel
@@ -24,6 +26,7 @@ logger = logging.getLogger(__name__)
 
 _BASE62: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _LONGEST_SLUG: Final = 60
+_LOCK_SECONDS: Final = 10.0
 
 
 class Extracted(WireModel):
@@ -102,21 +105,34 @@ class ExtractedFiles:
 
     def put(self, extracted: Extracted) -> None:
         """Keep it. Raises StorageUnavailable."""
-        self._folder.write(_name(extracted.task_id), extracted.to_json())
+        with self._alone():
+            self._put(extracted)
 
     def count_use(self, task_id: TaskId) -> None:
         """It was of use once more, just now. Raises StorageUnavailable."""
-        known = self.get(task_id)
-        if known is not None:
-            now = int(time() * 1000)
-            self.put(known.model_copy(update={"usage_count": known.usage_count + 1, "last_usage": now}))
+        with self._alone():
+            known = self.get(task_id)
+            if known is not None and not known.is_empty:
+                now = int(time() * 1000)
+                self._put(known.model_copy(update={"usage_count": known.usage_count + 1, "last_usage": now}))
 
     def delete(self, task_id: TaskId) -> bool:
-        """Forget what this conversation taught; whether there was anything."""
-        known = self.get(task_id)
-        for name in (_name(task_id), f"{_name(task_id)}{DAMAGED}"):
-            self._folder.remove(name)
+        """Forget what this conversation taught; whether there was anything. Raises StorageUnavailable."""
+        with self._alone():
+            known = self.get(task_id)
+            for name in (_name(task_id), f"{_name(task_id)}{DAMAGED}"):
+                self._folder.remove(name)
         return known is not None and not known.is_empty
+
+    def _put(self, extracted: Extracted) -> None:
+        self._folder.write(_name(extracted.task_id), extracted.to_json())
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Whoever counts a use writes what they read: nothing may be forgotten in between."""
+        make_private_folder(self._folder.root)
+        with locked(self._folder.root / EXTRACTED_FOLDER, _LOCK_SECONDS):
+            yield
 
     def _read(self, name: str) -> Extracted | None:
         text = self._folder.text(name)

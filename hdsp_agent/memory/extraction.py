@@ -105,6 +105,8 @@ class Extractor:
             await self._put_in_force(partial(self._files.put, extracted))
         except LeaseLost:
             return ExtractionOutcome("nothing", used, changed=False)
+        except HdspAgentError as error:
+            raise ExtractionFailed(error.message, used) from None
         had_something = known is not None and not known.is_empty
         changed = not extracted.is_empty or had_something
         return ExtractionOutcome("nothing" if extracted.is_empty else "saved", used, changed)

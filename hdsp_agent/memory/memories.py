@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from .._private_files import Identity, identity_of
-from ..context import Budget, truncated
+from ..context import APPROX_BYTES_PER_TOKEN, Budget, truncated
 from ..errors import HdspAgentError
 from ..messages import RecalledItem
 from .memory_folder import HANDBOOK, SUMMARY, MemoryFolder, person_folder
@@ -27,7 +26,8 @@ __all__ = ["Memories", "MemoryText", "TaskMemory", "recalled_note"]
 
 _LONGEST_TITLE: Final = 120
 
-_NOTE_TOKENS: Final[dict[NoteScope, int]] = {"person": 2_000, "workspace": 1_500, "notebook": 1_000}
+_NOTE_TOKENS: Final[dict[NoteScope, int]] = {"person": 2_000, "workspace": 1_600, "notebook": 1_600}
+"""Each holds the longest note there may be, also in Korean and Japanese."""
 _NOTE_TITLES: Final[dict[NoteScope, str]] = {
     "person": "What the person asked you to remember, wherever they work",
     "workspace": "What is remembered about this workspace folder",
@@ -188,6 +188,8 @@ class TaskMemory:
         from .rollout_files import rollout_file
         from .sources import codes_in, sources_by_code
 
+        if not passages:
+            return
         files = ExtractedFiles(self._folder)
         sources = sources_by_code(each for each in files.all() if not each.is_empty)
         codes, paths = frozenset(sources), {path for path, _ in passages}
@@ -256,17 +258,7 @@ def _notes_of(file: NoteFile) -> list[Note]:
 def _told(scope: NoteScope, found: NoteText) -> MemoryText | None:
     if not found.told:
         return None
-    budget = Budget("tokens", _NOTE_TOKENS[scope])
-    # Whole notes are left out: half a sentence may say the opposite.
-    left_out = bisect_left(
-        range(len(found.notes)), 1, key=lambda count: _fits(found.without_oldest(count).told, budget)
-    )
-    kept = found.without_oldest(left_out)
-    text = truncated(kept.told, budget)
-    if left_out:
-        text = f"{text}\n({left_out} older notes are left out here; search_memory finds them.)"
-    return MemoryText(_NOTE_TITLES[scope], f"{_NOTES_INTRO}\n\n{text}", notes=kept.notes)
-
-
-def _fits(text: str, budget: Budget) -> bool:
-    return truncated(text, budget) == text
+    text, kept = found.told_within(_NOTE_TOKENS[scope] * APPROX_BYTES_PER_TOKEN)
+    if left_out := len(found.notes) - len(kept):
+        text = f"{text}\n({left_out} notes are left out here; search_memory finds them.)"
+    return MemoryText(_NOTE_TITLES[scope], f"{_NOTES_INTRO}\n\n{text}", notes=kept)

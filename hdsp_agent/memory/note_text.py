@@ -109,11 +109,36 @@ class NoteText:
         item = self._item(note_id)
         return NoteText(_joined([*self._lines[: item.first], *self._lines[item.end :]]))
 
-    def without_oldest(self, count: int) -> NoteText:
-        """Without so many notes: the oldest ones, and pinned ones only when no others are left."""
-        by_age = sorted(self._items, key=lambda item: (item.note.pinned, item.note.day or "", item.first))
-        gone = {line for item in by_age[:count] for line in range(item.first, item.end)}
-        return NoteText(_joined([line for at, line in enumerate(self._lines) if at not in gone]))
+    def told_within(self, most_bytes: int) -> tuple[str, list[Note]]:
+        """What a model is told in so many bytes, and the notes in it: pinned ones, then the last of the file, each whole.
+
+        What else is written there comes after the notes, as far as there is room.
+        """
+        if len(self.told.encode("utf-8", "replace")) <= most_bytes:
+            return self.told, self.notes
+        left, kept = most_bytes, set[int]()
+        for item in sorted(self._items, key=lambda item: (not item.note.pinned, -item.first)):
+            size = len(_told(item.note).encode("utf-8", "replace")) + 1
+            # Half a sentence may say the opposite.
+            if size <= left:
+                kept.add(item.first)
+                left -= size
+        notes = [item.note for item in self._items if item.first in kept]
+        lines = [_told(note) for note in sorted(notes, key=lambda note: not note.pinned)]
+        for line in self._prose():
+            left -= len(line.encode("utf-8", "replace")) + 1
+            if left < 0:
+                break
+            lines.append(line)
+        return "\n".join(lines), notes
+
+    def _prose(self) -> Iterator[str]:
+        """The lines that are no notes, titles and comments."""
+        in_notes = {line for item in self._items for line in range(item.first, item.end)}
+        for at, text in enumerate(self._lines):
+            line = _COMMENT.sub("", text).rstrip()
+            if at not in in_notes and line and not line.startswith("# "):
+                yield line
 
     def _item(self, note_id: str) -> _Item:
         for item in self._items:

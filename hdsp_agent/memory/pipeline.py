@@ -130,6 +130,7 @@ class MemoryPipeline:
             return report
         await self._take_in_files(owner)
         budget = None if is_asked_for else await self._budget(owner)
+        kept = 0.0 if budget is None else await self._kept_for_consolidation(owner)
         limited = asyncio.Semaphore(EXTRACTION_CONCURRENCY_LIMIT)
         running = 0
 
@@ -138,7 +139,7 @@ class MemoryPipeline:
             async with limited:
                 # Those that are at work take about as much as the dearest so far.
                 dearest = max((used.cost for used in report.used), default=0.0)
-                if budget is not None and report.cost + running * dearest >= budget:
+                if budget is not None and report.cost + running * dearest >= budget - kept:
                     report.put_off += 1
                     return
                 running += 1
@@ -161,7 +162,7 @@ class MemoryPipeline:
             # Where one cannot keep what it learned the others cannot either.
             raise failures.exceptions[0] from None
         left = None if budget is None else budget - report.cost
-        if left is not None and left <= await self._last_consolidation_cost(owner):
+        if left is not None and (left <= 0 or left < kept):
             report.consolidation = await self._put_off(owner, is_asked_for=is_asked_for)
         else:
             await self._consolidate(owner, report, is_asked_for=is_asked_for, most_cost=left)
@@ -185,8 +186,8 @@ class MemoryPipeline:
             taught = forget_conversations(self._folder_of(owner), task_ids, now=now)
             for task_id in task_ids:
                 forget_job(connection, "extract", task_id)
+            void_consolidation(connection, owner)
             if taught:
-                void_consolidation(connection, owner)
                 enqueue_consolidation(connection, owner, int(now * 1000))
 
         await self._database.write(write)
@@ -213,12 +214,12 @@ class MemoryPipeline:
 
         return await self._database.write(write)
 
-    async def _last_consolidation_cost(self, owner: str) -> float:
-        """What the last one took, in US dollars; 0 where there was none."""
+    async def _kept_for_consolidation(self, owner: str) -> float:
+        """What the last one took, in US dollars, but no more than half of a day's; 0 where there was none."""
         runs = await asyncio.to_thread(RunLog(self._folder_of(owner)).runs)
-        return next(
-            (run.used.cost for run in reversed(runs) if run.kind == "consolidate" and run.outcome == "saved"), 0.0
-        )
+        done = (run for run in reversed(runs) if run.kind == "consolidate" and run.outcome == "saved")
+        last = next((run.used.cost for run in done if run.used.tokens_in), 0.0)
+        return min(last, self._settings().memory_daily_cost / 2)
 
     async def _budget(self, owner: str) -> float:
         """What may still be spent today, in US dollars."""
@@ -349,6 +350,7 @@ class MemoryPipeline:
             report.failed += 1
             report.error = str(error)
             used = error.used if isinstance(error, ExtractionFailed) else RunCost()
+            report.used.append(used)
             await self._failed(claim, str(error), used, began, folder)
             return
         except asyncio.CancelledError:
@@ -418,7 +420,8 @@ class MemoryPipeline:
         except (ConsolidationFailed, HdspAgentError, OSError) as error:
             report.consolidation = "failed"
             report.error = str(error)
-            cost = error.used if isinstance(error, ConsolidationFailed) else RunCost()
+            cost = error.used if isinstance(error, ConsolidationFailed) else consolidation.used
+            report.used.append(cost)
             await self._failed(claim, str(error), cost, began, folder)
             return
         except asyncio.CancelledError:

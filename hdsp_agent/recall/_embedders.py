@@ -79,7 +79,8 @@ class EndpointEmbedder:
     """
 
     floor: Final = 0.2
-    wordless_floor: Final = 0.3
+    # What is alike by chance differs from model to model.
+    wordless_floor: Final = 0.2
 
     def __init__(
         self,

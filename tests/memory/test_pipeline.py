@@ -328,6 +328,26 @@ async def test_conversations_that_are_read_at_a_time_share_what_may_be_spent(tmp
         assert (report.saved, report.put_off, report.consolidation) == (2, 1, "put_off")
 
 
+async def test_a_consolidation_that_was_dear_keeps_no_later_one_from_being_made(tmp_path: Path) -> None:
+    first, done = writes_memory()
+
+    def dear(request: ModelRequest) -> list[Step]:
+        # Almost two dollars, as somebody asked for it.
+        steps = list(first(request) if callable(first) else first)
+        return [*steps[:-2], UsageReport(input=600_000, output=0), Stop("tool_use")]
+
+    turns = [extraction_answer(), dear, done, extraction_answer("Rows are sorted."), *writes_memory()]
+    async with memory_home(tmp_path, turns, settings=GlobalSettings(memory_daily_cost=0.5)) as at:
+        await at.conversation(task_id="a-1")
+        at.later(7)
+        await at.pipeline.round(ME, is_asked_for=True)
+        at.later(25)
+        await at.conversation(task_id="b-2")
+        at.later(7)
+        report = await at.pipeline.round(ME)
+        assert (report.saved, report.consolidation) == (1, "done")
+
+
 async def test_no_more_is_spent_in_a_day_than_the_person_allows(tmp_path: Path) -> None:
     costly = [*extraction_answer()[:-2], UsageReport(input=1_000_000, output=0), Stop("tool_use")]
     turns = [costly, *writes_memory(), costly, *writes_memory()]

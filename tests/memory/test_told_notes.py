@@ -47,8 +47,25 @@ def test_of_too_many_notes_whole_old_ones_are_left_out_and_pinned_ones_stay(tmp_
     ]
     assert 20 < len(kept) < 200
     assert all(f"- {note.text} ({note.day}, id {note.id})" in text.text for note in text.notes)
-    assert f"({201 - len(kept)} older notes are left out here; search_memory finds them.)" in text.text
+    assert f"({201 - len(kept)} notes are left out here; search_memory finds them.)" in text.text
     assert any(hit.passage.note is not None for hit in of_task(memories).search("Note 3 rows", 5))
+
+
+def test_a_note_that_is_too_long_takes_no_others_with_it(tmp_path: Path) -> None:
+    memories = Memories(tmp_path, "", lambda folder: None)
+    person = memories.notes(None).person()
+    person.add("Use polars", day="2026-01-01")
+    for number in range(2):
+        person.add(f"{number} " + "길다 " * 600, day="2026-01-02")
+    path = memories.folder(None).root / "profile.md"
+    path.write_text(path.read_text() + "\n## Written by hand\n" + "Free words. " * 2_000 + "\n- The last line\n")
+    [text] = told(memories)
+    assert [note.text[:15].strip() for note in text.notes] == [
+        "Use polars",
+        "1 길다 길다 길다 길다 길",
+        "The last line",
+    ]
+    assert "(1 notes are left out here" in text.text and "Free words" not in text.text
 
 
 def test_files_that_cannot_be_read_are_counted_until_they_can(tmp_path: Path) -> None:
