@@ -118,6 +118,8 @@ class ExtractedFiles:
 
     def delete(self, task_id: TaskId) -> bool:
         """Forget what this conversation taught; whether there was anything. Raises StorageUnavailable."""
+        if not (self._folder.root / EXTRACTED_FOLDER).is_dir():
+            return False
         with self._alone():
             known = self.get(task_id)
             for name in (_name(task_id), f"{_name(task_id)}{DAMAGED}"):

@@ -108,3 +108,9 @@ async def test_who_lost_the_job_to_another_process_writes_nothing(tmp_path: Path
         assert at.extracted.get(task_id) is None and "too slow" not in texts(at)
         [job] = await at.pipeline.jobs(ME)
         assert (job.status, job.token) == ("running", "another")
+
+
+async def test_where_nothing_was_learned_deleting_a_conversation_makes_no_folder(tmp_path: Path) -> None:
+    async with memory_home(tmp_path) as at:
+        await at.pipeline.forget(ME, [await at.conversation()])
+        assert not at.folder.root.exists()
