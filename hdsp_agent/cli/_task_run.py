@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from .._time_limits import wait_at_most
+from .._timeouts import wait_at_most
 from ..agent import AskNotOpen
 from ..messages import TaskCompleted, TaskId, TaskIdle, TaskInteractive, TaskResumable
 from ._command import ExitCode

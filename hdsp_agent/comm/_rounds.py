@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .._time_limits import wait_at_most
+from .._timeouts import wait_at_most
 from ..errors import HdspAgentError
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from .._background_tasks import BackgroundTasks
 from .._private_files import locked, read_with_identity, replace_file
-from .._time_limits import wait_at_most
+from .._timeouts import wait_at_most
 from ..errors import HdspAgentError
 from ._owner import Owner
 

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from pydantic import JsonValue
 from pydantic_core import from_json
 
-from .._time_limits import wait_at_most
+from .._timeouts import wait_at_most
 from ..errors import HdspAgentError
 from ._fields import wire_names
 from ._notices import ConfigNotice

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, assert_never
 
 from .. import errors
-from .._time_limits import wait_at_most
+from .._timeouts import wait_at_most
 from ..errors import Conflict, FrameTooLarge, HdspAgentError, NotFound, Unavailable
 from ..messages import IpcAck, IpcAckData, IpcError, IpcTaskCommand, IpcTaskEvent
 from ._ipc_frames import (

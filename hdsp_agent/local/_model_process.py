@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from .._time_limits import wait_at_most
+from .._timeouts import wait_at_most
 from ..config import secret_environment
 from ..errors import HdspAgentError
 from ._cores import threads_to_use

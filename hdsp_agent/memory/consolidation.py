@@ -6,13 +6,14 @@ import asyncio
 import logging
 import secrets
 import shutil
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Final, Literal, Protocol, TypeVar
+from typing import Final, Literal
 
 from .extracted_files import Extracted, ExtractedFiles
+from .job_table import WriteIfLeased
 from .memory_folder import HANDBOOK, SUMMARY, MemoryFolder
 from .model_port import NOT_AS_TOLD, ConsolidationBrief, ConsolidationFailed, Consolidator
 from .publication import InvalidConsolidation, Publication, checked_files, told_codes
@@ -20,27 +21,19 @@ from .rollout_files import rollout_file, selected_inputs, sync_rollout_files
 from .run_log import RunCost
 from .sources import sources_by_code
 
-__all__ = ["Consolidation", "PutInForce"]
+__all__ = ["Consolidation"]
 
 logger = logging.getLogger(__name__)
-R = TypeVar("R")
 
 _STAGING: Final = ".staging-"
-
-
-class PutInForce(Protocol):
-    """Does what blocks and changes the person's files, unless the job was taken back or over. Raises LeaseLost."""
-
-    def __call__(self, work: Callable[[], R], /) -> Awaitable[R]:
-        """What the work returns."""
 
 
 class Consolidation:
     """Consolidates for one person. Whoever calls it holds their lease."""
 
-    def __init__(self, folder: MemoryFolder, consolidator: Consolidator, put_in_force: PutInForce) -> None:
+    def __init__(self, folder: MemoryFolder, consolidator: Consolidator, write_if_leased: WriteIfLeased) -> None:
         self._folder = folder
-        self._put_in_force = put_in_force
+        self._write_if_leased = write_if_leased
         self._files = ExtractedFiles(folder)
         self._publication = Publication(folder)
         self._consolidator = consolidator
@@ -53,11 +46,11 @@ class Consolidation:
         Raises ConsolidationFailed, LeaseLost, StorageUnavailable, and what the model raises; then what was in force stays.
         """
         at = datetime.fromtimestamp(now, tz=UTC)
-        inputs = await self._put_in_force(partial(self._inputs, int(now * 1000)))
+        inputs = await self._write_if_leased(partial(self._inputs, int(now * 1000)))
         newest = max((each.source_updated_at for each in inputs), default=0)
         files = {rollout_file(each): each.source_updated_at for each in inputs}
         if not inputs:
-            await self._put_in_force(partial(self._publication.clear, now=at))
+            await self._write_if_leased(partial(self._publication.clear, now=at))
             return RunCost(), newest
         state = await asyncio.to_thread(self._publication.state)
         has_files = await asyncio.to_thread((self._folder.root / HANDBOOK).is_file)
@@ -71,7 +64,7 @@ class Consolidation:
             used = self.used = await self._consolidator.consolidate(staged, brief)
             publish = partial(self._publication.publish, staged, files, frozenset(brief.codes), now=at)
             try:
-                await self._put_in_force(publish)
+                await self._write_if_leased(publish)
             except InvalidConsolidation as error:
                 # What is wrong is worded for the model.
                 logger.warning("What was learned cannot be put in force: %s", error)

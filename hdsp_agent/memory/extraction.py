@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, Literal, TypeAlias, cast
 
 from .._iso_time import iso_time
-from .._time_limits import wait_at_most
+from .._timeouts import wait_at_most
 from ..errors import HdspAgentError
 from ..messages import HistoryItem, TaskId
 from ..persistence import TaskStore
@@ -18,7 +18,7 @@ from ..providers import ModelAnswer, ModelClient, ModelError, ModelEvent, ModelR
 from .conversation_text import read_conversation, token_limit
 from .extracted_files import Extracted, ExtractedFiles
 from .extraction_prompt import ExtractionAnswer, ExtractionSource, InvalidAnswer, extraction_request, parse_answer
-from .job_table import LeaseLost
+from .job_table import LeaseLost, WriteIfLeased
 from .model_port import MemoryModels, ModelNeededElsewhere
 from .run_log import RunCost
 
@@ -58,13 +58,12 @@ class Extractor:
         store: TaskStore,
         files: ExtractedFiles,
         models: MemoryModels,
-        put_in_force: Callable[[Callable[[], None]], Awaitable[None]],
+        write_if_leased: WriteIfLeased,
     ) -> None:
-        """``put_in_force`` does what blocks while the job is still ours. Raises LeaseLost."""
         self._store = store
         self._files = files
         self._models = models
-        self._put_in_force = put_in_force
+        self._write_if_leased = write_if_leased
 
     async def extract(self, item: HistoryItem, owner: str, *, watermark: int, with_external: bool) -> ExtractionOutcome:
         """Learn from a conversation. Raises ExtractionFailed, ModelNeededElsewhere, StorageUnavailable, UnknownTask."""
@@ -102,7 +101,7 @@ class Extractor:
             last_usage=known.last_usage if known is not None else None,
         )
         try:
-            await self._put_in_force(partial(self._files.put, extracted))
+            await self._write_if_leased(partial(self._files.put, extracted))
         except LeaseLost:
             return ExtractionOutcome("nothing", used, changed=False)
         except HdspAgentError as error:

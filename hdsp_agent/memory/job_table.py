@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import secrets
 import sqlite3
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias, TypeVar
 
 from ..persistence import Schema
 from .pipeline_limits import CONSOLIDATION_COOLDOWN_SECONDS, JOB_LEASE_SECONDS, JOB_RETRIES, JOB_RETRY_SECONDS
@@ -22,6 +23,7 @@ __all__ = [
     "JobKind",
     "JobRow",
     "LeaseLost",
+    "WriteIfLeased",
     "claim_consolidation",
     "claim_extraction",
     "enqueue_consolidation",
@@ -62,11 +64,19 @@ _MIGRATIONS: Final = (
         "CREATE INDEX memory_jobs_by_owner ON memory_jobs (owner, kind, status)",
     ),
 )
+R = TypeVar("R")
 MEMORY_SCHEMA: Final = Schema("memory", _MIGRATIONS)
 
 
 class LeaseLost(Exception):
     """A job is not ours any more: somebody does it again, or its source is gone. What it made is thrown away."""
+
+
+class WriteIfLeased(Protocol):
+    """Does what blocks and changes the person's files, unless the job was taken back or over. Raises LeaseLost."""
+
+    def __call__(self, work: Callable[[], R], /) -> Awaitable[R]:
+        """What the work returns."""
 
 
 @dataclass(frozen=True)

@@ -182,7 +182,7 @@ class MemoryPipeline:
         now = self.clock()
 
         def write(connection: Connection) -> None:
-            # What is being made of them is thrown away: see _put_in_force.
+            # What is being made of them is thrown away: see _write_if_leased.
             taught = forget_conversations(self._folder_of(owner), task_ids, now=now)
             for task_id in task_ids:
                 forget_job(connection, "extract", task_id)
@@ -201,7 +201,7 @@ class MemoryPipeline:
 
         await self._database.write(write)
 
-    async def _put_in_force(self, claim: JobClaim, work: Callable[[], R]) -> R:
+    async def _write_if_leased(self, claim: JobClaim, work: Callable[[], R]) -> R:
         """Change a person's files, which blocks, while the job is still ours. Raises LeaseLost.
 
         It is a part of the transaction, as what forgets is: whoever forgets comes before it or after it, never in between.
@@ -336,7 +336,7 @@ class MemoryPipeline:
         began = self.clock()
         folder = self._folder_of(owner)
         extractor = Extractor(
-            await self._store(), ExtractedFiles(folder), self._models, partial(self._put_in_force, claim)
+            await self._store(), ExtractedFiles(folder), self._models, partial(self._write_if_leased, claim)
         )
         try:
             outcome = await extractor.extract(
@@ -406,7 +406,7 @@ class MemoryPipeline:
             report.consolidation = claim
             return
         began, folder = self.clock(), self._folder_of(owner)
-        consolidation = Consolidation(folder, self._consolidator, partial(self._put_in_force, claim))
+        consolidation = Consolidation(folder, self._consolidator, partial(self._write_if_leased, claim))
         try:
             notes = await asyncio.to_thread(self._notes_of, owner)
             async with self._heartbeat(claim):

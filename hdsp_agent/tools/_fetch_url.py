@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 
 from pydantic import StringConstraints
 
-from .._time_limits import wait_at_most
+from .._timeouts import wait_at_most
 from ..config import ToolGroup
 from ..messages import ClineAskUseMcpServer
 from ._action import ActionRequest

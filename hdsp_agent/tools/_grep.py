@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from .._time_limits import wait_at_most
+from .._timeouts import wait_at_most
 from ..messages import JsonObject
 from . import _grep_worker
 

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from .._time_limits import wait_at_most
+from .._timeouts import wait_at_most
 from ..config import secret_environment
 from ._output_buffer import OutputBuffer
 from ._process_reaper import GUARDIAN

@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar, Final
 from pydantic import Field, StringConstraints
 
 from .._threads import in_thread
-from .._time_limits import wait_at_most
+from .._timeouts import wait_at_most
 from ..config import GlobalSettings, ToolGroup
 from ..context import TOOL_OUTPUT_FACTOR, truncation_header
 from ..errors import InvalidInput, NotFound

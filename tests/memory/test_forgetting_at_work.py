@@ -81,7 +81,7 @@ async def test_a_conversation_that_is_deleted_while_memory_is_written_is_in_no_f
         assert "Of what is left" in at.folder.text(SUMMARY) and "a-1" not in at.folder.text(RAW_MEMORIES)
 
 
-async def test_memory_that_is_written_while_everything_is_forgotten_is_not_put_in_force(tmp_path: Path) -> None:
+async def test_memory_that_is_written_while_everything_is_forgotten_is_not_write_if_leased(tmp_path: Path) -> None:
     model = held_after(1, extraction_answer(), *writes_memory())
     async with memory_home(tmp_path, models=OneModel(model)) as at:
         await at.conversation()

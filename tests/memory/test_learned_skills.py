@@ -54,7 +54,9 @@ def forget(publication: Publication, *gone: str) -> None:
         ({"clean/scripts/drop.py": "x"}, "clean/SKILL.md was not written"),
     ],
 )
-def test_a_skill_without_its_conversations_is_not_put_in_force(tmp_path: Path, files: dict[str, str], why: str) -> None:
+def test_a_skill_without_its_conversations_is_not_write_if_leased(
+    tmp_path: Path, files: dict[str, str], why: str
+) -> None:
     with pytest.raises(InvalidConsolidation, match=why):
         published(tmp_path, files)
 

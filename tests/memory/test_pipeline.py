@@ -211,7 +211,7 @@ async def test_a_disk_that_keeps_nothing_is_said_in_words(tmp_path: Path, monkey
         assert {job.last_error for job in await at.pipeline.jobs(ME)} == {"The disk is full."}
 
 
-async def test_a_consolidation_that_cannot_be_put_in_force_changes_nothing(tmp_path: Path) -> None:
+async def test_a_consolidation_that_cannot_be_write_if_leased_changes_nothing(tmp_path: Path) -> None:
     bad = [lambda request: call_tool("attempt_completion", {"result": "Done."})] * 5
     async with memory_home(tmp_path, [extraction_answer(), *bad, *writes_memory()]) as at:
         await at.conversation()

@@ -84,7 +84,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("told", "searched", "why"), WRONG, ids=[why[:40] for _, _, why in WRONG])
-def test_what_is_wrong_is_not_put_in_force_and_what_there_was_stays(
+def test_what_is_wrong_is_not_write_if_leased_and_what_there_was_stays(
     tmp_path: Path, told: str, searched: str, why: str
 ) -> None:
     folder, publication = in_force(tmp_path)
@@ -102,7 +102,7 @@ def swap_for_link(path: Path) -> None:
 
 @pytest.mark.parametrize("spoil", [Path.unlink, swap_for_link], ids=["missing", "a link"])
 @pytest.mark.parametrize("name", [SUMMARY, HANDBOOK])
-def test_what_was_not_written_as_a_file_is_not_put_in_force(
+def test_what_was_not_written_as_a_file_is_not_write_if_leased(
     tmp_path: Path, name: str, spoil: Callable[[Path], None]
 ) -> None:
     folder, publication = in_force(tmp_path)
@@ -115,7 +115,7 @@ def test_what_was_not_written_as_a_file_is_not_put_in_force(
 
 
 @pytest.mark.parametrize("told", [padded(5_000), profile(500)], ids=["5,000 tokens", "500 words"])
-def test_what_just_fits_is_put_in_force(tmp_path: Path, told: str) -> None:
+def test_what_just_fits_is_write_if_leased(tmp_path: Path, told: str) -> None:
     folder, publication = in_force(tmp_path)
     publication.publish(staged(tmp_path / "next", told, FOUND), {FILE: 2}, CODES, now=NOW)
     assert folder.text(SUMMARY) == told.rstrip("\n") + "\n"

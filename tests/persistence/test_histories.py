@@ -146,7 +146,7 @@ class Histories(RuleBasedStateMachine):
         self.talk.write("user", [{"type": "tool_result", "tool_use_id": f"t{call}", "content": "late"}])
 
     @rule()
-    def a_summary_is_written_but_not_put_in_force(self) -> None:
+    def a_summary_is_written_but_not_write_if_leased(self) -> None:
         self.talk.write("user", "never in force", summary=f"lost {self.talk.clock}")
 
     @rule(spare=st.integers(0, 4), event=st.booleans())

@@ -182,7 +182,7 @@ async def test_a_truncation_whose_event_a_crash_kept_from_the_screen_goes_with_w
     assert (await conversation.seen())[-1] == "done"
 
 
-async def test_a_summary_that_was_never_put_in_force_is_not_sent() -> None:
+async def test_a_summary_that_was_never_write_if_leased_is_not_sent() -> None:
     conversation, _ = talk(1)
     conversation.write("user", "summary A", summary="A")
     assert await conversation.sent() == ["q1", "a1"]
@@ -381,7 +381,7 @@ async def test_a_message_replaced_on_screen_shows_its_newest_line_and_stays_hidd
     assert await conversation.seen() == ["q1 again", "a1"]
 
 
-async def test_a_summary_put_in_force_again_tells_of_what_was_truncated_meanwhile() -> None:
+async def test_a_summary_write_if_leased_again_tells_of_what_was_truncated_meanwhile() -> None:
     conversation, _ = talk(4)
     await conversation.condense("A")
     undo = await conversation.manager.undo()
@@ -390,7 +390,7 @@ async def test_a_summary_put_in_force_again_tells_of_what_was_truncated_meanwhil
     assert await conversation.sent() == ["summary A"]
 
 
-async def test_a_summary_that_was_never_put_in_force_does_not_part_markers() -> None:
+async def test_a_summary_that_was_never_write_if_leased_does_not_part_markers() -> None:
     conversation, _ = talk(6)
     conversation.write("user", "never in force", summary="lost")
     await conversation.truncate("T", fraction=1.0)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-import threading
 import zlib
 from collections.abc import Iterator
 from functools import cache
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from hdsp_agent.tools import _fetch_url
 from hdsp_agent.tools._public_addresses import is_public
 from tests._helpers.loop_stalls import measured
 
+from .._helpers.page_server import page_server
 from ._helpers.recording_context import RecordingContext
 
 
@@ -96,13 +96,8 @@ class _Pages(BaseHTTPRequestHandler):
 @pytest.fixture
 def server() -> Iterator[str]:
     """A web server on loopback; its address."""
-    pages = ThreadingHTTPServer(("127.0.0.1", 0), _Pages)
-    thread = threading.Thread(target=pages.serve_forever, kwargs={"poll_interval": 0.05})
-    thread.start()
-    yield f"http://127.0.0.1:{pages.server_address[1]}"
-    pages.shutdown()
-    pages.server_close()
-    thread.join()
+    with page_server(_Pages) as address:
+        yield address
 
 
 @pytest.fixture

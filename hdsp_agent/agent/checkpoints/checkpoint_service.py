@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, Literal, Protocol
 from weakref import WeakValueDictionary
 
 from ..._background_tasks import STOP_SECONDS, BackgroundTasks
-from ..._time_limits import wait_at_most
+from ..._timeouts import wait_at_most
 from ...checkpoints import (
     AsyncFileCheckpoints,
     Changed,

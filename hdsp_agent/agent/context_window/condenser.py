@@ -146,7 +146,7 @@ class Condenser:
 
     async def _record(self, outcome: _Outcome, row: CondenseMessage) -> None:
         try:
-            mark_id = await self._put_in_force(outcome, row.ts)
+            mark_id = await self._write_if_leased(outcome, row.ts)
         except HdspAgentError as error:
             await row.tell_failure(error.message)
             raise
@@ -269,7 +269,7 @@ class Condenser:
 
     # ---- recording it
 
-    async def _put_in_force(self, outcome: _Outcome, event_ts: int) -> str:
+    async def _write_if_leased(self, outcome: _Outcome, event_ts: int) -> str:
         conversation, part = self._state.conversation, outcome.part
         condense_id = f"condense-{uuid.uuid4()}"
         record = await conversation.add_api(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..._time_limits import wait_at_most
+from ..._timeouts import wait_at_most
 from ...errors import HdspAgentError
 from ...messages import ApiMessage, JsonObject
 from ...providers import (

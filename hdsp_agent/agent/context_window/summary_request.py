@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, cast
 
-from ..._time_limits import wait_at_most
+from ..._timeouts import wait_at_most
 from ...context import COMPACTION_PROMPT
 from ...errors import HdspAgentError
 from ...messages import ApiMessage, JsonObject

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ..._time_limits import wait_at_most
+from ..._timeouts import wait_at_most
 from ...errors import Conflict
 from ...messages import ClineAsk, ClineAskResponse, ClineMessage
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
-from ..._time_limits import wait_at_most
+from ..._timeouts import wait_at_most
 from ...config import GlobalSettings, OperatorPolicy
 from ...errors import HdspAgentError
 from ...notebooks import Notebooks

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar, Final
 
-from ..._time_limits import wait_at_most
+from ..._timeouts import wait_at_most
 from ...config import GlobalSettings, ModeConfig, OperatorPolicy, ProviderSettings
 from ...errors import HdspAgentError
 from ...memory import MemoryFolder

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Final, cast
 
-from ..._time_limits import wait_at_most
+from ..._timeouts import wait_at_most
 from ...errors import HdspAgentError, InvalidInput, Unavailable
 from ...messages import ApiMessage
 from ...persistence import Masker

@@ -13,7 +13,7 @@ from html import escape
 from typing import TYPE_CHECKING, Final
 
 from ..._threads import Stop, in_thread
-from ..._time_limits import wait_at_most
+from ..._timeouts import wait_at_most
 from ...errors import HdspAgentError
 from ...messages import ClineAsk, ClineSay, CommandRun, JsonObject, NotebookRef, ProgressStatus
 from ...tools import ActionRequest, Approval, ApprovalAsk, Proposal, ToolFailed, ToolResult, data_url, place_of

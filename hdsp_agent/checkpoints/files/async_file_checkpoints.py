@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Concatenate, Final, Literal, ParamSpec, TypeVar
 
-from ..._time_limits import wait_at_most
+from ..._timeouts import wait_at_most
 from ...errors import HdspAgentError
 from ...messages import TaskId
 from .checkpoint_store import store_folder_of

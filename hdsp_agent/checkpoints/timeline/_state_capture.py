@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeVar
 from weakref import WeakSet
 
-from ..._time_limits import wait_at_most
+from ..._timeouts import wait_at_most
 from ...errors import HdspAgentError, NotFound, Unavailable
 from ...messages import CellId
 from ...notebooks import AgentOutput, Notebooks, NotebookSnapshot

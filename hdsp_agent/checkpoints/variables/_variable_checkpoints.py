@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from pydantic import ValidationError
 
-from ..._time_limits import wait_at_most
+from ..._timeouts import wait_at_most
 from ...errors import Conflict, NotFound, StorageUnavailable, Unavailable, Unsupported
 from ...messages import JsonObject
 from ...wire import WireModel

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Final, cast
 from weakref import WeakKeyDictionary
 
-from ..._time_limits import wait_at_most
+from ..._timeouts import wait_at_most
 from ...errors import Conflict, NotAllowed, Unavailable
 from ...messages import CellId, ChangeOutputsMessage, JsonObject, OutputDetail, TaskId
 from .._apply import changed_cells

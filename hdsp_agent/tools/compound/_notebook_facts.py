@@ -13,7 +13,7 @@ from typing import Final, assert_never
 
 from ..._regular_files import open_regular_file
 from ..._threads import in_thread
-from ..._time_limits import wait_at_most
+from ..._timeouts import wait_at_most
 from ...errors import HdspAgentError
 from ...messages import CellId
 from ...notebooks import Cell, CellFreshness, Notebooks, freshness_of

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from ..._threads import in_thread
-from ..._time_limits import wait_at_most
+from ..._timeouts import wait_at_most
 from ...errors import HdspAgentError
 from ...messages import CellId
 from ...notebooks import Notebooks, NotebookSnapshot, PersonRun, RunMemory, for_cells, outline_of

@@ -10,7 +10,7 @@ from time import monotonic
 from typing import Final
 
 from ..._threads import in_thread
-from ..._time_limits import wait_at_most
+from ..._timeouts import wait_at_most
 from ...errors import HdspAgentError
 from ...messages import CellExecuted, CellId, JsonObject, KernelChanged, NotebookRef
 from ...notebooks.kernels import CellRun, Run, images_of

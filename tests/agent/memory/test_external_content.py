@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Awaitable, Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -20,9 +20,11 @@ from hdsp_agent.providers import ScriptedModel, call_tool
 from hdsp_agent.providers._scripted import Turn
 from hdsp_agent.tools import ToolRegistry
 
+from ..._helpers.page_server import page_server
 from ...memory._helpers.memory_home import NOTHING, OneModel
 from .._helpers.scripted_agent import Agent, running_agent, until
 
+R = TypeVar("R")
 DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
 UNASKED = GlobalSettings(
     auto_approval_enabled=True,
@@ -50,13 +52,8 @@ class Page(BaseHTTPRequestHandler):
 @pytest.fixture
 def server() -> Iterator[str]:
     """A web server on loopback; its address."""
-    pages = ThreadingHTTPServer(("127.0.0.1", 0), Page)
-    thread = threading.Thread(target=pages.serve_forever, kwargs={"poll_interval": 0.05})
-    thread.start()
-    yield f"http://127.0.0.1:{pages.server_address[1]}"
-    pages.shutdown()
-    pages.server_close()
-    thread.join()
+    with page_server(Page) as address:
+        yield address
 
 
 def fetch(url: str) -> Turn:
@@ -67,15 +64,14 @@ async def state_of(agent: Agent, task_id: TaskId) -> StoredTaskState:
     return await (await agent.store.view(task_id)).read_state()
 
 
-async def at_once(work: Callable[[], None]) -> None:
-    work()
+async def at_once(work: Callable[[], R]) -> R:
+    return work()
 
 
 async def learned(agent: Agent, task_id: TaskId, home: Path, *, anyway: bool) -> tuple[ExtractionOutcome, int]:
     """What comes of an extraction, and how often its model was asked."""
     model = ScriptedModel([NOTHING])
-    put: Callable[[Callable[[], None]], Awaitable[None]] = at_once
-    extractor = Extractor(agent.store, ExtractedFiles(MemoryFolder(home / "memories")), OneModel(model), put)
+    extractor = Extractor(agent.store, ExtractedFiles(MemoryFolder(home / "memories")), OneModel(model), at_once)
     item = (await state_of(agent, task_id)).history_item
     assert item is not None
     outcome = await extractor.extract(item, "me", watermark=item.ts, with_external=anyway)

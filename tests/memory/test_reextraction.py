@@ -8,8 +8,8 @@ from hdsp_agent.memory.job_table import JobRow
 from hdsp_agent.memory.memory_folder import HANDBOOK, RAW_MEMORIES, SKILLS_FOLDER, SUMMARIES_FOLDER, SUMMARY
 from hdsp_agent.memory.rollout_files import rollout_file
 
-from ._helpers.later_words import says_more
 from ._helpers.memory_home import ME, NOTHING, MemoryHome, extraction_answer, memory_home, writes_memory
+from ._helpers.resumed_conversation import says_more
 
 
 async def consolidation(at: MemoryHome) -> JobRow | None:

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from hdsp_agent._background_tasks import BackgroundTasks
-from hdsp_agent._time_limits import wait_at_most
+from hdsp_agent._timeouts import wait_at_most
 from hdsp_agent.errors import Unavailable
 
 
