@@ -17,6 +17,7 @@ from hdsp_agent.errors import StorageUnavailable
 from hdsp_agent.messages import ClineMessage, TaskId
 from hdsp_agent.persistence import ApiDraft, DamageNotice, FileStore, NewTaskRecord, TaskStore, kept_aside
 from hdsp_agent.persistence._records import estimated_tokens
+from hdsp_agent.persistence.files._task_folders import Place, TaskFolders
 
 from .._helpers.timing import until
 from ._helpers.store_contract import StoreContract, asked, said
@@ -35,6 +36,40 @@ class TestFileStore(StoreContract):
 
     def place_on_disk(self, home: Path) -> Path:
         return home / "contexts"
+
+    async def test_a_task_that_moves_just_when_it_is_looked_for_is_read_where_it_went(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        find = TaskFolders.find
+        is_to_move = False
+
+        def find_and_move(folders: TaskFolders, task_id: TaskId) -> tuple[Place, Path]:
+            nonlocal is_to_move
+            place, folder = find(folders, task_id)
+            if is_to_move:
+                is_to_move = False
+                os.rename(folder, folders.at("completed" if place == "running" else "running", task_id))
+            return place, folder
+
+        async with self.store(tmp_path / "home") as store:
+            assert isinstance(store, FileStore)
+            log = await store.create(NewTaskRecord(user="ada", config={"model": "fake"}))
+            name = await log.put_artifact(b"plot")
+            log.update_state(status="paused")
+            await log.close()
+            reader = await store.view(log.task_id)
+            monkeypatch.setattr(TaskFolders, "find", find_and_move)
+
+            is_to_move = True
+            assert (await store.view(log.task_id)).metadata.config == {"model": "fake"}
+            is_to_move = True
+            assert (await reader.read_state()).status == "paused"
+            is_to_move = True
+            assert await reader.read_artifact(name) == b"plot"
+            is_to_move = True
+            assert store.overview(log.task_id, messages=1, size=False).state.status == "paused"
+            is_to_move = True
+            assert await store.size(log.task_id) > len(b"plot")
 
     async def test_the_folder_has_every_file_of_the_seed_and_only_the_owner_can_read_them(self, tmp_path: Path) -> None:
         home = tmp_path / "home"

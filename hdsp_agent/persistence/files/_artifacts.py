@@ -75,10 +75,14 @@ class Artifacts:
     def read(self, name: str) -> bytes:
         """The bytes kept under this name. Raises ``NotFound``."""
         check_artifact_name(name)
-        path = self._folder() / ARTIFACTS / name
-        try:
-            return path.read_bytes()
-        except FileNotFoundError:
-            raise unknown_artifact(name) from None
-        except OSError as error:
-            raise storage_error(path, "read", error) from error
+        while True:
+            folder = self._folder()
+            path = folder / ARTIFACTS / name
+            try:
+                return path.read_bytes()
+            except FileNotFoundError:
+                # Where the task moved meanwhile, it is looked for there.
+                if folder.is_dir():
+                    raise unknown_artifact(name) from None
+            except OSError as error:
+                raise storage_error(path, "read", error) from error

@@ -52,7 +52,7 @@ class FileStore(TaskStore):
         return self._folders
 
     async def view(self, task_id: TaskId) -> FileTaskReader:
-        metadata = await asyncio.to_thread(lambda: read_metadata(self._folders.find(task_id)[1]))
+        metadata = await asyncio.to_thread(self._folders.read, task_id, read_metadata)
         return FileTaskReader(self._folders, metadata, on_damage=self._damages.tell)
 
     async def tasks(self, place: Place | None = None) -> Sequence[TaskId]:
@@ -98,16 +98,15 @@ class FileStore(TaskStore):
         await asyncio.to_thread(check)
 
     def overview(self, task_id: TaskId, *, messages: int, size: bool = True) -> TaskOverview:
-        folder = self._folders.find(task_id)[1]
-
         def paths() -> list[Path]:
             return [self._folders.at(place, task_id) / STREAM_FILES["ui"] for place in ("running", "completed")]
 
         # Whoever opens the conversation hears of its damage; here it is enough that the rest is found.
         log = JsonlLog(paths, UI_FORM, lambda path, line: None)
         first = log.between(0, _NEWEST_POSSIBLE, messages, newest=False) if messages else []
-        state, taken = read_state(folder, repair=False), self._folders.size(task_id) if size else 0
-        return TaskOverview(read_metadata(folder), state, taken, [entry.record for entry in first])
+        metadata, state = self._folders.read(task_id, lambda at: (read_metadata(at), read_state(at, repair=False)))
+        taken = self._folders.size(task_id) if size else 0
+        return TaskOverview(metadata, state, taken, [entry.record for entry in first])
 
     def overviews(self, *, messages: int, size: bool = True) -> Iterator[TaskOverview]:
         places: tuple[Place, ...] = ("completed", "running")

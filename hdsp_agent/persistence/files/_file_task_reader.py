@@ -47,7 +47,7 @@ class FileTaskReader(TaskReader):
         super().__init__(metadata, remembered=remembered)
 
     async def read_state(self) -> StoredTaskState:
-        return await asyncio.to_thread(lambda: read_state(self._folder(), repair=False))
+        return await asyncio.to_thread(self._folders.read, self.task_id, partial(read_state, repair=False))
 
     async def read_artifact(self, name: str) -> bytes:
         return await asyncio.to_thread(self._artifacts.read, name)

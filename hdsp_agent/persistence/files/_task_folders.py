@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
 
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
@@ -37,6 +37,8 @@ from .._records import STREAM_FILES, StoredTaskState, TaskMetadata
 from ._task_locks import LOCK_NAME
 
 __all__ = ["ARTIFACTS", "Place", "TaskFolders"]
+
+R = TypeVar("R")
 
 Place = Literal["running", "completed"]
 
@@ -66,7 +68,7 @@ class TaskFolders:
 
     def size(self, task_id: TaskId) -> int:
         """How many bytes the task's files have. Raises ``UnknownTask``."""
-        return folder_size(self.find(task_id)[1])
+        return self.read(task_id, folder_size)
 
     def find(self, task_id: TaskId) -> tuple[Place, Path]:
         """Where the task is now. Raises ``UnknownTask``."""
@@ -77,6 +79,14 @@ class TaskFolders:
             if folder.is_dir():
                 return place, folder
         raise unknown_task(task_id)
+
+    def read(self, task_id: TaskId, read: Callable[[Path], R]) -> R:
+        """What ``read`` finds in the task's folder; where the folder moved meanwhile, what it finds there."""
+        while True:
+            _, folder = self.find(task_id)
+            found = read(folder)
+            if folder.is_dir():
+                return found
 
     def ids(self, place: Place) -> Iterator[TaskId]:
         """The tasks in a place, in no order."""
