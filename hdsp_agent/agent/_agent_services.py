@@ -87,6 +87,8 @@ class AgentServices:
     commands: SlashCommands = field(default_factory=SlashCommands)
     project_settings: Callable[[Path], Mapping[str, JsonValue]] = lambda folder: {}
     """What the folder a task works in sets, if the person trusts it. Blocks."""
+    is_trusted: Callable[[Path], bool] = lambda folder: False
+    """Whether the person trusts a folder. Blocks."""
     spacing: Spacing = field(default_factory=Spacing)
     gathering: ReadPacing = field(default_factory=ReadPacing)
     calibration: Calibration = field(default_factory=Calibration)

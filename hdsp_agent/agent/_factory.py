@@ -140,6 +140,7 @@ def build_agent(
             past=past,
             commands=SlashCommands(config.home / "commands", folders.trusted),
             project_settings=lambda folder: _project_settings(folders, folder),
+            is_trusted=lambda folder: folders.trusted(folder) is not None,
         )
     )
 

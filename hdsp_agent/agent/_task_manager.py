@@ -10,7 +10,7 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from ..config import GlobalSettings, check_setting, setting_keys
+from ..config import ApprovalPreset, GlobalSettings, check_setting, setting_keys
 from ..errors import HdspAgentError, InvalidInput, InvalidSetting, UnknownTask
 from ..messages import (
     ClineAskResponse,
@@ -58,6 +58,8 @@ class TaskRequest:
     owner: str | None = None
     source: str = "jupyterlab"
     """Through what the task came."""
+    approvals: ApprovalPreset | None = None
+    """What it may do without asking; None for what the settings say."""
 
 
 class TaskManager:
@@ -88,7 +90,9 @@ class TaskManager:
     ) -> TaskId:
         """Start a task; its id, which may be chosen. It works from then on."""
         if isinstance(wanted, NewTaskRequest):
-            wanted = TaskRequest(wanted.text, tuple(wanted.images or ()), wanted.notebook, owner=owner)
+            wanted = TaskRequest(
+                wanted.text, tuple(wanted.images or ()), wanted.notebook, owner=owner, approvals=wanted.approval_preset
+            )
         if not wanted.text.strip() and not wanted.images:
             raise InvalidInput("Say what the task is: it has neither text nor pictures.", field="text")
         mode = await self.tasks.mode(wanted.mode or self.services.settings().mode, wanted.workspace)
@@ -102,7 +106,8 @@ class TaskManager:
             task_id=task_id,
         )
         profile = wanted.profile or self.services.models.profile_for(mode.slug)
-        return await self.tasks.create(new, mode, profile, Begin(wanted.text, tuple(wanted.images)))
+        begin = Begin(wanted.text, tuple(wanted.images))
+        return await self.tasks.create(new, mode, profile, begin, approvals=wanted.approvals)
 
     async def resume(self, task_id: TaskId) -> Task:
         """Take a task up again; it asks whether to go on, or puts the question that waits."""
@@ -121,9 +126,13 @@ class TaskManager:
         text: str | None = None,
         images: Sequence[str] = (),
         edited: Sequence[str] | None = None,
+        run: bool = False,
     ) -> None:
-        """Answer the question ``ask_ts``, with what the person made of the texts it proposes; a task that waits for it only in its log is taken up first."""
-        given = GivenAnswer(response, text, tuple(images), None if edited is None else tuple(edited))
+        """Answer the question ``ask_ts``; a task that waits for it only in its log is taken up first.
+
+        ``edited`` is what the person made of the texts it proposes; with ``run`` the cells that it changes may run, too.
+        """
+        given = GivenAnswer(response, text, tuple(images), None if edited is None else tuple(edited), run)
         task = self.tasks.opened(task_id)
         if task is None:
             if await self._waits_for(task_id) != ask_ts:

@@ -115,6 +115,7 @@ class AgentRequests:
             message.text,
             message.images or (),
             message.edited,
+            run=message.run is True,
         )
 
     async def request_proposal(self, context: RequestContext, message: ProposalRequest) -> None:

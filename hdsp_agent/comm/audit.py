@@ -56,6 +56,7 @@ ACTIONS: Final[dict[str, AuditAction]] = {
             "removeQueuedMessage",
             "renameTask",
             "rewindTask",
+            "setTaskApprovals",
             "submitEditedMessage",
             "terminalOperation",
             "undoConversation",

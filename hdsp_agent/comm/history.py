@@ -496,6 +496,8 @@ def _changed(item: HistoryItem, change: ItemChange) -> HistoryItem:
         changes["is_favorited"] = change.favorite
     if change.memory_off is not None:
         changes["memory_off"] = change.memory_off or None
+    if change.approvals is not None:
+        changes["approval_preset"] = None if change.approvals == "as settings" else change.approvals
     if change.rename is not None:
         changes["notebook"], changes["renames"] = after_rename(item, change.rename)
     return item.model_copy(update=changes)

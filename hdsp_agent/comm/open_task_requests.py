@@ -9,6 +9,7 @@ from ..messages import (
     NewConversationRequest,
     RememberTaskRequest,
     RenameTaskRequest,
+    SetTaskApprovalsRequest,
     TaskId,
 )
 from ._dispatch import Dispatcher, RequestContext
@@ -37,6 +38,7 @@ class OpenTaskRequests:
                 "renameTask": self.rename,
                 "favoriteTask": self.favorite,
                 "rememberTask": self.remember,
+                "setTaskApprovals": self.set_approvals,
             }
         )
 
@@ -66,6 +68,11 @@ class OpenTaskRequests:
     async def remember(self, context: RequestContext, message: RememberTaskRequest) -> None:
         """Turn memory off for it, or on again."""
         await self._history.change(context.owner, message.task_id, ItemChange(memory_off=not message.remember))
+
+    async def set_approvals(self, context: RequestContext, message: SetTaskApprovalsRequest) -> None:
+        """Set what it may do without asking."""
+        change = ItemChange(approvals=message.approval_preset or "as settings")
+        await self._history.change(context.owner, message.task_id, change)
 
     async def _show_one_of(self, owner: Owner, neighbours: list[str]) -> None:
         for neighbour in neighbours:

@@ -212,6 +212,9 @@ class TaskFeed:
             await task.state.note_item(is_favorited=change.favorite)
         if change.memory_off is not None:
             await task.state.note_item(memory_off=change.memory_off or None)
+        if change.approvals is not None:
+            preset = None if change.approvals == "as settings" else change.approvals
+            await task.state.note_item(approval_preset=preset)
         if change.rename is not None:
             notebook, renames = after_rename(task.state.item, change.rename)
             await task.state.note_item(notebook=notebook, renames=renames)

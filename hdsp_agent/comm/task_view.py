@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final, Literal, Protocol
 
+from ..config import ApprovalPreset
 from ..messages import (
     AutoAnswerTime,
     ClineMessage,
@@ -35,6 +36,7 @@ class ItemChange:
     title: str | None = None
     favorite: bool | None = None
     memory_off: bool | None = None
+    approvals: ApprovalPreset | Literal["as settings"] | None = None
     rename: Rename | None = None
     """Of a file or folder its messages may name."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ._approval_presets import APPROVAL_PRESETS, ApprovalStanding, preset_of, preset_values, with_preset
 from ._context_proxy import ContextProxy
 from ._custom_modes import GroupOptions, ModeConfig, ModePrompt, ModeSlug, NarrowedMode, ToolGroup
 from ._fields import CREDENTIAL_NAME, secret_fields, wire_names
@@ -26,17 +27,28 @@ from ._search_endpoint import check_search_endpoint
 from ._secret_status import SecretPresence, SecretStatus
 from ._secrets import SecretStore
 from ._setting_overrides import overridden, tools_left_out, with_profile
-from ._settings import ALL_MASKED_KINDS, GlobalSettings, MaskedKind, SearchByMeaning, StorageChoice, setting_keys
+from ._settings import (
+    ALL_MASKED_KINDS,
+    ApprovalPreset,
+    GlobalSettings,
+    MaskedKind,
+    SearchByMeaning,
+    StorageChoice,
+    setting_keys,
+)
 from ._trusted_folders import FolderStanding, FolderVerdict, TrustedFolder, TrustedFolders
 from ._user_config import Fetch, UserConfigSource
 from ._validation import check_setting, readable_settings
 
 __all__ = [
     "ALL_MASKED_KINDS",
+    "APPROVAL_PRESETS",
     "CREDENTIAL_NAME",
     "KEY_IN_USE",
     "PROJECT_SETTINGS",
     "PROJECT_SETTINGS_FILE",
+    "ApprovalPreset",
+    "ApprovalStanding",
     "ConfigChange",
     "ConfigNotice",
     "ContextProxy",
@@ -74,6 +86,8 @@ __all__ = [
     "model_id",
     "overridden",
     "path_matches",
+    "preset_of",
+    "preset_values",
     "project_settings",
     "provider_info",
     "providers",
@@ -86,6 +100,7 @@ __all__ = [
     "tool_set",
     "tools_left_out",
     "wire_names",
+    "with_preset",
     "with_profile",
     "with_project",
 ]

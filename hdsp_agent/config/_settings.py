@@ -18,6 +18,7 @@ from ._fields import BaseUrl, Choices, Secret, number_properties, secret_fields,
 __all__ = [
     "ALL_MASKED_KINDS",
     "SETTING_GROUPS",
+    "ApprovalPreset",
     "GlobalSettings",
     "MaskedKind",
     "PassThroughState",
@@ -47,6 +48,8 @@ Days = Annotated[int, Field(ge=0, le=3650)]
 ProfileId = Annotated[str, Field(min_length=1, max_length=100)]
 CommandPrefix = Annotated[str, Field(min_length=1, max_length=1000)]
 LongText = Annotated[str, Field(max_length=100_000)]
+
+ApprovalPreset = Literal["ask", "edit", "editAndRun", "everything"]
 
 StorageChoice = Annotated[
     Literal["auto", "keyring", "encrypted-file", "file"],
@@ -159,6 +162,38 @@ class GlobalSettings(WireModel):
             "The main switch. Off: the agent asks before every action. On: it does without asking what is allowed below.",
         ),
     ] = False
+    ask_before_reading: Annotated[
+        bool,
+        shown(
+            "approvals",
+            "Ask before reading open files",
+            "Ask even before the agent reads what you have open, or files of a folder you trust.",
+            advanced=True,
+        ),
+    ] = False
+    notebook_approvals: Annotated[
+        dict[
+            Annotated[str, Field(min_length=1, max_length=4096)],
+            Annotated[
+                ApprovalPreset,
+                Choices(
+                    (
+                        ("ask", "Ask"),
+                        ("edit", "Edit freely"),
+                        ("editAndRun", "Edit and run"),
+                        ("everything", "Everything here"),
+                    )
+                ),
+            ],
+        ],
+        Field(max_length=1000),
+        shown(
+            "approvals",
+            "Approvals by notebook",
+            "What the agent may do without asking in one notebook, by its path.",
+            hidden=True,
+        ),
+    ] = Field(default_factory=dict)
     always_allow_read_only: Annotated[
         bool, shown("approvals", "Reading", "Read files, notebooks and variables in the workspace without asking.")
     ] = False

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from ..config import ApprovalPreset
 from ._additions import NotebookRef, Rename
 from ._base import Record
 
@@ -46,5 +47,7 @@ class HistoryItem(Record):
     """Of files and folders its messages from before may name, the newest last."""
     memory_off: bool | None = None
     """Whether the person turned memory off for it: nothing is told in it, and nothing learned from it."""
+    approval_preset: ApprovalPreset | None = None
+    """What the person lets the agent do in it without asking, where that differs from their settings."""
     state: HistoryState | None = None
     """How a task was left that nobody works on and that is not done: it can go on."""

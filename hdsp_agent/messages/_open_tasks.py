@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from ..config import ApprovalPreset
 from ._additions import NotebookRef
 from ._base import Flag, Message, TaskIdField
 from ._kinds import TaskStatus
@@ -18,6 +19,7 @@ __all__ = [
     "OpenTasksUpdatedMessage",
     "RememberTaskRequest",
     "RenameTaskRequest",
+    "SetTaskApprovalsRequest",
 ]
 
 _Title = Annotated[str, Field(max_length=500)]
@@ -85,6 +87,19 @@ class RememberTaskRequest(Request):
     remember: Flag
 
 
+class SetTaskApprovalsRequest(Request):
+    """Set what a task may do without asking; without ``approvalPreset`` the settings decide again."""
+
+    type: Literal["setTaskApprovals"] = "setTaskApprovals"
+    task_id: TaskIdField
+    approval_preset: ApprovalPreset | None = None
+
+
 OpenTasksMessage = (
-    NewConversationRequest | CloseConversationRequest | RenameTaskRequest | FavoriteTaskRequest | RememberTaskRequest
+    NewConversationRequest
+    | CloseConversationRequest
+    | RenameTaskRequest
+    | FavoriteTaskRequest
+    | RememberTaskRequest
+    | SetTaskApprovalsRequest
 )

@@ -149,6 +149,8 @@ class ClineSayTool(Record):
     description: str | None = None
     skill: str | None = None
     cell_edits: list[CellEdit] | None = None
+    can_run: bool | None = None
+    """Whether the cells that are changed can be allowed to run at the same time."""
     cells: list[CellCode] | None = None
     kernel: str | None = None
 

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from ..config import ApprovalPreset
 from ._additions import NotebookRef
 from ._base import CellId, Count, FilePath, Flag, Images, Message, Name, TaskIdField, Text, Timestamp
 from ._conversation_messages import TodoItem
@@ -53,6 +54,8 @@ class NewTaskRequest(Request):
     text: Text
     images: Images | None = None
     notebook: NotebookRef | None = None
+    approval_preset: ApprovalPreset | None = None
+    """What it may do without asking, where that differs from the settings."""
 
 
 class AskResponseRequest(Request):
@@ -64,6 +67,8 @@ class AskResponseRequest(Request):
     text: Text | None = None
     images: Images | None = None
     edited: list[Text] | None = None
+    run: Flag | None = None
+    """Whether the cells that are changed may also run, as they are then."""
 
 
 class CancelTaskRequest(Request):

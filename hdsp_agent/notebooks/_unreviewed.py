@@ -47,11 +47,22 @@ class Unreviewed:
         self._notebooks: dict[str, dict[CellId, UnreviewedChange]] = {}
 
     def note(
-        self, path: str, before: NotebookSnapshot, operations: Sequence[NotebookOperation], task_id: TaskId | None
+        self,
+        path: str,
+        before: NotebookSnapshot,
+        operations: Sequence[NotebookOperation],
+        task_id: TaskId | None,
+        *,
+        known_only: bool = False,
     ) -> None:
-        """These operations were done, shown to the person to keep or take back, in a notebook that was like this."""
+        """These operations were done, shown to the person to keep or take back, in a notebook that was like this.
+
+        ``known_only`` leaves out cells that do not wait for the person already: they have seen what was done.
+        """
         changes = self._notebooks.pop(path, {})
         for change in _changes(before, operations, task_id):
+            if known_only and change.cell_id not in changes:
+                continue
             now = _merged(changes.pop(change.cell_id, None), change)
             if now is not None:
                 changes[change.cell_id] = now

@@ -50,5 +50,7 @@ class ActionRequest:
     """What the tool itself found to warn of."""
     exactly: bool = False
     """Whether the command runs as it stands, in a cell, and not as it is rendered anew."""
+    allowed_before: bool = False
+    """Whether the person allowed this when they approved the change of the cells, which are as they were approved."""
     same_as: str | None = None
     """A command that would do the same: a rule that denies it denies this, none allows it."""

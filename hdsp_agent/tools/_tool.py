@@ -101,6 +101,8 @@ class Approval:
     """What the person made of the proposed texts; only that is approved."""
     edits: str | None = None
     """What they changed, as a diff for the model."""
+    run: bool = False
+    """Whether the cells that are changed may run, too, as they are then."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from ._cell_runs import CellRuns
 from ._file_access import Stamp
 from ._running_commands import CommandListener, RunningCommands
 
-__all__ = ["AttemptedCells", "KeptOutput", "KeptOutputs", "SeenCells", "SeenFiles", "ToolState"]
+__all__ = ["AllowedRuns", "AttemptedCells", "KeptOutput", "KeptOutputs", "SeenCells", "SeenFiles", "ToolState"]
 
 _MOST_KEPT: Final = 20
 
@@ -51,6 +51,26 @@ class SeenCells:
         """Whether somebody changed a cell the agent knows."""
         known = self._hashes.get(path, {}).get(cell)
         return known is not None and known != now
+
+
+class AllowedRuns:
+    """Cells that the person allowed to run once, as they were when they approved their change."""
+
+    def __init__(self) -> None:
+        self._cells: dict[tuple[str, CellId], SourceHash] = {}
+
+    def allow(self, path: str, cells: Iterable[tuple[CellId, SourceHash]]) -> None:
+        """These may run."""
+        self._cells.update({(path, cell): now for cell, now in cells})
+
+    def cover(self, path: str, cells: Iterable[tuple[CellId, SourceHash]]) -> bool:
+        """Whether all of these may run as they are."""
+        return all(self._cells.get((path, cell)) == now for cell, now in cells)
+
+    def ran(self, path: str, cells: Iterable[CellId]) -> None:
+        """Once was enough."""
+        for cell in cells:
+            self._cells.pop((path, cell), None)
 
 
 class AttemptedCells:
@@ -138,6 +158,7 @@ class ToolState:
         self.commands = RunningCommands(on_command)
         self.outputs = KeptOutputs()
         self.runs = CellRuns()
+        self.allowed_runs = AllowedRuns()
 
     async def close(self) -> None:
         """End every command that still runs, and tell how the cells have ended, which were stopped before."""

@@ -30,7 +30,17 @@ OWN_CLINE_MESSAGE_FIELDS: Final = frozenset(
     }
 )
 OWN_HISTORY_FIELDS: Final = frozenset(
-    {"title", "isFavorited", "forkedFrom", "notebook", "pictures", "renames", "state", "memoryOff"}
+    {
+        "approvalPreset",
+        "forkedFrom",
+        "isFavorited",
+        "memoryOff",
+        "notebook",
+        "pictures",
+        "renames",
+        "state",
+        "title",
+    }
 )
 OWN_EXTENSION_TYPES: Final = frozenset(
     {
@@ -80,6 +90,7 @@ OWN_WEBVIEW_TYPES: Final = frozenset(
         "renameTask",
         "favoriteTask",
         "rememberTask",
+        "setTaskApprovals",
         "decideNoteSuggestion",
         "suggestRules",
         "findEmbeddedConversation",

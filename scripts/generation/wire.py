@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
 from hdsp_agent import messages
-from hdsp_agent.config import providers
+from hdsp_agent.config import APPROVAL_PRESETS, providers
 
 from .typescript import Schema, TypeWriter
 
@@ -107,7 +107,7 @@ def write_wire() -> str:
     writer = TypeWriter(aliases)
     parts = [_HEADER]
     parts += [f"export const {name} = {json.dumps(getattr(messages, name))};" for name in _CONSTANTS]
-    parts.append(_providers())
+    parts += [_providers(), _approval_presets()]
     parts += [writer.alias(name) for name in _ALIASES]
     parts += [writer.interface(name, objects[name]) for name in sorted(objects)]
     return "\n\n".join(parts) + "\n"
@@ -119,6 +119,14 @@ def _providers() -> str:
         "/** What people call each provider, and whether it needs a key. */\n"
         "export const PROVIDERS: Readonly<Record<string, { readonly name: string; readonly keyRequired: boolean }>> = "
         f"{json.dumps(known, ensure_ascii=False)};"
+    )
+
+
+def _approval_presets() -> str:
+    known = json.dumps(APPROVAL_PRESETS, ensure_ascii=False)
+    return (
+        "/** What each preset lets the agent do without asking, by the names of the settings. */\n"
+        f"export const APPROVAL_PRESETS = {known} as const;"
     )
 
 

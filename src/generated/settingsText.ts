@@ -34,6 +34,12 @@ export function settingsText(
         'The main switch. Off: the agent asks before every action. On: it does without asking what is allowed below.'
       )
     },
+    askBeforeReading: {
+      title: trans.__('Ask before reading open files'),
+      description: trans.__(
+        'Ask even before the agent reads what you have open, or files of a folder you trust.'
+      )
+    },
     alwaysAllowReadOnly: {
       title: trans.__('Reading'),
       description: trans.__(

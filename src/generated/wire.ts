@@ -42,6 +42,26 @@ export const PROVIDERS: Readonly<
   'fake-ai': { name: 'Scripted model for tests', keyRequired: false }
 };
 
+/** What each preset lets the agent do without asking, by the names of the settings. */
+export const APPROVAL_PRESETS = {
+  ask: [],
+  edit: ['alwaysAllowReadOnly', 'alwaysAllowWrite'],
+  editAndRun: [
+    'alwaysAllowReadOnly',
+    'alwaysAllowWrite',
+    'alwaysAllowRunCells'
+  ],
+  everything: [
+    'alwaysAllowReadOnly',
+    'alwaysAllowWrite',
+    'alwaysAllowRunCells',
+    'alwaysAllowExecute',
+    'alwaysAllowMcp',
+    'alwaysAllowModeSwitch',
+    'alwaysAllowSubtasks'
+  ]
+} as const;
+
 export type AnyAsk =
   | 'completion_result'
   | 'api_req_failed'
@@ -291,6 +311,7 @@ export type WebviewMessage =
   | RenameTaskRequest
   | FavoriteTaskRequest
   | RememberTaskRequest
+  | SetTaskApprovalsRequest
   | SuggestRulesRequest
   | FindEmbeddedConversationRequest
   | OpenEmbeddedConversationRequest
@@ -490,6 +511,7 @@ export interface AskResponseRequest {
   text?: string;
   images?: Array<string>;
   edited?: Array<string>;
+  run?: boolean;
 }
 
 /** When the first suggested answer to the open question is taken, in milliseconds. `at` is by the server's clock, which may differ from a page's; `left` is what is left when it is told. */
@@ -863,6 +885,7 @@ export interface ClineSayTool {
   description?: string;
   skill?: string;
   cellEdits?: Array<CellEdit>;
+  canRun?: boolean;
   cells?: Array<CellCode>;
   kernel?: string;
 }
@@ -1509,6 +1532,13 @@ export interface GitCommit {
 export interface GlobalSettings {
   /** The main switch. Off: the agent asks before every action. On: it does without asking what is allowed below. */
   autoApprovalEnabled: boolean;
+  /** Ask even before the agent reads what you have open, or files of a folder you trust. */
+  askBeforeReading: boolean;
+  /** What the agent may do without asking in one notebook, by its path. */
+  notebookApprovals?: Record<
+    string,
+    'ask' | 'edit' | 'editAndRun' | 'everything'
+  >;
   /** Read files, notebooks and variables in the workspace without asking. */
   alwaysAllowReadOnly: boolean;
   /** Read files outside the workspace without asking. */
@@ -1769,6 +1799,7 @@ export interface HistoryItem {
   pictures?: number;
   renames?: Array<Rename>;
   memoryOff?: boolean;
+  approvalPreset?: 'ask' | 'edit' | 'editAndRun' | 'everything';
   state?: 'paused' | 'failed' | 'timeout';
 }
 
@@ -2076,6 +2107,7 @@ export interface NewTaskRequest {
   text: string;
   images?: Array<string>;
   notebook?: NotebookRef;
+  approvalPreset?: 'ask' | 'edit' | 'editAndRun' | 'everything';
 }
 
 /** A note that the agent proposes to keep for later conversations, on the message with its result. `text` is the note as it was kept, once the person has decided so. */
@@ -2811,6 +2843,14 @@ export interface SetOutputs {
   outputs: Array<Record<string, JsonValue>>;
   executionCount?: number;
   trusted?: boolean;
+}
+
+/** Set what a task may do without asking; without `approvalPreset` the settings decide again. */
+export interface SetTaskApprovalsRequest {
+  requestId: string;
+  taskId: string;
+  type: 'setTaskApprovals';
+  approvalPreset?: 'ask' | 'edit' | 'editAndRun' | 'everything';
 }
 
 /** All settings as they are now, and the names of those the operator fixed. */

@@ -66,8 +66,18 @@ OUR_SAY_TOOLS = {
     "searchMemory",
     "readMemory",
 }
-OUR_SAY_TOOL_FIELDS = {"cellEdits", "cells", "kernel"}
-OUR_HISTORY_FIELDS = {"title", "isFavorited", "forkedFrom", "notebook", "pictures", "renames", "state", "memoryOff"}
+OUR_SAY_TOOL_FIELDS = {"canRun", "cellEdits", "cells", "kernel"}
+OUR_HISTORY_FIELDS = {
+    "approvalPreset",
+    "forkedFrom",
+    "isFavorited",
+    "memoryOff",
+    "notebook",
+    "pictures",
+    "renames",
+    "state",
+    "title",
+}
 OUR_IPC_TYPES = {"Error"}
 OUR_IPC_COMMANDS = {"AnswerAsk"}
 # Names of tools as they are, beside payloads that hold only names Roo Code knows.
@@ -119,6 +129,7 @@ OUR_WEBVIEW_TYPES = {
     "renameTask",
     "favoriteTask",
     "rememberTask",
+    "setTaskApprovals",
     "decideNoteSuggestion",
     "suggestRules",
     "findEmbeddedConversation",
@@ -134,7 +145,7 @@ OUR_EXTENSION_FIELDS = {
     "showDeleteMessageDialog": {"preview"},
     "showEditMessageDialog": {"preview"},
 }
-OUR_WEBVIEW_FIELDS = {"newTask": {"notebook"}, "askResponse": {"edited"}}
+OUR_WEBVIEW_FIELDS = {"newTask": {"approvalPreset", "notebook"}, "askResponse": {"edited", "run"}}
 # Roo Code brings back files and the conversation, here also cells and variables.
 OUR_RESTORE_FIELDS = {"parts"}
 

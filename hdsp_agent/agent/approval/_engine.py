@@ -111,9 +111,18 @@ class ApprovalEngine:
     """Decides on the server, and nowhere else, whether an action is done at once, asked about, or refused."""
 
     def decide(
-        self, action: ActionRequest, *, settings: GlobalSettings, policy: OperatorPolicy, mode: ModeConfig
+        self,
+        action: ActionRequest,
+        *,
+        settings: GlobalSettings,
+        policy: OperatorPolicy,
+        mode: ModeConfig,
+        is_familiar: bool = False,
     ) -> Decision:
-        """What forbids comes first, then what asks; only what nobody objects to is done at once."""
+        """What forbids comes first, then what asks; only what nobody objects to is done at once.
+
+        ``is_familiar`` says that what is read is open before the person, or in a folder that they trust.
+        """
         refusal = _refusal(action, settings, policy, mode)
         if refusal is not None:
             return Decision("deny", refusal)
@@ -123,6 +132,10 @@ class ApprovalEngine:
             return Decision("deny", command.reason, command.parts, flags=flags)
         if not action.risks - {"none"}:
             return Decision("approve", "it changes nothing outside the conversation")
+        if action.allowed_before and _only_runs(action) and not flags:
+            return Decision("approve", "you allowed it together with the change of these cells")
+        if is_familiar and policy.allow_auto_approval and _only_reads(action) and not settings.ask_before_reading:
+            return Decision("approve", "it reads what you have open, or a folder that you trust", flags=flags)
         objection = _objection(action, settings, policy, command)
         parts = command.parts if command is not None else ()
         if objection is not None:
@@ -130,6 +143,19 @@ class ApprovalEngine:
         rule = next((part.rule for part in parts if part.rule is not None), None)
         reason, runs = ("your settings allow it", None) if command is None else (command.reason, command.runs)
         return Decision("approve", reason, parts, rule, runs, flags)
+
+
+def _only_runs(action: ActionRequest) -> bool:
+    """Whether code runs that does nothing besides which a setting of its own would have to allow."""
+    return action.risks == {"run_code"} and action.command is None and not _needs_person(action)
+
+
+def _only_reads(action: ActionRequest) -> bool:
+    return action.risks == {"read"} and action.command is None and not _needs_person(action)
+
+
+def _needs_person(action: ActionRequest) -> bool:
+    return action.puts_back_masked or action.matches_hidden is not None
 
 
 def _refusal(action: ActionRequest, settings: GlobalSettings, policy: OperatorPolicy, mode: ModeConfig) -> str | None:

@@ -27,6 +27,8 @@ class GivenAnswer:
     images: tuple[str, ...] = ()
     edited: tuple[str, ...] | None = None
     """What they made of the texts that were proposed."""
+    run: bool = False
+    """Whether the cells that are changed may run, too."""
 
     @property
     def says_something(self) -> bool:
@@ -45,6 +47,7 @@ class AskAnswer:
     images: tuple[str, ...] = ()
     said_at: int | None = None
     edited: tuple[str, ...] | None = None
+    run: bool = False
 
     @property
     def says_something(self) -> bool:

@@ -288,7 +288,7 @@ class Dialogue:
             durable=True,
         )
         said_at = await self.user_said(given.text, given.images) if given.says_something else None
-        return AskAnswer(given.response, message.ts, given.text, given.images, said_at, given.edited)
+        return AskAnswer(given.response, message.ts, given.text, given.images, said_at, given.edited, given.run)
 
     def _turn_to(self, status: TaskStatus) -> None:
         if status == self.status:

@@ -85,7 +85,7 @@ async def _list(services: AgentServices, log: TaskLog, state: StoredTaskState, *
     if original is not None:
         kept = {
             "task": original.task, "api_config_name": original.api_config_name, "mode": original.mode,
-            "memory_off": original.memory_off,
+            "memory_off": original.memory_off, "approval_preset": original.approval_preset,
         }  # fmt: skip
         item = item.model_copy(update={**kept, "ts": log.last_ui_ts})
     # What may be remembered of the original may be of the copy, and no more.

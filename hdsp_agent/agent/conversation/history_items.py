@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pydantic import JsonValue
 from typing_extensions import TypedDict
 
-from ...config import GlobalSettings, OperatorPolicy, overridden
+from ...config import ApprovalPreset, GlobalSettings, OperatorPolicy, overridden
 from ...messages import HistoryItem, HistoryStatus, JsonObject, NotebookRef, Rename
 from ...persistence import TaskMetadata, parse_iso_time
 
@@ -21,6 +21,7 @@ class HistoryItemChange(TypedDict, total=False):
     title: str | None
     is_favorited: bool | None
     memory_off: bool | None
+    approval_preset: ApprovalPreset | None
     notebook: NotebookRef | None
     renames: list[Rename]
     pictures: int | None

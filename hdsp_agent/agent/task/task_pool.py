@@ -8,7 +8,7 @@ from typing import Final
 from weakref import WeakValueDictionary
 
 from ..._background_tasks import BackgroundTasks
-from ...config import ModeConfig
+from ...config import ApprovalPreset, ModeConfig
 from ...errors import Conflict, ForbiddenByOperator, HdspAgentError, InvalidInput, UnknownTask
 from ...events import Emitter
 from ...messages import TaskCreated, TaskFocused, TaskId, TaskStatus, TaskUnfocused
@@ -112,7 +112,8 @@ class TaskPool:
             notebook=metadata.notebook, mode=mode.slug, task_id=wanted.child,
         )  # fmt: skip
         profile = self.services.models.profile_for(mode.slug, parent.state.profile)
-        await self._create(new, mode, profile, Begin(wanted.message, todos=wanted.todos))
+        begin = Begin(wanted.message, todos=wanted.todos)
+        await self._create(new, mode, profile, begin, parent.state.item.approval_preset)
 
     async def take_up(self, task_id: TaskId, opening: Opening) -> Task:
         """Open a task that nobody works on."""
@@ -146,17 +147,29 @@ class TaskPool:
         except HdspAgentError:
             return await self.mode(self.services.settings().mode, log.metadata.workspace)
 
-    async def create(self, new: NewTaskRecord, mode: ModeConfig, profile: str, opening: Begin) -> TaskId:
+    async def create(
+        self,
+        new: NewTaskRecord,
+        mode: ModeConfig,
+        profile: str,
+        opening: Begin,
+        *,
+        approvals: ApprovalPreset | None = None,
+    ) -> TaskId:
         """Make a task and let it work; its id."""
-        return await self._held.finish(self._create(new, mode, profile, opening))
+        return await self._held.finish(self._create(new, mode, profile, opening, approvals))
 
-    async def _create(self, new: NewTaskRecord, mode: ModeConfig, profile: str, opening: Begin) -> TaskId:
+    async def _create(
+        self, new: NewTaskRecord, mode: ModeConfig, profile: str, opening: Begin, approvals: ApprovalPreset | None
+    ) -> TaskId:
         log = await self.services.store.create(await recorded(new, self.services, profile))
         try:
             task = self._task(log, MessageManager(log), mode, profile, parent_waits=new.parent_task_id is not None)
         except BaseException:
             await log.close()
             raise
+        # Recorded with its first words.
+        task.state.item = task.state.item.model_copy(update={"approval_preset": approvals})
         self.events.emit(TaskCreated(payload=(task.task_id,)))
         self._begin(task, opening)
         return task.task_id

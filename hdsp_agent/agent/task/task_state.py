@@ -18,6 +18,7 @@ from ...config import (
     ToolSet,
     tool_set,
     tools_left_out,
+    with_preset,
     with_profile,
     with_project,
 )
@@ -57,6 +58,9 @@ if TYPE_CHECKING:
 __all__ = ["TaskState"]
 
 logger = logging.getLogger(__name__)
+
+_CHANGES_SETTINGS: Final = ("memory_off", "approval_preset", "notebook")
+"""What of its line in the history counts for the settings in force."""
 
 
 class TaskState:
@@ -150,6 +154,12 @@ class TaskState:
         return self.item.notebook or self.conversation.log.metadata.notebook
 
     @property
+    def ends_by_tool(self) -> bool:
+        """Whether words alone never end it: the person agrees to a subtask's result, and to a run of memory nobody listens."""
+        is_memory = self.conversation.log.metadata.task_key.task_source == "memory"
+        return is_memory or (self.parent is not None and not self.returned)
+
+    @property
     def settings(self) -> GlobalSettings:
         """The settings in force, with what was set for this task alone."""
         base, provider = self.services.settings(), self.provider
@@ -157,7 +167,10 @@ class TaskState:
         if self._settings is None or base is not self._made_of[0] or left_out != self._made_of[1]:
             self._made_of = base, left_out
             policy = self.services.policy()
-            own = self._config.settings(with_project(base, self._project, policy.forced_settings()), policy)
+            here = with_project(base, self._project, policy.forced_settings())
+            at = self.notebook
+            here = with_preset(here, None if at is None else base.notebook_approvals.get(at.path), policy)
+            own = with_preset(self._config.settings(here, policy), self.item.approval_preset, policy)
             if self.item.memory_off:
                 own = own.model_copy(update={"memory_enabled": False})
             self._settings = with_profile(own, provider)
@@ -287,9 +300,9 @@ class TaskState:
 
     async def note_item(self, **changes: Unpack[HistoryItemChange]) -> None:
         """Change its line in the history; it is on the disk then."""
-        if changes.get("memory_off", self.item.memory_off) != self.item.memory_off:
+        before, self.item = self.item, self.item.model_copy(update=dict(changes))
+        if any(getattr(before, name) != getattr(self.item, name) for name in _CHANGES_SETTINGS):
             self._settings = None
-        self.item = self.item.model_copy(update=dict(changes))
         await self.note_progress()
         await self.conversation.log.save_state()
         await self.history_sync.told()

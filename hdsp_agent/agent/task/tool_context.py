@@ -204,7 +204,8 @@ class CallContext:
         if answer is None:
             return self._refused(Approval(approved=False))
         expanded = await self._parts.expand(answer.text, answer.images)
-        approval = Approval(answer.approved, expanded.text, expanded.images, by_person=True)
+        run = answer.run and answer.approved
+        approval = Approval(answer.approved, expanded.text, expanded.images, by_person=True, run=run)
         if not approval.approved:
             return self._refused(approval)
         if proposal is not None and answer.edited is not None:
@@ -218,12 +219,31 @@ class CallContext:
         settings, policy, mode = state.settings, state.services.policy(), state.mode
 
         def decide() -> Decision:
-            return state.services.approvals.decide(action, settings=settings, policy=policy, mode=mode)
+            return state.services.approvals.decide(
+                action, settings=settings, policy=policy, mode=mode, is_familiar=self._is_familiar(action)
+            )
 
         if action.command is None and action.same_as is None and action.path is None and not action.paths:
             return decide()
         # A command is decided about with a look at the files that it names, and a file by the mode's patterns.
         return await asyncio.to_thread(decide)
+
+    def _is_familiar(self, action: ActionRequest) -> bool:
+        """Whether what is read is open in the browser, or in a folder that the person trusts. Blocks."""
+        state = self._state
+        if action.path is None or action.risks != {"read"}:
+            return False
+        if state.services.is_trusted(state.folder):
+            return True
+        notebooks = state.services.notebooks
+        if notebooks is None or action.paths:
+            return False
+        path = state.folder / action.path
+        own = {state.notebook.path} if state.notebook is not None else set()
+        root = notebooks.access.root
+        return any(
+            path == (root / one if root is not None else Path(one)) for one in own | set(notebooks.access.open_paths)
+        )
 
     async def _edited(
         self, proposal: Proposal, answer: AskAnswer, approval: Approval, tool: str | None

@@ -24,12 +24,14 @@ from ...messages import (
     MoveCell,
     NotebookOperation,
     ReplaceSource,
+    SourceHash,
     TaskId,
 )
 from ...notebooks import (
     Applied,
     Cell,
     CellConflict,
+    EditSource,
     NotebookSnapshot,
     RunMemory,
     for_cells,
@@ -87,12 +89,12 @@ class EditCells(SimpleTool[EditCellsArguments]):
 
         async def judged(edited: Sequence[str]) -> tuple[ActionRequest, str]:
             changed = _edited(plan, edited, snapshot, context)
-            return await self._action(changed, snapshot, place), _shown(changed, place)
+            return await self._action(changed, snapshot, place), _shown(changed, place, context)
 
         approval = await context.approve(
             await self._action(plan, snapshot, place),
             "tool",
-            _shown(plan, place),
+            _shown(plan, place, context),
             proposal=Proposal([(name, context.mask(one.source)) for name, one in texts], judged) if texts else None,
         )
         if not approval.approved:
@@ -100,9 +102,16 @@ class EditCells(SimpleTool[EditCellsArguments]):
         if approval.edited is not None:
             plan = _edited(plan, approval.edited, snapshot, context)
         operations = plan.by_person if approval.by_person else plan.known
-        applied = await _apply(operations, place, context)
-        context.notebooks.unreviewed.note(place.document.path, snapshot, operations, context.task_id)
-        lines = [await _said(plan, applied, operations, place, context)]
+        # What a person has approved they have seen: it needs no second look, unless the cell needs one anyway.
+        seen = approval.by_person
+        applied = await _apply(operations, place, context, review=not seen)
+        context.notebooks.unreviewed.note(place.document.path, snapshot, operations, context.task_id, known_only=seen)
+        written = _written(operations, applied)
+        context.state.cells.saw(place.document.path, written)
+        lines = [await _said(plan, applied, place, context)]
+        if approval.run:
+            context.state.allowed_runs.allow(place.document.path, written)
+            lines.append("The person allowed you to run the changed cells, too, as they are now.")
         if plan.puts_back_masked and not approval.by_person:
             lines.append("Masked values were left as placeholders, because no person approved giving them back.")
         return answered(approval, ToolResult("\n".join(lines)))
@@ -142,15 +151,41 @@ class _Plan:
         return self.known != self.by_person
 
 
-def _shown(plan: _Plan, place: NotebookLocation) -> str:
+def _shown(plan: _Plan, place: NotebookLocation, context: ToolContext) -> str:
     return ClineSayTool(
         tool="editCells",
         path=place.shown,
         cell_edits=plan.edits,
+        can_run=_can_run(plan, context) or None,
         diff_stats=plan.stats,
         is_outside_workspace=place.checked.is_outside or None,
         is_protected=place.checked.is_protected or None,
     ).to_json()
+
+
+def _can_run(plan: _Plan, context: ToolContext) -> bool:
+    """Whether code is written that this mode has a tool to run."""
+    groups = {entry if isinstance(entry, str) else entry[0] for entry in context.mode.groups}
+    return "command" in groups and any(_writes_code(one) for one in plan.wanted)
+
+
+def _writes_code(one: Planned) -> bool:
+    match one.operation:
+        case InsertCell(cell_type=kind):
+            return kind == "code"
+        case ReplaceSource() | EditSource():
+            return one.before is not None and one.before.cell_type == "code"
+        case _:
+            return False
+
+
+def _written(operations: Sequence[NotebookOperation], applied: Applied) -> list[tuple[CellId, SourceHash]]:
+    """The cells that have another source now, and which."""
+    return [
+        (applied.renamed.get(one.cell_id, one.cell_id), source_hash(one.source))
+        for one in operations
+        if isinstance(one, (InsertCell, ReplaceSource))
+    ]
 
 
 def _editable(plan: _Plan) -> list[tuple[str, InsertCell | ReplaceSource]]:
@@ -277,10 +312,12 @@ def _resolved(snapshot: NotebookSnapshot, plan: Sequence[Planned], context: Tool
         raise ToolFailed(error.message) from error
 
 
-async def _apply(operations: Sequence[NotebookOperation], place: NotebookLocation, context: ToolContext) -> Applied:
+async def _apply(
+    operations: Sequence[NotebookOperation], place: NotebookLocation, context: ToolContext, *, review: bool
+) -> Applied:
     async def work() -> Applied:
         await still_allowed(place, context)
-        return await place.document.apply(operations, task_id=context.task_id, review=True)
+        return await place.document.apply(operations, task_id=context.task_id, review=review)
 
     try:
         return await once_saved(work, place, context)
@@ -311,18 +348,11 @@ def _sources(cells: Iterable[Cell], snapshot: NotebookSnapshot, context: ToolCon
 async def _said(
     plan: _Plan,
     applied: Applied,
-    operations: Sequence[NotebookOperation],
     place: NotebookLocation,
     context: ToolContext,
 ) -> str:
     """What was done, and how the notebook is around it now."""
-    written = [
-        (applied.renamed.get(one.cell_id, one.cell_id), source_hash(one.source))
-        for one in operations
-        if isinstance(one, (InsertCell, ReplaceSource))
-    ]
     path = place.document.path
-    context.state.cells.saw(path, written)
     done = f"Changed {place.shown}: {len(plan.edits)} change{'s' if len(plan.edits) > 1 else ''} of cells."
     if not applied.saved:
         done += " The notebook is open in the browser and not saved yet."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from time import monotonic
 from typing import Annotated, ClassVar, Final
 
@@ -79,6 +80,8 @@ class RunCells(SimpleTool[RunCellsArguments]):
         kernel = await context.notebooks.kernel(place.path)
         language = await language_of(snapshot, kernel, context)
         action = await action_for(self.name, [cell.source for cell in cells], language, place, context)
+        allowed = context.state.allowed_runs.cover(place.document.path, [(cell.id, cell.hash) for cell in cells])
+        action = replace(action, allowed_before=allowed)
         numbers = numbers_of(snapshot)
         shown = ClineSayTool(
             tool="runCells",
@@ -105,6 +108,7 @@ class RunCells(SimpleTool[RunCellsArguments]):
 
     def _specs(self, cells: Sequence[Cell], snapshot: NotebookSnapshot, context: ToolContext) -> list[CellRunSpec]:
         context.state.cells.saw(snapshot.path, [(cell.id, cell.hash) for cell in cells])
+        context.state.allowed_runs.ran(snapshot.path, [cell.id for cell in cells])
         return [CellRunSpec(cell.id, cell.source) for cell in cells]
 
 

@@ -285,3 +285,58 @@ def test_each_refusal_says_who_refuses() -> None:
     assert "switched off" in decide(action("read", tool="x"), off).reason
     for settings, policy in ((EVERYTHING, OperatorPolicy(allow_auto_approval=False)), (EVERYTHING.model_copy(update={"auto_approval_enabled": False}), None)):  # fmt: skip
         assert decide(action("read"), settings, policy).reason.startswith(("The operator", "Approving automatically"))
+
+
+ASKS = GlobalSettings()
+
+
+def familiar(action: ActionRequest, settings: GlobalSettings = ASKS, policy: OperatorPolicy | None = None) -> str:
+    return (
+        ApprovalEngine()
+        .decide(action, settings=settings, policy=policy or OperatorPolicy(), mode=CODE, is_familiar=True)
+        .verdict
+    )
+
+
+def test_what_is_open_or_trusted_is_read_without_asking() -> None:
+    assert familiar(action("read", path="a.ipynb")) == "approve"
+    assert decide(action("read", path="a.ipynb"), ASKS).verdict == "ask"
+
+
+@pytest.mark.parametrize("risk", [risk for risk in SWITCHES if risk != "read"])
+def test_being_open_or_trusted_allows_nothing_but_reading(risk: Risk) -> None:
+    assert familiar(action(risk, path="a.ipynb")) == "ask"
+    assert familiar(action("read", risk, path="a.ipynb")) == "ask"
+
+
+def test_reading_what_is_open_is_asked_about_where_somebody_wants_that() -> None:
+    read = action("read", path="a.ipynb")
+    assert familiar(read, GlobalSettings(ask_before_reading=True)) == "ask"
+    assert familiar(read, policy=OperatorPolicy(allow_auto_approval=False)) == "ask"
+    assert familiar(action("read", path="a.ipynb", puts_back_masked=True)) == "ask"
+    assert familiar(action("read", path="a.ipynb", matches_hidden="*.csv")) == "ask"
+    assert familiar(action("read", command="cat a.csv", path="a.ipynb")) == "ask"
+
+
+def test_cells_that_were_allowed_with_their_change_run() -> None:
+    assert decide(action("run_code", allowed_before=True), ASKS).verdict == "approve"
+    assert decide(action("run_code"), ASKS).verdict == "ask"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"puts_back_masked": True},
+        {"matches_hidden": "*.csv"},
+        {"command": "ls"},
+        {"flags": ("deletes_files",)},
+    ],
+)
+def test_what_such_cells_do_besides_is_asked_about(more: dict[str, object]) -> None:
+    assert decide(action("run_code", allowed_before=True, **more), ASKS).verdict == "ask"
+    assert decide(action("run_code", "network", allowed_before=True), ASKS).verdict == "ask"
+
+
+def test_what_is_forbidden_is_not_allowed_by_having_been_allowed() -> None:
+    settings = GlobalSettings(disabled_tools=("some_tool",))
+    assert decide(action("run_code", allowed_before=True), settings).verdict == "deny"

@@ -17,8 +17,12 @@ from hdsp_agent.notebooks._document import Operation
 from hdsp_agent.tools import Approval
 from tests._helpers.parsed_json import parsed
 
-from .._helpers.recording_context import Reply
+from .._helpers.recording_context import Approved, Reply
 from ._helpers.notebook_tasks import NotebookTask, notebook_task
+
+
+def by_rule(_: Approved) -> Approval:
+    return Approval(approved=True)
 
 
 async def test_all_kinds_of_changes_are_done_in_one_go(workspace: Path) -> None:
@@ -145,8 +149,22 @@ async def test_its_own_changes_are_no_surprise_and_a_denial_does_nothing(workspa
         assert await asyncio.to_thread(task.sources) == ["a = 4"]
 
 
+async def test_what_the_person_approved_does_not_wait_for_them_again(workspace: Path) -> None:
+    async with notebook_task(workspace, "a = 1", "b = 2") as task:
+        await task.text("read_notebook", view="cells")
+        await task.text("edit_cells", operations=[{"op": "edit", "cell": "c1", "old": "1", "new": "2"}])
+        assert task.notebooks.unreviewed.of("work.ipynb") == []
+        task.decide = by_rule
+        await task.text("edit_cells", operations=[{"op": "edit", "cell": "c2", "old": "2", "new": "3"}])
+        task.decide = lambda _: Approval(approved=True, by_person=True)
+        await task.text("edit_cells", operations=[{"op": "edit", "cell": "c2", "old": "3", "new": "4"}])
+        [waiting] = task.notebooks.unreviewed.of("work.ipynb")
+        assert (waiting.before, waiting.after) == ("b = 2", "b = 4")
+
+
 async def test_what_was_changed_while_nobody_had_the_notebook_open_can_be_looked_at_later(workspace: Path) -> None:
     async with notebook_task(workspace, "a = 1", "b = 2") as task:
+        task.decide = by_rule
         await task.text("read_notebook", view="cells")
         operations = [{"op": "edit", "cell": "c1", "old": "1", "new": "2"}, {"op": "delete", "cell": "c2"}]
         await task.text("edit_cells", operations=operations)

@@ -370,3 +370,45 @@ async def test_a_notebook_deleted_while_the_question_waits_is_told(workspace: Pa
             "edit_cells", operations=[{"op": "insert", "source": "x"}]
         )
         assert not (workspace / "work.ipynb").exists()
+
+
+def applied_and_run(_: Approved) -> Approval:
+    return Approval(approved=True, by_person=True, run=True)
+
+
+async def test_cells_may_run_once_as_they_were_when_their_change_was_approved(workspace: Path) -> None:
+    async with notebook_task(workspace, "a = 1", "b = 2") as task:
+        await task.text("read_notebook", view="cells")
+        task.decide = applied_and_run
+        told = await task.text("edit_cells", operations=[{"op": "replace", "cell": "c1", "source": "a = 10"}])
+        assert "allowed you to run the changed cells" in told
+        assert task.approvals[-1].shown["canRun"] is True
+        task.decide = lambda _: APPROVED
+        await task.text("run_cells", cells=["all"])
+        assert not task.approvals[-1].action.allowed_before
+        await task.text("run_cells", cells=["c1"])
+        # The run of all has used it up.
+        assert not task.approvals[-1].action.allowed_before
+
+
+async def test_a_cell_that_was_changed_since_is_asked_about(workspace: Path) -> None:
+    async with notebook_task(workspace, "a = 1") as task:
+        await task.text("read_notebook", view="cells")
+        task.decide = applied_and_run
+        await task.text("edit_cells", operations=[{"op": "replace", "cell": "c1", "source": "a = 10"}])
+        task.decide = lambda _: APPROVED
+        await task.text("run_cells", cells=["c1"])
+        assert task.approvals[-1].action.allowed_before
+        task.decide = applied_and_run
+        await task.text("edit_cells", operations=[{"op": "replace", "cell": "c1", "source": "a = 11"}])
+        await asyncio.to_thread(task.change, "c1", "a = 12")
+        task.decide = lambda _: APPROVED
+        await task.text("run_cells", cells=["c1"])
+        assert not task.approvals[-1].action.allowed_before
+
+
+async def test_words_alone_cannot_be_run(workspace: Path) -> None:
+    async with notebook_task(workspace, ("markdown", "text")) as task:
+        await task.text("read_notebook", view="cells")
+        await task.text("edit_cells", operations=[{"op": "replace", "cell": "c1", "source": "words"}])
+        assert "canRun" not in task.approvals[-1].shown
