@@ -55,6 +55,7 @@ class LiveOutput(UnseenMessages):
         self._terminal = terminal
         self._printed: dict[tuple[str, int], str] = {}
         self._open: tuple[str, int] | None = None
+        self._last_text: tuple[str, int] | None = None
 
     def created(self, task_id: TaskId, message: ClineMessage) -> None:
         """A message was added."""
@@ -102,6 +103,9 @@ class LiveOutput(UnseenMessages):
         text = message.text or ""
         before = self._printed.get(key)
         if before is None:
+            if message.say == "completion_result" and key == self._last_text:
+                # It stands there already: words that turned out to be the last.
+                return
             # What the person said comes in one piece, and they know it.
             if (not text and message.partial) or (message.say == "text" and message.partial is None):
                 return
@@ -117,6 +121,7 @@ class LiveOutput(UnseenMessages):
             self._line(text)
             self._printed[key] = text
         if not message.partial:
+            self._last_text = key if message.say == "text" else None
             del self._printed[key]
             if self._open == key:
                 self.end_line()

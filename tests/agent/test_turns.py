@@ -22,16 +22,59 @@ DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
 EMPTY: Turn = [UsageReport(input=5, output=0), Stop("end")]
 
 
-async def test_an_answer_without_a_tool_is_sent_back_silently_once(tmp_path: Path) -> None:
-    async with running_agent(tmp_path, [say("Just words"), DONE]) as agent:
+async def test_a_plain_answer_ends_the_turn_with_one_request(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [say("The mean is 3.")]) as agent:
+        task_id = await agent.finished()
+        assert [said.text for said in await agent.says(task_id, "completion_result")] == ["The mean is 3."]
+        assert [said.text for said in await agent.says(task_id, "text")] == ["Do it"]
+        assert await agent.says(task_id, "error") == []
+        assert len(agent.model.requests) == 1
+        item = (await (await agent.store.view(task_id)).read_state()).history_item
+        assert item is not None and item.status == "completed"
+        assert item.completion_result_summary == "The mean is 3."
+
+
+async def test_what_the_person_says_after_a_plain_answer_is_answered_in_turn(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [say("One."), say("Two.")]) as agent:
+        task_id = await agent.finished()
+        await agent.manager.answer(task_id, (await agent.ui(task_id))[-1].ts, "messageResponse", "And then?")
+        await agent.completed(task_id)
+        assert [said.text for said in await agent.says(task_id, "completion_result")] == ["One.", "Two."]
+        assert len(agent.model.requests) == 2
+        assert "And then?" in str(agent.model.requests[1].messages[-1].content)
+
+
+@pytest.mark.parametrize("words", ["Let me look at the data:", "**Next, I read the file:**"])
+async def test_words_that_announce_a_step_are_sent_back_silently_once(tmp_path: Path, words: str) -> None:
+    async with running_agent(tmp_path, [say(words), DONE]) as agent:
         task_id = await agent.finished()
         assert await agent.says(task_id, "error") == []
         assert "did not use a tool" in str(agent.model.requests[1].messages[-1].content)
 
 
-async def test_the_second_answer_without_a_tool_is_a_mistake(tmp_path: Path) -> None:
-    async with running_agent(tmp_path, [say("Words"), say("More"), DONE]) as agent:
+async def test_whoever_was_told_and_still_only_speaks_has_the_last_word(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [say("Let me see:"), say("There is nothing to do.")]) as agent:
         task_id = await agent.finished()
+        assert [said.text for said in await agent.says(task_id, "completion_result")] == ["There is nothing to do."]
+        assert await agent.says(task_id, "error") == []
+
+
+async def test_an_open_plan_is_outstanding_unless_the_person_is_asked(tmp_path: Path) -> None:
+    plan = call_tool("update_todo_list", {"todos": ["Load the data"]})
+    async with running_agent(tmp_path, [plan, say("I have a plan."), say("Which file?")]) as agent:
+        task_id = await agent.finished()
+        assert "did not use a tool" in str(agent.model.requests[2].messages[-1].content)
+        assert [said.text for said in await agent.says(task_id, "completion_result")] == ["Which file?"]
+    async with running_agent(tmp_path / "asks", [plan, say("Which file is it?")]) as agent:
+        await agent.finished()
+        assert len(agent.model.requests) == 2
+
+
+async def test_an_answer_that_was_cut_off_goes_on_and_the_second_time_is_a_mistake(tmp_path: Path) -> None:
+    cut = [*say("Words that go")[:-1], Stop("max_tokens")]
+    async with running_agent(tmp_path, [cut, cut, DONE]) as agent:
+        task_id = await agent.finished()
+        assert "limit of its length" in str(agent.model.requests[1].messages[-1].content)
         assert [error.text for error in await agent.says(task_id, "error")] == ["MODEL_NO_TOOLS_USED"]
 
 

@@ -15,7 +15,7 @@ from hdsp_agent.config import GlobalSettings
 from hdsp_agent.errors import StorageUnavailable
 from hdsp_agent.messages import ClineMessage
 from hdsp_agent.persistence import ApiDraft
-from hdsp_agent.providers import ModelError, TextDelta, ThinkingDelta, ThinkingDone, call_tool, say
+from hdsp_agent.providers import ModelError, Stop, TextDelta, ThinkingDelta, ThinkingDone, call_tool, say
 from hdsp_agent.providers._scripted import Step, Turn
 from hdsp_agent.tools import ToolRegistry
 from tests.messages._helpers.vocabulary_samples import node
@@ -40,8 +40,8 @@ def long_task() -> list[Turn]:
         ],
         [ModelError("Busy.", kind="rate_limit")],
         call_tool("read_file", {"path": "missing.txt"}, id="e"),
-        say("Only words"),
-        say("More words"),
+        [*say("Only words")[:-1], Stop("max_tokens")],
+        [*say("More words")[:-1], Stop("max_tokens")],
         call_tool("execute_command", {"command": "echo hello"}, id="f"),
         call_tool("ask_followup_question", {"question": "Which?", "follow_up": [{"text": "This"}]}, id="g"),
         call_tool("switch_mode", {"mode_slug": "debug", "reason": "why not"}, id="h"),

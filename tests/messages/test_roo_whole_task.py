@@ -28,7 +28,7 @@ from hdsp_agent.messages import (
     TaskId,
     TaskToolFailed,
 )
-from hdsp_agent.providers import ModelError, TextDelta, ThinkingDelta, ThinkingDone, call_tool, say
+from hdsp_agent.providers import ModelError, Stop, TextDelta, ThinkingDelta, ThinkingDone, call_tool, say
 from hdsp_agent.providers._scripted import Step, Turn
 from hdsp_agent.tools import ToolRegistry
 from tests.agent._helpers.scripted_agent import Agent, running_agent, until
@@ -89,8 +89,8 @@ def turns() -> list[Turn]:
         [*thinking, *played[0]],
         *played[1:],
         [ModelError("Busy.", kind="rate_limit")],
-        say("Only words"),
-        say("More words"),
+        [*say("Only words")[:-1], Stop("max_tokens")],
+        [*say("More words")[:-1], Stop("max_tokens")],
         call_tool("execute_command", {"command": "echo hello"}, id="x"),
         call_tool("ask_followup_question", {"question": "Which?", "follow_up": [{"text": "This"}]}, id="g"),
         call_tool("switch_mode", {"mode_slug": "debug", "reason": "why not"}, id="h"),

@@ -39,6 +39,8 @@ person adds to an approval or a refusal counts as their newest wish.
 - When a tool fails, read why, and change what you do. Do not repeat a call that failed as it is.
 {todos}- When the task is done, and only when you have seen that it is, call attempt_completion with what was done and what the \
 person should know: what you did not do or could not check belongs there too. Do not end with a question.
+- A question that needs no more work is answered in plain text. An answer without a tool ends your turn, so never only \
+announce what you will do next: do it.
 
 # What you may rely on
 

@@ -57,6 +57,8 @@ class _Shown:
         self._is_told = False
         self.thoughts: str | None = None
         """What the model thought before it said this."""
+        self.message: ClineMessage | None = None
+        """What was shown, once it is whole."""
 
     @property
     def text(self) -> str:
@@ -72,7 +74,7 @@ class _Shown:
             self._recording.cancel()
             await asyncio.wait({self._recording})
         if self.ts is not None:
-            message = self._message(self.ts, partial=False)
+            self.message = message = self._message(self.ts, partial=False)
             await (self._conversation.update(message) if self._is_told else self._conversation.create(message))
         return rest
 
@@ -168,6 +170,7 @@ class AnswerStream:
         self._calls: dict[int, _Call] = {}
         self._first_ts: int | None = None
         self._thoughts: list[str] = []
+        self._last_text: ClineMessage | None = None
         self.answer: Final = ModelAnswer()
         self.begun = False
 
@@ -180,6 +183,11 @@ class AnswerStream:
     def shown_in_vain(self) -> list[int]:
         """The times of questions shown for calls that the answer does not hold."""
         return [call.ts for call in self._calls.values() if call.ts is not None and not call.done]
+
+    @property
+    def last_text(self) -> ClineMessage | None:
+        """The last text of the answer, as it was shown."""
+        return self._last_text
 
     @property
     def first_ts(self) -> int | None:
@@ -202,6 +210,8 @@ class AnswerStream:
             if shown.kind == "text":
                 shown.thoughts, self._thoughts = "\n\n".join(self._thoughts) or None, []
             rest = await shown.end()
+            if shown.kind == "text":
+                self._last_text = shown.message or self._last_text
             if shown.kind == "reasoning":
                 self._thoughts.append(shown.text)
             elif rest:

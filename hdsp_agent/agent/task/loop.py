@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Final
 
-from ...messages import Halt
+from ...messages import ClineMessage, Halt
 from ...providers import ToolCallDone
 from ..conversation.conversation import text_block
 from .answer_stream import AnswerStream
 from .outcomes import Completed, Outcome, TaskStopped
+from .recalled_items import recalled_for_answer
 from .tool_calls import Call
 
 if TYPE_CHECKING:
@@ -31,6 +32,10 @@ _GO_ON_WRITING: Final = (
     "[ERROR] Your previous response reached the limit of its length and was cut off. Go on from where it ends, in "
     "smaller steps, and use a tool. (This is an automated message, so do not answer it.)"
 )
+_GOES_ON: Final = (":", "：")
+"""How words end that announce a next step."""
+_ASKS: Final = ("?", "？")
+_MARKUP: Final = " \n\t*_`"
 _MISTAKES: Final = (
     "The model makes one mistake after the other. Tell it what it gets wrong or how to go about this in smaller steps, "
     "let it go on, or choose a more capable model."
@@ -93,8 +98,7 @@ class Loop:
         said = stream.answer.message(stream.first_ts or state.conversation.log.next_ts())
         await state.conversation.add_answer(said, self._window.counted)
         if not stream.answer.calls:
-            await self._without_tool(stream)
-            return None
+            return await self._without_tool(stream)
         self._toolless = 0
         outcome = await self._calls.run([_call(call, stream) for call in stream.answer.calls])
         await state.note_progress()
@@ -122,17 +126,39 @@ class Loop:
             raise TaskStopped
         return await self._user_input.add(answer)
 
-    async def _without_tool(self, stream: AnswerStream) -> None:
-        """An answer that asks for nothing is not an end: once that is said to the model only, then to the person too."""
+    async def _without_tool(self, stream: AnswerStream) -> Outcome | None:
+        """Words alone end the turn. Where something is outstanding, the model is told so once, and the person if it errs."""
         state = self._state
         if stream.answer.stop == "pause":
-            return
+            return None
+        if stream.last_text is not None and self._may_end(stream):
+            return await self._end_with(stream.last_text)
         self._toolless += 1
         if self._toolless > 1:
             await state.conversation.say("error", _NO_TOOL)
             state.mistakes.made()
         text = _GO_ON_WRITING if stream.answer.stop == "max_tokens" else _USE_A_TOOL
         await state.conversation.add_api("user", [text_block(text)])
+        return None
+
+    def _may_end(self, stream: AnswerStream) -> bool:
+        """Whether an answer without a tool leaves nothing outstanding."""
+        state, said = self._state, stream.answer.text.rstrip(_MARKUP)
+        if stream.answer.stop == "max_tokens" or state.ends_by_tool:
+            return False
+        if said.endswith(_ASKS) or self._toolless:
+            # The person is to say something; or the model was told that more is to be done, and sees it otherwise.
+            return True
+        return not said.endswith(_GOES_ON) and all(todo.status == "completed" for todo in state.todos)
+
+    async def _end_with(self, answer: ClineMessage) -> Completed:
+        """The words are the result, as if a tool had told it."""
+        state = self._state
+        recalled = [*await recalled_for_answer(state)] or None
+        result = answer.model_copy(update={"say": "completion_result", "recalled": recalled})
+        await state.conversation.update(result, durable=True)
+        await state.note_progress()
+        return Completed(answer.text or "")
 
 
 def _call(call: ToolCallDone, stream: AnswerStream) -> Call:
