@@ -21,6 +21,7 @@ from hdsp_agent.persistence import (
     NewTaskRecord,
     embedded_conversation,
 )
+from hdsp_agent.persistence._records import StoredTaskState
 from hdsp_agent.persistence.exchange._import import import_tasks
 from hdsp_agent.persistence.exchange._import_images import artifact_of_block, artifact_of_link
 from hdsp_agent.persistence.history._state_database import StateDatabase
@@ -333,6 +334,7 @@ async def test_a_task_of_our_own_home_comes_in_packed_or_not(tmp_path: Path) -> 
     async with a_store(tmp_path / "old") as old:
         await bring(SAMPLES / "roo", old)
         expected = await told_texts(old, ROO)
+        await old.amend(ROO, allowing_everything)
     log = tmp_path / "old/contexts/completed" / ROO / "messages.jsonl"
     log.with_name("messages.jsonl.gz").write_bytes(gzip.compress(log.read_bytes()))
     log.unlink()
@@ -344,6 +346,14 @@ async def test_a_task_of_our_own_home_comes_in_packed_or_not(tmp_path: Path) -> 
         state = await (await new.view(ROO)).read_state()
         assert state.history_item is not None
         assert state.history_item.title == "Rain bars"
+        # Who brings a conversation along does not decide what it may do here.
+        assert state.history_item.approval_preset is None
+
+
+def allowing_everything(state: StoredTaskState) -> StoredTaskState:
+    assert state.history_item is not None
+    item = state.history_item.model_copy(update={"approval_preset": "everything"})
+    return state.model_copy(update={"history_item": item})
 
 
 async def test_two_processes_that_import_the_same_at_once_make_each_task_once(tmp_path: Path) -> None:

@@ -242,8 +242,8 @@ class ImportTaskPlan:
         for name in ("title", "completionResultSummary"):
             text = fields.get(name)
             fields[name] = self.converter.text(text) if isinstance(text, str) else None
-        # Its number counted somewhere else, and nobody stopped it here.
-        fields.update(id=self.task_id, number=0, size=None, state=None)
+        # Its number counted somewhere else, nobody stopped it here, and what it may do is decided here.
+        fields.update(id=self.task_id, number=0, size=None, state=None, approvalPreset=None)
         return _valid_item({name: value for name, value in fields.items() if value is not None})
 
 
