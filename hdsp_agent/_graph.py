@@ -67,6 +67,7 @@ from .ipc import FOLDER as IPC_FOLDER
 from .ipc import IpcServer
 from .local import LocalModels
 from .messages import MemoryUpdatedMessage, NoticesUpdatedMessage, StateMessage, WebviewMessage, warm_up
+from .notebooks import Unreviewed, UnreviewedFiles
 from .persistence import AuditEntry, HistoryChange
 
 if TYPE_CHECKING:
@@ -225,8 +226,11 @@ def _channel_limits(app: HdspAgentApp) -> ChannelLimits:
 
 def _notebooks(app: HdspAgentApp, configuration: _Configuration, room: _Conversations) -> ServerNotebooks:
     assert app.serverapp is not None
-    memory = NotebookMemory(configuration.home, workspace_of(app))
-    return ServerNotebooks(app.serverapp, room.channels, room.dispatcher, configuration.config, memory, log=app.log)
+    home, workspace = configuration.home, workspace_of(app)
+    memory, unreviewed = NotebookMemory(home, workspace), Unreviewed(UnreviewedFiles(home, workspace))
+    return ServerNotebooks(
+        app.serverapp, room.channels, room.dispatcher, configuration.config, memory, unreviewed, log=app.log
+    )
 
 
 def _agent(

@@ -71,8 +71,12 @@ class NotebookRequests:
 
     async def reviewed(self, context: RequestContext, message: CellReviewRequest) -> None:
         """Tell the task that made a change what the person took back; that they kept it is what it expects."""
-        if message.part == "whole":
-            self._notebooks.unreviewed.settled(message.path, message.cell_id)
+        unreviewed = self._notebooks.unreviewed
+        if message.part == "whole" or message.is_last:
+            unreviewed.settled(message.path, message.cell_id)
+        elif message.before is not None:
+            unreviewed.kept_part(message.path, message.cell_id, message.before)
+        await unreviewed.written()
         if message.accepted or message.task_id is None:
             return
         task = (await self._agent.manager()).tasks.opened(message.task_id)

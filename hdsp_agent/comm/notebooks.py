@@ -11,7 +11,7 @@ from .._background_tasks import BackgroundTasks
 from ..config import ContextProxy
 from ..errors import HdspAgentError, NotFound
 from ..messages import FindFileRequest
-from ..notebooks import Notebooks
+from ..notebooks import Notebooks, Unreviewed
 from ..notebooks.documents.contents import ContentsNotebooks
 from ..notebooks.documents.ydoc import Collaboration, SharedNotebooks
 from ..notebooks.kernels import RunLimits
@@ -44,6 +44,7 @@ class ServerNotebooks:
         dispatcher: Dispatcher,
         config: ContextProxy,
         memory: NotebookMemory,
+        unreviewed: Unreviewed,
         *,
         log: Log,
     ) -> None:
@@ -64,6 +65,7 @@ class ServerNotebooks:
             limits=self._limits,
             active=self._active,
             on_work=channels.publish_to_all,
+            unreviewed=unreviewed,
         )
         self._looking_up = BackgroundTasks()
         iopub_listeners = IopubListeners(server.kernel_manager)
@@ -77,8 +79,9 @@ class ServerNotebooks:
             server.event_logger.add_listener(schema_id=_CONTENTS_EVENTS, listener=self._contents_changed)
 
     async def start(self) -> None:
-        """Learn which tabs will come back, and begin to watch the kernels."""
+        """Learn which tabs will come back and what nobody has looked at, and begin to watch the kernels."""
         await self.tabs.start()
+        await self.notebooks.unreviewed.recall()
         self.bridge.start()
 
     async def stop(self) -> None:

@@ -260,6 +260,10 @@ class CellReviewRequest(Request):
     cell_id: CellId
     accepted: Flag
     part: Literal["whole", "hunk"] = "whole"
+    before: Text | None = None
+    """What is left of the change is what differs from this; of a part that was kept."""
+    is_last: Flag = False
+    """Nothing is left of the change of the cell after this part."""
 
 
 class FailedCellRequest(Request):

@@ -35,7 +35,9 @@ from ._person_runs import PersonRun
 from ._renamed_paths import under
 from ._snapshot import snapshot_of
 from ._tab_port import TabGone, TabPort, TabSilent, TabView
-from ._unreviewed import Unreviewed, UnreviewedChange
+from ._unreviewed import Unreviewed
+from ._unreviewed_change import UnreviewedChange
+from ._unreviewed_files import UnreviewedFiles
 
 __all__ = [
     "NOTHING_SEEN",
@@ -68,6 +70,7 @@ __all__ = [
     "TabView",
     "Unreviewed",
     "UnreviewedChange",
+    "UnreviewedFiles",
     "apply_operations",
     "as_notebook",
     "bounded_outputs",

@@ -78,6 +78,7 @@ class NotebookAccess:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._whereabouts = RenameTracker()
         self._on_moved: list[Callable[[str, str], None]] = []
+        self._on_deleted: list[Callable[[str], None]] = []
 
     def document(self, path: str) -> NotebookDocument:
         """The notebook of this path. Whether there is one, its first use says."""
@@ -152,6 +153,8 @@ class NotebookAccess:
     def deleted(self, path: str) -> None:
         """A notebook was deleted: nobody writes it again who only knew it from before."""
         self._whereabouts.deleted(path)
+        for listener in self._on_deleted:
+            listener(path)
 
     def appeared(self, path: str) -> None:
         """A notebook was saved under this name."""
@@ -160,6 +163,10 @@ class NotebookAccess:
     def on_moved(self, listener: Callable[[str, str], None]) -> None:
         """Call this with the old and the new path of a notebook that was renamed."""
         self._on_moved.append(listener)
+
+    def on_deleted(self, listener: Callable[[str], None]) -> None:
+        """Call this with the path of a notebook that was deleted."""
+        self._on_deleted.append(listener)
 
     def now_at(self, path: str) -> str:
         """The path a notebook has now that a task knows by this one."""

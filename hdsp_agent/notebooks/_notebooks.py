@@ -32,6 +32,7 @@ class Notebooks:
         limits: Callable[[], RunLimits] = RunLimits,
         active: Callable[[], None] | None = None,
         on_work: Callable[[NotebookWorkMessage], None] | None = None,
+        unreviewed: Unreviewed | None = None,
     ) -> None:
         self.access = NotebookAccess(disk, tabs or NoTabs(), rooms)
         self.live_outputs = LiveOutputs(self.access, on_work=on_work)
@@ -39,8 +40,9 @@ class Notebooks:
         self.executor = Executor(kernels, limits=limits, active=active)
         self.executions = ExecutionHistory(self.executor.life, now_at=self.access.now_at)
         self.access.on_moved(self.executions.moved)
-        self.unreviewed = Unreviewed()
+        self.unreviewed = unreviewed or Unreviewed()
         self.access.on_moved(self.unreviewed.moved)
+        self.access.on_deleted(self.unreviewed.deleted)
         self.person_runs: PersonRuns = lambda path: ()
         """Whoever watches the kernels puts itself here."""
         self._begun: Counter[str] = Counter()
@@ -110,3 +112,4 @@ class Notebooks:
         """Keep the outputs there are, and let the kernels be."""
         await self.live_outputs.close()
         await self.executor.close()
+        await self.unreviewed.written()

@@ -625,6 +625,8 @@ export interface CellReviewRequest {
   cellId: string;
   accepted: boolean;
   part: 'whole' | 'hunk';
+  before?: string;
+  isLast: boolean;
 }
 
 /** Make it code, Markdown or raw; its id and source stay. */

@@ -12,13 +12,15 @@ from jupyter_server.serverapp import ServerApp
 from hdsp_agent.agent import TaskRequest
 from hdsp_agent.comm.identity import server_owner
 from hdsp_agent.comm.services import Services
-from hdsp_agent.messages import TaskId
+from hdsp_agent.messages import CellId, ReplaceSource, TaskId
+from hdsp_agent.notebooks._snapshot import snapshot_of
 from tests._helpers.jupyter_fetch import Fetch
 from tests.comm._helpers.jupyterlab_kernels import lab
 from tests.comm._helpers.scripted_model_server import Model, call, model_of
 from tests.comm._helpers.scripted_pages import Turn, question, said, speak
 from tests.comm.conftest import Connect, messages
 from tests.comm.test_iopub_bridge import placed, until
+from tests.notebooks._helpers.pages import code, notebook
 
 ASK: Turn = (
     {"tool": "ask_followup_question", "arguments": {"question": "Which?", "follow_up": [{"text": "This"}]}, "id": "q"},
@@ -144,6 +146,20 @@ async def test_a_change_that_was_taken_back_is_told_to_the_task_that_made_it(
         await manager.tasks.close(TaskId(str(task)))
         assert (await panel.ask("cellReview", accepted=False, **review))["ok"], "a closed task is let be"
         assert (await panel.ask("cellReview", accepted=False, path="work.ipynb", cellId="abc"))["ok"]
+
+
+async def test_what_a_person_decides_in_parts_is_kept(services: Services, connect: Connect) -> None:
+    unreviewed = services.notebooks.notebooks.unreviewed
+    cells = notebook(code("one", "a\nb"), code("two", "a"))
+    before = snapshot_of(cells, path="work.ipynb", revision="r", source="disk")
+    changes = [ReplaceSource(cell_id=CellId(one), source="A\nB") for one in ("one", "two")]
+    unreviewed.note("work.ipynb", before, changes, None)
+    part = {"path": "work.ipynb", "part": "hunk"}
+    async with connect() as panel:
+        assert (await panel.ask("cellReview", accepted=True, cellId="one", before="A\nb", **part))["ok"]
+        assert (await panel.ask("cellReview", accepted=False, cellId="one", **part))["ok"]
+        assert (await panel.ask("cellReview", accepted=False, cellId="two", isLast=True, **part))["ok"]
+    assert [(one.cell_id, one.before) for one in unreviewed.of("work.ipynb")] == [("one", "A\nb")]
 
 
 async def test_the_task_of_another_person_is_told_nothing(services: Services, connect: Connect) -> None:

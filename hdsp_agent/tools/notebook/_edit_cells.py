@@ -103,9 +103,7 @@ class EditCells(SimpleTool[EditCellsArguments]):
             plan = _edited(plan, approval.edited, snapshot, context)
         operations = plan.by_person if approval.by_person else plan.known
         # What a person has approved they have seen: it needs no second look, unless the cell needs one anyway.
-        seen = approval.by_person
-        applied = await _apply(operations, place, context, review=not seen)
-        context.notebooks.unreviewed.note(place.document.path, snapshot, operations, context.task_id, known_only=seen)
+        applied = await _apply(operations, snapshot, place, context, review=not approval.by_person)
         written = _written(operations, applied)
         context.state.cells.saw(place.document.path, written)
         lines = [await _said(plan, applied, place, context)]
@@ -313,11 +311,19 @@ def _resolved(snapshot: NotebookSnapshot, plan: Sequence[Planned], context: Tool
 
 
 async def _apply(
-    operations: Sequence[NotebookOperation], place: NotebookLocation, context: ToolContext, *, review: bool
+    operations: Sequence[NotebookOperation],
+    snapshot: NotebookSnapshot,
+    place: NotebookLocation,
+    context: ToolContext,
+    *,
+    review: bool,
 ) -> Applied:
+    path, unreviewed = place.document.path, context.notebooks.unreviewed
+
     async def work() -> Applied:
         await still_allowed(place, context)
-        return await place.document.apply(operations, task_id=context.task_id, review=review)
+        async with unreviewed.noting(path, snapshot, operations, context.task_id, known_only=not review):
+            return await place.document.apply(operations, task_id=context.task_id, review=review)
 
     try:
         return await once_saved(work, place, context)

@@ -22,6 +22,16 @@ export interface IVerdict {
   readonly cellId: string;
   readonly accepted: boolean;
   readonly part: 'whole' | 'hunk';
+
+  /**
+   * Of a part that was kept: what the rest is compared with from now on.
+   */
+  readonly before?: string;
+
+  /**
+   * Of a part: whether nothing is left of the change.
+   */
+  readonly isLast?: boolean;
 }
 
 /**
@@ -170,7 +180,7 @@ export class NotebookReview extends Listener {
     }
     this._waiting.set(cellId, { ...change, before });
     this._changed.emit();
-    this._tell(cellId, true, 'hunk');
+    this._reviewed.emit({ cellId, accepted: true, part: 'hunk', before });
   }
 
   /**
@@ -197,11 +207,12 @@ export class NotebookReview extends Listener {
       const cells = new CellList(sharedModel);
       cells.change(() => replaceSource(cells.get(cellId), restored));
     });
-    if (change.before === restored) {
-      this._waiting.delete(cellId);
+    const isLast = change.before === restored;
+    if (isLast) {
+      this._decide(cellId, change);
     }
     this._changed.emit();
-    this._tell(cellId, false, 'hunk');
+    this._reviewed.emit({ cellId, accepted: false, part: 'hunk', isLast });
   }
 
   /**
@@ -320,13 +331,19 @@ export class NotebookReview extends Listener {
     for (const cellId of cellIds) {
       const change = this._waiting.get(cellId);
       if (change) {
-        const after = change.kind === 'deleted' ? null : change.after;
-        this._decided.set(cellId, after);
-        this._waiting.delete(cellId);
+        this._decide(cellId, change);
       }
     }
     this._changed.emit();
-    cellIds.forEach(cellId => this._tell(cellId, accepted));
+    for (const cellId of cellIds) {
+      this._reviewed.emit({ cellId, accepted, part: 'whole' });
+    }
+  }
+
+  private _decide(cellId: string, change: UnreviewedChange): void {
+    const after = change.kind === 'deleted' ? null : change.after;
+    this._decided.set(cellId, after);
+    this._waiting.delete(cellId);
   }
 
   private _onContent(): void {
@@ -361,14 +378,6 @@ export class NotebookReview extends Listener {
         cell.getSource()
       ])
     );
-  }
-
-  private _tell(
-    cellId: string,
-    accepted: boolean,
-    part: IVerdict['part'] = 'whole'
-  ): void {
-    this._reviewed.emit({ cellId, accepted, part });
   }
 
   private readonly _model: INotebookModel;

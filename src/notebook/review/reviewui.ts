@@ -54,12 +54,12 @@ export function createReview({
   const reviews = new OpenReviews(agentNotebooks);
   const views = new Map<NotebookPanel, ReviewView>();
   reviews.reviewed.connect((_, verdict) => {
-    const { context, taskId, cellId, accepted, part } = verdict;
+    const { context, taskId, isLast = false, ...decided } = verdict;
     const path = notebooks.pathOf({ context });
     if (path === null) {
       return;
     }
-    const said = { type: 'cellReview', path, cellId, accepted, part } as const;
+    const said = { type: 'cellReview', path, isLast, ...decided } as const;
     client
       .request({ ...said, ...(taskId !== null && { taskId }) })
       // Its task is gone, or another person's: that it is decided counts.

@@ -159,7 +159,7 @@ describe('a review', () => {
     review.keepPart('cell-0', 'one\ntwo');
     expect(waiting()).toEqual([]);
     expect(verdicts).toEqual([
-      { cellId: 'cell-0', accepted: true, part: 'hunk' },
+      { cellId: 'cell-0', accepted: true, part: 'hunk', before: 'one' },
       { cellId: 'cell-0', accepted: true, part: 'whole' }
     ]);
   });
@@ -247,6 +247,21 @@ describe('a review', () => {
     expect(opened.sources[0]).toBe('x\na\nmine');
     review.undoPart('cell-0', { from: 0, to: 1, before: [] });
     expect(opened.sources[0]).toBe('a\nmine');
+  });
+
+  it('is over for good when the last part is taken back', () => {
+    act(edit('cell-0', 'x\na\ny'));
+    review.undoPart('cell-0', { from: 2, to: 3, before: [] });
+    expect(waiting()).toEqual(['cell-0 edited']);
+    review.undoPart('cell-0', { from: 0, to: 1, before: [] });
+    expect(waiting()).toEqual([]);
+    expect(verdicts).toEqual([
+      { cellId: 'cell-0', accepted: false, part: 'hunk', isLast: false },
+      { cellId: 'cell-0', accepted: false, part: 'hunk', isLast: true }
+    ]);
+    type(0, 'mine');
+    review.restore([{ cellId: 'cell-0', before: 'a', after: 'x\na\ny' }]);
+    expect(waiting()).toEqual([]);
   });
 
   it('takes up what was done before only where it is still to be seen', () => {
