@@ -36,6 +36,7 @@ export class CellRow extends Widget {
     if (title) {
       label.title = title;
     }
+    this._count = this._child('span', 'count');
     this._buttons = this._child('span', 'buttons');
     buttons.forEach(button => this._addButton(button));
   }
@@ -67,6 +68,16 @@ export class CellRow extends Widget {
     }
   }
 
+  /**
+   * Say how much there is of what the row is about.
+   */
+  setCount({ text, title }: CellRow.ICount): void {
+    if (this._count.textContent !== text) {
+      this._count.textContent = text;
+      this._count.title = title;
+    }
+  }
+
   private _addButton({ name, label, title, onClick }: IRowButton): void {
     const button = document.createElement('button');
     button.type = 'button';
@@ -85,6 +96,7 @@ export class CellRow extends Widget {
     return child;
   }
 
+  private readonly _count: HTMLElement;
   private readonly _buttons: HTMLElement;
 }
 
@@ -92,6 +104,14 @@ export class CellRow extends Widget {
  * The namespace for `CellRow` statics.
  */
 export namespace CellRow {
+  /**
+   * How much there is of something, in short and in words.
+   */
+  export interface ICount {
+    readonly text: string;
+    readonly title: string;
+  }
+
   /**
    * What a row shows.
    */

@@ -91,9 +91,31 @@ export function madeOf(
 }
 
 /**
+ * How many lines one text has that another has not, and the other way round;
+ * `null` is no text.
+ */
+export function lineCounts(
+  old: string | null,
+  now: string | null
+): { added: number; removed: number } {
+  const changes = lineChanges(Private.linesOf(old), Private.linesOf(now));
+  return {
+    added: changes.reduce((sum, { lines }) => sum + lines.length, 0),
+    removed: changes.reduce((sum, { from, to }) => sum + to - from, 0)
+  };
+}
+
+/**
  * Functions of this module alone.
  */
 namespace Private {
+  /**
+   * The lines there are to read: what comes behind the last line's end is none.
+   */
+  export function linesOf(text: string | null): string[] {
+    return text ? text.replace(/\n$/, '').split('\n') : [];
+  }
+
   /**
    * The changes between lines that begin and end differently, by their longest
    * common subsequence.

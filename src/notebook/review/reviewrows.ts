@@ -1,6 +1,8 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
+import { fullCount } from '../../ui/texts/formats';
 import { CellRow } from '../cells/cellrow';
+import { lineCounts } from './linechanges';
 
 /**
  * What the rows of a review do.
@@ -13,6 +15,29 @@ export interface IReviewActions {
    * Show the text of a rendered Markdown cell.
    */
   readonly show?: () => void;
+}
+
+/**
+ * How many lines a change adds and removes; nothing where it is of none.
+ *
+ * @param before - What the cell said; `null` is no cell.
+ *
+ * @param now - What it says.
+ */
+export function lineCountText(
+  trans: TranslationBundle,
+  before: string | null,
+  now: string | null
+): CellRow.ICount {
+  const { added, removed } = lineCounts(before, now);
+  if (added + removed === 0) {
+    return { text: '', title: '' };
+  }
+  const counts = [fullCount(added), fullCount(removed)] as const;
+  return {
+    text: `+${counts[0]} −${counts[1]}`,
+    title: trans.__('%1 lines added, %2 removed', ...counts)
+  };
 }
 
 /**
@@ -87,7 +112,7 @@ export function deletedRow(
   source: string,
   { keep, undo }: IReviewActions
 ): CellRow {
-  return new CellRow({
+  const row = new CellRow({
     kind: 'deleted',
     text: trans.__('Cell deleted by the agent'),
     title: trans.__(
@@ -109,4 +134,6 @@ export function deletedRow(
       }
     ]
   });
+  row.setCount(lineCountText(trans, source, null));
+  return row;
 }

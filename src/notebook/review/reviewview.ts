@@ -11,7 +11,12 @@ import { Listener } from '../../listener';
 import type { CellDiff } from './celldiff';
 import { Redraw } from '../redraw';
 import type { NotebookReview } from './notebookreview';
-import { deletedRow, editedRow, insertedRow } from './reviewrows';
+import {
+  deletedRow,
+  editedRow,
+  insertedRow,
+  lineCountText
+} from './reviewrows';
 
 /**
  * Shows in one view of a notebook what the agent changed: differences in the
@@ -94,7 +99,7 @@ export class ReviewView extends Listener {
       return;
     }
     if (!shown) {
-      shown = { key: '', rows: [], diff: null };
+      shown = { key: '', rows: [], own: null, counted: '', diff: null };
       this._shown.set(cell, shown);
     }
     const key = JSON.stringify([change?.kind, before, behind]);
@@ -102,6 +107,7 @@ export class ReviewView extends Listener {
       shown.key = key;
       this._drawRows(cell, shown, change, before, behind);
     }
+    this._drawCount(cell, shown, change);
     this._drawDiff(cell, shown, change);
     if (cell.model.type === 'markdown') {
       const { rendered } = cell as MarkdownCell;
@@ -125,17 +131,40 @@ export class ReviewView extends Listener {
     );
     shown.rows.forEach(row => row.dispose());
     shown.rows = [];
+    shown.own = null;
+    shown.counted = '';
     const add = (row: CellRow, place: addRow.Place) => {
       addRow(cell, row, place);
       shown.rows.push(row);
     };
     before.forEach(id => add(this._deletedRow(id), 'before'));
     if (change?.kind === 'edited' || change?.kind === 'inserted') {
-      add(this._rowOf(cell, change.kind), 'input');
+      shown.own = this._rowOf(cell, change.kind);
+      add(shown.own, 'input');
     }
     behind.forEach(id => add(this._deletedRow(id), 'behind'));
     if (hadFocus && !panel.isDisposed) {
       panel.content.activate();
+    }
+  }
+
+  /**
+   * Lines of the person's are counted as they are shown: in the difference.
+   */
+  private _drawCount(
+    cell: Cell,
+    shown: Private.IShown,
+    change: UnreviewedChange | null
+  ): void {
+    if (!shown.own || !change) {
+      return;
+    }
+    const before = change.kind === 'edited' ? change.before : null;
+    const now = cell.model.sharedModel.getSource();
+    const counted = JSON.stringify([before, now]);
+    if (shown.counted !== counted) {
+      shown.counted = counted;
+      shown.own.setCount(lineCountText(this._options.trans, before, now));
     }
   }
 
@@ -258,6 +287,12 @@ namespace Private {
      */
     key: string;
     rows: CellRow[];
+
+    /**
+     * The row of the cell itself, and what the lines in it were counted in.
+     */
+    own: CellRow | null;
+    counted: string;
     diff: CellDiff | null;
   }
 

@@ -1,4 +1,4 @@
-import { carried, lineChanges, madeOf } from '../linechanges';
+import { carried, lineChanges, lineCounts, madeOf } from '../linechanges';
 
 const lines = (text: string) => (text === '' ? [] : text.split(''));
 
@@ -79,5 +79,28 @@ describe('what lines were made of', () => {
   ])('%s and %s', (old, now, [from, to], expected) => {
     const changes = lineChanges(lines(old), lines(now));
     expect(madeOf(changes, from, to)).toEqual(expected);
+  });
+});
+
+describe('the count of changed lines', () => {
+  it.each([
+    ['a\nb', 'a\nB\nc', 2, 1],
+    ['a', 'a\nb', 1, 0],
+    ['a\nb', 'a', 0, 1],
+    ['a', 'a', 0, 0],
+    ['a', 'a\n', 0, 0],
+    ['', 'a\nb', 2, 0],
+    [null, 'a\nb\n', 2, 0],
+    ['a\nb', null, 0, 2],
+    [null, '', 0, 0]
+  ])('from %j to %j is +%i −%i', (old, now, added, removed) => {
+    expect(lineCounts(old, now)).toEqual({ added, removed });
+  });
+
+  it('is of what differs, however often lines are repeated', () => {
+    const same = Array<string>(400).fill('0');
+    expect(
+      lineCounts(same.join('\n'), [...same, 'new', ...same].join('\n'))
+    ).toEqual({ added: 401, removed: 0 });
   });
 });

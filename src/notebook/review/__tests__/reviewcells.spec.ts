@@ -33,6 +33,27 @@ describe('the cells of a review', () => {
     ).toBe('The agent changed this cell');
   });
 
+  it('counts the lines that differ, also as the person types', async () => {
+    await page.act(edit('cell-1', 'b = 20\nc = 3'), {
+      op: 'insertCell',
+      cellId: 'new',
+      cellType: 'code',
+      source: 'one\ntwo',
+      after: 'cell-1'
+    });
+    expect([page.counts(1), page.counts(2)]).toEqual([['+2 −1'], ['+2 −0']]);
+    expect(
+      page.node(1).querySelector('.jp-hdspAgent-CellRow-count')
+    ).toHaveProperty('title', '2 lines added, 1 removed');
+    const row = page.node(1).querySelector('.jp-hdspAgent-CellRow');
+    opened.model.sharedModel.getCell(1).setSource('b = 20\nc = 3\nmine');
+    await opened.settle();
+    expect(page.counts(1)).toEqual(['+3 −1']);
+    expect(page.node(1).querySelector('.jp-hdspAgent-CellRow')).toBe(row);
+    await page.act({ op: 'deleteCell', cellId: 'cell-0' });
+    expect(page.counts(0)).toEqual(['+0 −1', '+3 −1']);
+  });
+
   it('keeps a cell', async () => {
     await page.act(edit('cell-1', 'b = 20'));
     await page.press(1, 'keep');

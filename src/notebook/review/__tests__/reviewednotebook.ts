@@ -95,6 +95,13 @@ export class ReviewedNotebook {
     ].map(row => row.dataset.kind);
   }
 
+  /** How many lines the rows at a cell say were changed. */
+  counts(place: number): (string | null)[] {
+    return [
+      ...this.node(place).querySelectorAll('.jp-hdspAgent-CellRow-count')
+    ].map(({ textContent }) => textContent);
+  }
+
   /** What a cell shows as it was before. */
   deletedText(place: number, panel?: NotebookPanel): string {
     return (
