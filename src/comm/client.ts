@@ -366,6 +366,9 @@ export class ChannelClient implements IDisposable {
     if (Object.entries(change).every(([key, value]) => now[key] === value)) {
       return;
     }
+    if (this._status.phase === 'open' && (change.phase ?? 'open') !== 'open') {
+      this.clock.stop();
+    }
     this._status = { ...this._status, ...change };
     this._statusChanged.emit(this._status);
   }

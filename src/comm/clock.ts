@@ -12,11 +12,28 @@ export class ServerClock {
   }
 
   /**
+   * Up to what time it is known what goes on there: it stands still while there
+   * is no connection.
+   */
+  lastKnown(): number {
+    return this._stoppedAt ?? this.now();
+  }
+
+  /**
    * The server says what time it is.
    */
   set(now: number): void {
     this._ahead = now - Date.now();
+    this._stoppedAt = null;
+  }
+
+  /**
+   * The connection is lost: from now on it is not known what goes on there.
+   */
+  stop(): void {
+    this._stoppedAt ??= this.now();
   }
 
   private _ahead = 0;
+  private _stoppedAt: number | null = null;
 }

@@ -4,17 +4,18 @@ import { usePanel } from './services';
 
 /**
  * The milliseconds since a moment by the server's clock, in whole seconds, while
- * something goes on.
+ * something goes on. They stand still while there is no connection: what goes on
+ * may have ended.
  */
 export function useElapsed(since: number, goesOn: boolean): number {
   const { clock } = usePanel().client;
-  const [now, setNow] = React.useState(() => clock.now());
+  const [now, setNow] = React.useState(() => clock.lastKnown());
   React.useEffect(() => {
     if (!goesOn) {
       return;
     }
-    setNow(clock.now());
-    const timer = setInterval(() => setNow(clock.now()), 1_000);
+    setNow(clock.lastKnown());
+    const timer = setInterval(() => setNow(clock.lastKnown()), 1_000);
     return () => clearInterval(timer);
   }, [clock, goesOn]);
   return Math.max(0, Math.floor((now - since) / 1_000) * 1_000);

@@ -66,6 +66,22 @@ describe('ChannelClient', () => {
   }
 
   describe('opening', () => {
+    it('knows the time at the server, and until when it was known what goes on there', () => {
+      const { clock } = client;
+      expect(clock.lastKnown()).toBe(Date.now());
+      client.connect();
+      server.accept({ now: Date.now() + 5_000 }, 10);
+      jest.advanceTimersByTime(1_000);
+      expect(clock.lastKnown()).toBe(Date.now() + 5_000);
+      server.socket.drop();
+      const lost = clock.now();
+      jest.advanceTimersByTime(60_000);
+      expect(clock.lastKnown()).toBe(lost);
+      expect(clock.now()).toBe(lost + 60_000);
+      server.accept({ now: Date.now() + 7_000 }, 10);
+      expect(clock.lastKnown()).toBe(Date.now() + 7_000);
+    });
+
     it('should introduce itself and count as open only when the server has answered', () => {
       client.connect();
       server.socket.connect();

@@ -51,7 +51,8 @@ describe('rows of commands', () => {
   /** The conversation works, and this command runs. */
   async function run(
     change: ExtensionState = {},
-    now = Date.now()
+    startedAt = Date.now(),
+    now = startedAt
   ): Promise<void> {
     const state: ExtensionState = {
       currentTaskId: 't',
@@ -59,7 +60,7 @@ describe('rows of commands', () => {
       clineMessages: [
         USER,
         { ts: 2, type: 'ask', ...COMMAND },
-        output('', { startedAt: now })
+        output('', { startedAt })
       ],
       runningCommands: [
         { executionId: 'x', status: 'started', pid: 42, command: 'make test' }
@@ -81,6 +82,19 @@ describe('rows of commands', () => {
       expect(state()).toMatch(/^Running for [23]\u00a0s/);
     }
   );
+
+  it('should not count while it is not known whether they still run', async () => {
+    const began = Date.now();
+    await run({}, began);
+    page.wait(3_000);
+    const known = state();
+    expect(known).toMatch(/^Running for [23]\u00a0s/);
+    page.act(() => page.server.socket.drop());
+    page.wait(60_000);
+    expect(state()).toBe(known);
+    await run({}, began, Date.now());
+    expect(state()).toMatch(/^Running for 1\u00a0min [34]\u00a0s/);
+  });
 
   it('should show what they write as it comes, and how they end', async () => {
     await run();
