@@ -4,6 +4,7 @@ import { commandsPlugin } from './commands/commandsplugin';
 import { channelPlugin } from './channelplugin';
 import { cellsPlugin } from './notebook/cells/cellsplugin';
 import { followPlugin } from './notebook/follow/followplugin';
+import { kernelsPlugin } from './notebook/kernels/kernelsplugin';
 import { notebooksPlugin } from './notebook/notebooksplugin';
 import { reviewPlugin } from './notebook/review/reviewplugin';
 import { contextPlugin } from './panel/context/contextplugin';
@@ -19,6 +20,7 @@ const plugins: JupyterFrontEndPlugin<unknown>[] = [
   notebooksPlugin,
   reviewPlugin,
   followPlugin,
+  kernelsPlugin,
   panelPlugin,
   placementPlugin,
   contextPlugin,
