@@ -191,18 +191,24 @@ export class JupyterServer {
   }
 
   /**
-   * End the server where it is, and remove what was written.
+   * End the server where it is, with no time to put anything in order. Its
+   * kernels see that it is gone, and end.
    */
-  async dispose(): Promise<void> {
+  async kill(): Promise<void> {
     const child = this._process;
     this._process = null;
     if (child && child.exitCode === null && child.signalCode === null) {
       const ended = once(child, 'exit');
-      // What it would put in order is removed just below; its kernels see that
-      // it is gone, and end.
       child.kill('SIGKILL');
       await ended;
     }
+  }
+
+  /**
+   * End the server where it is, and remove what was written.
+   */
+  async dispose(): Promise<void> {
+    await this.kill();
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 20 });
   }
 
