@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as with_changed
 from typing import Final, Literal
 
 from .._threads import Stop, in_thread
+from ..checkpoints import Hunk
+from ..checkpoints.files.text_diff import text_hunks
 from ..config import ModeConfig, path_matches
 from ..messages import ClineSayTool, DiffStats, ProgressStatus
 from ..persistence import PLACEHOLDER, Vault
@@ -217,13 +218,31 @@ def known_only(vault: Vault, old: str) -> Fill:
 
 def unified_diff(old: str, new: str, shown: str) -> tuple[str, DiffStats]:
     """What changes between two texts, for a person, and how much."""
-    before, after = old.splitlines(), new.splitlines()
-    if len(before) + len(after) > _MOST_DIFFED_LINES:
-        return f"[{shown} is too long to show what changes]", DiffStats(added=len(after), removed=len(before))
-    lines = list(difflib.unified_diff(before, after, f"a/{shown}", f"b/{shown}", lineterm=""))
-    added = sum(line.startswith("+") for line in lines[2:])
-    removed = sum(line.startswith("-") for line in lines[2:])
-    return _bounded("\n".join(lines)), DiffStats(added=added, removed=removed)
+    before, after = _ended_lines(old), _ended_lines(new)
+    hunks = text_hunks(before, after)
+    stats = DiffStats(added=_count(hunks, "+"), removed=_count(hunks, "-"))
+    if before.count("\n") + after.count("\n") > _MOST_DIFFED_LINES:
+        return f"[{shown} is too long to show what changes]", stats
+    lines = [f"--- a/{shown}", f"+++ b/{shown}"] if hunks else []
+    for hunk in hunks:
+        old_range, new_range = _range(hunk.old_start, hunk.old_lines), _range(hunk.new_start, hunk.new_lines)
+        lines += [f"@@ -{old_range} +{new_range} @@", *hunk.lines]
+    return _bounded("\n".join(lines)), stats
+
+
+def _ended_lines(text: str) -> str:
+    """The text with ends of lines that are all the same: how a line ends is no change to show."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text if not text or text.endswith("\n") else f"{text}\n"
+
+
+def _count(hunks: Iterable[Hunk], sign: str) -> int:
+    return sum(line.startswith(sign) for hunk in hunks for line in hunk.lines)
+
+
+def _range(start: int, lines: int) -> str:
+    """As unified diffs have it."""
+    return str(start) if lines == 1 else f"{start},{lines}"
 
 
 def _bounded(text: str) -> str:
