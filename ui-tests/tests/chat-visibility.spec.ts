@@ -83,7 +83,7 @@ test('everything in the panel has a name a screen reader tells', async ({
             - button "Remove the waiting message"
       - textbox "Message to the agent"
       - button "Attach a cell, its output or files"
-      - 'button "Mode: Code"'
+      - 'button "Mode: Agent"'
       - 'button "Model profile: default"'
       - 'button "Auto: off (automatic approval)"'
       - button "Let a model word this more clearly"

@@ -11,7 +11,7 @@ from ...memory import MemoryText, recalled_note
 from ...messages import RecalledItem
 from ...providers import KnownModel
 from ..approval import standing
-from ..modes import changeable_files
+from ..modes import changeable_files, display_name
 from .sections import DimensionName, Section, SectionEntry
 
 __all__ = ["facts", "memory_part", "mode_part", "model_part", "permissions_part", "usage_part"]
@@ -28,7 +28,7 @@ def facts(name: DimensionName, *pairs: tuple[str, str | None]) -> Section:
 def mode_part(mode: ModeConfig) -> Section:
     """The mode it is in."""
     return facts(
-        "mode", ("Current mode", f"{mode.slug} ({mode.name})"), ("Files it may change", changeable_files(mode))
+        "mode", ("Current mode", f"{mode.slug} ({display_name(mode)})"), ("Files it may change", changeable_files(mode))
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._builtin import BUILT_IN, DEFAULT_MODE
+from ._builtin import BUILT_IN, DEFAULT_MODE, display_name
 from ._import_export import RuleFile, mode_file, mode_of_file, write_rules
 from ._project_modes import MODE_FILES, project_modes
 from ._registry import ModeRegistry
@@ -16,6 +16,7 @@ __all__ = [
     "RuleFile",
     "allows_group",
     "changeable_files",
+    "display_name",
     "file_refusal",
     "mode_file",
     "mode_of_file",

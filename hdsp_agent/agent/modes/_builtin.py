@@ -6,7 +6,7 @@ from typing import Final
 
 from ...config import GroupOptions, ModeConfig
 
-__all__ = ["BUILT_IN", "DEFAULT_MODE"]
+__all__ = ["BUILT_IN", "DEFAULT_MODE", "display_name"]
 
 DEFAULT_MODE: Final = "code"
 
@@ -66,3 +66,12 @@ BUILT_IN: Final[tuple[ModeConfig, ...]] = (
         "is done; when all of it is, put the results together for the person.",
     ),
 )
+
+# The names on the wire and in files are older, and other programs know them.
+_DISPLAY_NAMES: Final = {"code": "Agent", "architect": "Plan"}
+
+
+def display_name(mode: ModeConfig) -> str:
+    """What people call the mode; one that a person named is called so."""
+    is_own = not any(mode.slug == known.slug and mode.name == known.name for known in BUILT_IN)
+    return mode.name if is_own else _DISPLAY_NAMES.get(mode.slug, mode.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...config import GroupOptions, ModeConfig, ToolGroup, path_matches
+from ._builtin import display_name
 
 __all__ = ["allows_group", "changeable_files", "file_refusal"]
 
@@ -19,7 +20,8 @@ def file_refusal(mode: ModeConfig, path: str) -> str | None:
         return None
     what = changeable_files(mode)
     return (
-        f"The mode {mode.name} may only change {what}; {path} is none of them. Switch the mode, or change another file."
+        f"The mode {display_name(mode)} may only change {what}; {path} is none of them. Switch the mode, or change another "
+        "file."
     )
 
 

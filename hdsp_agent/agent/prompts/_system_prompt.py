@@ -18,6 +18,7 @@ from typing import Final
 from ...config import GlobalSettings, ModeConfig
 from ...context import TokenCounter
 from ..environment import EnvironmentBasis, Section, SectionEntry, bounded, facts
+from ..modes import display_name
 from ._rules_files import agent_rules, mode_rules, shared_rules, subfolder_rules
 
 __all__ = ["PromptFacts", "standing_prompt"]
@@ -125,7 +126,7 @@ def _modes_section(others: Sequence[ModeConfig]) -> str:
 
 def _mode_line(mode: ModeConfig) -> str:
     what = mode.when_to_use or mode.description or mode.role_definition.split(". ")[0]
-    return f"{mode.name} ({mode.slug}): {' '.join(what.split())}"
+    return f"{display_name(mode)} ({mode.slug}): {' '.join(what.split())}"
 
 
 def _where(surroundings: PromptFacts) -> Section:
@@ -163,7 +164,7 @@ def _instructions(
     if settings.custom_instructions and settings.custom_instructions.strip():
         yield SectionEntry("For every mode", f"## For every mode\n\n{settings.custom_instructions.strip()}")
     if mode.custom_instructions and mode.custom_instructions.strip():
-        own = f"For the mode {mode.name}"
+        own = f"For the mode {display_name(mode)}"
         yield SectionEntry(own, f"## {own}\n\n{mode.custom_instructions.strip()}")
     if ignored and ignored.strip():
         yield _ignored_files(ignored, is_trusted=surroundings.trusted is not None)

@@ -150,7 +150,7 @@ def test_what_is_told_of_permissions_is_what_the_engine_decides(
 def test_mode_time_and_cost() -> None:
     architect = next(mode for mode in BUILT_IN if mode.slug == "architect")
     assert texts(mode_part(architect)) == [
-        "Current mode: architect (Architect)",
+        "Current mode: architect (Plan)",
         "Files it may change: Markdown files only",
     ]
     assert texts(usage_part(GlobalSettings(), NOW, 0.0)) == ["Current time: 2026-01-02T03:04+00:00"]

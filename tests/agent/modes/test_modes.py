@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hdsp_agent.agent.modes import BUILT_IN, ModeRegistry, allows_group, file_refusal, project_modes
+from hdsp_agent.agent.modes import BUILT_IN, ModeRegistry, allows_group, display_name, file_refusal, project_modes
 from hdsp_agent.config import GlobalSettings, ModeConfig, ModePrompt, OperatorPolicy
 
 WRITER = {
@@ -26,6 +26,18 @@ def book(settings: GlobalSettings | None = None, policy: OperatorPolicy | None =
 
 async def test_five_modes_are_always_there() -> None:
     assert [mode.slug for mode in await book().names(None)] == ["code", "architect", "ask", "debug", "orchestrator"]
+
+
+def test_people_see_other_names_than_the_wire_and_their_own_modes_by_theirs() -> None:
+    assert [(mode.name, display_name(mode)) for mode in BUILT_IN] == [
+        ("Code", "Agent"),
+        ("Architect", "Plan"),
+        ("Ask", "Ask"),
+        ("Debug", "Debug"),
+        ("Orchestrator", "Orchestrator"),
+    ]
+    mine = ModeConfig(slug="code", name="Mine", role_definition="Who I want", groups=("read",))
+    assert display_name(mine) == "Mine"
 
 
 async def test_the_persons_mode_comes_before_a_built_in_and_the_workspaces_only_adds_to_it(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ describe('FollowUp', () => {
 
   it('should go on in the mode of the answer', async () => {
     page.begin(waiting([ask(1, 'followup', QUESTION)]));
-    expect(suggestions()[1]?.textContent).toContain('in the mode Architect');
+    expect(suggestions()[1]?.textContent).toContain('in the mode Plan');
     page.act(() => suggestions()[1]?.click());
     expect(page.sent('mode')[0]).toMatchObject({
       taskId: 't',

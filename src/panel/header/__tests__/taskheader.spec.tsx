@@ -59,7 +59,7 @@ describe('TaskHeader', () => {
     expect(page.find('.jp-hdspAgent-task')?.textContent).toContain(
       'sales.ipynb'
     );
-    expect(page.find('.jp-hdspAgent-task-mode')?.textContent).toBe('Code');
+    expect(page.find('.jp-hdspAgent-task-mode')?.textContent).toBe('Agent');
     page.publish({
       type: 'taskHistoryItemUpdated',
       taskHistoryItem: anItem(called('Sales 2025'))

@@ -226,7 +226,7 @@ describe('modes and slash commands in the settings', () => {
 
   it('should change only what was changed about another mode, and put it back', async () => {
     await open('customModes');
-    await press('Edit “Code”');
+    await press('Edit “Agent”');
     await type('Instructions', 'Be brief.');
     await press('Save');
     expect(server.changes()).toEqual([
@@ -240,7 +240,7 @@ describe('modes and slash commands in the settings', () => {
       code: { customInstructions: 'Be brief.' }
     };
     await settled(() => model.refresh());
-    await press('Edit “Code”');
+    await press('Edit “Agent”');
     await press('Restore the default');
     expect(server.changes().at(-1)).toEqual({
       type: 'updatePrompt',
@@ -251,7 +251,7 @@ describe('modes and slash commands in the settings', () => {
 
   it('should show what a mode tells the model, and import one', async () => {
     await open('customModes');
-    await press('Show the system prompt of “Code”');
+    await press('Show the system prompt of “Agent”');
     expect(node.querySelector('pre')?.textContent).toBe('You are told this.');
     const picker = node.querySelector<HTMLInputElement>('input[type="file"]');
     const file = { text: () => Promise.resolve('customModes: []') };

@@ -367,7 +367,7 @@ describe('rows of tools', () => {
         })
       }
     );
-    expect(rows.row(2).textContent).toBe('Switched the modeArchitect');
+    expect(rows.row(2).textContent).toBe('Switched the modePlan');
     expect(rows.row(3).textContent).toContain(
       'Turn cell 2 into a Markdown cell'
     );
