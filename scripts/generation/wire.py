@@ -114,10 +114,14 @@ def write_wire() -> str:
 
 
 def _providers() -> str:
-    known = {one.id: {"name": one.name, "keyRequired": one.key_required} for one in providers()}
+    known = {
+        one.id: {"name": one.name, "keyRequired": one.key_required, "modelField": one.model_field}
+        for one in providers()
+    }
     return (
-        "/** What people call each provider, and whether it needs a key. */\n"
-        "export const PROVIDERS: Readonly<Record<string, { readonly name: string; readonly keyRequired: boolean }>> = "
+        "/** What people call each provider, whether it needs a key, and the setting that holds the model's id. */\n"
+        "export const PROVIDERS: Readonly<Record<string, { readonly name: string; readonly keyRequired: boolean; "
+        "readonly modelField: string }>> = "
         f"{json.dumps(known, ensure_ascii=False)};"
     )
 

@@ -88,7 +88,10 @@ export interface Endpoints {
   /** The folders that were decided about. */
   'GET /trusted-folders': { answer: TrustedFoldersView };
   /** Models of a provider: window and prices. */
-  'GET /models': { query: { provider?: string }; answer: ModelList };
+  'GET /models': {
+    query: { provider?: string; profile?: string };
+    answer: ModelList;
+  };
   /** Embedded models: what there is of each, and whether one runs. */
   'GET /local-models': { answer: LocalModelList };
   /** One embedded model: what there is of it. */

@@ -20,26 +20,73 @@ export const MESSAGES_PAGE_SIZE = 50;
 
 export const MAX_IMAGES = 20;
 
-/** What people call each provider, and whether it needs a key. */
+/** What people call each provider, whether it needs a key, and the setting that holds the model's id. */
 export const PROVIDERS: Readonly<
-  Record<string, { readonly name: string; readonly keyRequired: boolean }>
+  Record<
+    string,
+    {
+      readonly name: string;
+      readonly keyRequired: boolean;
+      readonly modelField: string;
+    }
+  >
 > = {
-  anthropic: { name: 'Anthropic', keyRequired: true },
-  'openai-native': { name: 'OpenAI', keyRequired: true },
-  openai: { name: 'OpenAI compatible', keyRequired: false },
-  openrouter: { name: 'OpenRouter', keyRequired: true },
-  bedrock: { name: 'Amazon Bedrock', keyRequired: false },
-  vertex: { name: 'Google Vertex AI', keyRequired: false },
-  gemini: { name: 'Google Gemini', keyRequired: true },
-  mistral: { name: 'Mistral', keyRequired: true },
-  deepseek: { name: 'DeepSeek', keyRequired: true },
-  xai: { name: 'xAI', keyRequired: true },
-  groq: { name: 'Groq', keyRequired: true },
-  ollama: { name: 'Ollama', keyRequired: false },
-  lmstudio: { name: 'LM Studio', keyRequired: false },
-  litellm: { name: 'LiteLLM', keyRequired: false },
-  local: { name: 'Embedded model', keyRequired: false },
-  'fake-ai': { name: 'Scripted model for tests', keyRequired: false }
+  anthropic: { name: 'Anthropic', keyRequired: true, modelField: 'apiModelId' },
+  'openai-native': {
+    name: 'OpenAI',
+    keyRequired: true,
+    modelField: 'apiModelId'
+  },
+  openai: {
+    name: 'OpenAI compatible',
+    keyRequired: false,
+    modelField: 'openAiModelId'
+  },
+  openrouter: {
+    name: 'OpenRouter',
+    keyRequired: true,
+    modelField: 'openRouterModelId'
+  },
+  bedrock: {
+    name: 'Amazon Bedrock',
+    keyRequired: false,
+    modelField: 'apiModelId'
+  },
+  vertex: {
+    name: 'Google Vertex AI',
+    keyRequired: false,
+    modelField: 'apiModelId'
+  },
+  gemini: {
+    name: 'Google Gemini',
+    keyRequired: true,
+    modelField: 'apiModelId'
+  },
+  mistral: { name: 'Mistral', keyRequired: true, modelField: 'apiModelId' },
+  deepseek: { name: 'DeepSeek', keyRequired: true, modelField: 'apiModelId' },
+  xai: { name: 'xAI', keyRequired: true, modelField: 'apiModelId' },
+  groq: { name: 'Groq', keyRequired: true, modelField: 'apiModelId' },
+  ollama: { name: 'Ollama', keyRequired: false, modelField: 'ollamaModelId' },
+  lmstudio: {
+    name: 'LM Studio',
+    keyRequired: false,
+    modelField: 'lmStudioModelId'
+  },
+  litellm: {
+    name: 'LiteLLM',
+    keyRequired: false,
+    modelField: 'litellmModelId'
+  },
+  local: {
+    name: 'Embedded model',
+    keyRequired: false,
+    modelField: 'apiModelId'
+  },
+  'fake-ai': {
+    name: 'Scripted model for tests',
+    keyRequired: false,
+    modelField: 'apiModelId'
+  }
 };
 
 /** What each preset lets the agent do without asking, by the names of the settings. */

@@ -120,8 +120,15 @@ export class SettingsApi {
     return this._request('PUT /secrets/storage', { body: { kind } });
   }
 
-  async models(provider: string): Promise<readonly ModelEntry[]> {
-    const query = { provider };
+  /**
+   * The models of a provider, asked for with the key and the address of a
+   * profile; without one, of the current profile or another one that uses it.
+   */
+  async models(
+    provider: string,
+    profile: string | null = null
+  ): Promise<readonly ModelEntry[]> {
+    const query = { provider, ...(profile !== null && { profile }) };
     return (await this._request('GET /models', { query })).models;
   }
 

@@ -18,13 +18,18 @@ class ModelsHandler(RestHandler):
 
     @endpoint("Models of a provider: window and prices", answer=ModelList, query=ModelQuery)
     async def get(self, *, query: ModelQuery) -> ModelList:
-        """Without a provider, those of the current profile's. What the provider itself tells comes before the catalogue."""
+        """Without a provider, those of the profile's. What the provider itself tells comes before the catalogue.
+
+        Without a profile, or with one of another provider, a profile that uses this provider is asked with.
+        """
         config = self.services.config
-        provider = query.provider or config.profiles.current.api_provider or ""
+        named = config.profiles.current if query.profile is None else config.profiles.get(query.profile)
+        provider = query.provider or named.api_provider or ""
         if provider_info(provider) is None:
             return ModelList(models=[])
+        profile = named.id if named.api_provider == provider else profile_asked(config, provider)
         try:
-            settings = await config.with_keys(profile_asked(config, provider), provider)
+            settings = await config.with_keys(profile, provider)
             models = await list_models(settings, policy=config.policy)
         except HdspAgentError as error:
             # Without a key, without a connection: an id can still be chosen from what is known.

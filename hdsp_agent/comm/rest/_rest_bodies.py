@@ -214,9 +214,10 @@ class StorageBody(WireModel):
 
 
 class ModelQuery(WireModel):
-    """Which provider's models."""
+    """Which provider's models, and with which profile's key and address the provider is asked."""
 
     provider: Annotated[str, Field(max_length=100)] | None = None
+    profile: Annotated[str, Field(max_length=200)] | None = None
 
 
 class ModelList(WireModel):

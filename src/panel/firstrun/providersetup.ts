@@ -116,7 +116,10 @@ export async function modelsOf(
     source.kind === 'candidate'
       ? source.candidate.provider
       : source.provider.id;
-  const models = await api.models(provider);
+  const models = await api.models(
+    provider,
+    source.kind === 'profile' ? source.profile : null
+  );
   return models.filter(({ deprecated }) => !deprecated).map(({ id }) => id);
 }
 

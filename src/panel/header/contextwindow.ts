@@ -1,6 +1,7 @@
 import * as React from 'react';
 
-import type { SettingsApi } from '../../rest/settingsapi';
+import type { IModelSource } from '../../rest/listedmodels';
+import { askForModels, knownModels } from '../../rest/listedmodels';
 import type { AgentState } from '../../state/store';
 import { useStore } from '../../ui/hooks';
 import type { IPanelServices } from '../../ui/services';
@@ -39,6 +40,7 @@ export function useContextWindow(
   const profile = known?.listApiConfigMeta?.find(one => one.name === name);
   const own = ownWindow(known, name);
   const provider = profile?.apiProvider;
+  const profileId = profile?.id;
   const modelId = profile?.modelId;
   const [listed, setListed] = React.useState<number | null>(null);
   // The server says it once the model was asked.
@@ -46,11 +48,17 @@ export function useContextWindow(
     known !== null && own.window === null && !known.modelRoom?.contextWindow;
   React.useEffect(() => {
     setListed(null);
-    if (!isAsked || provider === undefined || modelId === undefined) {
+    if (
+      !isAsked ||
+      provider === undefined ||
+      profileId === undefined ||
+      modelId === undefined
+    ) {
       return;
     }
     let isWanted = true;
-    void listedWindow(services, provider, modelId).then(window => {
+    const source = { provider, profile: profileId };
+    void listedWindow(services, source, modelId).then(window => {
       if (isWanted) {
         setListed(window);
       }
@@ -58,7 +66,7 @@ export function useContextWindow(
     return () => {
       isWanted = false;
     };
-  }, [services, isAsked, provider, modelId]);
+  }, [services, isAsked, provider, profileId, modelId]);
   const told = known?.modelRoom;
   return {
     window: told?.contextWindow ?? own.window ?? listed,
@@ -83,36 +91,21 @@ function ownWindow(
   };
 }
 
-type Models = Awaited<ReturnType<SettingsApi['models']>>;
-
-// A provider is asked once in the life of a page's server connection.
-const asked = new WeakMap<object, Map<string, Promise<Models>>>();
-
 /**
  * The window of a model as the provider's list has it.
  */
 async function listedWindow(
   { serverSettings }: IPanelServices,
-  provider: string,
+  source: IModelSource,
   modelId: string
 ): Promise<number | null> {
-  const lists = asked.get(serverSettings) ?? new Map<string, Promise<Models>>();
-  asked.set(serverSettings, lists);
-  const list = lists.get(provider) ?? load(serverSettings, provider);
-  lists.set(provider, list);
   try {
-    return (await list).find(({ id }) => id === modelId)?.contextWindow ?? null;
+    const models =
+      knownModels(serverSettings, source) ??
+      (await askForModels(serverSettings, source));
+    return models.find(({ id }) => id === modelId)?.contextWindow ?? null;
   } catch {
     // The meter does without it, and another conversation asks again.
-    lists.delete(provider);
     return null;
   }
-}
-
-async function load(
-  serverSettings: IPanelServices['serverSettings'],
-  provider: string
-): Promise<Models> {
-  const { SettingsApi } = await import('../../rest/settingsapi');
-  return new SettingsApi(serverSettings).models(provider);
 }

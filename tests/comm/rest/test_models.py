@@ -81,6 +81,17 @@ async def test_the_current_profile_is_asked_for_when_none_is_named(services: Ser
         assert [model["id"] for model in await models_of(jp_fetch)] == ["qwen3:8b"]
 
 
+async def test_the_profile_that_is_named_is_asked_with(services: Services, jp_fetch: Fetch) -> None:
+    async with raw_server(refusal("200 OK", {"object": "list", "data": [{"id": "qwen3:8b"}]})) as server:
+        await services.config.profiles.update(
+            "default", {"apiProvider": "openai", "openAiBaseUrl": "http://127.0.0.1:9"}
+        )
+        await services.config.profiles.create("other", {"apiProvider": "openai", "openAiBaseUrl": f"{server.url}/v1"})
+        assert [model["id"] for model in await models_of(jp_fetch, provider="openai", profile="other")] == ["qwen3:8b"]
+        assert [model["id"] for model in await models_of(jp_fetch, profile="other")] == ["qwen3:8b"]
+        assert await models_of(jp_fetch, provider="openai") == []
+
+
 @pytest.mark.parametrize("status", ["401 Unauthorized", "500 Internal Server Error", "200 OK"])
 async def test_a_provider_that_tells_none_leaves_the_catalogue(
     services: Services, jp_fetch: Fetch, status: str
