@@ -25,6 +25,7 @@ __all__ = [
     "BackendProblem",
     "EncryptedFile",
     "KeyringBackend",
+    "MemoryBackend",
     "PlainFile",
     "SecretBackend",
     "account_name",
@@ -164,6 +165,24 @@ def _priority(kind: object) -> float:
         return 0
 
 
+class MemoryBackend(SecretBackend):
+    """The memory of this process: what is kept is forgotten when it ends."""
+
+    kind: StorageKind = "memory"
+
+    def __init__(self) -> None:
+        self._secrets: dict[str, str] = {}
+
+    def get(self, account: str) -> str | None:
+        return self._secrets.get(account)
+
+    def set(self, account: str, value: str) -> None:
+        self._secrets[account] = value
+
+    def delete(self, account: str) -> None:
+        self._secrets.pop(account, None)
+
+
 class _FileBackend(SecretBackend):
     """Keys in one file, read and replaced as a whole."""
 
@@ -280,7 +299,13 @@ class EncryptedFile(_FileBackend):
 
 
 def open_backend(
-    choice: StorageChoice, home: Path, *, also_allowed: Iterable[str], passphrase: str | None, lock_timeout: float
+    choice: StorageChoice,
+    home: Path,
+    *,
+    memory: MemoryBackend,
+    also_allowed: Iterable[str],
+    passphrase: str | None,
+    lock_timeout: float,
 ) -> SecretBackend:
     """The place to keep keys that was chosen, after it has answered once. Raises BackendProblem."""
 
@@ -293,6 +318,8 @@ def open_backend(
             )
         return _answering(EncryptedFile(home / "secrets.enc", lock_timeout, passphrase))
 
+    if choice == "memory":
+        return memory
     if choice == "file":
         return _answering(PlainFile(home / "secrets.json", lock_timeout))
     if choice == "encrypted-file":

@@ -11,8 +11,8 @@ from ..wire import WireModel
 
 __all__ = ["SecretPresence", "SecretSource", "SecretStatus", "SecretStorageStatus", "StorageKind", "last4"]
 
-StorageKind = Literal["keyring", "encrypted-file", "file"]
-SecretSource = Literal["keyring", "encrypted-file", "file", "environment", "operator"]
+StorageKind = Literal["keyring", "encrypted-file", "file", "memory"]
+SecretSource = Literal["keyring", "encrypted-file", "file", "memory", "environment", "operator"]
 
 _SHORTEST_TO_SHOW = 12
 

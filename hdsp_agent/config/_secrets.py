@@ -23,7 +23,7 @@ from ._masked_logs import mask_logs
 from ._operator_policy import OperatorPolicy
 from ._provider_settings import PASSPHRASE_VARIABLE, ProviderSettings, secret_keys
 from ._providers import provider_info
-from ._secret_backends import BackendProblem, SecretBackend, account_name, open_backend
+from ._secret_backends import BackendProblem, MemoryBackend, SecretBackend, account_name, open_backend
 from ._secret_status import SecretPresence, SecretStatus, SecretStorageStatus, StorageKind, last4
 from ._settings import GlobalSettings, StorageChoice, setting_keys
 
@@ -39,6 +39,7 @@ _OPENED_MESSAGES: Final[dict[StorageKind, str]] = {
     "keyring": "Keys are kept in the system keyring.",
     "encrypted-file": "Keys are kept in an encrypted file.",
     "file": "Keys are kept in a file only you can read. It is not encrypted.",
+    "memory": "Keys are kept in memory until the server stops.",
 }
 _CHOICES: Final = (
     f"You can set the key as an environment variable, set {PASSPHRASE_VARIABLE} to keep keys in an encrypted file, or "
@@ -60,6 +61,8 @@ class SecretStore:
         self.environ: Final = os.environ if environ is None else environ
         self._address_of: Callable[[str, str], KeyAddress] = self._own_address
         self._choice: StorageChoice = "auto"
+        # The same whenever it is chosen again, so that looking for the place loses nothing.
+        self._memory: Final = MemoryBackend()
         self._backend: SecretBackend | None = None
         self._storage = _checking()
         self._nothing_kept = False
@@ -328,6 +331,7 @@ class SecretStore:
             backend = open_backend(
                 choice,
                 self._home,
+                memory=self._memory,
                 also_allowed=self._policy.allowed_keyring_backends,
                 passphrase=self.environ.get(PASSPHRASE_VARIABLE) or None,
                 # Less than the limit of the call, so that its error arrives and not silence.

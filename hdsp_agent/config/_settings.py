@@ -52,13 +52,14 @@ LongText = Annotated[str, Field(max_length=100_000)]
 ApprovalPreset = Literal["ask", "edit", "editAndRun", "everything"]
 
 StorageChoice = Annotated[
-    Literal["auto", "keyring", "encrypted-file", "file"],
+    Literal["auto", "keyring", "encrypted-file", "file", "memory"],
     Choices(
         (
             ("auto", "The system keyring, else an encrypted file if a passphrase is set"),
             ("keyring", "The system keyring only"),
             ("encrypted-file", "A file encrypted with the passphrase in HDSP_AGENT_PASSPHRASE"),
             ("file", "A file only you can read, not encrypted"),
+            ("memory", "Memory only, until Jupyter stops"),
         )
     ),
 ]

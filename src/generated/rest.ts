@@ -1344,7 +1344,7 @@ export interface StatisticsView {
 
 /** Where to keep keys from now on. `auto` means the best that works: keyring, then encrypted file. */
 export interface StorageBody {
-  kind: 'auto' | 'keyring' | 'encrypted-file' | 'file';
+  kind: 'auto' | 'keyring' | 'encrypted-file' | 'file' | 'memory';
 }
 
 /** What everything the server keeps takes, and from where on people are told. */

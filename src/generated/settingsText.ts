@@ -586,6 +586,10 @@ export function settingsText(
       title: trans.__('A file only you can read, not encrypted'),
       description: ''
     },
+    'choice:secretStorage:memory': {
+      title: trans.__('Memory only, until Jupyter stops'),
+      description: ''
+    },
     maskedKinds: {
       title: trans.__('Masked in conversations'),
       description: trans.__(

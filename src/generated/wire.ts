@@ -1767,7 +1767,7 @@ export interface GlobalSettings {
   /** How full the window may get before condensing, by profile, from 5 to 100. -1 uses the general setting. */
   profileThresholds?: Record<string, number>;
   /** Changing it moves the keys you saved. */
-  secretStorage: 'auto' | 'keyring' | 'encrypted-file' | 'file';
+  secretStorage: 'auto' | 'keyring' | 'encrypted-file' | 'file' | 'memory';
   /** Text of these kinds is masked before it is recorded or sent to a model. */
   maskedKinds: Array<
     | 'github-token'
@@ -2761,7 +2761,13 @@ export interface SecretPresence {
   present: boolean;
   /** Its last four characters, if it is long enough for them to give nothing away. */
   last4?: string;
-  source?: 'keyring' | 'encrypted-file' | 'file' | 'environment' | 'operator';
+  source?:
+    | 'keyring'
+    | 'encrypted-file'
+    | 'file'
+    | 'memory'
+    | 'environment'
+    | 'operator';
   /** The environment variable it comes from, or would come from if it could go to the profile's address. */
   variable?: string;
   /** The address it was given for, if that is not where the profile is now: it is not used until it is typed again. */
@@ -2776,7 +2782,7 @@ export interface SecretStatus {
 
 /** Where keys that a person saves are kept, or why they cannot be. */
 export interface SecretStorageStatus {
-  kind?: 'keyring' | 'encrypted-file' | 'file';
+  kind?: 'keyring' | 'encrypted-file' | 'file' | 'memory';
   available: boolean;
   /** `ok`, `checking`, or what is wrong. */
   code: string;

@@ -161,6 +161,10 @@ export function keySourceText(
       return end ? trans.__('Saved, ends in …%1', end) : trans.__('Saved');
   }
 }
+    case 'memory':
+      return end
+        ? trans.__('Ends in …%1, kept in memory until Jupyter stops', end)
+        : trans.__('Kept in memory until Jupyter stops');
 
 /**
  * Why a key that is there is not used at the profile's address.
@@ -205,6 +209,8 @@ export function storageText(
       return trans.__('There is no place to keep keys in yet.');
   }
 }
+    case 'memory':
+      return trans.__('Keys are kept in memory until Jupyter stops.');
 
 /**
  * Why a value of an imported file was left out or changed.

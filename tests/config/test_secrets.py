@@ -55,6 +55,33 @@ async def test_a_key_is_kept_and_only_its_last_characters_are_told(home: Path, o
     assert not (home / "secrets.json").exists()
 
 
+async def test_a_key_in_memory_is_written_nowhere_and_gone_with_the_server(home: Path, open_config: OpenConfig) -> None:
+    async with open_config() as proxy:
+        profile = await with_anthropic(proxy, "memory")
+        await proxy.set_secret("default", "apiKey", SecretStr(KEY))
+        assert (presence(proxy).source, proxy.secrets.status.storage.kind) == ("memory", "memory")
+        # Looking for the place again loses nothing.
+        await proxy.secrets.retry()
+        assert await proxy.secrets.get(profile, "apiKey") == SecretStr(KEY)
+        assert not [path for path in home.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
+    async with open_config() as proxy:
+        assert proxy.settings.secret_storage == "memory"
+        assert await proxy.secrets.get(profile, "apiKey") is None
+
+
+async def test_keys_move_from_a_file_to_memory_and_back(home: Path, open_config: OpenConfig) -> None:
+    async with open_config() as proxy:
+        profile = await with_anthropic(proxy, "file")
+        await proxy.set_secret("default", "apiKey", SecretStr(KEY))
+        await proxy.update({"secretStorage": "memory"})
+        assert not (home / "secrets.json").exists()
+        assert await proxy.secrets.get(profile, "apiKey") == SecretStr(KEY)
+        await proxy.update({"secretStorage": "file"})
+        assert presence(proxy).source == "file"
+    async with open_config() as proxy:
+        assert await proxy.secrets.get(profile, "apiKey") == SecretStr(KEY)
+
+
 @pytest.mark.parametrize("short", ["sk-12345678", "x"])
 async def test_a_short_key_shows_nothing_of_itself(open_config: OpenConfig, short: str) -> None:
     async with open_config() as proxy:

@@ -2,6 +2,7 @@ import * as React from 'react';
 
 import { errorText } from '../../errors';
 import type { StorageBody } from '../../generated/rest';
+import type { IDialogs } from '../../ui/dialogs';
 
 import { useSettings } from '../settingscontext';
 import { isStored } from './keycontrol';
@@ -40,6 +41,8 @@ function StorageStatus(): JSX.Element | null {
   );
 }
 
+type IQuestion = Parameters<IDialogs['confirm']>[0];
+
 function StorageChoices(): JSX.Element {
   const { model, trans, dialogs } = useSettings();
   const storage = model.keys.value?.storage;
@@ -47,16 +50,24 @@ function StorageChoices(): JSX.Element {
     model.settings.value?.fixed.includes('secretStorage') ?? false;
   const wanted = model.settings.value?.settings.secretStorage ?? 'auto';
   const choose = async (kind: StorageBody['kind']) => {
-    const sure =
-      kind !== 'file' ||
-      (await dialogs.confirm({
+    const questions: Partial<Record<StorageBody['kind'], IQuestion>> = {
+      file: {
         title: trans.__('Keep keys unencrypted?'),
         body: trans.__(
           'Everyone who can read your files can then read your keys: administrators of this server, its backups, and every program you run, the agent’s own commands included.'
         ),
         accept: trans.__('Keep them unencrypted')
-      }));
-    if (sure) {
+      },
+      memory: {
+        title: trans.__('Keep keys in memory only?'),
+        body: trans.__(
+          'Saved keys are deleted from where they are now. When Jupyter stops, all keys are gone.'
+        ),
+        accept: trans.__('Keep them in memory')
+      }
+    };
+    const question = questions[kind];
+    if (question === undefined || (await dialogs.confirm(question))) {
       await model.keys.useStorage(kind);
       await model.settings.refresh();
     }
@@ -94,6 +105,11 @@ function StorageChoices(): JSX.Element {
       about: trans.__(
         'Only your account may read it, but the keys stand in it as they are.'
       )
+    },
+    {
+      kind: 'memory',
+      title: trans.__('In memory, until Jupyter stops'),
+      about: trans.__('Nothing is saved. You enter your keys again next time.')
     }
   ];
   return (
