@@ -112,7 +112,11 @@ export function modelText(trans: TranslationBundle, model: ModelEntry): string {
   if (contextWindow !== undefined) {
     parts.push(trans.__('window of %1 tokens', fullCount(contextWindow)));
   }
-  if (inputPrice !== undefined && outputPrice !== undefined) {
+  if (inputPrice === undefined || outputPrice === undefined) {
+    parts.push(trans.__('price unknown'));
+  } else if (inputPrice === 0 && outputPrice === 0) {
+    parts.push(trans.__('free'));
+  } else {
     parts.push(
       trans.__(
         'US$ %1 in, US$ %2 out per million tokens',
@@ -157,14 +161,14 @@ export function keySourceText(
       return end
         ? trans.__('Saved, ends in …%1, kept in a file only you can read', end)
         : trans.__('Saved, kept in a file only you can read');
-    default:
-      return end ? trans.__('Saved, ends in …%1', end) : trans.__('Saved');
-  }
-}
     case 'memory':
       return end
         ? trans.__('Ends in …%1, kept in memory until Jupyter stops', end)
         : trans.__('Kept in memory until Jupyter stops');
+    default:
+      return end ? trans.__('Saved, ends in …%1', end) : trans.__('Saved');
+  }
+}
 
 /**
  * Why a key that is there is not used at the profile's address.
@@ -205,12 +209,12 @@ export function storageText(
       return trans.__(
         'Keys are kept unencrypted in a file that only your account can read.'
       );
+    case 'memory':
+      return trans.__('Keys are kept in memory until Jupyter stops.');
     default:
       return trans.__('There is no place to keep keys in yet.');
   }
 }
-    case 'memory':
-      return trans.__('Keys are kept in memory until Jupyter stops.');
 
 /**
  * Why a value of an imported file was left out or changed.

@@ -6,6 +6,7 @@ import type {
   ExtensionMessage,
   HistoryItem
 } from '../../generated/wire';
+import { useStore } from '../../ui/hooks';
 import { usePanel } from '../../ui/services';
 
 /**
@@ -43,4 +44,16 @@ export function useFamilyCosts(item: HistoryItem): AggregatedCosts | null {
     }
   }, [client, id, hasChildren, cost]);
   return costs;
+}
+
+/**
+ * Whether the models of a profile run in this server and cost nothing.
+ */
+export function useIsFree(profileName: string | undefined): boolean {
+  const { store } = usePanel();
+  return useStore(store, ({ state }) => {
+    const name = profileName ?? state?.currentApiConfigName;
+    const profile = state?.listApiConfigMeta?.find(one => one.name === name);
+    return profile?.apiProvider === 'local';
+  });
 }

@@ -4,11 +4,12 @@ import type { AggregatedCosts, HistoryItem } from '../../generated/wire';
 import { useStore } from '../../ui/hooks';
 import { usePanel } from '../../ui/services';
 import {
-  costText,
   fullCount,
   dateTimeText,
-  sizeText
+  sizeText,
+  spendingText
 } from '../../ui/texts/formats';
+import { useIsFree } from './costs';
 
 /**
  * What a conversation used, what it cost, how large it is and when it was.
@@ -25,6 +26,7 @@ export function TaskFacts({
   const began = useStore(store, ({ order, hasOlderMessages }) =>
     hasOlderMessages ? undefined : order.at(0)
   );
+  const isFree = useIsFree(item.apiConfigName);
   const tokensIn = usage?.totalTokensIn ?? item.tokensIn;
   const tokensOut = usage?.totalTokensOut ?? item.tokensOut;
   const reads = usage?.totalCacheReads ?? item.cacheReads ?? 0;
@@ -39,9 +41,13 @@ export function TaskFacts({
       trans.__('%1 read, %2 written', fullCount(reads), fullCount(writes))
     ]);
   }
-  facts.push([trans.__('Cost'), costText(usage?.totalCost ?? item.totalCost)]);
+  const cost = usage?.totalCost ?? item.totalCost;
+  const tokens = tokensIn + tokensOut;
+  facts.push([trans.__('Cost'), spendingText(trans, { cost, tokens, isFree })]);
   if (family !== null) {
-    facts.push([trans.__('Cost of subtasks'), costText(family.childrenCost)]);
+    // Their tokens are not told; a subtask that began has some.
+    const spending = { cost: family.childrenCost, tokens: 1, isFree };
+    facts.push([trans.__('Cost of subtasks'), spendingText(trans, spending)]);
   }
   if (item.size !== undefined) {
     facts.push([trans.__('Size'), sizeText(item.size, trans)]);

@@ -2,7 +2,8 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
 import type { StatisticsView } from '../../generated/rest';
-import { costText, fullCount } from '../../ui/texts/formats';
+import { fullCount, spendingText } from '../../ui/texts/formats';
+import { useStore } from '../../ui/hooks';
 import { ProblemNote } from '../../ui/controls/problemnote';
 import { Select } from '../../ui/controls/select';
 import { useAction } from '../../ui/useaction';
@@ -100,12 +101,20 @@ function Found({
   found: StatisticsView;
   measure: Measure;
 }): JSX.Element {
-  const { trans } = usePanel();
+  const { store, trans } = usePanel();
+  const profiles = useStore(store, ({ state }) => state?.listApiConfigMeta);
   const data = React.useMemo(
     () => plotData(found.use, measure),
     [found, measure]
   );
-  const { total } = found;
+  const { total, use } = found;
+  const tokens = total.tokensIn + total.tokensOut;
+  const free = new Set(
+    profiles
+      ?.filter(({ apiProvider }) => apiProvider === 'local')
+      .map(({ modelId }) => modelId)
+  );
+  const isFree = use.length > 0 && use.every(({ model }) => free.has(model));
   return (
     <>
       <dl className="jp-hdspAgent-facts">
@@ -118,12 +127,16 @@ function Found({
         <dt>{trans.__('Tokens written')}</dt>
         <dd>{fullCount(total.tokensOut)}</dd>
         <dt>{trans.__('Cost')}</dt>
-        <dd>{costText(total.cost)}</dd>
+        <dd>{spendingText(trans, { cost: total.cost, tokens, isFree })}</dd>
       </dl>
       {data.bars.length > 0 ? (
         <UsagePlot data={data} measure={measure} />
       ) : (
-        <p>{trans.__('There is nothing to plot in this time.')}</p>
+        <p>
+          {measure === 'cost' && tokens > 0
+            ? trans.__('No cost is known for this time.')
+            : trans.__('There is nothing to plot in this time.')}
+        </p>
       )}
     </>
   );

@@ -2,7 +2,7 @@ import { nullTranslator } from '@jupyterlab/translation';
 import type { JSONObject } from '@lumino/coreutils';
 
 import { readFields } from '../fields/fields';
-import { valueText } from '../settingstexts';
+import { modelText, valueText } from '../settingstexts';
 
 const trans = nullTranslator.load('hdsp_agent');
 
@@ -35,5 +35,24 @@ describe('valueText()', () => {
     expect(valueText(trans, field, null)).toBe('not set');
     expect(valueText(trans, field, true)).toBe('on');
     expect(valueText(trans, fieldOf({ type: 'object' }), {})).toBe('empty');
+  });
+});
+
+describe('modelText()', () => {
+  const model = { id: 'm', provider: 'openai', deprecated: false } as const;
+
+  it('says that nobody knows a price, and tells that from none', () => {
+    expect(modelText(trans, model)).toBe('price unknown');
+    expect(modelText(trans, { ...model, inputPrice: 0, outputPrice: 0 })).toBe(
+      'free'
+    );
+    expect(
+      modelText(trans, {
+        ...model,
+        contextWindow: 8000,
+        inputPrice: 3,
+        outputPrice: 15
+      })
+    ).toBe('window of 8,000 tokens · US$ 3 in, US$ 15 out per million tokens');
   });
 });

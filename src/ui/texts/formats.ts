@@ -42,6 +42,28 @@ export function costText(cost: number): string {
 }
 
 /**
+ * What tokens cost. If they seem to have cost nothing, nobody knows their price,
+ * unless they are free.
+ */
+export function spendingText(
+  trans: TranslationBundle,
+  {
+    cost,
+    tokens,
+    isFree
+  }: {
+    readonly cost: number;
+    readonly tokens: number;
+    readonly isFree: boolean;
+  }
+): string {
+  if (cost > 0 || tokens === 0) {
+    return costText(cost);
+  }
+  return isFree ? trans.__('free') : trans.__('unknown');
+}
+
+/**
  * A share between 0 and 1 in percent.
  */
 export function percentText(share: number): string {

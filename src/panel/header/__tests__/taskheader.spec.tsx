@@ -292,6 +292,18 @@ describe('TaskHeader', () => {
     });
   });
 
+  it('should not show a cost that nobody knows as none', () => {
+    page.begin(
+      showing(anItem({ totalCost: 0, tokensIn: 9, tokensOut: 1 }), {
+        tokenUsage: undefined
+      })
+    );
+    page.act(() => page.button('Details of this conversation').click());
+    const facts = page.find('.jp-hdspAgent-task-details')?.textContent;
+    expect(facts).toContain('Costunknown');
+    expect(facts).not.toContain('$0.00');
+  });
+
   it('should add what the subtasks cost', async () => {
     page.begin(showing(anItem({ childIds: ['s'] })));
     expect(page.sent('getTaskWithAggregatedCosts')).toMatchObject([

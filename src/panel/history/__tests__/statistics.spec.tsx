@@ -56,6 +56,49 @@ describe('Statistics', () => {
     expect(page.find('.jp-hdspAgent-plot')).toBeNull();
   });
 
+  const cost = () =>
+    page.find('.jp-hdspAgent-statistics dl dd:last-child')?.textContent;
+
+  it.each([
+    ['anthropic', 'unknown'],
+    ['local', 'free']
+  ])(
+    'should not claim a price that nobody knows, of %s',
+    async (apiProvider, expected) => {
+      page.publish({
+        type: 'profilesUpdated',
+        currentApiConfigName: 'work',
+        listApiConfig: [
+          {
+            id: 'p',
+            name: 'work',
+            apiProvider,
+            modelId: 'm',
+            pinned: false,
+            current: true,
+            allowed: true
+          }
+        ]
+      });
+      const use = [
+        {
+          day: '2026-01-02',
+          model: 'm',
+          requests: 1,
+          tokensIn: 9,
+          tokensOut: 1
+        }
+      ];
+      rest.answers.set('GET statistics', () => ({
+        total: { ...TOTAL, cost: 0 },
+        use: use.map(one => ({ ...one, cost: 0 }))
+      }));
+      page.act(() => page.button('Usage').click());
+      await settle();
+      expect(cost()).toBe(expected);
+    }
+  );
+
   it('should draw what was used, and say the same in a table', async () => {
     const use = { requests: 1, tokensOut: 0, cost: 0.5 };
     answer([

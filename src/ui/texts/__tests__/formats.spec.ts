@@ -1,4 +1,10 @@
-import { costText, durationText, fullCount, dateTimeText } from '../formats';
+import {
+  costText,
+  dateTimeText,
+  durationText,
+  fullCount,
+  spendingText
+} from '../formats';
 import { nullTranslator } from '@jupyterlab/translation';
 
 const MOMENT = Date.UTC(2026, 10, 21, 12);
@@ -18,5 +24,24 @@ describe('figures', () => {
     document.documentElement.lang = 'ko-KR';
     expect(fullCount(1234.5)).toBe('1,234.5');
     expect(dateTimeText(MOMENT)).toMatch(/^2026\. 11\. 21\./);
+  });
+});
+
+describe('what was spent', () => {
+  it.each([
+    ['is a sum', { cost: 0.5, tokens: 9, isFree: false }, '$0.50'],
+    [
+      'is nothing before a token',
+      { cost: 0, tokens: 0, isFree: false },
+      '$0.00'
+    ],
+    [
+      'is unknown without a price',
+      { cost: 0, tokens: 9, isFree: false },
+      'unknown'
+    ],
+    ['is nothing of free models', { cost: 0, tokens: 9, isFree: true }, 'free']
+  ])('%s', (_, spending, expected) => {
+    expect(spendingText(nullTranslator.load(''), spending)).toBe(expected);
   });
 });
