@@ -236,10 +236,12 @@ const SERVER_ERRORS: Readonly<Record<string, Sentence>> = {
       "This machine's processor lacks instructions that the embedded model needs. Use a model service, or a model server on another machine."
     ),
   secret_storage_unavailable: (trans, error) =>
-    trans.__(
-      'Saved keys cannot be used. %1 The settings of HDSP Agent say where else they can be kept.',
-      errorText(trans, { ...error, code: param(error, 'cause') })
-    )
+    param(error, 'cause') === 'keyring_missing'
+      ? trans.__('This computer has no keyring. Choose where to keep keys.')
+      : trans.__(
+          'Saved keys cannot be used. %1 You can also choose another place for them.',
+          errorText(trans, { ...error, code: param(error, 'cause') })
+        )
 };
 
 /**
@@ -249,7 +251,7 @@ const KEY_STORAGE: Readonly<Record<string, Sentence>> = {
   ok: trans => trans.__('Keys can be saved.'),
   checking: trans => trans.__('Looking for a place to keep keys…'),
   keyring_missing: trans =>
-    trans.__('This system has no keyring that works, so keys cannot be saved.'),
+    trans.__('No system keyring found. Choose where to keep keys.'),
   keyring_refused: (trans, error) =>
     trans.__(
       'The keyring set up on this system (%1) does not protect keys, so it is not used.',

@@ -42,7 +42,7 @@ test.describe('the embedded model', () => {
       await lab.openPanel();
       await lab.picture('offered');
       await press(lab.setup, 'Use the embedded model');
-      await expect(lab.setup).toContainText('Step 2 of 2: the embedded model');
+      await expect(lab.setup).toContainText('2 of 2: The embedded model');
       await expect(lab.setup).toContainText('Apache-2.0');
       await expect(lab.setup).toContainText('Often wrong');
       expect(hub.asked).toEqual([]);

@@ -20,12 +20,12 @@ test('a model server on this machine is found, and answers two steps later', asy
   try {
     await lab.visit();
     await lab.openPanel();
-    await expect(lab.setup).toContainText('Step 1 of 2');
+    await expect(lab.setup).toContainText('1 of 2: Choose a provider');
     await expectNoAccounts(lab);
     await lab.picture('first-run-found');
     await lab.setup.getByRole('button', { name: 'Use LM Studio' }).click();
 
-    await expect(lab.setup).toContainText('Step 2 of 2');
+    await expect(lab.setup).toContainText('2 of 2: Choose a model');
     await expectNoAccounts(lab);
     await lab.setup
       .getByRole('combobox', { name: 'Model' })

@@ -97,7 +97,7 @@ test('without a keyring the panel says so at once, and a file is opt-in', async 
   await lab.openPanel();
 
   await expect(lab.panel.getByRole('list', { name: 'Notices' })).toContainText(
-    'This system has no keyring that works'
+    'No system keyring found.'
   );
   await lab.picture('no-keyring');
 
@@ -119,9 +119,7 @@ test('without a keyring the panel says so at once, and a file is opt-in', async 
   await dialog.getByRole('button', { name: 'Keep them unencrypted' }).click();
   await expect(plain).toBeChecked();
   await expect(lab.settings).toContainText('Keys are kept unencrypted');
-  await expect(
-    lab.panel.getByText('This system has no keyring that works')
-  ).toBeHidden();
+  await expect(lab.panel.getByText('No system keyring found.')).toBeHidden();
   await lab.picture('key-storage');
 });
 

@@ -12,7 +12,7 @@ test('nothing in the panel is cut off at 240 pixels', async ({ lab }) => {
   await lab.visit();
   await lab.openPanel();
   await makeNarrow(lab);
-  await expect(lab.setup).toContainText('Step 1 of 2');
+  await expect(lab.setup).toContainText('1 of 2: Choose a provider');
   await expectNoOverflow(lab.panel);
   await lab.picture('first-run-narrow');
   await lab.api.publish(

@@ -70,7 +70,7 @@ export function EmbeddedStep({
   return (
     <div className="jp-hdspAgent-setup-form">
       <h4 ref={heading} tabIndex={-1}>
-        {trans.__('Step 2 of 2: the embedded model')}
+        {trans.__('2 of 2: The embedded model')}
       </h4>
       <ProblemNote error={embedded.loadError} />
       {model && list && !isStarting && state !== 'getting' && (

@@ -103,11 +103,11 @@ function unreachableText(
         : trans.__('%1 could not be reached.', provider);
   const next =
     tried.kind === 'typed'
-      ? trans.__('The key could not be checked. Try again, or save it anyway.')
+      ? trans.__("The key couldn't be checked. Try again, or save it anyway.")
       : tried.kind === 'none'
         ? trans.__(
             'Check the address, and whether the server runs there. Then try again, or save it anyway.'
           )
-        : trans.__('Its key could not be checked.');
+        : trans.__("The key couldn't be checked.");
   return `${what} ${next}`;
 }

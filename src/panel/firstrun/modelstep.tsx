@@ -45,7 +45,7 @@ export function ModelStep({
     void run(async () => {
       const found = await modelsOf(new HistoryApi(serverSettings), source);
       setModels(found);
-      if (suggested === undefined && found.length === 1) {
+      if (suggested === undefined && found.length > 0) {
         setChosen(found[0]);
       }
     });
@@ -75,7 +75,7 @@ export function ModelStep({
       }}
     >
       <h4 ref={heading} tabIndex={-1}>
-        {trans.__('Step 2 of 2: which model of %1', name)}
+        {trans.__('2 of 2: Choose a model of %1', name)}
       </h4>
       {models === null && error === null && (
         <p role="status">{trans.__('Asking for the models…')}</p>
@@ -94,13 +94,13 @@ export function ModelStep({
                 {id === suggested ? trans.__('%1 (suggested)', id) : id}
               </option>
             ))}
-            <option value={TYPED}>{trans.__('Another one…')}</option>
+            <option value={TYPED}>{trans.__('Other model…')}</option>
           </Select>
         </label>
       )}
       {chosen === TYPED && (models !== null || error !== null) && (
         <label>
-          {trans.__('The model’s id')}
+          {trans.__('Model ID')}
           <input
             required
             type="text"

@@ -1,12 +1,16 @@
 import * as React from 'react';
 
 import type { KeyCheckView, ProviderInfo } from '../../generated/rest';
+import { keyProblem } from '../../state/modelsetup';
 import { ProblemNote } from '../../ui/controls/problemnote';
 import { Select } from '../../ui/controls/select';
+import { useStore } from '../../ui/hooks';
 import { useAction } from '../../ui/useaction';
 import { HistoryApi } from '../../rest/historyapi';
 import { usePanel } from '../../ui/services';
 import { KeyNote } from './keynote';
+import type { KeyPlace } from './keystorage';
+import { KeyStorage } from './keystorage';
 import type { ModelSource } from './providersetup';
 import {
   asksAddress,
@@ -30,7 +34,8 @@ export function ProviderForm({
   onBusy: (isBusy: boolean) => void;
   onDone: (source: ModelSource) => void;
 }): JSX.Element {
-  const { serverSettings, trans } = usePanel();
+  const { serverSettings, store, trans } = usePanel();
+  const trouble = useStore(store, ({ state }) => state && keyProblem(state));
   const loading = useAction();
   const { run } = loading;
   const [providers, setProviders] = React.useState<readonly ProviderInfo[]>([]);
@@ -38,6 +43,8 @@ export function ProviderForm({
   const [key, setKey] = React.useState('');
   const [address, setAddress] = React.useState('');
   const [check, setCheck] = React.useState<KeyCheckView | null>(null);
+  // What is saved nowhere needs nobody's consent.
+  const [place, setPlace] = React.useState<KeyPlace>('memory');
   const saving = useAction();
   const load = React.useCallback(
     () =>
@@ -53,6 +60,9 @@ export function ProviderForm({
   );
   React.useEffect(() => load(), [load]);
   const provider = providers.find(({ id }) => id === chosen);
+  const asksPlace =
+    provider?.keyField !== undefined &&
+    (provider.keyRequired || key.trim() !== '');
 
   const save = async (isTried: boolean) => {
     if (provider === undefined) {
@@ -72,6 +82,9 @@ export function ProviderForm({
       if (tried?.verdict === 'refused' || tried?.verdict === 'unreachable') {
         setCheck(tried);
         return;
+      }
+      if (trouble !== null && asksPlace) {
+        await api.useStorage(place);
       }
       onDone(await saveProvider(api, choice));
     });
@@ -167,6 +180,16 @@ export function ProviderForm({
             }}
           />
         </label>
+      )}
+      {trouble !== null && asksPlace && (
+        <KeyStorage
+          trouble={trouble}
+          place={place}
+          onChange={next => {
+            setPlace(next);
+            saving.clear();
+          }}
+        />
       )}
       <ProblemNote error={saving.error} />
       <KeyNote

@@ -66,7 +66,7 @@ export function SourceStep({
         )}
       </p>
       <h4 ref={heading} tabIndex={-1}>
-        {trans.__('Step 1 of 2: where the model comes from')}
+        {trans.__('1 of 2: Choose a provider')}
       </h4>
       {keyOf !== null && form}
       <div role="status">

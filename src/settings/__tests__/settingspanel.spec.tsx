@@ -392,7 +392,7 @@ describe('SettingsPanel', () => {
       };
       await page.open('keys');
       expect(page.get('.jp-hdspSettings-warning').textContent).toContain(
-        'This system has no keyring that works'
+        'No system keyring found.'
       );
       page.answer = null;
       const choose = () =>

@@ -99,7 +99,7 @@ describe('EmbeddedStep', () => {
     expect(text()).toContain('491 MB to fetch once');
     await press('Use the embedded model');
     expect(document.activeElement?.textContent).toBe(
-      'Step 2 of 2: the embedded model'
+      '2 of 2: The embedded model'
     );
     expect(text()).not.toContain('No model is set up yet');
   });
@@ -107,7 +107,7 @@ describe('EmbeddedStep', () => {
   it('should not be offered where the operator forbids it', async () => {
     list = embedded({}, { allowed: false });
     await begin();
-    expect(text()).toContain('Step 1 of 2');
+    expect(text()).toContain('1 of 2: Choose a provider');
     expect(text()).not.toContain('embedded model');
   });
 
@@ -136,7 +136,9 @@ describe('EmbeddedStep', () => {
     );
     expect(rest.of(GET)).toHaveLength(0);
     await press('Back');
-    expect(document.activeElement?.textContent).toContain('Step 1 of 2');
+    expect(document.activeElement?.textContent).toContain(
+      '1 of 2: Choose a provider'
+    );
   });
 
   it('should warn where there is too little memory before anything is fetched', async () => {

@@ -150,11 +150,11 @@ describe('FirstRun', () => {
       page.begin(using(aProfile()));
       await settle();
       await settle(() => page.button('Use Anthropic').click());
-      expect(text()).toContain('Step 2 of 2');
+      expect(text()).toContain('2 of 2: Choose a model');
       const options = page.findAll('select option');
       expect(options.map(({ textContent }) => textContent)).toEqual([
         'claude-x (suggested)',
-        'Another one…'
+        'Other model…'
       ]);
       await settle(() => page.button('Start').click());
       expect(rest.of('POST setup/use')[0].body).toEqual({
@@ -176,10 +176,11 @@ describe('FirstRun', () => {
       await settle();
       await settle(() => page.button('Use Ollama').click());
       expect(rest.of('GET models')).toHaveLength(0);
-      expect(page.button('Start').disabled).toBe(true);
-      fill('.jp-hdspAgent-setup-form select', 'llama3');
+      const chosen = page.find('.jp-hdspAgent-setup-form select');
+      expect((chosen as HTMLSelectElement).value).toBe('qwen3');
       expect(page.button('Start').disabled).toBe(false);
       fill('.jp-hdspAgent-setup-form select', '');
+      expect(page.button('Start').disabled).toBe(true);
       fill('.jp-hdspAgent-setup-form input', 'mine');
       await settle(() => page.button('Start').click());
       expect(rest.of('POST setup/use')[0].body).toEqual({
@@ -263,7 +264,7 @@ describe('FirstRun', () => {
         listApiConfig: [aProfile({ apiProvider: 'anthropic' })]
       });
       await settle();
-      expect(text()).toContain('Step 2 of 2');
+      expect(text()).toContain('2 of 2: Choose a model');
       await settle(() => page.button('Start').click());
       expect(changes()).toEqual([
         'PATCH profiles/work {"settings":{"apiProvider":"anthropic","apiKey":"sk-1"}}',
@@ -302,7 +303,7 @@ describe('FirstRun', () => {
       await settle(() => page.button('Next').click());
       expect(text()).not.toContain('The key for the model is missing');
       expect(document.activeElement?.textContent).toBe(
-        'Step 2 of 2: which model of Anthropic'
+        '2 of 2: Choose a model of Anthropic'
       );
       expect(changes()).toEqual([
         'PATCH profiles/work {"settings":{"apiProvider":"anthropic","apiKey":"sk-1"}}'
@@ -333,7 +334,7 @@ describe('FirstRun', () => {
       expect(said()).toBeNull();
       tried({ verdict: 'accepted' });
       await settle(() => page.button('Next').click());
-      expect(text()).toContain('Step 2 of 2');
+      expect(text()).toContain('2 of 2: Choose a model');
       expect(changes()[0]).toBe(
         'PATCH profiles/work {"settings":{"apiProvider":"anthropic","apiKey":"sk-right"}}'
       );
@@ -348,14 +349,14 @@ describe('FirstRun', () => {
       expect(rest.of('POST setup/check')).toHaveLength(2);
       await settle(() => page.button('Save it anyway').click());
       expect(rest.of('POST setup/check')).toHaveLength(2);
-      expect(text()).toContain('Step 2 of 2');
+      expect(text()).toContain('2 of 2: Choose a model');
       expect(changes()).toHaveLength(1);
     });
 
     it('should go on where the provider says nothing of the key', async () => {
       tried({ verdict: 'untold' });
       await writeKey('sk-1');
-      expect(text()).toContain('Step 2 of 2');
+      expect(text()).toContain('2 of 2: Choose a model');
     });
 
     it('should change nothing when the key cannot be kept', async () => {
@@ -371,6 +372,70 @@ describe('FirstRun', () => {
         'The keyring is locked.'
       );
       expect(changes()).toHaveLength(1);
+    });
+
+    describe('where there is no keyring', () => {
+      const noKeyring = {
+        storage: { available: false, code: 'keyring_missing', message: '' },
+        secrets: []
+      };
+      const places = () =>
+        page.findAll('fieldset input[type="radio"]') as HTMLInputElement[];
+
+      beforeEach(() => {
+        rest.answers.set('PUT secrets/storage', () => noKeyring);
+      });
+
+      async function write(): Promise<void> {
+        page.begin(using(aProfile(), { secretStatus: noKeyring }));
+        await settle();
+        expect(places()).toEqual([]);
+        fill('.jp-hdspAgent-setup-form select', 'anthropic');
+        fill('input[type="password"]', 'sk-1');
+      }
+
+      it('should ask where the key is kept, and go on without another press', async () => {
+        await write();
+        expect(page.find('fieldset legend')?.textContent).toBe(
+          'This computer has no keyring. Where should the key be kept?'
+        );
+        expect(places().map(({ checked }) => checked)).toEqual([true, false]);
+        await settle(() => page.button('Next').click());
+        expect(text()).toContain('2 of 2: Choose a model');
+        expect(changes()).toEqual([
+          'PUT secrets/storage {"kind":"memory"}',
+          'PATCH profiles/work {"settings":{"apiProvider":"anthropic","apiKey":"sk-1"}}'
+        ]);
+      });
+
+      it('should keep it in a file if one wants that', async () => {
+        await write();
+        page.act(() => places()[1].click());
+        await settle(() => page.button('Next').click());
+        expect(changes()[0]).toBe('PUT secrets/storage {"kind":"file"}');
+      });
+
+      it('should try a keyring again that was locked', async () => {
+        noKeyring.storage.code = 'keyring_locked';
+        rest.answers.set('PUT secrets/storage', () =>
+          refusal('keyring_locked', 'Locked.')
+        );
+        await write();
+        expect(page.find('fieldset')?.textContent).toContain(
+          'The system keyring is locked.'
+        );
+        page.act(() => places()[2].click());
+        await settle(() => page.button('Next').click());
+        expect(changes()).toEqual(['PUT secrets/storage {"kind":"auto"}']);
+        expect(said()).toContain('The system keyring is locked.');
+      });
+
+      it('should keep a key nowhere that is wrong', async () => {
+        tried({ verdict: 'refused', kind: 'authentication' });
+        await write();
+        await settle(() => page.button('Next').click());
+        expect(changes()).toEqual([]);
+      });
     });
 
     const keyInput = () =>
