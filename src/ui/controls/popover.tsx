@@ -17,6 +17,7 @@ export function Popover({
   description,
   className,
   face,
+  isDisabled = false,
   children
 }: {
   /**
@@ -39,6 +40,7 @@ export function Popover({
    * What the button shows.
    */
   readonly face: React.ReactNode;
+  readonly isDisabled?: boolean;
 
   /**
    * What the window holds; it is given what closes it.
@@ -61,6 +63,7 @@ export function Popover({
         title={description ?? label}
         aria-haspopup="dialog"
         aria-expanded={isOpen}
+        disabled={isDisabled}
         onClick={() => setOpen(!isOpen)}
       >
         {face}

@@ -1,7 +1,7 @@
 import { CommandIDs } from '../../../ui/commandids';
 import type { ExtensionState } from '../../../generated/wire';
 import { addComposerCommands } from '../composercommands';
-import { READY, WORKING, WrittenPanel } from './openedcomposer';
+import { READY, WrittenPanel } from './openedcomposer';
 
 const MODES = [
   { slug: 'code', name: 'Code' },
@@ -72,107 +72,6 @@ describe('the pickers', () => {
       page.answer('requestModes');
     });
 
-  it('should show the mode by its name, and switch to another', async () => {
-    page.begin(PROFILES);
-    await page.settle();
-    await tellModes();
-    await page.settle(() => page.button('Mode: Code').click());
-    expect(labels()).toEqual(['Code', 'Architect']);
-    expect(entries().map(node => node.getAttribute('aria-checked'))).toEqual([
-      'true',
-      'false'
-    ]);
-    // A mark that one sees.
-    expect(entries().map(node => node.querySelector('svg') !== null)).toEqual([
-      true,
-      false
-    ]);
-    await choose('Architect');
-    expect(page.sent('mode')).toMatchObject([{ text: 'architect' }]);
-    expect(document.activeElement).toBe(page.button('Mode: Code'));
-    await page.settle(() =>
-      page.answer('mode', { code: 'nothing_known', message: 'Not here.' })
-    );
-    expect(page.trouble).toBe('Not here.');
-  });
-
-  it('should show the pinned profiles first, and what is forbidden as such', async () => {
-    page.begin(PROFILES);
-    await page.settle(() => page.button('Model profile: work').click());
-    expect(labels()).toEqual([
-      'pinned',
-      '',
-      'plain',
-      'work (m)',
-      'forbidden',
-      '',
-      'Pin to Top',
-      'One Profile for All Modes',
-      'Set Up Models…'
-    ]);
-    expect(entries()[4].getAttribute('aria-disabled')).toBe('true');
-    await choose('plain');
-    expect(page.sent('loadApiConfiguration')).toMatchObject([
-      { text: 'plain' }
-    ]);
-  });
-
-  it('should pin a profile, and take a pin back', async () => {
-    page.begin(PROFILES);
-    const profiles = ['plain', 'work', 'forbidden', 'pinned'];
-    for (const name of ['work', 'pinned']) {
-      await page.settle(() => page.button('Model profile: work').click());
-      await choose('Pin to Top');
-      const [, pins] = document.querySelectorAll('.lm-Menu');
-      const items = [...pins.querySelectorAll<HTMLElement>('.lm-Menu-item')];
-      expect(
-        items.map(node => [
-          node.querySelector('.lm-Menu-itemLabel')?.textContent,
-          node.getAttribute('aria-checked')
-        ])
-      ).toEqual(profiles.map(name => [name, String(name === 'pinned')]));
-      const press = (keyCode: number) =>
-        pins.dispatchEvent(new KeyboardEvent('keydown', { keyCode }));
-      for (let down = profiles.indexOf(name); down > 0; down--) {
-        await page.settle(() => press(DOWN));
-      }
-      await page.settle(() => press(ENTER));
-      expect(document.querySelectorAll('.lm-Menu')).toHaveLength(0);
-    }
-    expect(page.sent('toggleApiConfigPin')).toMatchObject([
-      { text: 'work' },
-      { text: 'pinned' }
-    ]);
-  });
-
-  it('should keep one profile for all modes, and let each have its own', async () => {
-    page.begin(PROFILES);
-    const lock = async () => {
-      await page.settle(() => page.button('Model profile: work').click());
-      await choose('One Profile for All Modes');
-    };
-    await lock();
-    page.publish({
-      type: 'profilesUpdated',
-      listApiConfig: PROFILES.listApiConfigMeta!,
-      currentApiConfigName: 'work',
-      lockApiConfigAcrossModes: true
-    });
-    await page.settle();
-    await lock();
-    expect(page.sent('lockApiConfigAcrossModes')).toMatchObject([
-      { bool: true },
-      { bool: false }
-    ]);
-    await page.settle(() =>
-      page.answer('lockApiConfigAcrossModes', {
-        code: 'nothing_known',
-        message: 'Not here.'
-      })
-    );
-    expect(page.trouble).toBe('Not here.');
-  });
-
   it('should offer only what there is to attach', async () => {
     page.begin(PROFILES);
     await page.settle(() =>
@@ -189,27 +88,6 @@ describe('the pickers', () => {
     chooser.click = () => openings++;
     await choose('Pictures and Text Files…');
     expect(openings).toBe(1);
-  });
-
-  it('should show what the conversation on screen goes on with', () => {
-    page.begin({
-      ...PROFILES,
-      ...WORKING,
-      listApiConfigMeta: PROFILES.listApiConfigMeta,
-      currentTaskItem: {
-        id: 't',
-        number: 1,
-        ts: 1,
-        task: 'first',
-        tokensIn: 0,
-        tokensOut: 0,
-        totalCost: 0,
-        mode: 'architect',
-        apiConfigName: 'plain'
-      }
-    });
-    expect(page.button('Mode: Architect')).toBeTruthy();
-    expect(page.button('Model profile: plain')).toBeTruthy();
   });
 
   it('should have commands that go round', async () => {
