@@ -52,8 +52,8 @@ Totals = tuple[int, int, int, int]
 """Files, their bytes, what was skipped, and how many of the bytes are of large files."""
 
 SkipReason = Literal[
-    "repository", "rebuildable", "own_storage", "excluded", "other_file_system", "special", "too_large", "budget",
-    "unreadable", "changing", "behind_link",
+    "repository", "rebuildable", "jupyterlab", "own_storage", "excluded", "other_file_system", "special", "too_large",
+    "budget", "unreadable", "changing", "behind_link",
 ]  # fmt: skip
 """Why something is not in a checkpoint, and therefore never deleted or overwritten."""
 

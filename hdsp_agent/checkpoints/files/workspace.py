@@ -225,7 +225,9 @@ def _is_news(path: bytes, known: Folder, hints: Collection[bytes]) -> bool:
 def _count(folder: Folder) -> Totals:
     if folder.totals is not None:
         return folder.totals
-    files, size, skipped = len(folder.files), sum(entry.key[1] for entry in folder.files.values()), len(folder.skips)
+    files, size = len(folder.files), sum(entry.key[1] for entry in folder.files.values())
+    # What JupyterLab keeps for itself nobody misses.
+    skipped = sum(reason != "jupyterlab" for reason in folder.skips.values())
     large = sum(entry.key[1] for entry in folder.files.values() if len(entry.oid) == LARGE_ID_BYTES)
     for below in folder.folders.values():
         assert isinstance(below, Folder)

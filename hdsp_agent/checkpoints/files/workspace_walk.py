@@ -31,6 +31,13 @@ _REBUILDABLE: Final = frozenset(
         b".pytest_cache", b".ruff_cache", b".tox", b"site-packages",
     )
 )  # fmt: skip
+_JUPYTERLAB_FOLDERS: Final = frozenset(
+    (b".jupyter", b".jupyterlab-layout", b".jupyterlab_workspaces", b".virtual_documents")
+)
+_JUPYTERLAB_WORKSPACE: Final = b".jupyterlab-workspace"
+"""Ends the names of files that hold a window's layout."""
+_JUPYTERLAB_DATABASE: Final = b".jupyter_ystore.db"
+"""Begins the names of the files in which shared editing keeps its history."""
 _CACHE_TAG: Final = b"Signature: 8a477f597d28d172789f06886806bc55"
 _MARKS: Final = frozenset((b"CACHEDIR.TAG", b"pyvenv.cfg"))
 """Files that say of their folder that it can be made again."""
@@ -186,6 +193,8 @@ class WorkspaceWalk:
             return "repository"
         if name in _REBUILDABLE:
             return "rebuildable"
+        if name in _JUPYTERLAB_FOLDERS:
+            return "jupyterlab"
         if status.st_dev != self._device:
             return "other_file_system"
         if (status.st_dev, status.st_ino) in self.excluded:
@@ -267,7 +276,12 @@ class WorkspaceWalk:
                 if kind == stat.S_IFDIR:
                     if not name.startswith(RESTORE_PREFIX):
                         inner.append((name, status))
-                elif kind != stat.S_IFREG or status.st_size > largest or name[0] == 46:
+                elif (
+                    kind != stat.S_IFREG
+                    or status.st_size > largest
+                    or name[0] == 46
+                    or name.endswith(_JUPYTERLAB_WORKSPACE)
+                ):
                     self._add(found, name, relative, status, known, hidden)
                 else:
                     # Written out, not called: this line runs for every file at every save.
@@ -292,6 +306,8 @@ class WorkspaceWalk:
         """Add whatever is no folder to the folder it is in."""
         if stat.S_IFMT(status.st_mode) not in (stat.S_IFREG, stat.S_IFLNK):
             found.skips[name] = "special"
+        elif name.endswith(_JUPYTERLAB_WORKSPACE) or name.startswith(_JUPYTERLAB_DATABASE):
+            found.skips[name] = "jupyterlab"
         elif status.st_size > self.limits.file_bytes and self._is_too_large(joined(relative, name), status.st_size):
             found.skips[name] = "too_large"
         else:

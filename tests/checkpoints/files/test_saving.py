@@ -133,6 +133,28 @@ async def test_repositories_caches_and_pipes_are_left_out_with_the_reason(
     assert record.skipped == 7
 
 
+async def test_what_jupyterlab_keeps_for_itself_is_in_no_checkpoint_and_is_no_news(
+    checkpoints: AsyncFileCheckpoints, workspace: Path, store_dir: Path
+) -> None:
+    own = [
+        ".jupyter/lab/user-settings/x", ".jupyterlab-layout/hdsp-agent-37a8.jupyterlab-workspace",
+        "layouts/mine.jupyterlab-workspace", ".virtual_documents/a.ipynb", ".ipynb_checkpoints/a-checkpoint.ipynb",
+        ".jupyter_ystore.db", ".jupyter_ystore.db-wal",
+    ]  # fmt: skip
+    write(workspace, {"a.ipynb": "{}", "layouts/notes.txt": "1", **dict.fromkeys(own, "before")})
+    first = await checkpoints.save("first")
+    names = git(the_store(store_dir), "ls-tree", "-r", "--name-only", first.commit).decode().split()
+    assert names == ["a.ipynb", "layouts/notes.txt"]
+    assert first.skipped == 1, "of these, only the folder of copies can be made again"
+    write(workspace, dict.fromkeys(own, "after"))
+    assert (await checkpoints.save("again")).id == first.id
+    write(workspace, {"a.ipynb": "[]"})
+    await checkpoints.save("after", changes_by="agent")
+    await checkpoints.restore(first.id)
+    assert (workspace / "a.ipynb").read_text() == "{}"
+    assert {(workspace / name).read_text() for name in own} == {"after"}
+
+
 async def test_an_unreadable_file_is_skipped_and_said_so(
     checkpoints: AsyncFileCheckpoints, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
