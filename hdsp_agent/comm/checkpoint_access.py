@@ -23,6 +23,7 @@ from ..checkpoints.timeline import (
 from ..errors import HdspAgentError
 from ..messages import Parts, TaskId
 from ._owner import Owner
+from .checkpoint_steps import CheckpointSteps
 from .history import History
 from .open_panels import OpenPanels
 from .running_agent import RunningAgent
@@ -53,6 +54,7 @@ class CheckpointAccess:
         self._history = history
         self._panels = panels
         self._workspace = workspace
+        self._steps = CheckpointSteps(history)
         self._held = BackgroundTasks()
         panels.on_shown = self._tell_head
 
@@ -73,10 +75,11 @@ class CheckpointAccess:
         task_id = TaskId(place.task_id) if only_task and place.task_id else None
         view = await (await checkpoints.timeline(folder)).view(before=before, limit=limit, task_id=task_id)
         hidden = await self._notes_of_others(place, folder, checkpoints)
+        operations = await self._steps.told(place.owner, view.operations)
         return view.model_copy(
             update={
                 "here": None if view.here is None else _without_note(view.here, hidden),
-                "operations": tuple(_without_notes(done, hidden) for done in view.operations),
+                "operations": tuple(_without_notes(done, hidden) for done in operations),
                 "interrupted": None if view.interrupted is None else _without_notes(view.interrupted, hidden),
             }
         )

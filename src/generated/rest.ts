@@ -938,6 +938,8 @@ export interface OperationView {
   status: 'done' | 'begun' | 'rolled_back' | 'left';
   /** The state it led to; absent where it failed or was cut short. */
   checkpoint?: CheckpointView;
+  /** Of a checkpoint before a step of the agent: that step. */
+  step?: StepView;
   /** The checkpoint a restore went to. */
   target?: string;
   /** The operation that an undo took back. */
@@ -1340,6 +1342,18 @@ export interface StatisticsView {
   use: Array<ModelUseView>;
   longRunning: Array<string>;
   unreadable: number;
+}
+
+/** What the agent did right after a checkpoint was saved, as the conversation says. */
+export interface StepView {
+  /** How the person's request begins that led to it; absent where the conversation is gone, or another person's. */
+  request?: string;
+  requestTs?: number;
+  /** The cells it ran or changed, by number, from 1; added ones by the numbers they got. */
+  cells: Array<number>;
+  /** What became of these cells; absent where they ran. */
+  change?: 'added' | 'edited' | 'deleted';
+  path?: string;
 }
 
 /** Where to keep keys from now on. `auto` means the best that works: keyring, then encrypted file. */

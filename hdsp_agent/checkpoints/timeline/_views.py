@@ -24,6 +24,7 @@ __all__ = [
     "RestartedRun",
     "RestorePreview",
     "RestoreResult",
+    "StepView",
     "StoreView",
     "TimelineView",
     "VariablesPreview",
@@ -65,6 +66,19 @@ class CheckpointView(WireModel):
     """Answering a save: nothing has changed since this checkpoint, so no other was made."""
 
 
+class StepView(WireModel):
+    """What the agent did right after a checkpoint was saved, as the conversation says."""
+
+    request: str | None = None
+    """How the person's request begins that led to it; absent where the conversation is gone, or another person's."""
+    request_ts: int | None = None
+    cells: tuple[int, ...] = ()
+    """The cells it ran or changed, by number, from 1; added ones by the numbers they got."""
+    change: Literal["added", "edited", "deleted"] | None = None
+    """What became of these cells; absent where they ran."""
+    path: str | None = None
+
+
 class OperationView(WireModel):
     """Something done to the workspace: a row of the time line, newest first."""
 
@@ -74,6 +88,8 @@ class OperationView(WireModel):
     status: Literal["done", "begun", "rolled_back", "left"]
     checkpoint: CheckpointView | None = None
     """The state it led to; absent where it failed or was cut short."""
+    step: StepView | None = None
+    """Of a checkpoint before a step of the agent: that step."""
     target: CheckpointId | None = None
     """The checkpoint a restore went to."""
     undo_of: CheckpointId | None = None
