@@ -18,7 +18,7 @@ export class Timeline {
    */
   get view(): Locator {
     return this.lab.page.getByRole('region', {
-      name: 'Time line',
+      name: 'Timeline',
       exact: true
     });
   }
@@ -29,7 +29,7 @@ export class Timeline {
   get rows(): Locator {
     return this.view
       .getByRole('list', { name: 'What was done, newest first' })
-      .locator('> li');
+      .locator('.jp-hdspAgent-timeline-item');
   }
 
   /**

@@ -22,14 +22,22 @@ const FEW_FILES = 3;
  * What a checkpoint differs in from another, and what can be brought back.
  */
 export function CheckpointDetails({
-  checkpoint
+  checkpoint,
+  before
 }: {
   checkpoint: CheckpointView;
+
+  /**
+   * Of a step of the agent, the state before it.
+   */
+  before?: CheckpointView;
 }): JSX.Element {
   const { trans } = usePanel();
   const { model, restoreActions } = useTimeline();
   const against = useTimelineModel(({ against }) => against);
   const operation = useTimelineModel(({ open }) => open);
+  const restore = (state: CheckpointView) =>
+    void restoreActions.restore(model.filter.place, state.id, partsOf(state));
   return (
     <>
       <div className="jp-hdspAgent-timeline-line">
@@ -41,22 +49,29 @@ export function CheckpointDetails({
             model.unfold(operation, target.value as Comparison)
           }
         >
-          <option value="previous">{trans.__('Since the one before')}</option>
-          <option value="now">{trans.__('From then to now')}</option>
-          <option value="beginning">{trans.__('Since the beginning')}</option>
+          <option value="previous">{trans.__('Changes in this step')}</option>
+          <option value="now">{trans.__('Changes from then to now')}</option>
+          <option value="beginning">
+            {trans.__('Changes since the beginning')}
+          </option>
         </select>
+        {before !== undefined && (
+          <button
+            type="button"
+            className="jp-hdspAgent-button"
+            onClick={() => restore(before)}
+          >
+            {trans.__('Restore to before this step…')}
+          </button>
+        )}
         <button
           type="button"
           className="jp-hdspAgent-button"
-          onClick={() =>
-            void restoreActions.restore(
-              model.filter.place,
-              checkpoint.id,
-              partsOf(checkpoint)
-            )
-          }
+          onClick={() => restore(checkpoint)}
         >
-          {trans.__('Restore…')}
+          {before === undefined
+            ? trans.__('Restore…')
+            : trans.__('Restore to after this step…')}
         </button>
       </div>
       <Differences key={against} checkpoint={checkpoint} against={against} />

@@ -1,6 +1,8 @@
+import { PathExt } from '@jupyterlab/coreutils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import type { CheckpointView } from '../generated/rest';
+import type { CheckpointView, StepView } from '../generated/rest';
+import { plainName } from '../ui/texts/visibletext';
 
 /**
  * What made the agent, the person or the server keep a checkpoint; a person's note
@@ -27,6 +29,42 @@ export function reasonText(reason: string, trans: TranslationBundle): string {
     ? Private.TOOLS[tool](trans)
     : Private.another(tool, trans);
   return words[time as keyof typeof words];
+}
+
+/**
+ * What the agent did in a step.
+ *
+ * @param reason - Of one of its checkpoints, as the server says it.
+ *
+ * @param step - What the conversation says about it, if that is known.
+ */
+export function stepText(
+  reason: string,
+  step: StepView | undefined,
+  trans: TranslationBundle
+): string {
+  const tool = reason.replace(/^\S+ /, '');
+  return Private.isOurs(tool)
+    ? Private.STEPS[tool](trans, step)
+    : trans.__('Used %1', tool);
+}
+
+/**
+ * Numbers of cells in few characters, such as `2–4, 7`.
+ */
+export function numbersText(numbers: readonly number[]): string {
+  const spans: [number, number][] = [];
+  for (const number of [...new Set(numbers)].sort((a, b) => a - b)) {
+    const last = spans.at(-1);
+    if (last !== undefined && last[1] === number - 1) {
+      last[1] = number;
+    } else {
+      spans.push([number, number]);
+    }
+  }
+  return spans
+    .map(([first, last]) => (first === last ? `${first}` : `${first}–${last}`))
+    .join(', ');
 }
 
 /**
@@ -152,5 +190,79 @@ namespace Private {
       after: trans.__('After a restore'),
       while: trans.__('During a restore')
     })
+  };
+  type StepWords = (trans: TranslationBundle, step?: StepView) => string;
+
+  const ran: StepWords = (trans, step) => {
+    const cells = step?.cells ?? [];
+    return cells.length === 0
+      ? trans.__('Ran cells')
+      : trans._n(
+          'Ran cell %2',
+          'Ran cells %2',
+          cells.length,
+          numbersText(cells)
+        );
+  };
+  const edited: StepWords = (trans, step) => {
+    const { cells = [], change } = step ?? {};
+    const numbers = numbersText(cells);
+    if (cells.length === 0) {
+      return trans.__('Edited cells');
+    }
+    switch (change) {
+      case 'added':
+        return trans._n(
+          'Added cell %2',
+          'Added cells %2',
+          cells.length,
+          numbers
+        );
+      case 'deleted':
+        return trans._n(
+          'Deleted cell %2',
+          'Deleted cells %2',
+          cells.length,
+          numbers
+        );
+      default:
+        return trans._n(
+          'Edited cell %2',
+          'Edited cells %2',
+          cells.length,
+          numbers
+        );
+    }
+  };
+  const wrote: StepWords = (trans, step) =>
+    step?.path
+      ? trans.__('Edited %1', plainName(PathExt.basename(step.path)))
+      : trans.__('Edited a file');
+
+  /**
+   * What was done, by the names of the agent's tools.
+   */
+  export const STEPS: Readonly<Record<Tool, StepWords>> = {
+    run_cell: ran,
+    run_cells: ran,
+    run_code: trans => trans.__('Ran code'),
+    edit_cell: edited,
+    edit_cells: edited,
+    add_cell: edited,
+    add_text: edited,
+    delete_cell: edited,
+    rename_variable: edited,
+    write_to_file: wrote,
+    apply_diff: wrote,
+    search_replace: wrote,
+    execute_command: trans => trans.__('Ran a command'),
+    create_notebook: trans => trans.__('Created a notebook'),
+    install_packages: trans => trans.__('Installed packages'),
+    manage_kernel: trans => trans.__('Started or stopped a kernel'),
+    new_task: trans => trans.__('Began a subtask'),
+    remember: trans => trans.__('Saved a note'),
+    forget: trans => trans.__('Deleted notes'),
+    restart: trans => trans.__('Restarted the kernel'),
+    restore: trans => trans.__('Restored a checkpoint')
   };
 }

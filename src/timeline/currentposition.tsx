@@ -5,9 +5,9 @@ import { IconButton } from '../ui/controls/iconbutton';
 import { useAction } from '../ui/useaction';
 import { usePanel } from '../ui/services';
 import { LabDialogs } from '../ui/dialogs';
-import { useTimelineModel, useTimeline } from './timelinecontext';
+import { useEntries, useTimelineModel, useTimeline } from './timelinecontext';
 import { checkpointText } from './checkpointtexts';
-import { operationText, whenText } from './timelinetexts';
+import { entryText, whenText } from './timelinetexts';
 
 /**
  * Where one is on the time line, always in sight, and what one can do from there.
@@ -22,8 +22,8 @@ export function CurrentPosition(): JSX.Element {
     run(() => restoreActions.save(model.filter.place, note));
   const saveNoted = async () => {
     const note = await new LabDialogs(trans).askName({
-      title: trans.__('Save a checkpoint'),
-      label: trans.__('What it is, for you to find it again'),
+      title: trans.__('Save checkpoint'),
+      label: trans.__('Note'),
       accept: trans.__('Save')
     });
     if (note !== null) {
@@ -38,14 +38,14 @@ export function CurrentPosition(): JSX.Element {
           type="button"
           className="jp-hdspAgent-button"
           aria-disabled={isBusy}
-          title={trans.__('Keep how things are now')}
+          title={trans.__('Save files, cells and variables as they are now')}
           onClick={() => void save()}
         >
-          {trans.__('Save a checkpoint')}
+          {trans.__('Save checkpoint')}
         </button>
         <IconButton
           icon={editIcon}
-          label={trans.__('Save a checkpoint with a note…')}
+          label={trans.__('Save checkpoint with a note…')}
           aria-disabled={isBusy}
           onClick={() => void saveNoted()}
         />
@@ -78,6 +78,7 @@ function Here(): JSX.Element {
     operations.find(({ checkpoint }) => checkpoint?.here)
   );
   const target = useTimelineModel(model => model.checkpoint(done?.target));
+  const entry = useEntries().find(({ operation }) => operation === done);
   return (
     <p className="jp-hdspAgent-timeline-here" role="status">
       <span className="jp-hdspAgent-timeline-dot" aria-hidden="true" />
@@ -87,8 +88,8 @@ function Here(): JSX.Element {
           {view === null
             ? '…'
             : here
-              ? done
-                ? operationText(done, target, trans)
+              ? entry
+                ? entryText(entry, target, trans)
                 : checkpointText(here, trans)
               : view.operations.length === 0
                 ? trans.__('the beginning')

@@ -257,7 +257,7 @@ namespace Private {
       ),
     unknown_operation: trans =>
       trans.__(
-        'This is not known any more; it may have been dropped to make room. Look at the time line again.'
+        'This is not known any more; it may have been dropped to make room. Look at the timeline again.'
       ),
     nothing_to_undo: trans => trans.__('There is no restore to undo.'),
     not_in_force: trans =>
@@ -272,14 +272,14 @@ namespace Private {
       ),
     cut_short: trans =>
       trans.__(
-        'A restore was cut short before. Say in the time line whether to take it back or to keep it as it is, then try again.'
+        'A restore was cut short before. Say in the timeline whether to take it back or to keep it as it is, then try again.'
       ),
     interrupted: trans => trans.__('The server ended in the middle of it.'),
     not_put_back: (trans, params) =>
       details(
         params,
         trans.__(
-          'A restore failed and could not be rolled back completely. Fix what is named here, then roll it back in the time line.'
+          'A restore failed and could not be rolled back completely. Fix what is named here, then roll it back in the timeline.'
         )
       ),
     conversation_deleted: trans =>

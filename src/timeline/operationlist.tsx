@@ -1,45 +1,64 @@
+import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
 import { ProblemNote } from '../ui/controls/problemnote';
 import { MoreButton } from '../ui/controls/morebutton';
+import { plainTitle } from '../ui/conversations/opentasks';
 import { usePanel } from '../ui/services';
-import { useTimelineModel, useTimeline } from './timelinecontext';
+import { useFold } from '../ui/texts/fold';
+import { useEntries, useTimelineModel, useTimeline } from './timelinecontext';
+import type { IEntryGroup } from './timelineentries';
+import { groupsOf, isUnchanged } from './timelineentries';
 import { isAbout } from './timelinemodel';
 import { OperationRow } from './operationrow';
 import { failureOf } from './failuretexts';
 
 /**
- * What was done, newest first.
+ * What was done, newest first, by the requests that led to it.
  */
 export function OperationList(): JSX.Element {
   const { trans } = usePanel();
-  const all = useTimelineModel(({ operations }) => operations);
+  const all = useEntries();
   const open = useTimelineModel(({ open }) => open);
-  const { only, place } = useTimelineModel(({ filter }) => filter);
+  const { only, place, withUnchanged } = useTimelineModel(
+    ({ filter }) => filter
+  );
   const notebook = only === 'notebook' ? place.path : undefined;
-  const rows = React.useMemo(
+  const entries = React.useMemo(
     () =>
       notebook === undefined
         ? all
-        : all.filter(operation => isAbout(operation, notebook)),
+        : all.filter(({ operation }) => isAbout(operation, notebook)),
     [all, notebook]
+  );
+  const groups = React.useMemo(
+    () =>
+      groupsOf(
+        entries.filter(
+          entry =>
+            withUnchanged || entry.operation.id === open || !isUnchanged(entry)
+        )
+      ),
+    [entries, withUnchanged, open]
   );
   return (
     <div className="jp-hdspAgent-timeline-scroll">
-      {rows.length === 0 && <Nothing isFiltered={only !== 'all'} />}
-      {rows.length > 0 && (
+      {groups.length === 0 && (
+        <Nothing isFiltered={only !== 'all'} hasHidden={entries.length > 0} />
+      )}
+      {groups.length > 0 && (
         <ol
           className="jp-hdspAgent-timeline-list"
           aria-label={trans.__('What was done, newest first')}
           onKeyDown={onKeyDown}
         >
-          {rows.map(operation => (
-            <OperationRow
-              key={operation.id}
-              operation={operation}
-              isOpen={operation.id === open}
-            />
-          ))}
+          {groups.map(group =>
+            group.request === null ? (
+              <Rows key={group.key} group={group} open={open} />
+            ) : (
+              <RequestGroup key={group.key} group={group} open={open} />
+            )
+          )}
         </ol>
       )}
       <Older />
@@ -47,27 +66,107 @@ export function OperationList(): JSX.Element {
   );
 }
 
-function Nothing({ isFiltered }: { isFiltered: boolean }): JSX.Element {
+/**
+ * What one request of the person led to, below how that begins.
+ */
+function RequestGroup({
+  group,
+  open
+}: {
+  group: IEntryGroup;
+  open: string | null;
+}): JSX.Element {
+  const { trans } = usePanel();
+  const [isChosen, choose] = useFold(group.key, true);
+  const content = React.useId();
+  // What is to be seen is not hidden.
+  const isOpen =
+    isChosen || group.entries.some(({ operation }) => operation.id === open);
+  const Caret = isOpen ? caretDownIcon.react : caretRightIcon.react;
+  return (
+    <li className="jp-hdspAgent-timeline-group">
+      <button
+        type="button"
+        className="jp-hdspAgent-timeline-request"
+        aria-expanded={isOpen}
+        aria-controls={isOpen ? content : undefined}
+        onClick={() => choose(!isOpen)}
+      >
+        <Caret tag="span" className="jp-hdspAgent-chat-fold-caret" />
+        <span className="jp-hdspAgent-timeline-requestText" dir="auto">
+          {plainTitle(group.request ?? '', trans)}
+        </span>
+      </button>
+      {isOpen && (
+        <ol id={content} className="jp-hdspAgent-timeline-list">
+          <Rows group={group} open={open} />
+        </ol>
+      )}
+    </li>
+  );
+}
+
+function Rows({
+  group,
+  open
+}: {
+  group: IEntryGroup;
+  open: string | null;
+}): JSX.Element {
+  return (
+    <>
+      {group.entries.map(({ kind, operation, before }) => (
+        <OperationRow
+          key={operation.id}
+          kind={kind}
+          operation={operation}
+          before={before}
+          isOpen={operation.id === open}
+        />
+      ))}
+    </>
+  );
+}
+
+function Nothing({
+  isFiltered,
+  hasHidden
+}: {
+  isFiltered: boolean;
+  hasHidden: boolean;
+}): JSX.Element {
   const { trans } = usePanel();
   const { model } = useTimeline();
   const { place } = model.filter;
   return (
     <div className="jp-hdspAgent-timeline-note">
       <p>
-        {isFiltered
-          ? trans.__('Nothing that is loaded here belongs to it.')
-          : trans.__(
-              'There are no checkpoints yet. One is saved before the agent changes something, and whenever you save one.'
-            )}
+        {hasHidden
+          ? trans.__('Nothing has changed so far.')
+          : isFiltered
+            ? trans.__('No loaded entry matches this filter.')
+            : trans.__(
+                'There are no checkpoints yet. One is saved before the agent changes something, and whenever you save one.'
+              )}
       </p>
-      {isFiltered && (
+      {hasHidden ? (
         <button
           type="button"
           className="jp-hdspAgent-button"
-          onClick={() => void model.show({ place, only: 'all' })}
+          onClick={() => model.listUnchanged(true)}
         >
-          {trans.__('Show all')}
+          {trans.__('Show entries without changes')}
         </button>
+      ) : (
+        isFiltered && (
+          <button
+            type="button"
+            className="jp-hdspAgent-button"
+            onClick={() => void model.show({ place, only: 'all' })}
+          >
+            {trans.__('Show all')}
+          </button>
+        )
       )}
     </div>
   );
@@ -90,10 +189,14 @@ function Older(): JSX.Element | null {
 }
 
 /**
- * The buttons that open rows, in their order on screen.
+ * The buttons that open requests and rows, in their order on screen.
  */
 function rowsOf(list: HTMLElement): HTMLElement[] {
-  return [...list.querySelectorAll<HTMLElement>('.jp-hdspAgent-timeline-open')];
+  return [
+    ...list.querySelectorAll<HTMLElement>(
+      '.jp-hdspAgent-timeline-request, .jp-hdspAgent-timeline-open'
+    )
+  ];
 }
 
 /**
@@ -104,10 +207,9 @@ function onKeyDown(event: React.KeyboardEvent<HTMLElement>): void {
   const target = event.target as HTMLElement;
   const item = target.closest('.jp-hdspAgent-timeline-item');
   const own = item?.querySelector<HTMLElement>('.jp-hdspAgent-timeline-open');
-  const isOpen = own?.getAttribute('aria-expanded') === 'true';
-  if (event.key === 'Escape' && isOpen) {
-    own?.click();
-    own?.focus();
+  if (event.key === 'Escape' && own?.getAttribute('aria-expanded') === 'true') {
+    own.click();
+    own.focus();
     event.preventDefault();
     event.stopPropagation();
     return;
@@ -117,6 +219,7 @@ function onKeyDown(event: React.KeyboardEvent<HTMLElement>): void {
   if (at === -1) {
     return;
   }
+  const isOpen = target.getAttribute('aria-expanded') === 'true';
   const wantsOpen = { ArrowRight: true, ArrowLeft: false }[event.key];
   if (wantsOpen !== undefined) {
     if (wantsOpen !== isOpen) {

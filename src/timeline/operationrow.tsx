@@ -9,13 +9,14 @@ import { IconButton } from '../ui/controls/iconbutton';
 import { useAction } from '../ui/useaction';
 import { usePanel } from '../ui/services';
 import { useTimelineModel, useTimeline } from './timelinecontext';
+import type { ITimelineEntry } from './timelineentries';
 import { CheckpointDetails } from './checkpointdetails';
 import { checkpointEntries } from './restore/checkpointmenu';
 import { whyText } from './failuretexts';
 import {
   authorText,
   changedText,
-  operationText,
+  entryText,
   partText,
   whenText
 } from './timelinetexts';
@@ -24,11 +25,12 @@ import {
  * Something that was done, and the state it led to.
  */
 export const OperationRow = React.memo(function OperationRow({
+  kind: entryKind,
   operation,
+  before,
   isOpen
-}: {
-  operation: OperationView;
-  isOpen: boolean;
+}: ITimelineEntry & {
+  readonly isOpen: boolean;
 }): JSX.Element {
   const { trans } = usePanel();
   const { model, restoreActions } = useTimeline();
@@ -47,13 +49,15 @@ export const OperationRow = React.memo(function OperationRow({
     return () => cancelAnimationFrame(frame);
   }, [isOpen]);
   const target = useTimelineModel(model => model.checkpoint(operation.target));
-  const title = operationText(operation, target, trans);
+  const entry = { kind: entryKind, operation, before };
+  const title = entryText(entry, target, trans);
   const content = React.useId();
   return (
     <li
       ref={item}
       className="jp-hdspAgent-timeline-item"
       data-kind={kind}
+      data-entry={entryKind}
       data-status={status}
       data-here={checkpoint?.here ?? false}
     >
@@ -70,7 +74,7 @@ export const OperationRow = React.memo(function OperationRow({
           <span className="jp-hdspAgent-timeline-title">{title}</span>
           <span className="jp-hdspAgent-timeline-about">
             <time dateTime={new Date(ts).toISOString()}>{whenText(ts)}</time>
-            {factsOf(operation, trans).map(fact => (
+            {factsOf(entry, trans).map(fact => (
               <span key={fact}>{fact}</span>
             ))}
           </span>
@@ -101,6 +105,7 @@ export const OperationRow = React.memo(function OperationRow({
           <RowMenu
             operation={operation}
             checkpoint={checkpoint}
+            before={before?.checkpoint}
             title={title}
           />
         )}
@@ -108,7 +113,10 @@ export const OperationRow = React.memo(function OperationRow({
       {isOpen && (
         <div id={content} className="jp-hdspAgent-timeline-details">
           {checkpoint ? (
-            <CheckpointDetails checkpoint={checkpoint} />
+            <CheckpointDetails
+              checkpoint={checkpoint}
+              before={before?.checkpoint}
+            />
           ) : (
             <p>{trans.__('There is no checkpoint to show for this step.')}</p>
           )}
@@ -137,10 +145,12 @@ function bringUp(row: HTMLElement): void {
 function RowMenu({
   operation,
   checkpoint,
+  before,
   title
 }: {
   operation: OperationView;
   checkpoint: CheckpointView;
+  before: CheckpointView | undefined;
   title: string;
 }): JSX.Element {
   const services = usePanel();
@@ -162,7 +172,13 @@ function RowMenu({
         if (button.current !== null) {
           openMenu(
             button.current,
-            checkpointEntries(services, timeline, operation.id, checkpoint)
+            checkpointEntries(
+              services,
+              timeline,
+              operation.id,
+              checkpoint,
+              before
+            )
           );
         }
       }}
@@ -191,7 +207,7 @@ function keptIn(
   );
 }
 
-function isUnchanged({ changed }: CheckpointView): boolean {
+function isNothingNew({ changed }: CheckpointView): boolean {
   return changed ? !Object.values(changed).some(Boolean) : false;
 }
 
@@ -199,13 +215,18 @@ function isUnchanged({ changed }: CheckpointView): boolean {
  * What is to know of it at a glance.
  */
 function factsOf(
-  operation: OperationView,
+  { kind: entryKind, operation }: ITimelineEntry,
   trans: TranslationBundle
 ): readonly string[] {
   const { kind, checkpoint, parts, path, written, deleted, kept } = operation;
   const facts: string[] = [];
-  // Where nothing changed it is nobody's work.
-  if (checkpoint && kind === 'save' && !isUnchanged(checkpoint)) {
+  // Where nothing changed it is nobody's work, and of these rows it is clear.
+  if (
+    checkpoint &&
+    kind === 'save' &&
+    entryKind === 'other' &&
+    !isNothingNew(checkpoint)
+  ) {
     facts.push(authorText(checkpoint.author, trans));
   }
   if (kind !== 'save') {
@@ -219,7 +240,9 @@ function factsOf(
       );
     }
     if (kept > 0) {
-      facts.push(trans._n('%1 left to you', '%1 left to you', kept));
+      facts.push(
+        trans._n('%1 file kept (yours)', '%1 files kept (yours)', kept)
+      );
     }
   }
   if (checkpoint?.changed) {
@@ -228,7 +251,11 @@ function factsOf(
     facts.push(trans.__('no file changed'));
   }
   if (checkpoint && kind === 'save') {
-    facts.push(...keptIn(checkpoint, trans));
+    facts.push(
+      ...(entryKind === 'other'
+        ? keptIn(checkpoint, trans)
+        : checkpoint.notebooks.map(path => PathExt.basename(path)))
+    );
   }
   if (checkpoint?.here) {
     facts.push(trans.__('you are here'));

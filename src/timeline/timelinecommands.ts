@@ -8,7 +8,7 @@ import { DisposableSet } from '@lumino/disposable';
 import { CommandIDs } from '../ui/commandids';
 import { cellArguments } from '../notebook/cells/cellplace';
 import type { CellFinder } from '../notebook/cells/cellplace';
-import { pastIcon } from '../ui/icons/conversationicons';
+import { cellVersionsIcon, timelineIcon } from '../ui/icons/timelineicons';
 import type { IPlace, Part } from '../rest/timelineapi';
 import type { INotebookHead } from './notebookheads';
 import { checkpointIcon } from '../ui/icons/checkpointicon';
@@ -67,11 +67,9 @@ export function addTimelineCommands(
   const place = Private.placeArguments(trans);
   return DisposableSet.from([
     commands.addCommand(CommandIDs.openTimeline, {
-      label: trans.__('Open the Time Line'),
-      caption: trans.__(
-        'Show what was done, and restore earlier files, notebooks and variables'
-      ),
-      icon: pastIcon,
+      label: trans.__('Open Timeline'),
+      caption: trans.__('Open timeline (undo and restore)'),
+      icon: timelineIcon,
       describedBy: {
         args: {
           type: 'object',
@@ -101,10 +99,8 @@ export function addTimelineCommands(
       execute: args => Private.open(targets, args)
     }),
     commands.addCommand(CommandIDs.saveCheckpoint, {
-      label: trans.__('Save a Checkpoint'),
-      caption: trans.__(
-        'Keep files, cells and variables as they are now, to come back to them'
-      ),
+      label: trans.__('Save Checkpoint'),
+      caption: trans.__('Save checkpoint'),
       icon: checkpointIcon,
       describedBy: {
         args: {
@@ -126,9 +122,9 @@ export function addTimelineCommands(
       }
     }),
     commands.addCommand(CommandIDs.restoreCheckpoint, {
-      label: trans.__('Go Back to a Checkpoint'),
+      label: trans.__('Restore Checkpoint'),
       caption: trans.__('Restore a checkpoint after a preview of what changes'),
-      icon: pastIcon,
+      icon: timelineIcon,
       describedBy: {
         args: {
           type: 'object',
@@ -161,11 +157,10 @@ export function addTimelineCommands(
       }
     }),
     commands.addCommand(CommandIDs.restoreCell, {
-      label: trans.__('Restore This Cell…'),
+      label: trans.__('Cell History…'),
       caption: args =>
-        Private.whyNoCell(targets, args) ??
-        trans.__('Choose from what this cell was before'),
-      icon: pastIcon,
+        Private.whyNoCell(targets, args) ?? trans.__('Cell history…'),
+      icon: cellVersionsIcon,
       describedBy: {
         args: { type: 'object', properties: cellArguments(trans) }
       },

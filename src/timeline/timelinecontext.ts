@@ -1,5 +1,7 @@
 import * as React from 'react';
 
+import type { ITimelineEntry } from './timelineentries';
+import { entriesOf } from './timelineentries';
 import type { TimelineModel } from './timelinemodel';
 import type { RestoreActions } from './restore/restoreactions';
 
@@ -43,4 +45,13 @@ export function useTimelineModel<T>(select: (model: TimelineModel) => T): T {
     [model]
   );
   return React.useSyncExternalStore(subscribe, () => select(model));
+}
+
+/**
+ * The rows of the time line this component is in, newest first.
+ */
+export function useEntries(): readonly ITimelineEntry[] {
+  const operations = useTimelineModel(({ operations }) => operations);
+  const open = useTimelineModel(({ open }) => open);
+  return React.useMemo(() => entriesOf(operations, open), [operations, open]);
 }

@@ -60,6 +60,14 @@ export function TimelineFilters(): JSX.Element {
         aria-disabled={isLoading}
         onClick={() => void model.refresh()}
       />
+      <label className="jp-hdspAgent-timeline-unchanged">
+        <input
+          type="checkbox"
+          checked={filter.withUnchanged ?? false}
+          onChange={({ target }) => model.listUnchanged(target.checked)}
+        />
+        {trans.__('Show entries without changes')}
+      </label>
     </div>
   );
 }

@@ -23,6 +23,11 @@ export interface ITimelineFilter {
    * notebook.
    */
   readonly only: 'all' | 'task' | 'notebook';
+
+  /**
+   * Whether rows about nothing that changed are listed too.
+   */
+  readonly withUnchanged?: boolean;
 }
 
 /**
@@ -111,14 +116,29 @@ export class TimelineModel extends Listener {
   }
 
   /**
+   * List rows about nothing that changed too, or not.
+   */
+  listUnchanged(withUnchanged: boolean): void {
+    this._filter = { ...this._filter, withUnchanged };
+    this._emit();
+  }
+
+  /**
    * Show another time line, or another part of it.
    *
    * @returns Whether nothing else was to be shown meanwhile.
    */
-  async show(filter: ITimelineFilter): Promise<boolean> {
+  async show({
+    place,
+    only,
+    withUnchanged = this._filter.withUnchanged ?? false
+  }: ITimelineFilter): Promise<boolean> {
     const request = ++this._newestRequest;
-    const isSame = JSON.stringify(filter) === JSON.stringify(this._filter);
-    this._filter = filter;
+    const { _filter: before } = this;
+    const isSame =
+      only === before.only &&
+      JSON.stringify(place) === JSON.stringify(before.place);
+    this._filter = { place, only, withUnchanged };
     if (!isSame) {
       this._view = null;
       this._operations = [];

@@ -26,7 +26,7 @@ const RANK = 900;
 export const timelinePlugin: JupyterFrontEndPlugin<void> = {
   id: 'hdsp-agent:time-line',
   description:
-    'Shows the checkpoints of HDSP Agent as a time line, and restores files, notebooks, cells, variables and conversations from them.',
+    'Shows the checkpoints of HDSP Agent as a timeline, and restores files, notebooks, cells, variables and conversations from them.',
   autoStart: true,
   requires: [IAgentPanel, IAgentNotebooks, INotebookTracker],
   optional: [ICommandPalette, ILayoutRestorer, IStateDB],

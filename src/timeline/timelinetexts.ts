@@ -10,7 +10,8 @@ import type {
 import { language } from '../ui/texts/formats';
 import { plainName } from '../ui/texts/visibletext';
 import type { Part } from '../rest/timelineapi';
-import { checkpointText } from './checkpointtexts';
+import { checkpointText, stepText } from './checkpointtexts';
+import type { ITimelineEntry } from './timelineentries';
 import { whyText } from './failuretexts';
 
 /**
@@ -53,6 +54,26 @@ export function operationText(
       return status === 'left'
         ? trans.__('An interrupted restore was kept as it was')
         : trans.__('An interrupted restore was rolled back');
+  }
+}
+
+/**
+ * What a row is about, as its title.
+ *
+ * @param target - The checkpoint a restore went to, if it is known here.
+ */
+export function entryText(
+  { kind, operation, before }: ITimelineEntry,
+  target: CheckpointView | undefined,
+  trans: TranslationBundle
+): string {
+  switch (kind) {
+    case 'step':
+      return stepText(operation.checkpoint?.reason ?? '', before?.step, trans);
+    case 'edits':
+      return trans.__('You made changes');
+    case 'other':
+      return operationText(operation, target, trans);
   }
 }
 

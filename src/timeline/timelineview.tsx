@@ -31,7 +31,7 @@ export function TimelineView(): JSX.Element {
       {view?.interrupted && <Interrupted />}
       {view !== null && !view.store.enabled && <TurnedOff />}
       {error !== null && <Failed />}
-      <ErrorBoundary says={trans.__('The time line could not be shown.')}>
+      <ErrorBoundary says={trans.__('The timeline could not be shown.')}>
         {view === null && error === null && (
           <p className="jp-hdspAgent-timeline-note" role="status">
             {trans.__('Loading…')}

@@ -7,7 +7,7 @@ import { Widget } from '@lumino/widgets';
 import * as React from 'react';
 
 import { ErrorBoundary } from '../ui/errorboundary';
-import { pastIcon } from '../ui/icons/conversationicons';
+import { timelineIcon } from '../ui/icons/timelineicons';
 import type { IPanelServices } from '../ui/services';
 import { PanelContext } from '../ui/services';
 
@@ -22,10 +22,10 @@ export class TimelineWidget extends ReactWidget {
     this._body = Body;
     this.id = 'hdsp-agent-time-line';
     this.addClass('jp-hdspAgent-TimeLine');
-    this.title.icon = pastIcon;
-    this.title.caption = trans.__('Time line of HDSP Agent');
+    this.title.icon = timelineIcon;
+    this.title.caption = trans.__('Timeline of HDSP Agent');
     this.node.setAttribute('role', 'region');
-    this.node.setAttribute('aria-label', trans.__('Time line'));
+    this.node.setAttribute('aria-label', trans.__('Timeline'));
     // Focus goes here when it holds nothing that takes it.
     this.node.tabIndex = -1;
   }
@@ -42,7 +42,7 @@ export class TimelineWidget extends ReactWidget {
     const Body = this._body;
     return this._isDrawn ? (
       <PanelContext.Provider value={this._services}>
-        <ErrorBoundary says={trans.__('The time line could not be shown.')}>
+        <ErrorBoundary says={trans.__('The timeline could not be shown.')}>
           <Body />
         </ErrorBoundary>
       </PanelContext.Provider>

@@ -1,4 +1,5 @@
 import type { Cell } from '@jupyterlab/cells';
+import type { LabIcon } from '@jupyterlab/ui-components';
 import type { PanelLayout } from '@lumino/widgets';
 import { Widget } from '@lumino/widgets';
 
@@ -21,7 +22,13 @@ export interface IRowButton {
  * A slim row in a cell: what is the matter with it, and what to do about it.
  */
 export class CellRow extends Widget {
-  constructor({ kind, text, buttons, title }: CellRow.IOptions) {
+  constructor({
+    kind,
+    text,
+    buttons,
+    title,
+    icon = agentIcon
+  }: CellRow.IOptions) {
     super();
     this.addClass('jp-hdspAgent-CellRow');
     const { node } = this;
@@ -30,7 +37,7 @@ export class CellRow extends Widget {
     node.dataset.lmSuppressShortcuts = 'true';
     node.setAttribute('role', 'group');
     node.setAttribute('aria-label', title ?? text);
-    agentIcon.element({ container: this._child('span', 'icon') });
+    icon.element({ container: this._child('span', 'icon') });
     const label = this._child('span', 'text');
     label.textContent = text;
     if (title) {
@@ -121,6 +128,11 @@ export namespace CellRow {
      */
     readonly kind: 'edited' | 'inserted' | 'deleted' | 'failed';
     readonly text: string;
+
+    /**
+     * Without it, the agent's.
+     */
+    readonly icon?: LabIcon;
 
     /**
      * More than the text says, where there is more.

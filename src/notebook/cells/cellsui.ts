@@ -1,6 +1,5 @@
 import type { INotebookTracker } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { bugIcon } from '@jupyterlab/ui-components';
 import type { CommandRegistry } from '@lumino/commands';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
@@ -9,6 +8,7 @@ import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
 import type { ChannelClient } from '../../comm/client';
 import { CommandIDs } from '../../ui/commandids';
 import { agentIcon } from '../../ui/icons/agenticon';
+import { fixIcon } from '../../ui/icons/fixicon';
 import type { IAgentPanel } from '../../tokens';
 import { CellActions } from './cellactions';
 import { cellArguments, CellFinder } from './cellplace';
@@ -123,8 +123,8 @@ namespace Private {
       }),
       commands.addCommand(CommandIDs.fixCell, {
         label: trans.__('Fix This Cell with the Agent'),
-        caption: trans.__('Have the agent find out why the cell failed'),
-        icon: bugIcon,
+        caption: trans.__('Fix this cell'),
+        icon: fixIcon,
         describedBy: { args: { type: 'object', properties: place } },
         isEnabled: hasFailed,
         isVisible: hasFailed,

@@ -7,6 +7,7 @@ import { Signal } from '@lumino/signaling';
 
 import { addRow, CellRow, isDrawn } from './cellrow';
 import { Listener } from '../../listener';
+import { fixIcon } from '../../ui/icons/fixicon';
 import { Redraw } from '../redraw';
 
 /**
@@ -90,12 +91,13 @@ export class FailedCells extends Listener {
     const { trans, fix } = this._options;
     return new CellRow({
       kind: 'failed',
+      icon: fixIcon,
       text: trans.__('This cell failed'),
       buttons: [
         {
           name: 'fix',
           label: trans.__('Fix with agent'),
-          title: trans.__('Have the agent find out why the cell failed'),
+          title: trans.__('Fix this cell'),
           onClick: () => fix(cellId)
         }
       ]

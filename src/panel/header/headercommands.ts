@@ -27,6 +27,7 @@ import {
 } from '../../ui/conversations/conversationactions';
 import { openConversation } from '../../ui/conversations/openconversation';
 import { pastIcon } from '../../ui/icons/conversationicons';
+import { timelineIcon } from '../../ui/icons/timelineicons';
 import {
   adjacentTask,
   openTasks,
@@ -229,7 +230,7 @@ function addTaskCommands(services: IPanelServices): IDisposable {
       caption: trans.__(
         'Show what was saved in this conversation, and go back to it'
       ),
-      icon: pastIcon,
+      icon: timelineIcon,
       describedBy: { args: ofTask },
       isEnabled: args =>
         hasTask(args) && commands.hasCommand(CommandIDs.openTimeline),

@@ -1,8 +1,19 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { nullTranslator } from '@jupyterlab/translation';
 
-import type { LeftOut, CheckpointView, Why } from '../../generated/rest';
-import { knownTools, checkpointText, reasonText } from '../checkpointtexts';
+import type {
+  CheckpointView,
+  LeftOut,
+  StepView,
+  Why
+} from '../../generated/rest';
+import {
+  checkpointText,
+  knownTools,
+  numbersText,
+  reasonText,
+  stepText
+} from '../checkpointtexts';
 import { failureOf, failureText, knownWhys, whyText } from '../failuretexts';
 import { changedText, leftOutText } from '../timelinetexts';
 
@@ -121,6 +132,39 @@ describe('why there is a checkpoint', () => {
   it('is a person’s own words, whatever they sound like', () => {
     const note = { kind: 'note', reason: 'before lunch' } as const;
     expect(checkpointText(note, trans)).toBe('before lunch');
+  });
+});
+
+describe('what the agent did', () => {
+  it('is said in words of this page for every step the server knows', () => {
+    for (const tool of knownTools()) {
+      const said = stepText(`after ${tool}`, undefined, marked);
+      expect(said).toMatch(/^«[A-Z].*»$/);
+      expect(said).not.toContain('%');
+    }
+    expect(stepText('after another_tool', undefined, trans)).toBe(
+      'Used another_tool'
+    );
+  });
+
+  it('names cells by their numbers, and files', () => {
+    const said = (tool: string, step: Partial<StepView>) =>
+      stepText(`after ${tool}`, { cells: [], ...step }, trans);
+    expect(said('run_cells', { cells: [4, 2, 3, 7] })).toBe('Ran cells 2–4, 7');
+    expect(said('run_cell', { cells: [5] })).toBe('Ran cell 5');
+    expect(said('edit_cells', { cells: [4], change: 'edited' })).toBe(
+      'Edited cell 4'
+    );
+    expect(said('edit_cells', { cells: [3], change: 'added' })).toBe(
+      'Added cell 3'
+    );
+    expect(said('edit_cells', { cells: [1, 2], change: 'deleted' })).toBe(
+      'Deleted cells 1–2'
+    );
+    expect(said('write_to_file', { path: 'data/prices.csv' })).toBe(
+      'Edited prices.csv'
+    );
+    expect(numbersText([])).toBe('');
   });
 });
 

@@ -1,4 +1,4 @@
-import type { CheckpointDiff } from '../../generated/rest';
+import type { Changed, CheckpointDiff } from '../../generated/rest';
 import {
   checkpoint,
   OpenedTimeline,
@@ -203,6 +203,121 @@ describe('the time line', () => {
     });
   });
 
+  describe('shows each step of the agent as one row', () => {
+    const task = { taskId: 'task', author: 'agent' } as const;
+    const nothing = { files: 0, cells: 0, variables: 0 };
+    const before = (id: string, request: string, others = {}) =>
+      operation(id, {
+        step: { request, requestTs: 7, cells: [2, 3, 4] },
+        checkpoint: checkpoint(`m-${id}`, {
+          ...task,
+          reason: 'before run_cells',
+          kind: 'before',
+          changed: nothing,
+          ...others
+        })
+      });
+    const after = (id: string, changed: Changed) =>
+      operation(id, {
+        checkpoint: checkpoint(`m-${id}`, {
+          ...task,
+          reason: 'after run_cells',
+          kind: 'after',
+          changed
+        })
+      });
+    const headings = () => [
+      ...opened.node.querySelectorAll<HTMLElement>(
+        '.jp-hdspAgent-timeline-request'
+      )
+    ];
+
+    it('below the request that led to it, which can be folded', async () => {
+      await opened.show([
+        after('4', { ...nothing, variables: 2 }),
+        before('3', 'Clean up.'),
+        operation('1')
+      ]);
+      expect(opened.rows).toEqual(['Ran cells 2–4', 'Saved by hand']);
+      expect(opened.openers[0].textContent).toContain('2 variables changed');
+      expect(headings().map(({ textContent }) => textContent)).toEqual([
+        'Clean up.'
+      ]);
+      await opened.settle(() => headings()[0].click());
+      expect(opened.rows).toEqual(['Saved by hand']);
+      headings()[0].focus();
+      await press('ArrowRight');
+      await press('ArrowDown');
+      expect(document.activeElement).toBe(opened.openers[0]);
+    });
+
+    it('from before which and after which one can go on', async () => {
+      const parts = { place: {}, ids: [] as string[] };
+      opened.ui.restoreActions.restore = (place, id) => {
+        parts.ids.push(id);
+        return Promise.resolve(null);
+      };
+      opened.rest.answers.set('GET checkpoints/m-4/diff', () => ({
+        old: null,
+        new: 'm-4',
+        files: []
+      }));
+      await opened.show([
+        after('4', { ...nothing, cells: 1 }),
+        before('3', 'Clean up.')
+      ]);
+      await opened.settle(() => opened.openers[0].click());
+      await opened.settle(() =>
+        opened.button('Restore to before this step…').click()
+      );
+      await opened.settle(() =>
+        opened.button('Restore to after this step…').click()
+      );
+      expect(parts.ids).toEqual(['m-3', 'm-4']);
+    });
+
+    it('and lists what changed nothing only where one wants that', async () => {
+      await opened.show([before('3', 'Look around.'), operation('1')]);
+      expect(opened.rows).toEqual(['Saved by hand']);
+      const box = opened.node.querySelector<HTMLInputElement>(
+        'input[type="checkbox"]'
+      );
+      await opened.settle(() => box?.click());
+      expect(opened.rows).toEqual([
+        'Before the agent ran cells',
+        'Saved by hand'
+      ]);
+      expect(opened.openers[0].textContent).toContain('nothing changed');
+    });
+
+    it('says so where nothing has changed at all', async () => {
+      await opened.show([before('3', 'Look around.')]);
+      expect(text()).toContain('Nothing has changed so far.');
+      await opened.settle(() =>
+        opened.button('Show entries without changes').click()
+      );
+      expect(opened.rows).toHaveLength(1);
+    });
+
+    it('and a checkpoint that leads here as a row of its own', async () => {
+      opened.rest.answers.set('GET checkpoints/m-3/diff', () => ({
+        old: null,
+        new: 'm-3',
+        files: []
+      }));
+      await opened.show([
+        after('4', { ...nothing, files: 1 }),
+        before('3', 'Clean up.')
+      ]);
+      await opened.settle(() => void opened.ui.model.reveal('m-3', 'now'));
+      expect(opened.rows).toEqual([
+        'Ran cells 2–4',
+        'Before the agent ran cells'
+      ]);
+      expect(opened.openers[1].getAttribute('aria-expanded')).toBe('true');
+    });
+  });
+
   it('finds a checkpoint by its commit, however old', async () => {
     opened.rest.answers.set('GET checkpoints', ({ query }) =>
       query.before === '2'
@@ -283,7 +398,7 @@ describe('the time line', () => {
     await opened.show([]);
     opened.rest.answers.set('POST checkpoints', () => checkpoint('new'));
     opened.view = view([operation('1')]);
-    await opened.settle(() => opened.button('Save a checkpoint').click());
+    await opened.settle(() => opened.button('Save checkpoint').click());
     expect(opened.rest.of('POST checkpoints')).toHaveLength(1);
     expect(opened.said?.message).toBe('A checkpoint is saved.');
     expect(opened.rows).toHaveLength(1);
@@ -295,7 +410,7 @@ describe('the time line', () => {
       ...checkpoint('m-1'),
       already: true
     }));
-    await opened.settle(() => opened.button('Save a checkpoint').click());
+    await opened.settle(() => opened.button('Save checkpoint').click());
     expect(opened.said?.message).toBe(
       'Nothing has changed since “Saved by hand”: you are there already.'
     );

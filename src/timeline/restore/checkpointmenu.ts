@@ -11,12 +11,15 @@ import { partsOf } from './restoreactions';
 /**
  * What can be done with a checkpoint: bring it or parts of it back, compare it,
  * save it elsewhere.
+ *
+ * @param before - Of a step of the agent, the checkpoint before it.
  */
 export function checkpointEntries(
   services: IPanelServices,
   { model, restoreActions }: ITimeline,
   operation: string,
-  checkpoint: CheckpointView
+  checkpoint: CheckpointView,
+  before?: CheckpointView
 ): readonly (IMenuEntry | null)[] {
   const { trans } = services;
   const { place } = model.filter;
@@ -39,6 +42,15 @@ export function checkpointEntries(
     saveAs(restoreActions.api.exportUrl(place, checkpoint.id, kind));
   const { taskId } = checkpoint;
   return [
+    ...(before === undefined
+      ? []
+      : [
+          {
+            label: trans.__('Restore to before this step…'),
+            run: () =>
+              void restoreActions.restore(place, before.id, partsOf(before))
+          }
+        ]),
     { label: trans.__('Restore everything…'), run: restore(parts) },
     ...(parts.length > 1
       ? parts.map(part => ({ label: labels[part], run: restore([part]) }))

@@ -204,7 +204,7 @@ function RestoreView({
             checked={choice.overwrite}
             onChange={({ target }) => choose({ overwrite: target.checked })}
           />
-          {trans.__('Also restore what you changed since then')}
+          {trans.__('Also overwrite my later edits')}
         </label>
       )}
       <LeaveVariables

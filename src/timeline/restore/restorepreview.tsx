@@ -157,18 +157,18 @@ function cellText(
   switch (action) {
     case 'change':
       return isCode
-        ? trans.__('A code cell is as it was then:')
-        : trans.__('A text cell is as it was then:');
+        ? trans.__('Code cell restored:')
+        : trans.__('Text cell restored:');
     case 'insert':
-      return trans.__('A cell comes back:');
+      return trans.__('Deleted cell restored:');
     case 'delete':
-      return trans.__('A cell goes:');
+      return trans.__('Cell removed:');
     case 'move':
-      return trans.__('A cell moves:');
+      return trans.__('Cell moved:');
     case 'outputs':
-      return trans.__('The output is as it was then:');
+      return trans.__('Output restored:');
     case 'keep':
-      return trans.__('A cell stays as it is, because you changed it since:');
+      return trans.__('Cell kept, because you changed it since:');
   }
 }
 

@@ -1,12 +1,12 @@
 import { LabIcon } from '@jupyterlab/ui-components';
 
 /**
- * A clock that goes back: what was before.
+ * A speech bubble with a clock in it: past conversations.
  */
 export const pastIcon = new LabIcon({
   name: 'hdsp-agent:past',
   svgstr: `<svg xmlns="http://www.w3.org/2000/svg" width="16" viewBox="0 0 24 24">
-  <path class="jp-icon3" fill="#616161" d="M13 4a8 8 0 0 0-8 8H2l4 4 4-4H7a6 6 0 1 1 1.8 4.2l-1.4 1.5A8 8 0 1 0 13 4zm-1 4v5l4.2 2.5.8-1.3-3.5-2V8z"/>
+  <path class="jp-icon3" fill="#616161" fill-rule="evenodd" d="M4 2h16a2 2 0 0 1 2 2v12a2 2 0 0 1-2 2H9l-5 4v-4a2 2 0 0 1-2-2V4a2 2 0 0 1 2-2zm0 2v12h2v1.8L8.3 16H20V4zm7 2h2v3.9l2.8 1.6-1 1.7L11 11z"/>
 </svg>`
 });
 

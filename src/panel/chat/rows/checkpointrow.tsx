@@ -11,7 +11,8 @@ import { changedText, whenText } from '../../../timeline/timelinetexts';
 import { restoreCheckpoint } from '../../changes/restorecheckpoint';
 import { durationText } from '../../../ui/texts/formats';
 import { IconButton } from '../../../ui/controls/iconbutton';
-import { differenceIcon, pastIcon } from '../../../ui/icons/conversationicons';
+import { differenceIcon } from '../../../ui/icons/conversationicons';
+import { timelineIcon } from '../../../ui/icons/timelineicons';
 import { ProblemNote } from '../../../ui/controls/problemnote';
 import { useAction } from '../../../ui/useaction';
 import { usePanelState, useStore } from '../../../ui/hooks';
@@ -170,7 +171,7 @@ function Actions({ message }: { message: ClineMessage }): JSX.Element | null {
         {button(undoIcon, trans.__('Restore…'), () =>
           restoreCheckpoint(services, taskId, checkpoint)
         )}
-        {button(pastIcon, trans.__('Show in the time line'), () =>
+        {button(timelineIcon, trans.__('Show in timeline'), () =>
           show('previous')
         )}
       </div>

@@ -97,7 +97,7 @@ describe('going back', () => {
     expect(said).toContain('and 2 variables more');
     expect(said).toContain('Lost: conn (Connection), because it is open');
     await check('Variables');
-    await check('Also restore what you changed since then');
+    await check('Also overwrite my later edits');
     await opened.settle(() => opened.acceptButton?.click());
     expect(opened.rest.of(RESTORE)[0].body).toEqual({
       parts: {
@@ -367,7 +367,7 @@ describe('going back', () => {
       opened.rest.answers.set(LOOK, () => preview({ files: FILES }));
       opened.rest.answers.set(UNDO, () => result());
       await opened.settle(() => void opened.ui.restoreActions.undo({}, 'op'));
-      await check('Also restore what you changed since then');
+      await check('Also overwrite my later edits');
       expect(opened.rest.of(LOOK).at(-1)?.body).toEqual({ overwrite: true });
       await opened.settle(() => opened.acceptButton?.click());
       expect(opened.rest.of(UNDO)[0].body).toEqual({ overwrite: true });
@@ -413,11 +413,9 @@ describe('going back', () => {
           ? 'model: It stays as it is: it holds a lock'
           : 'Lost: model (Model), because it holds a lock'
       );
-      expect(said.includes('Also restore what you changed since then')).toBe(
-        stays
-      );
+      expect(said.includes('Also overwrite my later edits')).toBe(stays);
       if (stays) {
-        await check('Also restore what you changed since then');
+        await check('Also overwrite my later edits');
         expect(opened.dialog?.textContent).toContain(
           'Removed, since they came later: model'
         );

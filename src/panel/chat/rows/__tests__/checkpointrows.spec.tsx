@@ -147,7 +147,7 @@ describe('checkpoints', () => {
     const asked = addTimeline();
     await rows.show(SAVED);
     await rows.click('See what changed since');
-    await rows.click('Show in the time line');
+    await rows.click('Show in timeline');
     const place = { taskId: 't', only: 'task', checkpoint: 'checkpoint' };
     expect(asked).toEqual([
       ['open', { ...place, against: 'now' }],
