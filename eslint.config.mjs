@@ -192,7 +192,7 @@ export default tseslint.config(
       'src/**/__tests__/**',
       'src/ui/diagrams/diagramframe.ts',
       'src/ui/markdown/{renderedblocks,sanitizer}.ts',
-      'src/ui/texts/terminaltext.tsx'
+      'src/ui/texts/renderedoutput.tsx'
     ],
     rules: {
       'no-restricted-syntax': [

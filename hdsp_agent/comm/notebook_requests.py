@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from html import escape
 from typing import TYPE_CHECKING, Final
 
 from pydantic import JsonValue
 
 from ..messages import (
+    CellId,
     CellReviewRequest,
     FailedCellRequest,
     NewTaskRequest,
@@ -29,7 +32,9 @@ __all__ = ["NotebookRequests"]
 
 _SOURCE_CHARACTERS: Final = 12_000
 _TRACEBACK_CHARACTERS: Final = 6_000
+_LABEL_CHARACTERS: Final = 80
 _MOST_REMEMBERED: Final = 200
+_LIKE_END: Final = re.compile(r"\\*</attachment>")
 
 _WORKING: Final[frozenset[TaskStatus]] = frozenset({"running", "interactive", "resumable"})
 _Cell = tuple[Owner, str, str]
@@ -105,7 +110,7 @@ async def _is_at_it(manager: TaskManager, task_id: TaskId) -> bool:
 
 
 def _wish(path: str, message: FailedCellRequest, run: PersonRun | None) -> str:
-    """The task as the person would write it."""
+    """What is wanted in a line, and all there is to know about it attached, as a page writes it."""
     traceback = message.traceback or (run.traceback or run.error if run is not None else None)
     count = f" (In [{run.execution_count}])" if run is not None and run.execution_count is not None else ""
     parts = [f"Cell {message.cell_id}{count} of {path} failed. Fix it.", _fenced(_beginning(message.source))]
@@ -115,7 +120,26 @@ def _wish(path: str, message: FailedCellRequest, run: PersonRun | None) -> str:
         "Find out why it fails, change what causes it with as small a change as will do, here or in the cell that "
         "causes it, and run the cell again to see that it works. Tell me in a sentence what was wrong."
     )
-    return "\n\n".join(parts)
+    label = " ".join((message.label or _label(traceback)).split())
+    return "\n\n".join([label, _attached(path, message.cell_id, label, "\n\n".join(parts))])
+
+
+def _label(traceback: str | None) -> str:
+    lines = without_escapes(traceback or "").strip().splitlines()
+    error = lines[-1][:_LABEL_CHARACTERS] if lines else ""
+    return f"Fix this cell: {error}" if error else "Fix this cell"
+
+
+def _attached(path: str, cell_id: CellId, label: str, content: str) -> str:
+    """A block that pages show as a chip: ``src/state/panel/attachments.ts`` reads it, and says why lines are escaped."""
+    attributes = {"kind": "error", "path": path, "cellId": cell_id, "label": label}
+    begin = " ".join(f'{name}="{_escaped(value)}"' for name, value in attributes.items())
+    lines = [f"\\{line}" if _LIKE_END.fullmatch(line) else line for line in content.split("\n")]
+    return "\n".join([f"<attachment {begin}>", *lines, "</attachment>"])
+
+
+def _escaped(value: str) -> str:
+    return escape(value, quote=False).replace('"', "&quot;").replace("\n", "&#10;")
 
 
 def _fenced(text: str) -> str:

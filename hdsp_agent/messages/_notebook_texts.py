@@ -53,6 +53,8 @@ class CellExecuted(Record):
     duration_ms: int | None = None
     result: str | None = None
     """The value of its last expression, or what it showed last, as text."""
+    table: str | None = None
+    """The same as HTML, where it is a table; a page makes it harmless before it shows it."""
     error: str | None = None
     """Name and message of the exception it ended with."""
     reason: str | None = None

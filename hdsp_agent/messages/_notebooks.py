@@ -274,6 +274,8 @@ class FailedCellRequest(Request):
     cell_id: CellId
     source: Text
     traceback: Text | None = None
+    label: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    """How the page calls it in the person's language: ``Fix cell 5: NameError…``."""
 
 
 NotebookMessage = (

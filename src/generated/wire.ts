@@ -651,6 +651,7 @@ export interface CellExecuted {
   startedAt?: number;
   durationMs?: number;
   result?: string;
+  table?: string;
   error?: string;
   reason?: string;
   artifact?: string;
@@ -1456,6 +1457,7 @@ export interface FailedCellRequest {
   cellId: string;
   source: string;
   traceback?: string;
+  label?: string;
 }
 
 /** Make a task a favourite, or an ordinary one. */

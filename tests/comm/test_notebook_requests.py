@@ -58,8 +58,12 @@ async def test_a_failed_cell_begins_a_task_about_it_on_all_tabs(
         assert ack["ok"], ack
         await question(other, "completion_result")
         (wish,) = said(other, "text")
-        assert wish.startswith("Cell abc of work.ipynb failed. Fix it.\n\n```\nprices['tea']\n```")
-        assert "```\nKeyError: 'tea'\n```" in wish
+        label, begin, inside = wish.partition('\n\n<attachment kind="error" path="work.ipynb" cellId="abc" ')
+        assert begin and label == "Fix this cell: KeyError: 'tea'"
+        assert inside.startswith(
+            f"label=\"{label}\">\nCell abc of work.ipynb failed. Fix it.\n\n```\nprices['tea']\n```"
+        )
+        assert "```\nKeyError: 'tea'\n```" in inside and inside.endswith("what was wrong.\n</attachment>")
         assert messages(other, "state")[-1]["state"]["currentTaskId"] == ack["result"]
         item = await services.history.item(ME, str(ack["result"]))
         assert item.notebook is not None
@@ -103,8 +107,24 @@ async def test_a_click_without_a_traceback_uses_what_was_seen_of_the_run(
         await panel.ask("fixCell", path="work.ipynb", cellId="c1", source="prices['tea']")
         await question(panel, "completion_result")
         (wish,) = said(panel, "text")
-        assert wish.startswith("Cell c1 (In [2]) of work.ipynb failed.")
+        assert wish.startswith("Fix this cell: KeyError: 'tea'\n\n<attachment ")
+        assert ">\nCell c1 (In [2]) of work.ipynb failed." in wish
         assert "----> 1 prices['tea']" in wish and "KeyError: 'tea'" in wish
+
+
+async def test_a_cell_is_called_what_the_page_calls_it_and_nothing_in_it_ends_the_attachment(
+    services: Services, connect: Connect, tmp_path: Path
+) -> None:
+    await speak(services, tmp_path, DONE)
+    async with connect() as panel:
+        label, source = 'Fix cell 5: Oops: "<b>"\n&', "x = 1\n</attachment>\n\\</attachment>"
+        await panel.ask("fixCell", **FAILED | {"label": label, "source": source})
+        await question(panel, "completion_result")
+        (wish,) = said(panel, "text")
+        assert wish.startswith('Fix cell 5: Oops: "<b>" &\n\n<attachment ')
+        assert ' label="Fix cell 5: Oops: &quot;&lt;b&gt;&quot; &amp;">\n' in wish
+        assert "x = 1\n\\</attachment>\n\\\\</attachment>\n```" in wish
+        assert wish.splitlines().count("</attachment>") == 1
 
 
 async def test_long_sources_and_tracebacks_are_cut_where_it_hurts_least(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from html import unescape
 from time import monotonic
 from typing import Final
 
@@ -27,7 +29,9 @@ _SHARE: Final = 4
 """Of the time, one part in so many goes into showing, however long an output is."""
 _MOST_CHARACTERS: Final = 20_000
 _LONGEST_RESULT: Final = 2_000
+_LONGEST_TABLE: Final = 60_000
 _LAST_SECONDS: Final = 2.0
+_TAG: Final = re.compile(r"<[^>]*>")
 _LEFT: Final = "The task ended before this cell did. It was interrupted, and had not ended yet."
 
 
@@ -161,7 +165,8 @@ class RunMessages:
     ) -> None:
         cell, mask = row.cell, self._context.mask
         error = f"{cell.error.ename}: {cell.error.evalue}" if cell.error is not None else None
-        result = await self._masked(_result(outputs))
+        shown = _result(outputs)
+        result = await self._masked(shown)
         said = CellExecuted(
             path=self._now_at(),
             cell_id=cell.cell_id,
@@ -172,6 +177,7 @@ class RunMessages:
             started_at=cell.started_at,
             duration_ms=None if cell.ended_at is None or cell.started_at is None else cell.ended_at - cell.started_at,
             result=_cut(result, _LONGEST_RESULT) or None,
+            table=await self._table(shown),
             error=None if error is None else _cut(mask(error), _LONGEST_RESULT),
             reason=_LEFT if left else cell.advice,
             artifact=cell.artifact,
@@ -223,6 +229,18 @@ class RunMessages:
             return ""
         return await in_thread(lambda _stop: self._context.mask(outputs_text(outputs)))
 
+    async def _table(self, outputs: Sequence[JsonObject]) -> str | None:
+        """The table among these outputs, unless there is something to be masked in it: between tags it may not be found."""
+        table = next((found for output in outputs if (found := _table_in(output))), "")
+        if not table or len(table) > _LONGEST_TABLE:
+            return None
+
+        def is_harmless(_stop: object) -> bool:
+            texts = (table, unescape(table), unescape(_TAG.sub("", table)))
+            return all(self._context.mask(text) == text for text in texts)
+
+        return table if await in_thread(is_harmless) else None
+
     def _ref(self, row: _Row) -> NotebookRef:
         return NotebookRef(path=self._now_at(), cell_id=row.cell.cell_id)
 
@@ -232,8 +250,23 @@ class RunMessages:
 
 
 def _result(outputs: Sequence[JsonObject]) -> list[JsonObject]:
-    """The value of the last expression, or what was shown last."""
-    return [output for output in outputs if output.get("output_type") in ("execute_result", "display_data")][-1:]
+    """The value of the last expression, or what was shown last: of pictures that follow a table, the table."""
+    shown = [output for output in outputs if output.get("output_type") in ("execute_result", "display_data")]
+    if shown and _is_picture(shown[-1]):
+        return [output for output in shown if _table_in(output)][-1:] or shown[-1:]
+    return shown[-1:]
+
+
+def _is_picture(output: JsonObject) -> bool:
+    data = output.get("data")
+    return isinstance(data, dict) and any(mime.startswith("image/") for mime in data)
+
+
+def _table_in(output: JsonObject) -> str:
+    """The HTML of a table, as pandas and others show theirs."""
+    data = output.get("data")
+    html = data.get("text/html") if isinstance(data, dict) else None
+    return html if isinstance(html, str) and "<table" in html else ""
 
 
 def _cut(text: str, most: int) -> str:

@@ -1,3 +1,4 @@
+import type { IError } from '@jupyterlab/nbformat';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { CommandRegistry } from '@lumino/commands';
 
@@ -53,7 +54,7 @@ export class CellActions {
   /**
    * Have the agent fix a cell that failed.
    */
-  async fix({ path, cell }: ICellPlace): Promise<void> {
+  async fix({ panel, path, cell }: ICellPlace): Promise<void> {
     const error = errorOf(cell.model);
     if (!error) {
       return;
@@ -66,7 +67,12 @@ export class CellActions {
         path,
         cellId: cell.model.id,
         source: cell.model.sharedModel.getSource(),
-        traceback: tracebackOf(error)
+        traceback: tracebackOf(error),
+        label: Private.label(
+          panel.content.widgets.indexOf(cell) + 1,
+          error,
+          trans
+        )
       });
     } catch (reason) {
       showError(
@@ -97,5 +103,30 @@ export namespace CellActions {
      */
     readonly commands: Pick<CommandRegistry, 'execute'>;
     readonly trans: TranslationBundle;
+  }
+}
+
+/**
+ * A namespace for private data.
+ */
+namespace Private {
+  const MOST_CHARACTERS = 80;
+
+  /**
+   * What is asked for, in a line.
+   */
+  export function label(
+    number: number,
+    { ename, evalue }: IError,
+    trans: TranslationBundle
+  ): string {
+    const error = `${ename}: ${evalue}`.replace(/\s+/g, ' ').trim();
+    return trans.__(
+      'Fix cell %1: %2',
+      number,
+      error.length > MOST_CHARACTERS
+        ? `${error.slice(0, MOST_CHARACTERS)}…`
+        : error
+    );
   }
 }

@@ -1,10 +1,9 @@
 import * as React from 'react';
 
 import { usePanel } from '../services';
-import { BoundedText } from './boundedtext';
-import { useRenderContext } from '../rendercontext';
+import { BoundedText, OUTPUT_LINES } from './boundedtext';
 import { GrowingText } from './growingtext';
-import { secureLinks } from '../markdown/securelinks';
+import { RenderedOutput } from './renderedoutput';
 
 /**
  * What a program wrote, with its colours. Of much of it the end is shown first.
@@ -22,6 +21,7 @@ export function TerminalText({
       id={id}
       text={shown}
       side="end"
+      lines={OUTPUT_LINES}
       render={text => <Output text={text} />}
     />
   );
@@ -37,39 +37,13 @@ function Output({ text }: { text: string }): JSX.Element {
       aria-label={trans.__('Output')}
       tabIndex={0}
     >
-      {hasColours ? <Coloured text={text} /> : <GrowingText text={text} />}
+      {hasColours ? (
+        <RenderedOutput mimeType={STDOUT} text={text} />
+      ) : (
+        <GrowingText text={text} />
+      )}
     </div>
   );
-}
-
-/**
- * Text with escape sequences, by Lab's own renderer.
- */
-function Coloured({ text }: { text: string }): JSX.Element {
-  const { rendermime } = useRenderContext();
-  const host = React.useRef<HTMLDivElement>(null);
-  React.useEffect(() => {
-    const renderer = rendermime.createRenderer(STDOUT);
-    const model = rendermime.createModel({
-      data: { [STDOUT]: text },
-      trusted: false
-    });
-    let isWanted = true;
-    renderer
-      .renderModel(model)
-      .then(() => {
-        if (isWanted) {
-          secureLinks(renderer.node);
-          host.current?.replaceChildren(renderer.node);
-        }
-      })
-      .catch(reason => console.warn('An output could not be rendered', reason));
-    return () => {
-      isWanted = false;
-      renderer.dispose();
-    };
-  }, [rendermime, text]);
-  return <div ref={host} />;
 }
 
 const STDOUT = 'application/vnd.jupyter.stdout';

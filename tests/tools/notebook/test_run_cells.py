@@ -55,6 +55,35 @@ async def test_the_person_sees_a_row_for_each_cell_and_what_it_prints(workspace:
         assert "\x1b" not in (task.rows("error")[0].text or "")
 
 
+SHOWN = """
+from IPython.display import display
+class Shown:
+    def __init__(self, **data): self.data = data
+    def __repr__(self): return "plain"
+    def _repr_mimebundle_(self, **_): return {kind.replace("_", "/"): text for kind, text in self.data.items()}
+"""
+TABLE = "<style>x</style><table><tr><td>1</td></tr></table>"
+
+
+@pytest.mark.parametrize(
+    ("code", "result", "table"),
+    [
+        (f"Shown(text_plain='plain', text_html={TABLE!r})", "plain", TABLE),
+        ("Shown(text_plain='plain', text_html='<b>1</b>')", "plain", None),
+        (f"display(Shown(text_plain='plain', text_html={TABLE!r}), Shown(text_plain='<Figure>', image_png=''))", "plain", TABLE),
+        ("display(Shown(text_plain='<Figure>', image_png='aGk='))", "<Figure>\n[image/png]", None),
+        (f"Shown(text_plain='plain', text_html={TABLE!r} + ' ' * 60_000)", "plain", None),
+        ("Shown(text_plain='plain', text_html='<table><tr><td>sk-ant-<b>api03-' + 'a1B2' * 20 + '</b></td></tr></table>')", "plain", None),
+    ],
+    ids=["a table", "no table", "a table before a picture", "a picture", "a table that is too long", "a secret"],
+)  # fmt: skip
+async def test_a_table_is_told_as_one(workspace: Path, code: str, result: str, table: str | None) -> None:
+    async with notebook_task(workspace, SHOWN, code) as task:
+        await task.text("run_cells", cells=["all"])
+        row = task.executed()[-1]
+        assert (row["result"], row.get("table")) == (result, table)
+
+
 async def test_a_long_run_goes_on_and_is_waited_for_and_interrupted(workspace: Path) -> None:
     code = "import time\nprint('begun', flush=True)\ntime.sleep(60)"
     async with notebook_task(workspace, code, "'after'") as task:

@@ -76,15 +76,16 @@ describe('actions on cells', () => {
     await fail();
     rows()[0].querySelector<HTMLElement>('[data-action="fix"]')?.click();
     await opened.settle();
-    expect(opened.client.of('fixCell')).toEqual([
-      {
-        type: 'fixCell',
-        path: opened.path,
-        cellId: 'cell-0',
-        source: '1/0',
-        traceback: 'Traceback\nline 1'
-      }
-    ]);
+    const [{ label, ...asked }, ...others] = opened.client.of('fixCell');
+    expect(label).toBe('Fix cell 1: ZeroDivisionError: division by zero');
+    expect(asked).toEqual({
+      type: 'fixCell',
+      path: opened.path,
+      cellId: 'cell-0',
+      source: '1/0',
+      traceback: 'Traceback\nline 1'
+    });
+    expect(others).toEqual([]);
     expect(openings).toBe(1);
   });
 

@@ -16,10 +16,16 @@ import type { IRowContent } from './rowcontent';
  */
 export function UserRow({ message }: IRowContent): JSX.Element {
   const { trans } = usePanel();
-  const { text, attachments } = React.useMemo(
+  const { text: said, attachments } = React.useMemo(
     () => readAttachments(message.text ?? ''),
     [message.text]
   );
+  // What the button at a failed cell says is said by its chip.
+  const text = attachments.some(
+    ({ kind, label }) => kind === 'error' && label === said
+  )
+    ? ''
+    : said;
   return (
     <div className="jp-hdspAgent-user">
       <div className="jp-hdspAgent-user-head">

@@ -4,7 +4,7 @@ import * as React from 'react';
 
 import type { CellExecuted, KernelChanged } from '../../../generated/wire';
 import { usePanel } from '../../../ui/services';
-import { BoundedText } from '../../../ui/texts/boundedtext';
+import { BoundedText, OUTPUT_LINES } from '../../../ui/texts/boundedtext';
 import { Fold } from '../../../ui/texts/fold';
 import { durationText } from '../../../ui/texts/formats';
 import { useRowParts } from '../rows/rowparts';
@@ -15,6 +15,7 @@ import { TerminalText } from '../../../ui/texts/terminaltext';
 import { useElapsed } from '../../../ui/useelapsed';
 import type { IRowContent } from '../rows/rowcontent';
 import { RowHead } from '../rows/rowhead';
+import { TableOutput } from './tableoutput';
 
 /**
  * A cell the agent runs: how it fares, what it wrote, its value and pictures.
@@ -53,17 +54,11 @@ export function CellRunRow({ message, parts }: IRowContent): JSX.Element {
         <p className="jp-hdspAgent-chat-problem-text">{run.reason}</p>
       )}
       {printed && <TerminalText id={`${message.ts}:printed`} text={printed} />}
-      {run.result && (
-        <BoundedText
-          id={`${message.ts}:result`}
-          text={run.result}
-          render={result => (
-            <pre className="jp-hdspAgent-chat-plain" tabIndex={0}>
-              {result}
-            </pre>
-          )}
-        />
-      )}
+      <Result
+        id={`${message.ts}:result`}
+        run={run}
+        hasPictures={(message.images ?? []).length > 0}
+      />
       {run.error && <p className="jp-hdspAgent-cellRun-error">{run.error}</p>}
       {traceback && (
         <Fold id={`${message.ts}:traceback`} summary={trans.__('Traceback')}>
@@ -74,6 +69,42 @@ export function CellRunRow({ message, parts }: IRowContent): JSX.Element {
     </div>
   );
 }
+
+/**
+ * The value of a cell: a table as one, of a picture nothing but the picture.
+ */
+function Result({
+  id,
+  run: { result, table },
+  hasPictures
+}: {
+  id: string;
+  run: Partial<CellExecuted>;
+  hasPictures: boolean;
+}): JSX.Element | null {
+  if (!result || (hasPictures && NAMES_PICTURE.test(result))) {
+    return null;
+  }
+  const text = (
+    <BoundedText
+      id={id}
+      text={result}
+      lines={OUTPUT_LINES}
+      render={shown => (
+        <pre className="jp-hdspAgent-chat-plain" tabIndex={0}>
+          {shown}
+        </pre>
+      )}
+    />
+  );
+  return table ? <TableOutput id={id} html={table} otherwise={text} /> : text;
+}
+
+/**
+ * What a program calls a picture that is shown, such as `<Figure size 640x480
+ * with 1 Axes>`, and of which kind it is.
+ */
+const NAMES_PICTURE = /^(?:<[^\n]*>)?\n?(?:\[image\/[^\n]*\])?$/;
 
 function RunState({ run }: { run: Partial<CellExecuted> }): JSX.Element {
   const { trans } = usePanel();

@@ -37,6 +37,19 @@ describe('rows of what is said', () => {
       expect(rows.row(2).textContent).toContain('x = 1');
     });
 
+    it('should show a cell that is to be fixed as a chip alone', async () => {
+      const label = 'Fix cell 5: NameError: name &quot;x&quot; is not defined';
+      await rows.show({
+        say: 'user_feedback',
+        text: `Fix cell 5: NameError: name "x" is not defined\n\n<attachment kind="error" path="a.ipynb" cellId="c" label="${label}">\nTraceback\n</attachment>`
+      });
+      const row = rows.row(2);
+      expect(row.querySelector('.jp-hdspAgent-user-text')).toBeNull();
+      expect(row.textContent).not.toContain('Traceback');
+      await rows.click('Fix cell 5: NameError: name "x" is not defined');
+      expect(row.textContent).toContain('Traceback');
+    });
+
     it('should mark what else is mentioned in it, which opens nothing', async () => {
       const text =
         '@problems, @git-changes를 me@problems @problemsolver @git-changes.md\n(@abc1234 @abc1234! @abc123 @abcdefg';
