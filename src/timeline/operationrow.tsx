@@ -77,6 +77,12 @@ export const OperationRow = React.memo(function OperationRow({
             {factsOf(entry, trans).map(fact => (
               <span key={fact}>{fact}</span>
             ))}
+            {entryKind !== 'other' &&
+              checkpoint?.notebooks.map(path => (
+                <span key={path} className="jp-hdspAgent-timeline-notebook">
+                  {PathExt.basename(path)}
+                </span>
+              ))}
           </span>
           {error !== undefined && (
             <span className="jp-hdspAgent-timeline-error">
@@ -250,12 +256,8 @@ function factsOf(
   } else if (checkpoint?.sameFiles && kind === 'save') {
     facts.push(trans.__('no file changed'));
   }
-  if (checkpoint && kind === 'save') {
-    facts.push(
-      ...(entryKind === 'other'
-        ? keptIn(checkpoint, trans)
-        : checkpoint.notebooks.map(path => PathExt.basename(path)))
-    );
+  if (checkpoint && kind === 'save' && entryKind === 'other') {
+    facts.push(...keptIn(checkpoint, trans));
   }
   if (checkpoint?.here) {
     facts.push(trans.__('you are here'));

@@ -26,9 +26,11 @@ test('rows say how much changed and why something is missing, and stay clear dow
   await expect(second).toContainText(/\d (cell|variable)s?.* changed/);
   await lab.picture('rows-in-conversation');
   await line.open();
-  const written = line.rows.filter({
-    hasText: 'After the agent changed a file'
-  });
+  // Each step is one row, below what the person asked for.
+  const tidied = line.view.getByRole('button', { name: 'Tidy up.' });
+  await expect(tidied).toHaveAttribute('aria-expanded', 'true');
+  const written = line.rows.filter({ hasText: `Edited ${TABLE}` });
+  await expect(line.rows.filter({ hasText: 'Edited cell 1' })).toHaveCount(1);
   await expect(written.first()).toContainText('1 file changed');
   await written.first().getByRole('button').first().click();
   await expect(line.view).toContainText(TABLE);
@@ -51,10 +53,13 @@ test('rows say how much changed and why something is missing, and stay clear dow
 
   const listed = line.view.getByRole('combobox', { name: 'What is listed' });
   await listed.selectOption('task');
-  const first = line.rows.filter({ hasText: 'Before the agent ran cells' });
+  const first = line.rows.filter({ hasText: 'Ran cell 2' });
+  await expect(first).toContainText('2 variables changed');
   await first.getByRole('button', { name: /^What to do with/ }).click();
   await lab.picture('menu');
-  await lab.page.getByRole('menuitem', { name: 'Restore everything…' }).click();
+  await lab.page
+    .getByRole('menuitem', { name: 'Restore to before this step…' })
+    .click();
   await expect(line.dialog).toContainText('What to restore');
   await lab.picture('restore-of-everything');
   await lab.page.setViewportSize({ width: 360, height: 640 });

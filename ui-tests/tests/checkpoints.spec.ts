@@ -103,10 +103,7 @@ test('one cell is restored from the list of what it was', async ({
   await lab.picture('toolbars');
 
   await notebook.cell(0).click();
-  await notebook
-    .cell(0)
-    .getByRole('button', { name: 'Choose from what this cell was before' })
-    .click();
+  await notebook.cell(0).getByRole('button', { name: 'Cell history…' }).click();
   const versions = line.dialog.getByRole('radio');
   await expect(versions).toHaveCount(2);
   await expect(line.dialog).toContainText('rows = [3, 4, 5]');
@@ -193,12 +190,13 @@ test('a checkpoint is saved, compared and gone back to without a mouse', async (
       timeout: 300
     });
   }).toPass();
-  await lab.tabTo(
-    line.action(focused.or(feed), 'Show in the time line').first()
-  );
+  await lab.tabTo(line.action(focused.or(feed), 'Show in timeline').first());
   await keyboard.press('Enter');
   const shown = line.opened;
-  await expect(shown).toContainText('Before the agent ran cells');
+  // What the person did before the agent ran cells.
+  await expect(shown).toContainText(
+    /You made changes|Before the agent ran cells/
+  );
 
   await lab.picture('time-line', ['light', 'dark', 'contrast']);
 
@@ -208,7 +206,7 @@ test('a checkpoint is saved, compared and gone back to without a mouse', async (
   await expect(listed).toHaveValue('all');
   await putText(notebooks, 'note.txt', 'Something new.');
   await lab.tabTo(
-    line.view.getByRole('button', { name: 'Save a checkpoint', exact: true }),
+    line.view.getByRole('button', { name: 'Save checkpoint', exact: true }),
     'Shift+Tab'
   );
   await keyboard.press('Enter');
@@ -224,10 +222,14 @@ test('a checkpoint is saved, compared and gone back to without a mouse', async (
   await lab.tabTo(line.rows.first().getByRole('button').first());
   await keyboard.press('ArrowRight');
   await expect(shown).toHaveCount(1);
-  await lab.tabTo(shown, 'Shift+Tab');
-  await keyboard.press('End');
+  await lab.tabTo(
+    line.rows
+      .filter({ hasText: 'Ran cell 3' })
+      .getByRole('button', { name: /^Ran cell 3/ })
+  );
   await keyboard.press('ArrowRight');
-  await expect(shown).toContainText('Before the agent ran cells');
+  await expect(shown).toContainText('Ran cell 3');
+  await expect(shown).toContainText('1 variable changed');
   const comparison = line.view.getByRole('combobox', {
     name: 'What it is compared with'
   });
@@ -237,7 +239,9 @@ test('a checkpoint is saved, compared and gone back to without a mouse', async (
   await expect(line.view).toContainText(TABLE);
   await lab.picture('time-line-compared');
 
-  await lab.tabTo(line.view.getByRole('button', { name: 'Restore…' }));
+  await lab.tabTo(
+    line.view.getByRole('button', { name: 'Restore to before this step…' })
+  );
   await keyboard.press('Enter');
   await expect(line.dialog).toContainText(`${TABLE} is as it was then`);
   const conversation = line.dialog.getByRole('checkbox', {

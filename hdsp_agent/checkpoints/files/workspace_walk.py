@@ -27,12 +27,12 @@ RESTORE_PREFIX: Final = b".hdsp-restore-"
 _REPOSITORIES: Final = frozenset((b".git", b".hg", b".svn"))
 _REBUILDABLE: Final = frozenset(
     (
-        b"node_modules", b".venv", b"venv", b"__pycache__", b".ipynb_checkpoints", b".cache", b".mypy_cache",
+        b"node_modules", b".venv", b"venv", b"__pycache__", b".cache", b".mypy_cache",
         b".pytest_cache", b".ruff_cache", b".tox", b"site-packages",
     )
 )  # fmt: skip
 _JUPYTERLAB_FOLDERS: Final = frozenset(
-    (b".jupyter", b".jupyterlab-layout", b".jupyterlab_workspaces", b".virtual_documents")
+    (b".ipynb_checkpoints", b".jupyter", b".jupyterlab-layout", b".jupyterlab_workspaces", b".virtual_documents")
 )
 _JUPYTERLAB_WORKSPACE: Final = b".jupyterlab-workspace"
 """Ends the names of files that hold a window's layout."""

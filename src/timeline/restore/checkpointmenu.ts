@@ -51,7 +51,13 @@ export function checkpointEntries(
               void restoreActions.restore(place, before.id, partsOf(before))
           }
         ]),
-    { label: trans.__('Restore everything…'), run: restore(parts) },
+    {
+      label:
+        before === undefined
+          ? trans.__('Restore everything…')
+          : trans.__('Restore to after this step…'),
+      run: restore(parts)
+    },
     ...(parts.length > 1
       ? parts.map(part => ({ label: labels[part], run: restore([part]) }))
       : []),

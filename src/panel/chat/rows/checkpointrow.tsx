@@ -41,11 +41,13 @@ export function CheckpointRow({ message, parts: _ }: IRowContent): JSX.Element {
         icon={checkpointIcon}
         words={
           <>
-            {typeof reason === 'string'
-              ? reasonText(reason, trans)
-              : message.checkpoint?.isFirst === true
-                ? trans.__('As everything was at first')
-                : trans.__('As everything was then')}{' '}
+            <span className="jp-hdspAgent-checkpoint-reason">
+              {typeof reason === 'string'
+                ? reasonText(reason, trans)
+                : message.checkpoint?.isFirst === true
+                  ? trans.__('As everything was at first')
+                  : trans.__('As everything was then')}
+            </span>{' '}
             <time
               className="jp-hdspAgent-chat-quiet"
               dateTime={new Date(message.ts).toISOString()}
