@@ -59,6 +59,7 @@ from .events import (
     JupyterEvent,
     access_event,
     checkpoint_event,
+    feedback_event,
     jupyter_event,
     memory_event,
     schema_paths,
@@ -325,6 +326,7 @@ def _publish(app: HdspAgentApp, services: Services) -> None:
 
     services.agent.events.on_any(lambda event: audit(jupyter_event(event)))
     services.agent.events.on_checkpoint(lambda event: audit(checkpoint_event(event)))
+    services.agent.events.on_feedback(lambda event: audit(feedback_event(event)))
 
     services.memory.job.on_run = lambda event: audit(memory_event(event))
 

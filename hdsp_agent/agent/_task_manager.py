@@ -27,6 +27,7 @@ from ._agent_services import AgentServices
 from .approval import Suggestions, suggest_rules
 from .checkpoints.checkpoint_service import CheckpointService
 from .checkpoints.kernel_restarts import KernelRestarts
+from .conversation.answer_feedback import AnswerFeedback
 from .conversation.asks import AskNotOpen, GivenAnswer
 from .conversation.history_items import TaskConfig
 from .conversation.message_operations import MessageOperations
@@ -73,6 +74,7 @@ class TaskManager:
         self.tasks.parent_waits = self._subtasks.parent_waits
         self.messages: Final = MessageOperations(self.tasks, self._subtasks)
         self.notes: Final = NoteSuggestions(self.tasks, self._subtasks)
+        self.feedback: Final = AnswerFeedback(self.tasks, self._subtasks)
         if services.checkpoints is not None:
             services.checkpoints.on_event = services.events.emit_checkpoint
             services.checkpoints.conversations = self.messages

@@ -28,6 +28,7 @@ from ..messages import (
     ProposalRequest,
     ProposedText,
     QueueMessageRequest,
+    RateMessageRequest,
     RemoveQueuedMessageRequest,
     Request,
     RuleSuggestionsMessage,
@@ -84,6 +85,7 @@ class AgentRequests:
                 "updateTodoList": self.update_todos,
                 "condenseTaskContextRequest": self.condense,
                 "decideNoteSuggestion": self.decide_note_suggestion,
+                "rateMessage": self.rate_message,
             }
         )
         self._conversations.register(dispatcher)
@@ -227,6 +229,12 @@ class AgentRequests:
             await notes.keep(task_id, message.message_ts, message.text)
         else:
             await notes.dismiss(task_id, message.message_ts)
+
+    async def rate_message(self, context: RequestContext, message: RateMessageRequest) -> None:
+        """Keep what the person thinks of an answer."""
+        task_id = self._history.meant(context.owner, message.task_id)
+        feedback = (await self._agent.manager()).feedback
+        await feedback.rate(task_id, message.message_ts, message.rating, message.reason)
 
     # ---- of an open task, beside the settings
 

@@ -1,4 +1,4 @@
-"""What the page may ask for to change what was said: delete, edit, go back, undo, redo, go on in a copy; and a look first."""
+"""What the page may ask for to change what was said: delete, edit, ask again, go back, undo, redo, copy; and a look first."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ..messages import (
     ForkTaskRequest,
     PreviewConversationRequest,
     RedoConversationRequest,
+    RetryAnswerRequest,
     RewindTaskRequest,
     ShowDeleteMessageDialogMessage,
     ShowEditMessageDialogMessage,
@@ -46,6 +47,7 @@ class ConversationRequests:
                 "deleteMessageConfirm": self.delete_message_confirmed,
                 "submitEditedMessage": self.edit_message,
                 "editMessageConfirm": self.edit_message_confirmed,
+                "retryAnswer": self.retry,
                 "rewindTask": self.rewind,
                 "undoConversation": self.undo,
                 "redoConversation": self.redo,
@@ -89,6 +91,13 @@ class ConversationRequests:
             message.text,
             message.images or (),
             files=bool(message.restore_checkpoint),
+        )
+
+    async def retry(self, context: RequestContext, message: RetryAnswerRequest) -> None:
+        """Have the model answer anew."""
+        manager = await self._agent.manager()
+        await manager.messages.retry(
+            self._history.meant(context.owner, message.task_id), message.message_ts, files=bool(message.restore_files)
         )
 
     async def rewind(self, context: RequestContext, message: RewindTaskRequest) -> None:

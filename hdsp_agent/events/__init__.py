@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from ._checkpoints import CheckpointEvent
 from ._emitter import Dispose, Emitter, task_id_of
+from ._feedback import FeedbackEvent
 from ._jupyter import (
     ACCESS_SCHEMA,
     CHECKPOINT_SCHEMA,
+    FEEDBACK_SCHEMA,
     MEMORY_SCHEMA,
     SESSION_SCHEMA,
     TASK_SCHEMA,
     JupyterEvent,
     access_event,
     checkpoint_event,
+    feedback_event,
     jupyter_event,
     memory_event,
     schema_paths,
@@ -23,6 +26,7 @@ from ._tools import ROO_TOOLS, roo_usage, tool_failed, tool_of
 __all__ = [
     "ACCESS_SCHEMA",
     "CHECKPOINT_SCHEMA",
+    "FEEDBACK_SCHEMA",
     "MEMORY_SCHEMA",
     "ROO_TOOLS",
     "SESSION_SCHEMA",
@@ -30,10 +34,12 @@ __all__ = [
     "CheckpointEvent",
     "Dispose",
     "Emitter",
+    "FeedbackEvent",
     "JupyterEvent",
     "MemoryEvent",
     "access_event",
     "checkpoint_event",
+    "feedback_event",
     "jupyter_event",
     "memory_event",
     "roo_usage",

@@ -17,6 +17,7 @@ from ..messages import (
     TaskEvent,
 )
 from ._checkpoints import CheckpointEvent
+from ._feedback import FeedbackEvent
 
 __all__ = ["Dispose", "Emitter", "task_id_of"]
 
@@ -34,6 +35,7 @@ class Emitter:
         self._logger = log or logging.getLogger(__name__)
         self._listeners: list[Callable[[TaskEvent], None]] = []
         self._of_checkpoints: list[Callable[[CheckpointEvent], None]] = []
+        self._of_feedback: list[Callable[[FeedbackEvent], None]] = []
 
     def on_any(self, listener: Callable[[TaskEvent], None]) -> Dispose:
         """Listen to all events; call what is returned to stop."""
@@ -70,6 +72,19 @@ class Emitter:
                 listener(event)
             except Exception:
                 self._logger.exception("A listener to checkpoints failed at %s (task %s)", event.event, event.task_id)
+
+    def on_feedback(self, listener: Callable[[FeedbackEvent], None]) -> Dispose:
+        """Listen to what people think of answers; call what is returned to stop."""
+        self._of_feedback.append(listener)
+        return lambda: self._of_feedback.remove(listener)
+
+    def emit_feedback(self, event: FeedbackEvent) -> None:
+        """Tell what somebody thinks of an answer. Nothing a listener does makes this raise."""
+        for listener in tuple(self._of_feedback):
+            try:
+                listener(event)
+            except Exception:
+                self._logger.exception("A listener to feedback failed (task %s)", event.task_id)
 
 
 def task_id_of(event: TaskEvent) -> str | None:

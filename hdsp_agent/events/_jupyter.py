@@ -31,18 +31,21 @@ from ..messages import (
 )
 from ._checkpoints import CheckpointEvent
 from ._emitter import task_id_of
+from ._feedback import FeedbackEvent
 from ._memory import MemoryEvent
 from ._tools import tool_of
 
 __all__ = [
     "ACCESS_SCHEMA",
     "CHECKPOINT_SCHEMA",
+    "FEEDBACK_SCHEMA",
     "MEMORY_SCHEMA",
     "SESSION_SCHEMA",
     "TASK_SCHEMA",
     "JupyterEvent",
     "access_event",
     "checkpoint_event",
+    "feedback_event",
     "jupyter_event",
     "memory_event",
     "schema_paths",
@@ -51,6 +54,7 @@ __all__ = [
 TASK_SCHEMA: Final = "https://hdsp-agent.github.io/events/task/v1"
 ACCESS_SCHEMA: Final = "https://hdsp-agent.github.io/events/access/v1"
 CHECKPOINT_SCHEMA: Final = "https://hdsp-agent.github.io/events/checkpoint/v1"
+FEEDBACK_SCHEMA: Final = "https://hdsp-agent.github.io/events/feedback/v1"
 MEMORY_SCHEMA: Final = "https://hdsp-agent.github.io/events/memory/v1"
 SESSION_SCHEMA: Final = "https://hdsp-agent.github.io/events/session/v1"
 
@@ -94,6 +98,13 @@ def checkpoint_event(event: CheckpointEvent) -> JupyterEvent:
     data: dict[str, JsonValue] = {"event": event.event, "duration_ms": event.duration_ms}
     data |= {name: value for name in ("task_id", "commit") if (value := getattr(event, name)) is not None}
     return JupyterEvent(CHECKPOINT_SCHEMA, data)
+
+
+def feedback_event(event: FeedbackEvent) -> JupyterEvent:
+    """What Jupyter's logger hears of a rating: never the reason."""
+    return JupyterEvent(
+        FEEDBACK_SCHEMA, {"task_id": event.task_id, "rating": event.rating, "has_reason": event.has_reason}
+    )
 
 
 def memory_event(event: MemoryEvent) -> JupyterEvent:

@@ -7,6 +7,7 @@ from ._base import CellId, FilePath, Record
 __all__ = [
     "CommandRun",
     "Halt",
+    "MessageFeedback",
     "ModelFailure",
     "ModelFailureParts",
     "NoteSuggestion",
@@ -84,6 +85,13 @@ class NoteSuggestion(Record):
     scope: Literal["person", "workspace", "notebook"]
     decision: Literal["kept", "dismissed"] | None = None
     """None until the person decides."""
+
+
+class MessageFeedback(Record):
+    """What the person thinks of an answer, on its message. No model is sent it."""
+
+    rating: Literal["up", "down"]
+    reason: str | None = None
 
 
 class Halt(Record):

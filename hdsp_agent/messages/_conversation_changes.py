@@ -26,6 +26,7 @@ __all__ = [
     "GoBack",
     "PreviewConversationRequest",
     "RedoConversationRequest",
+    "RetryAnswerRequest",
     "RewindTaskRequest",
     "TakeBack",
     "TimeSpan",
@@ -56,6 +57,14 @@ class ForkTaskRequest(Request):
     message_ts: Timestamp
 
 
+class RetryAnswerRequest(Request):
+    """Take back the answer that the message ``messageTs`` is part of, with all that followed, and ask the model again."""
+
+    type: Literal["retryAnswer"] = "retryAnswer"
+    message_ts: Timestamp
+    restore_files: Flag | None = None
+
+
 class UndoConversationRequest(Request):
     """Undo the change ``markId``, or the newest one."""
 
@@ -73,9 +82,9 @@ class RedoConversationRequest(Request):
 
 
 class TakeBack(Message):
-    """Delete the message ``messageTs`` and what follows, or edit it and send it again."""
+    """Delete the message ``messageTs`` and what follows, edit it and send it again, or have the model answer anew."""
 
-    operation: Literal["delete", "edit"]
+    operation: Literal["delete", "edit", "retry"]
     message_ts: Timestamp
 
 
@@ -106,7 +115,12 @@ class PreviewConversationRequest(Request):
 
 
 ConversationRequest = (
-    RewindTaskRequest | ForkTaskRequest | UndoConversationRequest | RedoConversationRequest | PreviewConversationRequest
+    RewindTaskRequest
+    | ForkTaskRequest
+    | RetryAnswerRequest
+    | UndoConversationRequest
+    | RedoConversationRequest
+    | PreviewConversationRequest
 )
 
 
@@ -197,7 +211,7 @@ class ConversationPreview(Message):
     ``goneOn`` says that an undo sets aside what is newer and must be told to; ``stopsTask`` that the task works now.
     """
 
-    operation: Literal["delete", "edit", "rewind", "undo", "redo"]
+    operation: Literal["delete", "edit", "retry", "rewind", "undo", "redo"]
     removed: int
     restored: int
     tool_calls: int

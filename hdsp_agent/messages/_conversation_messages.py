@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from ._additions import CommandRun, Halt, ModelFailure, NotebookRef, NoteSuggestion, RecalledItem
+from ._additions import CommandRun, Halt, MessageFeedback, ModelFailure, NotebookRef, NoteSuggestion, RecalledItem
 from ._approval_flags import ApprovalFlag
 from ._base import Record
 from ._kinds import AnyAsk, AnySay
@@ -148,6 +148,7 @@ class ClineMessage(Record):
     """On what was asked for, or was to be: why it failed."""
     halt: Halt | None = None
     note_suggestion: NoteSuggestion | None = None
+    feedback: MessageFeedback | None = None
     notebook: NotebookRef | None = None
     recalled: list[RecalledItem] | None = None
     """On a result: what of the past the model was told or read for it. On a tool: what it read there."""

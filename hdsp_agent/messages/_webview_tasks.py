@@ -37,6 +37,7 @@ __all__ = [
     "NewTaskRequest",
     "Parts",
     "QueueMessageRequest",
+    "RateMessageRequest",
     "RemoveQueuedMessageRequest",
     "ShowTaskWithIdRequest",
     "SubmitEditedMessageRequest",
@@ -153,6 +154,15 @@ class DecideNoteSuggestionRequest(Request):
     message_ts: Timestamp
     keep: Flag
     text: Text | None = None
+
+
+class RateMessageRequest(Request):
+    """Say what the answer ``messageTs`` is worth, and perhaps why; without a rating, take that back."""
+
+    type: Literal["rateMessage"] = "rateMessage"
+    message_ts: Timestamp
+    rating: Literal["up", "down"] | None = None
+    reason: Annotated[str, Field(max_length=1_000)] | None = None
 
 
 class ShowTaskWithIdRequest(Request):
@@ -315,6 +325,7 @@ TaskMessage = (
     | EditQueuedMessageRequest
     | UpdateTodoListRequest
     | DecideNoteSuggestionRequest
+    | RateMessageRequest
     | ShowTaskWithIdRequest
     | DeleteTaskWithIdRequest
     | DeleteMultipleTasksWithIdsRequest

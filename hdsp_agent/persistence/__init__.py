@@ -78,6 +78,7 @@ if TYPE_CHECKING:
         read_embedded,
     )
     from .exchange._export import ExportFormat, export_task, render_task
+    from .exchange._find import find_messages
     from .exchange._import import TaskImportReport, import_embedded, import_tasks
     from .exchange._import_json import ImportFinding
     from .exchange._migration import MigrationReport, migrate
@@ -189,6 +190,7 @@ __all__ = [
     "embedded_copy_id",
     "examine",
     "export_task",
+    "find_messages",
     "fold",
     "fork_at",
     "full_text_search",
@@ -234,6 +236,7 @@ _LATER: Final = {
             "read_embedded",
         ),
         "exchange._export": ("ExportFormat", "export_task", "render_task"),
+        "exchange._find": ("find_messages",),
         "exchange._import": ("TaskImportReport", "import_embedded", "import_tasks"),
         "exchange._import_json": ("ImportFinding",),
         "exchange._migration": ("MigrationReport", "migrate"),

@@ -170,6 +170,12 @@ export interface Endpoints {
     query: { first?: string; limit?: string; find?: string; only?: string };
     answer: SeenContext;
   };
+  /** Which messages of a conversation have a text. */
+  'GET /tasks/{task}/find': {
+    path: { task: string };
+    query: { text?: string; limit?: string };
+    answer: FoundMessages;
+  };
   /** A long output or image of a task, to be saved. */
   'GET /tasks/{task}/artifacts/{artifact}': {
     path: { task: string; artifact: string };
@@ -542,6 +548,12 @@ export interface FolderTrustView {
 export interface ForgottenView {
   notes: number;
   learned: boolean;
+}
+
+/** The times of the messages that have the text, oldest first; `more` says that there were too many to list. */
+export interface FoundMessages {
+  found: Array<number>;
+  more: boolean;
 }
 
 /** Fetch a model. Without consent nothing is fetched. */

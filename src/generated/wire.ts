@@ -306,6 +306,7 @@ export type WebviewMessage =
   | EditQueuedMessageRequest
   | UpdateTodoListRequest
   | DecideNoteSuggestionRequest
+  | RateMessageRequest
   | ShowTaskWithIdRequest
   | DeleteTaskWithIdRequest
   | DeleteMultipleTasksWithIdsRequest
@@ -350,6 +351,7 @@ export type WebviewMessage =
   | FailedCellRequest
   | RewindTaskRequest
   | ForkTaskRequest
+  | RetryAnswerRequest
   | UndoConversationRequest
   | RedoConversationRequest
   | PreviewConversationRequest
@@ -863,6 +865,7 @@ export interface ClineMessage {
   failure?: string;
   halt?: Halt;
   noteSuggestion?: NoteSuggestion;
+  feedback?: MessageFeedback;
   notebook?: NotebookRef;
   recalled?: Array<RecalledItem>;
   stoppedBy?: 'person';
@@ -1175,7 +1178,7 @@ export interface ConversationMarksUpdatedMessage {
 
 /** What a change of a conversation would do. `removed` and `restored` count what the person or the agent said, `toolCalls` approved calls among the messages removed. `effects` are the first of what those did outside of the conversation, `moreEffects` says how many others there are. `goneOn` says that an undo sets aside what is newer and must be told to; `stopsTask` that the task works now. */
 export interface ConversationPreview {
-  operation: 'delete' | 'edit' | 'rewind' | 'undo' | 'redo';
+  operation: 'delete' | 'edit' | 'retry' | 'rewind' | 'undo' | 'redo';
   removed: number;
   restored: number;
   toolCalls: number;
@@ -2012,6 +2015,12 @@ export interface MessageEventPayload {
   message: ClineMessage;
 }
 
+/** What the person thinks of an answer, on its message. No model is sent it. */
+export interface MessageFeedback {
+  rating: 'up' | 'down';
+  reason?: string;
+}
+
 /** A message changed; this is what it is now. */
 export interface MessageUpdated {
   type: 'messageUpdated';
@@ -2585,6 +2594,16 @@ export interface QueuedMessagesUpdated {
   payload: [string, Array<QueuedMessage>];
 }
 
+/** Say what the answer `messageTs` is worth, and perhaps why; without a rating, take that back. */
+export interface RateMessageRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'rateMessage';
+  messageTs: number;
+  rating?: 'up' | 'down';
+  reason?: string;
+}
+
 /** Tell cells from `first` on, as many as fit into about `budget` characters. */
 export interface ReadNotebookMessage {
   type: 'readNotebook';
@@ -2678,6 +2697,15 @@ export interface RequestModesRequest {
 export interface ResumeTaskCommand {
   commandName: 'ResumeTask';
   data: string;
+}
+
+/** Take back the answer that the message `messageTs` is part of, with all that followed, and ask the model again. */
+export interface RetryAnswerRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'retryAnswer';
+  messageTs: number;
+  restoreFiles?: boolean;
 }
 
 /** Go back to the message `messageTs`, which stays if `keep`; perhaps with the files as they were then. */
@@ -2996,9 +3024,9 @@ export interface SystemPromptMessage {
   mode: string;
 }
 
-/** Delete the message `messageTs` and what follows, or edit it and send it again. */
+/** Delete the message `messageTs` and what follows, edit it and send it again, or have the model answer anew. */
 export interface TakeBack {
-  operation: 'delete' | 'edit';
+  operation: 'delete' | 'edit' | 'retry';
   messageTs: number;
 }
 

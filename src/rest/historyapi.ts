@@ -1,4 +1,5 @@
 import type {
+  FoundMessages,
   HistoryList,
   HistoryPlacesView,
   KeyCheckView,
@@ -88,6 +89,16 @@ export class HistoryApi extends SettingsApi {
    */
   conversation(task: string): Promise<HistoryItem> {
     return this._request('GET /history/{task}', { path: { task } });
+  }
+
+  /**
+   * Which messages of a conversation have a text.
+   */
+  find(task: string, text: string): Promise<FoundMessages> {
+    return this._request('GET /tasks/{task}/find', {
+      path: { task },
+      query: { text }
+    });
   }
 
   /**

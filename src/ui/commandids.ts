@@ -55,6 +55,7 @@ export namespace CommandIDs {
   export const forkConversation = 'hdsp-agent:fork-conversation';
   export const showCheckpoints = 'hdsp-agent:show-checkpoints';
   export const exportConversation = 'hdsp-agent:export-conversation';
+  export const copyConversation = 'hdsp-agent:copy-conversation';
   export const copyRequest = 'hdsp-agent:copy-request';
   export const deleteConversation = 'hdsp-agent:delete-conversation';
 
@@ -69,11 +70,13 @@ export namespace CommandIDs {
   export const approve = 'hdsp-agent:approve';
   export const deny = 'hdsp-agent:deny';
   export const stop = 'hdsp-agent:stop';
+  export const goToQuestion = 'hdsp-agent:go-to-question';
   export const toggleAutoApproval = 'hdsp-agent:toggle-auto-approval';
 
   /**
    * Added by the conversation itself.
    */
+  export const find = 'hdsp-agent:find';
   export const showNewest = 'hdsp-agent:show-newest';
 
   /**

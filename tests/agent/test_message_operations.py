@@ -73,6 +73,56 @@ async def test_editing_the_first_message_begins_anew(tmp_path: Path) -> None:
         assert agent.history.items[task_id].task == "Another task"
 
 
+async def test_an_answer_is_tried_again_with_all_that_came_before_it(tmp_path: Path) -> None:
+    other = call_tool("attempt_completion", {"result": "Done better"}, id="end")
+    async with running_agent(tmp_path, [QUESTION, DONE, other]) as agent:
+        task_id, _ = await talked(agent)
+        before = await visible(agent, task_id)
+        [answer] = await agent.says(task_id, "completion_result")
+        await agent.manager.messages.retry(task_id, answer.ts)
+        await until(lambda: len(agent.model.requests) == 3 and not agent.manager.tasks.open)
+        shown = await visible(agent, task_id)
+        assert "completion_result:Done better" in shown and "completion_result:All done" not in shown
+        assert "user_feedback:the blue one" in shown
+        assert heard(agent, task_id) == shown
+        first, second = (agent.model.requests[at].messages for at in (1, 2))
+        assert [one for one in second if "All done" in str(one)] == []
+        assert str(second).count("the blue one") == str(first).count("the blue one")
+        await agent.manager.messages.undo(task_id, newer="set_aside")
+        assert await visible(agent, task_id) == before
+
+
+async def test_an_answer_in_the_middle_is_tried_again_without_what_followed(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [LOOK, QUESTION, DONE, DONE]) as agent:
+        task_id, _ = await talked(agent)
+        requests = [m for m in await agent.ui(task_id) if m.say == "api_req_started"]
+        question = next(m for m in await agent.ui(task_id) if m.ask == "followup")
+        await agent.manager.messages.retry(task_id, question.ts)
+        await until(lambda: len(agent.model.requests) == 4 and not agent.manager.tasks.open)
+        shown = await visible(agent, task_id)
+        assert not any("blue" in line or line.startswith("followup") for line in shown)
+        sent = str(agent.model.requests[3].messages)
+        assert "look" in sent and "Which?" not in sent
+        history = await agent.store.view(task_id)
+        marks = [mark async for mark in history.marks.iterate()]
+        hidden = MessageManager(history, marks).view.visible_ui  # type: ignore[arg-type]  # only read
+        assert requests[0].ts in hidden and requests[1].ts not in hidden, "its request goes with the answer"
+
+
+async def test_only_an_answer_is_tried_again(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [QUESTION, DONE]) as agent:
+        task_id, ts = await talked(agent)
+        first = (await agent.ui(task_id))[0]
+        for words in (first.ts, ts):
+            with pytest.raises(InvalidInput):
+                await agent.manager.messages.retry(task_id, words)
+        preview = await agent.manager.messages.preview(
+            task_id, TakeBack(operation="retry", message_ts=(await agent.says(task_id, "completion_result"))[0].ts)
+        )
+        assert (preview.operation, preview.can_be_undone, preview.stops_task) == ("retry", True, False)
+        assert preview.tool_calls == 0 and preview.effects == []
+
+
 @pytest.mark.both_backends
 async def test_a_deleted_message_takes_what_followed_with_it_and_comes_back(tmp_path: Path) -> None:
     async with running_agent(tmp_path, [QUESTION, DONE]) as agent:

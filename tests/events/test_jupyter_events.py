@@ -13,12 +13,15 @@ from jupyter_events.schema import EventSchema
 from hdsp_agent.events import (
     ACCESS_SCHEMA,
     CHECKPOINT_SCHEMA,
+    FEEDBACK_SCHEMA,
     MEMORY_SCHEMA,
     SESSION_SCHEMA,
     TASK_SCHEMA,
     CheckpointEvent,
+    FeedbackEvent,
     MemoryEvent,
     checkpoint_event,
+    feedback_event,
     jupyter_event,
     memory_event,
     schema_paths,
@@ -142,7 +145,9 @@ def test_answers_to_one_client_are_nobody_elses() -> None:
 
 def test_the_schemas_are_those_named_and_cover_every_event_but_answers_and_evaluations() -> None:
     schemas = {schema.id: schema for schema in map(EventSchema, schema_paths())}
-    assert set(schemas) == {TASK_SCHEMA, SESSION_SCHEMA, CHECKPOINT_SCHEMA, ACCESS_SCHEMA, MEMORY_SCHEMA}
+    assert set(schemas) == {
+        TASK_SCHEMA, SESSION_SCHEMA, CHECKPOINT_SCHEMA, ACCESS_SCHEMA, MEMORY_SCHEMA, FEEDBACK_SCHEMA
+    }  # fmt: skip
     # Who read what, and what the checkpoints do, are no events of a task.
     of_tasks = [schema for id_, schema in schemas.items() if id_ in (TASK_SCHEMA, SESSION_SCHEMA)]
     covered = {name for schema in of_tasks for name in json.loads(repr(schema))["properties"]["event"]["enum"]}
@@ -165,3 +170,15 @@ def test_what_the_memory_work_did_is_told_without_a_word_of_what_was_learned() -
     for event in (told, memory_event(MemoryEvent("consolidate", "ann", "failed"))):
         logger.emit(schema_id=event.schema_id, data=event.data)
     assert heard.getvalue().count('"outcome"') == 2
+
+
+def test_a_rating_is_told_without_its_reason() -> None:
+    told = feedback_event(FeedbackEvent("t1", "down", has_reason=True))
+    assert told.data == {"task_id": "t1", "rating": "down", "has_reason": True}
+    logger = EventLogger()
+    for path in schema_paths():
+        logger.register_event_schema(path)
+    heard = io.StringIO()
+    logger.register_handler(logging.StreamHandler(heard))
+    logger.emit(schema_id=FEEDBACK_SCHEMA, data=told.data)
+    assert '"rating": "down"' in heard.getvalue()

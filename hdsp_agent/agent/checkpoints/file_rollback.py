@@ -211,6 +211,8 @@ async def _since(history: MessageManager, change: ConversationChange) -> int | N
     match change:
         case TakeBack(operation="edit", message_ts=ts):
             return await history.edit_cutoff(ts)
+        case TakeBack(operation="retry", message_ts=ts):
+            return await history.retry_cutoff(ts)
         case TakeBack(message_ts=ts):
             return ts
         case GoBack(message_ts=ts, keep=keep):

@@ -1,4 +1,4 @@
-"""Changing what was said: delete, edit and resend, rewind, undo, and going on in a copy. Each is one mark in the log."""
+"""Changing what was said: delete, edit and resend, ask again, rewind, undo, and going on in a copy. Each is one mark in the log."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ...persistence import MessageManager, RewindEffect, SpanSet, TaskReader, hi
 from .._ports import ConversationShown
 from ..checkpoints.file_rollback import FileRollback
 from ..checkpoints.interrupted_restores import InterruptedRestores
-from ..task.outcomes import Again, Edited, Opening
+from ..task.outcomes import Again, Edited, Opening, Retried
 from ..task.recorded_state import last_that_counts, unanswered_calls
 from .fork import fork_task
 from .history_items import HistoryItemChange
@@ -79,6 +79,10 @@ class MessageOperations:
             raise InvalidInput("An empty message cannot be sent. Delete it instead, or write something.", field="text")
         change = TakeBack(operation="edit", message_ts=ts)
         await self._make(task_id, change, opening=Edited(text, tuple(images)), files=files)
+
+    async def retry(self, task_id: TaskId, ts: int, *, files: bool = False) -> None:
+        """Have the model answer anew: the answer that the message ``ts`` is part of goes, with all that followed."""
+        await self._make(task_id, TakeBack(operation="retry", message_ts=ts), opening=Retried(), files=files)
 
     async def undo(self, task_id: TaskId, mark_id: str | None = None, *, newer: Newer = "refuse") -> None:
         """Take back the newest change, or the one named."""
@@ -346,6 +350,8 @@ async def _foresee(history: MessageManager, change: ConversationChange) -> Rewin
     match change:
         case TakeBack(operation="edit", message_ts=ts):
             return await history.foresee_rewind(await history.edit_cutoff(ts))
+        case TakeBack(operation="retry", message_ts=ts):
+            return await history.foresee_retry(ts)
         case TakeBack(message_ts=ts):
             return await _foresee_rewind(history, ts, keep=False)
         case GoBack(message_ts=ts, keep=keep):
@@ -371,6 +377,8 @@ async def _do(
         case TakeBack(operation="edit", message_ts=ts):
             cutoff = await history.edit_cutoff(ts)
             return await history.rewind_to_timestamp(cutoff, files=files, mark_id=mark_id)
+        case TakeBack(operation="retry", message_ts=ts):
+            return await history.rewind_answer(ts, files=files, mark_id=mark_id)
         case TakeBack(message_ts=ts):
             return await history.rewind_to_timestamp(ts, files=files, mark_id=mark_id)
         case GoBack(message_ts=ts, keep=keep):

@@ -7,14 +7,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
 from ...errors import Conflict, NotFound
-from ...messages import ClineMessage, NoteSuggestion, TaskId
+from ...messages import NoteSuggestion, TaskId
+from .recorded_messages import message_shown, task_to_change
 
 if TYPE_CHECKING:
     from ...memory import TaskMemory
     from ..task.subtasks import Subtasks
     from ..task.task import Task
     from ..task.task_pool import TaskPool
-    from ..task.task_state import TaskState
 
 __all__ = ["NoteSuggestions"]
 
@@ -22,7 +22,7 @@ _ANSWERED_BEFORE = "This note was kept or dismissed before."
 
 
 class NoteSuggestions:
-    """What the person decides. A task that rests is opened for it, and rests again afterwards."""
+    """What the person decides."""
 
     def __init__(self, tasks: TaskPool, subtasks: Subtasks) -> None:
         self._tasks = tasks
@@ -42,26 +42,13 @@ class NoteSuggestions:
 
     async def _decide(self, task_id: TaskId, ts: int, decision: Literal["kept", "dismissed"], text: str | None) -> None:
         # Two tabs may decide at once: the second finds it decided.
-        async with self._lock:
-            task = self._tasks.opened(task_id)
-            if task is not None and task.state.completed:
-                # It is put with the completed ones just now.
-                await task.ended()
-                task = self._tasks.opened(task_id)
-            if task is not None:
-                await _decide_in(task, ts, decision, text)
-                return
-            await self._subtasks.refuse_beside_child(task_id)
-            task = await self._tasks.open_at_rest(task_id)
-            try:
-                await _decide_in(task, ts, decision, text)
-            finally:
-                await self._tasks.close(task_id, finished=task.state.item.status == "completed")
+        async with self._lock, task_to_change(self._tasks, self._subtasks, task_id) as task:
+            await _decide_in(task, ts, decision, text)
 
 
 async def _decide_in(task: Task, ts: int, decision: Literal["kept", "dismissed"], text: str | None) -> None:
     state = task.state
-    message = await _suggesting(state, ts)
+    message = await message_shown(state, ts)
     suggestion = message.note_suggestion
     if suggestion is None:
         raise NotFound("This message suggests no note.", ts=ts)
@@ -76,13 +63,6 @@ async def _decide_in(task: Task, ts: int, decision: Literal["kept", "dismissed"]
         kept = await _remembered(state.memory, text or suggestion.text, suggestion, task.task_id)
     decided = suggestion.model_copy(update={"text": kept, "decision": decision})
     await state.conversation.update(message.model_copy(update={"note_suggestion": decided}), durable=True)
-
-
-async def _suggesting(state: TaskState, ts: int) -> ClineMessage:
-    message = await state.conversation.log.ui.get(ts) if ts in state.conversation.history.view.visible_ui else None
-    if message is None:
-        raise NotFound("There is no such message in this conversation any more.", ts=ts)
-    return message
 
 
 async def _remembered(memory: TaskMemory, text: str, suggestion: NoteSuggestion, task_id: TaskId) -> str:

@@ -16,6 +16,7 @@ __all__ = [
     "Edited",
     "Opening",
     "Outcome",
+    "Retried",
     "TaskStopped",
 ]
 
@@ -46,6 +47,11 @@ class Edited:
 
 
 @dataclass(frozen=True)
+class Retried:
+    """Taken up after a rewind, to have the model answer anew."""
+
+
+@dataclass(frozen=True)
 class ChildDone:
     """Taken up because its subtask is done."""
 
@@ -53,7 +59,7 @@ class ChildDone:
     summary: str
 
 
-Opening: TypeAlias = Begin | Again | Edited | ChildDone
+Opening: TypeAlias = Begin | Again | Edited | Retried | ChildDone
 
 
 @dataclass(frozen=True)

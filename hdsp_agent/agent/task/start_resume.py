@@ -24,7 +24,7 @@ from ..checkpoints.interrupted_restores import InterruptedRestores
 from ..conversation.asks import AskAnswer
 from ..conversation.conversation import text_block
 from ..conversation.user_text import CUT_OFF, RESUMPTION, said
-from .outcomes import Again, Begin, ChildDone, Completed, Edited, Opening, Outcome, TaskStopped
+from .outcomes import Again, Begin, ChildDone, Completed, Edited, Opening, Outcome, Retried, TaskStopped
 from .recorded_state import SERVER_STOPPED, RecordedState, recall
 from .todo_list import todos_text
 from .tool_calls import ToolCalls, calls_of
@@ -74,6 +74,10 @@ class TaskStarter:
                 await self._calls.interrupted(calls_of(recalled.calls))
                 await self._say_first_or_later(recalled, text, images)
                 # What was said just now is newer than the restore, so this conversation stays as it is.
+                await self._interrupted_restores.settle(recalled.aside)
+            case Retried():
+                recalled = await self._recall()
+                await self._calls.interrupted(calls_of(recalled.calls))
                 await self._interrupted_restores.settle(recalled.aside)
             case ChildDone():
                 await self._child_done(opening)

@@ -13,6 +13,8 @@ from ...wire import WireModel
 __all__ = [
     "Deleted",
     "ExportQuery",
+    "FindQuery",
+    "FoundMessages",
     "HistoryChangeBody",
     "HistoryList",
     "HistoryListQuery",
@@ -100,6 +102,20 @@ class TaskView(WireModel):
     metadata: TaskMetadata
     state: StoredTaskState
     counts: dict[str, int]
+
+
+class FindQuery(WireModel):
+    """The text to find; case, width and accents make no difference."""
+
+    text: Annotated[str, Field(min_length=1, max_length=1000)]
+    limit: Annotated[int, Field(ge=1, le=100_000)] = 10_000
+
+
+class FoundMessages(WireModel):
+    """The times of the messages that have the text, oldest first; ``more`` says that there were too many to list."""
+
+    found: list[int]
+    more: bool
 
 
 class SeenQuery(WireModel):

@@ -60,7 +60,14 @@ def routes() -> dict[str, type[RestHandler]]:
     from ._settings import SettingsExportHandler, SettingsHandler, SettingsImportHandler, SettingsSchemaHandler
     from ._setup import KeyCheckHandler, SetupCandidatesHandler, SetupUseHandler
     from ._storage import StatisticsHandler, StorageHandler
-    from ._tasks import TaskArtifactHandler, TaskContextHandler, TaskExportHandler, TaskHandler, TaskLogHandler
+    from ._tasks import (
+        TaskArtifactHandler,
+        TaskContextHandler,
+        TaskExportHandler,
+        TaskFindHandler,
+        TaskHandler,
+        TaskLogHandler,
+    )
 
     return {
         "/health": HealthHandler,
@@ -94,6 +101,7 @@ def routes() -> dict[str, type[RestHandler]]:
         "/tasks/{task}": TaskHandler,
         "/tasks/{task}/logs/{log}": TaskLogHandler,
         "/tasks/{task}/context": TaskContextHandler,
+        "/tasks/{task}/find": TaskFindHandler,
         "/tasks/{task}/artifacts/{artifact}": TaskArtifactHandler,
         "/tasks/{task}/export": TaskExportHandler,
         "/checkpoints": CheckpointsHandler,

@@ -11,6 +11,8 @@ from ...wire import WireModel
 from ..identity import owner_of
 from ._history_bodies import (
     ExportQuery,
+    FindQuery,
+    FoundMessages,
     RecordList,
     RecordQuery,
     SeenContext,
@@ -19,7 +21,14 @@ from ._history_bodies import (
 )
 from ._rest_endpoint import Download, RestHandler, download, endpoint
 
-__all__ = ["TaskArtifactHandler", "TaskContextHandler", "TaskExportHandler", "TaskHandler", "TaskLogHandler"]
+__all__ = [
+    "TaskArtifactHandler",
+    "TaskContextHandler",
+    "TaskExportHandler",
+    "TaskFindHandler",
+    "TaskHandler",
+    "TaskLogHandler",
+]
 
 _EXPORTS: Final = {
     "markdown": ("text/markdown; charset=utf-8", "md"),
@@ -70,6 +79,19 @@ class TaskContextHandler(RestHandler):
 
         manager = await self.services.agent.manager()
         return await seen_context(await seen_by_model(manager.services, reader), query)
+
+
+class TaskFindHandler(RestHandler):
+    """`GET tasks/{task}/find`"""
+
+    @endpoint("Which messages of a conversation have a text", answer=FoundMessages, query=FindQuery)
+    async def get(self, task: str, *, query: FindQuery) -> FoundMessages:
+        """Of all messages a person sees; rewound ones are left out."""
+        reader = await self.services.history.task(owner_of(self), task)
+        from ...persistence import find_messages
+
+        found, more = await find_messages(reader, query.text, query.limit)
+        return FoundMessages(found=found, more=more)
 
 
 class TaskArtifactHandler(RestHandler):

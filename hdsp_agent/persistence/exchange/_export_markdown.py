@@ -16,7 +16,7 @@ from .._task_reader import TaskReader
 from ._export_parts import history_item_of, shown_ui, view_of
 from ._import_images import artifact_of_link
 
-__all__ = ["OUTPUTS", "fenced", "render_markdown", "without_pictures"]
+__all__ = ["OUTPUTS", "fenced", "is_silent", "render_markdown", "without_pictures"]
 
 _TITLE_CHARACTERS: Final = 120
 _TICKS: Final = re.compile(r"`{3,}")
@@ -68,18 +68,19 @@ def _head(item: HistoryItem) -> str:
 
 def without_pictures(message: ClineMessage) -> str:
     """What a message says; empty for one that says nothing."""
-    return "" if _is_silent(message) else _body(message, message.ask or message.say or "")
+    return "" if is_silent(message) else _body(message, message.ask or message.say or "")
 
 
 def _said(message: ClineMessage) -> str:
     """What a message shows; empty for one that shows nothing."""
-    if _is_silent(message):
+    if is_silent(message):
         return ""
     parts = [without_pictures(message), *map(_image, message.images or ())]
     return "\n\n".join(part for part in parts if part)
 
 
-def _is_silent(message: ClineMessage) -> bool:
+def is_silent(message: ClineMessage) -> bool:
+    """Whether a message is none that a person reads."""
     return message.ask in _SILENT_ASKS if message.type == "ask" else message.say in _SILENT
 
 

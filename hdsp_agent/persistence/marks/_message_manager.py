@@ -257,6 +257,32 @@ class MessageManager:
             first = before = page[0].ts
         return first
 
+    async def retry_cutoff(self, ts: int) -> int:
+        """Where the answer begins that the message ``ts`` is part of: at the request to the model."""
+        await self._check_visible(ts)
+        before: int | None = ts + 1
+        while page := await self.ui_page(before):
+            for message in reversed(page):
+                if message.say == "api_req_started":
+                    return message.ts
+                if message.ts == ts and message.say == "user_feedback":
+                    raise _no_answer(ts)
+            before = page[0].ts
+        raise _no_answer(ts)
+
+    async def rewind_answer(
+        self, ts: int, *, files: str | None = None, mark_id: str | None = None
+    ) -> RewindMark | None:
+        """Take back the answer that the message ``ts`` is part of, its request and all that followed."""
+        async with self._changing:
+            mark = await self._retry_mark(ts)
+            return await self._put(mark and mark.model_copy(update=_chosen(files, mark_id)))
+
+    async def foresee_retry(self, ts: int) -> RewindEffect:
+        """What ``rewind_answer`` would do now; raises what it would."""
+        async with self._changing:
+            return self._foresee(await self._retry_mark(ts))
+
     async def undo(
         self,
         mark_id: str | None = None,
@@ -377,6 +403,12 @@ class MessageManager:
             api_hides=api_hides,
         )
 
+    async def _retry_mark(self, ts: int) -> RewindMark | None:
+        request = await self.retry_cutoff(ts)
+        # The model's message has the time of the first thing it said, which is later than that of the request.
+        later = (head.ts for head in await self._heads() if head.ts is not None and head.ts >= request)
+        return await self._rewind_mark(next(later, request), request)
+
     async def _went_on_since(self, mark: Mark, aside: Callable[[ClineMessage], bool] = lambda message: False) -> bool:
         if not self._replay.goes_back(mark):
             return False
@@ -455,6 +487,10 @@ class MessageManager:
             raise InvalidInput(
                 f"The event's time {event_ts} was rewound; give it a time of its own.", field="eventTs", ts=event_ts
             )
+
+
+def _no_answer(ts: int) -> InvalidInput:
+    return InvalidInput("Only an answer of the model can be tried again.", field="messageTs", ts=ts)
 
 
 def _chosen(files: str | None, mark_id: str | None) -> dict[str, object]:

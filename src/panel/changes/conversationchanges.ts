@@ -58,6 +58,50 @@ export async function editMessage(
 }
 
 /**
+ * Have the model answer anew. The person is asked only if the answer, or what
+ * followed it, has done something.
+ *
+ * @param messageTs - A message of the answer.
+ */
+export async function retryAnswer(
+  services: Services & Pick<IPanelServices, 'state'>,
+  taskId: string,
+  messageTs: number
+): Promise<void> {
+  const { client, state, trans } = services;
+  const change = { operation: 'retry', messageTs } as const;
+  const preview = await previewChange(services, taskId, change);
+  const isGrave =
+    preview.effects.length > 0 ||
+    preview.moreEffects > 0 ||
+    preview.files !== undefined ||
+    preview.stopsTask ||
+    !preview.canBeUndone;
+  let withFiles = false;
+  if (isGrave) {
+    const { confirmChange } = await import('./confirmchange');
+    const chosen = await confirmChange({
+      trans,
+      title: trans.__('Take this answer back and try again?'),
+      accept: trans.__('Try again'),
+      preview,
+      offersFiles: true
+    });
+    if (chosen === null) {
+      return;
+    }
+    withFiles = chosen.withFiles;
+  }
+  await client.request({
+    type: 'retryAnswer',
+    taskId,
+    messageTs,
+    ...(withFiles ? { restoreFiles: true } : {})
+  });
+  state.showNewest();
+}
+
+/**
  * Go back to a message, once the person has seen what that takes back.
  *
  * @param isFirst - Whether the conversation begins with it, and it cannot go.

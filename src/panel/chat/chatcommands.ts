@@ -1,26 +1,70 @@
+import { searchIcon } from '@jupyterlab/ui-components';
 import type { IDisposable } from '@lumino/disposable';
+import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
 
 import { CommandIDs } from '../../ui/commandids';
+import { commandLabel } from '../../ui/commandlabel';
 import type { IPanelServices } from '../../ui/services';
+import { ConversationFind } from '../find/conversationfind';
 
 /**
- * Add the command that leads to the newest message.
+ * The commands of the conversation itself that are of use in the palette, in its
+ * order.
+ */
+export const CHAT_COMMANDS: readonly string[] = [
+  CommandIDs.find,
+  CommandIDs.showNewest
+];
+
+/**
+ * Add the commands that find something in the conversation, and lead to its
+ * newest message.
  *
- * @returns A disposable that removes it.
+ * @returns A disposable that removes them.
  */
 export function addChatCommands({
   commands,
+  node,
   state,
   store,
   trans
 }: IPanelServices): IDisposable {
-  return commands.addCommand(CommandIDs.showNewest, {
-    label: trans.__('To the Newest Message of the Agent'),
-    caption: trans.__(
-      'Show the newest message, and follow what is written from there'
-    ),
-    describedBy: { args: { type: 'object', properties: {} } },
-    isEnabled: () => store.order.length > 0,
-    execute: () => state.showNewest()
-  });
+  const describedBy = { args: { type: 'object', properties: {} } } as const;
+  const isEnabled = () => store.order.length > 0;
+  const added = DisposableSet.from([
+    commands.addCommand(CommandIDs.find, {
+      label: commandLabel(trans, trans.__('Find in Conversation…')),
+      caption: trans.__('Find a text in all of this conversation'),
+      icon: searchIcon,
+      describedBy,
+      isEnabled,
+      execute: async () => {
+        state.page = 'chat';
+        if (!node.contains(document.activeElement)) {
+          await commands.execute(CommandIDs.open);
+        }
+        // A panel that is opened puts the focus into its own field first.
+        requestAnimationFrame(() => ConversationFind.of(state).open());
+      }
+    }),
+    commands.addCommand(CommandIDs.showNewest, {
+      label: commandLabel(trans, trans.__('Go to the Newest Message')),
+      caption: trans.__(
+        'Show the newest message, and follow what is written from there'
+      ),
+      describedBy,
+      isEnabled,
+      execute: () => state.showNewest()
+    })
+  ]);
+  let wasEnabled = isEnabled();
+  const notify = () => {
+    if (isEnabled() !== wasEnabled) {
+      wasEnabled = isEnabled();
+      CHAT_COMMANDS.forEach(id => commands.notifyCommandChanged(id));
+    }
+  };
+  store.changed.connect(notify);
+  added.add(new DisposableDelegate(() => store.changed.disconnect(notify)));
+  return added;
 }

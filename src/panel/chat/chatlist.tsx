@@ -7,10 +7,11 @@ import type { IWantedMessage } from '../../state/panel/panelstate';
 import type { AgentStore } from '../../state/store';
 import { usePanelState, useStore } from '../../ui/hooks';
 import { usePanel } from '../../ui/services';
+import { FindBar } from '../find/findbar';
 import { ChatRow } from './chatrow';
 import { FollowBottom } from './followbottom';
 import { NewestButton } from './newestbutton';
-import { focusRow, moveByRow } from './rowkeys';
+import { awaitRow, focusRow, isMeasured, moveByRow } from './rowkeys';
 import type { IChatRow } from './rowmodel';
 import { rowAt, rowsOf } from './rowmodel';
 import { isFigures } from './rows/requestrow';
@@ -97,6 +98,7 @@ export function ChatList(): JSX.Element {
 
   return (
     <div className="jp-hdspAgent-chat">
+      <FindBar rows={rows} box={box} />
       {(older.isLoading || older.problem) && <OlderMessages {...older} />}
       <div
         ref={box}
@@ -258,13 +260,21 @@ function useWantedMessage({
     const index = rowAt(rows, wanted.ts);
     list.current?.scrollToIndex(index, { align: 'start' });
     if (box.current) {
-      // Until then other rows may come before it, and it has another index.
-      focusRow(box.current, rows[index].ts, WANTED_TRIES, () => {
+      const { ts } = rows[index];
+      const done = () => {
         if (state.wantedMessage === wanted) {
           state.wantedMessage = null;
-          markFocused();
+          if (!wanted.keepsFocus) {
+            markFocused();
+          }
         }
-      });
+      };
+      // Until then other rows may come before it, and it has another index.
+      if (wanted.keepsFocus) {
+        awaitRow(box.current, ts, WANTED_TRIES, isMeasured, done);
+      } else {
+        focusRow(box.current, ts, WANTED_TRIES, done);
+      }
     }
   }, [wanted, rows, box, list, follow, isLoading, problem, load, state, store]);
 }

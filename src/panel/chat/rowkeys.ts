@@ -73,14 +73,38 @@ export function focusRow(
   tries: number = TRIES,
   done: () => void = () => undefined
 ): void {
+  const takeFocus = (row: HTMLElement) => {
+    row.focus({ preventScroll: true });
+    // One that is not measured yet is hidden, and takes no focus.
+    return document.activeElement === row;
+  };
+  awaitRow(box, ts, tries, takeFocus, done);
+}
+
+/**
+ * Wait for a row that is being brought into sight.
+ *
+ * @param isThere - Whether it is as it is wanted.
+ * @param done - Called once it is, or does not come.
+ */
+export function awaitRow(
+  box: HTMLElement,
+  ts: number,
+  tries: number,
+  isThere: (row: HTMLElement) => boolean,
+  done: () => void
+): void {
   const row = box.querySelector<HTMLElement>(`[data-ts="${ts}"]`);
-  row?.focus({ preventScroll: true });
-  // One that is not measured yet is hidden, and takes no focus.
-  if (row && document.activeElement === row) {
+  if ((row && isThere(row)) || tries === 0) {
     done();
-  } else if (tries > 0) {
-    requestAnimationFrame(() => focusRow(box, ts, tries - 1, done));
   } else {
-    done();
+    requestAnimationFrame(() => awaitRow(box, ts, tries - 1, isThere, done));
   }
+}
+
+/**
+ * Whether a row is measured, and so not hidden any more.
+ */
+export function isMeasured(row: HTMLElement): boolean {
+  return getComputedStyle(row).visibility !== 'hidden';
 }

@@ -78,6 +78,11 @@ export interface IRestored {
 export interface IWantedMessage {
   readonly taskId: string;
   readonly ts: number;
+
+  /**
+   * Whether the focus stays where it is: somebody goes from one to the next.
+   */
+  readonly keepsFocus?: boolean;
 }
 
 /**

@@ -138,6 +138,8 @@ export async function sendDraft(
     state.returnDraft(from, draft);
     throw reason;
   }
+  // Wherever one was reading, what one said is at the end.
+  state.showNewest();
   if (draft.text.trim() !== '') {
     state.addSent(draft.text.trim());
   }

@@ -1,5 +1,10 @@
 import type { NotebookPanel } from '@jupyterlab/notebook';
-import { addBelowIcon, editIcon, runIcon } from '@jupyterlab/ui-components';
+import {
+  addBelowIcon,
+  editIcon,
+  fileIcon,
+  runIcon
+} from '@jupyterlab/ui-components';
 import type { LabIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
@@ -20,9 +25,10 @@ export function CodeTools({
   code: string;
   language: string;
 }): JSX.Element {
-  const { notebooks, trans } = usePanel();
+  const { commands, notebooks, trans } = usePanel();
   const [problem, setProblem] = React.useState<string | null>(null);
   const notebook = useNotebookInFront();
+  const isFileInFront = useFileInFront();
   const use = async (use: CodeAction) => {
     const panel = notebooks?.currentWidget;
     setProblem(null);
@@ -54,6 +60,15 @@ export function CodeTools({
         {button('insert', trans.__('Insert as a new cell below'), addBelowIcon)}
         {button('replace', trans.__('Replace the active cell'), editIcon)}
         {button('run', trans.__('Insert as a new cell and run it'), runIcon)}
+        {isFileInFront && (
+          <IconButton
+            icon={fileIcon}
+            label={trans.__('Insert into the open file')}
+            onClick={() =>
+              void commands.execute(REPLACE_SELECTION, { text: code })
+            }
+          />
+        )}
       </div>
       {problem && (
         <div className="jp-hdspAgent-chat-trouble" role="alert">
@@ -93,6 +108,31 @@ function UseButton({
       title={obstacle ? trans.__('%1 — %2', label, why[obstacle]) : label}
       onClick={obstacle ? undefined : onClick}
     />
+  );
+}
+
+/**
+ * Lab's command that puts a text at the cursor of the file in front.
+ */
+const REPLACE_SELECTION = 'fileeditor:replace-selection';
+
+/**
+ * Whether a file that can be edited is in front.
+ */
+function useFileInFront(): boolean {
+  const { commands } = usePanel();
+  const subscribe = React.useCallback(
+    (listener: () => void) => {
+      commands.commandChanged.connect(listener);
+      return () => void commands.commandChanged.disconnect(listener);
+    },
+    [commands]
+  );
+  return React.useSyncExternalStore(
+    subscribe,
+    () =>
+      commands.hasCommand(REPLACE_SELECTION) &&
+      commands.isEnabled(REPLACE_SELECTION)
   );
 }
 

@@ -16,8 +16,8 @@ from tornado.httpclient import HTTPClientError, HTTPResponse
 from hdsp_agent.comm.identity import server_owner
 from hdsp_agent.comm.services import Services
 from hdsp_agent.errors import StorageUnavailable
-from hdsp_agent.messages import TaskId
-from hdsp_agent.persistence import ApiDraft, SummaryDraft, ToolDraft, history_database
+from hdsp_agent.messages import ClineMessage, TaskId
+from hdsp_agent.persistence import ApiDraft, MessageManager, SummaryDraft, ToolDraft, history_database
 from tests._helpers.jupyter_fetch import Fetch
 from tests._helpers.stored_tasks import backend_under_test
 from tests.comm._helpers.stored_tasks import begin, keep
@@ -162,6 +162,40 @@ async def test_a_tasks_logs_are_read_page_by_page(services: Services, jp_fetch: 
     path = (*API, "tasks", task.task_id, "logs")
     assert await refusal(jp_fetch(*path, "secrets")) == (404, "not_found")
     assert await refusal(jp_fetch(*path, "ui", params={"before": "5", "after": "1"})) == (400, "invalid_input")
+
+
+async def test_a_text_is_found_in_all_of_a_conversation(services: Services, jp_fetch: Fetch) -> None:
+    texts = ("Plot the AGES", *(f"nothing {number}" for number in range(300)), "그래프를 그려 줘", "Café: ages")
+    task = await begin(services, *texts)
+    tool = {"tool": "readFile", "path": "data/ages.csv", "content": {"results": ["x = ages"]}}
+    in_tool = task.next_ts()
+    await task.put_ui(ClineMessage(ts=in_tool, type="ask", ask="tool", text=json.dumps(tool)))
+    await task.put_ui(ClineMessage(ts=task.next_ts(), type="say", say="api_req_started", text="ages"))
+    await task.finish()
+    first, *_, graph, last = [message.ts async for message in task.ui.iterate() if message.say == "text"]
+
+    async def find(text: str, **more: str) -> Any:
+        return await get(jp_fetch, "tasks", task.task_id, "find", text=text, **more)
+
+    assert await find("ages") == {"found": [first, last, in_tool], "more": False}
+    assert await find("cafe") == {"found": [last], "more": False}
+    assert await find("그래프") == {"found": [graph], "more": False}
+    assert (await find("readFile"))["found"] == [], "what is not shown is not found"
+    assert await find("ages", limit="1") == {"found": [first], "more": True}
+    assert await find("\u200b") == {"found": [], "more": False}, "nothing is everywhere"
+    path = (*API, "tasks", task.task_id, "find")
+    assert await refusal(jp_fetch(*path)) == (400, "invalid_input")
+    assert await refusal(jp_fetch(*API, "tasks", NOWHERE, "find", params={"text": "x"})) == (404, "unknown_task")
+
+
+async def test_what_was_taken_back_is_not_found(services: Services, jp_fetch: Fetch) -> None:
+    task = await begin(services, "the blue one", "the red one")
+    second = [message.ts async for message in task.ui.iterate()][1]
+    history = MessageManager(task)
+    await history.rewind_to_timestamp(second)
+    await task.finish()
+    assert (await get(jp_fetch, "tasks", task.task_id, "find", text="red"))["found"] == []
+    assert len((await get(jp_fetch, "tasks", task.task_id, "find", text="blue"))["found"]) == 1
 
 
 async def test_an_artifact_is_only_ever_saved(services: Services, jp_fetch: Fetch) -> None:

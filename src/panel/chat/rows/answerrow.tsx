@@ -2,7 +2,7 @@ import * as React from 'react';
 
 import { useStore } from '../../../ui/hooks';
 import { usePanel } from '../../../ui/services';
-import { CopyButton } from '../../../ui/controls/copybutton';
+import { AnswerTools } from '../../feedback/answertools';
 import { Fold } from '../../../ui/texts/fold';
 import { durationText } from '../../../ui/texts/formats';
 import { GrowingText } from '../../../ui/texts/growingtext';
@@ -17,17 +17,12 @@ import type { IRowContent } from './rowcontent';
  * What the agent says.
  */
 export function AnswerRow({ message }: IRowContent): JSX.Element {
-  const { trans } = usePanel();
   const text = message.text ?? '';
   return (
     <div className="jp-hdspAgent-answer">
       <Markdown text={text} isGrowing={message.partial} />
       <PictureList images={message.images} />
-      {!message.partial && text && (
-        <div className="jp-hdspAgent-chat-row-tools">
-          <CopyButton text={text} label={trans.__('Copy this answer')} />
-        </div>
-      )}
+      {!message.partial && text && <AnswerTools message={message} />}
     </div>
   );
 }

@@ -151,7 +151,7 @@ describe('rows of what is said', () => {
       await page.settle(() =>
         rows
           .row(3)
-          .querySelector<HTMLElement>('[aria-label="Copy this answer"]')
+          .querySelector<HTMLElement>('[aria-label="Copy as Markdown"]')
           ?.click()
       );
       expect(said()).toHaveLength(1);
