@@ -10,6 +10,7 @@ import { reviewPlugin } from './notebook/review/reviewplugin';
 import { contextPlugin } from './panel/context/contextplugin';
 import { placementPlugin } from './panel/placement';
 import { panelPlugin } from './panel/panelplugin';
+import { statusPlugin } from './panel/statusbar/statusplugin';
 import { settingsPlugin } from './settings/settingsplugin';
 import { timelinePlugin } from './timeline/timelineplugin';
 
@@ -24,6 +25,7 @@ const plugins: JupyterFrontEndPlugin<unknown>[] = [
   panelPlugin,
   placementPlugin,
   contextPlugin,
+  statusPlugin,
   cellsPlugin,
   settingsPlugin,
   timelinePlugin,

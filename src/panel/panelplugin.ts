@@ -22,6 +22,7 @@ import { lazyComponent } from '../ui/lazycomponent';
 import { addNotebookConversationCommands } from './notebookconversation/notebookconversationcommands';
 import { notifyWhileAway } from './notify/awaynotifications';
 import { AgentPanel } from './panelwidget';
+import { addQuestionCommand } from './statusbar/question';
 
 // Most of the panel's code, which Lab's start does not wait for.
 const Body = lazyComponent(async () => (await import('./panelbody')).PanelBody);
@@ -76,6 +77,7 @@ export const panelPlugin: JupyterFrontEndPlugin<IAgentPanel> = {
       addHeaderCommands(services),
       addAskCommands(services),
       addChatCommands(services),
+      addQuestionCommand(services),
       addUndoCommands(services),
       addNotebookConversationCommands(services),
       addComposerCommands(services),
