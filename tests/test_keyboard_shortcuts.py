@@ -1,4 +1,4 @@
-"""The keys of the schemas are none of JupyterLab's own."""
+"""The keys of the schemas are none of JupyterLab's own, nor of the desktop's and of screen readers."""
 
 from __future__ import annotations
 
@@ -11,8 +11,27 @@ import pytest
 OURS = Path(__file__).parents[1] / "labextension/schema"
 LAB = Path(sys.prefix) / "share/jupyter/lab/schemas/@jupyterlab"
 
-# Leaving a place is what Escape does everywhere, and Lab gives nothing to it inside the panel.
-MEANT = {"hdsp-agent:leave"}
+# Leaving a place is what Escape does everywhere, and Lab gives nothing to it inside the panel. Lab finds in documents what
+# the same keys find in the panel.
+MEANT = {"hdsp-agent:leave", "hdsp-agent:find"}
+
+# What programs take before a page hears of it, where nobody has changed it.
+OF_OTHERS = {
+    "NVDA": ["Ctrl Alt N"],
+    "KDE": [
+        "Alt F1", "Alt F2", "Alt F3", "Alt F4", "Alt Tab", "Alt Shift Tab", "Alt `", "Ctrl Escape", "Ctrl Alt A",
+        "Ctrl Alt D", "Ctrl Alt K", "Ctrl Alt L", "Ctrl Alt R", "Ctrl Alt T", "Ctrl Alt V", "Ctrl Alt X",
+        "Ctrl Alt Escape", "Ctrl Alt Delete", "Ctrl Alt Shift Delete", "Ctrl Alt Shift PageDown",
+        "Ctrl Alt Shift PageUp", "Ctrl F1", "Ctrl F2", "Ctrl F3", "Ctrl F4", "Ctrl F7", "Ctrl F8", "Ctrl F9", "Ctrl F10",
+    ],
+    "GNOME": [
+        "Alt F5", "Alt F6", "Alt F7", "Alt F8", "Alt F10", "Alt Space", "Alt Escape", "Ctrl Alt Tab", "Ctrl Alt ArrowUp",
+        "Ctrl Alt ArrowDown", "Ctrl Alt ArrowLeft", "Ctrl Alt ArrowRight",
+    ],
+    "Windows": ["Ctrl Shift Escape", "Alt Enter"],
+}  # fmt: skip
+# Ctrl and Alt are AltGr on Windows: what a person types with it in a field is no command.
+TYPED_WITH_ALTGR = {"Polish": "ACELNOSXZ", "German": "QEM27890", "Spanish": "E1234567", "French": "E234567890"}
 
 
 def shortcuts(folder: Path) -> list[tuple[str, frozenset[str]]]:
@@ -34,3 +53,21 @@ def test_no_key_is_one_of_jupyterlabs() -> None:
     assert len(shortcuts(OURS)) > 10
     taken = {ours: lab[keys] for ours, keys in shortcuts(OURS) if keys in lab and ours not in MEANT}
     assert taken == {}
+
+
+@pytest.mark.parametrize("program", OF_OTHERS)
+def test_no_key_is_one_that_the_desktop_or_a_screen_reader_takes(program: str) -> None:
+    taken = {frozenset(keys.replace("Ctrl", "Accel").split()): keys for keys in OF_OTHERS[program]}
+    assert {ours: taken[keys] for ours, keys in shortcuts(OURS) if keys in taken} == {}
+
+
+@pytest.mark.parametrize("language", TYPED_WITH_ALTGR)
+def test_no_key_is_a_letter_of_somebodys_keyboard(language: str) -> None:
+    letters = {frozenset(("Accel", "Alt", letter)): letter for letter in TYPED_WITH_ALTGR[language]}
+    assert {ours: letters[keys] for ours, keys in shortcuts(OURS) if keys in letters} == {}
+
+
+def test_no_key_uses_that_of_a_screen_reader() -> None:
+    assert not [ours for ours, keys in shortcuts(OURS) if keys & {"Insert", "CapsLock", "NumpadInsert"}]
+    alone = [ours for ours, keys in shortcuts(OURS) if not keys & {"Accel", "Alt"}]
+    assert alone == ["hdsp-agent:leave"], "letters alone move about in a page that is read aloud"

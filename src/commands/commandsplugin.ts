@@ -6,11 +6,14 @@ import { ICommandPalette } from '@jupyterlab/apputils';
 import { ILauncher } from '@jupyterlab/launcher';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 
+import { CHAT_COMMANDS } from '../panel/chat/chatcommands';
 import { COMPOSER_COMMANDS } from '../panel/composer/composercommands';
 import { HEADER_COMMANDS } from '../panel/header/headercommands';
 import { IAgentChannel, IAgentPanel } from '../tokens';
 import { addCommands } from './panelcommands';
 import { CommandIDs } from '../ui/commandids';
+import { addToPalette } from '../ui/commandlabel';
+import { showKeysInPalette } from './palettekeys';
 
 /**
  * Offers what the panel does as commands: palette, launcher, menu and keys.
@@ -42,13 +45,16 @@ export const commandsPlugin: JupyterFrontEndPlugin<void> = {
     client.statusChanged.connect(() =>
       commands.notifyCommandChanged(CommandIDs.reconnect)
     );
-    const category = trans.__('HDSP Agent');
     for (const command of Private.LISTED) {
-      palette?.addItem({ command, category });
+      addToPalette(palette, trans, command);
+    }
+    if (palette) {
+      showKeysInPalette(commands, id => id.startsWith(Private.PREFIX));
     }
     launcher?.add({
       command: CommandIDs.ask,
-      category,
+      category: trans.__('HDSP Agent'),
+      categoryRank: Private.LAUNCHER_RANK,
       args: { isLauncher: true }
     });
   }
@@ -59,16 +65,28 @@ export const commandsPlugin: JupyterFrontEndPlugin<void> = {
  */
 namespace Private {
   /**
+   * How the ids of our commands begin.
+   */
+  export const PREFIX = 'hdsp-agent:';
+
+  /**
+   * Between Lab's notebooks, which have 0, and its consoles, which have 20.
+   */
+  export const LAUNCHER_RANK = 10;
+
+  /**
    * What the palette lists, in its order.
    */
   export const LISTED: readonly string[] = [
     CommandIDs.open,
+    CommandIDs.leave,
     ...HEADER_COMMANDS,
+    ...CHAT_COMMANDS,
+    CommandIDs.goToQuestion,
     CommandIDs.approve,
     CommandIDs.deny,
     CommandIDs.stop,
     CommandIDs.toggleAutoApproval,
-    CommandIDs.showNewest,
     CommandIDs.undoChange,
     CommandIDs.redoChange,
     CommandIDs.removeNotebookConversation,

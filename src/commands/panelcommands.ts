@@ -8,6 +8,7 @@ import type { ChannelClient } from '../comm/client';
 import { agentIcon } from '../ui/icons/agenticon';
 import type { IAgentPanel } from '../tokens';
 import { CommandIDs } from '../ui/commandids';
+import { commandLabel } from '../ui/commandlabel';
 
 const NO_ARGS = { type: 'object', properties: {} } as const;
 
@@ -37,20 +38,24 @@ export function addCommands(
 ): IDisposable {
   return DisposableSet.from([
     commands.addCommand(CommandIDs.open, {
-      label: trans.__('Open HDSP Agent'),
+      label: commandLabel(
+        trans,
+        trans.__('Open HDSP Agent'),
+        trans.__('Open Panel')
+      ),
       caption: trans.__('Show the agent and put the focus into its panel'),
       icon: agentIcon,
       describedBy: { args: NO_ARGS },
       execute: () => panel.open()
     }),
     commands.addCommand(CommandIDs.leave, {
-      label: trans.__('Leave the HDSP Agent panel'),
+      label: commandLabel(trans, trans.__('Back to the Document')),
       caption: trans.__('Put the focus back into the document'),
       describedBy: { args: NO_ARGS },
       execute: leave
     }),
     commands.addCommand(CommandIDs.reconnect, {
-      label: trans.__('Reconnect HDSP Agent'),
+      label: commandLabel(trans, trans.__('Reconnect')),
       caption: trans.__('Connect to the server without waiting any longer'),
       icon: refreshIcon,
       describedBy: { args: NO_ARGS },
@@ -58,7 +63,7 @@ export function addCommands(
       execute: () => client.connect()
     }),
     commands.addCommand(CommandIDs.showConnection, {
-      label: trans.__('Show HDSP Agent connection details'),
+      label: commandLabel(trans, trans.__('Connection Details')),
       caption: trans.__('Versions, state and ids, for a report of a problem'),
       describedBy: { args: NO_ARGS },
       execute: async () => {

@@ -11,6 +11,7 @@ import { MessageLoop } from '@lumino/messaging';
 import type { Widget } from '@lumino/widgets';
 
 import { CommandIDs } from '../ui/commandids';
+import { addToPalette, commandLabel } from '../ui/commandlabel';
 import { IAgentPanel } from '../tokens';
 
 /**
@@ -68,7 +69,7 @@ export const placementPlugin: JupyterFrontEndPlugin<void> = {
       return false;
     });
     commands.addCommand(CommandIDs.movePanel, {
-      label: ({ area }) => label(area, trans),
+      label: commandLabel(trans, ({ area }) => label(area, trans)),
       caption: trans.__('Put the panel of the agent elsewhere'),
       describedBy: {
         args: {
@@ -93,13 +94,8 @@ export const placementPlugin: JupyterFrontEndPlugin<void> = {
         await remembered;
       }
     });
-    const category = trans.__('HDSP Agent');
     for (const area of AREAS) {
-      palette?.addItem({
-        command: CommandIDs.movePanel,
-        category,
-        args: { area }
-      });
+      addToPalette(palette, trans, CommandIDs.movePanel, { area });
     }
     // Lab puts everything where it was last; that must be over.
     void Promise.all([memory?.fetch(REMEMBERED), app.restored]).then(
@@ -119,11 +115,11 @@ function isArea(area: unknown): area is Area {
 function label(area: unknown, trans: TranslationBundle): string {
   switch (area) {
     case 'main':
-      return trans.__('Move the HDSP Agent Panel to a Tab');
+      return trans.__('Move Panel to a Tab');
     case 'right':
-      return trans.__('Move the HDSP Agent Panel to the Right');
+      return trans.__('Move Panel to the Right');
     default:
-      return trans.__('Move the HDSP Agent Panel to the Left');
+      return trans.__('Move Panel to the Left');
   }
 }
 

@@ -11,6 +11,7 @@ import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { IFormRendererRegistry, settingsIcon } from '@jupyterlab/ui-components';
 
 import { CommandIDs } from '../ui/commandids';
+import { addToPalette, commandLabel } from '../ui/commandlabel';
 import { IAgentChannel } from '../tokens';
 import { addSettingsLink } from './labsettings';
 
@@ -68,7 +69,11 @@ export const settingsPlugin: JupyterFrontEndPlugin<void> = {
     };
 
     app.commands.addCommand(CommandIDs.openSettings, {
-      label: trans.__('HDSP Agent Settings'),
+      label: commandLabel(
+        trans,
+        trans.__('HDSP Agent Settings'),
+        trans.__('Settings')
+      ),
       caption: trans.__('Change settings, profiles and keys of HDSP Agent'),
       icon: settingsIcon,
       describedBy: {
@@ -97,18 +102,17 @@ export const settingsPlugin: JupyterFrontEndPlugin<void> = {
       }
     });
 
-    const category = trans.__('HDSP Agent');
-    palette?.addItem({ command: CommandIDs.openSettings, category });
+    addToPalette(palette, trans, CommandIDs.openSettings);
     Private.addFolderCommands(app, trans);
     app.commands.addCommand(CommandIDs.openMemory, {
-      label: trans.__('Memory'),
+      label: commandLabel(trans, trans.__('Memory')),
       caption: trans.__('See and change what the agent remembers'),
       describedBy: { args: { type: 'object', properties: {} } },
       execute: () =>
         app.commands.execute(CommandIDs.openSettings, { section: 'memory' })
     });
     for (const command of Private.LISTED) {
-      palette?.addItem({ command, category });
+      addToPalette(palette, trans, command);
     }
 
     if (renderers) {
@@ -160,20 +164,20 @@ namespace Private {
       await decideAboutFolder({ serverSettings, trans, dialogs }, trusted);
     };
     commands.addCommand(CommandIDs.manageTrustedFolders, {
-      label: trans.__('Manage Trusted Folders'),
+      label: commandLabel(trans, trans.__('Manage Trusted Folders')),
       caption: trans.__('See which folders can give the agent instructions'),
       describedBy,
       execute: () =>
         commands.execute(CommandIDs.openSettings, { section: 'folders' })
     });
     commands.addCommand(CommandIDs.trustFolder, {
-      label: trans.__('Trust This Folder'),
+      label: commandLabel(trans, trans.__('Trust This Folder')),
       caption: trans.__("Let the agent follow this folder's instructions"),
       describedBy,
       execute: () => decide(true)
     });
     commands.addCommand(CommandIDs.distrustFolder, {
-      label: trans.__('Stop Trusting This Folder'),
+      label: commandLabel(trans, trans.__('Stop Trusting This Folder')),
       caption: trans.__("Stop using this folder's instructions for the agent"),
       describedBy,
       execute: () => decide(false)

@@ -6,6 +6,7 @@ import type { IDisposable } from '@lumino/disposable';
 import { DisposableSet } from '@lumino/disposable';
 
 import { CommandIDs } from '../ui/commandids';
+import { commandLabel } from '../ui/commandlabel';
 import { cellArguments } from '../notebook/cells/cellplace';
 import type { CellFinder } from '../notebook/cells/cellplace';
 import { cellVersionsIcon, timelineIcon } from '../ui/icons/timelineicons';
@@ -67,7 +68,11 @@ export function addTimelineCommands(
   const place = Private.placeArguments(trans);
   return DisposableSet.from([
     commands.addCommand(CommandIDs.openTimeline, {
-      label: trans.__('Open Timeline'),
+      label: commandLabel(
+        trans,
+        trans.__('Open Agent Timeline'),
+        trans.__('Open Timeline')
+      ),
       caption: trans.__('Open timeline (undo and restore)'),
       icon: timelineIcon,
       describedBy: {
@@ -99,7 +104,7 @@ export function addTimelineCommands(
       execute: args => Private.open(targets, args)
     }),
     commands.addCommand(CommandIDs.saveCheckpoint, {
-      label: trans.__('Save Checkpoint'),
+      label: commandLabel(trans, trans.__('Save Checkpoint')),
       caption: trans.__('Save checkpoint'),
       icon: checkpointIcon,
       describedBy: {
@@ -122,7 +127,7 @@ export function addTimelineCommands(
       }
     }),
     commands.addCommand(CommandIDs.restoreCheckpoint, {
-      label: trans.__('Restore Checkpoint'),
+      label: commandLabel(trans, trans.__('Restore Checkpoint')),
       caption: trans.__('Restore a checkpoint after a preview of what changes'),
       icon: timelineIcon,
       describedBy: {
@@ -157,7 +162,7 @@ export function addTimelineCommands(
       }
     }),
     commands.addCommand(CommandIDs.restoreCell, {
-      label: trans.__('Cell History…'),
+      label: commandLabel(trans, trans.__('Cell History…')),
       caption: args =>
         Private.whyNoCell(targets, args) ?? trans.__('Cell history…'),
       icon: cellVersionsIcon,
@@ -168,7 +173,7 @@ export function addTimelineCommands(
       execute: args => Private.restoreCell(targets, args)
     }),
     commands.addCommand(CommandIDs.restartToCell, {
-      label: trans.__('Restart and Re-run to Here…'),
+      label: commandLabel(trans, trans.__('Restart and Re-run to Here…')),
       caption: args =>
         targets.cells.find(args) === null
           ? trans.__('There is no cell to run up to')
@@ -194,7 +199,7 @@ export function addTimelineCommands(
       }
     }),
     commands.addCommand(CommandIDs.undoRestore, {
-      label: trans.__('Undo the Restore'),
+      label: commandLabel(trans, trans.__('Undo the Restore')),
       caption: args =>
         Private.canUndo(targets, args)
           ? trans.__('Make everything what it was before the last restore')

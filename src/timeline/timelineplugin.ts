@@ -8,6 +8,7 @@ import { INotebookTracker } from '@jupyterlab/notebook';
 import { IStateDB } from '@jupyterlab/statedb';
 
 import { CommandIDs } from '../ui/commandids';
+import { addToPalette } from '../ui/commandlabel';
 import { CellFinder } from '../notebook/cells/cellplace';
 import { whenOpened } from '../notebook/whenopened';
 import { lazyComponent } from '../ui/lazycomponent';
@@ -105,9 +106,8 @@ export const timelinePlugin: JupyterFrontEndPlugin<void> = {
       heads = known;
       return known;
     });
-    const category = trans.__('HDSP Agent');
     for (const command of TIMELINE_COMMANDS) {
-      palette?.addItem({ command, category });
+      addToPalette(palette, trans, command);
     }
   }
 };

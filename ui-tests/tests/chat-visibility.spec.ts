@@ -64,7 +64,7 @@ test('everything in the panel has a name a screen reader tells', async ({
     - region "This conversation":
       - button "Details of this conversation"
       - heading [level=3]
-      - button "What to do with this conversation"
+      - button "Conversation actions"
     - feed "Conversation":
       - article "You":
         - group "What you can do with this message"

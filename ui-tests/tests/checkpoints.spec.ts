@@ -80,9 +80,7 @@ test('the conversation goes back with the work, comes again with it, and leads t
   await expectSpoilt(notebook, notebooks);
 
   // Its menu leads to all of its checkpoints.
-  await lab.panel
-    .getByRole('button', { name: 'What to do with this conversation' })
-    .click();
+  await lab.panel.getByRole('button', { name: 'Conversation actions' }).click();
   await lab.page.getByRole('menuitem', { name: 'Checkpoints' }).click();
   await expect(
     line.view.getByRole('combobox', { name: 'What is listed' })

@@ -77,7 +77,7 @@ test('what one asks to remember is told from then on, until one changes, forgets
 
   await test.step('the menu of a conversation leads there, too', async () => {
     await lab.openSettings('models');
-    await chat.button('What to do with this conversation').click();
+    await chat.button('Conversation actions').click();
     await lab.page.getByRole('menuitem', { name: 'Memory' }).click();
     await expect(line(lab, 'Use polars')).toBeVisible();
   });

@@ -7,6 +7,7 @@ import { INotebookTracker } from '@jupyterlab/notebook';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 
 import { CommandIDs } from '../../ui/commandids';
+import { addToPalette } from '../../ui/commandlabel';
 import { IAgentChannel, IAgentNotebooks, IAgentPanel } from '../../tokens';
 import { whenOpened } from '../whenopened';
 
@@ -37,9 +38,8 @@ export const cellsPlugin: JupyterFrontEndPlugin<void> = {
     const { notebooks } = provided.agentNotebooks;
     whenOpened(notebooks, async () => {
       const { createCells } = await import('./cellsui');
-      const category = trans.__('HDSP Agent');
       for (const command of [CommandIDs.askAboutCell, CommandIDs.fixCell]) {
-        palette?.addItem({ command, category });
+        addToPalette(palette, trans, command);
       }
       return createCells({
         agent,

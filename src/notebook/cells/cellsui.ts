@@ -7,6 +7,7 @@ import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
 
 import type { ChannelClient } from '../../comm/client';
 import { CommandIDs } from '../../ui/commandids';
+import { commandLabel } from '../../ui/commandlabel';
 import { agentIcon } from '../../ui/icons/agenticon';
 import { fixIcon } from '../../ui/icons/fixicon';
 import type { IAgentPanel } from '../../tokens';
@@ -92,7 +93,11 @@ namespace Private {
     };
     return DisposableSet.from([
       commands.addCommand(CommandIDs.askAboutCell, {
-        label: trans.__('Ask the Agent about This Cell'),
+        label: commandLabel(
+          trans,
+          trans.__('Ask the Agent about This Cell'),
+          trans.__('Ask about This Cell')
+        ),
         caption: trans.__('Ask the agent something about this cell'),
         icon: agentIcon,
         describedBy: {
@@ -122,7 +127,11 @@ namespace Private {
         }
       }),
       commands.addCommand(CommandIDs.fixCell, {
-        label: trans.__('Fix This Cell with the Agent'),
+        label: commandLabel(
+          trans,
+          trans.__('Fix This Cell with the Agent'),
+          trans.__('Fix This Cell')
+        ),
         caption: trans.__('Fix this cell'),
         icon: fixIcon,
         describedBy: { args: { type: 'object', properties: place } },

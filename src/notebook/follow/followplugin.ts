@@ -8,6 +8,7 @@ import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 
 import { CommandIDs } from '../../ui/commandids';
+import { addToPalette } from '../../ui/commandlabel';
 import { IAgentNotebooks } from '../../tokens';
 import { whenOpened } from '../whenopened';
 
@@ -43,10 +44,7 @@ export const followPlugin: JupyterFrontEndPlugin<void> = {
       };
       read();
       settings?.changed.connect(read);
-      palette?.addItem({
-        command: CommandIDs.follow,
-        category: trans.__('HDSP Agent')
-      });
+      addToPalette(palette, trans, CommandIDs.follow);
       return createFollow({
         commands,
         agentNotebooks,

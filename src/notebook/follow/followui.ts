@@ -5,6 +5,7 @@ import type { IDisposable } from '@lumino/disposable';
 import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
 
 import { CommandIDs } from '../../ui/commandids';
+import { commandLabel } from '../../ui/commandlabel';
 import type { AgentNotebooks } from '../agentnotebooks';
 import { ViewFollower } from './viewfollower';
 
@@ -58,7 +59,11 @@ export function createFollow({
     });
   });
   const added = commands.addCommand(CommandIDs.follow, {
-    label: trans.__('Follow the Agent in Notebooks'),
+    label: commandLabel(
+      trans,
+      trans.__('Follow the Agent in Notebooks'),
+      trans.__('Follow in Notebooks')
+    ),
     caption: trans.__('Scroll to the cells the agent runs and changes'),
     describedBy: { args: { type: 'object', properties: {} } },
     isToggleable: true,

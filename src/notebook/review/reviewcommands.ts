@@ -13,6 +13,7 @@ import type { IDisposable } from '@lumino/disposable';
 import { DisposableSet } from '@lumino/disposable';
 
 import { CommandIDs } from '../../ui/commandids';
+import { commandLabel } from '../../ui/commandlabel';
 import { cellArguments } from '../cells/cellplace';
 import type { CellFinder } from '../cells/cellplace';
 import type { OpenReviews } from './openreviews';
@@ -54,47 +55,75 @@ export function addReviewCommands(
   const { trans } = targets;
   return DisposableSet.from([
     Private.add(commands, targets, CommandIDs.keepCell, {
-      label: trans.__('Keep the Agent’s Change of This Cell'),
+      label: commandLabel(
+        trans,
+        trans.__('Keep the Agent’s Change of This Cell'),
+        trans.__('Keep the Change of This Cell')
+      ),
       caption: trans.__('Leave the cell as the agent made it'),
       icon: checkIcon,
       of: 'cell',
       execute: ({ review, cellId }) => review.keep(cellId)
     }),
     Private.add(commands, targets, CommandIDs.undoCell, {
-      label: trans.__('Undo the Agent’s Change of This Cell'),
+      label: commandLabel(
+        trans,
+        trans.__('Undo the Agent’s Change of This Cell'),
+        trans.__('Undo the Change of This Cell')
+      ),
       caption: trans.__('Make the cell what it was before the agent'),
       icon: undoIcon,
       of: 'cell',
       execute: ({ review, cellId }) => review.undo(cellId)
     }),
     Private.add(commands, targets, CommandIDs.keepPart, {
-      label: trans.__('Keep the Agent’s Change at the Cursor'),
+      label: commandLabel(
+        trans,
+        trans.__('Keep the Agent’s Change at the Cursor'),
+        trans.__('Keep the Change at the Cursor')
+      ),
       caption: trans.__('Leave this part of the cell as the agent made it'),
       of: 'part',
       execute: ({ diff }) => diff?.keepPart() ?? false
     }),
     Private.add(commands, targets, CommandIDs.undoPart, {
-      label: trans.__('Undo the Agent’s Change at the Cursor'),
+      label: commandLabel(
+        trans,
+        trans.__('Undo the Agent’s Change at the Cursor'),
+        trans.__('Undo the Change at the Cursor')
+      ),
       caption: trans.__('Make this part of the cell what it was before'),
       of: 'part',
       execute: ({ diff }) => diff?.undoPart() ?? false
     }),
     Private.add(commands, targets, CommandIDs.keepAll, {
-      label: trans.__('Keep All Changes of the Agent in This Notebook'),
+      label: commandLabel(
+        trans,
+        trans.__('Keep All Changes of the Agent in This Notebook'),
+        trans.__('Keep All Changes in This Notebook')
+      ),
       caption: trans.__('Leave all cells as the agent made them'),
       icon: checkIcon,
       of: 'notebook',
       execute: ({ review }) => review.keepAll()
     }),
     Private.add(commands, targets, CommandIDs.undoAll, {
-      label: trans.__('Undo All Changes of the Agent in This Notebook'),
+      label: commandLabel(
+        trans,
+        trans.__('Undo All Changes of the Agent in This Notebook'),
+        trans.__('Undo All Changes in This Notebook')
+      ),
       caption: trans.__('Make all cells what they were before the agent'),
       icon: undoIcon,
       of: 'notebook',
       execute: ({ review }) => review.undoAll()
     }),
     Private.add(commands, targets, CommandIDs.nextChange, {
-      label: trans.__('Next Change of the Agent'),
+      label: commandLabel(
+        trans,
+        trans.__('Next Change of the Agent'),
+        trans.__('Next Change')
+      ),
       caption: trans.__('Go to the next cell the agent changed'),
       icon: caretDownIcon,
       of: 'notebook',
@@ -102,7 +131,11 @@ export function addReviewCommands(
       execute: place => Private.go(place, 1)
     }),
     Private.add(commands, targets, CommandIDs.previousChange, {
-      label: trans.__('Previous Change of the Agent'),
+      label: commandLabel(
+        trans,
+        trans.__('Previous Change of the Agent'),
+        trans.__('Previous Change')
+      ),
       caption: trans.__('Go to the cell before that the agent changed'),
       icon: caretUpIcon,
       of: 'notebook',
@@ -153,7 +186,7 @@ namespace Private {
    * A command that can be used where something of the agent's is.
    */
   export interface ICommand {
-    readonly label: string;
+    readonly label: (args: ReadonlyPartialJSONObject) => string;
     readonly caption: string;
     readonly icon?: LabIcon;
 

@@ -6,6 +6,7 @@ import { ICommandPalette } from '@jupyterlab/apputils';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 
+import { addToPalette } from '../../ui/commandlabel';
 import { IAgentChannel, IAgentNotebooks } from '../../tokens';
 import type { IAgentChange } from '../agentnotebooks';
 import { whenOpened } from '../whenopened';
@@ -43,9 +44,8 @@ export const reviewPlugin: JupyterFrontEndPlugin<void> = {
     whenOpened(agentNotebooks.notebooks, async () => {
       const { createReview, REVIEW_COMMANDS } = await import('./reviewui');
       agentNotebooks.changedByAgent.disconnect(remember);
-      const category = trans.__('HDSP Agent');
       for (const command of REVIEW_COMMANDS) {
-        palette?.addItem({ command, category });
+        addToPalette(palette, trans, command);
       }
       return createReview({
         client,

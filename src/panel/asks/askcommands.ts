@@ -4,6 +4,7 @@ import type { IDisposable } from '@lumino/disposable';
 import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
 
 import { CommandIDs } from '../../ui/commandids';
+import { commandLabel } from '../../ui/commandlabel';
 import { attempt } from '../../ui/notifications';
 import { onPendingAsk, pendingAsk } from '../../state/pendingask';
 import { isWorking } from '../../state/panel/senddraft';
@@ -35,7 +36,7 @@ export function addAskCommands(services: IPanelServices): IDisposable {
     [
       CommandIDs.stop,
       {
-        label: trans.__('Stop the Agent'),
+        label: commandLabel(trans, trans.__('Stop')),
         caption: trans.__(
           'What was done stays, and the work can be taken up again'
         ),
@@ -47,7 +48,7 @@ export function addAskCommands(services: IPanelServices): IDisposable {
     [
       CommandIDs.toggleAutoApproval,
       {
-        label: trans.__('Approve Actions Automatically'),
+        label: commandLabel(trans, trans.__('Approve Actions Automatically')),
         caption: trans.__(
           'Whether the agent does without asking what the settings allow'
         ),
@@ -98,16 +99,14 @@ namespace Private {
       return ask && describeAsk(ask, trans, situationOf(store));
     };
     return {
-      label: () => {
+      label: commandLabel(trans, () => {
         const now = words();
         const label = now?.[button];
         if (now && label) {
           return trans.__('%1: %2', label, now.sentence);
         }
-        return button === 'approve'
-          ? trans.__('Approve What the Agent Asks For')
-          : trans.__('Deny What the Agent Asks For');
-      },
+        return button === 'approve' ? trans.__('Approve') : trans.__('Deny');
+      }),
       caption: trans.__('What you typed goes along with your answer.'),
       isEnabled: () => words()?.[button] !== undefined && !answers.isBusy,
       execute: async () => {

@@ -3,6 +3,7 @@ import type { IDisposable } from '@lumino/disposable';
 import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
 
 import { CommandIDs } from '../../ui/commandids';
+import { commandLabel } from '../../ui/commandlabel';
 import { attempt } from '../../ui/notifications';
 import type { IPanelServices } from '../../ui/services';
 import { undoOrRedo } from './conversationchanges';
@@ -29,7 +30,10 @@ export function addUndoCommands(services: IPanelServices): IDisposable {
   };
   const added = DisposableSet.from([
     commands.addCommand(CommandIDs.undoChange, {
-      label: trans.__('Undo the Last Change of the Conversation'),
+      label: commandLabel(
+        trans,
+        trans.__('Undo the Last Change of the Conversation')
+      ),
       caption: trans.__('Bring back the messages it took back'),
       icon: undoIcon,
       describedBy,
@@ -37,7 +41,10 @@ export function addUndoCommands(services: IPanelServices): IDisposable {
       execute: () => execute('undo')
     }),
     commands.addCommand(CommandIDs.redoChange, {
-      label: trans.__('Redo the Change of the Conversation'),
+      label: commandLabel(
+        trans,
+        trans.__('Redo the Change of the Conversation')
+      ),
       caption: trans.__('Make the change again that was undone'),
       icon: redoIcon,
       describedBy,

@@ -3,6 +3,7 @@ import type { IDisposable } from '@lumino/disposable';
 import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
 
 import { CommandIDs } from '../../ui/commandids';
+import { commandLabel } from '../../ui/commandlabel';
 import { attempt, showWarning } from '../../ui/notifications';
 import { agentIcon } from '../../ui/icons/agenticon';
 import type { IPanelServices } from '../../ui/services';
@@ -42,8 +43,11 @@ export function addComposerCommands(services: IPanelServices): IDisposable {
 function addAskCommand(services: IPanelServices): IDisposable {
   const { commands, state, store, trans } = services;
   return commands.addCommand(CommandIDs.ask, {
-    label: args =>
-      args.isLauncher ? trans.__('Agent') : trans.__('Ask the Agent'),
+    label: commandLabel(
+      trans,
+      args => (args.isLauncher ? trans.__('Agent') : trans.__('Ask the Agent')),
+      trans.__('Ask')
+    ),
     caption: trans.__('Begin a conversation with the agent'),
     icon: agentIcon,
     describedBy: {
@@ -95,7 +99,7 @@ function addAttachCommands(services: IPanelServices): IDisposable {
   } as const;
   const add = (id: string, part: CellPart, label: string, caption: string) =>
     commands.addCommand(id, {
-      label,
+      label: commandLabel(trans, label),
       caption,
       icon: agentIcon,
       describedBy: { args: { type: 'object', properties } },
@@ -149,21 +153,21 @@ function addChoiceCommands(services: IPanelServices): IDisposable {
     });
   return DisposableSet.from([
     commands.addCommand(CommandIDs.nextMode, {
-      label: trans.__('Next Agent Mode'),
+      label: commandLabel(trans, trans.__('Next Mode')),
       caption: trans.__('Let the agent work in the next of its modes'),
       describedBy,
       isEnabled,
       execute: () => goToMode(1)
     }),
     commands.addCommand(CommandIDs.previousMode, {
-      label: trans.__('Previous Agent Mode'),
+      label: commandLabel(trans, trans.__('Previous Mode')),
       caption: trans.__('Let the agent work in the previous of its modes'),
       describedBy,
       isEnabled,
       execute: () => goToMode(-1)
     }),
     commands.addCommand(CommandIDs.nextProfile, {
-      label: trans.__('Next Agent Model'),
+      label: commandLabel(trans, trans.__('Next Model')),
       caption: trans.__(
         'Let the agent work with the next model profile; of pinned ones, with the next of those'
       ),

@@ -7,6 +7,7 @@ import { ICommandPalette, WidgetTracker } from '@jupyterlab/apputils';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
 import { CommandIDs } from '../../ui/commandids';
+import { addToPalette, commandLabel } from '../../ui/commandlabel';
 import { IAgentPanel } from '../../tokens';
 import { lazyComponent } from '../../ui/lazycomponent';
 import {
@@ -66,7 +67,7 @@ export const contextPlugin: JupyterFrontEndPlugin<void> = {
     };
 
     commands.addCommand(CommandIDs.showContext, {
-      label: trans.__('What the Model Sees'),
+      label: commandLabel(trans, trans.__('What the Model Sees')),
       caption: trans.__(
         'Show the exact request that the model would be sent next, with the tokens of each part'
       ),
@@ -103,10 +104,7 @@ export const contextPlugin: JupyterFrontEndPlugin<void> = {
         shell.activateById(widget.id);
       }
     });
-    palette?.addItem({
-      command: CommandIDs.showContext,
-      category: trans.__('HDSP Agent')
-    });
+    addToPalette(palette, trans, CommandIDs.showContext);
     if (restorer) {
       void restorer.restore(tracker, {
         command: CommandIDs.showContext,

@@ -8,6 +8,7 @@ import type { IDisposable } from '@lumino/disposable';
 import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
 
 import { CommandIDs } from '../../ui/commandids';
+import { commandLabel } from '../../ui/commandlabel';
 import { attempt } from '../../ui/notifications';
 import type { IPanelServices } from '../../ui/services';
 import type {
@@ -18,6 +19,7 @@ import {
   EXPORT_FORMATS,
   beginConversation,
   closeConversation,
+  copyConversation,
   copyRequest,
   deleteConversations,
   exportConversation,
@@ -53,6 +55,7 @@ export const HEADER_COMMANDS: readonly string[] = [
   CommandIDs.showCheckpoints,
   CommandIDs.forkConversation,
   CommandIDs.exportConversation,
+  CommandIDs.copyConversation,
   CommandIDs.copyRequest,
   CommandIDs.deleteConversation
 ];
@@ -85,7 +88,7 @@ function addStripCommands(services: IPanelServices): IDisposable {
     });
   return DisposableSet.from([
     commands.addCommand(CommandIDs.newConversation, {
-      label: trans.__('New Conversation'),
+      label: commandLabel(trans, trans.__('New Conversation')),
       caption: trans.__(
         'Begin another conversation with the agent; the open ones go on'
       ),
@@ -95,7 +98,7 @@ function addStripCommands(services: IPanelServices): IDisposable {
       execute: () => attempt(trans, () => beginConversation(services))
     }),
     commands.addCommand(CommandIDs.showHistory, {
-      label: trans.__('Show Past Conversations'),
+      label: commandLabel(trans, trans.__('Show Past Conversations')),
       caption: trans.__('All conversations with the agent that are kept'),
       icon: pastIcon,
       describedBy: { args: Private.NO_ARGS },
@@ -104,7 +107,10 @@ function addStripCommands(services: IPanelServices): IDisposable {
       }
     }),
     commands.addCommand(CommandIDs.search, {
-      label: trans.__('Search Conversations, Notebooks and Memory…'),
+      label: commandLabel(
+        trans,
+        trans.__('Search Conversations, Notebooks and Memory…')
+      ),
       caption: trans.__(
         'Find what was said to the agent, and what stands in notebooks'
       ),
@@ -127,14 +133,14 @@ function addStripCommands(services: IPanelServices): IDisposable {
       }
     }),
     commands.addCommand(CommandIDs.nextConversation, {
-      label: trans.__('Next Conversation'),
+      label: commandLabel(trans, trans.__('Next Conversation')),
       caption: trans.__('Show the next open conversation with the agent'),
       describedBy: { args: Private.NO_ARGS },
       isEnabled: () => adjacentTask(store, 1) !== null,
       execute: () => go(1)
     }),
     commands.addCommand(CommandIDs.previousConversation, {
-      label: trans.__('Previous Conversation'),
+      label: commandLabel(trans, trans.__('Previous Conversation')),
       caption: trans.__('Show the previous open conversation with the agent'),
       describedBy: { args: Private.NO_ARGS },
       isEnabled: () => adjacentTask(store, -1) !== null,
@@ -166,7 +172,7 @@ function addTaskCommands(services: IPanelServices): IDisposable {
   const usesMemory = () => !(store.state?.currentTaskItem?.memoryOff ?? false);
   return DisposableSet.from([
     commands.addCommand(CommandIDs.showConversation, {
-      label: trans.__('Show Conversation'),
+      label: commandLabel(trans, trans.__('Show Conversation')),
       caption: trans.__('Show a conversation in the panel'),
       describedBy: { args: ofTask },
       isEnabled: hasTask,
@@ -177,7 +183,7 @@ function addTaskCommands(services: IPanelServices): IDisposable {
       }
     }),
     commands.addCommand(CommandIDs.closeConversation, {
-      label: trans.__('Close Conversation'),
+      label: commandLabel(trans, trans.__('Close Conversation')),
       caption: trans.__('Take the conversation off the panel; it is kept'),
       icon: closeIcon,
       describedBy: { args: ofTask },
@@ -185,14 +191,14 @@ function addTaskCommands(services: IPanelServices): IDisposable {
       execute: withTask(task => closeConversation(services, task))
     }),
     commands.addCommand(CommandIDs.renameConversation, {
-      label: trans.__('Rename Conversation…'),
+      label: commandLabel(trans, trans.__('Rename Conversation…')),
       caption: trans.__('Give the conversation a title of your own'),
       describedBy: { args: ofTask },
       isEnabled: hasTask,
       execute: withTask(task => renameConversation(services, task))
     }),
     commands.addCommand(CommandIDs.favoriteConversation, {
-      label: trans.__('Favorite Conversation'),
+      label: commandLabel(trans, trans.__('Favorite Conversation')),
       caption: trans.__('Favorites are never deleted because of their age'),
       describedBy: { args: Private.NO_ARGS },
       isEnabled: () => store.state?.currentTaskItem !== undefined,
@@ -207,7 +213,7 @@ function addTaskCommands(services: IPanelServices): IDisposable {
       )
     }),
     commands.addCommand(CommandIDs.useMemory, {
-      label: trans.__('Use Memory in This Conversation'),
+      label: commandLabel(trans, trans.__('Use Memory in This Conversation')),
       caption: trans.__(
         "When off, the agent doesn't use memory or learn from this conversation"
       ),
@@ -226,7 +232,7 @@ function addTaskCommands(services: IPanelServices): IDisposable {
       )
     }),
     commands.addCommand(CommandIDs.showCheckpoints, {
-      label: trans.__('Checkpoints'),
+      label: commandLabel(trans, trans.__('Checkpoints')),
       caption: trans.__(
         'Show what was saved in this conversation, and go back to it'
       ),
@@ -239,7 +245,7 @@ function addTaskCommands(services: IPanelServices): IDisposable {
       )
     }),
     commands.addCommand(CommandIDs.forkConversation, {
-      label: trans.__('Go On in a Copy'),
+      label: commandLabel(trans, trans.__('Branch Conversation')),
       caption: trans.__(
         'Try something else from here; this conversation stays as it is'
       ),
@@ -248,7 +254,7 @@ function addTaskCommands(services: IPanelServices): IDisposable {
       execute: () => attempt(trans, () => forkConversation(services))
     }),
     commands.addCommand(CommandIDs.exportConversation, {
-      label: args => Private.exportLabel(services, args),
+      label: commandLabel(trans, args => Private.exportLabel(services, args)),
       caption: trans.__('Save the conversation as a file'),
       describedBy: {
         args: {
@@ -268,15 +274,22 @@ function addTaskCommands(services: IPanelServices): IDisposable {
         exportConversation(services, taskId, Private.formatOf(args))
       )
     }),
+    commands.addCommand(CommandIDs.copyConversation, {
+      label: commandLabel(trans, trans.__('Copy Conversation as Markdown')),
+      caption: trans.__('Copy all of the conversation as Markdown'),
+      describedBy: { args: ofTask },
+      isEnabled: hasTask,
+      execute: withTask(({ taskId }) => copyConversation(services, taskId))
+    }),
     commands.addCommand(CommandIDs.copyRequest, {
-      label: trans.__('Copy What Was Asked For'),
+      label: commandLabel(trans, trans.__('Copy Prompt')),
       caption: trans.__('Copy the words the conversation began with'),
       describedBy: { args: ofTask },
       isEnabled: hasTask,
       execute: withTask(({ taskId }) => copyRequest(services, taskId))
     }),
     commands.addCommand(CommandIDs.deleteConversation, {
-      label: trans.__('Delete Conversation…'),
+      label: commandLabel(trans, trans.__('Delete Conversation…')),
       caption: trans.__('Delete the conversation and its subtasks for good'),
       describedBy: { args: ofTask },
       isEnabled: hasTask,

@@ -20,7 +20,7 @@ export function TaskMenu(): JSX.Element {
     <IconButton
       ref={button}
       icon={ellipsesIcon}
-      label={trans.__('What to do with this conversation')}
+      label={trans.__('Conversation actions')}
       aria-haspopup="menu"
       aria-expanded={isOpen}
       onClick={open}
@@ -41,6 +41,7 @@ function fill(menu: Menu, exportLabel: string): void {
   menu.addItem({ command: CommandIDs.showCheckpoints });
   menu.addItem({ command: CommandIDs.forkConversation });
   menu.addItem({ type: 'submenu', submenu: files });
+  menu.addItem({ command: CommandIDs.copyConversation });
   menu.addItem({ command: CommandIDs.copyRequest });
   menu.addItem({ type: 'separator' });
   menu.addItem({ command: CommandIDs.useMemory });

@@ -2,6 +2,7 @@ import type { IDisposable } from '@lumino/disposable';
 import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
 
 import { CommandIDs } from '../../ui/commandids';
+import { commandLabel } from '../../ui/commandlabel';
 import { CONVERSATION_KEY } from '../../notebook/pendingmetadata';
 import type { IPanelServices } from '../../ui/services';
 import { hasConversation } from './conversationmetadata';
@@ -26,7 +27,10 @@ export function addNotebookConversationCommands({
   const command = CommandIDs.removeNotebookConversation;
   const added = DisposableSet.from([
     commands.addCommand(command, {
-      label: trans.__('Remove the Conversation from the Notebook'),
+      label: commandLabel(
+        trans,
+        trans.__('Remove the Conversation from the Notebook')
+      ),
       caption: trans.__(
         'Take the conversation out of the notebook’s metadata. The agent’s history keeps yours.'
       ),

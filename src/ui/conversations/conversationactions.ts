@@ -1,5 +1,6 @@
 import { Clipboard, Dialog, showDialog } from '@jupyterlab/apputils';
 import { URLExt } from '@jupyterlab/coreutils';
+import { ServerConnection } from '@jupyterlab/services';
 
 import { RequestError } from '../../comm/requesterror';
 import { LabDialogs } from '../dialogs';
@@ -121,6 +122,22 @@ export async function copyRequest(
 }
 
 /**
+ * Copy a conversation as Markdown, as it would be exported.
+ */
+export async function copyConversation(
+  services: IPanelServices,
+  taskId: string
+): Promise<void> {
+  const { serverSettings } = services;
+  const url = await exportUrl(services, taskId, 'markdown');
+  const response = await ServerConnection.makeRequest(url, {}, serverSettings);
+  if (!response.ok) {
+    throw new ServerConnection.ResponseError(response);
+  }
+  Clipboard.copyToSystem(await response.text());
+}
+
+/**
  * Delete conversations with their subtasks, when the person is sure.
  *
  * @returns Whether they were deleted.
@@ -168,10 +185,23 @@ export async function deleteConversations(
  * Save a conversation as a file where the browser puts downloads.
  */
 export async function exportConversation(
-  { client, serverSettings }: IPanelServices,
+  services: IPanelServices,
   taskId: string,
   format: ExportFormat = 'markdown'
 ): Promise<void> {
+  const link = document.createElement('a');
+  link.href = await exportUrl(services, taskId, format);
+  link.download = '';
+  document.body.appendChild(link);
+  link.click();
+  link.remove();
+}
+
+async function exportUrl(
+  { client, serverSettings }: IPanelServices,
+  taskId: string,
+  format: ExportFormat
+): Promise<string> {
   const path = await client.request({ type: 'exportTaskWithId', taskId });
   if (typeof path !== 'string') {
     throw new RequestError({
@@ -184,12 +214,7 @@ export async function exportConversation(
     window.location.href
   );
   url.searchParams.set('format', format);
-  const link = document.createElement('a');
-  link.href = url.href;
-  link.download = '';
-  document.body.appendChild(link);
-  link.click();
-  link.remove();
+  return url.href;
 }
 
 /**

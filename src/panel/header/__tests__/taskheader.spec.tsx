@@ -412,7 +412,7 @@ describe('TaskHeader', () => {
     });
 
     function open(): HTMLElement[] {
-      page.act(() => page.button('What to do with this conversation').click());
+      page.act(() => page.button('Conversation actions').click());
       return [...document.querySelectorAll<HTMLElement>('.lm-Menu-itemLabel')];
     }
 
@@ -425,9 +425,10 @@ describe('TaskHeader', () => {
         'Rename Conversation…',
         'Favorite Conversation',
         'Checkpoints',
-        'Go On in a Copy',
+        'Branch Conversation',
         'Export',
-        'Copy What Was Asked For',
+        'Copy Conversation as Markdown',
+        'Copy Prompt',
         'Use Memory in This Conversation',
         'Close Conversation',
         'Delete Conversation…'
