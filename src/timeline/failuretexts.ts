@@ -272,7 +272,7 @@ namespace Private {
       ),
     cut_short: trans =>
       trans.__(
-        'A restore was cut short before. Say in the timeline whether to take it back or to keep it as it is, then try again.'
+        'A restore was cut short before. In the timeline, roll it back or keep the current state, then try again.'
       ),
     interrupted: trans => trans.__('The server ended in the middle of it.'),
     not_put_back: (trans, params) =>

@@ -46,8 +46,8 @@ export function operationText(
         return trans.__('A cell was restored');
       }
       return target
-        ? trans.__('Went back to “%1”', checkpointText(target, trans))
-        : trans.__('Went back');
+        ? trans.__('Restored “%1”', checkpointText(target, trans))
+        : trans.__('Restored a checkpoint');
     case 'undo':
       return trans.__('A restore was undone');
     case 'recovery':

@@ -101,7 +101,7 @@ function Interrupted(): JSX.Element {
     >
       <p role="alert">
         {trans.__(
-          'A restore was cut short, so that the workspace is between two states. Take back what it did, or keep it as it is now.'
+          'A restore was cut short, so the workspace is between two states. Roll it back, or keep the current state.'
         )}
       </p>
       <div className="jp-hdspAgent-actions">
@@ -111,7 +111,7 @@ function Interrupted(): JSX.Element {
           aria-disabled={isBusy}
           onClick={settle('roll_back')}
         >
-          {trans.__('Take it back')}
+          {trans.__('Roll back')}
         </button>
         <button
           type="button"
@@ -119,7 +119,7 @@ function Interrupted(): JSX.Element {
           aria-disabled={isBusy}
           onClick={settle('keep')}
         >
-          {trans.__('Keep it as it is')}
+          {trans.__('Keep current state')}
         </button>
       </div>
     </div>

@@ -14,7 +14,14 @@ from jupyter_server.serverapp import ServerApp
 from hdsp_agent.comm.history import ItemChange
 from hdsp_agent.comm.identity import server_owner
 from hdsp_agent.comm.services import Services
-from hdsp_agent.events import ACCESS_SCHEMA, CHECKPOINT_SCHEMA, MEMORY_SCHEMA, SESSION_SCHEMA, TASK_SCHEMA
+from hdsp_agent.events import (
+    ACCESS_SCHEMA,
+    CHECKPOINT_SCHEMA,
+    FEEDBACK_SCHEMA,
+    MEMORY_SCHEMA,
+    SESSION_SCHEMA,
+    TASK_SCHEMA,
+)
 from hdsp_agent.persistence import HistoryQuery
 from tests.comm._helpers.scripted_pages import Turn, conversation, question, said, speak
 from tests.comm._helpers.stored_tasks import eventually
@@ -37,7 +44,7 @@ async def another_server(jp_serverapp: ServerApp) -> AsyncIterator[Services]:
     (app,) = jp_serverapp.extension_manager.extension_apps["hdsp_agent"]
     await app.services.stop()
     assert jp_serverapp.event_logger is not None
-    for schema in (ACCESS_SCHEMA, CHECKPOINT_SCHEMA, MEMORY_SCHEMA, SESSION_SCHEMA, TASK_SCHEMA):
+    for schema in (ACCESS_SCHEMA, CHECKPOINT_SCHEMA, FEEDBACK_SCHEMA, MEMORY_SCHEMA, SESSION_SCHEMA, TASK_SCHEMA):
         jp_serverapp.event_logger.schemas.remove(schema)
     services = build_services(app)
     app.services = services

@@ -54,7 +54,11 @@ def _arguments(parser: ArgumentParser) -> None:
         help="use the modes, rules, slash commands and AGENTS.md that the workspace brings, this time",
     )
     parser.add_argument("--notebook", metavar="FILE", help="the notebook the task is about, in the workspace")
-    parser.add_argument("--mode", metavar="MODE", help="the mode to begin in")
+    parser.add_argument(
+        "--mode",
+        metavar="MODE",
+        help="the mode to begin in: code (Agent), ask (Ask), architect (Plan), or another one by its slug",
+    )
     parser.add_argument("--profile", metavar="NAME", help="the provider profile to use")
     parser.add_argument(
         "--time-limit", metavar="MINUTES", type=_minutes, help="stop the task after so long; it can be resumed"

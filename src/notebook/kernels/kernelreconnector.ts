@@ -136,8 +136,14 @@ export class KernelReconnector extends Listener {
       // Somebody has chosen another one meanwhile.
       return;
     }
+    // A shared notebook goes by the path of its drive in one tab, and by that of
+    // its file for the agent.
+    const names = [
+      sessionContext.path,
+      this._options.notebooks.pathOf({ context })
+    ];
     const started = (await this._options.listSessions()).find(
-      ({ path, kernel }) => path === sessionContext.path && kernel
+      ({ path, kernel }) => kernel && names.includes(path)
     );
     if (context.isDisposed) {
       return;
@@ -187,7 +193,7 @@ export namespace KernelReconnector {
    */
   export interface IOptions {
     readonly client: Pick<ChannelClient, 'place' | 'status' | 'statusChanged'>;
-    readonly notebooks: Pick<OpenNotebooks, 'each'>;
+    readonly notebooks: Pick<OpenNotebooks, 'each' | 'pathOf'>;
 
     /**
      * The kernels that can be started; `null` if that is not known.

@@ -407,6 +407,24 @@ describe('SettingsPanel', () => {
       expect(page.server.storage).toMatchObject({ kind: 'file' });
       expect(page.node.textContent).toContain('Keys are kept unencrypted');
     });
+
+    it('asks before keys are kept only until the server stops', async () => {
+      await page.open('keys');
+      const choose = () =>
+        page.do(() =>
+          page
+            .get('[aria-describedby="jp-hdspSettings-storage-memory"]')
+            .click()
+        );
+      page.answer = null;
+      await choose();
+      expect(page.asked).toEqual(['Keep keys in memory only?']);
+      expect(page.server.storage).not.toMatchObject({ kind: 'memory' });
+      page.answer = 'yes';
+      await choose();
+      expect(page.server.storage).toMatchObject({ kind: 'memory' });
+      expect(page.node.textContent).toContain('until Jupyter stops.');
+    });
   });
 
   describe('searching the past', () => {

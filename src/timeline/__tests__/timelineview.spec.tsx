@@ -52,18 +52,18 @@ describe('the time line', () => {
       operation('1')
     ]);
     expect(opened.rows).toEqual([
-      'Went back',
+      'Restored a checkpoint',
       'Before the agent ran cells',
       'Saved by hand'
     ]);
     expect(
       opened.node.querySelector('.jp-hdspAgent-timeline-here')?.textContent
-    ).toContain('You are at: Went back');
+    ).toContain('You are at: Restored a checkpoint');
     expect(opened.openers[0].getAttribute('aria-current')).toBe('true');
     expect(opened.openers[0].textContent).toContain('2 files changed');
     expect(opened.openers[1].textContent).toContain('Agent');
     expect(opened.openers[1].textContent).toContain('with variables');
-    expect(opened.button('Undo: Went back')).toBeTruthy();
+    expect(opened.button('Undo: Restored a checkpoint')).toBeTruthy();
   });
 
   it('says how much changed, and of nothing whose work it is', async () => {
@@ -370,7 +370,7 @@ describe('the time line', () => {
       interrupted: operation('2', { kind: 'restore', status: 'begun' })
     });
     opened.rest.answers.set('POST checkpoints/store', () => STORE);
-    await opened.settle(() => opened.button('Take it back').click());
+    await opened.settle(() => opened.button('Roll back').click());
     expect(opened.rest.of('POST checkpoints/store')[0].body).toEqual({
       action: 'roll_back'
     });

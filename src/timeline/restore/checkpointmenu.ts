@@ -36,7 +36,7 @@ export function checkpointEntries(
       checkpoint.notebooks.length || 1
     ),
     variables: trans.__('Restore the variables…'),
-    conversation: trans.__('Go back in the conversation…')
+    conversation: trans.__('Restore the conversation…')
   };
   const save = (kind: 'zip' | 'git') => () =>
     saveAs(restoreActions.api.exportUrl(place, checkpoint.id, kind));

@@ -120,8 +120,8 @@ export class RestoreActions extends Listener {
     const { askRestore } = await import('./restoredialog');
     const choice = await askRestore({
       trans,
-      title: trans.__('Go back to this checkpoint?'),
-      accept: trans.__('Go back'),
+      title: trans.__('Restore this checkpoint?'),
+      accept: trans.__('Restore'),
       operation: 'rewind',
       preview,
       offered,

@@ -72,7 +72,12 @@ describe('notebooks whose kernels ended with the server', () => {
         each: add => {
           open = add;
           return { isDisposed: false, dispose: () => undefined };
-        }
+        },
+        pathOf: ({ context }) =>
+          (context as unknown as FakeContext).sessionContext.path.replace(
+            'RTC:',
+            ''
+          )
       },
       specs: () =>
         ({
@@ -129,6 +134,14 @@ describe('notebooks whose kernels ended with the server', () => {
     await restart();
     expect(one.sessionContext.asked).toEqual([{ id: 'of the agent' }]);
     expect(reconnected).toEqual(['a.ipynb']);
+  });
+
+  it('should get that of the file they share', async () => {
+    const one = opened('RTC:a.ipynb');
+    one.sessionContext.give('1');
+    sessions = [{ path: 'a.ipynb', kernel: { id: '2', name: 'python3' } }];
+    await restart();
+    expect(one.sessionContext.asked).toEqual([{ id: '2' }]);
   });
 
   it('should keep one that lives', async () => {
