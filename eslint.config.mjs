@@ -42,7 +42,8 @@ const features = {
   'panel/asks': [
     'askcontent.ts',
     'asktexts.ts',
-    'autoapproval/autoapprovemenu.tsx',
+    'approval/approvalmenu.tsx',
+    'approval/keepunasked.ts',
     'limittexts.ts',
     'runningcommand.tsx'
   ],
@@ -51,7 +52,7 @@ const features = {
     'previewchange.ts',
     'restorecheckpoint.ts'
   ],
-  'panel/chat': [],
+  'panel/chat': ['filechanges/reviewactions.tsx'],
   'panel/composer': ['starterprompts.tsx'],
   'panel/context': ['condensereport.tsx', 'undocondensebutton.tsx'],
   'panel/firstrun': [],

@@ -371,7 +371,7 @@ const CONVERSATIONS: Readonly<Record<string, Sentence>> = {
     ),
   tasks_interrupted: (trans, error) =>
     trans.__(
-      'Tasks were interrupted because their server ended (%1). What was recorded of them is safe, and they can be taken up again from the history.',
+      'Jupyter restarted, and %1 conversations were interrupted. Nothing was lost: open one to continue it.',
       param(error, 'tasks')
     ),
   conversations_elsewhere: (trans, error) =>

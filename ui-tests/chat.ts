@@ -52,7 +52,7 @@ export class Chat {
    */
   get queue(): Locator {
     return this.lab.panel.getByRole('group', {
-      name: 'until the agent has time'
+      name: 'queued'
     });
   }
 

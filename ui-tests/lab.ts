@@ -197,9 +197,9 @@ export class Lab {
   }
 
   async expectConnected(timeout?: number): Promise<void> {
-    await expect(
-      this.panel.getByText('Connected', { exact: true })
-    ).toBeVisible({ timeout });
+    await expect(this.announced).toHaveText('HDSP Agent: Connected', {
+      timeout
+    });
   }
 
   /**

@@ -93,9 +93,7 @@ export class Timeline {
   /**
    * Say yes to what a restore, an undo or a restart would do.
    */
-  async accept(
-    name: 'Go back' | 'Undo' | 'Restore' | 'Restart and run'
-  ): Promise<void> {
+  async accept(name: 'Undo' | 'Restore' | 'Restart and run'): Promise<void> {
     await this.dialog.getByRole('button', { name, exact: true }).click();
     await expect(this.dialog).toHaveCount(0);
   }

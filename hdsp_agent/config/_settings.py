@@ -347,7 +347,7 @@ class GlobalSettings(WireModel):
         Annotated[int, Field(ge=1, le=604_800)] | None,
         shown(
             "notebooks",
-            "Longest silence of a running cell (s)",
+            "Stop a cell after no output for (s)",
             "A cell the agent runs is interrupted when it has printed nothing for this long. Empty means no limit.",
         ),
     ] = None
@@ -355,7 +355,7 @@ class GlobalSettings(WireModel):
         Annotated[int, Field(ge=1, le=604_800)] | None,
         shown(
             "notebooks",
-            "Longest run of a cell (s)",
+            "Stop a cell after (s)",
             "A cell the agent runs is interrupted after this long. Empty means no limit.",
         ),
     ] = None
@@ -459,7 +459,7 @@ class GlobalSettings(WireModel):
         Field(ge=0, le=1000),
         shown(
             "context",
-            "Files of git status",
+            "Maximum changed files listed",
             "How many changed files the model is told of. 0 leaves git status out.",
             advanced=True,
         ),
@@ -467,7 +467,7 @@ class GlobalSettings(WireModel):
     max_open_tabs_context: Annotated[
         int,
         Field(ge=0, le=500),
-        shown("context", "Open documents told", "How many open documents the model is told of.", advanced=True),
+        shown("context", "Maximum open documents sent", "How many open documents the model is told of.", advanced=True),
     ] = 20
     max_workspace_files: Annotated[
         int,

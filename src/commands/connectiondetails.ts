@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { ChannelClient } from '../comm/client';
-import { phaseLabel } from '../panel/connection';
+import { phaseLabel } from '../ui/controls/connectionstate';
 
 /**
  * Names and values that describe a connection; nothing secret is among them.

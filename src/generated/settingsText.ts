@@ -169,13 +169,13 @@ export function settingsText(
       description: ''
     },
     kernelRunIdleLimitSeconds: {
-      title: trans.__('Longest silence of a running cell (s)'),
+      title: trans.__('Stop a cell after no output for (s)'),
       description: trans.__(
         'A cell the agent runs is interrupted when it has printed nothing for this long. Empty means no limit.'
       )
     },
     kernelRunTotalLimitSeconds: {
-      title: trans.__('Longest run of a cell (s)'),
+      title: trans.__('Stop a cell after (s)'),
       description: trans.__(
         'A cell the agent runs is interrupted after this long. Empty means no limit.'
       )
@@ -249,13 +249,13 @@ export function settingsText(
       )
     },
     maxGitStatusFiles: {
-      title: trans.__('Files of git status'),
+      title: trans.__('Maximum changed files listed'),
       description: trans.__(
         'How many changed files the model is told of. 0 leaves git status out.'
       )
     },
     maxOpenTabsContext: {
-      title: trans.__('Open documents told'),
+      title: trans.__('Maximum open documents sent'),
       description: trans.__('How many open documents the model is told of.')
     },
     maxWorkspaceFiles: {

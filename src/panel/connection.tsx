@@ -5,33 +5,13 @@ import type { ChannelClient } from '../comm/client';
 import type { ConnectionPhase, IConnectionStatus } from '../comm/status';
 import { errorText } from '../errors';
 import { whole } from '../ui/texts/formats';
+import { phaseLabel } from '../ui/controls/connectionstate';
 import { useLasting, useSecondsUntil } from '../ui/hooks';
 
 /**
  * A loss that is over sooner is not worth a banner that moves everything.
  */
 const BANNER_DELAY = 800;
-
-/**
- * What each phase is called.
- */
-export function phaseLabel(
-  phase: ConnectionPhase,
-  trans: TranslationBundle
-): string {
-  switch (phase) {
-    case 'connecting':
-      return trans.__('Connecting…');
-    case 'open':
-      return trans.__('Connected');
-    case 'reconnecting':
-      return trans.__('Reconnecting…');
-    case 'offline':
-      return trans.__('Offline');
-    case 'refused':
-      return trans.__('Not connected');
-  }
-}
 
 /**
  * What is read aloud when the connection changes: no countdown, and no reason
@@ -46,26 +26,6 @@ export function announcement(
   return settled
     ? trans.__('HDSP Agent: %1. %2', label, whatIsWrong(status, trans))
     : trans.__('HDSP Agent: %1', label);
-}
-
-/**
- * A dot whose form and text both tell how the connection is.
- */
-export function ConnectionState({
-  phase,
-  trans
-}: {
-  phase: ConnectionPhase;
-  trans: TranslationBundle;
-}): JSX.Element {
-  return (
-    <span className="jp-hdspAgent-connection" data-phase={phase}>
-      <span className="jp-hdspAgent-connection-dot" aria-hidden="true" />
-      <span className="jp-hdspAgent-connection-label">
-        {phaseLabel(phase, trans)}
-      </span>
-    </span>
-  );
 }
 
 /**

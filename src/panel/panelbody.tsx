@@ -43,7 +43,7 @@ export function PanelBody(): JSX.Element | null {
   }
   return (
     <>
-      <ErrorBoundary says={trans.__('The notices could not be shown.')}>
+      <ErrorBoundary says={trans.__('Notices could not be displayed.')}>
         <ServerNotices
           notices={notices}
           trouble={trouble}
@@ -52,26 +52,24 @@ export function PanelBody(): JSX.Element | null {
           trans={trans}
         />
       </ErrorBoundary>
-      <ErrorBoundary
-        says={trans.__('Trust in this folder could not be shown.')}
-      >
+      <ErrorBoundary says={trans.__('Folder trust could not be displayed.')}>
         <FolderTrustQuestion taskId={taskId} />
       </ErrorBoundary>
       <ErrorBoundary
-        says={trans.__('The open conversations could not be listed.')}
+        says={trans.__('Open conversations could not be displayed.')}
       >
         <TabStrip />
       </ErrorBoundary>
       {page === 'history' ? (
         <ErrorBoundary
-          says={trans.__('The past conversations could not be shown.')}
+          says={trans.__('Past conversations could not be displayed.')}
         >
           <HistoryView />
         </ErrorBoundary>
       ) : (
         <>
           <ErrorBoundary
-            says={trans.__('The facts of the conversation could not be shown.')}
+            says={trans.__('The conversation header could not be displayed.')}
             version={taskId}
           >
             <TaskHeader />
@@ -79,33 +77,33 @@ export function PanelBody(): JSX.Element | null {
           <ErrorBoundary
             says={
               isEmpty
-                ? trans.__('How to begin could not be shown.')
-                : trans.__('The conversation could not be shown.')
+                ? trans.__('The start screen could not be displayed.')
+                : trans.__('The conversation could not be displayed.')
             }
             version={taskId}
           >
             {isEmpty ? <FirstRun /> : <ChatView />}
           </ErrorBoundary>
           <ErrorBoundary
-            says={trans.__('What can be undone could not be shown.')}
+            says={trans.__('The undo bar could not be displayed.')}
             version={taskId}
           >
             <UndoBar />
           </ErrorBoundary>
           <ErrorBoundary
-            says={trans.__('What the agent waits for could not be shown.')}
+            says={trans.__('The request could not be displayed.')}
             version={taskId}
           >
             <AskBar />
           </ErrorBoundary>
           <ErrorBoundary
-            says={trans.__('What the embedded model is could not be shown.')}
+            says={trans.__('The model information could not be displayed.')}
             version={taskId}
           >
             <LocalModelLabel />
           </ErrorBoundary>
           <ErrorBoundary
-            says={trans.__('The field to write in could not be shown.')}
+            says={trans.__('The message box could not be displayed.')}
             version={taskId}
           >
             <Composer />

@@ -1,7 +1,8 @@
 import * as React from 'react';
 
 import { ErrorBoundary } from '../ui/errorboundary';
-import { ConnectionBanner, ConnectionState, announcement } from './connection';
+import { ConnectionState } from '../ui/controls/connectionstate';
+import { ConnectionBanner, announcement } from './connection';
 import { useStore } from '../ui/hooks';
 import { usePanel } from '../ui/services';
 
@@ -21,11 +22,12 @@ export function PanelView({
 }): JSX.Element {
   const { store, client, trans } = usePanel();
   const connection = useStore(store, ({ connection }) => connection);
+  const isKnown = useStore(store, ({ state }) => state !== null);
   return (
     <>
-      <div className="jp-hdspAgent-header">
+      <div className={`jp-hdspAgent-header${isKnown ? ' jp-mod-hidden' : ''}`}>
         <h2 className="jp-hdspAgent-title">{trans.__('HDSP Agent')}</h2>
-        <ConnectionState phase={connection.phase} trans={trans} />
+        {!isKnown && <ConnectionState phase={connection.phase} trans={trans} />}
       </div>
       <div className="jp-hdspAgent-announcement" role="status">
         {announcement(connection, trans)}
@@ -36,7 +38,7 @@ export function PanelView({
         actions={actions}
         trans={trans}
       />
-      <ErrorBoundary says={trans.__('The panel could not be shown.')}>
+      <ErrorBoundary says={trans.__('The panel could not be displayed.')}>
         <Body />
       </ErrorBoundary>
     </>

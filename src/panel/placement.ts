@@ -13,6 +13,7 @@ import type { Widget } from '@lumino/widgets';
 import { CommandIDs } from '../ui/commandids';
 import { addToPalette, commandLabel } from '../ui/commandlabel';
 import { IAgentPanel } from '../tokens';
+import { widenOnce } from './firstwidth';
 
 /**
  * Where the panel can be.
@@ -96,6 +97,9 @@ export const placementPlugin: JupyterFrontEndPlugin<void> = {
     });
     for (const area of AREAS) {
       addToPalette(palette, trans, CommandIDs.movePanel, { area });
+    }
+    if (memory !== null) {
+      void app.restored.then(() => widenOnce(widget, memory));
     }
     // Lab puts everything where it was last; that must be over.
     void Promise.all([memory?.fetch(REMEMBERED), app.restored]).then(

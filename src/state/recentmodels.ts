@@ -6,6 +6,11 @@ export interface IRecentModel {
    * The profile's id.
    */
   readonly profile: string;
+
+  /**
+   * The provider the profile had then.
+   */
+  readonly provider: string;
   readonly model: string;
 }
 
@@ -33,7 +38,10 @@ export class RecentModels {
    */
   add(used: IRecentModel): void {
     const others = this.list().filter(
-      ({ profile, model }) => profile !== used.profile || model !== used.model
+      one =>
+        one.profile !== used.profile ||
+        one.provider !== used.provider ||
+        one.model !== used.model
     );
     const recent = [used, ...others].slice(0, RecentModels.MOST);
     try {
@@ -104,9 +112,9 @@ namespace Private {
     if (typeof value !== 'object' || value === null) {
       return false;
     }
-    const { profile, model } = value as Partial<
+    const { profile, provider, model } = value as Partial<
       Record<keyof IRecentModel, unknown>
     >;
-    return typeof profile === 'string' && typeof model === 'string';
+    return [profile, provider, model].every(part => typeof part === 'string');
   }
 }

@@ -156,17 +156,24 @@ export class AgentStore extends Listener {
   /**
    * Load messages that are older than all here; nothing if there are none.
    *
+   * @param limit - How many at most; without it, as many as the server likes.
+   *
    * #### Notes
    * Until `releaseOlder` is called, more messages are kept than otherwise.
    */
-  async loadOlder(): Promise<void> {
+  async loadOlder(limit?: number): Promise<void> {
     const [beforeTs] = this.order;
     const taskId = this._taskId;
     if (!this.hasOlderMessages || taskId === null || beforeTs === undefined) {
       return;
     }
     this._messages.keepAll(true);
-    await this._client.request({ type: 'loadMessages', taskId, beforeTs });
+    await this._client.request({
+      type: 'loadMessages',
+      taskId,
+      beforeTs,
+      ...(limit === undefined ? {} : { limit })
+    });
   }
 
   /**

@@ -50,7 +50,7 @@ test('the panel at work', async ({ chat, lab, model, notebooks }) => {
   await model.call('run_cells', { path: notebook, cells: ['3'] });
   await lab.api.change({ alwaysAllowRunCells: false });
   await model.order('run_cells', { path: notebook, cells: ['4'] });
-  await expect(chat.ask).toContainText('rain_mm');
+  await chat.expectAsked('Run cell 4?');
   await expect(opened.outputs(2)).toContainText('57.3');
   await expect(
     lab.panel.locator('.jp-hdspAgent-ask [aria-disabled="true"]')

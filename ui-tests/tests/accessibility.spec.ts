@@ -183,7 +183,7 @@ test('axe finds nothing in a conversation with rows of all kinds, and a question
   await chat.ask.getByRole('button', { name: 'Nothing', exact: true }).click();
   await agent.api.change({ alwaysAllowExecute: false });
   await model.order('execute_command', { command: 'pip install it' });
-  await expect(chat.ask).toContainText('run this command');
+  await expect(chat.ask).toContainText('Run this command?');
   await chat.ask.getByRole('button', { name: 'Approve always…' }).click();
   await lab.picture('conversation-approval', ALL);
   await lab.page.keyboard.press('Escape');

@@ -42,7 +42,7 @@ test('a wrong key is said in words, with a way to the settings and a retry', asy
   await chat.answer(NO_ANSWER, 'Retry');
   await model.fail(401, 'Incorrect API key provided');
   await chat.expectAsked(NO_ANSWER);
-  await expect(chat.field).toHaveAttribute('placeholder', /asked again/);
+  await expect(chat.field).toHaveAttribute('placeholder', /^Try again/);
   await chat.field.fill('In short words, please.');
   await chat.button('Send').click();
   await model.asked();

@@ -26,9 +26,8 @@ test('after a reload the question, the draft and all of an answer are there', as
   const answer = chat.messages('Agent');
   await expect(answer).toHaveText(new RegExp(sentences(100)));
   await expect(answer).toHaveCount(1);
-  await model.asked();
+  await chat.expectDone();
   expect(model.told).toContain('reloaded');
-  await chat.finish(model);
 });
 
 test('answering on one tab clears the question on the other', async ({
@@ -92,5 +91,5 @@ test('offline nothing is lost, and all is there when the line is back', async ({
     await expect(answer).toHaveText(new RegExp(sentences(150)));
     await expect(answer).toHaveCount(1);
   });
-  await chat.finish(model);
+  await chat.expectDone();
 });

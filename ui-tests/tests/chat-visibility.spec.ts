@@ -63,20 +63,19 @@ test('everything in the panel has a name a screen reader tells', async ({
     - button "Past conversations"
     - region "This conversation":
       - button "Details of this conversation"
-      - heading [level=3]
       - button "Conversation actions"
     - feed "Conversation":
       - article "You":
         - group "What you can do with this message"
       - article "Request to the model"
       - article "Command"
-    - status: The agent wants to run this command in the workspace.
+    - status: Run this command?
     - group "The agent waits for you":
       - button "Run"
       - button "Approve always…"
       - button "Deny"
     - region "Write to the agent":
-      - group "1 message waits until the agent has time. It approves nothing.":
+      - group "1 message queued (doesn’t approve)":
         - list:
           - listitem:
             - button "Edit the waiting message"
@@ -84,9 +83,9 @@ test('everything in the panel has a name a screen reader tells', async ({
       - textbox "Message to the agent"
       - button "Attach a cell, its output or files"
       - 'button "Mode: Agent"'
-      - 'button "Model profile: default"'
-      - 'button "Auto: off (automatic approval)"'
-      - button "Let a model word this more clearly"
+      - 'button "Model: played (default)"'
+      - 'button "Ask (approvals)"'
+      - button "Improve prompt"
       - button "Stop"
       - button "Queue"
   `);

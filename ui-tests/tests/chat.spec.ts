@@ -22,12 +22,12 @@ test.describe('one task', () => {
     await chat.say('Add a cell that prints the mean price, and run it.');
     await expect(chat.messages('You')).toContainText('prints the mean price');
 
-    const reading = model.call('read_notebook', {
+    // It is open, so that nobody is asked.
+    const read = await model.call('read_notebook', {
       path: 'analysis.ipynb',
       view: 'cells'
     });
-    await chat.answer('analysis.ipynb', 'Approve');
-    expect(await reading).toContain('sum(prices.values())');
+    expect(read).toContain('sum(prices.values())');
 
     const editing = model.call('edit_cells', {
       path: 'analysis.ipynb',
@@ -40,10 +40,10 @@ test.describe('one task', () => {
         }
       ]
     });
-    await chat.expectAsked('analysis.ipynb');
+    await chat.expectAsked('Add a cell?');
     await expect(notebook.cell(2)).toHaveCount(0);
     await lab.picture('chat-edit-asked');
-    await chat.answer('analysis.ipynb', 'Apply');
+    await chat.answer('Add a cell?', 'Apply');
     await editing;
     await expect(notebook.cell(2)).toContainText('len(prices)');
 
@@ -51,7 +51,7 @@ test.describe('one task', () => {
       path: 'analysis.ipynb',
       cells: 'all'
     });
-    await chat.answer('analysis.ipynb', 'Run');
+    await chat.answer('Run cells 1–3?', 'Run');
     expect(await running).toContain('2.5');
     await expect(notebook.cell(2)).toContainText('2.5');
     const ran = chat.messages('Cell').last();
@@ -85,7 +85,7 @@ test.describe('one task', () => {
     });
     await chat.expectAsked('touch made-by-the-agent.txt');
     await chat.field.fill('Leave the folder alone.');
-    await expect(chat.ask).toContainText('goes along with your answer');
+    await expect(chat.ask).toContainText('Your text is sent with your answer.');
     await lab.picture('chat-deny-with-note');
 
     await chat.answer('touch', 'Deny');
@@ -118,7 +118,7 @@ test.describe('one task', () => {
     const rules = lab.panel.getByRole('dialog', { name: 'Approve always…' });
     await expect(rules.getByRole('radio').first()).toBeChecked();
     await lab.picture('chat-always');
-    await rules.getByRole('button', { name: 'Add and approve' }).click();
+    await rules.getByRole('button', { name: 'Allow and approve' }).click();
     expect(await first).toContain('hello');
 
     const second = model.call('execute_command', { command: 'echo hello' });
@@ -164,20 +164,21 @@ test('a question shows what the engine warns of, and “All” says what it allo
       path: 'warned.ipynb',
       code: '!pip install polars'
     });
-    await chat.expectAsked('run this code');
+    await chat.expectAsked('Run this code');
     await expect(warnings).toContainText('Installs packages');
     await lab.picture('chat-warnings-cell');
-    await chat.answer('run this code', 'Deny');
+    await chat.answer('Run this code', 'Deny');
     await running;
   });
 
   await test.step('all of it', async () => {
     const isAll = () => lab.api.setting('alwaysAllowWriteProtected');
-    const menu = lab.panel.getByRole('dialog', { name: 'Automatic approval' });
+    const menu = lab.panel.getByRole('dialog', { name: 'Approvals' });
     const all = menu.getByRole('button', { name: 'All', exact: true });
-    const words = chat.dialog.filter({ hasText: 'without asking?' });
+    const words = lab.page.locator('.jp-Dialog');
     await lab.api.change({ autoApprovalEnabled: true });
-    await chat.button(/automatic approval/).click();
+    await chat.button('Ask (approvals)').click();
+    await menu.getByRole('radio', { name: /^Custom/ }).check();
     await all.press('Enter');
     await expect(words).toContainText(
       'The agent runs any code in your kernels.'
@@ -191,15 +192,15 @@ test('a question shows what the engine warns of, and “All” says what it allo
 
     await all.press('Enter');
     await words.getByRole('button', { name: 'Allow without asking' }).click();
-    await expect(chat.button(/^Auto: all/)).toBeVisible();
+    await expect(chat.button('Custom (approvals)')).toBeVisible();
     expect(await isAll()).toBe(true);
 
     // Who has agreed is not asked again, and nobody is asked to switch off.
     await lab.page.keyboard.press('Escape');
     await chat.field.press('Control+Alt+Shift+A');
-    await expect(chat.button(/^Auto: off/)).toBeVisible();
+    await expect(chat.button('Ask (approvals)')).toBeVisible();
     await chat.field.press('Control+Alt+Shift+A');
-    await expect(chat.button(/^Auto: all/)).toBeVisible();
+    await expect(chat.button('Custom (approvals)')).toBeVisible();
     await expect(words).toHaveCount(0);
   });
   await chat.finish(model);
@@ -223,7 +224,7 @@ test.describe('while the agent answers', () => {
     // It stands above what was said, which may be longer than the panel.
     await chat.feed.hover();
     await lab.page.mouse.wheel(0, -9_000);
-    await expect(chat.feed).toContainText('You stopped this answer.');
+    await expect(chat.feed).toContainText('Stopped');
     const text = await chat.messages('Agent').textContent();
     expect(text).not.toContain('Sentence 599');
     await lab.picture('chat-stopped');
@@ -345,11 +346,11 @@ test('a notebook is called what it is called now, and what fails after it was ap
     await reading;
     await expect(chat.messages('Tool', 'Its cell 1')).toBeVisible();
     const editing = insert('kb.ipynb', 'print(x)');
-    await chat.expectAsked('insert a cell into kb.ipynb.');
+    await chat.expectAsked('kb.ipynb: Add a cell?');
     await lab.api.jupyter('PATCH', 'contents/kb.ipynb', {
       path: 'renamed.ipynb'
     });
-    await chat.expectAsked('insert a cell into renamed.ipynb.');
+    await chat.expectAsked('renamed.ipynb: Add a cell?');
     await expect(chat.messages('Tool', 'renamed.ipynb')).toHaveCount(2);
     await lab.picture('chat-renamed');
     await chat.answer('renamed.ipynb', 'Apply');
@@ -358,7 +359,7 @@ test('a notebook is called what it is called now, and what fails after it was ap
 
   await test.step('it is deleted while another one waits', async () => {
     const editing = insert('renamed.ipynb', 'print(x + 1)');
-    await chat.expectAsked('insert a cell into renamed.ipynb.');
+    await chat.expectAsked('renamed.ipynb: Add a cell?');
     await lab.api.jupyter('DELETE', 'contents/renamed.ipynb');
     await chat.answer('renamed.ipynb', 'Apply');
     const why = await editing;

@@ -66,9 +66,9 @@ test('rows say how much changed and why something is missing, and stay clear dow
   await lab.picture('restore-on-a-small-screen');
   await lab.page.setViewportSize({ width: 1280, height: 800 });
   await line.dialog.getByRole('checkbox', { name: 'Conversation' }).uncheck();
-  await line.accept('Go back');
+  await line.accept('Restore');
   await listed.selectOption('all');
-  await expect(line.view).toContainText('You are at: Went back to');
+  await expect(line.view).toContainText('You are at: Restored “');
   await lab.picture('went-back');
   await line.view.getByRole('button', { name: /^Undo: / }).click();
   await expect(line.view).toContainText('A restore was undone');

@@ -35,7 +35,7 @@ test('one click brings back a notebook, a table and a variable, and undo what th
   });
   await conversation.uncheck();
   await lab.picture('restore');
-  await line.accept('Go back');
+  await line.accept('Restore');
 
   await expect(line.bar).toContainText('Brought back:');
   await expectWhole(notebook, notebooks);
@@ -69,7 +69,7 @@ test('the conversation goes back with the work, comes again with it, and leads t
     .action(await line.checkpoint('Before the agent changed cells'), 'Restore')
     .click();
   await expect(line.dialog).toContainText(/messages? (is|are) taken back/);
-  await line.accept('Go back');
+  await line.accept('Restore');
   await expect(line.bar).toContainText('Conversation');
   await expect(written).toHaveCount(0);
   await expect(notebook.lines(0)).toHaveText(['rows = [3, 4, 5]']);
@@ -145,7 +145,7 @@ test('what the person left unsaved stays, nothing is asked when they save, and C
   await line.dialog.getByRole('checkbox', { name: 'Conversation' }).uncheck();
   await expect(line.dialog).toContainText('because you changed it since');
   await lab.picture('restore-dirty');
-  await line.accept('Go back');
+  await line.accept('Restore');
   await expect(notebook.lines(0)).toHaveText(['rows = [3, 4, 5]']);
   await expect(notebook.lines(1)).toHaveText([
     'mean = sum(rows) / len(rows)',
@@ -248,7 +248,10 @@ test('a checkpoint is saved, compared and gone back to without a mouse', async (
   await lab.tabTo(conversation);
   await keyboard.press('Space');
   await expect(conversation).not.toBeChecked();
-  const accept = line.dialog.getByRole('button', { name: 'Go back' });
+  const accept = line.dialog.getByRole('button', {
+    name: 'Restore',
+    exact: true
+  });
   await expect(accept).toBeEnabled();
   await lab.tabTo(accept);
   await keyboard.press('Enter');
@@ -322,7 +325,7 @@ test('outputs come back trusted as they were: what a stranger wrote does not run
   await line
     .action(await line.checkpoint('Before the agent changed cells'), 'Restore')
     .click();
-  await line.accept('Go back');
+  await line.accept('Restore');
   await expect(notebook.outputs(0)).toContainText('stranger was here');
   await expect(notebook.outputs(1)).toContainText('person was here');
   await expect.poll(() => ran('person')).toBe(true);

@@ -148,7 +148,7 @@ test('what the model sees is a command, is reached by keyboard, and has room in 
 async function talk(chat: Chat, model: PlayedModel): Promise<void> {
   await chat.begin(ASKED);
   await model.say(sentences(800));
-  await chat.finish(model);
+  await chat.expectDone();
 }
 
 /**

@@ -115,7 +115,7 @@ test('conversations are switched and closed, and each keeps what was typed', asy
     await expect(recent).toContainText(TEA);
     await recent.getByRole('button', { name: NOVEL }).click();
     await expect(chat.feed).toContainText(NOVEL);
-    await expect(chat.ask).toContainText('The work on this was interrupted.');
+    await expect(chat.ask).toContainText('This was interrupted.');
     await lab.picture('conversation-interrupted');
   });
 });

@@ -144,7 +144,7 @@ test('nothing that is drawn asks anybody for anything', async ({
   await test.step('the time line', async () => {
     const line = new Timeline(lab);
     await line.open();
-    const row = line.rows.filter({ hasText: 'After the agent changed a file' });
+    const row = line.rows.filter({ hasText: 'Edited drawn.' });
     // The newest are of this story; other stories may have left theirs below.
     const [text, drawing] = [row.nth(0), row.nth(1)];
     await text.getByRole('button').first().click();

@@ -49,7 +49,7 @@ test.describe('the embedded model', () => {
       await lab.picture('consent');
 
       // Wrong bytes.
-      await press(lab.setup, 'Agree and get it (6 MB)');
+      await press(lab.setup, 'Accept and download (6 MB)');
       await expect(lab.setup.getByRole('alert')).toContainText(
         'its checksum is wrong. It was thrown away'
       );
@@ -61,7 +61,7 @@ test.describe('the embedded model', () => {
       // A slow hub, a cancel, a cut.
       hub.weights = SMALL;
       hub.speed = 500_000;
-      await press(lab.setup, 'Agree and get it (6 MB)');
+      await press(lab.setup, 'Accept and download (6 MB)');
       await expect(lab.setup).toContainText(
         /\d(\.\d)?.MB of 6.MB · [\d.]+.MB a second · \d+.s left/
       );
@@ -90,7 +90,7 @@ test.describe('the embedded model', () => {
       ).toEqual([undefined]);
       await press(lab.setup, 'Delete it (frees 6 MB)');
       await expect(
-        lab.setup.getByRole('button', { name: 'Agree and get it (6 MB)' })
+        lab.setup.getByRole('button', { name: 'Accept and download (6 MB)' })
       ).toBeVisible();
       await lab.picture('consent-wide');
       expect(existsSync(path.join(modelsOf(server), 'small.gguf'))).toBe(false);
@@ -122,7 +122,7 @@ test.describe('the embedded model', () => {
         await press(row(name), 'Get it…');
         const dialog = lab.page.getByRole('dialog');
         await expect(dialog).toContainText('Its licence is Apache-2.0');
-        await press(dialog, 'Agree and get it');
+        await press(dialog, 'Accept and download');
       };
       await agree('Huge');
       await expect(row('Huge').getByRole('alert')).toContainText(
@@ -174,7 +174,7 @@ test.describe('the embedded model', () => {
       await lab.openPanel();
       await press(lab.setup, 'Use the embedded model');
       await lab.picture('real-consent');
-      await press(lab.setup, 'Agree and get it (491 MB)');
+      await press(lab.setup, 'Accept and download (491 MB)');
       await expect(lab.setup).toContainText(
         /\d+.MB of 491.MB · \d+.MB a second · \d+.s left/
       );
@@ -379,7 +379,9 @@ async function approveUntilDone(chat: Chat): Promise<void> {
   const done = doneAsk(chat);
   const accept = chat.ask
     .filter({ hasNotText: DONE })
-    .locator('button.jp-mod-accept:not([aria-disabled="true"])');
+    .locator(
+      'button.jp-mod-accept:not([aria-disabled="true"], [aria-haspopup])'
+    );
   await expect(async () => {
     if (!(await done.isVisible())) {
       if (await accept.first().isVisible()) {

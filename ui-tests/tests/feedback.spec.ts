@@ -83,9 +83,9 @@ test('an answer is rated, copied, and tried again', async ({
     await chat.undoBar
       .getByRole('button', { name: 'Undo', exact: true })
       .click();
-    if (await chat.dialog.isVisible()) {
-      await chat.dialog.getByRole('button', { name: 'Undo' }).click();
-    }
+    // The second answer is newer.
+    await expect(chat.dialog).toContainText('The conversation has gone on.');
+    await chat.dialog.getByRole('button', { name: 'Undo' }).click();
     await expect(answer).toBeVisible();
     await expect(chat.messages('Agent', 'polars')).toHaveCount(0);
     await expect(tool(answer, 'Bad answer')).toHaveAttribute(
@@ -107,7 +107,8 @@ test('an answer that wrote a file asks before it is tried again', async ({
   await chat.begin('Write the notes down.');
   await model.asked();
   await model.call('write_to_file', { path: 'notes.md', content: 'a\n' });
-  await model.say('The notes are **written**.');
+  // It announces more, so that the turn goes on.
+  await model.say('The notes are **written**. Last of all:');
   await chat.finish(model, 'All is **done**.');
 
   await test.step('not where nothing was done', async () => {

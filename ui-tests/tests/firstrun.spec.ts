@@ -1,3 +1,4 @@
+import type { Locator } from '@playwright/test';
 import { once } from 'events';
 import type { Server } from 'http';
 import { createServer, request as send } from 'http';
@@ -80,6 +81,56 @@ test('a key that is typed in is enough, and is never shown again', async ({
     expect(profiles).toHaveLength(1);
   } finally {
     server.close();
+    await model.dispose();
+  }
+});
+
+test('an answer takes six clicks with a key, where there is no keyring too', async ({
+  lab,
+  startServer
+}) => {
+  const model = await PlayedModel.start();
+  const keys = await serverWithKeys(model.url);
+  const address = `{'mistralCodestralUrl': '${addressOf(keys)}/v1'}`;
+  const server = await startServer({
+    args: [`--HdspAgentApp.fixed_settings=${address}`],
+    env: { HDSP_AGENT_PASSPHRASE: '' }
+  });
+  let clicks = 0;
+  const click = async (target: Locator) => {
+    clicks += 1;
+    await target.click();
+  };
+  try {
+    await lab.visit(server.url);
+    await lab.openPanel();
+    // A person clicks the list, and what is in it.
+    clicks += 2;
+    await lab.setup
+      .getByRole('combobox', { name: 'Provider' })
+      .selectOption('Mistral');
+    const key = lab.setup.getByLabel('Key', { exact: true });
+    await click(key);
+    await key.fill(KEY);
+    await expect(
+      lab.setup.getByRole('group', { name: 'This computer has no keyring.' })
+    ).toBeVisible();
+    await expect(
+      lab.setup.getByRole('radio', { name: 'In memory, until Jupyter stops' })
+    ).toBeChecked();
+    await lab.picture('first-run-no-keyring');
+    await click(lab.setup.getByRole('button', { name: 'Next' }));
+    await click(lab.setup.getByRole('button', { name: 'Start' }));
+    const chat = new Chat(lab);
+    await expect(chat.field).toBeFocused();
+    await lab.page.keyboard.type('Say that you are there.');
+    await click(chat.button('Send'));
+    await model.finish();
+    await chat.expectDone();
+    expect(clicks).toBeLessThanOrEqual(6);
+    await expect(lab.panel.getByText('No system keyring found.')).toBeHidden();
+  } finally {
+    keys.close();
     await model.dispose();
   }
 });

@@ -63,7 +63,10 @@ test('a past conversation is found by what was said, renamed, kept as a favorite
   await expect(rows).toHaveText([/^Who came/]);
 
   await rows.click();
-  await expect(new Chat(lab).feed).toContainText(TASKS[1]);
+  const chat = new Chat(lab);
+  await expect(chat.feed).toContainText(TASKS[1]);
+  await expect(chat.tabs.filter({ hasText: 'Who came' })).toBeVisible();
+  await chat.button('Details of this conversation').click();
   await expect(
     lab.panel.getByRole('region', { name: 'This conversation' })
   ).toContainText('Who came');

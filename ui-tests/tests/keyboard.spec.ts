@@ -42,7 +42,7 @@ test('a whole task is done without a mouse', async ({
         { op: 'insert', after: 'prices', source: 'print(sum(prices) / 3)' }
       ]
     });
-    await expect(chat.ask).toContainText('insert a cell into');
+    await expect(chat.ask).toContainText('Add a cell?');
     await lab.picture('keyboard-approve');
     await keyboard.type('Fine so.');
     await press('Apply');
@@ -56,7 +56,7 @@ test('a whole task is done without a mouse', async ({
       path,
       operations: [{ op: 'delete', cell: 'prices' }]
     });
-    await expect(chat.ask).toContainText('delete cell 1');
+    await expect(chat.ask).toContainText('Delete cell 1?');
     await keyboard.type('I need it.');
     await press('Deny');
     expect(await deleted).toContain('I need it.');
@@ -65,7 +65,7 @@ test('a whole task is done without a mouse', async ({
 
   await test.step('run it', async () => {
     const running = agent.call('run_cells', { path, cells: 'all' });
-    await expect(chat.ask).toContainText('run 2 cells');
+    await expect(chat.ask).toContainText('Run cells 1, 2?');
     await press('Run');
     expect(await running).toContain('4.0');
     await expect(notebook.outputs(1)).toHaveText('4.0');

@@ -43,10 +43,10 @@ test('what one asks to remember is told from then on, until one changes, forgets
   await test.step('it is kept once one agrees, and told to the next conversation', async () => {
     await chat.begin('Remember that I use polars.');
     await model.order('remember', { text: 'Use polars for data frames' });
-    await chat.expectAsked('remember this for all your conversations');
+    await chat.expectAsked('Remember this for all your conversations?');
     await lab.picture('memory-asked');
     expect((await lab.api.remembered()).notes).toEqual([]);
-    await chat.answer('wants to remember', 'Remember');
+    await chat.answer('Remember this', 'Remember');
     await chat.finish(model);
     expect(await toldInAnother(chat, model, 'Plot the sales.')).toContain(
       'Use polars for data frames'
@@ -69,7 +69,7 @@ test('what one asks to remember is told from then on, until one changes, forgets
     await lab.beginAnother();
     await chat.say('Remember that I like bars.');
     await model.order('remember', { text: 'Prefer bar charts' });
-    await chat.answer('wants to remember', 'Remember');
+    await chat.answer('Remember this', 'Remember');
     await chat.finish(model);
     await chat.button('Manage memory').click();
     await expect(line(lab, 'Prefer bar charts')).toBeVisible();

@@ -72,7 +72,7 @@ test('nothing in a conversation, a question, the history or the statistics is cu
   await lab.picture('question-narrow');
   await chat.ask.getByRole('button', { name: 'Nothing', exact: true }).click();
   await model.order('execute_command', { command: `echo ${UNBROKEN}` });
-  await expect(chat.ask).toContainText('run this command');
+  await expect(chat.ask).toContainText('Run this command?');
   await chat.ask.getByRole('button', { name: 'Approve always…' }).click();
   await expectNoOverflow(lab.panel);
   await lab.picture('approval-narrow');

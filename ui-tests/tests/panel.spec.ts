@@ -49,7 +49,7 @@ test('the panel opens from the palette, the launcher, the menu and by keys', asy
     await lab.page
       .getByRole('region', { name: 'Command Palette Section' })
       .getByRole('textbox')
-      .fill('Open HDSP Agent');
+      .fill('Agent: Open Panel');
     await keyboard.press('Enter');
     await expect(lab.panel).toBeVisible();
   });

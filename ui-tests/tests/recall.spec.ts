@@ -22,7 +22,7 @@ test('what was said, remembered and written is found again, by the agent and by 
   await test.step('something is said, something is remembered', async () => {
     await chat.begin('Remember which palette I want.');
     await model.order('remember', { text: 'Zebra is for the printed plots' });
-    await chat.answer('wants to remember', 'Remember');
+    await chat.answer('Remember this', 'Remember');
     await chat.finish(model, 'The zebra palette is used for all plots.');
     await expect(chat.feed).not.toContainText('From memory and search');
     await lab.api.updateSearch();
@@ -33,7 +33,7 @@ test('what was said, remembered and written is found again, by the agent and by 
     await chat.say('Plot the flats.');
     await model.order('search_tasks', { query: 'zebra' });
     await chat.answer(
-      'search your earlier conversations and the notebooks here for “zebra”',
+      'Search your conversations and notebooks for “zebra”?',
       'Approve'
     );
     const row = chat.messages('Tool', 'zebra');

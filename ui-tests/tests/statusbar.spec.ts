@@ -100,6 +100,12 @@ test('every command has one name, a description and a place in a menu', async ({
     await page.menu.closeAll();
   });
 
+  await test.step('what is chosen there shows the panel', async () => {
+    await page.sidebar.openTab('filebrowser');
+    await page.menu.clickMenuItem('Agent>Show Past Conversations');
+    await expect(chat.history).toBeVisible();
+  });
+
   await test.step('the launcher', async () => {
     const card = page.locator('.jp-LauncherCard[data-category="HDSP Agent"]');
     await expect(card).toBeInViewport({ ratio: 1 });

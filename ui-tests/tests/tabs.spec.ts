@@ -42,7 +42,7 @@ test.describe('two tabs of one person', () => {
       other.settings.getByRole('button', { name: /^shared.*Current/ })
     ).toBeVisible();
     await expect(
-      other.panel.getByRole('button', { name: 'Model profile: shared' })
+      other.panel.getByRole('button', { name: 'Model: shared' })
     ).toBeVisible();
     await expect(other.setup).toContainText('The key for the model is missing');
   });

@@ -211,6 +211,9 @@ namespace Private {
     return commands.addCommand(id, {
       ...looks,
       describedBy: { args: { type: 'object', properties } },
+      dataset: args => ({
+        count: String(placeOf(targets, args)?.review.waiting.size ?? 0)
+      }),
       isEnabled,
       ...(of === 'part' || isAlwaysVisible ? {} : { isVisible: isEnabled }),
       execute: args => {

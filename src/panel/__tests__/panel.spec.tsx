@@ -29,11 +29,21 @@ describe('AgentPanel', () => {
         'Connecting…'
       );
       page.begin();
-      expect(page.find('.jp-hdspAgent-header')?.textContent).toContain(
-        'Connected'
+      expect(page.findAll('.jp-hdspAgent-connection')).toEqual([]);
+      expect(page.find('[role="status"]')?.textContent).toBe(
+        'HDSP Agent: Connected'
       );
-      expect(page.find('[role="status"]')?.textContent).toContain('Connected');
       expect(banner()).toBeNull();
+      page.act(() => page.server.socket.drop());
+      expect(page.find('.jp-hdspAgent-strip')?.textContent).toContain(
+        'Reconnecting…'
+      );
+      expect(page.find('[role="status"]')?.textContent).toContain(
+        'Reconnecting…'
+      );
+      page.wait(510);
+      page.act(() => page.server.accept({ resumed: true }, 1));
+      expect(page.findAll('.jp-hdspAgent-connection')).toEqual([]);
     });
 
     it('should have a banner when it is lost, which counts down', () => {

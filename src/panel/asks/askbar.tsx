@@ -9,6 +9,7 @@ import { isBlank } from '../../state/panel/senddraft';
 import { beginConversation } from '../../ui/conversations/conversationactions';
 import { usePanelState, usePendingAsk, useStore } from '../../ui/hooks';
 import { usePanel } from '../../ui/services';
+import { ReviewActions } from '../chat/filechanges/reviewactions';
 import { AskText } from './asktext';
 import { IconButton } from '../../ui/controls/iconbutton';
 import { TransientNote } from '../../ui/controls/transientnote';
@@ -38,9 +39,14 @@ export function AskBar(): JSX.Element {
     store,
     ({ state }) => state?.currentTaskItem?.renames
   );
+  const notebook = useStore(
+    store,
+    ({ state }) => state?.currentTaskItem?.notebook?.path
+  );
   const words = React.useMemo(
-    () => ask && describeAsk(ask, trans, { modes, wentBack, renames }),
-    [ask, trans, modes, wentBack, renames]
+    () =>
+      ask && describeAsk(ask, trans, { modes, notebook, wentBack, renames }),
+    [ask, trans, modes, notebook, wentBack, renames]
   );
   return (
     <div className="jp-hdspAgent-asks">
@@ -115,7 +121,15 @@ function AskButtons({
   const given = useAnswers(answers, answers => answers.given(ask));
   const taskId = useStore(store, ({ state }) => state?.currentTaskId ?? null);
   const hasNote = usePanelState(state, state => !isBlank(state.draft(taskId)));
-  const { approve, canEdit, deny, canLeave, hasRules, shouldLeave } = words;
+  const {
+    approve,
+    approveAndRun,
+    canEdit,
+    deny,
+    canLeave,
+    hasRules,
+    shouldLeave
+  } = words;
   if (!approve && !deny && !canLeave) {
     return null;
   }
@@ -123,21 +137,39 @@ function AskButtons({
     <>
       {hasNote && approve && given === null && (
         <p className="jp-hdspAgent-ask-note">
-          {deny
-            ? trans.__('What you typed goes along with your answer.')
-            : trans.__('What you typed goes along.')}
+          {trans.__('Your text is sent with your answer.')}
         </p>
       )}
       <div className="jp-hdspAgent-ask-buttons">
-        {approve && (
+        {approveAndRun && (
           <button
             type="button"
-            className={`jp-hdspAgent-button${shouldLeave ? '' : ' jp-mod-accept'}`}
+            className="jp-hdspAgent-button jp-mod-accept"
             aria-disabled={isBusy}
-            onClick={() => void answers.approve(ask)}
+            onClick={() => void answers.approve(ask, undefined, true)}
           >
-            {given === 'yesButtonClicked' ? trans.__('Sending…') : approve}
+            {approveAndRun}
           </button>
+        )}
+        {approve && (
+          <span className="jp-hdspAgent-ask-split">
+            <button
+              type="button"
+              className={`jp-hdspAgent-button${shouldLeave || approveAndRun ? '' : ' jp-mod-accept'}`}
+              aria-disabled={isBusy}
+              onClick={() => void answers.approve(ask)}
+            >
+              {given === 'yesButtonClicked' ? trans.__('Sending…') : approve}
+            </button>
+            {hasRules && (
+              <MoreButton
+                label={trans.__('Approve always…')}
+                isAccept={!approveAndRun}
+              >
+                {close => <RulesBody ask={ask} onDone={close} />}
+              </MoreButton>
+            )}
+          </span>
         )}
         {canEdit && (
           <button
@@ -150,55 +182,55 @@ function AskButtons({
             {trans.__('Edit…')}
           </button>
         )}
-        {hasRules && (
-          <Popover
-            label={trans.__('Approve always…')}
-            className="jp-hdspAgent-button jp-hdspAgent-ask-always"
-            face={
-              <>
-                {trans.__('Always')}
-                <caretDownIcon.react tag="span" aria-hidden="true" />
-              </>
-            }
-          >
-            {close => (
-              <React.Suspense fallback={trans.__('Loading…')}>
-                <RulesBody ask={ask} onDone={close} />
-              </React.Suspense>
-            )}
-          </Popover>
-        )}
         {deny && (
-          <button
-            type="button"
-            className="jp-hdspAgent-button"
-            aria-disabled={isBusy}
-            onClick={() => void answers.deny(ask)}
-          >
-            {given === 'noButtonClicked' ? trans.__('Sending…') : deny}
-          </button>
-        )}
-        {deny && ask.ask === 'command' && (
-          <Popover
-            label={trans.__('Never allow…')}
-            className="jp-hdspAgent-button jp-hdspAgent-ask-always"
-            face={
-              <>
-                {trans.__('Never')}
-                <caretDownIcon.react tag="span" aria-hidden="true" />
-              </>
-            }
-          >
-            {close => (
-              <React.Suspense fallback={trans.__('Loading…')}>
-                <NeverBody ask={ask} onDone={close} />
-              </React.Suspense>
+          <span className="jp-hdspAgent-ask-split">
+            <button
+              type="button"
+              className="jp-hdspAgent-button"
+              aria-disabled={isBusy}
+              onClick={() => void answers.deny(ask)}
+            >
+              {given === 'noButtonClicked' ? trans.__('Sending…') : deny}
+            </button>
+            {ask.ask === 'command' && (
+              <MoreButton label={trans.__('Never allow…')}>
+                {close => <NeverBody ask={ask} onDone={close} />}
+              </MoreButton>
             )}
-          </Popover>
+          </span>
         )}
+        {ask.ask === 'completion_result' && <ReviewActions />}
         {canLeave && <NewConversation isFirst={!approve || !!shouldLeave} />}
       </div>
     </>
+  );
+}
+
+/**
+ * The part of a button that leads to what else it can do.
+ */
+function MoreButton({
+  label,
+  isAccept = false,
+  children
+}: {
+  label: string;
+  isAccept?: boolean;
+  children: (close: () => void) => React.ReactNode;
+}): JSX.Element {
+  const { trans } = usePanel();
+  return (
+    <Popover
+      label={label}
+      className={`jp-hdspAgent-button jp-hdspAgent-ask-more${isAccept ? ' jp-mod-accept' : ''}`}
+      face={<caretDownIcon.react tag="span" aria-hidden="true" />}
+    >
+      {close => (
+        <React.Suspense fallback={trans.__('Loading…')}>
+          {children(close)}
+        </React.Suspense>
+      )}
+    </Popover>
   );
 }
 

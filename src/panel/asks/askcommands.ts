@@ -107,7 +107,7 @@ namespace Private {
         }
         return button === 'approve' ? trans.__('Approve') : trans.__('Deny');
       }),
-      caption: trans.__('What you typed goes along with your answer.'),
+      caption: trans.__('Your text is sent with your answer.'),
       isEnabled: () => words()?.[button] !== undefined && !answers.isBusy,
       execute: async () => {
         const ask = pendingAsk(store);

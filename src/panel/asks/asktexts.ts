@@ -25,14 +25,10 @@ export interface IAskTexts {
   readonly announcement?: string;
 
   /**
-   * What will run, byte for byte.
+   * What will run or be fetched. All of it stands in the conversation.
    */
   readonly code?: string;
 
-  /**
-   * What it is about, if that is several things; all are approved at once.
-   */
-  readonly items?: readonly string[];
   readonly stats?: DiffStats;
   readonly flags?: readonly AskFlag[];
 
@@ -67,6 +63,11 @@ export interface IAskTexts {
   readonly canEdit?: boolean;
 
   /**
+   * What the button says that also lets the agent run what it changes, if there is one.
+   */
+  readonly approveAndRun?: string;
+
+  /**
    * What else one can do.
    */
   readonly hint?: string;
@@ -80,6 +81,11 @@ export interface IAskSituation {
    * The modes people have made, which have names of their own.
    */
   readonly modes?: readonly ModeConfig[];
+
+  /**
+   * The notebook of the conversation, which needs no naming.
+   */
+  readonly notebook?: string;
 
   /**
    * Whether it is asked because the person went back.
@@ -100,6 +106,7 @@ export function situationOf({
 }: Pick<AgentStore, 'state'>): IAskSituation {
   return {
     modes: state?.customModes,
+    notebook: state?.currentTaskItem?.notebook?.path,
     renames: state?.currentTaskItem?.renames
   };
 }
@@ -110,11 +117,11 @@ export function situationOf({
 export function describeAsk(
   ask: AskMessage,
   trans: TranslationBundle,
-  { modes, wentBack = false, renames }: IAskSituation = {}
+  situation: IAskSituation = {}
 ): IAskTexts {
   switch (ask.ask) {
     case 'tool':
-      return describeTool(ask, trans, modes, renames);
+      return describeTool(ask, trans, situation);
     case 'command':
       return describeCommand(ask, trans);
     case 'use_mcp_server':
@@ -122,7 +129,7 @@ export function describeAsk(
     case 'followup':
       return describeFollowUp(ask, trans);
     default:
-      return describeHalt(ask, trans, wentBack);
+      return describeHalt(ask, trans, situation.wentBack ?? false);
   }
 }
 
@@ -130,15 +137,12 @@ function describeFollowUp(
   ask: AskMessage,
   trans: TranslationBundle
 ): IAskTexts {
-  const { question, suggest } = followUpOf(ask);
+  const { question } = followUpOf(ask);
   return {
     sentence: trans.__('The agent has a question for you.'),
     ...(question
       ? { announcement: trans.__('The agent asks: %1', question) }
-      : {}),
-    hint: suggest?.length
-      ? trans.__('Choose an answer, or write your own below.')
-      : trans.__('Write your answer below.')
+      : {})
   };
 }
 
@@ -147,11 +151,8 @@ function describeCommand(ask: AskMessage, trans: TranslationBundle): IAskTexts {
   return {
     sentence:
       folder === null
-        ? trans.__('The agent wants to run this command in the workspace.')
-        : trans.__(
-            'The agent wants to run this command in %1.',
-            plainName(folder)
-          ),
+        ? trans.__('Run this command?')
+        : trans.__('Run this command in %1?', plainName(folder)),
     code: command,
     flags: flagsOn(ask),
     approve: trans.__('Run'),
@@ -173,7 +174,7 @@ function describeMcpUse(ask: AskMessage, trans: TranslationBundle): IAskTexts {
     return use.serverName === 'web'
       ? {
           ...buttons,
-          sentence: trans.__('The agent wants to fetch this address.'),
+          sentence: trans.__('Fetch this address?'),
           code: use.uri ?? '',
           flags: flagsOn(ask, ['uses_network']),
           approve: trans.__('Fetch')
@@ -181,7 +182,7 @@ function describeMcpUse(ask: AskMessage, trans: TranslationBundle): IAskTexts {
       : {
           ...buttons,
           sentence: trans.__(
-            'The agent wants to read this from the MCP server “%1”.',
+            'Read this from the MCP server “%1”?',
             use.serverName ?? ''
           ),
           code: use.uri ?? ''
@@ -190,7 +191,7 @@ function describeMcpUse(ask: AskMessage, trans: TranslationBundle): IAskTexts {
   return {
     ...buttons,
     sentence: trans.__(
-      'The agent wants to use the tool “%1” of the MCP server “%2”.',
+      'Use the tool “%1” of the MCP server “%2”?',
       use?.toolName ?? '',
       use?.serverName ?? ''
     ),
@@ -216,8 +217,7 @@ function describeHalt(
           ? trans.__('You went back to here.')
           : ask.stoppedBy === 'person'
             ? trans.__('You stopped this.')
-            : trans.__('The work on this was interrupted.'),
-        hint: trans.__('You can also say below how to go on.'),
+            : trans.__('This was interrupted.'),
         approve: trans.__('Continue'),
         canLeave: true
       };
@@ -232,18 +232,15 @@ function describeHalt(
     case 'mistake_limit_reached':
       return {
         sentence: mistakesText(ask, trans),
-        hint: trans.__(
-          'Saying below what it should do differently helps most.'
-        ),
-        approve: trans.__('Go on anyway'),
-        deny: trans.__('Stop here')
+        approve: trans.__('Continue anyway'),
+        deny: trans.__('Stop')
       };
     case 'auto_approval_max_req_reached':
       return describeLimit(ask, trans);
     default:
       // Of a newer server. Its row says what it asks.
       return {
-        sentence: trans.__('The agent asks for your approval.'),
+        sentence: trans.__('The agent needs your approval.'),
         approve: trans.__('Approve'),
         deny: trans.__('Deny')
       };
@@ -253,8 +250,8 @@ function describeHalt(
 function describeLimit(ask: AskMessage, trans: TranslationBundle): IAskTexts {
   return {
     sentence: limitText(ask.text, trans),
-    hint: trans.__('Continuing resets the limit.'),
-    approve: trans.__('Go on'),
-    deny: trans.__('Stop here')
+    hint: trans.__('Continuing starts a new count.'),
+    approve: trans.__('Continue'),
+    deny: trans.__('Stop')
   };
 }

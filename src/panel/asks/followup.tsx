@@ -136,8 +136,8 @@ function AutoAnswer({
       {/* Not read aloud: it changes every second. */}
       <span aria-hidden="true">
         {trans._n(
-          'The first answer is taken in %1 second.',
-          'The first answer is taken in %1 seconds.',
+          'The first suggestion is sent in %1 second.',
+          'The first suggestion is sent in %1 seconds.',
           seconds
         )}
       </span>{' '}
@@ -147,7 +147,7 @@ function AutoAnswer({
         aria-disabled={isBusy}
         onClick={cancel}
       >
-        {trans.__('Let me answer myself')}
+        {trans.__('I’ll answer')}
       </button>
       {error && <span role="alert">{errorText(trans, error)}</span>}
     </p>

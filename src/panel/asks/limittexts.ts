@@ -15,11 +15,11 @@ export function mistakesText(
 ): string {
   return halt?.kind === 'repetition'
     ? trans.__(
-        'The model keeps using the tool “%1” in the same way.',
+        'The model keeps calling “%1” in the same way.',
         plainName(halt.tool ?? '')
       )
     : halt || !text
-      ? trans.__('The model makes one mistake after the other.')
+      ? trans.__('The model keeps making mistakes.')
       : text;
 }
 
@@ -33,13 +33,10 @@ export function limitText(
   const { type, count } = limitOf(text);
   const number = Number(count);
   return type === 'cost'
-    ? trans.__(
-        'The agent has spent the %1 you allow it at a time.',
-        costText(number)
-      )
+    ? trans.__('The agent reached your cost limit (%1).', costText(number))
     : trans._n(
-        'The agent has made the %1 request you allow it at a time.',
-        'The agent has made the %1 requests you allow it at a time.',
+        'The agent reached your limit of %1 request.',
+        'The agent reached your limit of %1 requests.',
         number
       );
 }

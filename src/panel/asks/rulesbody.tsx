@@ -32,12 +32,12 @@ export default function RulesBody({
   return (
     <>
       <h3 className="jp-hdspAgent-ask-popover-title">
-        {trans.__('Do not ask about this any more')}
+        {trans.__('Always allow')}
       </h3>
       {error !== null ? (
         <p role="alert">{errorText(trans, error)}</p>
       ) : answer === null ? (
-        <p>{trans.__('Looking for a rule…')}</p>
+        <p>{trans.__('Loading…')}</p>
       ) : answer.rules.length > 0 ? (
         <RulesForm ask={ask} rules={answer.rules} onDone={onDone} />
       ) : (
@@ -45,7 +45,7 @@ export default function RulesBody({
           {answer.reason
             ? errorText(trans, answer.reason)
             : trans.__(
-                'No rule can approve this. It is asked about each time.'
+                'This can’t be allowed in advance. The agent asks each time.'
               )}
         </p>
       )}
@@ -58,7 +58,7 @@ export default function RulesBody({
           openSettings(ask.ask === 'command' ? 'commands' : 'approvals');
         }}
       >
-        {trans.__('See and delete rules')}
+        {trans.__('Manage rules')}
       </button>
     </>
   );
@@ -133,7 +133,7 @@ function RulesForm({
       ))}
       {classes.length > 0 && (
         <>
-          <p>{trans.__('This is switched on, for all conversations:')}</p>
+          <p>{trans.__('This will turn on, for all conversations:')}</p>
           <ul>
             {classes.map(({ value, label }) => (
               <li key={value} title={words[value]?.description}>
@@ -149,7 +149,7 @@ function RulesForm({
         className="jp-hdspAgent-button jp-mod-accept"
         aria-disabled={isBusy}
       >
-        {isBusy ? trans.__('Saving…') : trans.__('Add and approve')}
+        {isBusy ? trans.__('Saving…') : trans.__('Allow and approve')}
       </button>
       {error && <p role="alert">{errorText(trans, error)}</p>}
     </form>
@@ -175,7 +175,7 @@ function AlsoAllowed({
       {kinds.length > 0 && (
         <p>
           {trans.__(
-            'With that, these are done without asking too, because they are switched on already: %1',
+            'These are on already, so they will no longer be asked about either: %1',
             kinds.map(name => words[name]?.title ?? name).join(', ')
           )}
         </p>
@@ -183,7 +183,7 @@ function AlsoAllowed({
       {commands.length > 0 && (
         <p>
           {trans.__(
-            'With that, commands that begin with one of these run without asking too, because they are allowed already: %1',
+            'These commands are allowed already, so they will run without asking, too: %1',
             commands.join(', ')
           )}
         </p>

@@ -44,7 +44,7 @@ export function RunningCommand(): JSX.Element | null {
       data-ask="command_output"
     >
       <p className="jp-hdspAgent-ask-sentence">
-        {trans.__('The agent waits for this command.')}
+        {trans.__('Waiting for this command')}
       </p>
       <pre className="jp-hdspAgent-ask-code" data-size="line">
         {command.command}
@@ -64,7 +64,7 @@ export function RunningCommand(): JSX.Element | null {
           aria-disabled={isBusy}
           onClick={() => operate('continue')}
         >
-          {trans.__('Go on while it runs')}
+          {trans.__('Continue without waiting')}
         </button>
       </div>
       <ProblemNote error={error} />

@@ -4,8 +4,7 @@ import type {
   CellCode,
   CellEdit,
   ClineSayTool,
-  ModeConfig,
-  Rename
+  ModeConfig
 } from '../../generated/wire';
 import { modeName } from '../../ui/texts/modenames';
 import type { AskMessage } from '../../state/pendingask';
@@ -14,7 +13,7 @@ import { plainName } from '../../ui/texts/visibletext';
 import type { AskFlag } from '../../ui/texts/riskflags';
 import { flagsOn, placeFacts } from '../../ui/texts/riskflags';
 import { toolOf } from './askcontent';
-import type { IAskTexts } from './asktexts';
+import type { IAskSituation, IAskTexts } from './asktexts';
 
 type Tool = Partial<ClineSayTool>;
 
@@ -36,8 +35,7 @@ const EDITABLE: ReadonlySet<string> = new Set([
 export function describeTool(
   ask: AskMessage,
   trans: TranslationBundle,
-  modes: readonly ModeConfig[] | undefined,
-  renames: readonly Rename[] | undefined
+  { modes, notebook, renames }: IAskSituation
 ): IAskTexts {
   const tool = atPresent(toolOf(ask) ?? {}, path =>
     presentPath(path, ask.ts, renames)
@@ -48,7 +46,7 @@ export function describeTool(
     hasRules: true,
     canEdit: EDITABLE.has(tool.tool ?? ''),
     ...(tool.diffStats ? { stats: tool.diffStats } : {}),
-    ...wordsOf(tool, trans, modes),
+    ...wordsOf(tool, trans, modes, notebook),
     flags: flagsOn(ask, factsOf(tool, ask))
   };
 }
@@ -75,7 +73,8 @@ type Texts = Partial<IAskTexts> & { readonly sentence: string };
 function wordsOf(
   tool: Tool,
   trans: TranslationBundle,
-  modes: readonly ModeConfig[] | undefined
+  modes: readonly ModeConfig[] | undefined,
+  own: string | undefined
 ): Texts {
   switch (tool.tool) {
     case 'editedExistingFile':
@@ -85,11 +84,11 @@ function wordsOf(
       return fileTexts(tool, trans);
     case 'editCells':
     case 'createNotebook':
-      return notebookTexts(tool, trans);
+      return notebookTexts(tool, trans, own);
     case 'runCells':
     case 'runCode':
     case 'installPackages':
-      return runTexts(tool, trans);
+      return runTexts(tool, trans, own);
     case 'startKernel':
     case 'interruptKernel':
     case 'restartKernel':
@@ -114,161 +113,162 @@ function fileTexts(tool: Tool, trans: TranslationBundle): Texts {
   if (tool.batchDiffs?.length) {
     return {
       sentence: trans._n(
-        'The agent wants to change %1 file.',
-        'The agent wants to change %1 files.',
+        'Edit %1 file?',
+        'Edit %1 files?',
         tool.batchDiffs.length
       ),
-      items: tool.batchDiffs.map(diff => diff.path),
       approve: trans.__('Save all')
     };
   }
   switch (tool.tool) {
     case 'newFileCreated':
       return {
-        sentence: trans.__('The agent wants to create %1.', path),
+        sentence: trans.__('Create %1?', path),
         approve: trans.__('Save')
       };
     case 'generateImage':
       return {
-        sentence: trans.__('The agent wants to make an image: %1.', path),
+        sentence: trans.__('Create the image %1?', path),
         approve: trans.__('Approve')
       };
     default:
       return {
-        sentence: trans.__('The agent wants to change %1.', path),
+        sentence: trans.__('Edit %1?', path),
         approve: trans.__('Save')
       };
   }
 }
 
-function notebookTexts(tool: Tool, trans: TranslationBundle): Texts {
+function notebookTexts(
+  tool: Tool,
+  trans: TranslationBundle,
+  own: string | undefined
+): Texts {
   const path = plainName(tool.path ?? '');
   const edits = tool.cellEdits ?? [];
   if (tool.tool === 'createNotebook') {
     return {
       sentence: tool.kernel
         ? trans.__(
-            'The agent wants to create the notebook %1 for the kernel %2.',
+            'Create the notebook %1 for the kernel %2?',
             path,
             tool.kernel
           )
-        : trans.__('The agent wants to create the notebook %1.', path),
+        : trans.__('Create the notebook %1?', path),
       approve: trans.__('Create')
     };
   }
+  const sentence =
+    edits.length === 1
+      ? editSentence(edits[0], trans)
+      : trans._n(
+          'Make %1 change to the cells?',
+          'Make %1 changes to the cells?',
+          edits.length
+        );
   return {
-    sentence:
-      edits.length === 1
-        ? editSentence(edits[0], path, trans)
-        : trans._n(
-            'The agent wants to make %1 change to the cells of %2.',
-            'The agent wants to make %1 changes to the cells of %2.',
-            edits.length,
-            path
-          ),
-    approve: trans.__('Apply')
+    sentence: tool.path === own ? sentence : trans.__('%1: %2', path, sentence),
+    approve: trans.__('Apply'),
+    ...(tool.canRun ? { approveAndRun: trans.__('Apply and run') } : {})
   };
 }
 
 function editSentence(
   { op, number, cellType }: CellEdit,
-  path: string,
   trans: TranslationBundle
 ): string {
   const cell = String(number ?? '?');
   switch (op) {
     case 'insert':
-      return trans.__('The agent wants to insert a cell into %1.', path);
+      return trans.__('Add a cell?');
     case 'delete':
-      return trans.__('The agent wants to delete cell %1 of %2.', cell, path);
+      return trans.__('Delete cell %1?', cell);
     case 'move':
-      return trans.__('The agent wants to move cell %1 of %2.', cell, path);
+      return trans.__('Move cell %1?', cell);
     case 'clearOutputs':
-      return trans.__(
-        'The agent wants to clear the output of cell %1 of %2.',
-        cell,
-        path
-      );
+      return trans.__('Clear the output of cell %1?', cell);
     case 'changeType':
-      return typeSentence(cell, path, cellType, trans);
+      return typeSentence(cell, cellType, trans);
     default:
-      return trans.__('The agent wants to change cell %1 of %2.', cell, path);
+      return trans.__('Edit cell %1?', cell);
   }
 }
 
 function typeSentence(
   cell: string,
-  path: string,
   cellType: CellEdit['cellType'],
   trans: TranslationBundle
 ): string {
   switch (cellType) {
     case 'code':
-      return trans.__(
-        'The agent wants to turn cell %1 of %2 into a code cell.',
-        cell,
-        path
-      );
+      return trans.__('Turn cell %1 into a code cell?', cell);
     case 'markdown':
-      return trans.__(
-        'The agent wants to turn cell %1 of %2 into a Markdown cell.',
-        cell,
-        path
-      );
+      return trans.__('Turn cell %1 into a Markdown cell?', cell);
     default:
-      return trans.__(
-        'The agent wants to turn cell %1 of %2 into a raw cell.',
-        cell,
-        path
-      );
+      return trans.__('Turn cell %1 into a raw cell?', cell);
   }
 }
 
-function runTexts(tool: Tool, trans: TranslationBundle): Texts {
+function runTexts(
+  tool: Tool,
+  trans: TranslationBundle,
+  own: string | undefined
+): Texts {
   const path = plainName(tool.path ?? '');
   const cells = tool.cells ?? [];
-  const code = cells.map(cell => cell.code).join('\n\n');
-  const words = { code, approve: trans.__('Run') };
   if (tool.tool === 'installPackages') {
     return {
-      ...words,
-      sentence: trans.__(
-        'The agent wants to install packages for the kernel of %1.',
-        path
-      ),
+      sentence: trans.__('Install packages for the kernel of %1?', path),
       approve: trans.__('Install')
     };
   }
+  const approve = trans.__('Run');
   if (tool.tool === 'runCode') {
     return {
-      ...words,
-      sentence: trans.__(
-        'The agent wants to run this code in the kernel of %1.',
-        path
-      )
+      sentence: trans.__('Run this code in the kernel of %1?', path),
+      approve
     };
   }
+  const which = numbers(cells);
+  const sentence =
+    which === null
+      ? trans._n('Run %1 cell?', 'Run %1 cells?', cells.length)
+      : cells.length === 1
+        ? trans.__('Run cell %1?', which)
+        : trans.__('Run cells %1?', which);
   return {
-    ...words,
-    sentence:
-      cells.length === 1
-        ? trans.__(
-            'The agent wants to run cell %1 of %2.',
-            numbers(cells),
-            path
-          )
-        : trans._n(
-            'The agent wants to run %1 cell of %2: %3.',
-            'The agent wants to run %1 cells of %2: %3.',
-            cells.length,
-            path,
-            numbers(cells)
-          )
+    sentence: tool.path === own ? sentence : trans.__('%1: %2', path, sentence),
+    approve
   };
 }
 
-function numbers(cells: readonly CellCode[]): string {
-  return cells.map(({ number }) => String(number ?? '?')).join(', ');
+/**
+ * The numbers of cells, those that follow each other as one range: 2–4, 7.
+ *
+ * @returns `null` if one of them is not known.
+ */
+function numbers(cells: readonly CellCode[]): string | null {
+  const ranges: [first: number, last: number][] = [];
+  for (const { number } of cells) {
+    if (!number) {
+      return null;
+    }
+    const range = ranges.at(-1);
+    if (range?.[1] === number - 1) {
+      range[1] = number;
+    } else {
+      ranges.push([number, number]);
+    }
+  }
+  return ranges
+    .map(([first, last]) =>
+      first === last
+        ? String(first)
+        : last === first + 1
+          ? `${first}, ${last}`
+          : `${first}–${last}`
+    )
+    .join(', ');
 }
 
 function kernelTexts(tool: Tool, trans: TranslationBundle): Texts {
@@ -277,47 +277,30 @@ function kernelTexts(tool: Tool, trans: TranslationBundle): Texts {
     case 'startKernel':
       return {
         sentence: tool.kernel
-          ? trans.__(
-              'The agent wants to start the kernel %1 for %2.',
-              tool.kernel,
-              path
-            )
-          : trans.__('The agent wants to start a kernel for %1.', path),
+          ? trans.__('Start the kernel %1 for %2?', tool.kernel, path)
+          : trans.__('Start a kernel for %1?', path),
         approve: trans.__('Start')
       };
     case 'interruptKernel':
       return {
-        sentence: trans.__(
-          'The agent wants to interrupt what runs in the kernel of %1.',
-          path
-        ),
+        sentence: trans.__('Interrupt the kernel of %1?', path),
         approve: trans.__('Interrupt')
       };
     default:
       return {
-        sentence: trans.__(
-          'The agent wants to restart the kernel of %1.',
-          path
-        ),
+        sentence: trans.__('Restart the kernel of %1?', path),
         approve: trans.__('Restart')
       };
   }
 }
 
 function noteTexts(tool: Tool, trans: TranslationBundle): Texts {
-  const text = tool.content ? { code: tool.content } : {};
-  if (tool.tool === 'forget') {
-    return {
-      ...text,
-      sentence: trans.__('The agent wants to forget this.'),
-      approve: trans.__('Forget')
-    };
-  }
-  return {
-    ...text,
-    sentence: noteSentence(tool, trans),
-    approve: trans.__('Remember')
-  };
+  return tool.tool === 'forget'
+    ? { sentence: trans.__('Forget this?'), approve: trans.__('Forget') }
+    : {
+        sentence: noteSentence(tool, trans),
+        approve: trans.__('Remember')
+      };
 }
 
 function noteSentence(
@@ -325,21 +308,15 @@ function noteSentence(
   trans: TranslationBundle
 ): string {
   if (originalContent) {
-    return trans.__('The agent wants to change a note to this.');
+    return trans.__('Change the note to this?');
   }
   switch (source) {
     case 'workspace':
-      return trans.__(
-        'The agent wants to remember this for everyone who works in this folder.'
-      );
+      return trans.__('Remember this for everyone who works in this folder?');
     case 'notebook':
-      return trans.__(
-        'The agent wants to remember this for everyone who opens this notebook.'
-      );
+      return trans.__('Remember this for everyone who opens this notebook?');
     default:
-      return trans.__(
-        'The agent wants to remember this for all your conversations.'
-      );
+      return trans.__('Remember this for all your conversations?');
   }
 }
 
@@ -348,45 +325,28 @@ function flowTexts(tool: Tool, trans: TranslationBundle, mode: string): Texts {
     case 'switchMode':
       return {
         sentence: tool.reason
-          ? trans.__(
-              'The agent wants to go on in the mode “%1”: %2',
-              mode,
-              tool.reason
-            )
-          : trans.__('The agent wants to go on in the mode “%1”.', mode)
+          ? trans.__('Switch to the mode “%1”? %2', mode, tool.reason)
+          : trans.__('Switch to the mode “%1”?', mode)
       };
     case 'newTask':
       return {
-        sentence: trans.__(
-          'The agent wants to hand this to a subtask in the mode “%1”.',
-          mode
-        ),
-        ...(tool.content ? { code: tool.content } : {})
+        sentence: trans.__('Start this subtask in the mode “%1”?', mode)
       };
     case 'finishTask':
       return {
-        sentence: trans.__(
-          'The subtask says it is done and wants to hand over its result.'
-        )
+        sentence: trans.__('Accept the result of this subtask?')
       };
     case 'updateTodoList':
       return {
-        sentence: trans.__('The agent wants to change its to-do list.'),
-        ...(tool.content ? { code: tool.content } : {})
+        sentence: trans.__('Change the plan?')
       };
     case 'runSlashCommand':
       return {
-        sentence: trans.__(
-          'The agent wants to follow the command /%1.',
-          tool.command ?? ''
-        )
+        sentence: trans.__('Run the command /%1?', tool.command ?? '')
       };
     default:
       return {
-        sentence: trans.__(
-          'The agent wants to load the skill “%1”.',
-          tool.skill ?? ''
-        )
+        sentence: trans.__('Use the skill “%1”?', tool.skill ?? '')
       };
   }
 }
@@ -397,40 +357,33 @@ function readTexts(tool: Tool, trans: TranslationBundle): Texts {
   if (batch?.length) {
     return {
       sentence: trans._n(
-        'The agent wants to read %1 place.',
-        'The agent wants to read %1 places.',
+        'Read %1 file or folder?',
+        'Read %1 files and folders?',
         batch.length
       ),
-      items: batch.map(item => item.path),
       approve: trans.__('Approve all')
     };
   }
   switch (tool.tool) {
     case 'readFile':
     case 'readNotebook':
-      return { sentence: trans.__('The agent wants to read %1.', path) };
+      return { sentence: trans.__('Read %1?', path) };
     case 'inspectVariables':
       return {
-        sentence: trans.__(
-          'The agent wants to look at variables in the kernel of %1.',
-          path
-        )
+        sentence: trans.__('Look at the variables of %1?', path)
       };
     case 'listFilesTopLevel':
       return {
-        sentence: trans.__('The agent wants to list the files in %1.', path)
+        sentence: trans.__('List the files in %1?', path)
       };
     case 'listFilesRecursive':
       return {
-        sentence: trans.__(
-          'The agent wants to list all files in %1 and its subfolders.',
-          path
-        )
+        sentence: trans.__('List all files in %1 and its subfolders?', path)
       };
     case 'searchFiles':
       return {
         sentence: trans.__(
-          'The agent wants to search the files in %1 for “%2”.',
+          'Search the files in %1 for “%2”?',
           path,
           tool.regex ?? ''
         )
@@ -440,20 +393,14 @@ function readTexts(tool: Tool, trans: TranslationBundle): Texts {
         sentence:
           tool.source === 'past'
             ? trans.__(
-                'The agent wants to search your earlier conversations and the notebooks here for “%1”.',
+                'Search your conversations and notebooks for “%1”?',
                 tool.query ?? ''
               )
-            : trans.__(
-                'The agent wants to search the project for “%1”.',
-                tool.query ?? ''
-              )
+            : trans.__('Search the project for “%1”?', tool.query ?? '')
       };
     default:
       return {
-        sentence: trans.__(
-          'The agent wants to use the tool “%1”.',
-          tool.tool ?? '?'
-        )
+        sentence: trans.__('Use the tool “%1”?', tool.tool ?? '?')
       };
   }
 }

@@ -4,6 +4,7 @@ import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
 
 import { CommandIDs } from '../../ui/commandids';
 import { commandLabel } from '../../ui/commandlabel';
+import { revealPanel } from '../../ui/revealpanel';
 import type { IPanelServices } from '../../ui/services';
 import { ConversationFind } from '../find/conversationfind';
 
@@ -22,13 +23,8 @@ export const CHAT_COMMANDS: readonly string[] = [
  *
  * @returns A disposable that removes them.
  */
-export function addChatCommands({
-  commands,
-  node,
-  state,
-  store,
-  trans
-}: IPanelServices): IDisposable {
+export function addChatCommands(services: IPanelServices): IDisposable {
+  const { commands, state, store, trans } = services;
   const describedBy = { args: { type: 'object', properties: {} } } as const;
   const isEnabled = () => store.order.length > 0;
   const added = DisposableSet.from([
@@ -40,9 +36,7 @@ export function addChatCommands({
       isEnabled,
       execute: async () => {
         state.page = 'chat';
-        if (!node.contains(document.activeElement)) {
-          await commands.execute(CommandIDs.open);
-        }
+        await revealPanel(services);
         // A panel that is opened puts the focus into its own field first.
         requestAnimationFrame(() => ConversationFind.of(state).open());
       }
@@ -54,7 +48,10 @@ export function addChatCommands({
       ),
       describedBy,
       isEnabled,
-      execute: () => state.showNewest()
+      execute: async () => {
+        await revealPanel(services);
+        state.showNewest();
+      }
     })
   ]);
   let wasEnabled = isEnabled();

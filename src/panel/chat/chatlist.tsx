@@ -22,6 +22,11 @@ import { isFigures } from './rows/requestrow';
 const AHEAD = 1_200;
 
 /**
+ * How many messages are loaded at once on the way to one that is far away.
+ */
+const FAR = 200;
+
+/**
  * How often the page is looked at for a row far away, with a list that has only
  * just been put there.
  */
@@ -185,7 +190,7 @@ function OlderMessages({ isLoading, problem, load }: IOlder): JSX.Element {
     <div className="jp-hdspAgent-chat-older" role="status">
       {isLoading ? trans.__('Loading older messages…') : problem}
       {!isLoading && (
-        <button className="jp-hdspAgent-button" onClick={load}>
+        <button className="jp-hdspAgent-button" onClick={() => load()}>
           {trans.__('Try again')}
         </button>
       )}
@@ -252,7 +257,7 @@ function useWantedMessage({
     follow.current?.letGo();
     if (wanted.ts < store.order[0] && store.hasOlderMessages) {
       if (!isLoading && problem === null) {
-        load();
+        load(FAR);
       }
       return;
     }
@@ -347,7 +352,7 @@ function useFollow(
 interface IOlder {
   readonly isLoading: boolean;
   readonly problem: string | null;
-  readonly load: () => void;
+  readonly load: (limit?: number) => void;
 }
 
 /**
@@ -364,21 +369,24 @@ function useOlder(
     problem: null
   });
   const isLoading = React.useRef(false);
-  const load = React.useCallback(() => {
-    if (isLoading.current || !store.hasOlderMessages) {
-      return;
-    }
-    isLoading.current = true;
-    setState({ isLoading: true, problem: null });
-    const ended = (problem: string | null) => {
-      isLoading.current = false;
-      setState({ isLoading: false, problem });
-    };
-    store.loadOlder().then(
-      () => ended(null),
-      (reason: unknown) => ended(errorText(trans, asErrorBody(reason)))
-    );
-  }, [store, trans]);
+  const load = React.useCallback(
+    (limit?: number) => {
+      if (isLoading.current || !store.hasOlderMessages) {
+        return;
+      }
+      isLoading.current = true;
+      setState({ isLoading: true, problem: null });
+      const ended = (problem: string | null) => {
+        isLoading.current = false;
+        setState({ isLoading: false, problem });
+      };
+      store.loadOlder(limit).then(
+        () => ended(null),
+        (reason: unknown) => ended(errorText(trans, asErrorBody(reason)))
+      );
+    },
+    [store, trans]
+  );
   React.useEffect(() => {
     const following = follow.current;
     const release = () => {

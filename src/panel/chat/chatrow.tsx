@@ -8,7 +8,7 @@ import { MessageTime } from '../../ui/renamedpaths';
 import { usePanel } from '../../ui/services';
 import type { IChatRow } from './rowmodel';
 import { contentOf } from './rows/rowcontent';
-import { StoppedHere } from './rows/requestrow';
+import { StoppedHere, isFigures } from './rows/requestrow';
 
 /**
  * One row of the conversation. It is rendered again when its own message
@@ -37,6 +37,7 @@ export const ChatRow = React.memo(function ChatRow({
       className="jp-hdspAgent-chat-row"
       data-ts={row.ts}
       data-kind={message.ask ?? message.say}
+      data-figures={isFigures(message) || undefined}
       tabIndex={-1}
       aria-label={speakerOf(message, isFirst, trans)}
       aria-posinset={position}
@@ -44,7 +45,7 @@ export const ChatRow = React.memo(function ChatRow({
       aria-busy={message.partial === true}
     >
       <ErrorBoundary
-        says={trans.__('This message could not be shown.')}
+        says={trans.__('This message could not be displayed.')}
         text={message.text}
         version={`${message.partial} ${message.isAnswered}`}
       >

@@ -1,7 +1,7 @@
 import * as React from 'react';
 
 import type { ErrorBody } from '../../generated/wire';
-import { AutoApproveMenu } from '../asks/autoapproval/autoapprovemenu';
+import { ApprovalMenu } from '../asks/approval/approvalmenu';
 import { AttachButton } from './attachments/attachbutton';
 import type { IEnhancing } from './enhance';
 import { EnhanceButton } from './enhance';
@@ -47,22 +47,20 @@ export function ComposerBar({
       <AttachButton onRefused={onRefused} onFiles={onFiles} />
       <ModePicker isOffline={isOffline} onFailed={onFailed} />
       <ProfilePicker isOffline={isOffline} onFailed={onFailed} />
-      <span className="jp-hdspAgent-composer-line">
-        <AutoApproveMenu />
-        <span className="jp-hdspAgent-composer-actions">
-          <EnhanceButton enhancing={enhancing} isDisabled={!canEnhance} />
-          <StopButton onFailed={onFailed} />
-          <button
-            type="button"
-            className="jp-hdspAgent-button jp-mod-accept jp-hdspAgent-composer-send"
-            disabled={!canSend}
-            title={sendLabel}
-            onClick={onSend}
-          >
-            <sendIcon.react tag="span" aria-hidden="true" />
-            <span className="jp-hdspAgent-composer-label">{sendLabel}</span>
-          </button>
-        </span>
+      <ApprovalMenu />
+      <span className="jp-hdspAgent-composer-actions">
+        <EnhanceButton enhancing={enhancing} isDisabled={!canEnhance} />
+        <StopButton onFailed={onFailed} />
+        <button
+          type="button"
+          className="jp-hdspAgent-button jp-mod-accept jp-hdspAgent-composer-send"
+          aria-label={sendLabel}
+          disabled={!canSend}
+          title={sendLabel}
+          onClick={onSend}
+        >
+          <sendIcon.react tag="span" aria-hidden="true" />
+        </button>
       </span>
     </div>
   );

@@ -34,21 +34,21 @@ export function placeholderOf(
 ): string {
   switch (situation) {
     case 'newTask':
-      return trans.__('Ask the agent. @ names files and cells, / commands.');
+      return trans.__('Ask the agent (@ for context, / for commands)');
     case 'answer':
-      return trans.__('Answer, or say what to do next.');
+      return trans.__('Answer, or say what to do next');
     case 'queue':
-      return trans.__('Say more. It waits until the agent has time.');
+      return trans.__('Queue a message');
     case 'approval':
-      return trans.__('Say more. It approves nothing by itself.');
+      return trans.__('Add a note (doesn’t approve)');
     case 'failure':
-      return trans.__('Say something, and the model is asked again.');
+      return trans.__('Try again with a message');
     case 'mistakes':
-      return trans.__('Say what it should do differently.');
+      return trans.__('Say what it should do differently');
     case 'done':
-      return trans.__('Say what to do next.');
+      return trans.__('What’s next?');
     case 'goOn':
-      return trans.__('Say how to go on.');
+      return trans.__('Say how to continue');
   }
 }
 

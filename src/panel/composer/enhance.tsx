@@ -121,20 +121,20 @@ export function EnhanceButton({
         className="jp-hdspAgent-button"
         onClick={enhancing.cancel}
       >
-        {trans.__('Cancel rewording')}
+        {trans.__('Cancel')}
       </button>
     );
   }
   return enhancing.canUndo ? (
     <IconButton
       icon={undoIcon}
-      label={trans.__('Back to my own words')}
+      label={trans.__('Undo improvement')}
       onClick={enhancing.undo}
     />
   ) : (
     <IconButton
       icon={enhanceIcon}
-      label={trans.__('Let a model word this more clearly')}
+      label={trans.__('Improve prompt')}
       disabled={isDisabled}
       onClick={enhancing.begin}
     />

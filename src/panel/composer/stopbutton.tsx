@@ -49,9 +49,7 @@ export function StopButton({
     <>
       {isLate && (
         <span className="jp-hdspAgent-composer-note" role="status">
-          {trans.__(
-            'The server has not answered yet. The agent stops as soon as it does.'
-          )}
+          {trans.__('Stopping… The server hasn’t confirmed yet.')}
         </span>
       )}
       <button

@@ -7,6 +7,7 @@ import type { IDraft } from '../../state/panel/panelstate';
 import { plainDraft } from '../../state/panel/panelstate';
 import { usePanel } from '../../ui/services';
 import { chosenNotebook } from '../../ui/notebookchoice';
+import { keepUnasked } from '../asks/approval/keepunasked';
 import { isBlank, sendDraft } from '../../state/panel/senddraft';
 
 /**
@@ -59,6 +60,7 @@ export function useSending(options: {
     try {
       const notebook = chosenNotebook(state.notebookChoice, services.notebooks);
       into = await sendDraft(services, notebook);
+      void keepUnasked(services);
     } catch (reason) {
       onFailed(asErrorBody(reason));
     }

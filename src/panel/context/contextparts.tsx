@@ -90,7 +90,7 @@ export function ContextPartsTable({
     <table className="jp-hdspAgent-context-table">
       <caption>
         {contextWindow === undefined
-          ? trans.__('How much this model takes in is not known.')
+          ? trans.__('The context size of this model is unknown.')
           : condenseAt === undefined
             ? trans.__(
                 'The model takes in %1 tokens.',

@@ -38,7 +38,7 @@ export function partsOf(
     },
     {
       id: 'words',
-      name: trans.__('Your words, and the surroundings'),
+      name: trans.__('Your messages and context'),
       tokens: tokens.words
     },
     {

@@ -202,7 +202,7 @@ function Buttons({
               : trans.__('Start')
             : model.state === 'partial'
               ? trans.__('Go on getting it')
-              : trans.__('Agree and get it (%1)', size)}
+              : trans.__('Accept and download (%1)', size)}
         </button>
         {(isTried || model.state === 'partial') && (
           <button

@@ -39,6 +39,7 @@ export function ProviderForm({
   const loading = useAction();
   const { run } = loading;
   const [providers, setProviders] = React.useState<readonly ProviderInfo[]>([]);
+  const [fixed, setFixed] = React.useState<readonly string[]>([]);
   const [chosen, setChosen] = React.useState('');
   const [key, setKey] = React.useState('');
   const [address, setAddress] = React.useState('');
@@ -49,7 +50,12 @@ export function ProviderForm({
   const load = React.useCallback(
     () =>
       void run(async () => {
-        const schema = await new HistoryApi(serverSettings).schema();
+        const api = new HistoryApi(serverSettings);
+        const [schema, settings] = await Promise.all([
+          api.schema(),
+          api.settings()
+        ]);
+        setFixed(settings.fixed);
         const simple = simpleProviders(schema.providers);
         setProviders(simple);
         if (simple.some(({ id }) => id === suggested)) {
@@ -60,6 +66,11 @@ export function ProviderForm({
   );
   React.useEffect(() => load(), [load]);
   const provider = providers.find(({ id }) => id === chosen);
+  const isAddressFixed =
+    provider?.baseUrlField !== undefined &&
+    fixed.includes(provider.baseUrlField);
+  const isAddressAsked =
+    provider !== undefined && asksAddress(provider) && !isAddressFixed;
   const asksPlace =
     provider?.keyField !== undefined &&
     (provider.keyRequired || key.trim() !== '');
@@ -75,7 +86,7 @@ export function ProviderForm({
       provider,
       // Nobody sees what an input that is not shown holds.
       key: provider.keyField === undefined ? '' : key.trim(),
-      address: asksAddress(provider) ? address.trim() : ''
+      address: isAddressFixed ? null : isAddressAsked ? address.trim() : ''
     };
     await saving.run(async () => {
       const tried = isTried ? null : await tryProvider(api, choice);
@@ -146,7 +157,7 @@ export function ProviderForm({
           ))}
         </Select>
       </label>
-      {provider !== undefined && asksAddress(provider) && (
+      {isAddressAsked && (
         <label>
           {trans.__('Address')}
           <input

@@ -34,9 +34,10 @@ export interface IProviderChoice {
   readonly key: string;
 
   /**
-   * Empty means where the provider usually is.
+   * Empty means where the provider usually is; `null` where the operator decides
+   * it.
    */
-  readonly address: string;
+  readonly address: string | null;
 }
 
 /**
@@ -74,7 +75,8 @@ export function tryProvider(
     ...(key !== '' && { key }),
     // Said even if nobody was asked for it: the key goes where this form says,
     // and not where a profile happens to be.
-    ...(provider.baseUrlField !== undefined && { baseUrl: address })
+    ...(provider.baseUrlField !== undefined &&
+      address !== null && { baseUrl: address })
   });
 }
 
@@ -92,9 +94,10 @@ export async function saveProvider(
   await api.changeProfile(profile, {
     settings: {
       apiProvider: provider.id,
-      ...(provider.baseUrlField !== undefined && {
-        [provider.baseUrlField]: address === '' ? null : address
-      }),
+      ...(provider.baseUrlField !== undefined &&
+        address !== null && {
+          [provider.baseUrlField]: address === '' ? null : address
+        }),
       ...(key !== '' &&
         provider.keyField !== undefined && { [provider.keyField]: key })
     }

@@ -119,7 +119,7 @@ export function ContextMeter({
         )}
       </dl>
       {window === null && (
-        <p>{trans.__('How much this model takes in is not known.')}</p>
+        <p>{trans.__('The context size of this model is unknown.')}</p>
       )}
       <div className="jp-hdspAgent-context-actions">
         <Condense taskId={taskId} />

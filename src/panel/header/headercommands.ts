@@ -28,6 +28,7 @@ import {
   showConversation
 } from '../../ui/conversations/conversationactions';
 import { openConversation } from '../../ui/conversations/openconversation';
+import { revealPanel } from '../../ui/revealpanel';
 import { pastIcon } from '../../ui/icons/conversationicons';
 import { timelineIcon } from '../../ui/icons/timelineicons';
 import {
@@ -84,6 +85,7 @@ function addStripCommands(services: IPanelServices): IDisposable {
       const taskId = adjacentTask(store, step);
       if (taskId !== null) {
         await showConversation(services, taskId);
+        await revealPanel(services);
       }
     });
   return DisposableSet.from([
@@ -95,15 +97,20 @@ function addStripCommands(services: IPanelServices): IDisposable {
       icon: addIcon,
       describedBy: { args: Private.NO_ARGS },
       isEnabled: () => store.state !== null,
-      execute: () => attempt(trans, () => beginConversation(services))
+      execute: () =>
+        attempt(trans, async () => {
+          await beginConversation(services);
+          await revealPanel(services);
+        })
     }),
     commands.addCommand(CommandIDs.showHistory, {
       label: commandLabel(trans, trans.__('Show Past Conversations')),
       caption: trans.__('All conversations with the agent that are kept'),
       icon: pastIcon,
       describedBy: { args: Private.NO_ARGS },
-      execute: () => {
+      execute: async () => {
         state.page = 'history';
+        await revealPanel(services);
       }
     }),
     commands.addCommand(CommandIDs.search, {

@@ -18,6 +18,7 @@ import { usePanel } from '../../ui/services';
 import {
   beginConversation,
   closeConversation,
+  renameConversation,
   showConversation
 } from '../../ui/conversations/conversationactions';
 import { IconButton } from '../../ui/controls/iconbutton';
@@ -30,7 +31,9 @@ import {
   plainTitle
 } from '../../ui/conversations/opentasks';
 import { ProblemNote } from '../../ui/controls/problemnote';
+import type { IAction } from '../../ui/useaction';
 import { useAction } from '../../ui/useaction';
+import { ConnectionState } from '../../ui/controls/connectionstate';
 
 /**
  * The tab of a conversation that has not begun, which no server knows.
@@ -42,16 +45,25 @@ const EMPTY = '';
  */
 export function TabStrip(): JSX.Element | null {
   const services = usePanel();
-  const { state: panel, trans } = services;
+  const { state: panel, store, trans } = services;
   const page = usePanelState(panel, ({ page }) => page);
+  const phase = useStore(store, ({ connection }) => connection.phase);
   const action = useAction();
+  // The first click of a double click shows the conversation, which may take
+  // longer than the second click.
+  const renaming = useAction();
   const showHistory = () => {
     panel.page = page === 'history' ? 'chat' : 'history';
   };
   return (
     <div className="jp-hdspAgent-strip">
       <div className="jp-hdspAgent-strip-line">
-        <Tabs isChat={page === 'chat'} run={action.run} />
+        <Tabs
+          isChat={page === 'chat'}
+          run={action.run}
+          runRename={renaming.run}
+        />
+        {phase !== 'open' && <ConnectionState phase={phase} trans={trans} />}
         <IconButton
           icon={addIcon}
           label={trans.__('New conversation')}
@@ -65,7 +77,7 @@ export function TabStrip(): JSX.Element | null {
           onClick={showHistory}
         />
       </div>
-      <ProblemNote error={action.error} />
+      <ProblemNote error={action.error ?? renaming.error} />
     </div>
   );
 }
@@ -75,10 +87,12 @@ export function TabStrip(): JSX.Element | null {
  */
 function Tabs({
   isChat,
-  run
+  run,
+  runRename
 }: {
   isChat: boolean;
-  run: (work: () => Promise<unknown>) => Promise<boolean>;
+  run: IAction['run'];
+  runRename: IAction['run'];
 }): JSX.Element {
   const services = usePanel();
   const { store, state: panel, trans } = services;
@@ -114,6 +128,16 @@ function Tabs({
     },
     [keepFocus, run, services]
   );
+  const rename = React.useCallback(
+    ({ taskId, title, pictures }: OpenTask) =>
+      void runRename(() =>
+        renameConversation(services, {
+          taskId,
+          title: plainTitle(title, services.trans, pictures)
+        })
+      ),
+    [runRename, services]
+  );
   const focus = (index: number) => {
     const tabs = list.current?.querySelectorAll<HTMLElement>('[role="tab"]');
     tabs?.item((index + all.length) % all.length).focus();
@@ -126,6 +150,8 @@ function Tabs({
       focus(to);
     } else if (event.key === 'Delete' && index < tasks.length) {
       close(tasks[index]);
+    } else if (event.key === 'F2' && index < tasks.length) {
+      rename(tasks[index]);
     } else {
       return;
     }
@@ -148,8 +174,14 @@ function Tabs({
           isReached={task.taskId === reached}
           onShow={show}
           onClose={close}
+          onRename={rename}
         />
       ))}
+      {all.length === 0 && (
+        <span className="jp-hdspAgent-strip-title" aria-hidden="true">
+          {trans.__('HDSP Agent')}
+        </span>
+      )}
       {isEmptyShown && (
         <button
           type="button"
@@ -181,13 +213,15 @@ const Tab = React.memo(function Tab({
   isSelected,
   isReached,
   onShow,
-  onClose
+  onClose,
+  onRename
 }: {
   task: OpenTask;
   isSelected: boolean;
   isReached: boolean;
   onShow: (taskId: string) => void;
   onClose: (task: OpenTask) => void;
+  onRename: (task: OpenTask) => void;
 }): JSX.Element {
   const { trans } = usePanel();
   const phase = phaseOf(task);
@@ -207,10 +241,11 @@ const Tab = React.memo(function Tab({
         data-phase={phase}
         aria-label={trans.__('%1, %2', title, status)}
         aria-selected={isSelected}
-        aria-keyshortcuts="Delete"
+        aria-keyshortcuts="Delete F2"
         tabIndex={isReached ? 0 : -1}
         title={about}
         onClick={() => onShow(task.taskId)}
+        onDoubleClick={() => onRename(task)}
         onAuxClick={event => {
           if (event.button === 1) {
             event.preventDefault();

@@ -66,25 +66,26 @@ function Header({ item }: { item: HistoryItem }): JSX.Element {
           aria-controls={isOpen ? id : undefined}
           onClick={() => setOpen(!isOpen)}
         />
-        <EditTitle item={item} />
-        <TaskMenu />
-      </div>
-      <div className="jp-hdspAgent-task-line jp-mod-about">
         <Bound item={item} />
         <Mode item={item} />
         <span className="jp-hdspAgent-task-figures">
           {!isOpen && <ContextBar use={use} />}
           <ContextShare use={use} />
           {total > 0 && (
-            <span title={trans.__('Cost of this conversation')}>
+            <span
+              className="jp-hdspAgent-task-cost"
+              title={trans.__('Cost of this conversation')}
+            >
               {costText(total)}
             </span>
           )}
         </span>
+        <TaskMenu />
       </div>
       <Relatives item={item} />
       {isOpen && (
         <div id={id} className="jp-hdspAgent-task-details">
+          <EditTitle item={item} />
           <ContextMeter taskId={item.id} use={use} />
           <TaskFacts item={item} family={family} />
         </div>

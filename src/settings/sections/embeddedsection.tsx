@@ -133,7 +133,7 @@ function ModelItem({
       case 'ready':
         return trans.__('On this machine');
       case 'getting':
-        return trans.__('Being fetched');
+        return trans.__('Downloading');
       case 'partial':
         return trans.__(
           '%1 of %2 are here',
@@ -159,14 +159,14 @@ function ModelActions({
   const size = bytesText(one.size, trans);
   const get = async () => {
     const sure = await dialogs.confirm({
-      title: trans.__('Get %1?', name),
+      title: trans.__('Download %1?', name),
       body: trans.__(
         '%1 are fetched and kept on this machine. Its licence is %2 (%3).',
         size,
         one.licence,
         one.licenceUrl
       ),
-      accept: trans.__('Agree and get it')
+      accept: trans.__('Accept and download')
     });
     if (sure) {
       await embedded.get(one);

@@ -91,9 +91,15 @@ export class AskAnswers extends Listener {
    * Let the agent do what it asks for; what is typed goes along as a note.
    *
    * @param edited - What the person made of the proposed texts.
+   *
+   * @param run - Let it also run the cells that it changes.
    */
-  approve(ask: AskMessage, edited?: readonly string[]): Promise<boolean> {
-    return this._giveWithNote(ask, 'yesButtonClicked', edited);
+  approve(
+    ask: AskMessage,
+    edited?: readonly string[],
+    run = false
+  ): Promise<boolean> {
+    return this._giveWithNote(ask, 'yesButtonClicked', edited, run);
   }
 
   /**
@@ -141,7 +147,8 @@ export class AskAnswers extends Listener {
   private async _giveWithNote(
     ask: AskMessage,
     askResponse: ClineAskResponse,
-    edited?: readonly string[]
+    edited?: readonly string[],
+    run = false
   ): Promise<boolean> {
     const taskId = this._taskId;
     let draft: IDraft | null = null;
@@ -158,6 +165,7 @@ export class AskAnswers extends Listener {
           ...(text ? { text } : {}),
           ...(draft.images.length > 0 ? { images: [...draft.images] } : {}),
           ...(edited ? { edited: [...edited] } : {}),
+          ...(run ? { run } : {}),
           ...named(taskId)
         });
       },

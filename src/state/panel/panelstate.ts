@@ -3,9 +3,12 @@ import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
 import type { RestoreResult } from '../../generated/rest';
+import type { APPROVAL_PRESETS } from '../../generated/wire';
 import { Listener } from '../../listener';
 import type { DraftStorage } from './draftstorage';
 import { PromptHistory } from './prompthistory';
+
+type ApprovalPreset = keyof typeof APPROVAL_PRESETS;
 
 /**
  * What the panel shows: the conversation on screen, or the list of all.
@@ -219,6 +222,20 @@ export class PanelState extends Listener {
   }
 
   /**
+   * How much the agent may do without asking in a conversation that is yet to
+   * begin; `null` for what the settings say.
+   */
+  get approvalChoice(): ApprovalPreset | null {
+    return this._approvalChoice;
+  }
+  set approvalChoice(choice: ApprovalPreset | null) {
+    if (choice !== this._approvalChoice) {
+      this._approvalChoice = choice;
+      this._changed.emit();
+    }
+  }
+
+  /**
    * What was sent from this tab, oldest first.
    */
   get sent(): readonly string[] {
@@ -365,6 +382,7 @@ export class PanelState extends Listener {
   private readonly _histories = new Map<string | null, PromptHistory>();
   private readonly _offered = new Map<string | null, string>();
   private _notebookChoice: NotebookChoice = { kind: 'front' };
+  private _approvalChoice: ApprovalPreset | null = null;
   private _sent: readonly string[] = [];
   private _firstPrompts: readonly string[] = [];
   private _hasFirstPrompts = false;

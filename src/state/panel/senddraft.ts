@@ -125,8 +125,11 @@ export async function sendDraft(
   let into = from;
   const draft = state.takeDraft(from);
   try {
-    const taskId = await client.request(Private.message(to, draft, notebook));
+    const taskId = await client.request(
+      Private.message(to, draft, notebook, state.approvalChoice)
+    );
     if (to.kind === 'newTask') {
+      state.approvalChoice = null;
       state.notebookChoice = { kind: 'front' };
       if (typeof taskId === 'string') {
         // What was typed since belongs to the conversation that has begun.
@@ -153,7 +156,8 @@ namespace Private {
   export function message(
     to: Destination,
     draft: IDraft,
-    notebook: NotebookRef | null
+    notebook: NotebookRef | null,
+    approvalPreset: PanelState['approvalChoice']
   ): ChannelClient.Request {
     const text = composeText(draft);
     const images = draft.images.length > 0 ? { images: [...draft.images] } : {};
@@ -163,7 +167,8 @@ namespace Private {
           type: 'newTask',
           text,
           ...images,
-          ...(notebook ? { notebook } : {})
+          ...(notebook ? { notebook } : {}),
+          ...(approvalPreset ? { approvalPreset } : {})
         };
       case 'answer':
         return {

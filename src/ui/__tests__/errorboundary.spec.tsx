@@ -56,13 +56,13 @@ describe('what breaks in the panel', () => {
     breaks(AnswerModule.AnswerRow);
     await begin();
     const row = () => page.find('[data-ts="2"]')?.textContent;
-    expect(row()).toContain('This message could not be shown.');
+    expect(row()).toContain('This message could not be displayed.');
     expect(row()).toContain('It broke.');
     expect(row()).toContain('A broken answer');
     expect(page.find('[data-ts="1"]')?.textContent).toContain('Plot it');
     expect(page.find('[data-ts="3"]')?.textContent).toContain('Thoughts');
     expect(page.find('.jp-hdspAgent-composer')).not.toBeNull();
-    expect(said().join('\n')).toContain('This message could not be shown.');
+    expect(said().join('\n')).toContain('This message could not be displayed.');
     expect(said().join('\n')).toContain('It broke.');
 
     jest.mocked(AnswerModule.AnswerRow).mockImplementation(whole);
@@ -97,7 +97,7 @@ describe('what breaks in the panel', () => {
     breaks(TaskHeaderModule.TaskHeader);
     await begin();
     expect(page.node.textContent).toContain(
-      'The facts of the conversation could not be shown.'
+      'The conversation header could not be displayed.'
     );
     expect(page.find('[data-ts="2"]')?.textContent).toContain('broken answer');
     expect(page.find('.jp-hdspAgent-composer')).not.toBeNull();

@@ -60,7 +60,7 @@ export function phaseText(
     case 'done':
       return trans.__('done');
     case 'resting':
-      return trans.__('at rest');
+      return trans.__('idle');
   }
 }
 

@@ -61,6 +61,20 @@ describe('the commands of a review', () => {
     expect(page.commands.isEnabled(CommandIDs.keepAll)).toBe(false);
   });
 
+  it('that tell how many changes wait in a notebook', async () => {
+    const { path } = opened;
+    const count = () => page.commands.dataset(CommandIDs.keepAll, { path });
+    expect(count()).toEqual({ count: '2' });
+    const told: unknown[] = [];
+    page.commands.commandChanged.connect((_, { id }) => told.push(id));
+    await page.commands.execute(CommandIDs.keepCell, { cellId: 'cell-2' });
+    expect(count()).toEqual({ count: '1' });
+    expect(told).toContain(CommandIDs.keepAll);
+    expect(
+      page.commands.dataset(CommandIDs.keepAll, { path: 'other.ipynb' })
+    ).toEqual({ count: '0' });
+  });
+
   it('to go from one change to the next, round the ends', async () => {
     const { content } = opened.panel;
     jest.spyOn(content, 'scrollToCell').mockResolvedValue(undefined);

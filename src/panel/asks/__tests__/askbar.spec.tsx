@@ -1,3 +1,4 @@
+import type { ClineSayTool } from '../../../generated/wire';
 import { OpenedPanel } from '../../__tests__/openedpanel';
 import { anItem } from '../../header/__tests__/conversations';
 import { AskAnswers } from '../../../state/panel/askanswers';
@@ -16,12 +17,15 @@ describe('AskBar', () => {
   });
 
   const bar = () => page.find('.jp-hdspAgent-ask');
+  const preview = () => page.find('.jp-hdspAgent-ask-preview');
+  const sentenceText = () =>
+    page.find('.jp-hdspAgent-ask-sentence')?.textContent;
   const said = () =>
     page.find('.jp-hdspAgent-asks [role="status"]')?.textContent;
   const labels = () =>
     page
       .findAll('.jp-hdspAgent-ask-buttons button')
-      .map(button => button.textContent);
+      .map(button => button.getAttribute('aria-label') ?? button.textContent);
   const type = (text: string) =>
     page.act(() => page.panel.services.state.setDraft('t', { text }));
 
@@ -40,10 +44,10 @@ describe('AskBar', () => {
         })
       ])
     );
-    expect(bar()?.textContent).toContain('The agent wants to change src/a.py.');
+    expect(bar()?.textContent).toContain('Edit src/a.py?');
     expect(bar()?.textContent).toContain('+3 −1');
-    expect(said()).toBe('The agent wants to change src/a.py.');
-    expect(labels()).toEqual(['Save', 'Edit…', 'Always', 'Deny']);
+    expect(said()).toBe('Edit src/a.py?');
+    expect(labels()).toEqual(['Save', 'Approve always…', 'Edit…', 'Deny']);
   });
 
   it('should say the present name of what was renamed while it waits', () => {
@@ -52,7 +56,7 @@ describe('AskBar', () => {
         currentTaskItem: anItem({ id: 't' })
       })
     );
-    expect(bar()?.textContent).toContain('the cells of kb.ipynb.');
+    expect(bar()?.textContent).toContain('kb.ipynb: Make');
     page.publish({
       type: 'taskHistoryItemUpdated',
       taskHistoryItem: anItem({
@@ -60,7 +64,7 @@ describe('AskBar', () => {
         renames: [{ old: 'kb.ipynb', new: 'renamed.ipynb', ts: 6 }]
       })
     });
-    expect(bar()?.textContent).toContain('the cells of renamed.ipynb.');
+    expect(bar()?.textContent).toContain('renamed.ipynb: Make');
     expect(said()).toContain('renamed.ipynb');
   });
 
@@ -68,17 +72,37 @@ describe('AskBar', () => {
     page.begin(
       waiting([ask(1, 'command', '# in /opt/data\npip install -q polars')])
     );
-    expect(page.find('.jp-hdspAgent-ask-code')?.textContent).toBe(
-      'pip install -q polars'
-    );
-    expect(bar()?.textContent).toContain('in /opt/data.');
-    expect(labels()).toEqual(['Run', 'Edit…', 'Always', 'Deny', 'Never']);
+    expect(preview()?.textContent).toBe('pip install -q polars');
+    expect(bar()?.textContent).toContain('Run this command in /opt/data?');
+    expect(page.findAll('.jp-hdspAgent-ask-link')).toEqual([]);
+    expect(labels()).toEqual([
+      'Run',
+      'Approve always…',
+      'Edit…',
+      'Deny',
+      'Never allow…'
+    ]);
+  });
+
+  it('should show all of a command that is longer than a line', () => {
+    const command = 'for one in *; do\n  rm -r "$one"\u202e\ndone';
+    const shown = command.replace('\u202e', '⟨U+202E⟩');
+    page.begin(waiting([ask(1, 'command', command)]));
+    expect(preview()?.textContent).toBe(shown);
+    expect(preview()?.title).toBe(command);
+    page.act(() => page.button('Show all').click());
+    const code = page.find('.jp-hdspAgent-ask-code');
+    expect(code?.textContent).toBe(shown);
+    // It scrolls, so that it must be reached by keyboard.
+    expect(code?.tabIndex).toBe(0);
+    expect(code?.getAttribute('aria-label')).toBe('Full command');
+    expect(preview()).toBeNull();
   });
 
   it.each([
     [
       { tool: 'runCells', path: 'a.ipynb', cells: [{ number: 3, code: 'x' }] },
-      'The agent wants to run cell 3 of a.ipynb.'
+      'a.ipynb: Run cell 3?'
     ],
     [
       {
@@ -89,11 +113,11 @@ describe('AskBar', () => {
           { number: 5, code: 'y' }
         ]
       },
-      'The agent wants to run 2 cells of a.ipynb: 3, 5.'
+      'a.ipynb: Run cells 3, 5?'
     ],
     [
       { tool: 'restartKernel', path: 'a.ipynb' },
-      'The agent wants to restart the kernel of a.ipynb.'
+      'Restart the kernel of a.ipynb?'
     ],
     [
       {
@@ -101,7 +125,7 @@ describe('AskBar', () => {
         path: 'a.ipynb',
         cellEdits: [{ op: 'delete', number: 2 }]
       },
-      'The agent wants to delete cell 2 of a.ipynb.'
+      'a.ipynb: Delete cell 2?'
     ],
     [
       {
@@ -111,11 +135,168 @@ describe('AskBar', () => {
           { path: 'b.py', changeCount: 1, key: 'b', content: '' }
         ]
       },
-      'The agent wants to change 2 files.'
-    ]
+      'Edit 2 files?'
+    ],
+    [
+      {
+        tool: 'readFile',
+        batchFiles: ['a.py', 'b.py'].map(path => ({
+          path,
+          lineSnippet: '',
+          key: path,
+          content: ''
+        }))
+      },
+      'Read 2 files and folders?'
+    ],
+    [{ tool: 'updateTodoList' }, 'Change the plan?']
   ] as const)('should put %j into words', (tool, sentence) => {
     page.begin(waiting([ask(1, 'tool', tool)]));
-    expect(page.find('.jp-hdspAgent-ask-sentence')?.textContent).toBe(sentence);
+    expect(sentenceText()).toBe(sentence);
+  });
+
+  it.each([
+    [[3], '3'],
+    [[3, 4], '3, 4'],
+    [[2, 3, 4, 7], '2–4, 7'],
+    [[1, 3, 4, 5, 6, 8, 9], '1, 3–6, 8, 9'],
+    [[5, 4], '5, 4']
+  ])('should say that it runs the cells %j as %s', (cells, range) => {
+    page.begin(
+      waiting([
+        toolAsk(1, {
+          tool: 'runCells',
+          path: 'a.ipynb',
+          cells: cells.map(number => ({ number, code: 'x' }))
+        })
+      ])
+    );
+    expect(sentenceText()).toBe(
+      `a.ipynb: Run cell${cells.length > 1 ? 's' : ''} ${range}?`
+    );
+  });
+
+  it.each([
+    [[{ code: 'x' }], 'a.ipynb: Run 1 cell?'],
+    [[{ number: 3, code: 'x' }, { code: 'y' }], 'a.ipynb: Run 2 cells?']
+  ])('should count the cells whose places are not known: %j', (cells, says) => {
+    page.begin(
+      waiting([toolAsk(1, { tool: 'runCells', path: 'a.ipynb', cells })])
+    );
+    expect(sentenceText()).toBe(says);
+  });
+
+  it.each([
+    [{ tool: 'runCells', cells: [{ number: 3, code: 'x' }] }, 'Run cell 3?'],
+    [
+      { tool: 'editCells', cellEdits: [{ op: 'delete', number: 2 }] },
+      'Delete cell 2?'
+    ]
+  ] as [Partial<ClineSayTool>, string][])(
+    'should not name the notebook of the conversation: %j',
+    (tool, sentence) => {
+      page.begin(
+        waiting([toolAsk(1, { ...tool, path: 'work/a.ipynb' })], {
+          currentTaskItem: anItem({
+            id: 't',
+            notebook: { path: 'work/a.ipynb' }
+          })
+        })
+      );
+      expect(sentenceText()).toBe(sentence);
+      page.publish(updated(toolAsk(1, { ...tool, path: 'b.ipynb' })));
+      expect(sentenceText()).toBe(`b.ipynb: ${sentence}`);
+    }
+  );
+
+  it('should leave the code of cells and the files of a batch to the row', async () => {
+    page.begin(
+      waiting([
+        toolAsk(1, {
+          tool: 'runCells',
+          path: 'a.ipynb',
+          cells: [{ number: 3, code: 'drop_tables()' }]
+        })
+      ])
+    );
+    await page.settle();
+    expect(bar()?.textContent).not.toContain('drop_tables()');
+    expect(page.find('[data-ts="1"]')?.textContent).toContain('drop_tables()');
+    page.publish(
+      updated(
+        toolAsk(1, {
+          tool: 'appliedDiff',
+          batchDiffs: [
+            { path: 'a.py', changeCount: 1, key: 'a', content: '' },
+            { path: 'b.py', changeCount: 1, key: 'b', content: '' }
+          ]
+        })
+      )
+    );
+    await page.settle();
+    expect(bar()?.textContent).not.toContain('b.py');
+    expect(page.find('[data-ts="1"]')?.textContent).toContain('b.py');
+  });
+
+  describe('Apply and run', () => {
+    const edit = (canRun?: boolean) =>
+      page.begin(
+        waiting([
+          toolAsk(1, {
+            tool: 'editCells',
+            path: 'a.ipynb',
+            cellEdits: [{ op: 'insert', number: 2, diff: '@@ -0 +1 @@\n+x' }],
+            ...(canRun === undefined ? {} : { canRun })
+          })
+        ])
+      );
+
+    it('should be offered first where the changed cells can run', () => {
+      edit(true);
+      expect(labels()).toEqual([
+        'Apply and run',
+        'Apply',
+        'Approve always…',
+        'Edit…',
+        'Deny'
+      ]);
+      expect(
+        page
+          .findAll('.jp-hdspAgent-ask-buttons .jp-mod-accept')
+          .map(({ textContent }) => textContent)
+      ).toEqual(['Apply and run']);
+    });
+
+    it('should not be offered where nothing can run', () => {
+      edit(false);
+      expect(labels()).not.toContain('Apply and run');
+      expect(page.button('Apply').className).toContain('jp-mod-accept');
+    });
+
+    it('should let the agent run what it changes, once', async () => {
+      edit(true);
+      type('and plot it');
+      page.act(() => page.button('Apply and run').click());
+      page.act(() => page.button('Apply and run').click());
+      expect(page.sent('askResponse')).toMatchObject([
+        {
+          taskId: 't',
+          messageTs: 1,
+          askResponse: 'yesButtonClicked',
+          text: 'and plot it',
+          run: true
+        }
+      ]);
+      await page.settle(() => page.answer('askResponse'));
+    });
+
+    it('should run nothing for who only applies', async () => {
+      edit(true);
+      page.act(() => page.button('Apply').click());
+      expect(page.sent('askResponse')).toHaveLength(1);
+      expect(page.sent('askResponse')[0]).not.toHaveProperty('run');
+      await page.settle(() => page.answer('askResponse'));
+    });
   });
 
   it('should show what a protected file is, and what is lost', () => {
@@ -139,7 +320,7 @@ describe('AskBar', () => {
 
   it('should not be confused by a text it cannot read', () => {
     page.begin(waiting([ask(1, 'tool', '{"tool":')]));
-    expect(labels()).toEqual(['Approve', 'Always', 'Deny']);
+    expect(labels()).toEqual(['Approve', 'Approve always…', 'Deny']);
   });
 
   it('should send one answer, however often one clicks', async () => {
@@ -197,7 +378,7 @@ describe('AskBar', () => {
     expect(page.find('.jp-hdspAgent-ask-note')).toBeNull();
     type('only the first page');
     expect(page.find('.jp-hdspAgent-ask-note')?.textContent).toBe(
-      'What you typed goes along with your answer.'
+      'Your text is sent with your answer.'
     );
     page.act(() => page.button('Deny').click());
     expect(page.sent('askResponse')[0]).toMatchObject({
@@ -364,15 +545,15 @@ describe('AskBar', () => {
           { currentTaskStatus: 'idle' }
         )
       );
-      expect(bar()?.textContent).toContain('the 20 requests');
-      expect(labels()).toEqual(['Go on', 'Stop here']);
+      expect(bar()?.textContent).toContain('your limit of 20 requests');
+      expect(labels()).toEqual(['Continue', 'Stop']);
     });
 
     it.each([
       ['resume_task', 'resumable', ['Continue', 'New conversation']],
-      ['mistake_limit_reached', 'idle', ['Go on anyway', 'Stop here']],
+      ['mistake_limit_reached', 'idle', ['Continue anyway', 'Stop']],
       ['resume_completed_task', 'idle', ['New conversation']],
-      ['use_mcp_server', 'interactive', ['Approve', 'Always', 'Deny']]
+      ['use_mcp_server', 'interactive', ['Approve', 'Approve always…', 'Deny']]
     ] as const)('should have the buttons of %s', (kind, status, expected) => {
       page.begin(waiting([ask(1, kind)], { currentTaskStatus: status }));
       expect(labels()).toEqual(expected);

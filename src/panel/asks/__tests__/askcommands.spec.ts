@@ -23,7 +23,7 @@ describe('addAsksCommands', () => {
   it('should say what would be approved, and approve it once', async () => {
     page.begin(waiting([ask(1, 'command', 'ls')]));
     expect(page.commands.label('hdsp-agent:approve')).toBe(
-      'Run: The agent wants to run this command in the workspace.'
+      'Run: Run this command?'
     );
     await page.settle(() => {
       void page.commands.execute('hdsp-agent:approve');

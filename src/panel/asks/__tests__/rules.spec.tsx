@@ -4,7 +4,7 @@ import { createRoot } from 'react-dom/client';
 import type { RuleSuggestion } from '../../../generated/wire';
 import { OpenedPanel } from '../../__tests__/openedpanel';
 import { PanelContext } from '../../../ui/services';
-import { AutoApproveMenu } from '../autoapproval/autoapprovemenu';
+import AutoApproveBody from '../autoapproval/autoapprovebody';
 import { ask, settings, waiting } from './openedask';
 
 describe('rules', () => {
@@ -117,7 +117,7 @@ describe('rules', () => {
       expect(popup()?.textContent).toContain(
         'every command that begins with “git log” runs without asking'
       );
-      await page.settle(() => page.button('Add and approve').click());
+      await page.settle(() => page.button('Allow and approve').click());
       expect(page.sent('updateSettings')[0]).toMatchObject({
         updatedSettings: {
           alwaysAllowExecute: true,
@@ -139,7 +139,7 @@ describe('rules', () => {
         { kind: 'command', value: 'git log -3', command: 'git log -3' },
         { kind: 'command', value: 'git log', command: 'git log -3' }
       ]);
-      await page.settle(() => page.button('Add and approve').click());
+      await page.settle(() => page.button('Allow and approve').click());
       expect(page.sent('updateSettings')[0]).toMatchObject({
         updatedSettings: { allowedCommands: ['ls', 'git log -3'] }
       });
@@ -150,17 +150,17 @@ describe('rules', () => {
       await open({ alwaysAllowExecute: true, alwaysAllowReadOnly: true });
       await suggest([{ kind: 'class', value: 'autoApprovalEnabled' }]);
       expect(popup()?.textContent).toContain(
-        'because they are switched on already: Reading, Running shell commands'
+        'These are on already, so they will no longer be asked about either: Reading, Running shell commands'
       );
       expect(popup()?.textContent).toContain(
-        'because they are allowed already: ls'
+        'These commands are allowed already, so they will run without asking, too: ls'
       );
     });
 
     it('should approve nothing when the rule was not added', async () => {
       await open();
       await suggest([{ kind: 'class', value: 'alwaysAllowExecute' }]);
-      await page.settle(() => page.button('Add and approve').click());
+      await page.settle(() => page.button('Allow and approve').click());
       await page.settle(() =>
         page.answer('updateSettings', {
           code: 'forbidden_by_operator',
@@ -183,7 +183,7 @@ describe('rules', () => {
 
     it('should lead to the rules there are', async () => {
       await open();
-      page.act(() => page.button('See and delete rules').click());
+      page.act(() => page.button('Manage rules').click());
       expect(page.openedSettings).toEqual(['commands']);
       expect(popup()).toBeNull();
     });
@@ -201,8 +201,8 @@ describe('rules', () => {
     });
   });
 
-  describe('AutoApproveMenu', () => {
-    const open = async (
+  describe('AutoApproveBody', () => {
+    const open = (
       change: Parameters<typeof settings>[0],
       fixed: string[] = []
     ) => {
@@ -213,33 +213,30 @@ describe('rules', () => {
       page.act(() =>
         root.render(
           <PanelContext.Provider value={page.panel.services}>
-            <AutoApproveMenu />
+            <AutoApproveBody />
           </PanelContext.Provider>
         )
       );
-      const button = place.querySelector('button');
-      await page.settle(() => button?.click());
-      await page.settle();
       return () => {
         page.act(() => root.unmount());
         place.remove();
       };
     };
+    const body = () => page.find('.jp-hdspAgent-autoApprove-body');
     const box = (title: string) =>
-      [...(popup()?.querySelectorAll('label') ?? [])]
+      page
+        .findAll('.jp-hdspAgent-autoApprove-body label')
         .find(label => label.textContent?.startsWith(title))
         ?.querySelector('input');
 
-    it('should say how much is done without asking, and change it on the server alone', async () => {
-      const end = await open({
+    it('should say what is done without asking, and change it on the server alone', async () => {
+      const end = open({
         autoApprovalEnabled: true,
         alwaysAllowReadOnly: true,
         alwaysAllowWrite: false
       });
-      expect(page.find('.jp-hdspAgent-autoApprove')?.textContent).toBe(
-        'Auto: 1 kind'
-      );
       expect(box('Reading')?.checked).toBe(true);
+      expect(box('Editing')?.checked).toBe(false);
       await page.settle(() => box('Editing')?.click());
       expect(page.sent('updateSettings')[0]).toMatchObject({
         updatedSettings: { alwaysAllowWrite: true }
@@ -259,11 +256,9 @@ describe('rules', () => {
     });
 
     it('should leave alone what the operator fixed', async () => {
-      const end = await open({ autoApprovalEnabled: true }, [
-        'alwaysAllowExecute'
-      ]);
+      const end = open({ autoApprovalEnabled: true }, ['alwaysAllowExecute']);
       expect(box('Running shell commands')?.disabled).toBe(true);
-      expect(popup()?.textContent).toContain('Set by the operator');
+      expect(body()?.textContent).toContain('Set by the administrator');
       await page.settle(() => page.button('None').click());
       const change = page.sent('updateSettings')[0]?.updatedSettings;
       expect(change).toMatchObject({ alwaysAllowWriteProtected: false });
@@ -272,7 +267,7 @@ describe('rules', () => {
     });
 
     it('should take a limit when one leaves its field, and none for an empty one', async () => {
-      const end = await open({ autoApprovalEnabled: true, allowedMaxCost: 2 });
+      const end = open({ autoApprovalEnabled: true, allowedMaxCost: 2 });
       const field = box('Most cost');
       expect(field?.value).toBe('2');
       await page.settle(() => {

@@ -26,6 +26,16 @@ export const APPROVED_CLASSES = [
 export type ApprovedClass = (typeof APPROVED_CLASSES)[number];
 
 /**
+ * What can be taken back, or stays within the conversation, needs no warning.
+ */
+export const HARMLESS: ReadonlySet<ApprovedClass> = new Set<ApprovedClass>([
+  'alwaysAllowReadOnly',
+  'alwaysAllowWrite',
+  'alwaysAllowModeSwitch',
+  'alwaysAllowSubtasks'
+]);
+
+/**
  * The limits up to which the agent goes on without asking.
  */
 export const LIMITS = [

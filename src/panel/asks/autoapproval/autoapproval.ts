@@ -1,7 +1,8 @@
 import type { JsonValue } from '../../../generated/wire';
 import type { IPanelServices } from '../../../ui/services';
+import type { ConfirmedScope } from './autoapprovaldialog';
 import type { ApprovedClass } from './approvedclasses';
-import { APPROVED_CLASSES } from './approvedclasses';
+import { APPROVED_CLASSES, HARMLESS } from './approvedclasses';
 
 /**
  * Switch on or off that anything is done without asking.
@@ -27,11 +28,40 @@ export async function switchAllKinds(
   const kinds = APPROVED_CLASSES.filter(
     name => settings?.[name] || changed.includes(name)
   );
-  await save(
-    services,
-    isOn ? kinds : [],
-    Object.fromEntries(changed.map(name => [name, isOn]))
-  );
+  await save(services, isOn ? kinds : [], {
+    ...Object.fromEntries(changed.map(name => [name, isOn])),
+    ...(isOn ? mainSwitch(services) : {})
+  });
+}
+
+/**
+ * Switch one kind of action on or off. What is set while nothing is done
+ * without asking does not come back with it.
+ */
+export async function switchKind(
+  services: Services,
+  name: ApprovedClass,
+  isOn: boolean
+): Promise<void> {
+  const { settings, fixed = [] } = services.store.state ?? {};
+  const others = settings?.autoApprovalEnabled
+    ? []
+    : APPROVED_CLASSES.filter(other => !fixed.includes(other));
+  await save(services, isOn && !HARMLESS.has(name) ? [name] : [], {
+    ...Object.fromEntries(others.map(other => [other, false])),
+    ...mainSwitch(services),
+    [name]: isOn
+  });
+}
+
+/**
+ * What turns the main setting on, where it is off and not fixed.
+ */
+function mainSwitch({ store }: Services): Record<string, JsonValue> {
+  const { settings, fixed = [] } = store.state ?? {};
+  return settings?.autoApprovalEnabled || fixed.includes('autoApprovalEnabled')
+    ? {}
+    : { autoApprovalEnabled: true };
 }
 
 type Services = Pick<IPanelServices, 'client' | 'store' | 'trans'>;
@@ -60,9 +90,10 @@ async function save(
  * @returns What to save along with the switch, so that the person is not asked
  * again about the same kinds; `null` if they did not agree.
  */
-async function agreement(
+export async function agreement(
   { store, trans }: Services,
-  kinds: readonly ApprovedClass[]
+  kinds: readonly ApprovedClass[],
+  scope: ConfirmedScope = 'always'
 ): Promise<Record<string, JsonValue> | null> {
   const settings = store.state?.settings;
   if (
@@ -72,7 +103,7 @@ async function agreement(
     return {};
   }
   const { confirmKinds } = await import('./autoapprovaldialog');
-  if (!(await confirmKinds(trans, kinds, settings))) {
+  if (!(await confirmKinds(trans, kinds, settings, scope))) {
     return null;
   }
   const now = store.state;

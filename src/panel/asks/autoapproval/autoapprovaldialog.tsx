@@ -8,17 +8,23 @@ import type { ApprovedClass } from './approvedclasses';
 import { possibilities } from './autoapprovaltexts';
 
 /**
+ * Where it could do it.
+ */
+export type ConfirmedScope = 'conversation' | 'notebook' | 'always';
+
+/**
  * Say what the agent could do without asking, and ask whether it may.
  */
 export async function confirmKinds(
   trans: TranslationBundle,
   kinds: readonly ApprovedClass[],
-  settings: GlobalSettings
+  settings: GlobalSettings,
+  scope: ConfirmedScope
 ): Promise<boolean> {
   const { button } = await showDialog({
     title: trans.__('Let the agent do this without asking?'),
     body: ReactWidget.create(
-      <Possibilities trans={trans} kinds={kinds} settings={settings} />
+      <Possibilities {...{ trans, kinds, settings, scope }} />
     ),
     buttons: [
       Dialog.cancelButton({ label: trans.__('Cancel') }),
@@ -33,19 +39,26 @@ export async function confirmKinds(
 function Possibilities({
   trans,
   kinds,
-  settings
+  settings,
+  scope
 }: {
   readonly trans: TranslationBundle;
   readonly kinds: readonly ApprovedClass[];
   readonly settings: GlobalSettings;
+  readonly scope: ConfirmedScope;
 }): JSX.Element {
   const words = settingsText(trans);
+  const places: Readonly<Record<ConfirmedScope, string>> = {
+    conversation: trans.__('In this conversation:'),
+    notebook: trans.__('In all conversations about this notebook:'),
+    always: trans.__('In all your conversations, from now on:')
+  };
   const restarts =
     kinds.includes('alwaysAllowRunCells') &&
     kinds.includes('alwaysAllowExecute');
   return (
     <div className="jp-hdspAgent-autoApprove-dialog">
-      <p>{trans.__('In all your conversations, from now on:')}</p>
+      <p>{places[scope]}</p>
       {/* In a low window it scrolls, so that it must be reached by keyboard. */}
       <ul tabIndex={0}>
         {possibilities(kinds, settings, trans).map(([name, sentence]) => (

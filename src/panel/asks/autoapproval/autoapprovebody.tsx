@@ -5,7 +5,7 @@ import { settingsText } from '../../../generated/settingsText';
 import type { GlobalSettings, JsonValue } from '../../../generated/wire';
 import { useStore } from '../../../ui/hooks';
 import { usePanel } from '../../../ui/services';
-import { switchAllKinds, switchAutoApproval } from './autoapproval';
+import { switchAllKinds, switchKind } from './autoapproval';
 import type { ApprovedClass } from './approvedclasses';
 import { APPROVED_CLASSES, LIMITS } from './approvedclasses';
 import { ProblemNote } from '../../../ui/controls/problemnote';
@@ -29,21 +29,14 @@ export default function AutoApproveBody(): JSX.Element | null {
   }
   const change = (updatedSettings: Record<string, JsonValue>) =>
     void run(() => client.request({ type: 'updateSettings', updatedSettings }));
+  const changeKind = (name: ApprovedClass, isOn: boolean) =>
+    void run(() => switchKind(services, name, isOn));
   const changeAll = (isOn: boolean) =>
     void run(() => switchAllKinds(services, isOn));
   return (
     <div className="jp-hdspAgent-autoApprove-body" aria-busy={isBusy}>
-      <Switch
-        name="autoApprovalEnabled"
-        {...{ settings, fixed, words, isBusy }}
-        change={({ autoApprovalEnabled }) =>
-          void run(() =>
-            switchAutoApproval(services, autoApprovalEnabled === true)
-          )
-        }
-      />
-      <fieldset disabled={!settings.autoApprovalEnabled}>
-        <legend>{trans.__('Without asking')}</legend>
+      <fieldset>
+        <legend>{trans.__('Without asking, in all conversations')}</legend>
         <div className="jp-hdspAgent-ask-buttons">
           <button
             type="button"
@@ -64,7 +57,8 @@ export default function AutoApproveBody(): JSX.Element | null {
         {APPROVED_CLASSES.map(name => (
           <Switch
             key={name}
-            {...{ name, settings, fixed, words, change, isBusy }}
+            {...{ name, settings, fixed, words, isBusy }}
+            change={isOn => changeKind(name, isOn)}
           />
         ))}
         {LIMITS.map(name => (
@@ -88,7 +82,6 @@ interface ISettingProps<Name> {
   readonly settings: GlobalSettings;
   readonly fixed: readonly string[];
   readonly words: Words;
-  readonly change: (values: Record<string, JsonValue>) => void;
 }
 
 function Switch({
@@ -98,7 +91,8 @@ function Switch({
   words,
   change,
   isBusy
-}: ISettingProps<'autoApprovalEnabled' | ApprovedClass> & {
+}: ISettingProps<ApprovedClass> & {
+  readonly change: (isOn: boolean) => void;
   readonly isBusy: boolean;
 }): JSX.Element {
   const { trans } = usePanel();
@@ -110,16 +104,17 @@ function Switch({
     >
       <input
         type="checkbox"
-        checked={settings[name]}
+        // With the main switch off nothing is done without asking, whatever is set.
+        checked={settings.autoApprovalEnabled && settings[name]}
         disabled={isFixed}
         // Unlike one that is disabled, it keeps the focus while it is saved.
         aria-disabled={isBusy}
-        onChange={({ target }) => change({ [name]: target.checked })}
+        onChange={({ target }) => change(target.checked)}
       />
       <span>{words[name]?.title ?? name}</span>
       {isFixed && (
         <span className="jp-hdspAgent-ask-badge">
-          {trans.__('Set by the operator')}
+          {trans.__('Set by the administrator')}
         </span>
       )}
     </label>
@@ -132,7 +127,9 @@ function Limit({
   fixed,
   words,
   change
-}: ISettingProps<(typeof LIMITS)[number]>): JSX.Element {
+}: ISettingProps<(typeof LIMITS)[number]> & {
+  readonly change: (values: Record<string, JsonValue>) => void;
+}): JSX.Element {
   const { trans } = usePanel();
   const saved = settings[name];
   const [typed, setTyped] = React.useState<string | null>(null);

@@ -3,18 +3,19 @@ import * as React from 'react';
 
 import { Diff, DiffStats } from '../../../ui/texts/diff';
 import { Fold, useFold } from '../../../ui/texts/fold';
-import { useRowParts } from '../rows/rowparts';
 import { PlaceLink } from '../../../ui/controls/placelink';
 import { CellEdits } from '../toolrows/notebooktool';
 import { fullCount } from '../../../ui/texts/formats';
 import { IconButton } from '../../../ui/controls/iconbutton';
 import { ProblemNote } from '../../../ui/controls/problemnote';
 import { useAction } from '../../../ui/useaction';
+import { pendingAsk } from '../../../state/pendingask';
 import { useStore } from '../../../ui/hooks';
 import { usePanel } from '../../../ui/services';
 import { plainName } from '../../../ui/texts/visibletext';
 import type { IChangedFile, IFileChange } from './changedfiles';
-import { changedFiles, isToolUse } from './changedfiles';
+import { ReviewActions } from './reviewactions';
+import { useChangedFiles } from './usechangedfiles';
 
 type Counts = Pick<IChangedFile, 'added' | 'removed'>;
 
@@ -26,6 +27,11 @@ export function FileChanges(): JSX.Element | null {
   const { store, trans } = usePanel();
   const files = useChangedFiles();
   const hasOlder = useStore(store, ({ hasOlderMessages }) => hasOlderMessages);
+  // Then they are beside what says so.
+  const isDone = useStore(
+    store,
+    store => pendingAsk(store)?.ask === 'completion_result'
+  );
   if (files.length === 0) {
     return null;
   }
@@ -39,19 +45,20 @@ export function FileChanges(): JSX.Element | null {
         id="filechanges"
         summary={
           <>
-            {hasOlder
-              ? trans._n(
-                  'At least %1 file changed',
-                  'At least %1 files changed',
-                  files.length,
-                  count
-                )
-              : trans._n(
-                  '%1 file changed',
-                  '%1 files changed',
-                  files.length,
-                  count
-                )}{' '}
+            <span
+              title={
+                hasOlder
+                  ? trans.__('Older messages may tell of more.')
+                  : undefined
+              }
+            >
+              {trans._n(
+                '%1 file changed',
+                '%1 files changed',
+                files.length,
+                count
+              )}
+            </span>{' '}
             <Lines {...linesOf(files)} />
           </>
         }
@@ -64,29 +71,12 @@ export function FileChanges(): JSX.Element | null {
           </ul>
           {hasOlder && <NotLoaded />}
           <p className="jp-hdspAgent-chat-quiet">
-            {trans.__('What commands and code wrote is not listed here.')}
+            {trans.__('Files written by commands or code aren’t listed.')}
           </p>
         </div>
       </Fold>
+      {!isDone && <ReviewActions />}
     </section>
-  );
-}
-
-function useChangedFiles(): readonly IChangedFile[] {
-  const { store } = usePanel();
-  const order = useStore(store, ({ order }) => order);
-  const renames = useStore(
-    store,
-    ({ state }) => state?.currentTaskItem?.renames
-  );
-  const uses = React.useMemo(
-    () => order.filter(ts => isToolUse(store.message(ts))),
-    [store, order]
-  );
-  const messages = useRowParts(uses);
-  return React.useMemo(
-    () => changedFiles(messages, renames),
-    [messages, renames]
   );
 }
 

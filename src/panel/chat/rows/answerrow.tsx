@@ -31,13 +31,9 @@ export function AnswerRow({ message }: IRowContent): JSX.Element {
  * What the agent has achieved in the end.
  */
 export function ResultRow(content: IRowContent): JSX.Element {
-  const { trans } = usePanel();
   const { noteSuggestion, partial, recalled, ts } = content.message;
   return (
     <div className="jp-hdspAgent-result">
-      <div className="jp-hdspAgent-result-title">
-        {partial ? trans.__('Finishing…') : trans.__('Done')}
-      </div>
       <AnswerRow {...content} />
       {!partial && recalled !== undefined && (
         <Recalled id={`${ts}:recalled`} items={recalled} />

@@ -48,7 +48,7 @@ export function AskBadge({ state }: { state: AskState }): JSX.Element | null {
   const { trans } = usePanel();
   const labels: Readonly<Partial<Record<AskState, string>>> = {
     preparing: trans.__('Preparing…'),
-    waiting: trans.__('Waits for you'),
+    waiting: trans.__('Needs approval'),
     denied: trans.__('Denied'),
     failed: trans.__('Failed'),
     refused: trans.__('Not done')

@@ -85,13 +85,13 @@ export function CheckpointRow({ message, parts: _ }: IRowContent): JSX.Element {
 }
 
 /**
- * How much changed since the checkpoint before it; `null` if that is not known,
- * as of the first.
+ * How much changed since the checkpoint before it; `null` if nothing did, or
+ * that is not known, as of the first.
  */
 function changedIn({ checkpoint }: ClineMessage): Changed | null {
   const changed = checkpoint?.changed as Partial<Changed> | null | undefined;
   const { files = 0, cells = 0, variables = 0 } = changed ?? {};
-  return changed ? { files, cells, variables } : null;
+  return files + cells + variables > 0 ? { files, cells, variables } : null;
 }
 
 /**

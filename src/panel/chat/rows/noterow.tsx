@@ -56,7 +56,9 @@ function labelOf(
 ): string | null {
   switch (ask ?? say) {
     case 'shell_integration_warning':
-      return trans.__('The command runs in a simpler way than intended.');
+      return trans.__(
+        'Shell integration is unavailable; the command runs without it.'
+      );
     case 'too_many_tools_warning':
       return trans.__(
         'The agent has very many tools; the model may choose worse for it.'

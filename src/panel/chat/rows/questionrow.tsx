@@ -62,7 +62,7 @@ function useAnswer(ts: number): string | null {
 export function MistakesRow({ message, parts: _ }: IRowContent): JSX.Element {
   const { trans } = usePanel();
   return (
-    <Asked message={message} speaker={trans.__('The agent does not get on')}>
+    <Asked message={message} speaker={trans.__('The agent is stuck')}>
       {() => <p>{mistakesText(message, trans)}</p>}
     </Asked>
   );

@@ -93,7 +93,7 @@ function cancelText(
   trans: TranslationBundle
 ): string {
   if (cancelReason === 'user_cancelled') {
-    return trans.__('You stopped this answer.');
+    return trans.__('Stopped');
   }
   // One failure is told once.
   const why = isTold ? '' : streamingFailedMessage;
@@ -119,9 +119,7 @@ export function StoppedHere({ ts }: { ts: number }): JSX.Element | null {
     [request?.text]
   );
   return isStopped ? (
-    <p className="jp-hdspAgent-chat-stopped">
-      {trans.__('You stopped this answer.')}
-    </p>
+    <p className="jp-hdspAgent-chat-stopped">{trans.__('Stopped')}</p>
   ) : null;
 }
 

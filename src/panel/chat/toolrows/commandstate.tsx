@@ -39,7 +39,7 @@ export function CommandState({
       )}
       {isSilent && (
         <span className="jp-hdspAgent-chat-quiet">
-          {trans.__('It wrote nothing.')}
+          {trans.__('No output.')}
         </span>
       )}
     </div>
@@ -103,7 +103,7 @@ function Running({
             request={{ type: 'terminalOperation', terminalOperation: 'abort' }}
           />
           <RequestButton
-            label={trans.__('Go on while it runs')}
+            label={trans.__('Continue without waiting')}
             title={trans.__('The agent goes on while the command runs')}
             request={{
               type: 'terminalOperation',
@@ -166,7 +166,7 @@ function endText(
     case 'stopped':
       return trans.__('Stopped');
     case 'running':
-      return trans.__('Nobody knows how it ended.');
+      return trans.__('Exit status unknown.');
     case 'exited':
       break;
   }

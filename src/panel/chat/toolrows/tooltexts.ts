@@ -197,21 +197,21 @@ export function viewTexts(
     case 'outline':
       return cells
         ? isOne
-          ? trans.__('Its outline, cell %1', cells)
-          : trans.__('Its outline, cells %1', cells)
-        : trans.__('Its outline');
+          ? trans.__('Outline of cell %1', cells)
+          : trans.__('Outline of cells %1', cells)
+        : trans.__('Outline');
     case 'cells':
       return cells
         ? isOne
-          ? trans.__('Its cell %1', cells)
-          : trans.__('Its cells %1', cells)
-        : trans.__('All its cells');
+          ? trans.__('Cell %1', cells)
+          : trans.__('Cells %1', cells)
+        : trans.__('All cells');
     case 'outputs':
       return cells
         ? isOne
-          ? trans.__('Its cell %1, with its outputs', cells)
-          : trans.__('Its cells %1, with their outputs', cells)
-        : trans.__('All its cells, with their outputs');
+          ? trans.__('Cell %1, with outputs', cells)
+          : trans.__('Cells %1, with outputs', cells)
+        : trans.__('All cells, with outputs');
     default:
       return view;
   }

@@ -77,10 +77,10 @@ describe('Composer', () => {
     });
 
     it.each([
-      ['api_req_failed', 'Say something, and the model is asked again.'],
-      ['mistake_limit_reached', 'Say what it should do differently.'],
-      ['completion_result', 'Say what to do next.'],
-      ['resume_task', 'Say how to go on.']
+      ['api_req_failed', 'Try again with a message'],
+      ['mistake_limit_reached', 'Say what it should do differently'],
+      ['completion_result', 'What’s next?'],
+      ['resume_task', 'Say how to continue']
     ] as const)('should say what sending does beside %s', async (ask, says) => {
       page.begin({
         ...WORKING,
@@ -101,7 +101,7 @@ describe('Composer', () => {
         currentTaskStatus: 'interactive',
         clineMessages: [{ ts: 5, type: 'ask', ask: 'command', text: 'rm -r x' }]
       });
-      expect(field().placeholder).toContain('approves nothing');
+      expect(field().placeholder).toContain('doesn’t approve');
       type('yes');
       await page.settle(() => press('Enter'));
       expect(page.sent('askResponse')).toEqual([]);
@@ -437,7 +437,7 @@ describe('Composer', () => {
       expect(page.sent('cancelTask')).toMatchObject([{ taskId: 't' }]);
       expect(page.button('Stopping…').disabled).toBe(true);
       page.wait(3_100);
-      expect(page.node.textContent).toContain('has not answered yet');
+      expect(page.node.textContent).toContain('hasn’t confirmed yet');
       page.publish({
         type: 'state',
         state: { ...WORKING, currentTaskStatus: 'idle' }
@@ -466,7 +466,7 @@ describe('Composer', () => {
     it('should say that what waits approves nothing', () => {
       page.begin(queued('then plot'));
       expect(page.find('.jp-hdspAgent-queue')?.textContent).toContain(
-        'It approves nothing'
+        'doesn’t approve'
       );
     });
 

@@ -130,8 +130,8 @@ describe('wording more clearly', () => {
     page.dispose();
   });
 
-  const BEGIN = 'Let a model word this more clearly';
-  const BACK = 'Back to my own words';
+  const BEGIN = 'Improve prompt';
+  const BACK = 'Undo improvement';
   const finish = () =>
     page.settle(() => {
       page.publish({ type: 'enhancedPrompt', text: 'Plot the data.' });
@@ -150,7 +150,7 @@ describe('wording more clearly', () => {
   });
 
   it('should leave what is typed when it is cancelled', async () => {
-    page.act(() => page.button('Cancel rewording').click());
+    page.act(() => page.button('Cancel').click());
     await finish();
     expect(page.field.value).toBe('plot');
   });

@@ -21,7 +21,7 @@ export function DraftChips({
     return null;
   }
   return (
-    <ul className="jp-hdspAgent-chips" aria-label={trans.__('Goes along')}>
+    <ul className="jp-hdspAgent-chips" aria-label={trans.__('Attachments')}>
       {attachments.map((attachment, index) => (
         <li
           key={`${attachment.kind}:${attachment.path}:${attachment.cellId}:${index}`}

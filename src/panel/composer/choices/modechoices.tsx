@@ -78,7 +78,7 @@ export default function ModeChoices({
     }
   }, [isThere, isOpen]);
   return (
-    <>
+    <div className="jp-hdspAgent-modeChoices">
       <ProblemNote error={error} />
       {isThere ? (
         <ChoiceList
@@ -106,6 +106,6 @@ export default function ModeChoices({
           <caretDownIcon.react tag="span" aria-hidden="true" />
         </button>
       )}
-    </>
+    </div>
   );
 }

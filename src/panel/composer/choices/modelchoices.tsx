@@ -253,6 +253,15 @@ function useModelChange(
     [serverSettings]
   );
   const recent = React.useMemo(() => memory.list(), [memory]);
+  const remember = (
+    profile: Profile | undefined,
+    model: string | undefined
+  ) => {
+    if (profile?.apiProvider !== undefined && model !== undefined) {
+      const { id, apiProvider: provider } = profile;
+      memory.add({ profile: id, provider, model });
+    }
+  };
   const choose = async ({ profile, model }: IModelChoice) => {
     try {
       const { apiProvider, id, modelId, name } = profile;
@@ -268,13 +277,8 @@ function useModelChange(
       if (id !== current?.id) {
         await client.request({ type: 'loadApiConfiguration', text: name });
       }
-      if (current?.modelId !== undefined) {
-        memory.add({ profile: current.id, model: current.modelId });
-      }
-      const used = model ?? modelId;
-      if (used !== undefined) {
-        memory.add({ profile: id, model: used });
-      }
+      remember(current, current?.modelId);
+      remember(profile, model ?? modelId);
     } catch (reason) {
       onFailed(asErrorBody(reason));
     }

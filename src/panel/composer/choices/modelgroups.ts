@@ -131,10 +131,15 @@ namespace Private {
     offer: IModelOffer
   ): IFound[] {
     const { current, listed, profiles, recent } = offer;
-    return recent.flatMap(({ profile: id, model }) => {
+    return recent.flatMap(({ profile: id, provider, model }) => {
       const profile = profiles.find(one => one.id === id);
       const isCurrent = profile !== undefined && id === current?.id;
-      if (!profile?.allowed || (isCurrent && model === profile.modelId)) {
+      if (
+        !profile?.allowed ||
+        // A model of one provider is none of another.
+        profile.apiProvider !== provider ||
+        (isCurrent && model === profile.modelId)
+      ) {
         return [];
       }
       const known = isCurrent && listed.find(one => one.id === model);

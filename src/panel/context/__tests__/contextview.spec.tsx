@@ -119,7 +119,7 @@ describe('ContextView', () => {
     expect(table()).toEqual([
       'System prompt1,0000.5%',
       '1 tool2,0001%',
-      'Your words, and the surroundings1,2000.6%',
+      'Your messages and context1,2000.6%',
       'The agent’s answers and calls1,3000.7%',
       'Outputs of tools5000.3%',
       'The whole request6,0003%',

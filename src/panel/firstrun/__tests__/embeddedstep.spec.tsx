@@ -149,7 +149,7 @@ describe('EmbeddedStep', () => {
 
   it('should fetch with one consent, show how it comes, try it and use it', async () => {
     await choose();
-    await press('Agree and get it (491 MB)');
+    await press('Accept and download (491 MB)');
     expect(rest.of(GET)[0].body).toEqual({
       consent: { licence: 'Apache-2.0', size: 491_400_064 }
     });
@@ -183,7 +183,7 @@ describe('EmbeddedStep', () => {
 
   it('should keep what has come when it is cancelled, and go on from there', async () => {
     await choose();
-    await press('Agree and get it (491 MB)');
+    await press('Accept and download (491 MB)');
     await press('Cancel');
     expect(text()).toContain('100 MB of 491 MB are here already.');
     await press('Go on getting it');
@@ -229,11 +229,11 @@ describe('EmbeddedStep', () => {
     'should say of %s what happened and what to do',
     async (_, code, params, words) => {
       await choose();
-      await press('Agree and get it (491 MB)');
+      await press('Accept and download (491 MB)');
       list = embedded({ failure: { code, message: 'no', params } });
       await pass(600);
       expect(said()).toContain(words);
-      await press('Agree and get it (491 MB)');
+      await press('Accept and download (491 MB)');
       expect(said()).toBeNull();
       expect(rest.of(GET)).toHaveLength(2);
     }
@@ -273,7 +273,7 @@ describe('EmbeddedStep', () => {
       expect(rest.of('POST setup/embedded')).toHaveLength(0);
       await press('Delete it (frees 491 MB)');
       expect(rest.of('DELETE local-models/coder')).toHaveLength(1);
-      expect(text()).toContain('Agree and get it (491 MB)');
+      expect(text()).toContain('Accept and download (491 MB)');
     }
   );
 });

@@ -84,6 +84,7 @@ describe('FirstRun', () => {
     page = new OpenedPanel();
     found([]);
     rest.answers.set('GET settings/schema', () => ({ providers: PROVIDERS }));
+    rest.answers.set('GET settings', () => ({ settings: {}, fixed: [] }));
     rest.answers.set('GET models', () => ({
       models: [
         { id: 'claude-x', provider: 'anthropic', deprecated: false },
@@ -495,7 +496,7 @@ describe('FirstRun', () => {
       ]);
     });
 
-    it('should put a provider that is asked for no address where it usually is', async () => {
+    const addressable = () =>
       rest.answers.set('GET settings/schema', () => ({
         providers: PROVIDERS.map(provider =>
           provider.id === 'anthropic'
@@ -503,6 +504,9 @@ describe('FirstRun', () => {
             : provider
         )
       }));
+
+    it('should put a provider that is asked for no address where it usually is', async () => {
+      addressable();
       page.begin(using(aProfile()));
       await settle();
       fill('.jp-hdspAgent-setup-form select', 'anthropic');
@@ -516,6 +520,34 @@ describe('FirstRun', () => {
       expect(changes()).toEqual([
         'PATCH profiles/work {"settings":{"apiProvider":"anthropic","anthropicBaseUrl":null,"apiKey":"sk-ant-1"}}'
       ]);
+    });
+
+    it('should leave the address to the operator who decided it', async () => {
+      addressable();
+      rest.answers.set('GET settings', () => ({
+        settings: {},
+        fixed: ['anthropicBaseUrl']
+      }));
+      await writeKey('sk-ant-1');
+      expect(rest.of('POST setup/check')[0].body).toEqual({
+        provider: 'anthropic',
+        key: 'sk-ant-1'
+      });
+      expect(changes()).toEqual([
+        'PATCH profiles/work {"settings":{"apiProvider":"anthropic","apiKey":"sk-ant-1"}}'
+      ]);
+    });
+
+    it('should not ask for an address that the operator decided', async () => {
+      rest.answers.set('GET settings', () => ({
+        settings: {},
+        fixed: ['openAiBaseUrl']
+      }));
+      page.begin(using(aProfile()));
+      await settle();
+      fill('.jp-hdspAgent-setup-form select', 'openai');
+      expect(page.find('input[type="url"]')).toBeNull();
+      expect(keyInput()).not.toBeNull();
     });
 
     it('should ask where a server is that may be anywhere', async () => {

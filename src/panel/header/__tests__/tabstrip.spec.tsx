@@ -1,3 +1,5 @@
+import { Dialog } from '@jupyterlab/apputils';
+
 import { OpenedPanel } from '../../__tests__/openedpanel';
 import { anItem, anOpenTask, showing } from './conversations';
 
@@ -184,6 +186,80 @@ describe('TabStrip', () => {
       'Not today.'
     );
     expect(page.button('New conversation').disabled).toBe(false);
+  });
+
+  describe('renaming', () => {
+    const input = () =>
+      document.querySelector<HTMLInputElement>('.jp-Dialog input');
+    const called = (title: string) => ({ title });
+    const rename = async (title: string) => {
+      await page.settle();
+      const field = input();
+      if (field) {
+        field.value = title;
+      }
+      await page.settle(() =>
+        document
+          .querySelector<HTMLElement>('.jp-Dialog-footer .jp-mod-accept')
+          ?.click()
+      );
+    };
+
+    afterEach(() => {
+      Dialog.flush();
+    });
+
+    it('should be asked for by key, and leave other tabs alone', async () => {
+      begin();
+      tabs()[1].focus();
+      press('F2');
+      await page.settle();
+      expect(input()?.value).toBe('Rows');
+      expect(page.sent('showTaskWithId')).toEqual([]);
+      await rename('Rows of 2025');
+      expect(page.sent('renameTask')).toMatchObject([
+        { taskId: 'b', ...called('Rows of 2025') }
+      ]);
+    });
+
+    it('should be asked for by a double click, while the first click still shows it', async () => {
+      begin();
+      page.act(() => {
+        tabs()[1].click();
+        tabs()[1].click();
+        tabs()[1].dispatchEvent(new MouseEvent('dblclick', { bubbles: true }));
+      });
+      expect(page.sent('showTaskWithId')).toMatchObject([{ taskId: 'b' }]);
+      await rename('Rows of 2025');
+      expect(page.sent('renameTask')).toMatchObject([
+        { taskId: 'b', ...called('Rows of 2025') }
+      ]);
+    });
+
+    it('should say why it was refused', async () => {
+      begin();
+      tabs()[0].focus();
+      press('F2');
+      await rename('Sales of 2025');
+      await page.settle(() =>
+        page.answer('renameTask', {
+          code: 'some_code_without_translation',
+          message: 'Too long.',
+          params: {}
+        })
+      );
+      expect(page.find('.jp-hdspAgent-strip [role="alert"]')?.textContent).toBe(
+        'Too long.'
+      );
+    });
+
+    it('should not be offered for a conversation that has not begun', async () => {
+      page.begin({ openTasks: TASKS });
+      tabs().at(-1)?.focus();
+      press('F2');
+      await page.settle();
+      expect(input()).toBeNull();
+    });
   });
 
   it('should have a tab for a conversation that is yet to begin', () => {

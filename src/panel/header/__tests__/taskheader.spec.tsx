@@ -44,6 +44,11 @@ describe('TaskHeader', () => {
     });
   }
 
+  /** Show the title, which is among the details. */
+  function openDetails(): void {
+    page.act(() => page.button('Details of this conversation').click());
+  }
+
   const called = (title: string) => ({ title });
   const title = () => page.find('.jp-hdspAgent-taskTitle')?.textContent;
   const INPUT = '.jp-hdspAgent-taskTitle input';
@@ -55,6 +60,9 @@ describe('TaskHeader', () => {
 
   it('should say what the conversation is, and follow its new title', () => {
     page.begin(showing(anItem({ notebook: { path: 'work/sales.ipynb' } })));
+    // The tab has it already.
+    expect(title()).toBeUndefined();
+    openDetails();
     expect(title()).toBe('Plot the sales');
     expect(page.find('.jp-hdspAgent-task')?.textContent).toContain(
       'sales.ipynb'
@@ -122,6 +130,7 @@ describe('TaskHeader', () => {
 
   it('should be renamed in place', async () => {
     page.begin(showing(anItem()));
+    openDetails();
     page.act(() => page.button('Plot the sales').click());
     type(INPUT, ' Sales ');
     press(INPUT, 'Enter');
@@ -136,6 +145,7 @@ describe('TaskHeader', () => {
     'should not be renamed by a key of an input method: %j',
     init => {
       page.begin(showing(anItem()));
+      openDetails();
       page.act(() => page.button('Plot the sales').click());
       type(INPUT, '売上');
       for (const key of ['Enter', 'Escape']) {
@@ -154,6 +164,7 @@ describe('TaskHeader', () => {
 
   it('should be shown in the direction of its language', () => {
     page.begin(showing(anItem()));
+    openDetails();
     expect(page.button('Plot the sales').dir).toBe('auto');
     page.act(() => page.button('Plot the sales').click());
     expect((page.find(INPUT) as HTMLInputElement).dir).toBe('auto');
@@ -161,6 +172,7 @@ describe('TaskHeader', () => {
 
   it('should keep what was typed when a title is refused, and say why', async () => {
     page.begin(showing(anItem()));
+    openDetails();
     page.act(() => page.button('Plot the sales').click());
     type(INPUT, 'Sales');
     press(INPUT, 'Enter');
@@ -232,7 +244,7 @@ describe('TaskHeader', () => {
       );
       const limit = page.find('.jp-mod-limit') as HTMLElement;
       expect(limit.style.insetInlineStart).toBe('60%');
-      page.act(() => page.button('Details of this conversation').click());
+      openDetails();
       expect(page.find('.jp-hdspAgent-context-parts')?.textContent).toBe(
         'Used50,000Kept for the answer40,000Free10,000Condensed at60,000'
       );
@@ -263,7 +275,7 @@ describe('TaskHeader', () => {
 
     it('should be condensed, once at a time', async () => {
       page.begin(showing(anItem(), { tokenUsage: usage }));
-      page.act(() => page.button('Details of this conversation').click());
+      openDetails();
       page.act(() => page.button('Condense').click());
       expect(page.sent('condenseTaskContextRequest')).toMatchObject([
         { taskId: 'a' }
@@ -276,7 +288,7 @@ describe('TaskHeader', () => {
 
     it('should not be offered to be condensed by a server that cannot', async () => {
       page.begin(showing(anItem(), { tokenUsage: usage }));
-      page.act(() => page.button('Details of this conversation').click());
+      openDetails();
       page.act(() => page.button('Condense').click());
       await page.settle(() =>
         page.answer('condenseTaskContextRequest', {

@@ -80,9 +80,7 @@ describe('watchAsks', () => {
   it('should tell who cannot see the panel, until it is answered', () => {
     page.act(() => page.panel.hide());
     page.begin(waiting([ask(1, 'command', 'ls')]));
-    expect(told()).toEqual([
-      'The agent wants to run this command in the workspace.'
-    ]);
+    expect(told()).toEqual(['Run this command?']);
     page.publish(updated(ask(1, 'command', 'ls', { isAnswered: true })));
     expect(told()).toEqual([]);
   });

@@ -7,7 +7,7 @@ import type { GlobalSettings } from '../../../../generated/wire';
 import { OpenedPanel } from '../../../__tests__/openedpanel';
 import { PanelContext } from '../../../../ui/services';
 import { APPROVED_CLASSES } from '../approvedclasses';
-import { AutoApproveMenu } from '../autoapprovemenu';
+import AutoApproveBody from '../autoapprovebody';
 import { addAskCommands } from '../../askcommands';
 import { settings } from '../../__tests__/openedask';
 
@@ -53,14 +53,14 @@ describe('switching on what is done without asking', () => {
     await page.settle(() => void page.commands.execute(TOGGLE));
     await page.settle();
   };
-  const openMenu = async () => {
+  const openMenu = () => {
     const place = document.createElement('div');
     page.node.append(place);
     const root = createRoot(place);
     page.act(() =>
       root.render(
         <PanelContext.Provider value={page.panel.services}>
-          <AutoApproveMenu />
+          <AutoApproveBody />
         </PanelContext.Provider>
       )
     );
@@ -68,14 +68,20 @@ describe('switching on what is done without asking', () => {
       page.act(() => root.unmount());
       place.remove();
     };
-    await page.settle(() => place.querySelector('button')?.click());
-    await page.settle();
   };
   const click = async (label: string) => {
     await page.settle(() => page.button(label).click());
     await page.settle();
   };
-  const mainSwitch = () => page.find('.jp-hdspAgent-autoApprove-switch input');
+  const box = (title: string) =>
+    page
+      .findAll('.jp-hdspAgent-autoApprove-body label')
+      .find(({ textContent }) => textContent?.startsWith(title))
+      ?.querySelector('input');
+  const check = async (title: string) => {
+    await page.settle(() => box(title)?.click());
+    await page.settle();
+  };
 
   describe('All', () => {
     it('should say in sentences what becomes possible, before it is', async () => {
@@ -84,7 +90,7 @@ describe('switching on what is done without asking', () => {
         allowedCommands: ['ls', 'git log'],
         followupAutoApproveTimeoutMs: 60_000
       });
-      await openMenu();
+      openMenu();
       await click('All');
       expect(saved()).toEqual([]);
       const lines = listed();
@@ -109,7 +115,7 @@ describe('switching on what is done without asking', () => {
 
     it('should change nothing without a yes, and leave the menu where it was', async () => {
       begin({ autoApprovalEnabled: true });
-      await openMenu();
+      openMenu();
       page.button('All').focus();
       await click('All');
       expect(document.activeElement?.textContent).toBe('Cancel');
@@ -123,7 +129,7 @@ describe('switching on what is done without asking', () => {
 
     it('should ask once, and never to switch off', async () => {
       begin({ autoApprovalEnabled: true, dismissedHints: AGREED_TO_ALL });
-      await openMenu();
+      openMenu();
       await click('All');
       expect(dialog()).toBeNull();
       expect(saved()[0]).toMatchObject({ alwaysAllowExecute: true });
@@ -144,7 +150,7 @@ describe('switching on what is done without asking', () => {
         autoApprovalEnabled: true,
         dismissedHints: ['other', ...AGREED_TO_ALL.slice(1)]
       });
-      await openMenu();
+      openMenu();
       await click('All');
       await press('accept');
       expect(saved()[0]).toMatchObject({
@@ -157,7 +163,7 @@ describe('switching on what is done without asking', () => {
         'alwaysAllowExecute',
         'dismissedHints'
       ]);
-      await openMenu();
+      openMenu();
       await click('All');
       expect(listed().join('\n')).not.toContain('shell commands');
       await press('accept');
@@ -172,7 +178,7 @@ describe('switching on what is done without asking', () => {
       [['ls\u202e'], 'ls⟨U+202E']
     ])('should say what the allowed commands %j mean', async (rules, words) => {
       begin({ autoApprovalEnabled: true, allowedCommands: rules });
-      await openMenu();
+      openMenu();
       await click('All');
       expect(listed().join('\n')).toContain(words);
     });
@@ -237,14 +243,111 @@ describe('switching on what is done without asking', () => {
     });
   });
 
-  it('should ask at the main switch of the menu too', async () => {
-    begin({ alwaysAllowExecute: true, allowedCommands: ['ls'] });
-    await openMenu();
-    await page.settle(() => mainSwitch()?.click());
-    await page.settle();
-    expect(listed()).toHaveLength(1);
-    expect(saved()).toEqual([]);
-    await press('accept');
-    expect(saved()[0]).toMatchObject({ autoApprovalEnabled: true });
+  describe('a box', () => {
+    const COMMANDS = 'Running shell commands';
+    const off = Object.fromEntries(APPROVED_CLASSES.map(name => [name, false]));
+
+    it('should look off while everything is asked about', () => {
+      begin({ ...off, autoApprovalEnabled: false, alwaysAllowExecute: true });
+      openMenu();
+      expect(box(COMMANDS)?.checked).toBe(false);
+      page.publish({
+        type: 'settingsUpdated',
+        settings: settings({
+          ...off,
+          autoApprovalEnabled: true,
+          alwaysAllowExecute: true
+        }),
+        fixed: []
+      });
+      expect(box(COMMANDS)?.checked).toBe(true);
+    });
+
+    it('should let nothing else be done when it is the first, and ask', async () => {
+      begin({
+        alwaysAllowExecute: true,
+        alwaysAllowNetwork: true,
+        allowedCommands: ['ls']
+      });
+      openMenu();
+      await check(COMMANDS);
+      expect(listed()).toEqual([expect.stringContaining('begin with: ls')]);
+      expect(saved()).toEqual([]);
+      await press('accept');
+      expect(saved()).toEqual([
+        {
+          ...off,
+          autoApprovalEnabled: true,
+          alwaysAllowExecute: true,
+          dismissedHints: ['autoApproval.alwaysAllowExecute']
+        }
+      ]);
+    });
+
+    it('should change nothing without a yes', async () => {
+      begin({ autoApprovalEnabled: true });
+      openMenu();
+      await check(COMMANDS);
+      await press('reject');
+      expect(saved()).toEqual([]);
+    });
+
+    it('should leave the others as they are while something is allowed', async () => {
+      begin({
+        autoApprovalEnabled: true,
+        alwaysAllowReadOnly: true,
+        dismissedHints: AGREED_TO_ALL
+      });
+      openMenu();
+      await check(COMMANDS);
+      expect(dialog()).toBeNull();
+      expect(saved()).toEqual([{ alwaysAllowExecute: true }]);
+    });
+
+    it('should not ask about what can be taken back', async () => {
+      begin({});
+      openMenu();
+      await check('Editing');
+      expect(dialog()).toBeNull();
+      expect(saved()).toEqual([
+        { ...off, autoApprovalEnabled: true, alwaysAllowWrite: true }
+      ]);
+    });
+
+    it('should never ask to switch off', async () => {
+      begin({ autoApprovalEnabled: true, alwaysAllowExecute: true });
+      openMenu();
+      await check(COMMANDS);
+      expect(dialog()).toBeNull();
+      expect(saved()).toEqual([{ alwaysAllowExecute: false }]);
+    });
+
+    it('should leave alone what the administrator has set', async () => {
+      begin({ dismissedHints: AGREED_TO_ALL }, [
+        'autoApprovalEnabled',
+        'alwaysAllowNetwork'
+      ]);
+      openMenu();
+      await check(COMMANDS);
+      const [change] = saved();
+      expect(change).toMatchObject({
+        alwaysAllowExecute: true,
+        alwaysAllowMcp: false
+      });
+      expect(change).not.toHaveProperty('autoApprovalEnabled');
+      expect(change).not.toHaveProperty('alwaysAllowNetwork');
+    });
+  });
+
+  it('should let everything be done by All though nothing was', async () => {
+    begin({ dismissedHints: AGREED_TO_ALL });
+    openMenu();
+    await click('All');
+    expect(saved()).toEqual([
+      {
+        ...Object.fromEntries(APPROVED_CLASSES.map(name => [name, true])),
+        autoApprovalEnabled: true
+      }
+    ]);
   });
 });

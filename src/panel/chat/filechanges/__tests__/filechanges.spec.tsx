@@ -133,7 +133,10 @@ describe('what the agent changed', () => {
       clineMessages: [edit(20, 'a.py')]
     });
     await page.settle();
-    await rows.click('At least 1 file changed +1 −1');
+    const more = () =>
+      panel()?.querySelector('[title="Older messages may tell of more."]');
+    expect(more()?.textContent).toBe('1 file changed');
+    await rows.click('1 file changed +1 −1');
     const before = page.sent('loadMessages').length;
     expect(panel()?.textContent).toContain('messages that are not loaded');
     await rows.click('Load older messages');
@@ -150,6 +153,7 @@ describe('what the agent changed', () => {
     expect(files()).toHaveLength(2);
     expect(panel()?.textContent).toMatch(/^2 files changed \+2 −2/);
     expect(panel()?.textContent).not.toContain('not loaded');
+    expect(more()).toBeNull();
   });
 
   function panel(): HTMLElement | null {

@@ -82,7 +82,7 @@ describe('other rows', () => {
       });
       const line =
         'From memory and search: 1 note, 1 memory file, 1 conversation, 1 notebook';
-      expect(rows.row(2).textContent).toBe(`DonePlotted.${line}`);
+      expect(rows.row(2).textContent).toBe(`Plotted.${line}`);
       await rows.click(line);
       const lists = rows.row(2).querySelectorAll('ul');
       expect([...lists].map(list => list.children.length)).toEqual([2, 2]);

@@ -47,12 +47,12 @@ describe('rows of questions', () => {
     [
       'mistake_limit_reached',
       { text: 'Error upon error.', halt: { kind: 'mistakes' } },
-      'The model makes one mistake after the other.'
+      'The model keeps making mistakes.'
     ],
     [
       'mistake_limit_reached',
       { text: 'Once more.', halt: { kind: 'repetition', tool: 'read_file' } },
-      'The model keeps using the tool “read_file” in the same way.'
+      'The model keeps calling “read_file” in the same way.'
     ],
     [
       'mistake_limit_reached',
@@ -62,7 +62,7 @@ describe('rows of questions', () => {
     [
       'auto_approval_max_req_reached',
       { text: '{"count": "5.00", "type": "cost"}' },
-      'The agent has spent the $5.00 you allow it at a time.'
+      'The agent reached your cost limit ($5.00).'
     ]
   ] as const)(
     'should say once why it stopped: %s %j',

@@ -238,7 +238,7 @@ describe('rows of requests to the model', () => {
         say: 'api_req_started',
         text: JSON.stringify({ cancelReason: 'user_cancelled' })
       };
-      const words = 'You stopped this answer.';
+      const words = 'Stopped';
       await rows.show(stopped);
       expect(rows.row(2).textContent).toBe(words);
       await rows.show(
@@ -249,9 +249,7 @@ describe('rows of requests to the model', () => {
       );
       expect(rows.row(2).textContent).not.toContain(words);
       expect(rows.row(3).textContent).not.toContain(words);
-      expect(rows.row(4).textContent).toMatch(
-        /Half.*You stopped this answer\.$/
-      );
+      expect(rows.row(4).textContent).toMatch(/Half.*Stopped$/);
     });
 
     it('should count down to the next attempt', async () => {

@@ -121,7 +121,7 @@ describe('rows of commands', () => {
   });
 
   it.each([
-    [{ state: 'exited', exitCode: 0 }, 'Succeeded1.5\u00a0sIt wrote nothing.'],
+    [{ state: 'exited', exitCode: 0 }, 'Succeeded1.5\u00a0sNo output.'],
     [{ state: 'exited', exitCode: 7 }, 'Failed with exit code 71.5\u00a0s'],
     [{ state: 'exited', exitCode: -9 }, 'Ended by signal 91.5\u00a0s'],
     [{ state: 'timed_out' }, 'Stopped: it took too long1.5\u00a0s'],
@@ -145,7 +145,7 @@ describe('rows of commands', () => {
   it('should not seem to run when a killed server has left them', async () => {
     await rows.show(COMMAND, output('one'));
     expect(rows.row(2).textContent).toContain('one');
-    expect(state()).toBe('Nobody knows how it ended.');
+    expect(state()).toBe('Exit status unknown.');
   });
 
   it('should be stopped, and left to go on, once', async () => {
@@ -156,7 +156,7 @@ describe('rows of commands', () => {
       expect.objectContaining({ terminalOperation: 'abort' })
     ]);
     await page.settle(() => page.answer('terminalOperation'));
-    await rows.click('Go on while it runs');
+    await rows.click('Continue without waiting');
     expect(page.sent('terminalOperation').at(-1)).toEqual(
       expect.objectContaining({ terminalOperation: 'continue' })
     );

@@ -54,12 +54,10 @@ describe('rows of tools', () => {
       { ts: 4, ...read('outline: 0f3a9c1e, load') },
       { ts: 5, ...read('cells: 2') }
     );
-    expect(rows.row(5).textContent).toMatch(/Its cell 2$/);
+    expect(rows.row(5).textContent).toMatch(/Cell 2$/);
     expect(rows.row(4).textContent).toMatch(/a\.ipynb$/);
-    expect(rows.row(2).textContent).toMatch(/a\.ipynbAll its cells$/);
-    expect(rows.row(3).textContent).toMatch(
-      /Its cells 3-7, with their outputs$/
-    );
+    expect(rows.row(2).textContent).toMatch(/a\.ipynbAll cells$/);
+    expect(rows.row(3).textContent).toMatch(/Cells 3-7, with outputs$/);
   });
 
   describe('what a search found', () => {
@@ -173,7 +171,7 @@ describe('rows of tools', () => {
       text: JSON.stringify({ tool: 'readFile', path: 'a.py' })
     };
     await rows.show(ask);
-    expect(rows.row(2).textContent).toContain('Waits for you');
+    expect(rows.row(2).textContent).toContain('Needs approval');
     await rows.update({ ...ask, isAnswered: false });
     expect(rows.row(2).textContent).toContain('Not done');
     await rows.update({ ...ask, isAnswered: false, denied: true });

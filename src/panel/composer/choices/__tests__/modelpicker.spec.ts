@@ -211,15 +211,16 @@ describe('the model picker', () => {
     localStorage.setItem(
       `hdsp-agent:recent-models:${page.panel.services.serverSettings.baseUrl}`,
       JSON.stringify([
-        { profile: 'id-pinned', model: 'r' },
-        { profile: 'id-forbidden', model: 'f' },
-        { profile: 'id-gone', model: 'g' },
+        { profile: 'id-pinned', provider: 'ollama', model: 'r' },
+        { profile: 'id-plain', provider: 'anthropic', model: 'other' },
+        { profile: 'id-forbidden', provider: 'anthropic', model: 'f' },
+        { profile: 'id-gone', provider: 'ollama', model: 'g' },
         'broken'
       ])
     );
     rest.answers.set('PATCH profiles/pinned', () => ({}));
     await open();
-    expect(labels()[0]).toBe('r');
+    expect(labels().slice(0, 2)).toEqual(['r', 'claude-x']);
     await settle(() => option('pinned').click());
     expect(page.sent('loadApiConfiguration')).toMatchObject([
       { text: 'pinned' }

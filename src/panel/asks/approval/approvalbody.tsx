@@ -1,0 +1,130 @@
+import { PathExt } from '@jupyterlab/coreutils';
+import * as React from 'react';
+
+import { ProblemNote } from '../../../ui/controls/problemnote';
+import { Select } from '../../../ui/controls/select';
+import { useStore } from '../../../ui/hooks';
+import { usePanel } from '../../../ui/services';
+import { plainName } from '../../../ui/texts/visibletext';
+import { useAction } from '../../../ui/useaction';
+import AutoApproveBody from '../autoapproval/autoapprovebody';
+import type { ApprovalPreset, ApprovalScope } from './approvals';
+import { PRESETS, dropChoice, choosePreset } from './approvals';
+import { presetTexts, scopeText } from './approvaltexts';
+import { useApprovals } from './useapprovals';
+
+/**
+ * The presets of what the agent does without asking, where the chosen one
+ * holds, and what a choice of one's own is made of.
+ */
+export default function ApprovalBody(): JSX.Element | null {
+  const services = usePanel();
+  const { store, trans } = services;
+  const approvals = useApprovals();
+  const isFixed = useStore(
+    store,
+    ({ state }) => state?.fixed?.includes('autoApprovalEnabled') ?? false
+  );
+  const [isCustom, setCustom] = React.useState(approvals?.preset === 'custom');
+  // What holds always is changed only by whoever says so.
+  const [chosenScope, setScope] = React.useState<ApprovalScope | null>(null);
+  const { isBusy, error, run } = useAction();
+  const id = React.useId();
+  if (approvals === null) {
+    return null;
+  }
+  const { notebook } = approvals;
+  const scope =
+    chosenScope ??
+    (approvals.scope === 'always' ? 'conversation' : approvals.scope);
+  const preset = isCustom ? 'custom' : approvals.preset;
+  const choose = (to: ApprovalPreset | 'custom', where: ApprovalScope) => {
+    setCustom(to === 'custom');
+    void run(() =>
+      to === 'custom'
+        ? dropChoice(services, notebook)
+        : choosePreset(services, to, where, notebook)
+    );
+  };
+  return (
+    <div className="jp-hdspAgent-approvals-body" aria-busy={isBusy}>
+      <fieldset className="jp-hdspAgent-approvals-presets" disabled={isFixed}>
+        <legend>{trans.__('What may the agent do without asking?')}</legend>
+        {([...PRESETS, 'custom'] as const).map(one => {
+          const { name, meaning } = presetTexts(one, trans);
+          return (
+            <label key={one} className="jp-hdspAgent-approvals-preset">
+              <input
+                type="radio"
+                name={id}
+                checked={preset === one}
+                aria-disabled={isBusy}
+                onChange={() => choose(one, scope)}
+              />
+              <span>
+                <strong>{name}</strong>
+                <span className="jp-hdspAgent-approvals-meaning">
+                  {meaning}
+                </span>
+              </span>
+            </label>
+          );
+        })}
+      </fieldset>
+      {isFixed ? (
+        <p>{trans.__('Set by the administrator of this server.')}</p>
+      ) : preset === 'custom' ? (
+        <AutoApproveBody />
+      ) : (
+        <label className="jp-hdspAgent-approvals-scope">
+          <span>{trans.__('Applies to')}</span>
+          <Select
+            value={scope}
+            onChange={({ target }) => {
+              const where = target.value as ApprovalScope;
+              setScope(where);
+              // A choice that was made goes along.
+              if (approvals.scope !== 'always') {
+                choose(preset, where);
+              }
+            }}
+          >
+            {(['conversation', 'notebook', 'always'] as const)
+              .filter(one => one !== 'notebook' || notebook !== null)
+              .map(one => (
+                <option key={one} value={one}>
+                  {scopeText(
+                    one,
+                    plainName(PathExt.basename(notebook ?? '')),
+                    trans
+                  )}
+                </option>
+              ))}
+          </Select>
+        </label>
+      )}
+      {!isFixed && approvals.scope !== 'always' && (
+        <p>
+          {trans.__(
+            'Now: %1 (%2).',
+            presetTexts(approvals.preset, trans).name,
+            scopeText(
+              approvals.scope,
+              plainName(PathExt.basename(notebook ?? '')),
+              trans
+            )
+          )}{' '}
+          <button
+            type="button"
+            className="jp-hdspAgent-ask-link"
+            aria-disabled={isBusy}
+            onClick={() => void run(() => dropChoice(services, notebook))}
+          >
+            {trans.__('Use my default')}
+          </button>
+        </p>
+      )}
+      <ProblemNote error={error} />
+    </div>
+  );
+}

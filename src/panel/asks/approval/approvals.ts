@@ -1,0 +1,180 @@
+import { APPROVAL_PRESETS } from '../../../generated/wire';
+import type { GlobalSettings, JsonValue } from '../../../generated/wire';
+import type { AgentState } from '../../../state/store';
+import type { IPanelServices } from '../../../ui/services';
+import { agreement } from '../autoapproval/autoapproval';
+import { APPROVED_CLASSES, HARMLESS } from '../autoapproval/approvedclasses';
+
+/**
+ * How much the agent does without asking.
+ */
+export type ApprovalPreset = keyof typeof APPROVAL_PRESETS;
+
+/**
+ * Where a choice holds.
+ */
+export type ApprovalScope = 'conversation' | 'notebook' | 'always';
+
+/**
+ * What holds now: a preset or settings of one's own, and for what.
+ */
+export interface IApprovals {
+  readonly preset: ApprovalPreset | 'custom';
+  readonly scope: ApprovalScope;
+
+  /**
+   * The notebook of the conversation, if there is one.
+   */
+  readonly notebook: string | null;
+}
+
+/**
+ * The presets, the one that asks most first.
+ */
+export const PRESETS = Object.keys(APPROVAL_PRESETS) as ApprovalPreset[];
+
+/**
+ * What holds in the conversation on screen, or in the one that is yet to begin.
+ *
+ * @param choice - What was chosen for the one that is yet to begin.
+ *
+ * @param front - The notebook it will work on.
+ */
+export function approvalsOf(
+  state: AgentState,
+  choice: ApprovalPreset | null,
+  front: string | null
+): IApprovals | null {
+  const { currentTaskItem: item, settings } = state;
+  if (settings === undefined) {
+    return null;
+  }
+  const notebook = (item ? item.notebook?.path : front) ?? null;
+  const own = item ? item.approvalPreset : choice;
+  if (own) {
+    return { preset: own, scope: 'conversation', notebook };
+  }
+  const here = notebook === null ? undefined : byNotebook(settings)[notebook];
+  return here
+    ? { preset: here, scope: 'notebook', notebook }
+    : { preset: presetOf(settings), scope: 'always', notebook };
+}
+
+/**
+ * The preset that the settings are.
+ */
+export function presetOf(settings: GlobalSettings): ApprovalPreset | 'custom' {
+  if (!settings.autoApprovalEnabled) {
+    return 'ask';
+  }
+  const isPreset = (preset: ApprovalPreset) =>
+    APPROVED_CLASSES.every(
+      name =>
+        name === 'alwaysAllowFollowupQuestions' ||
+        settings[name] === allows(preset, name)
+    );
+  return PRESETS.find(isPreset) ?? 'custom';
+}
+
+/**
+ * Let a preset hold from now on.
+ */
+export async function choosePreset(
+  services: IPanelServices,
+  preset: ApprovalPreset,
+  scope: ApprovalScope,
+  notebook: string | null
+): Promise<void> {
+  const { client, state: panel, store } = services;
+  const kinds = APPROVED_CLASSES.filter(
+    name => allows(preset, name) && !HARMLESS.has(name)
+  );
+  const agreed = await agreement(services, kinds, scope);
+  if (agreed === null) {
+    return;
+  }
+  const item = store.state?.currentTaskItem;
+  const settings = store.state?.settings;
+  if (settings === undefined) {
+    return;
+  }
+  const change: Record<string, JsonValue> = { ...agreed };
+  if (scope === 'notebook' && notebook !== null) {
+    change.notebookApprovals = { ...byNotebook(settings), [notebook]: preset };
+  } else if (scope === 'always') {
+    const fixed = store.state?.fixed ?? [];
+    const values = Object.entries(valuesOf(preset));
+    Object.assign(
+      change,
+      Object.fromEntries(values.filter(([name]) => !fixed.includes(name))),
+      withoutNotebook(settings, notebook)
+    );
+  }
+  const own = scope === 'conversation' ? preset : null;
+  if (item === undefined) {
+    panel.approvalChoice = own;
+  } else if ((item.approvalPreset ?? null) !== own) {
+    await client.request({
+      type: 'setTaskApprovals',
+      taskId: item.id,
+      ...(own ? { approvalPreset: own } : {})
+    });
+  }
+  if (Object.keys(change).length > 0) {
+    await client.request({ type: 'updateSettings', updatedSettings: change });
+  }
+}
+
+/**
+ * Let the settings decide again.
+ */
+export async function dropChoice(
+  services: IPanelServices,
+  notebook: string | null
+): Promise<void> {
+  const { client, state: panel, store } = services;
+  const { currentTaskItem: item, settings } = store.state ?? {};
+  panel.approvalChoice = null;
+  if (item?.approvalPreset) {
+    await client.request({ type: 'setTaskApprovals', taskId: item.id });
+  }
+  if (settings !== undefined) {
+    const updatedSettings = withoutNotebook(settings, notebook);
+    if (Object.keys(updatedSettings).length > 0) {
+      await client.request({ type: 'updateSettings', updatedSettings });
+    }
+  }
+}
+
+function allows(preset: ApprovalPreset, name: string): boolean {
+  const names: readonly string[] = APPROVAL_PRESETS[preset];
+  return names.includes(name);
+}
+
+function valuesOf(preset: ApprovalPreset): Record<string, JsonValue> {
+  const classes = APPROVED_CLASSES.filter(
+    name => name !== 'alwaysAllowFollowupQuestions'
+  );
+  return {
+    autoApprovalEnabled: preset !== 'ask',
+    ...Object.fromEntries(classes.map(name => [name, allows(preset, name)]))
+  };
+}
+
+function byNotebook({
+  notebookApprovals
+}: GlobalSettings): Readonly<Record<string, ApprovalPreset>> {
+  return notebookApprovals ?? {};
+}
+
+function withoutNotebook(
+  settings: GlobalSettings,
+  notebook: string | null
+): Record<string, JsonValue> {
+  const known = byNotebook(settings);
+  if (notebook === null || !(notebook in known)) {
+    return {};
+  }
+  const { [notebook]: _, ...others } = known;
+  return { notebookApprovals: others };
+}

@@ -1,0 +1,63 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import type { ApprovalPreset, ApprovalScope } from './approvals';
+
+/**
+ * What a choice is called, and what it means in a line.
+ */
+export function presetTexts(
+  preset: ApprovalPreset | 'custom',
+  trans: TranslationBundle
+): { readonly name: string; readonly meaning: string } {
+  switch (preset) {
+    case 'ask':
+      return {
+        name: trans.__('Ask'),
+        meaning: trans.__(
+          'Reads what is open and folders you trust. Asks before anything else.'
+        )
+      };
+    case 'edit':
+      return {
+        name: trans.__('Edit freely'),
+        meaning: trans.__('Edits cells and files. Asks before it runs code.')
+      };
+    case 'editAndRun':
+      return {
+        name: trans.__('Edit and run'),
+        meaning: trans.__('Edits, and runs cells. Asks before shell commands.')
+      };
+    case 'everything':
+      return {
+        name: trans.__('Everything here'),
+        meaning: trans.__(
+          'Also runs allowed commands and tools. Asks before it leaves this workspace, installs or downloads.'
+        )
+      };
+    case 'custom':
+      return {
+        name: trans.__('Custom'),
+        meaning: trans.__('Choose action by action.')
+      };
+  }
+}
+
+/**
+ * Where a choice holds.
+ *
+ * @param notebook - The name of the notebook.
+ */
+export function scopeText(
+  scope: ApprovalScope,
+  notebook: string,
+  trans: TranslationBundle
+): string {
+  switch (scope) {
+    case 'conversation':
+      return trans.__('This conversation');
+    case 'notebook':
+      return trans.__('Notebook %1', notebook);
+    case 'always':
+      return trans.__('Always, everywhere');
+  }
+}
