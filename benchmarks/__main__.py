@@ -19,6 +19,7 @@ CLAIMS: Final[dict[str, tuple[str, ...]]] = {
     "kernel": ("kernels",),
     "checkpoint": ("checkpoints",),
     "variables": ("variables",),
+    "journey": ("journey",),
     "panel": ("panel_bundle", "panel"),
     "context": ("context",),
     "recall": ("recall", "recall_latency"),
