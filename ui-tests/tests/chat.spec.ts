@@ -344,7 +344,7 @@ test('a notebook is called what it is called now, and what fails after it was ap
     });
     await chat.answer('kb.ipynb', 'Approve');
     await reading;
-    await expect(chat.messages('Tool', 'Its cell 1')).toBeVisible();
+    await expect(chat.messages('Tool', 'Cell 1')).toBeVisible();
     const editing = insert('kb.ipynb', 'print(x)');
     await chat.expectAsked('kb.ipynb: Add a cell?');
     await lab.api.jupyter('PATCH', 'contents/kb.ipynb', {

@@ -46,8 +46,9 @@ test('what was said, remembered and written is found again, by the agent and by 
 
   await test.step('the answer says what it was given for', async () => {
     await chat.finish(model, 'Plotted.');
-    // The unfolded list reaches below the end of the panel.
-    await chat.button('New messages below').click();
+    // The unfolded list may reach below the end of the panel.
+    await chat.feed.hover();
+    await lab.page.mouse.wheel(0, 9_000);
     await chat
       .button(/^From memory and search: 1 note, 1 conversation, \d+ notebooks?/)
       .click();

@@ -76,6 +76,8 @@ test('every command has one name, a description and a place in a menu', async ({
   ).toEqual([]);
 
   await test.step('the palette shows names and keys', async () => {
+    // It would lie over a part of the panel.
+    await page.sidebar.openTab('filebrowser');
     await page.keyboard.press('Control+Shift+c');
     const palette = page.locator('.lm-CommandPalette');
     await palette
