@@ -23,7 +23,7 @@ describe('VisibleText', () => {
 
   const shown = (command: string) => {
     page.begin(waiting([ask(1, 'command', command)]));
-    return page.find('.jp-hdspAgent-ask-code')?.textContent;
+    return page.find('.jp-hdspAgent-ask-preview')?.textContent;
   };
 
   it.each(known.cases)('should name %s', (_, command, wanted) => {
