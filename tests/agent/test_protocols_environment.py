@@ -73,7 +73,7 @@ async def test_the_prefix_holds_while_rules_permissions_and_mode_change(
     tellings = [len(told_in(body)) for body in bodies]
     assert tellings == [1, 1, 2, 3, 3]
     first, rules, mode = told_in(bodies[-1])
-    assert "Current mode: code (Code)" in first and "# What you may do\nDone without asking: reading, editing" in first
+    assert "Current mode: code (Agent)" in first and "# What you may do\nDone without asking: reading, editing" in first
     assert f"## Rules from {agent.workspace / RULES}\n\nBe verbose." in rules and "# Mode" not in rules
     assert "Current mode: debug (Debug)" in mode and "# Your role (what changed)" in mode
     if protocol in ("anthropic", "bedrock", "vertex"):

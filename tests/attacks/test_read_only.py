@@ -23,6 +23,7 @@ QUERIES = {
     "/checkpoints/cells": "?path=aardvark.ipynb&cell=c1",
     "/file": "?file=aardvark-file.txt",
     "/diff": "?against=now",
+    "/find": "?text=aardvark",
     "/recall": "?query=aardvark",
 }
 BODIES = [b"{}", b'{"value": "x"}', b'{"parts": {"files": true}}', b'{"kind": "encrypted"}', b'{"action": "tidy"}']
