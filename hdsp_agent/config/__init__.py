@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._approval_presets import APPROVAL_PRESETS, ApprovalStanding, preset_of, preset_values, with_preset
+from ._approval_presets import APPROVAL_PRESETS, with_preset
 from ._context_proxy import ContextProxy
 from ._custom_modes import GroupOptions, ModeConfig, ModePrompt, ModeSlug, NarrowedMode, ToolGroup
 from ._fields import CREDENTIAL_NAME, secret_fields, wire_names
@@ -48,7 +48,6 @@ __all__ = [
     "PROJECT_SETTINGS",
     "PROJECT_SETTINGS_FILE",
     "ApprovalPreset",
-    "ApprovalStanding",
     "ConfigChange",
     "ConfigNotice",
     "ContextProxy",
@@ -86,8 +85,6 @@ __all__ = [
     "model_id",
     "overridden",
     "path_matches",
-    "preset_of",
-    "preset_values",
     "project_settings",
     "provider_info",
     "providers",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 from pydantic import JsonValue
 
@@ -10,9 +10,7 @@ from ._operator_policy import OperatorPolicy
 from ._setting_overrides import overridden
 from ._settings import ApprovalPreset, GlobalSettings
 
-__all__ = ["APPROVAL_PRESETS", "ApprovalStanding", "preset_of", "preset_values", "with_preset"]
-
-ApprovalStanding: TypeAlias = ApprovalPreset | Literal["custom"]
+__all__ = ["APPROVAL_PRESETS", "with_preset"]
 
 APPROVAL_PRESETS: Final[dict[ApprovalPreset, tuple[str, ...]]] = {
     "ask": (),
@@ -36,24 +34,13 @@ _CLASSES: Final = tuple(
 )
 
 
-def preset_values(preset: ApprovalPreset) -> dict[str, JsonValue]:
+def _values(preset: ApprovalPreset) -> dict[str, JsonValue]:
     """The settings that make up a preset. Whether questions are answered for the person is none of them."""
     allowed = APPROVAL_PRESETS[preset]
     classes = [name for name in _CLASSES if name != "alwaysAllowFollowupQuestions"]
     return {_MAIN_SWITCH: bool(allowed), **{name: name in allowed for name in classes}}
 
 
-def preset_of(settings: GlobalSettings) -> ApprovalStanding:
-    """The preset that these settings are, or ``custom`` where they are none."""
-    values = settings.to_wire()
-    if not values[_MAIN_SWITCH]:
-        return "ask"
-    for preset in APPROVAL_PRESETS:
-        if all(values[name] == wanted for name, wanted in preset_values(preset).items()):
-            return preset
-    return "custom"
-
-
 def with_preset(settings: GlobalSettings, preset: ApprovalPreset | None, policy: OperatorPolicy) -> GlobalSettings:
     """The settings with a preset over them, and what the operator has fixed over that; None leaves them as they are."""
-    return settings if preset is None else overridden(settings, preset_values(preset), policy)
+    return settings if preset is None else overridden(settings, _values(preset), policy)

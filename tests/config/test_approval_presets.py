@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from hdsp_agent.config import APPROVAL_PRESETS, ApprovalPreset, GlobalSettings, OperatorPolicy, preset_of, with_preset
+from hdsp_agent.config import APPROVAL_PRESETS, ApprovalPreset, GlobalSettings, OperatorPolicy, with_preset
 
 REACHES_OUT = {
     "alwaysAllowReadOnlyOutsideWorkspace",
@@ -18,12 +18,15 @@ REACHES_OUT = {
 
 
 @pytest.mark.parametrize("preset", APPROVAL_PRESETS)
-def test_settings_made_of_a_preset_are_known_as_it(preset: ApprovalPreset) -> None:
+def test_a_preset_decides_about_every_kind_of_action(preset: ApprovalPreset) -> None:
     everything = GlobalSettings.model_validate(
         {name: True for name in GlobalSettings.model_fields if name.startswith("always_allow_")}
     )
     for before in (GlobalSettings(), everything):
-        assert preset_of(with_preset(before, preset, OperatorPolicy())) == preset
+        values = with_preset(before, preset, OperatorPolicy()).to_wire()
+        allowed = {name for name, value in values.items() if name.startswith("alwaysAllow") and value is True}
+        assert allowed - {"alwaysAllowFollowupQuestions"} == set(APPROVAL_PRESETS[preset])
+        assert values["autoApprovalEnabled"] is (preset != "ask")
 
 
 def test_a_preset_leaves_questions_to_the_person_as_they_have_it() -> None:
@@ -38,11 +41,6 @@ def test_no_preset_reaches_out_of_the_workspace() -> None:
 def test_each_preset_allows_what_the_one_before_it_does() -> None:
     allowed = [set(names) for names in APPROVAL_PRESETS.values()]
     assert all(less < more for less, more in pairwise(allowed))
-
-
-def test_other_settings_are_none() -> None:
-    assert preset_of(GlobalSettings(auto_approval_enabled=True, always_allow_execute=True)) == "custom"
-    assert preset_of(GlobalSettings(always_allow_execute=True)) == "ask"
 
 
 def test_what_the_operator_fixed_stays() -> None:

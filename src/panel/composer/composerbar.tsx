@@ -6,7 +6,8 @@ import { AttachButton } from './attachments/attachbutton';
 import type { IEnhancing } from './enhance';
 import { EnhanceButton } from './enhance';
 import { sendIcon } from './composericons';
-import { ModePicker, ProfilePicker } from './pickers';
+import { ModelPicker } from './choices/modelpicker';
+import { ModePicker } from './choices/modepicker';
 import { StopButton } from './stopbutton';
 
 /**
@@ -46,7 +47,7 @@ export function ComposerBar({
     <div className="jp-hdspAgent-composer-bar">
       <AttachButton onRefused={onRefused} onFiles={onFiles} />
       <ModePicker isOffline={isOffline} onFailed={onFailed} />
-      <ProfilePicker isOffline={isOffline} onFailed={onFailed} />
+      <ModelPicker isOffline={isOffline} onFailed={onFailed} />
       <ApprovalMenu />
       <span className="jp-hdspAgent-composer-actions">
         <EnhanceButton enhancing={enhancing} isDisabled={!canEnhance} />

@@ -1,2 +1,0 @@
-export { ModePicker } from './choices/modepicker';
-export { ModelPicker as ProfilePicker } from './choices/modelpicker';
