@@ -15,11 +15,13 @@ import time
 import urllib.error
 import urllib.request
 import venv
+import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TOKEN = "wheel-check"
 START_PATIENCE_SECONDS = 60
+PLUGINS = ("hdsp-agent:channel", "hdsp-agent:panel", "hdsp-agent:review", "hdsp-agent:timeline")
 
 
 def path_without_node() -> str:
@@ -67,6 +69,18 @@ def build(work: Path, env: dict[str, str]) -> Path:
     run(programs / "python", "-m", "pip", "wheel", "--no-deps", "--wheel-dir", work, ".", env=env, cwd=sources)
     (wheel,) = work.glob("hdsp_agent-*.whl")
     return wheel
+
+
+def check_front_end(wheel: Path) -> None:
+    """The page's half must hold our code: the builder once said "compiled successfully" and had left all of it out."""
+    with zipfile.ZipFile(wheel) as files:
+        scripts = [
+            name for name in files.namelist() if "/labextensions/hdsp-agent/static/" in name and name.endswith(".js")
+        ]
+        code = "".join(files.read(name).decode("utf-8") for name in scripts)
+    missing = [plugin for plugin in PLUGINS if plugin not in code]
+    if missing:
+        sys.exit(f"The built front end lacks {', '.join(missing)}; it has {len(scripts)} files.")
 
 
 def ask_health(port: int) -> dict[str, object]:
@@ -117,6 +131,7 @@ def main() -> None:
         env = {**os.environ, "PATH": path_without_node(), "HDSP_AGENT_HOME": str(home / "hdsp")}
         env.pop("HATCH_JUPYTER_BUILDER_SKIP_NPM", None)
         wheel = build(work, env)
+        check_front_end(wheel)
         programs = new_environment(work / "empty-env")
         run(programs / "python", "-m", "pip", "install", "--quiet", wheel, env=env)
         # Only now an empty HOME: pip's and yarn's caches may serve the build.

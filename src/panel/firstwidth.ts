@@ -14,15 +14,21 @@ export function widenOnce(
   widget: Widget,
   memory: Pick<IStateDB, 'fetch' | 'save'>
 ): void {
+  const begin = async (): Promise<void> => {
+    if ((await memory.fetch(REMEMBERED)) !== true) {
+      widen(widget);
+      await memory.save(REMEMBERED, true);
+    }
+  };
+  if (widget.isVisible) {
+    // A layout that is restored may have it open.
+    void begin();
+    return;
+  }
   const hook = (_: unknown, message: Message): boolean => {
     if (message.type === 'after-show') {
       MessageLoop.removeMessageHook(widget, hook);
-      void memory.fetch(REMEMBERED).then(async isDone => {
-        if (isDone !== true) {
-          widen(widget);
-          await memory.save(REMEMBERED, true);
-        }
-      });
+      void begin();
     }
     return true;
   };

@@ -45,6 +45,14 @@ describe('widenOnce', () => {
     expect(shares()).toEqual([0.19, 0.71, 0.1]);
   });
 
+  it('should not wait for a panel that is open already', async () => {
+    begin(2000, 0.1);
+    jest.spyOn(panel, 'isVisible', 'get').mockReturnValue(true);
+    widenOnce(panel, new StateDB());
+    await new Promise(resolve => setTimeout(resolve));
+    expect(shares()).toEqual([0.19, 0.71, 0.1]);
+  });
+
   it('should leave alone what the person did since, and in other visits', async () => {
     begin(2000, 0.1);
     await open();
