@@ -9,7 +9,7 @@ from ._edit_check import unified_diff
 from ._file_access import open_file
 from ._folder_walk import FolderWalk
 from ._ignore import IGNORE_FILE
-from ._path_policy import PathPolicy, is_protected_name
+from ._path_policy import PathPolicy, is_protected_name, may_hold_keys
 from ._plain_command import NotPlain, PlainCommand, PlainRedirection, PlainScript, PlainWord, parse_plain
 from ._plain_rendering import render
 from ._process import command_environment
@@ -73,6 +73,7 @@ __all__ = [
     "file_tools",
     "format_todos",
     "is_protected_name",
+    "may_hold_keys",
     "notebook_digest",
     "open_file",
     "parse_plain",

@@ -15,7 +15,7 @@ from ._action import Risk
 from ._ignore import HiddenFromAgent
 from ._tool_failed import ToolFailed
 
-__all__ = ["NOTEBOOK_ADVICE", "CheckedPath", "PathPolicy", "is_protected_name", "kind_of"]
+__all__ = ["NOTEBOOK_ADVICE", "CheckedPath", "PathPolicy", "is_protected_name", "kind_of", "may_hold_keys"]
 
 NOTEBOOK_ADVICE: Final = (
     "is a notebook. Notebooks are not touched as text, because their JSON breaks easily and an open notebook would not "
@@ -66,6 +66,38 @@ _CREDENTIALS: Final = (
     "id_ed25519",
     "id_ecdsa",
     "id_dsa",
+    "id_*_sk",
+    "_netrc",
+    ".*_history",
+    "*.pem",
+    "*.key",
+    "*.ppk",
+    "*.p12",
+    "*.pfx",
+    "*.jks",
+    "*.keystore",
+    "*.kdbx",
+    "credentials",
+    "credentials.*",
+    "secrets.toml",
+    "secrets.json",
+    "secrets.y*ml",
+    "client_secret*.json",
+    "service[-_]account*.json",
+    "kaggle.json",
+    ".envrc",
+    ".renviron",
+    ".boto",
+    ".s3cfg",
+    ".databrickscfg",
+    ".my.cnf",
+    ".vault-token",
+    ".dockercfg",
+    ".terraformrc",
+    ".streamlit",
+    ".kaggle",
+    ".huggingface",
+    ".hdsp-agent",
 )
 _NO_CREDENTIALS: Final = frozenset({".env.example", ".env.sample", ".env.template"})
 # Reading here tells of processes and devices (``/proc/self/environ`` holds keys), and may never end.
@@ -151,7 +183,7 @@ class PathPolicy:
             is_outside=not inside,
             is_foreign=found is not None and _is_foreign(found),
             is_protected=is_protected_name(parts) or is_protected_name(asked.parts[-1:]),
-            holds_credentials=_holds_credentials(parts) or _holds_credentials(asked.parts[-1:]),
+            holds_credentials=may_hold_keys(parts) or may_hold_keys(asked.parts[-1:]),
         )
 
     def again(self, before: CheckedPath) -> None:
@@ -173,7 +205,8 @@ class PathPolicy:
     def is_plain(self, path: Path) -> bool:
         """Whether leave to read the folder of this real path is leave to read it: no credentials, nobody else's."""
         found = _lstat(path)
-        return found is not None and not _is_foreign(found) and not _holds_credentials(path.parts[-1:])
+        inside = path.relative_to(self._workspace).parts if path.is_relative_to(self._workspace) else path.parts
+        return found is not None and not _is_foreign(found) and not may_hold_keys(inside)
 
     def shown(self, path: Path) -> str:
         """How a real path is called."""
@@ -220,17 +253,18 @@ def is_protected_name(parts: Sequence[str]) -> bool:
     )
 
 
-def kind_of(mode: int) -> str | None:
-    """What a file is in words if it is no ordinary one."""
-    return next((words for test, words in _KINDS if test(mode)), None)
-
-
-def _holds_credentials(parts: Sequence[str]) -> bool:
+def may_hold_keys(parts: Sequence[str]) -> bool:
+    """Whether keys or passwords are commonly kept below these path components."""
     return any(
         any(fnmatchcase(part.casefold(), pattern) for pattern in _CREDENTIALS)
         for part in parts
         if part.casefold() not in _NO_CREDENTIALS
     )
+
+
+def kind_of(mode: int) -> str | None:
+    """What a file is in words if it is no ordinary one."""
+    return next((words for test, words in _KINDS if test(mode)), None)
 
 
 def _real(asked: Path, given: str) -> Path:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from ...tools import may_hold_keys as names_keys
+
 __all__ = [
     "CHANGES_THE_SHELL",
     "ONLY_PRINT",
@@ -43,6 +45,7 @@ _SENSITIVE: Final = re.compile(
     r"|(?:^|\W)credentials(?:\.\w+)?$|^/dev/(?:tcp|udp|sd|nvme|mem|kmem)|\.pem$|\.key$|\.kdbx$|/\.[a-z]*_history$|/\.[a-z]*sh_history$",
     re.IGNORECASE,
 )
+_SIGNS: Final = re.compile(r"[/=:@,]")
 _CONTAINER_TOOLS: Final = frozenset({"docker", "podman", "kubectl", "nerdctl", "oc"})
 _CONTAINER_LOOKS: Final = frozenset(
     {"ps", "images", "logs", "inspect", "version", "info", "stats", "top", "port", "history", "diff", "events", "get", "describe", "explain", "cluster-info", "api-resources"}
@@ -93,7 +96,7 @@ def installs(words: Sequence[str]) -> bool:
 
 def may_hold_keys(path: str) -> bool:
     """Whether keys or passwords live there."""
-    return _SENSITIVE.search(re.sub(r"/(?:\.?/)+", "/", path)) is not None
+    return _SENSITIVE.search(re.sub(r"/(?:\.?/)+", "/", path)) is not None or names_keys(_SIGNS.split(path))
 
 
 def changes_files(name: str) -> bool:
