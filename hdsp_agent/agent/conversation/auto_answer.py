@@ -16,7 +16,7 @@ from .asks import AskNotOpen, GivenAnswer
 if TYPE_CHECKING:
     from ..task.task_state import TaskState
 
-__all__ = ["AutoAnswer"]
+__all__ = ["AutoAnswer", "suggested_answers"]
 
 
 class AutoAnswer:
@@ -44,7 +44,7 @@ class AutoAnswer:
         """While this question is asked, the time runs, if the person wants that and an answer is suggested."""
         settings = self._state.settings
         wanted = settings.auto_approval_enabled and settings.always_allow_followup_questions
-        suggestion = _first_suggestion(text) if wanted and ask == "followup" else None
+        suggestion = next(iter(suggested_answers(text)), None) if wanted and ask == "followup" else None
         seconds = settings.followup_auto_approve_timeout_ms / 1000
         if suggestion is None or seconds <= 0:
             yield
@@ -72,9 +72,10 @@ class AutoAnswer:
             return
 
 
-def _first_suggestion(text: str | None) -> str | None:
+def suggested_answers(question: str | None) -> list[str]:
+    """The answers that the model suggests to a follow-up question, the likeliest first."""
     try:
-        data = FollowUpData.model_validate_json(text or "")
+        data = FollowUpData.model_validate_json(question or "")
     except ValidationError:
-        return None
-    return data.suggest[0].answer if data.suggest else None
+        return []
+    return [one.answer for one in data.suggest or ()]

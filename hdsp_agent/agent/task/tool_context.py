@@ -26,6 +26,7 @@ from ...tools import ActionRequest, Approval, ApprovalAsk, Proposal, ToolFailed,
 from ..approval import Decision
 from ..checkpoints.checkpoint_service import SavedStep
 from ..conversation.asks import AskAnswer
+from ..conversation.auto_answer import suggested_answers
 from .flow_port import TaskFlow
 
 if TYPE_CHECKING:
@@ -307,6 +308,10 @@ class CallContext:
         """Ask the person something else; wait as long as it takes."""
         async with self._parts.auto_answer.watching(ask, text):
             answer = await self._state.dialogue.ask(ask, text)
+        suggested = suggested_answers(text) if ask == "followup" else []
+        if any(answer.text in (one, self.mask(one)) for one in suggested):
+            # The model's own words, taken with a click or by nobody: they read no file and begin no command.
+            return answer
         expanded = await self._parts.expand(answer.text, answer.images)
         return replace(answer, text=expanded.text, images=expanded.images)
 
