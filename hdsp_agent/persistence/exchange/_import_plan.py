@@ -36,6 +36,7 @@ __all__ = ["IMPORTED", "ImportTaskPlan", "mapped_id", "task_id_of"]
 IMPORTED: Final = "imported"
 """The name in a task's ``config`` under which stands where it was imported from."""
 
+_DECIDED_HERE: Final = frozenset({"settings", "forkedAt"})
 _IDS: Final = uuid.UUID("c02a2f0c-9d3b-4a86-8d1f-7f9b7a0d4f11")
 _TITLE_CHARACTERS: Final = 4_000
 
@@ -191,6 +192,8 @@ class ImportTaskPlan:
         item, raw = self.item(), self.raw
         config = self.converter.value(raw.config())
         assert isinstance(config, dict)
+        # What it may do, and from where its cost counts, is decided here, and not by who wrote the file.
+        config = {name: value for name, value in config.items() if name not in _DECIDED_HERE}
         began = self.times.times[0] if self.times.times else None
         origin: JsonObject = {"from": raw.source, "id": raw.found.source_id}
         if began is not None:
