@@ -408,3 +408,18 @@ async def test_what_was_open_before_a_restart_comes_before_what_was_opened_since
     assert tasks.ids(ME) == ["old", "both", "new"]
     assert [task.needs_you for task in tasks.of(ME)] == [True, False, False]
     assert [task.failed for task in tasks.of(ME)] == [True, None, None]
+
+
+async def test_what_a_conversation_may_do_is_set_for_its_subtask_and_what_waits_for_that_too(
+    services: Services, connect: Connect, tmp_path: Path
+) -> None:
+    await speak(services, tmp_path, DELEGATE, WAIT)
+    async with connect() as panel:
+        parent = await start(panel, "Do all of it", approvalPreset="everything")
+        await panel.until(lambda: ids(panel) and ids(panel) != [parent])
+        [child] = ids(panel)
+        for task, preset in ((child, "ask"), (parent, "edit"), (child, None)):
+            chosen = {} if preset is None else {"approvalPreset": preset}
+            assert (await panel.ask("setTaskApprovals", taskId=task, **chosen))["ok"]
+            items = [await services.history.item(ME, one) for one in (parent, child)]
+            assert [item.approval_preset for item in items] == [preset, preset]

@@ -109,11 +109,12 @@ class TaskPool:
         new = NewTaskRecord(
             task_key=TaskKey(task_source=metadata.task_key.task_source), config=metadata.config, user=metadata.user, parent_task_id=parent.task_id,
             root_task_id=metadata.root_task_id or parent.task_id, workspace=metadata.workspace,
-            notebook=metadata.notebook, mode=mode.slug, task_id=wanted.child,
+            notebook=parent.state.notebook, mode=mode.slug, task_id=wanted.child,
         )  # fmt: skip
         profile = self.services.models.profile_for(mode.slug, parent.state.profile)
         begin = Begin(wanted.message, todos=wanted.todos)
-        await self._create(new, mode, profile, begin, parent.state.item.approval_preset)
+        item = parent.state.item
+        await self._create(new, mode, profile, begin, item.approval_preset, memory_off=item.memory_off)
 
     async def take_up(self, task_id: TaskId, opening: Opening) -> Task:
         """Open a task that nobody works on."""
@@ -160,7 +161,14 @@ class TaskPool:
         return await self._held.finish(self._create(new, mode, profile, opening, approvals))
 
     async def _create(
-        self, new: NewTaskRecord, mode: ModeConfig, profile: str, opening: Begin, approvals: ApprovalPreset | None
+        self,
+        new: NewTaskRecord,
+        mode: ModeConfig,
+        profile: str,
+        opening: Begin,
+        approvals: ApprovalPreset | None,
+        *,
+        memory_off: bool | None = None,
     ) -> TaskId:
         log = await self.services.store.create(await recorded(new, self.services, profile))
         try:
@@ -169,7 +177,8 @@ class TaskPool:
             await log.close()
             raise
         # Recorded with its first words.
-        task.state.item = task.state.item.model_copy(update={"approval_preset": approvals})
+        chosen = {"approval_preset": approvals, "memory_off": memory_off}
+        task.state.item = task.state.item.model_copy(update=chosen)
         self.events.emit(TaskCreated(payload=(task.task_id,)))
         self._begin(task, opening)
         return task.task_id
