@@ -54,7 +54,7 @@ class SeenCells:
 
 
 class AllowedRuns:
-    """Cells that the person allowed to run once, as they were when they approved their change."""
+    """Cells that the person allowed to run once, as they were when they approved their change, until they say more."""
 
     def __init__(self) -> None:
         self._cells: dict[tuple[str, CellId], SourceHash] = {}
@@ -71,6 +71,10 @@ class AllowedRuns:
         """Once was enough."""
         for cell in cells:
             self._cells.pop((path, cell), None)
+
+    def forget(self) -> None:
+        """The person has spoken or stopped the work: what they allowed was for what came before."""
+        self._cells.clear()
 
 
 class AttemptedCells:

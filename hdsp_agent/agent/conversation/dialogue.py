@@ -49,6 +49,8 @@ class Dialogue:
         self._about: tuple[int, ActionRequest | None] = (0, None)
         self._proposed: Proposal | None = None
         self.status: TaskStatus = "none"
+        self.on_said: Callable[[], None] = lambda: None
+        """Called when the person has said something."""
 
     def action_of(self, ts: int) -> ActionRequest | None:
         """What the open question ``ts`` is to approve, if it is open and about that."""
@@ -218,6 +220,7 @@ class Dialogue:
             async with self.conversation.log.new_message() as ts:
                 await first(ts)
                 message = await self.conversation.create(message.model_copy(update={"ts": ts}), durable=True)
+        self.on_said()
         self._events.emit(TaskUserMessage(payload=(self.task_id,)))
         return message.ts
 

@@ -60,6 +60,7 @@ class TaskStarter:
     async def run(self, opening: Opening) -> Outcome:
         """Begin, and work until there is an outcome. Raises Stopped."""
         state = self._state
+        state.tool_state.allowed_runs.forget()
         state.dialogue.working()
         match opening:
             case Begin():

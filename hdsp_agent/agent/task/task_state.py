@@ -122,6 +122,7 @@ class TaskState:
         self.condensing = False
         """What its model sees is being condensed."""
         self.tool_state: Final[ToolState] = services.tool_state(self.task_id)
+        self.dialogue.on_said = self.tool_state.allowed_runs.forget
         outputs = self.persisted
         self.tool_state.outputs.attach(outputs.outputs, save=outputs.save_outputs, shown=outputs.shown_text)
         self.checkpoint_messages: Final = CheckpointMessages(self.conversation)
