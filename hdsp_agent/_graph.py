@@ -69,6 +69,7 @@ from .ipc import IpcServer
 from .local import LocalModels
 from .messages import MemoryUpdatedMessage, NoticesUpdatedMessage, StateMessage, WebviewMessage, warm_up
 from .notebooks import Unreviewed, UnreviewedFiles
+from .notebooks.documents.contents import ContentsNotebooks
 from .persistence import AuditEntry, HistoryChange
 
 if TYPE_CHECKING:
@@ -168,7 +169,9 @@ def _configuration(app: HdspAgentApp) -> _Configuration:
 
 
 def _conversations(app: HdspAgentApp, configuration: _Configuration) -> _Conversations:
+    assert app.serverapp is not None
     config, notices = configuration.config, configuration.notices
+    root = ContentsNotebooks(app.serverapp.contents_manager).root()
 
     async def task_exists(owner: Owner, task_id: str) -> bool:
         return await history.has(owner, task_id)
@@ -191,6 +194,7 @@ def _conversations(app: HdspAgentApp, configuration: _Configuration) -> _Convers
             doing=history.details(shown.item.id) if shown else None,
             open_tasks=history.open_tasks.of(owner),
             checkpoint=history.checkpoint_of(shown.item.id) if shown else None,
+            notebook_root=None if root is None else root.as_posix(),
         )
 
     channels = ChannelHub(

@@ -20,6 +20,7 @@ from ..notebooks.kernels.jupyter import JupyterKernels
 from ._channel_hub import ChannelHub
 from ._dispatch import Dispatcher, RequestContext
 from .iopub_bridge import IopubBridge
+from .notebook_approvals import NotebookApprovals
 from .notebook_memory import NotebookMemory
 from .notebook_tabs import NotebookTabs
 
@@ -68,6 +69,10 @@ class ServerNotebooks:
             unreviewed=unreviewed,
         )
         self._looking_up = BackgroundTasks()
+        access = self.notebooks.access
+        self._approvals = NotebookApprovals(config, access.file_of)
+        access.on_moved(self._approvals.moved)
+        access.on_deleted(self._approvals.deleted)
         iopub_listeners = IopubListeners(server.kernel_manager)
         self.bridge = IopubBridge(iopub_listeners, kernels, self.notebooks, channels.publish_to_all, log=log)
         self.notebooks.person_runs = self.bridge
@@ -88,6 +93,7 @@ class ServerNotebooks:
         """Keep the outputs there are, and ask tabs nothing any more."""
         await self.bridge.stop()
         await self._looking_up.drain()
+        await self._approvals.stop()
         if self._server.event_logger is not None:
             self._server.event_logger.remove_listener(listener=self._contents_changed)
         await self.notebooks.close()

@@ -31,6 +31,7 @@ def full_state(
     doing: TaskDetails | None = None,
     open_tasks: Sequence[OpenTask] = (),
     checkpoint: str | None = None,
+    notebook_root: str | None = None,
 ) -> StateMessage:
     """Everything a page shows, from memory; ``doing`` is about the conversation shown, if it is worked on."""
     book = config.profiles
@@ -64,6 +65,7 @@ def full_state(
             cline_messages=shown.messages if shown else [],
             has_older_messages=shown.has_older if shown else False,
             notices=notices.standing,
+            notebook_root=notebook_root,
         )
     )
 

@@ -43,3 +43,5 @@ class ExtensionState(Message):
     open_tasks: list[OpenTask] | None = None
     running_commands: list[CommandStarted] | None = None
     notices: list[Notice] | None = None
+    notebook_root: str | None = None
+    """The folder that paths of notebooks begin in; absent where they are no files. `notebookApprovals` has whole paths."""

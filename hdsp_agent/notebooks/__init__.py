@@ -32,7 +32,7 @@ from ._observed_runs import ObservedRun, PersonRunLog, cell_of
 from ._outline import OutlineLine, outline_of
 from ._output_texts import bounded_outputs, without_escapes
 from ._person_runs import PersonRun
-from ._renamed_paths import under
+from ._renamed_paths import is_within, renamed, under
 from ._snapshot import snapshot_of
 from ._tab_port import TabGone, TabPort, TabSilent, TabView
 from ._unreviewed import Unreviewed
@@ -77,11 +77,13 @@ __all__ = [
     "cell_of",
     "for_cells",
     "freshness_of",
+    "is_within",
     "lazy_contents",
     "lazy_kernels",
     "new_cell_id",
     "outline_of",
     "parse_notebook",
+    "renamed",
     "resolve_edits",
     "snapshot_of",
     "source_hash",

@@ -194,6 +194,11 @@ class NotebookAccess:
         """The folder that paths begin in, where it is one."""
         return self._disk.root()
 
+    def file_of(self, path: str) -> str:
+        """The whole path of a notebook's file, by which no other server means another one; its path where it is no file."""
+        root = self._disk.root()
+        return path if root is None else (root / path).as_posix()
+
     def api_path(self, file: Path) -> str:
         """The path in the contents API of a file. Raises InvalidInput for one outside the server's folder."""
         root = self._disk.root()

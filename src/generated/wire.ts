@@ -1449,6 +1449,7 @@ export interface ExtensionState {
   openTasks?: Array<OpenTask>;
   runningCommands?: Array<CommandStarted>;
   notices?: Array<Notice>;
+  notebookRoot?: string;
 }
 
 /** Begin a task that fixes a failed cell; the answer is its id. */
@@ -1588,7 +1589,7 @@ export interface GlobalSettings {
   autoApprovalEnabled: boolean;
   /** Ask even before the agent reads what you have open, or files of a folder you trust. */
   askBeforeReading: boolean;
-  /** What the agent may do without asking in one notebook, by its path. */
+  /** What the agent may do without asking in one notebook, by the whole path of its file. */
   notebookApprovals?: Record<
     string,
     'ask' | 'edit' | 'editAndRun' | 'everything'

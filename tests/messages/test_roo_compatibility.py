@@ -393,6 +393,7 @@ def test_state_carries_roos_names_or_ours(declarations: str) -> None:
         "fixed",
         "hasOlderMessages",
         "modelRoom",
+        "notebookRoot",
         "notices",
         "openTasks",
         "runningCommands",

@@ -12,6 +12,7 @@ from pydantic import JsonValue
 from typing_extensions import Unpack
 
 from ...config import (
+    ApprovalPreset,
     GlobalSettings,
     ModeConfig,
     ProviderSettings,
@@ -169,13 +170,19 @@ class TaskState:
             self._made_of = base, left_out
             policy = self.services.policy()
             here = with_project(base, self._project, policy.forced_settings())
-            at = self.notebook
-            here = with_preset(here, None if at is None else base.notebook_approvals.get(at.path), policy)
+            here = with_preset(here, self._notebook_approvals(base), policy)
             own = with_preset(self._config.settings(here, policy), self.item.approval_preset, policy)
             if self.item.memory_off:
                 own = own.model_copy(update={"memory_enabled": False})
             self._settings = with_profile(own, provider)
         return self._settings
+
+    def _notebook_approvals(self, base: GlobalSettings) -> ApprovalPreset | None:
+        """What was chosen for the notebook it is about. A server of another folder has other notebooks of that name."""
+        if self.notebook is None:
+            return None
+        notebooks, path = self.services.notebooks, self.notebook.path
+        return base.notebook_approvals.get(path if notebooks is None else notebooks.access.file_of(path))
 
     @property
     def context(self) -> ContextPort:

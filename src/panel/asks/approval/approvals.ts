@@ -54,7 +54,10 @@ export function approvalsOf(
   if (own) {
     return { preset: own, scope: 'conversation', notebook };
   }
-  const here = notebook === null ? undefined : byNotebook(settings)[notebook];
+  const here =
+    notebook === null
+      ? undefined
+      : byNotebook(settings)[fileOf(state, notebook)];
   return here
     ? { preset: here, scope: 'notebook', notebook }
     : { preset: presetOf(settings), scope: 'always', notebook };
@@ -98,16 +101,17 @@ export async function choosePreset(
   if (settings === undefined) {
     return;
   }
+  const file = notebook === null ? null : fileOf(store.state, notebook);
   const change: Record<string, JsonValue> = { ...agreed };
-  if (scope === 'notebook' && notebook !== null) {
-    change.notebookApprovals = { ...byNotebook(settings), [notebook]: preset };
+  if (scope === 'notebook' && file !== null) {
+    change.notebookApprovals = { ...byNotebook(settings), [file]: preset };
   } else if (scope === 'always') {
     const fixed = store.state?.fixed ?? [];
     const values = Object.entries(valuesOf(preset));
     Object.assign(
       change,
       Object.fromEntries(values.filter(([name]) => !fixed.includes(name))),
-      withoutNotebook(settings, notebook)
+      withoutNotebook(settings, file)
     );
   }
   const own = scope === 'conversation' ? preset : null;
@@ -139,7 +143,10 @@ export async function dropChoice(
     await client.request({ type: 'setTaskApprovals', taskId: item.id });
   }
   if (settings !== undefined) {
-    const updatedSettings = withoutNotebook(settings, notebook);
+    const updatedSettings = withoutNotebook(
+      settings,
+      notebook === null ? null : fileOf(store.state, notebook)
+    );
     if (Object.keys(updatedSettings).length > 0) {
       await client.request({ type: 'updateSettings', updatedSettings });
     }
@@ -161,6 +168,16 @@ function valuesOf(preset: ApprovalPreset): Record<string, JsonValue> {
   };
 }
 
+/**
+ * The whole path of a notebook, which is no other's on any server.
+ */
+function fileOf(state: AgentState | null, notebook: string): string {
+  const root = state?.notebookRoot;
+  return root === undefined
+    ? notebook
+    : `${root.replace(/\/$/, '')}/${notebook}`;
+}
+
 function byNotebook({
   notebookApprovals
 }: GlobalSettings): Readonly<Record<string, ApprovalPreset>> {
@@ -169,12 +186,12 @@ function byNotebook({
 
 function withoutNotebook(
   settings: GlobalSettings,
-  notebook: string | null
+  file: string | null
 ): Record<string, JsonValue> {
   const known = byNotebook(settings);
-  if (notebook === null || !(notebook in known)) {
+  if (file === null || !(file in known)) {
     return {};
   }
-  const { [notebook]: _, ...others } = known;
+  const { [file]: _, ...others } = known;
   return { notebookApprovals: others };
 }

@@ -88,6 +88,23 @@ describe('approvalsOf', () => {
     });
   });
 
+  it('should know a notebook by its whole path', () => {
+    const notebookApprovals = {
+      '/home/ada/a.ipynb': 'edit',
+      'a.ipynb': 'everything',
+      '/a.ipynb': 'editAndRun'
+    } as const;
+    const at = (notebookRoot: string) =>
+      approvalsOf(
+        { ...state({ notebook }, { notebookApprovals }), notebookRoot },
+        null,
+        null
+      )?.preset;
+    expect(at('/home/ada')).toBe('edit');
+    expect(at('/')).toBe('editAndRun');
+    expect(at('/home/bob')).toBe('ask');
+  });
+
   it('should take the choice and the notebook of a conversation that is yet to begin', () => {
     expect(approvalsOf(state(null, byNotebook), 'ask', 'a.ipynb')).toEqual({
       preset: 'ask',
