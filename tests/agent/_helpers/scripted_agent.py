@@ -514,6 +514,7 @@ async def running_agent(
         memories=memories,
         commands=SlashCommands(None, folders.trusted),
         project_settings=lambda folder: {} if folders.trusted(folder) is None else project_settings(folder),
+        is_trusted=lambda folder: folders.trusted(folder) is not None,
         sleep=sleep,
     )
     manager = TaskManager(services)
