@@ -195,6 +195,15 @@ class PathPolicy:
                 f"{now.path}. Nothing was changed. Look again and repeat the change if it is still right."
             )
 
+    def still_leads_to(self, before: CheckedPath) -> None:
+        """The same for a file or folder that is not changed itself, but read, or where a command runs."""
+        now = self.resolve(str(before.path))
+        if now.path != before.path or now.read_risks != before.read_risks:
+            raise ToolFailed(
+                f"{before.shown} became something else while the question waited for an answer: it now leads to "
+                f"{now.path}. Nothing was done. Look again and repeat the call if it is still right."
+            )
+
     def hides(self, path: Path, *, is_directory: bool) -> bool:
         """Whether a listing leaves out this real path."""
         if any(path.is_relative_to(folder) for folder in self._forbidden):

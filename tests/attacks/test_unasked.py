@@ -288,3 +288,32 @@ async def test_what_needs_leave_of_its_own_is_asked_about_all_the_same(tmp_path:
     edit = call_tool("edit_cells", {"operations": [{"op": "replace", "cell": "c1", "source": source}]}, id="e")
     async with notebook_agent(tmp_path, [LOOK, edit, RUN, DONE], "1", settings=READS) as agent:
         await asked_to_run(agent, await applied_and_run(agent))
+
+
+# ---- a folder that becomes a link while the question waits
+
+
+@pytest.mark.parametrize(
+    "call",
+    [("search_files", {"path": "data", "regex": "needle"}), ("list_files", {"path": "data"}), ("read_file", {"path": "data/x"}),
+     ("execute_command", {"command": "ls", "cwd": "data"})],
+)  # fmt: skip
+async def test_a_folder_that_became_a_link_meanwhile_is_not_read(
+    tmp_path: Path, work: Path, call: tuple[str, dict[str, str]]
+) -> None:
+    (tmp_path / "far").mkdir()
+    for folder in (work / "data", tmp_path / "far"):
+        folder.mkdir(exist_ok=True)
+        (folder / "x").write_text("ordinary")
+    (tmp_path / "far" / "ab-far").write_text("needle")
+    tools = ToolRegistry(built_in_tools())
+    async with running_agent(tmp_path, [call_tool(*call, id="r"), DONE], tools=tools) as agent:
+        task_id = await agent.start()
+        asked = await agent.asked(task_id, "command" if call[0] == "execute_command" else "tool")
+        await asyncio.to_thread((work / "data").rename, work / "was")
+        await asyncio.to_thread((work / "data").symlink_to, tmp_path / "far")
+        await agent.manager.answer(task_id, asked.ts, "yesButtonClicked")
+        await agent.completed(task_id)
+        result = (await agent.results(task_id))["r"]
+        assert "ab-far" not in result and "needle" not in result, result
+        assert "Try again" in result or "became something else" in result
