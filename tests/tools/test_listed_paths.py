@@ -12,8 +12,8 @@ from hdsp_agent.tools._path_policy import kind_of
 
 STEER = ["agents.md", "AGENTS.md", "agents.local.md", "AGENT.md", "CLAUDE.md", "gemini.md", "x.code-workspace", "jupyter_config.py", "jupyter_server_config.py", "jupyter_lab_config.json", "jupyter_server_config.d", "ipython_config.py", "ipython_kernel_config.py", "kernel.json", "kernelspecs", "labconfig", "sitecustomize.py", "usercustomize.py", "x.pth", "x.PTH", ".hdspmodes", ".vscode", ".git", "..x"]  # fmt: skip
 ORDINARY = ["readme.md", "agents.txt", "my-agents.md", "kernel.py", "xkernel.json", "config.py", "jupyter.py", "pth", ".", "..", "x.pth.txt", "kernelspecs2"]  # fmt: skip
-PASSWORDS = [".env", ".env.local", "prod.env", ".ENV", ".netrc", ".pgpass", ".pypirc", ".npmrc", ".git-credentials", ".htpasswd", ".ssh", ".aws", ".azure", ".gnupg", ".kube", ".docker", ".config", ".jupyter", ".password-store", "id_rsa", "id_ed25519", "id_ecdsa", "id_dsa", "ID_RSA"]  # fmt: skip
-NO_PASSWORDS = [".env.example", ".env.sample", ".env.template", "env", "x.envy", "id_rsa.pub", "ssh", "aws", "netrc"]
+PASSWORDS = [".env", ".env.local", "prod.env", ".ENV", ".netrc", ".pgpass", ".pypirc", ".npmrc", ".git-credentials", ".htpasswd", ".ssh", ".aws", ".azure", ".gnupg", ".kube", ".docker", ".config", ".jupyter", ".password-store", "id_rsa", "id_ed25519", "id_ecdsa", "id_dsa", "ID_RSA", "id_ed25519_sk", "_netrc", ".bash_history", "server.pem", "tls.key", "x.ppk", "x.p12", "x.pfx", "x.jks", "x.keystore", "x.kdbx", "credentials", "credentials.json", "secrets.toml", "secrets.json", "secrets.yml", "secrets.yaml", "client_secret_1.json", "service-account.json", "service_account-x.json", "kaggle.json", ".envrc", ".Renviron", ".boto", ".s3cfg", ".databrickscfg", ".my.cnf", ".vault-token", ".dockercfg", ".terraformrc", ".streamlit", ".kaggle", ".huggingface", ".hdsp-agent"]  # fmt: skip
+NO_PASSWORDS = [".env.example", ".env.sample", ".env.template", "env", "x.envy", "id_rsa.pub", "ssh", "aws", "netrc", "history", "pem", "keys.py", "credentials_test.py", "secrets.py", "serviceaccount.json"]  # fmt: skip
 
 
 @pytest.fixture
