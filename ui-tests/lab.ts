@@ -387,7 +387,8 @@ export const test = galataTest.extend<IFixtures, IWorkerFixtures>({
     await use(page);
   },
 
-  lab: async ({ page, request, baseURL }, use) => {
+  // What is on the page is looked at while the servers of the test still run.
+  lab: async ({ page, request, baseURL, startServer: _ }, use) => {
     const api = new AgentApi(request, baseURL ?? '');
     await api.reset();
     await api.forgetTasks();

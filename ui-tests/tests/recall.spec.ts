@@ -38,19 +38,21 @@ test('what was said, remembered and written is found again, by the agent and by 
     );
     const row = chat.messages('Tool', 'zebra');
     await expect(row).toHaveCount(1);
-    await row.getByRole('button', { name: /passages found$/ }).click();
+    const fold = row.getByRole('button', { name: /passages found$/ });
+    await fold.click();
     await expect(row.getByRole('listitem').first()).toBeVisible();
     await expect(row.locator('mark').first()).toHaveText(/zebra/i);
     await lab.picture('recall-search-row');
+    await fold.click();
+    await chat.expectAtEnd();
   });
 
   await test.step('the answer says what it was given for', async () => {
     await chat.finish(model, 'Plotted.');
-    // The unfolded list may reach below the end of the panel.
-    await chat.feed.hover();
-    await lab.page.mouse.wheel(0, 9_000);
     await chat
-      .button(/^From memory and search: 1 note, 1 conversation, \d+ notebooks?/)
+      .button(
+        /^From memory and search: 1 note, \d+ conversations?, \d+ notebooks?/
+      )
       .click();
     const answer = chat.messages('Agent', 'Plotted.');
     await expect(

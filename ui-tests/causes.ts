@@ -1,0 +1,46 @@
+import type {
+  FullConfig,
+  Reporter,
+  Suite,
+  TestCase,
+  TestResult
+} from '@playwright/test/reporter';
+import { stripVTControlCharacters } from 'util';
+
+/**
+ * Says at the very end why each test failed, in a line: a log may be cut to its
+ * last lines.
+ */
+export default class Causes implements Reporter {
+  onBegin(_config: FullConfig, suite: Suite): void {
+    this._suite = suite;
+  }
+
+  onEnd(): void {
+    for (const test of this._suite?.allTests() ?? []) {
+      if (test.outcome() === 'unexpected') {
+        test.results.forEach(result => this._tell(test, result));
+      }
+    }
+  }
+
+  printsToStdio(): boolean {
+    return false;
+  }
+
+  private _tell(test: TestCase, { errors }: TestResult): void {
+    for (const { message, location, snippet } of errors) {
+      const lines = [message, snippet].map(text =>
+        stripVTControlCharacters(text ?? '')
+          .split('\n')
+          .filter(line => line.trim())
+          .slice(0, 12)
+          .join('\n  ')
+      );
+      const place = `${test.location.file}:${location?.line ?? test.location.line}`;
+      process.stdout.write(`${place}\n  ${lines.join('\n  ')}\n`);
+    }
+  }
+
+  private _suite: Suite | null = null;
+}
