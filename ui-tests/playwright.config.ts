@@ -22,7 +22,7 @@ export default defineConfig({
   workers: 3,
   retries: 0,
   forbidOnly: Boolean(process.env.CI),
-  reporter: [['list'], [require.resolve('./causes')]],
+  reporter: [['list'], [require.resolve('./failuresummary')]],
   use: {
     actionTimeout: 60_000,
     viewport: { width: 1280, height: 800 },

@@ -191,7 +191,7 @@ class GlobalSettings(WireModel):
         shown(
             "approvals",
             "Approvals by notebook",
-            "What the agent may do without asking in one notebook, by the whole path of its file.",
+            "What the agent may do without asking in one notebook, by the full path of its file.",
             hidden=True,
         ),
     ] = Field(default_factory=dict)

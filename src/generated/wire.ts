@@ -1589,7 +1589,7 @@ export interface GlobalSettings {
   autoApprovalEnabled: boolean;
   /** Ask even before the agent reads what you have open, or files of a folder you trust. */
   askBeforeReading: boolean;
-  /** What the agent may do without asking in one notebook, by the whole path of its file. */
+  /** What the agent may do without asking in one notebook, by the full path of its file. */
   notebookApprovals?: Record<
     string,
     'ask' | 'edit' | 'editAndRun' | 'everything'

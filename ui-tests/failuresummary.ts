@@ -8,10 +8,10 @@ import type {
 import { stripVTControlCharacters } from 'util';
 
 /**
- * Says at the very end why each test failed, in a line: a log may be cut to its
- * last lines.
+ * Says at the very end why each test failed, in a few lines: of a long log one
+ * may see only the end.
  */
-export default class Causes implements Reporter {
+export default class FailureSummary implements Reporter {
   onBegin(_config: FullConfig, suite: Suite): void {
     this._suite = suite;
   }
@@ -19,16 +19,12 @@ export default class Causes implements Reporter {
   onEnd(): void {
     for (const test of this._suite?.allTests() ?? []) {
       if (test.outcome() === 'unexpected') {
-        test.results.forEach(result => this._tell(test, result));
+        test.results.forEach(result => this._print(test, result));
       }
     }
   }
 
-  printsToStdio(): boolean {
-    return false;
-  }
-
-  private _tell(test: TestCase, { errors }: TestResult): void {
+  private _print(test: TestCase, { errors }: TestResult): void {
     for (const { message, location, snippet } of errors) {
       const lines = [message, snippet].map(text =>
         stripVTControlCharacters(text ?? '')
