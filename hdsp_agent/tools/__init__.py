@@ -9,7 +9,7 @@ from ._edit_check import unified_diff
 from ._file_access import open_file
 from ._folder_walk import FolderWalk
 from ._ignore import IGNORE_FILE
-from ._path_policy import PathPolicy, is_protected_name, may_hold_keys
+from ._path_policy import PathPolicy, holds_credentials, is_protected_name
 from ._plain_command import NotPlain, PlainCommand, PlainRedirection, PlainScript, PlainWord, parse_plain
 from ._plain_rendering import render
 from ._process import command_environment
@@ -72,8 +72,8 @@ __all__ = [
     "data_url",
     "file_tools",
     "format_todos",
+    "holds_credentials",
     "is_protected_name",
-    "may_hold_keys",
     "notebook_digest",
     "open_file",
     "parse_plain",

@@ -15,7 +15,15 @@ from ._action import Risk
 from ._ignore import HiddenFromAgent
 from ._tool_failed import ToolFailed
 
-__all__ = ["NOTEBOOK_ADVICE", "CheckedPath", "PathPolicy", "is_protected_name", "kind_of", "may_hold_keys"]
+__all__ = [
+    "NOTEBOOK_ADVICE",
+    "CheckedPath",
+    "PathPolicy",
+    "holds_credentials",
+    "is_protected_name",
+    "kind_of",
+    "leads_elsewhere",
+]
 
 NOTEBOOK_ADVICE: Final = (
     "is a notebook. Notebooks are not touched as text, because their JSON breaks easily and an open notebook would not "
@@ -139,6 +147,11 @@ class CheckedPath:
             risks.add("write_protected")
         return frozenset(risks)
 
+    @property
+    def risks(self) -> frozenset[Risk]:
+        """Everything that is to be said against touching it."""
+        return self.write_risks | (self.read_risks - {"read"})
+
 
 class PathPolicy:
     """Decides about paths for one workspace. Everything here blocks, making one too.
@@ -183,26 +196,14 @@ class PathPolicy:
             is_outside=not inside,
             is_foreign=found is not None and _is_foreign(found),
             is_protected=is_protected_name(parts) or is_protected_name(asked.parts[-1:]),
-            holds_credentials=may_hold_keys(parts) or may_hold_keys(asked.parts[-1:]),
+            holds_credentials=holds_credentials(parts) or holds_credentials(asked.parts[-1:]),
         )
 
     def again(self, before: CheckedPath) -> None:
         """Raise unless the path still means the same file: time has passed, and a folder may be a link by now."""
         now = self.resolve(str(before.path))
-        if now.path != before.path or now.write_risks != before.write_risks:
-            raise ToolFailed(
-                f"{before.shown} became something else while the change waited for approval: it now leads to "
-                f"{now.path}. Nothing was changed. Look again and repeat the change if it is still right."
-            )
-
-    def still_leads_to(self, before: CheckedPath) -> None:
-        """The same for a file or folder that is not changed itself, but read, or where a command runs."""
-        now = self.resolve(str(before.path))
-        if now.path != before.path or now.read_risks != before.read_risks:
-            raise ToolFailed(
-                f"{before.shown} became something else while the question waited for an answer: it now leads to "
-                f"{now.path}. Nothing was done. Look again and repeat the call if it is still right."
-            )
+        if now.path != before.path or not now.risks <= before.risks:
+            raise leads_elsewhere(before.shown, now)
 
     def hides(self, path: Path, *, is_directory: bool) -> bool:
         """Whether a listing leaves out this real path."""
@@ -215,7 +216,7 @@ class PathPolicy:
         """Whether leave to read the folder of this real path is leave to read it: no credentials, nobody else's."""
         found = _lstat(path)
         inside = path.relative_to(self._workspace).parts if path.is_relative_to(self._workspace) else path.parts
-        return found is not None and not _is_foreign(found) and not may_hold_keys(inside)
+        return found is not None and not _is_foreign(found) and not holds_credentials(inside)
 
     def shown(self, path: Path) -> str:
         """How a real path is called."""
@@ -262,12 +263,20 @@ def is_protected_name(parts: Sequence[str]) -> bool:
     )
 
 
-def may_hold_keys(parts: Sequence[str]) -> bool:
+def holds_credentials(parts: Sequence[str]) -> bool:
     """Whether keys or passwords are commonly kept below these path components."""
     return any(
         any(fnmatchcase(part.casefold(), pattern) for pattern in _CREDENTIALS)
         for part in parts
         if part.casefold() not in _NO_CREDENTIALS
+    )
+
+
+def leads_elsewhere(shown: str, now: CheckedPath) -> ToolFailed:
+    """Why nothing is done: a path means another file than when it was asked about."""
+    return ToolFailed(
+        f"{shown} became something else while the question waited for an answer: it now leads to {now.path}. "
+        "Nothing was done. Look again and repeat the call if it is still right."
     )
 
 

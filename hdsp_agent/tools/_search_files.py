@@ -134,7 +134,7 @@ def _folder(given: str, context: ToolContext) -> CheckedPath:
 
 
 def _listing(place: CheckedPath, recursive: bool, context: ToolContext, show_hidden: bool, stop: Stop) -> str:
-    context.paths.still_leads_to(place)
+    context.paths.again(place)
     walk = FolderWalk(place.path, context.paths, recursive=recursive)
     lines: list[str] = []
     seen = (entry for entry in walk.entries(stop) if show_hidden or not entry.is_hidden_from_agent)
@@ -168,7 +168,7 @@ def _line(entry: FolderEntry, root: Path) -> str:
 
 
 def _files(place: CheckedPath, pattern: str | None, context: ToolContext, stop: Stop) -> _Scope:
-    context.paths.still_leads_to(place)
+    context.paths.again(place)
     if place.path.is_file():
         if place.path.suffix.lower() == ".ipynb":
             return _Scope((), 1, False)

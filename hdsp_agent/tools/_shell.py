@@ -77,7 +77,7 @@ class ExecuteCommand(SimpleTool[ExecuteCommandArguments]):
         )
         if not approval.approved:
             return denied(approval)
-        await in_thread(lambda _stop: context.paths.still_leads_to(place))
+        await in_thread(lambda _stop: context.paths.again(place))
         command = arguments.command if approval.edited is None else approval.edited[0]
         shown = _with_folder(command, place)
         unmasked = context.vault.unmask(shown)

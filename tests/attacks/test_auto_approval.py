@@ -317,3 +317,16 @@ async def test_a_folder_that_became_a_link_meanwhile_is_not_read(
         result = (await agent.results(task_id))["r"]
         assert "ab-far" not in result and "needle" not in result, result
         assert "Try again" in result or "became something else" in result
+
+
+async def test_a_link_whose_name_is_of_keys_is_read_once_approved(tmp_path: Path, work: Path) -> None:
+    (work / "data").mkdir()
+    (work / "data" / "x").write_text("needle")
+    (work / ".config").symlink_to("data")
+    turns = [call_tool("list_files", {"path": ".config"}, id="r"), DONE]
+    async with running_agent(tmp_path, turns, tools=ToolRegistry(built_in_tools())) as agent:
+        task_id = await agent.start()
+        asked = await agent.asked(task_id, "tool")
+        await agent.manager.answer(task_id, asked.ts, "yesButtonClicked")
+        await agent.completed(task_id)
+        assert "became something else" not in (await agent.results(task_id))["r"]

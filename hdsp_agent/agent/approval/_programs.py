@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from ...tools import may_hold_keys as names_keys
+from ...tools import holds_credentials
 
 __all__ = [
     "CHANGES_THE_SHELL",
@@ -42,7 +42,7 @@ _WRITERS: Final = frozenset(
 _SENSITIVE: Final = re.compile(
     r"(?:^|[^\w.]|^-\w+)\.(?:ssh|aws|gnupg|kube|docker|netrc|pgpass|npmrc|pypirc|git-credentials|config/gcloud|azure|hdsp-agent|password-store|htpasswd)(?:/|$)"
     r"|\.env(?:\.(?!(?:example|sample|template)$)[\w.-]+)?$|(?:^|\W)id_(?:rsa|ed25519|ecdsa|dsa)\b|/etc/(?:shadow|sudoers|gshadow)|/proc/.*/(?:environ|mem|maps|cmdline|fd)"
-    r"|(?:^|\W)credentials(?:\.\w+)?$|^/dev/(?:tcp|udp|sd|nvme|mem|kmem)|\.pem$|\.key$|\.kdbx$|/\.[a-z]*_history$|/\.[a-z]*sh_history$",
+    r"|(?:^|\W)credentials(?:\.\w+)?$|^/dev/(?:tcp|udp|sd|nvme|mem|kmem)",
     re.IGNORECASE,
 )
 _SIGNS: Final = re.compile(r"[/=:@,]")
@@ -96,7 +96,7 @@ def installs(words: Sequence[str]) -> bool:
 
 def may_hold_keys(path: str) -> bool:
     """Whether keys or passwords live there."""
-    return _SENSITIVE.search(re.sub(r"/(?:\.?/)+", "/", path)) is not None or names_keys(_SIGNS.split(path))
+    return _SENSITIVE.search(re.sub(r"/(?:\.?/)+", "/", path)) is not None or holds_credentials(_SIGNS.split(path))
 
 
 def changes_files(name: str) -> bool:

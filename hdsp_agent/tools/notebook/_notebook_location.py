@@ -14,8 +14,7 @@ from ..._threads import in_thread
 from ...errors import HdspAgentError, UnsavedElsewhere
 from ...messages import FollowUpData, NotebookRef, Suggestion
 from ...notebooks import NotebookDocument
-from .._action import Risk
-from .._path_policy import CheckedPath
+from .._path_policy import CheckedPath, leads_elsewhere
 from .._tool import ToolContext
 from .._tool_failed import ToolFailed
 
@@ -144,15 +143,8 @@ def _police_again(place: NotebookLocation, context: ToolContext) -> None:
         return
     now = context.paths.resolve(str(root / path))
     # One that was renamed is another path, and may be that as long as nothing else is to be said against it.
-    if (now.path != before.path and path == place.path) or not _risks_of(now) <= _risks_of(before):
-        raise ToolFailed(
-            f"{place.shown} became something else while the question waited for an answer: it now leads to {now.path}. "
-            "Nothing was done. Look again and repeat the call if it is still right."
-        )
-
-
-def _risks_of(checked: CheckedPath) -> frozenset[Risk]:
-    return checked.write_risks | (checked.read_risks - {"read"})
+    if (now.path != before.path and path == place.path) or not now.risks <= before.risks:
+        raise leads_elsewhere(place.shown, now)
 
 
 async def once_saved(work: Callable[[], Awaitable[R]], place: NotebookLocation, context: ToolContext) -> R:
