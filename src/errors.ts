@@ -43,22 +43,22 @@ const SERVER_ERRORS: Readonly<Record<string, Sentence>> = {
   internal: (trans, error) =>
     param(error, 'reference')
       ? trans.__(
-          'Something went wrong in the server. Its log has the details under %1.',
+          'Something went wrong on the server. Its log has the details under %1.',
           param(error, 'reference')
         )
       : trans.__('Something went wrong: %1', error.message),
   invalid_input: (trans, error) =>
-    trans.__('The request was not understood: %1', error.message),
+    trans.__('The server did not understand the request: %1', error.message),
   malformed_frame: (trans, error) =>
     trans.__('The server could not read a message: %1', error.message),
   unknown_type: (trans, error) =>
     trans.__(
-      'The server does not know messages of type “%1”. Reload the page; if that does not help, page and server are not of one version.',
+      'The server does not know messages of type “%1”. Reload the page. If that does not help, the page and the server have different versions.',
       param(error, 'type')
     ),
   frame_too_large: (trans, error) =>
     trans.__(
-      'This is larger than the server accepts (%1 bytes). Send less at once.',
+      'This is too large for the server. The limit is %1 bytes. Send less at a time.',
       param(error, 'limit')
     ),
   invalid_setting: (trans, error) =>
@@ -68,28 +68,27 @@ const SERVER_ERRORS: Readonly<Record<string, Sentence>> = {
     ),
   version_mismatch: (trans, error) =>
     trans.__(
-      'This page is of version %1, the server of version %2. Reload the page; if that does not help, restart the server.',
+      'This page has version %1, but the server has version %2. Reload the page. If that does not help, restart the server.',
       param(error, 'page'),
       param(error, 'server')
     ),
-  not_found: (trans, error) =>
-    trans.__('What was asked for does not exist: %1', error.message),
+  not_found: (trans, error) => trans.__('Not found: %1', error.message),
   unknown_task: trans =>
-    trans.__('This task does not exist any more. Reload the history.'),
+    trans.__('This conversation no longer exists. Reload the history.'),
   unknown_profile: (trans, error) =>
     param(error, 'profile')
-      ? trans.__('There is no profile “%1” any more.', param(error, 'profile'))
-      : trans.__('This profile does not exist any more.'),
+      ? trans.__('The profile “%1” no longer exists.', param(error, 'profile'))
+      : trans.__('This profile no longer exists.'),
   conflict: (trans, error) =>
     param(error, 'variable')
       ? trans.__(
-          'This key comes from the environment variable %1, which goes before a saved one. Start the server without that variable to use your own.',
+          'This key comes from the environment variable %1, which overrides saved keys. To use your own key, start the server without that variable.',
           param(error, 'variable')
         )
-      : trans.__('This is not possible as things stand: %1', error.message),
+      : trans.__('This is not possible now: %1', error.message),
   cell_conflict: (trans, error) =>
     trans.__(
-      'Cells of %1 were changed meanwhile, so nothing was done. Read the notebook again, then repeat.',
+      'Cells of %1 changed in the meantime, so nothing was done. Check the notebook, then try again.',
       param(error, 'path')
     ),
   unsaved_elsewhere: (trans, error) =>
@@ -100,10 +99,12 @@ const SERVER_ERRORS: Readonly<Record<string, Sentence>> = {
   profile_exists: (trans, error) =>
     param(error, 'profile')
       ? trans.__(
-          'There is a profile “%1” already. Choose another name.',
+          'A profile named “%1” already exists. Choose another name.',
           param(error, 'profile')
         )
-      : trans.__('There is a profile of this name already. Choose another.'),
+      : trans.__(
+          'A profile with this name already exists. Choose another name.'
+        ),
   key_for_other_address: (trans, error) =>
     param(error, 'variable')
       ? trans.__(
@@ -122,12 +123,12 @@ const SERVER_ERRORS: Readonly<Record<string, Sentence>> = {
             param(error, 'address')
           ),
   not_allowed: (trans, error) =>
-    trans.__('You may not do this: %1', error.message),
+    trans.__('You are not allowed to do this: %1', error.message),
   forbidden_by_operator: forbidden,
   unsupported: (trans, error) =>
     trans.__('This is not supported here: %1', error.message),
   unavailable: (trans, error) =>
-    trans.__('This does not work just now: %1', error.message),
+    trans.__('This does not work right now: %1', error.message),
   embeddings_unavailable: (trans, error) => {
     switch (param(error, 'missing')) {
       case 'url':
@@ -136,12 +137,12 @@ const SERVER_ERRORS: Readonly<Record<string, Sentence>> = {
         return trans.__('Enter the model of the embeddings endpoint.');
       case 'numpy':
         return trans.__(
-          'Searching with an endpoint needs numpy. Install it with “%1” where the server runs. You can search by words meanwhile.',
+          'Searching with an endpoint needs numpy. Install it with “%1” where the server runs. Until then, you can search by words.',
           'pip install numpy'
         );
       default:
         return trans.__(
-          'The embeddings endpoint %1 gave no usable answer (%2). You can search by words meanwhile. Check the address, the model and the key.',
+          'The embeddings endpoint %1 gave no usable answer (%2). Check the address, the model and the key. Until then, you can search by words.',
           param(error, 'url'),
           param(error, 'reason')
         );
@@ -154,7 +155,7 @@ const SERVER_ERRORS: Readonly<Record<string, Sentence>> = {
           param(error, 'path')
         )
       : trans.__(
-          'The storage folder cannot be used: %1 (%2). Nothing was changed. Free space or correct the permissions, then try again.',
+          'The storage folder cannot be used: %1 (%2). Nothing was changed. Free some space or fix the permissions, then try again.',
           param(error, 'path'),
           param(error, 'reason')
         ),
@@ -163,19 +164,19 @@ const SERVER_ERRORS: Readonly<Record<string, Sentence>> = {
     trans.__('The model gave no answer: %1', error.message),
   local_consent_missing: (trans, error) =>
     trans.__(
-      'Fetching this model takes %1 MB, and it is under the licence %2. Agree to both first.',
+      'This model is a download of %1 MB, under the license %2. Agree to both first.',
       param(error, 'megabytes'),
       param(error, 'licence')
     ),
   local_not_a_model: (trans, error) =>
     trans.__(
-      '%1 is no model that can be used. Choose a file in the GGUF format, version 2 or 3. (%2)',
+      '%1 is not a model that can be used. Choose a file in the GGUF format, version 2 or 3. (%2)',
       param(error, 'path'),
       param(error, 'reason')
     ),
   local_weights_missing: trans =>
     trans.__(
-      'The embedded model is not on this machine yet. Get it in the settings, or with “hdsp-agent model get” in a terminal.'
+      'The embedded model is not on this machine yet. Download it in the settings, or with “hdsp-agent model get” in a terminal.'
     ),
   local_runtime_missing: trans =>
     trans.__(
@@ -184,45 +185,45 @@ const SERVER_ERRORS: Readonly<Record<string, Sentence>> = {
     ),
   local_weights_unreachable: (trans, error) =>
     trans.__(
-      'The model could not be fetched. Check the connection and try again: it goes on from where it stopped. Or name a file that you have. (%1)',
+      'The model could not be downloaded. Check the connection and try again: the download continues where it stopped. Or use a file that you already have. (%1)',
       param(error, 'reason')
     ),
   local_wrong_checksum: (trans, error) =>
     param(error, 'fetched')
       ? trans.__(
-          'What was fetched is not the model: its checksum is wrong. It was thrown away, and nothing was installed. Try again later, or choose another model.'
+          'The downloaded file is not the model: its checksum is wrong. It was deleted, and nothing was installed. Try again later, or choose another model.'
         )
       : trans.__(
-          '%1 is not the model: its checksum is wrong. It is not used. Remove it, then get the model again.',
+          '%1 is not used, because its checksum is wrong. Delete it, then download the model again.',
           param(error, 'source')
         ),
   local_no_space: (trans, error) =>
     param(error, 'needed')
       ? trans.__(
-          'There is not enough space in %1: %2 MB are needed and %3 MB are free. Free some space, then try again.',
+          'There is not enough space in %1: it needs %2 MB, and %3 MB are free. Free some space, then try again.',
           param(error, 'path'),
           param(error, 'needed'),
           param(error, 'free')
         )
       : trans.__(
-          'The disk of %1 is full. What was fetched was deleted. Free some space, then try again.',
+          'The disk of %1 is full. The partial download was deleted. Free some space, then try again.',
           param(error, 'path')
         ),
   local_runtime_failed: (trans, error) =>
     trans.__(
-      '%1 cannot be run: %2. It is started again when it is needed.',
+      '%1 cannot run: %2. It starts again when it is needed.',
       param(error, 'model'),
       param(error, 'reason')
     ),
   local_too_little_memory: (trans, error) =>
     param(error, 'reason') === 'killed'
       ? trans.__(
-          'The process that runs %1 was killed, most likely because memory ran out. It is started again when it is needed. Close other programs or notebooks if this goes on.',
+          'The process that runs %1 was killed, most likely because memory ran out. It starts again when it is needed. If this keeps happening, close other programs or notebooks.',
           param(error, 'model')
         )
       : param(error, 'needed')
         ? trans.__(
-            'There is too little memory to run %1: it takes about %2 MB, and %3 MB are free. Close other programs or notebooks, or choose a smaller model.',
+            'There is too little memory to run %1: it needs about %2 MB, and %3 MB are free. Close other programs or notebooks, or choose a smaller model.',
             param(error, 'model'),
             param(error, 'needed'),
             param(error, 'free')
@@ -275,18 +276,18 @@ const KEY_STORAGE: Readonly<Record<string, Sentence>> = {
     ),
   passphrase_missing: trans =>
     trans.__(
-      'An encrypted file needs a passphrase: set %1 where the server is started.',
+      'An encrypted file needs a passphrase: set %1 before you start the server.',
       'HDSP_AGENT_PASSPHRASE'
     ),
   wrong_passphrase: (trans, error) =>
     trans.__(
-      '%1 was encrypted with another passphrase than the one in %2. Start the server with the right one, or move the file away and save the keys again.',
+      '%1 was encrypted with a different passphrase than the one in %2. Start the server with the right one, or move the file away and save the keys again.',
       param(error, 'path'),
       'HDSP_AGENT_PASSPHRASE'
     ),
   secrets_file_corrupt: (trans, error) =>
     trans.__(
-      '%1 cannot be read. It is never overwritten: mend it or move it away, then try again.',
+      '%1 cannot be read. It is never overwritten: repair it or move it away, then try again.',
       param(error, 'path')
     )
 };
@@ -297,13 +298,13 @@ const KEY_STORAGE: Readonly<Record<string, Sentence>> = {
 const CONFIGURATION: Readonly<Record<string, Sentence>> = {
   config_corrupt: (trans, error) =>
     trans.__(
-      '%1 was changed and cannot be read (%2). The values from before still apply. Mend the file; if a setting is changed first, the file is renamed, never overwritten.',
+      '%1 was changed and cannot be read (%2). The previous values still apply. Repair the file. If you change a setting first, the file is renamed, not overwritten.',
       param(error, 'path'),
       param(error, 'reason')
     ),
   config_set_aside: (trans, error) =>
     trans.__(
-      '%1 could not be read (%2). It was renamed to %3 and nothing in it was changed. To go back to it, mend it and give it its old name.',
+      '%1 could not be read (%2). It was renamed to %3, and nothing in it was changed. To use it again, repair it and rename it back.',
       param(error, 'path'),
       param(error, 'reason'),
       param(error, 'aside')
@@ -322,29 +323,29 @@ const CONFIGURATION: Readonly<Record<string, Sentence>> = {
   key_in_config: (trans, error) =>
     param(error, 'profile')
       ? trans.__(
-          'config.json holds a key in the profile “%1” (%2). It is not used there, and whoever reads the file can see it: remove it and save the key in the settings.',
+          'config.json contains a key in the profile “%1” (%2). It is not used there, and anyone who reads the file can see it. Remove it, and save the key in the settings.',
           param(error, 'profile'),
           param(error, 'keys')
         )
       : trans.__(
-          'config.json holds a key (%1). It is not used there, and whoever reads the file can see it: remove it and save the key in the settings.',
+          'config.json contains a key (%1). It is not used there, and anyone who reads the file can see it. Remove it, and save the key in the settings.',
           param(error, 'keys')
         ),
   provider_retired: (trans, error) =>
     trans.__(
-      'The provider %1 of the profile “%2” is no longer offered. Choose another one for it.',
+      'The provider %1 of the profile “%2” is no longer offered. Choose another provider.',
       param(error, 'provider'),
       param(error, 'profile')
     ),
   provider_unknown: (trans, error) =>
     trans.__(
-      'This version does not know the provider %1 of the profile “%2”. Choose another one for it.',
+      'This version does not know the provider %1 of the profile “%2”. Choose another provider.',
       param(error, 'provider'),
       param(error, 'profile')
     ),
   user_config_failed: (trans, error) =>
     trans.__(
-      'Your defaults from this server’s user configuration service could not all be used (%1). Your own settings apply; tell your operator if this goes on.',
+      'Some defaults from this server’s configuration service could not be used (%1). Your own settings apply. If this continues, tell your administrator.',
       param(error, 'reason')
     ),
   keys_left_behind: (trans, error) =>
@@ -360,13 +361,13 @@ const CONFIGURATION: Readonly<Record<string, Sentence>> = {
 const CONVERSATIONS: Readonly<Record<string, Sentence>> = {
   conversations_damaged: (trans, error) =>
     trans.__(
-      'Damaged lines were found in stored conversations (%1 in %2). Their bytes are kept and everything else was read. “hdsp-agent doctor” says where they are.',
+      'Some stored conversations have damaged lines (%1 in %2). Nothing was deleted, and everything else was read. Run “hdsp-agent doctor” to see where they are.',
       param(error, 'lines'),
       param(error, 'tasks')
     ),
   memory_unreadable: (trans, error) =>
     trans.__(
-      'Memory files that cannot be read (%1) are left out of conversations. The Memory page and “hdsp-agent doctor” say more.',
+      'Some memory files cannot be read (%1), so conversations do not use them. See the Memory page, or run “hdsp-agent doctor”.',
       param(error, 'count')
     ),
   tasks_interrupted: (trans, error) =>
@@ -376,7 +377,7 @@ const CONVERSATIONS: Readonly<Record<string, Sentence>> = {
     ),
   conversations_elsewhere: (trans, error) =>
     trans.__(
-      'Conversations kept in %1 are not shown (%2), because this server keeps conversations in %3. “hdsp-agent migrate --to %3” copies them.',
+      'Conversations kept in %1 are not shown (%2), because this server keeps conversations in %3. To copy them, run “hdsp-agent migrate --to %3”.',
       param(error, 'keptIn'),
       param(error, 'conversations'),
       param(error, 'used')
@@ -390,21 +391,19 @@ const CONVERSATIONS: Readonly<Record<string, Sentence>> = {
  */
 const RULES: Readonly<Record<string, Sentence>> = {
   rule_always_asked: trans =>
-    trans.__('The operator of this server has every action asked about.'),
+    trans.__('Your administrator requires approval for every action.'),
   rule_commands_fixed: trans =>
-    trans.__('The operator of this server decides which commands are allowed.'),
+    trans.__('Your administrator decides which commands are allowed.'),
   rule_settings_fixed: trans =>
-    trans.__(
-      'The operator of this server has actions of this kind asked about.'
-    ),
+    trans.__('Your administrator requires approval for actions of this kind.'),
   rule_denied: trans =>
-    trans.__('A rule of yours denies this command, and goes before any other.'),
+    trans.__('One of your rules denies this command. It overrides all others.'),
   rule_any_command: trans =>
     trans.__(
-      'This command can do anything, so no rule can cover it. It is asked about each time.'
+      'This command can do anything, so no rule can allow it. The agent asks each time.'
     ),
   rule_none: trans =>
-    trans.__('No rule can approve this. It is asked about each time.')
+    trans.__('No rule can allow this. The agent asks each time.')
 };
 
 /**
@@ -416,16 +415,14 @@ const OWN: Readonly<Record<string, Sentence>> = {
       'The server cannot be reached. Check that Jupyter is still running, then try again.'
     ),
   login_expired: trans =>
-    trans.__(
-      'The server does not know you any more. Reload the page to log in.'
-    ),
+    trans.__('You are no longer logged in. Reload the page to log in again.'),
   extension_missing: trans =>
     trans.__(
-      'The server answers, but HDSP Agent does not run on it. Run “jupyter server extension list” to see why.'
+      'The server answers, but HDSP Agent is not running on it. Run “jupyter server extension list” to see why.'
     ),
   bad_answer: (trans, error) =>
     trans.__(
-      'Something between this page and the server answered in its place: %1',
+      'Something else answered instead of the server, perhaps a proxy: %1',
       error.message
     ),
   not_a_number: trans => trans.__('This is not a number. Nothing was changed.'),
@@ -438,18 +435,18 @@ function forbidden(trans: TranslationBundle, error: ErrorLike): string {
   const mode = param(error, 'mode');
   if (provider) {
     return trans.__(
-      'The operator of this server does not allow the provider %1.',
+      'Your administrator does not allow the provider %1.',
       provider
     );
   }
   return mode
-    ? trans.__('The operator of this server does not allow the mode %1.', mode)
-    : trans.__('The operator of this server decided this for everybody.');
+    ? trans.__('Your administrator does not allow the mode %1.', mode)
+    : trans.__('Your administrator set this for everyone.');
 }
 
 function tooLarge(trans: TranslationBundle, error: ErrorLike): string {
   return trans.__(
-    'Stored conversations take %1 GB, more than %2 GB. Delete some in the history, or let the storage settings delete them sooner.',
+    'Stored conversations use %1 GB, more than %2 GB. Delete some in the history, or change the storage settings to delete them sooner.',
     param(error, 'gigabytes'),
     param(error, 'limit')
   );

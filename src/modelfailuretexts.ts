@@ -54,7 +54,7 @@ export function modelFailureText(
       return trans.__('The conversation is too long for the model.');
     case 'overflow_output_budget':
       return trans.__(
-        'The conversation and the longest answer together are too long for the model.'
+        'The conversation and the longest allowed answer together are too long for the model.'
       );
     case 'output_cap':
       return trans.__('The model cannot write answers that long.');
@@ -65,7 +65,7 @@ export function modelFailureText(
         'This request is larger than what your account may send in a minute. Raise the limit or use another model.'
       );
     case 'rate_limit':
-      return trans.__('Too many requests for now.');
+      return trans.__('Too many requests at the moment.');
     case 'quota':
       return trans.__(
         'The account has no credit or quota left. Add some at the provider, or choose another profile.'
@@ -84,7 +84,7 @@ export function modelFailureText(
       );
     case 'permission':
       return trans.__(
-        'The key is not allowed to do this. Check at the provider what it may use, or choose another model.'
+        'This key is not allowed to do this. Check its permissions at the provider, or choose another model.'
       );
     case 'model_not_found':
       return trans.__(
@@ -103,9 +103,7 @@ export function modelFailureText(
     case 'timeout':
       return trans.__('The provider took too long to answer.');
     case 'broken_stream':
-      return trans.__(
-        'The answer broke off before its end. What it asked for was not run.'
-      );
+      return trans.__('The answer was cut off. What it asked for was not run.');
     default:
       return null;
   }

@@ -56,7 +56,7 @@ const REASONS: readonly IReason[] = [
   },
   {
     pattern: /^must be a valid string/,
-    write: trans => trans.__('it must be a text')
+    write: trans => trans.__('it must be text')
   },
   {
     pattern: /^must have at least (\d+) characters?$/,
@@ -118,7 +118,7 @@ const REASONS: readonly IReason[] = [
   },
   {
     pattern: /^is not a regular expression/,
-    write: trans => trans.__('it contains a faulty regular expression')
+    write: trans => trans.__('it contains an invalid regular expression')
   },
   {
     pattern: /^names a tool group twice/,
@@ -131,7 +131,7 @@ const REASONS: readonly IReason[] = [
   },
   {
     pattern: /^unknown$/,
-    write: trans => trans.__('there is no setting of this name')
+    write: trans => trans.__('there is no setting with this name')
   },
   {
     pattern: /^it is empty$/,
@@ -148,6 +148,6 @@ const REASONS: readonly IReason[] = [
   },
   {
     pattern: /^it contains characters that cannot be printed$/,
-    write: trans => trans.__('it contains characters that cannot be printed')
+    write: trans => trans.__('it contains characters that cannot be displayed')
   }
 ];

@@ -43,7 +43,7 @@ export class Chat {
    */
   get ask(): Locator {
     return this.lab.panel.getByRole('group', {
-      name: 'The agent waits for you'
+      name: 'The agent is waiting for you'
     });
   }
 
@@ -77,7 +77,7 @@ export class Chat {
    */
   get undoBar(): Locator {
     return this.lab.panel.getByRole('group', {
-      name: 'The last change of the conversation'
+      name: 'The last change to the conversation'
     });
   }
 
@@ -112,7 +112,7 @@ export class Chat {
    */
   action(message: Locator, name: string): Locator {
     return message
-      .getByRole('group', { name: 'What you can do with this message' })
+      .getByRole('group', { name: 'Message actions' })
       .getByRole('button', { name });
   }
 

@@ -84,7 +84,7 @@ export class Lab {
    */
   get greeting(): Locator {
     return this.panel.getByRole('region', {
-      name: 'Beginning a conversation'
+      name: 'Start a conversation'
     });
   }
 

@@ -28,7 +28,7 @@ export class Timeline {
    */
   get rows(): Locator {
     return this.view
-      .getByRole('list', { name: 'What was done, newest first' })
+      .getByRole('list', { name: 'Changes, newest first' })
       .locator('.jp-hdspAgent-timeline-item');
   }
 
@@ -86,7 +86,7 @@ export class Timeline {
    */
   action(checkpoint: Locator, name: string): Locator {
     return checkpoint
-      .getByRole('group', { name: 'What you can do with this checkpoint' })
+      .getByRole('group', { name: 'Checkpoint actions' })
       .getByRole('button', { name });
   }
 

@@ -42,7 +42,7 @@ def _named(found: re.Match[str]) -> str:
     if found["lines"]:
         return f"\n⟨{found[0].count(chr(10)) - 1:,} empty lines⟩\n"
     if found["blanks"]:
-        return f" ⟨{len(found[0]):,} blanks⟩ "
+        return f" ⟨{len(found[0]):,} spaces⟩ "
     return "".join(_counted(character, len(list(alike))) for character, alike in groupby(found[0]))
 
 

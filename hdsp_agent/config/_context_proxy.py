@@ -156,7 +156,7 @@ class ContextProxy:
                 raise ForbiddenByOperator("The operator of this server fixes this setting.", field=key)
             if key == "mode" and checked is not None and not self._policy.allows_mode(checked):
                 raise ForbiddenByOperator(
-                    f"The operator of this server does not allow the mode {checked}.", field=key, mode=str(checked)
+                    f"Your administrator does not allow the mode {checked}.", field=key, mode=str(checked)
                 )
             values[key] = checked
         self._check_search_endpoint(values)

@@ -296,7 +296,7 @@ def _plan_profile(plan: ImportPlan, path: str, raw: Raw, policy: OperatorPolicy)
         elif key in policy.fixed_settings:
             plan.skipped(where, "forbidden_by_operator", "The operator of this server fixes this setting.")
         elif key not in wire_names(ProviderSettings):
-            plan.skipped(where, "unknown", "There is no such setting here.")
+            plan.skipped(where, "unknown", "This setting does not exist here.")
         else:
             _take_provider_setting(plan, profile, where, key, value)
     return profile
@@ -352,7 +352,7 @@ def _plan_settings(plan: ImportPlan, part: Raw, policy: OperatorPolicy, own: Map
         if key in _KEPT_WITH_PROFILES:
             continue
         if key not in wire_names(GlobalSettings):
-            plan.skipped(where, "unknown", "There is no such setting here.")
+            plan.skipped(where, "unknown", "This setting does not exist here.")
         elif key in fixed or (key == "mode" and not policy.allows_mode(value)):
             plan.skipped(where, "forbidden_by_operator", "The operator of this server fixes this setting.")
         elif key in _DECIDED_HERE:

@@ -84,7 +84,7 @@ class OperatorPolicy:
             )
         if not self.allows_provider(provider):
             raise ForbiddenByOperator(
-                f"The operator of this server does not allow the provider {provider}. "
+                f"Your administrator does not allow the provider {provider}. "
                 f"Allowed: {', '.join(self.allowed_providers or ()) or 'none'}.",
                 field="apiProvider",
                 provider=str(provider),

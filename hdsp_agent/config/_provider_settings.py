@@ -35,7 +35,7 @@ PROVIDER_GROUPS: Final[tuple[tuple[str, str], ...]] = (
     ("connection", "Connection"),
     ("model", "Model"),
     ("limits", "Limits and prices"),
-    ("behaviour", "Behaviour"),
+    ("behaviour", "Behavior"),
 )
 """The groups of the profile form, in its order."""
 
@@ -74,7 +74,7 @@ class ProviderSettings(WireModel):
         shown(
             "model",
             "Model",
-            "The model's id as the provider names it.",
+            "The model's ID, as the provider calls it.",
             providers=(
                 "anthropic",
                 "openai-native",
@@ -91,11 +91,11 @@ class ProviderSettings(WireModel):
         ),
     ] = None
     open_router_model_id: Annotated[
-        Name | None, shown("model", "Model", "The model's id on OpenRouter.", providers=("openrouter",))
+        Name | None, shown("model", "Model", "The model's ID on OpenRouter.", providers=("openrouter",))
     ] = None
     open_ai_model_id: Annotated[
         Name | None,
-        shown("model", "Model", "The model's id, or the deployment's name on Azure.", providers=("openai",)),
+        shown("model", "Model", "The model's ID, or the deployment's name on Azure.", providers=("openai",)),
     ] = None
     ollama_model_id: Annotated[
         Name | None, shown("model", "Model", "The model's name in Ollama.", providers=("ollama",))
@@ -120,8 +120,8 @@ class ProviderSettings(WireModel):
         Annotated[int, Field(ge=1, le=10_080)] | None,
         shown(
             "limits",
-            "Minutes until it is unloaded",
-            "An embedded model that nobody uses gives its memory back after this time. Empty means 10.",
+            "Unload after (minutes)",
+            "An embedded model that is not used frees its memory after this time. Empty means 10.",
             providers=("local",),
             advanced=True,
         ),
@@ -158,7 +158,7 @@ class ProviderSettings(WireModel):
         Field(alias="anthropicBeta1MContext"),
         shown(
             "model",
-            "Window of 1 million tokens",
+            "Context window of 1 million tokens",
             "Use the long context window where the model offers it.",
             providers=("anthropic",),
             advanced=True,
@@ -190,7 +190,7 @@ class ProviderSettings(WireModel):
         shown(
             "model",
             "Service tier",
-            "Flex is cheaper and slower, priority faster and dearer.",
+            "Flex is cheaper and slower. Priority is faster and more expensive.",
             providers=("openai-native",),
             advanced=True,
         ),
@@ -210,14 +210,14 @@ class ProviderSettings(WireModel):
     open_ai_api_key: Annotated[
         Key | None,
         Secret(env=("OPENAI_COMPATIBLE_API_KEY",)),
-        shown("connection", "API key", "Left empty for a server that needs none.", providers=("openai",)),
+        shown("connection", "API key", "Leave empty if the server needs none.", providers=("openai",)),
     ] = None
     open_ai_headers: Annotated[
         Headers | None,
         shown(
             "connection",
             "Extra headers",
-            "Sent with every request. Headers that hold a key belong into the secret headers.",
+            "Sent with every request. Put headers that contain a key into the secret headers.",
             providers=("openai",),
             advanced=True,
         ),
@@ -228,7 +228,7 @@ class ProviderSettings(WireModel):
         shown(
             "connection",
             "Secret headers",
-            "Headers that hold a key, one to a line: Name: value. They are kept like keys.",
+            "Headers that contain a key, one per line: Name: value. They are kept like keys.",
             providers=("openai",),
             advanced=True,
         ),
@@ -252,7 +252,7 @@ class ProviderSettings(WireModel):
         shown(
             "model",
             "Streaming",
-            "Switch off for servers that cannot stream. On unless you say otherwise.",
+            "Turn off for servers that cannot stream. On by default.",
             providers=("openai",),
             advanced=True,
         ),
@@ -321,12 +321,14 @@ class ProviderSettings(WireModel):
     aws_access_key: Annotated[
         Key | None,
         Secret(env=("AWS_ACCESS_KEY_ID",)),
-        shown("connection", "AWS access key id", "Left empty to use AWS's own chain.", providers=("bedrock",)),
+        shown(
+            "connection", "AWS access key ID", "Leave empty to use the AWS default credentials.", providers=("bedrock",)
+        ),
     ] = None
     aws_secret_key: Annotated[
         Key | None,
         Secret(env=("AWS_SECRET_ACCESS_KEY",)),
-        shown("connection", "AWS secret access key", "Belongs to the access key id.", providers=("bedrock",)),
+        shown("connection", "AWS secret access key", "Belongs to the access key ID.", providers=("bedrock",)),
     ] = None
     aws_session_token: Annotated[
         Key | None,
@@ -370,7 +372,7 @@ class ProviderSettings(WireModel):
         Field(alias="awsBedrock1MContext"),
         shown(
             "model",
-            "Window of 1 million tokens",
+            "Context window of 1 million tokens",
             "Use the long context window where the model offers it.",
             providers=("bedrock",),
             advanced=True,
@@ -385,7 +387,7 @@ class ProviderSettings(WireModel):
         shown(
             "model",
             "Service tier",
-            "Flex is cheaper and slower, priority faster and dearer.",
+            "Flex is cheaper and slower. Priority is faster and more expensive.",
             providers=("bedrock",),
             advanced=True,
         ),
@@ -393,7 +395,7 @@ class ProviderSettings(WireModel):
 
     # ---- vertex
     vertex_project_id: Annotated[
-        Name | None, shown("connection", "Project", "Your Google Cloud project's id.", providers=("vertex",))
+        Name | None, shown("connection", "Project", "Your Google Cloud project ID.", providers=("vertex",))
     ] = None
     vertex_region: Annotated[
         Region | None,
@@ -419,7 +421,7 @@ class ProviderSettings(WireModel):
         Field(alias="vertex1MContext"),
         shown(
             "model",
-            "Window of 1 million tokens",
+            "Context window of 1 million tokens",
             "Use the long context window where the model offers it.",
             providers=("vertex",),
             advanced=True,
@@ -449,7 +451,9 @@ class ProviderSettings(WireModel):
     ] = None
     mistral_codestral_url: Annotated[
         BaseUrl | None,
-        shown("connection", "Base URL", "Codestral's own address, or another.", providers=("mistral",), advanced=True),
+        shown(
+            "connection", "Base URL", "The address of Codestral, or another one.", providers=("mistral",), advanced=True
+        ),
     ] = None
     deep_seek_api_key: Annotated[
         Key | None,
@@ -476,7 +480,7 @@ class ProviderSettings(WireModel):
     litellm_api_key: Annotated[
         Key | None,
         Secret(env=("LITELLM_API_KEY",)),
-        shown("connection", "LiteLLM API key", "Left empty if the proxy needs none.", providers=("litellm",)),
+        shown("connection", "LiteLLM API key", "Leave empty if the proxy needs none.", providers=("litellm",)),
     ] = None
     litellm_use_prompt_cache: Annotated[
         bool | None,
@@ -491,12 +495,18 @@ class ProviderSettings(WireModel):
         Key | None,
         Secret(env=("OLLAMA_API_KEY",)),
         shown(
-            "connection", "Ollama API key", "Only for an Ollama behind a login.", providers=("ollama",), advanced=True
+            "connection",
+            "Ollama API key",
+            "Only if your Ollama server requires a login.",
+            providers=("ollama",),
+            advanced=True,
         ),
     ] = None
     ollama_num_ctx: Annotated[
         Annotated[int, Field(ge=128, le=100_000_000)] | None,
-        shown("model", "Window (tokens)", "Empty uses the model's own.", providers=("ollama",), advanced=True),
+        shown(
+            "model", "Context window (tokens)", "Empty uses the model's default.", providers=("ollama",), advanced=True
+        ),
     ] = None
     lm_studio_base_url: Annotated[
         BaseUrl | None, shown("connection", "Base URL", "Where LM Studio runs.", providers=("lmstudio",))
@@ -512,10 +522,10 @@ class ProviderSettings(WireModel):
     # ---- answers
     model_temperature: Annotated[
         Annotated[float, Field(ge=0, le=2, allow_inf_nan=False)] | None,
-        shown("model", "Temperature", "Higher is more varied. Empty uses the model's own.", advanced=True),
+        shown("model", "Temperature", "Higher is more varied. Empty uses the model's default.", advanced=True),
     ] = None
     enable_reasoning_effort: Annotated[
-        bool | None, shown("model", "Thinking", "Let the model think before it answers, where it can.")
+        bool | None, shown("model", "Thinking", "Let the model think before it answers, if it can.")
     ] = None
     reasoning_effort: Annotated[
         Annotated[
@@ -533,50 +543,53 @@ class ProviderSettings(WireModel):
             ),
         ]
         | None,
-        shown("model", "Thinking effort", "How much the model thinks, where it can be told."),
+        shown("model", "Thinking effort", "How much the model thinks, if it supports this."),
     ] = None
     verbosity: Annotated[
         Annotated[Literal["low", "medium", "high"], Choices((("low", "Low"), ("medium", "Medium"), ("high", "High")))]
         | None,
-        shown("model", "Verbosity", "How long answers are, where the model can be told.", advanced=True),
+        shown("model", "Verbosity", "How long answers are, if the model supports this.", advanced=True),
     ] = None
     include_max_tokens: Annotated[
-        bool | None, shown("limits", "Send the answer limit", "Switch off for servers that refuse it.", advanced=True)
+        bool | None, shown("limits", "Send the answer limit", "Turn off for servers that refuse it.", advanced=True)
     ] = None
     model_max_tokens: Annotated[
-        Tokens | None, shown("limits", "Longest answer (tokens)", "Empty uses the model's own.", advanced=True)
+        Tokens | None, shown("limits", "Longest answer (tokens)", "Empty uses the model's default.", advanced=True)
     ] = None
     model_max_thinking_tokens: Annotated[
-        Tokens | None, shown("limits", "Longest thinking (tokens)", "Empty uses the model's own.", advanced=True)
+        Tokens | None, shown("limits", "Longest thinking (tokens)", "Empty uses the model's default.", advanced=True)
     ] = None
 
     # ---- limits of a model we do not know
     model_context_window: Annotated[
         Tokens | None,
         shown(
-            "limits", "Window (tokens)", "How much the model takes in. Needed for models we do not know.", advanced=True
+            "limits",
+            "Context window (tokens)",
+            "How many tokens the model accepts. Needed for unknown models.",
+            advanced=True,
         ),
     ] = None
     model_supports_images: Annotated[
-        bool | None, shown("limits", "Sees images", "For models we do not know.", advanced=True)
+        bool | None, shown("limits", "Sees images", "For unknown models.", advanced=True)
     ] = None
     model_supports_tools: Annotated[
-        bool | None, shown("limits", "Calls tools", "For models we do not know.", advanced=True)
+        bool | None, shown("limits", "Calls tools", "For unknown models.", advanced=True)
     ] = None
     model_supports_prompt_cache: Annotated[
-        bool | None, shown("limits", "Caches prompts", "For models we do not know.", advanced=True)
+        bool | None, shown("limits", "Caches prompts", "For unknown models.", advanced=True)
     ] = None
     model_input_price: Annotated[
-        Price | None, shown("limits", "Input price", "US$ for a million tokens.", advanced=True)
+        Price | None, shown("limits", "Input price", "US$ per million tokens.", advanced=True)
     ] = None
     model_output_price: Annotated[
-        Price | None, shown("limits", "Output price", "US$ for a million tokens.", advanced=True)
+        Price | None, shown("limits", "Output price", "US$ per million tokens.", advanced=True)
     ] = None
     model_cache_reads_price: Annotated[
-        Price | None, shown("limits", "Price of cache reads", "US$ for a million tokens.", advanced=True)
+        Price | None, shown("limits", "Price of cache reads", "US$ per million tokens.", advanced=True)
     ] = None
     model_cache_writes_price: Annotated[
-        Price | None, shown("limits", "Price of cache writes", "US$ for a million tokens.", advanced=True)
+        Price | None, shown("limits", "Price of cache writes", "US$ per million tokens.", advanced=True)
     ] = None
 
     # ---- behaviour
@@ -586,26 +599,25 @@ class ProviderSettings(WireModel):
         shown(
             "behaviour",
             "Tools",
-            "What the model is given to work with. Empty means a few simple tools for the embedded model, and all tools "
-            "for others.",
+            "Which tools the model can use. Empty means a few simple tools for the embedded model, and all tools for others.",
             advanced=True,
         ),
     ] = None
     todo_list_enabled: Annotated[
-        bool | None, shown("behaviour", "To-do list", "Let the agent keep a to-do list. On unless you say otherwise.")
+        bool | None, shown("behaviour", "To-do list", "Let the agent keep a to-do list. On by default.")
     ] = None
     consecutive_mistake_limit: Annotated[
         Annotated[int, Field(ge=0, le=1000)] | None,
         shown(
             "behaviour",
-            "Mistakes in a row before it asks",
+            "Mistakes in a row before the agent asks",
             "Empty means 3, 0 means no limit.",
             advanced=True,
         ),
     ] = None
     rate_limit_seconds: Annotated[
         Annotated[int, Field(ge=0, le=3600)] | None,
-        shown("behaviour", "Least time between requests (s)", "Empty uses the general setting.", advanced=True),
+        shown("behaviour", "Minimum time between requests (s)", "Empty uses the general setting.", advanced=True),
     ] = None
 
     @field_validator("open_ai_headers")

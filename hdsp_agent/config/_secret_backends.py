@@ -215,7 +215,7 @@ class _FileBackend(SecretBackend):
         except (ValueError, KeyError, TypeError, RecursionError):
             raise BackendProblem(
                 "secrets_file_corrupt",
-                f"{self.path} cannot be read. It is never overwritten: mend it or move it away, then try again.",
+                f"{self.path} cannot be read. It is never overwritten: repair it or move it away, then try again.",
                 {"path": str(self.path)},
             ) from None
         return secrets
@@ -313,7 +313,7 @@ def open_backend(
         if not passphrase:
             raise BackendProblem(
                 "passphrase_missing",
-                f"An encrypted file needs a passphrase: set {PASSPHRASE_VARIABLE} where the server is started.",
+                f"An encrypted file needs a passphrase: set {PASSPHRASE_VARIABLE} before you start the server.",
                 empty=True,
             )
         return _answering(EncryptedFile(home / "secrets.enc", lock_timeout, passphrase))

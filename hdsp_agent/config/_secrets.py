@@ -570,7 +570,7 @@ def _checked_value(key: str, value: SecretStr) -> str:
     elif len(text) > _LONGEST_KEY:
         reason = f"it is longer than {_LONGEST_KEY} characters"
     elif any(not char.isprintable() and char not in "\r\n\t" for char in text):
-        reason = "it contains characters that cannot be printed"
+        reason = "it contains characters that cannot be displayed"
     if reason is not None:
         raise InvalidSetting(f"The key was not saved: {reason}.", field=key, reason=reason)
     return text

@@ -69,8 +69,8 @@ SearchByMeaning = Annotated[
     Literal["off", "bundled", "endpoint"],
     Choices(
         (
-            ("off", "No: by words only"),
-            ("bundled", "With the model of the extra semantic, if it is installed; nothing is sent anywhere"),
+            ("off", "No, by words only"),
+            ("bundled", "With a model on this machine, from the extra “semantic”; nothing is sent anywhere"),
             ("endpoint", "With my embeddings endpoint; passages are sent to it"),
         )
     ),
@@ -81,8 +81,8 @@ ContextHook = Annotated[
     Literal["context-window-monitor", "anthropic-auto-compact"],
     Choices(
         (
-            ("context-window-monitor", "Notices that the window is nearly full"),
-            ("anthropic-auto-compact", "Shortening a conversation that the provider refuses"),
+            ("context-window-monitor", "Notices that the context window is nearly full"),
+            ("anthropic-auto-compact", "Shortening a conversation that the provider refuses as too long"),
         )
     ),
 ]
@@ -160,7 +160,7 @@ class GlobalSettings(WireModel):
         shown(
             "approvals",
             "Approve actions automatically",
-            "The main switch. Off: the agent asks before every action. On: it does without asking what is allowed below.",
+            "The main switch. Off: the agent asks before every action. On: it does what you allow below without asking.",
         ),
     ] = False
     ask_before_reading: Annotated[
@@ -224,7 +224,7 @@ class GlobalSettings(WireModel):
         shown(
             "approvals",
             "Editing protected files",
-            "Edit files that steer the agent itself, such as AGENTS.md and ignore files, without asking.",
+            "Edit files that control the agent, such as AGENTS.md and ignore files, without asking.",
             advanced=True,
         ),
     ] = False
@@ -251,7 +251,7 @@ class GlobalSettings(WireModel):
     ] = False
     always_allow_mcp: Annotated[
         bool,
-        shown("approvals", "MCP tools", "Use the MCP tools and resources that are allowed one by one without asking."),
+        shown("approvals", "MCP tools", "Use the MCP tools and resources that you allowed one by one, without asking."),
     ] = False
     always_allow_mode_switch: Annotated[
         bool, shown("approvals", "Switching modes", "Switch between modes without asking.")
@@ -278,16 +278,16 @@ class GlobalSettings(WireModel):
         Annotated[int, Field(ge=1, le=1_000_000)] | None,
         shown(
             "approvals",
-            "Most model requests without asking",
-            "The agent asks before it goes on after this many requests. Empty means no limit.",
+            "Maximum model requests without asking",
+            "After this many requests, the agent asks before it continues. Empty means no limit.",
         ),
     ] = None
     allowed_max_cost: Annotated[
         Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)] | None,
         shown(
             "approvals",
-            "Most cost without asking (US$)",
-            "The agent asks before it goes on after spending this much. Empty means no limit.",
+            "Maximum cost without asking (US$)",
+            "After spending this much, the agent asks before it continues. Empty means no limit.",
         ),
     ] = None
 
@@ -325,7 +325,7 @@ class GlobalSettings(WireModel):
         shown(
             "commands",
             "Commands without time limit",
-            "Shell commands beginning with these words may run as long as they like.",
+            "Shell commands beginning with these words have no time limit.",
             advanced=True,
         ),
     ] = ()
@@ -386,7 +386,7 @@ class GlobalSettings(WireModel):
         shown(
             "context",
             "Context features to turn off",
-            "Choose what the agent no longer does by itself about a conversation that becomes too long for the model.",
+            "Choose what the agent no longer does on its own when a conversation gets too long for the model.",
             advanced=True,
         ),
     ] = ()
@@ -395,24 +395,24 @@ class GlobalSettings(WireModel):
         shown(
             "context",
             "Condense long conversations",
-            "Summarise the older part of a conversation before it outgrows the model's window.",
+            "Summarize the older part of a conversation before it gets too long for the model's context window.",
         ),
     ] = True
     auto_condense_context_percent: Annotated[
         Percent,
         shown(
             "context",
-            "Condense when the window is this full (%)",
-            "100 condenses only when the conversation would no longer fit.",
+            "Condense when the context window is this full (%)",
+            "With 100, it condenses only when the conversation would no longer fit.",
         ),
     ] = 100
     condensing_api_config_id: Annotated[
         ProfileId | None,
         shown(
             "context",
-            "Profile that condenses",
-            "The profile whose model writes the summary, for example a cheaper one. Empty uses the conversation's own, which "
-            "has most of it in its cache.",
+            "Profile for condensing",
+            "The profile whose model writes the summary, for example a cheaper one. Empty uses the conversation's own "
+            "profile, which has most of it cached.",
             advanced=True,
         ),
     ] = None
@@ -421,8 +421,8 @@ class GlobalSettings(WireModel):
         shown(
             "context",
             "Let the provider condense",
-            "Where the provider of the model offers to condense conversations, let it. What it makes only that model reads; "
-            "for others, and for you, the agent keeps a text beside it. Off, the model always writes a summary.",
+            "Let the provider condense conversations if it can. Only the same model can read the result, so the agent keeps "
+            "a text version for you and for other models. Off: the model always writes a summary.",
             advanced=True,
         ),
     ] = True
@@ -431,8 +431,8 @@ class GlobalSettings(WireModel):
         shown(
             "context",
             "Count Chinese, Japanese and Korean characters",
-            "Reckon each such character as a token, instead of four bytes. For models that take more tokens for these "
-            "scripts; what a provider counts itself is believed in any case.",
+            "Estimate one token per such character, not one per four bytes. For models that need more tokens for these "
+            "scripts. If the provider counts tokens itself, its count is used.",
             advanced=True,
         ),
     ] = False
@@ -441,7 +441,7 @@ class GlobalSettings(WireModel):
         shown(
             "context",
             "Tell the model the time",
-            "Include the date and time in what the model is told about its surroundings.",
+            "Include the date and time in the context sent to the model.",
             advanced=True,
         ),
     ] = True
@@ -450,7 +450,7 @@ class GlobalSettings(WireModel):
         shown(
             "context",
             "Tell the model the cost",
-            "Include the cost so far in what the model is told about its surroundings.",
+            "Include the cost so far in the context sent to the model.",
             advanced=True,
         ),
     ] = True
@@ -460,22 +460,27 @@ class GlobalSettings(WireModel):
         shown(
             "context",
             "Maximum changed files listed",
-            "How many changed files the model is told of. 0 leaves git status out.",
+            "How many changed files are listed for the model. 0 leaves out git status.",
             advanced=True,
         ),
     ] = 0
     max_open_tabs_context: Annotated[
         int,
         Field(ge=0, le=500),
-        shown("context", "Maximum open documents sent", "How many open documents the model is told of.", advanced=True),
+        shown(
+            "context",
+            "Maximum open documents listed",
+            "How many open documents are listed for the model.",
+            advanced=True,
+        ),
     ] = 20
     max_workspace_files: Annotated[
         int,
         Field(ge=0, le=500),
         shown(
             "context",
-            "Workspace files told",
-            "How many files of the workspace the model is told of at the start.",
+            "Maximum workspace files listed",
+            "How many workspace files are listed for the model at the start.",
             advanced=True,
         ),
     ] = 200
@@ -484,7 +489,7 @@ class GlobalSettings(WireModel):
         shown(
             "context",
             "List ignored files",
-            "List files the agent may not read, marked as such. Off leaves them out.",
+            "List files that the agent may not read, marked as ignored. Off leaves them out.",
             advanced=True,
         ),
     ] = False
@@ -507,7 +512,7 @@ class GlobalSettings(WireModel):
         Field(ge=0, le=500, allow_inf_nan=False),
         shown(
             "context",
-            "Most images in one request (MB)",
+            "Maximum images in one request (MB)",
             "Images beyond this total are left out of one request.",
             advanced=True,
         ),
@@ -529,7 +534,7 @@ class GlobalSettings(WireModel):
         Field(ge=0, le=100),
         shown(
             "services",
-            "Most automatic retries",
+            "Maximum automatic retries",
             "After this many failed attempts in a row the agent asks instead of trying again.",
             advanced=True,
         ),
@@ -539,8 +544,8 @@ class GlobalSettings(WireModel):
         Field(ge=0, le=3600),
         shown(
             "services",
-            "Least time between requests (s)",
-            "Space model requests at least this far apart. A profile can set its own.",
+            "Minimum time between requests (s)",
+            "Wait at least this long between model requests. A profile can set its own time.",
             advanced=True,
         ),
     ] = 0
@@ -551,7 +556,7 @@ class GlobalSettings(WireModel):
         shown(
             "checkpoints",
             "Checkpoints",
-            "Save the workspace before the agent changes it, so that everything can be taken back.",
+            "Save the workspace before the agent changes it, so that you can restore it.",
         ),
     ] = True
     checkpoint_timeout: Annotated[
@@ -560,7 +565,7 @@ class GlobalSettings(WireModel):
         shown(
             "checkpoints",
             "Longest wait for a checkpoint (s)",
-            "How long a checkpoint may hold up the agent.",
+            "How long the agent waits for a checkpoint at most.",
             advanced=True,
         ),
     ] = 15
@@ -569,7 +574,7 @@ class GlobalSettings(WireModel):
         shown(
             "checkpoints",
             "Include the kernel's variables",
-            "Save variables with each checkpoint where they can be saved.",
+            "Save variables with each checkpoint, where possible.",
         ),
     ] = True
     checkpoint_quota_megabytes: Annotated[
@@ -578,7 +583,7 @@ class GlobalSettings(WireModel):
         shown(
             "checkpoints",
             "Space for checkpoints of a workspace (MB)",
-            "The oldest checkpoints go when a workspace needs more than this; the newest always stay.",
+            "The oldest checkpoints are deleted when a workspace needs more than this. The newest always stay.",
             advanced=True,
         ),
     ] = 2048
@@ -587,8 +592,8 @@ class GlobalSettings(WireModel):
         Field(ge=20, le=10_000),
         shown(
             "checkpoints",
-            "Checkpoints of a workspace",
-            "The oldest go when a workspace has more than this.",
+            "Maximum checkpoints of a workspace",
+            "The oldest are deleted when a workspace has more than this.",
             advanced=True,
         ),
     ] = 200
@@ -597,8 +602,8 @@ class GlobalSettings(WireModel):
         Field(ge=100, le=1_000_000),
         shown(
             "checkpoints",
-            "Largest workspace kept as a whole (files)",
-            "In a larger one, only the files the agent touches are kept.",
+            "Largest workspace saved in full (files)",
+            "In a larger one, only the files the agent touches are saved.",
             advanced=True,
         ),
     ] = 20_000
@@ -607,8 +612,8 @@ class GlobalSettings(WireModel):
         Field(ge=1, le=60),
         shown(
             "checkpoints",
-            "Longest look at a workspace (s)",
-            "Where looking at all files takes longer, only those the agent touches are kept.",
+            "Time limit for scanning a workspace (s)",
+            "If scanning all files takes longer, only those the agent touches are saved.",
             advanced=True,
         ),
     ] = 5
@@ -618,7 +623,7 @@ class GlobalSettings(WireModel):
         shown(
             "checkpoints",
             "Largest file in a checkpoint (MB)",
-            "A larger file is kept only where the file system can clone it, or if the agent says that it changes it.",
+            "A larger file is saved only if the file system can clone it, or if the agent announces that it will change it.",
             advanced=True,
         ),
     ] = 20
@@ -627,8 +632,8 @@ class GlobalSettings(WireModel):
         Field(ge=1, le=10_000),
         shown(
             "checkpoints",
-            "Largest file the agent changes (MB)",
-            "A larger file is not copied even if the agent says that it changes it.",
+            "Largest file saved before a change (MB)",
+            "A larger file is not copied, even if the agent announces that it will change it.",
             advanced=True,
         ),
     ] = 200
@@ -638,8 +643,8 @@ class GlobalSettings(WireModel):
         shown(
             "checkpoints",
             "Large files in a checkpoint (MB)",
-            "What large files may have together where the file system can clone them, such as Btrfs and XFS; "
-            "beyond it the largest are left alone. 0 never clones.",
+            "Total size of large files, if the file system can clone them, as Btrfs and XFS can. Beyond it, the largest are "
+            "left out. 0 never clones.",
             advanced=True,
         ),
     ] = 1000
@@ -649,7 +654,7 @@ class GlobalSettings(WireModel):
         shown(
             "checkpoints",
             "Largest checkpoint (MB)",
-            "What all other files of one checkpoint may have together; beyond it the largest are left alone.",
+            "Total size of all other files in one checkpoint. Beyond it, the largest are left out.",
             advanced=True,
         ),
     ] = 200
@@ -659,7 +664,7 @@ class GlobalSettings(WireModel):
         shown(
             "checkpoints",
             "Largest variable in a checkpoint (MB)",
-            "A larger variable is not saved; the cells that make it have to run again.",
+            "A larger variable is not saved. To restore it, its cells have to run again.",
             advanced=True,
         ),
     ] = 512
@@ -669,7 +674,7 @@ class GlobalSettings(WireModel):
         shown(
             "checkpoints",
             "All variables of a kernel in a checkpoint (MB)",
-            "What one kernel's variables may have together; what goes beyond it is not saved.",
+            "Total size of one kernel's variables. What exceeds it is not saved.",
             advanced=True,
         ),
     ] = 2000
@@ -679,7 +684,7 @@ class GlobalSettings(WireModel):
         shown(
             "checkpoints",
             "Space for variables of a workspace (MB)",
-            "The oldest variables go when those of all checkpoints need more than this.",
+            "The oldest variables are deleted when those of all checkpoints need more than this.",
             advanced=True,
         ),
     ] = 2000
@@ -688,8 +693,8 @@ class GlobalSettings(WireModel):
         Field(ge=10, le=10_000),
         shown(
             "checkpoints",
-            "Longest look at variables after a cell (ms)",
-            "How long saving variables may keep the kernel after each cell; the rest is saved while it is idle.",
+            "Time for saving variables after a cell (ms)",
+            "How long saving variables may block the kernel after each cell. The rest is saved while it is idle.",
             advanced=True,
         ),
     ] = 300
@@ -700,7 +705,7 @@ class GlobalSettings(WireModel):
         shown(
             "memory",
             "Memory",
-            "Keep notes that you ask for, and learn from finished conversations what helps with the next one.",
+            "Keep the notes you ask for, and learn from finished conversations what helps in later ones.",
         ),
     ] = True
     note_suggestions_enabled: Annotated[
@@ -708,7 +713,7 @@ class GlobalSettings(WireModel):
         shown(
             "memory",
             "Suggest notes",
-            "When a task is done, the agent may suggest something to remember. It is kept only if you say so.",
+            "When the agent is done, it may suggest something to remember. It is kept only if you agree.",
         ),
     ] = True
     memory_from_external_content: Annotated[
@@ -744,7 +749,7 @@ class GlobalSettings(WireModel):
         shown(
             "search",
             "Search by meaning too",
-            "Find other words for the same in conversations, notes and notebooks.",
+            "Also find passages that say the same in other words, in conversations, notes and notebooks.",
         ),
     ] = "bundled"
     search_endpoint_url: Annotated[
@@ -762,23 +767,23 @@ class GlobalSettings(WireModel):
         shown(
             "search",
             "Model of the embeddings endpoint",
-            "The model's id as the endpoint names it. After a change every passage is sent again.",
+            "The model's ID, as the endpoint calls it. After a change, every passage is sent again.",
         ),
     ] = None
     search_endpoint_api_key: Annotated[
         Annotated[SecretStr, Field(min_length=1, max_length=65_536)] | None,
         shown(
             "search",
-            "Key of the embeddings endpoint",
-            "Kept where all keys are. It goes only to the address that is set when you save it.",
+            "Key for the embeddings endpoint",
+            "Kept with your other keys. It is sent only to the address that is set when you save it.",
         ),
         Secret(env=("HDSP_AGENT_SEARCH_API_KEY",)),
     ] = None
 
     # ---- modes and prompts
-    mode: Annotated[ModeSlug, shown("modes", "Mode", "The mode new tasks begin in.")] = "code"
+    mode: Annotated[ModeSlug, shown("modes", "Mode", "The mode in which new conversations start.")] = "code"
     custom_instructions: Annotated[
-        LongText | None, shown("modes", "Instructions for every mode", "Added to what the model is told in every mode.")
+        LongText | None, shown("modes", "Instructions for every mode", "Added to the system prompt in every mode.")
     ] = None
     custom_modes: Annotated[
         tuple[ModeConfig, ...],
@@ -788,7 +793,7 @@ class GlobalSettings(WireModel):
     custom_mode_prompts: Annotated[
         dict[ModeSlug, ModePrompt],
         Field(max_length=200),
-        shown("modes", "Changed mode prompts", "What you changed about the prompts of modes, by mode.", advanced=True),
+        shown("modes", "Changed mode prompts", "Your changes to the prompts of modes, by mode.", advanced=True),
     ] = Field(default_factory=dict)
     custom_support_prompts: Annotated[
         dict[Annotated[str, Field(max_length=100)], LongText],
@@ -796,7 +801,7 @@ class GlobalSettings(WireModel):
         shown(
             "modes",
             "Changed helper prompts",
-            "What you changed about the prompts for explaining, fixing, condensing and improving, by name.",
+            "Your changes to the prompts for explaining, fixing, condensing and improving, by name.",
             advanced=True,
         ),
     ] = Field(default_factory=dict)
@@ -804,8 +809,8 @@ class GlobalSettings(WireModel):
         bool,
         shown(
             "modes",
-            "Improve prompts with the conversation in view",
-            "Let the helper that improves a prompt see the conversation so far.",
+            "Use the conversation to improve prompts",
+            "Let the model that improves a prompt see the conversation so far.",
             advanced=True,
         ),
     ] = True
@@ -814,7 +819,7 @@ class GlobalSettings(WireModel):
         shown(
             "modes",
             "Finish only when every to-do is done",
-            "Refuse to let the agent finish while its to-do list has open items.",
+            "Do not let the agent finish while its to-do list has open items.",
             advanced=True,
         ),
     ] = False
@@ -846,7 +851,7 @@ class GlobalSettings(WireModel):
         shown(
             "services",
             "Fetching from private addresses",
-            "Let it fetch from this machine and the network around it too, where servers often trust whoever reaches them.",
+            "Also let it fetch from this machine and its local network, where servers often trust all visitors.",
             advanced=True,
         ),
     ] = False
@@ -861,15 +866,15 @@ class GlobalSettings(WireModel):
             Literal["send", "newline"],
             Choices(
                 (
-                    ("send", "Enter sends, Shift+Enter begins a new line"),
-                    ("newline", "Enter begins a new line, Ctrl+Enter sends"),
+                    ("send", "Enter sends, Shift+Enter starts a new line"),
+                    ("newline", "Enter starts a new line, Ctrl+Enter sends"),
                 )
             ),
         ],
         shown("ui", "Enter key", "What the Enter key does in the prompt."),
     ] = "send"
     reasoning_block_collapsed: Annotated[
-        bool, shown("ui", "Fold the model's thinking", "Show the model's thinking folded; you can open it.")
+        bool, shown("ui", "Collapse the model's thinking", "Show the model's thinking collapsed. You can expand it.")
     ] = True
     sound_enabled: Annotated[bool, shown("ui", "Sounds", "Play a sound when the agent needs you or is done.")] = False
     sound_volume: Annotated[
@@ -894,7 +899,7 @@ class GlobalSettings(WireModel):
         ProfileId | None,
         shown(
             "modes",
-            "Profile that improves prompts",
+            "Profile for improving prompts",
             "The profile used to improve a prompt. Empty uses the current one.",
             advanced=True,
         ),
@@ -905,7 +910,7 @@ class GlobalSettings(WireModel):
         shown(
             "context",
             "Condense threshold by profile (%)",
-            "How full the window may get before condensing, by profile, from 5 to 100. -1 uses the general setting.",
+            "How full the context window may get before condensing, by profile, from 5 to 100. -1 uses the general setting.",
             advanced=True,
         ),
     ] = Field(default_factory=dict)
@@ -929,16 +934,16 @@ class GlobalSettings(WireModel):
         Days,
         shown(
             "storage",
-            "Compress finished tasks after (days)",
-            "Finished tasks are compressed after this long and stay readable. 0 never compresses.",
+            "Compress finished conversations after (days)",
+            "Finished conversations are compressed after this long and stay readable. 0 never compresses.",
         ),
     ] = 7
     retention_delete_days: Annotated[
         Days,
         shown(
             "storage",
-            "Delete finished tasks after (days)",
-            "Finished tasks are deleted after this long unless pinned or favourite. 0 never deletes.",
+            "Delete finished conversations after (days)",
+            "Finished conversations are deleted after this long, unless pinned or marked as favorites. 0 never deletes.",
         ),
     ] = 30
     size_warning_gigabytes: Annotated[
@@ -946,8 +951,8 @@ class GlobalSettings(WireModel):
         Field(gt=0, le=100_000, allow_inf_nan=False),
         shown(
             "storage",
-            "Warn when tasks need more than (GB)",
-            "A warning is shown when stored tasks need more than this.",
+            "Warn when conversations use more than (GB)",
+            "A warning is shown when stored conversations use more than this.",
             advanced=True,
         ),
     ] = 10
@@ -956,8 +961,8 @@ class GlobalSettings(WireModel):
         Field(gt=0, le=100_000, allow_inf_nan=False),
         shown(
             "storage",
-            "Alarm when tasks need more than (GB)",
-            "An urgent warning is shown when stored tasks need more than this.",
+            "Warn urgently when conversations use more than (GB)",
+            "An urgent warning is shown when stored conversations use more than this.",
             advanced=True,
         ),
     ] = 50
@@ -967,8 +972,8 @@ class GlobalSettings(WireModel):
         shown(
             "storage",
             "Daily backups kept",
-            "Once a day, if anything changed, conversations, settings and checkpoints are copied into the folder backups; "
-            "keys never are. The oldest backup goes first. 0 makes none.",
+            "Once a day, if anything changed, conversations, settings and checkpoints are copied to the folder “backups”. "
+            "Keys never are. The oldest backup is deleted first. 0 makes none.",
             advanced=True,
         ),
     ] = 7

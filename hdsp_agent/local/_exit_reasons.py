@@ -76,9 +76,7 @@ def ending(name: str, code: int | None, log: Sequence[str]) -> RuntimeFailed:
 
 
 def _failed(name: str, reason: str) -> RuntimeFailed:
-    return RuntimeFailed(
-        f"{name} cannot be run: {reason}. It is started again when it is needed.", model=name, reason=reason
-    )
+    return RuntimeFailed(f"{name} cannot run: {reason}. It starts again when it is needed.", model=name, reason=reason)
 
 
 def _last_words(log: Sequence[str]) -> str:

@@ -51,23 +51,23 @@ _RETRYABLE: Final = frozenset({"rate_limit", "overloaded", "network", "timeout",
 
 _DIAGNOSES: Final[dict[ErrorClass, str]] = {
     "overflow": "The conversation is too long for the model.",
-    "overflow_output_budget": "The conversation and the longest answer together are too long for the model.",
+    "overflow_output_budget": "The conversation and the longest allowed answer together are too long for the model.",
     "output_cap": "The model cannot write answers that long.",
     "payload_too_large": "The request is too large for the provider.",
     "tpm_request_too_large": "This request is larger than what your account may send in a minute. "
     "Raise the limit or use another model.",
-    "rate_limit": "Too many requests for now.",
+    "rate_limit": "Too many requests at the moment.",
     "quota": "The account has no credit or quota left. Add some at the provider, or choose another profile.",
     "empty_content": "The provider refuses an empty message in the conversation.",
     "tool_pairing": "The provider refuses the order of tool calls and results in the conversation.",
     "authentication": "The provider does not accept the key. Check the key of this profile in the settings.",
-    "permission": "The key is not allowed to do this. Check at the provider what it may use, or choose another model.",
+    "permission": "This key is not allowed to do this. Check its permissions at the provider, or choose another model.",
     "model_not_found": "The provider does not have this model. Choose another one in the profile.",
     "content_filter": "The provider's content filter blocked this. Rephrase it, or choose another model.",
     "overloaded": "The provider is overloaded or down at the moment.",
     "network": "The provider could not be reached. Check the connection and the address.",
     "timeout": "The provider took too long to answer.",
-    "broken_stream": "The answer broke off before its end. What it asked for was not run.",
+    "broken_stream": "The answer was cut off. What it asked for was not run.",
     "other": "The provider refused this request. Its own words say why.",
 }
 """For logs and programs; the page words the classes itself, in the person's language."""

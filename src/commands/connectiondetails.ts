@@ -18,9 +18,9 @@ export function connectionDetails(
   return [
     [trans.__('State'), phaseLabel(status.phase, trans)],
     [trans.__('Reason'), status.reason ?? '–'],
-    [trans.__('Failed tries'), String(status.attempt)],
-    [trans.__('Version of this page'), status.pageVersion],
-    [trans.__('Version of the server'), status.serverVersion ?? unknown],
+    [trans.__('Failed attempts'), String(status.attempt)],
+    [trans.__('Page version'), status.pageVersion],
+    [trans.__('Server version'), status.serverVersion ?? unknown],
     [trans.__('This tab'), clientId],
     [trans.__('Server run'), place.epoch ?? unknown],
     [trans.__('Last message'), place.last?.toString() ?? unknown]

@@ -43,20 +43,20 @@ export function addCommands(
         trans.__('Open HDSP Agent'),
         trans.__('Open Panel')
       ),
-      caption: trans.__('Show the agent and put the focus into its panel'),
+      caption: trans.__('Show the agent’s panel and move the focus to it'),
       icon: agentIcon,
       describedBy: { args: NO_ARGS },
       execute: () => panel.open()
     }),
     commands.addCommand(CommandIDs.leave, {
       label: commandLabel(trans, trans.__('Back to the Document')),
-      caption: trans.__('Put the focus back into the document'),
+      caption: trans.__('Move the focus back to the document'),
       describedBy: { args: NO_ARGS },
       execute: leave
     }),
     commands.addCommand(CommandIDs.reconnect, {
       label: commandLabel(trans, trans.__('Reconnect')),
-      caption: trans.__('Connect to the server without waiting any longer'),
+      caption: trans.__('Try to connect to the server now'),
       icon: refreshIcon,
       describedBy: { args: NO_ARGS },
       isEnabled: () => client.status.phase !== 'open',
@@ -64,7 +64,7 @@ export function addCommands(
     }),
     commands.addCommand(CommandIDs.showConnection, {
       label: commandLabel(trans, trans.__('Connection Details')),
-      caption: trans.__('Versions, state and ids, for a report of a problem'),
+      caption: trans.__('Versions, state and IDs, for a bug report'),
       describedBy: { args: NO_ARGS },
       execute: async () => {
         const { showConnectionDetails } = await import('./detailsdialog');

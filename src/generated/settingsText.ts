@@ -31,7 +31,7 @@ export function settingsText(
     autoApprovalEnabled: {
       title: trans.__('Approve actions automatically'),
       description: trans.__(
-        'The main switch. Off: the agent asks before every action. On: it does without asking what is allowed below.'
+        'The main switch. Off: the agent asks before every action. On: it does what you allow below without asking.'
       )
     },
     askBeforeReading: {
@@ -65,7 +65,7 @@ export function settingsText(
     alwaysAllowWriteProtected: {
       title: trans.__('Editing protected files'),
       description: trans.__(
-        'Edit files that steer the agent itself, such as AGENTS.md and ignore files, without asking.'
+        'Edit files that control the agent, such as AGENTS.md and ignore files, without asking.'
       )
     },
     alwaysAllowRunCells: {
@@ -91,7 +91,7 @@ export function settingsText(
     alwaysAllowMcp: {
       title: trans.__('MCP tools'),
       description: trans.__(
-        'Use the MCP tools and resources that are allowed one by one without asking.'
+        'Use the MCP tools and resources that you allowed one by one, without asking.'
       )
     },
     alwaysAllowModeSwitch: {
@@ -115,15 +115,15 @@ export function settingsText(
       )
     },
     allowedMaxRequests: {
-      title: trans.__('Most model requests without asking'),
+      title: trans.__('Maximum model requests without asking'),
       description: trans.__(
-        'The agent asks before it goes on after this many requests. Empty means no limit.'
+        'After this many requests, the agent asks before it continues. Empty means no limit.'
       )
     },
     allowedMaxCost: {
-      title: trans.__('Most cost without asking (US$)'),
+      title: trans.__('Maximum cost without asking (US$)'),
       description: trans.__(
-        'The agent asks before it goes on after spending this much. Empty means no limit.'
+        'After spending this much, the agent asks before it continues. Empty means no limit.'
       )
     },
     allowedCommands: {
@@ -147,7 +147,7 @@ export function settingsText(
     commandTimeoutAllowlist: {
       title: trans.__('Commands without time limit'),
       description: trans.__(
-        'Shell commands beginning with these words may run as long as they like.'
+        'Shell commands beginning with these words have no time limit.'
       )
     },
     terminalOutputPreviewSize: {
@@ -195,79 +195,81 @@ export function settingsText(
     disabledHooks: {
       title: trans.__('Context features to turn off'),
       description: trans.__(
-        'Choose what the agent no longer does by itself about a conversation that becomes too long for the model.'
+        'Choose what the agent no longer does on its own when a conversation gets too long for the model.'
       )
     },
     'choice:disabledHooks:context-window-monitor': {
-      title: trans.__('Notices that the window is nearly full'),
+      title: trans.__('Notices that the context window is nearly full'),
       description: ''
     },
     'choice:disabledHooks:anthropic-auto-compact': {
-      title: trans.__('Shortening a conversation that the provider refuses'),
+      title: trans.__(
+        'Shortening a conversation that the provider refuses as too long'
+      ),
       description: ''
     },
     autoCondenseContext: {
       title: trans.__('Condense long conversations'),
       description: trans.__(
-        "Summarise the older part of a conversation before it outgrows the model's window."
+        "Summarize the older part of a conversation before it gets too long for the model's context window."
       )
     },
     autoCondenseContextPercent: {
-      title: trans.__('Condense when the window is this full (%)'),
+      title: trans.__('Condense when the context window is this full (%)'),
       description: trans.__(
-        '100 condenses only when the conversation would no longer fit.'
+        'With 100, it condenses only when the conversation would no longer fit.'
       )
     },
     condensingApiConfigId: {
-      title: trans.__('Profile that condenses'),
+      title: trans.__('Profile for condensing'),
       description: trans.__(
-        "The profile whose model writes the summary, for example a cheaper one. Empty uses the conversation's own, which has most of it in its cache."
+        "The profile whose model writes the summary, for example a cheaper one. Empty uses the conversation's own profile, which has most of it cached."
       )
     },
     condenseAtProvider: {
       title: trans.__('Let the provider condense'),
       description: trans.__(
-        'Where the provider of the model offers to condense conversations, let it. What it makes only that model reads; for others, and for you, the agent keeps a text beside it. Off, the model always writes a summary.'
+        'Let the provider condense conversations if it can. Only the same model can read the result, so the agent keeps a text version for you and for other models. Off: the model always writes a summary.'
       )
     },
     countCjkCharacters: {
       title: trans.__('Count Chinese, Japanese and Korean characters'),
       description: trans.__(
-        'Reckon each such character as a token, instead of four bytes. For models that take more tokens for these scripts; what a provider counts itself is believed in any case.'
+        'Estimate one token per such character, not one per four bytes. For models that need more tokens for these scripts. If the provider counts tokens itself, its count is used.'
       )
     },
     includeCurrentTime: {
       title: trans.__('Tell the model the time'),
       description: trans.__(
-        'Include the date and time in what the model is told about its surroundings.'
+        'Include the date and time in the context sent to the model.'
       )
     },
     includeCurrentCost: {
       title: trans.__('Tell the model the cost'),
       description: trans.__(
-        'Include the cost so far in what the model is told about its surroundings.'
+        'Include the cost so far in the context sent to the model.'
       )
     },
     maxGitStatusFiles: {
       title: trans.__('Maximum changed files listed'),
       description: trans.__(
-        'How many changed files the model is told of. 0 leaves git status out.'
+        'How many changed files are listed for the model. 0 leaves out git status.'
       )
     },
     maxOpenTabsContext: {
-      title: trans.__('Maximum open documents sent'),
-      description: trans.__('How many open documents the model is told of.')
+      title: trans.__('Maximum open documents listed'),
+      description: trans.__('How many open documents are listed for the model.')
     },
     maxWorkspaceFiles: {
-      title: trans.__('Workspace files told'),
+      title: trans.__('Maximum workspace files listed'),
       description: trans.__(
-        'How many files of the workspace the model is told of at the start.'
+        'How many workspace files are listed for the model at the start.'
       )
     },
     showRooIgnoredFiles: {
       title: trans.__('List ignored files'),
       description: trans.__(
-        'List files the agent may not read, marked as such. Off leaves them out.'
+        'List files that the agent may not read, marked as ignored. Off leaves them out.'
       )
     },
     enableSubfolderRules: {
@@ -281,7 +283,7 @@ export function settingsText(
       description: trans.__('Larger images are not sent to the model.')
     },
     maxTotalImageSize: {
-      title: trans.__('Most images in one request (MB)'),
+      title: trans.__('Maximum images in one request (MB)'),
       description: trans.__(
         'Images beyond this total are left out of one request.'
       )
@@ -293,115 +295,117 @@ export function settingsText(
       )
     },
     maxAutoRetries: {
-      title: trans.__('Most automatic retries'),
+      title: trans.__('Maximum automatic retries'),
       description: trans.__(
         'After this many failed attempts in a row the agent asks instead of trying again.'
       )
     },
     rateLimitSeconds: {
-      title: trans.__('Least time between requests (s)'),
+      title: trans.__('Minimum time between requests (s)'),
       description: trans.__(
-        'Space model requests at least this far apart. A profile can set its own.'
+        'Wait at least this long between model requests. A profile can set its own time.'
       )
     },
     enableCheckpoints: {
       title: trans.__('Checkpoints'),
       description: trans.__(
-        'Save the workspace before the agent changes it, so that everything can be taken back.'
+        'Save the workspace before the agent changes it, so that you can restore it.'
       )
     },
     checkpointTimeout: {
       title: trans.__('Longest wait for a checkpoint (s)'),
-      description: trans.__('How long a checkpoint may hold up the agent.')
+      description: trans.__(
+        'How long the agent waits for a checkpoint at most.'
+      )
     },
     checkpointVariables: {
       title: trans.__("Include the kernel's variables"),
       description: trans.__(
-        'Save variables with each checkpoint where they can be saved.'
+        'Save variables with each checkpoint, where possible.'
       )
     },
     checkpointQuotaMegabytes: {
       title: trans.__('Space for checkpoints of a workspace (MB)'),
       description: trans.__(
-        'The oldest checkpoints go when a workspace needs more than this; the newest always stay.'
+        'The oldest checkpoints are deleted when a workspace needs more than this. The newest always stay.'
       )
     },
     checkpointMaxCount: {
-      title: trans.__('Checkpoints of a workspace'),
+      title: trans.__('Maximum checkpoints of a workspace'),
       description: trans.__(
-        'The oldest go when a workspace has more than this.'
+        'The oldest are deleted when a workspace has more than this.'
       )
     },
     checkpointMaxFiles: {
-      title: trans.__('Largest workspace kept as a whole (files)'),
+      title: trans.__('Largest workspace saved in full (files)'),
       description: trans.__(
-        'In a larger one, only the files the agent touches are kept.'
+        'In a larger one, only the files the agent touches are saved.'
       )
     },
     checkpointMaxWalkSeconds: {
-      title: trans.__('Longest look at a workspace (s)'),
+      title: trans.__('Time limit for scanning a workspace (s)'),
       description: trans.__(
-        'Where looking at all files takes longer, only those the agent touches are kept.'
+        'If scanning all files takes longer, only those the agent touches are saved.'
       )
     },
     checkpointMaxFileMegabytes: {
       title: trans.__('Largest file in a checkpoint (MB)'),
       description: trans.__(
-        'A larger file is kept only where the file system can clone it, or if the agent says that it changes it.'
+        'A larger file is saved only if the file system can clone it, or if the agent announces that it will change it.'
       )
     },
     checkpointMaxTouchedFileMegabytes: {
-      title: trans.__('Largest file the agent changes (MB)'),
+      title: trans.__('Largest file saved before a change (MB)'),
       description: trans.__(
-        'A larger file is not copied even if the agent says that it changes it.'
+        'A larger file is not copied, even if the agent announces that it will change it.'
       )
     },
     checkpointMaxClonedMegabytes: {
       title: trans.__('Large files in a checkpoint (MB)'),
       description: trans.__(
-        'What large files may have together where the file system can clone them, such as Btrfs and XFS; beyond it the largest are left alone. 0 never clones.'
+        'Total size of large files, if the file system can clone them, as Btrfs and XFS can. Beyond it, the largest are left out. 0 never clones.'
       )
     },
     checkpointMaxTotalMegabytes: {
       title: trans.__('Largest checkpoint (MB)'),
       description: trans.__(
-        'What all other files of one checkpoint may have together; beyond it the largest are left alone.'
+        'Total size of all other files in one checkpoint. Beyond it, the largest are left out.'
       )
     },
     checkpointMaxVariableMegabytes: {
       title: trans.__('Largest variable in a checkpoint (MB)'),
       description: trans.__(
-        'A larger variable is not saved; the cells that make it have to run again.'
+        'A larger variable is not saved. To restore it, its cells have to run again.'
       )
     },
     checkpointMaxVariablesMegabytes: {
       title: trans.__('All variables of a kernel in a checkpoint (MB)'),
       description: trans.__(
-        "What one kernel's variables may have together; what goes beyond it is not saved."
+        "Total size of one kernel's variables. What exceeds it is not saved."
       )
     },
     checkpointVariablesQuotaMegabytes: {
       title: trans.__('Space for variables of a workspace (MB)'),
       description: trans.__(
-        'The oldest variables go when those of all checkpoints need more than this.'
+        'The oldest variables are deleted when those of all checkpoints need more than this.'
       )
     },
     checkpointMaxSweepMilliseconds: {
-      title: trans.__('Longest look at variables after a cell (ms)'),
+      title: trans.__('Time for saving variables after a cell (ms)'),
       description: trans.__(
-        'How long saving variables may keep the kernel after each cell; the rest is saved while it is idle.'
+        'How long saving variables may block the kernel after each cell. The rest is saved while it is idle.'
       )
     },
     memoryEnabled: {
       title: trans.__('Memory'),
       description: trans.__(
-        'Keep notes that you ask for, and learn from finished conversations what helps with the next one.'
+        'Keep the notes you ask for, and learn from finished conversations what helps in later ones.'
       )
     },
     noteSuggestionsEnabled: {
       title: trans.__('Suggest notes'),
       description: trans.__(
-        'When a task is done, the agent may suggest something to remember. It is kept only if you say so.'
+        'When the agent is done, it may suggest something to remember. It is kept only if you agree.'
       )
     },
     memoryFromExternalContent: {
@@ -425,16 +429,16 @@ export function settingsText(
     searchByMeaning: {
       title: trans.__('Search by meaning too'),
       description: trans.__(
-        'Find other words for the same in conversations, notes and notebooks.'
+        'Also find passages that say the same in other words, in conversations, notes and notebooks.'
       )
     },
     'choice:searchByMeaning:off': {
-      title: trans.__('No: by words only'),
+      title: trans.__('No, by words only'),
       description: ''
     },
     'choice:searchByMeaning:bundled': {
       title: trans.__(
-        'With the model of the extra semantic, if it is installed; nothing is sent anywhere'
+        'With a model on this machine, from the extra “semantic”; nothing is sent anywhere'
       ),
       description: ''
     },
@@ -451,22 +455,22 @@ export function settingsText(
     searchEndpointModel: {
       title: trans.__('Model of the embeddings endpoint'),
       description: trans.__(
-        "The model's id as the endpoint names it. After a change every passage is sent again."
+        "The model's ID, as the endpoint calls it. After a change, every passage is sent again."
       )
     },
     searchEndpointApiKey: {
-      title: trans.__('Key of the embeddings endpoint'),
+      title: trans.__('Key for the embeddings endpoint'),
       description: trans.__(
-        'Kept where all keys are. It goes only to the address that is set when you save it.'
+        'Kept with your other keys. It is sent only to the address that is set when you save it.'
       )
     },
     mode: {
       title: trans.__('Mode'),
-      description: trans.__('The mode new tasks begin in.')
+      description: trans.__('The mode in which new conversations start.')
     },
     customInstructions: {
       title: trans.__('Instructions for every mode'),
-      description: trans.__('Added to what the model is told in every mode.')
+      description: trans.__('Added to the system prompt in every mode.')
     },
     customModes: {
       title: trans.__('Custom modes'),
@@ -476,26 +480,24 @@ export function settingsText(
     },
     customModePrompts: {
       title: trans.__('Changed mode prompts'),
-      description: trans.__(
-        'What you changed about the prompts of modes, by mode.'
-      )
+      description: trans.__('Your changes to the prompts of modes, by mode.')
     },
     customSupportPrompts: {
       title: trans.__('Changed helper prompts'),
       description: trans.__(
-        'What you changed about the prompts for explaining, fixing, condensing and improving, by name.'
+        'Your changes to the prompts for explaining, fixing, condensing and improving, by name.'
       )
     },
     includeTaskHistoryInEnhance: {
-      title: trans.__('Improve prompts with the conversation in view'),
+      title: trans.__('Use the conversation to improve prompts'),
       description: trans.__(
-        'Let the helper that improves a prompt see the conversation so far.'
+        'Let the model that improves a prompt see the conversation so far.'
       )
     },
     preventCompletionWithOpenTodos: {
       title: trans.__('Finish only when every to-do is done'),
       description: trans.__(
-        'Refuse to let the agent finish while its to-do list has open items.'
+        'Do not let the agent finish while its to-do list has open items.'
       )
     },
     disabledTools: {
@@ -515,7 +517,7 @@ export function settingsText(
     fetchPrivateAddresses: {
       title: trans.__('Fetching from private addresses'),
       description: trans.__(
-        'Let it fetch from this machine and the network around it too, where servers often trust whoever reaches them.'
+        'Also let it fetch from this machine and its local network, where servers often trust all visitors.'
       )
     },
     language: {
@@ -529,17 +531,17 @@ export function settingsText(
       description: trans.__('What the Enter key does in the prompt.')
     },
     'choice:enterBehavior:send': {
-      title: trans.__('Enter sends, Shift+Enter begins a new line'),
+      title: trans.__('Enter sends, Shift+Enter starts a new line'),
       description: ''
     },
     'choice:enterBehavior:newline': {
-      title: trans.__('Enter begins a new line, Ctrl+Enter sends'),
+      title: trans.__('Enter starts a new line, Ctrl+Enter sends'),
       description: ''
     },
     reasoningBlockCollapsed: {
-      title: trans.__("Fold the model's thinking"),
+      title: trans.__("Collapse the model's thinking"),
       description: trans.__(
-        "Show the model's thinking folded; you can open it."
+        "Show the model's thinking collapsed. You can expand it."
       )
     },
     soundEnabled: {
@@ -551,7 +553,7 @@ export function settingsText(
       description: trans.__('How loud sounds are, from 0 to 1.')
     },
     enhancementApiConfigId: {
-      title: trans.__('Profile that improves prompts'),
+      title: trans.__('Profile for improving prompts'),
       description: trans.__(
         'The profile used to improve a prompt. Empty uses the current one.'
       )
@@ -559,7 +561,7 @@ export function settingsText(
     profileThresholds: {
       title: trans.__('Condense threshold by profile (%)'),
       description: trans.__(
-        'How full the window may get before condensing, by profile, from 5 to 100. -1 uses the general setting.'
+        'How full the context window may get before condensing, by profile, from 5 to 100. -1 uses the general setting.'
       )
     },
     secretStorage: {
@@ -653,55 +655,55 @@ export function settingsText(
       description: ''
     },
     retentionCompressDays: {
-      title: trans.__('Compress finished tasks after (days)'),
+      title: trans.__('Compress finished conversations after (days)'),
       description: trans.__(
-        'Finished tasks are compressed after this long and stay readable. 0 never compresses.'
+        'Finished conversations are compressed after this long and stay readable. 0 never compresses.'
       )
     },
     retentionDeleteDays: {
-      title: trans.__('Delete finished tasks after (days)'),
+      title: trans.__('Delete finished conversations after (days)'),
       description: trans.__(
-        'Finished tasks are deleted after this long unless pinned or favourite. 0 never deletes.'
+        'Finished conversations are deleted after this long, unless pinned or marked as favorites. 0 never deletes.'
       )
     },
     sizeWarningGigabytes: {
-      title: trans.__('Warn when tasks need more than (GB)'),
+      title: trans.__('Warn when conversations use more than (GB)'),
       description: trans.__(
-        'A warning is shown when stored tasks need more than this.'
+        'A warning is shown when stored conversations use more than this.'
       )
     },
     sizeCriticalGigabytes: {
-      title: trans.__('Alarm when tasks need more than (GB)'),
+      title: trans.__('Warn urgently when conversations use more than (GB)'),
       description: trans.__(
-        'An urgent warning is shown when stored tasks need more than this.'
+        'An urgent warning is shown when stored conversations use more than this.'
       )
     },
     backupGenerations: {
       title: trans.__('Daily backups kept'),
       description: trans.__(
-        'Once a day, if anything changed, conversations, settings and checkpoints are copied into the folder backups; keys never are. The oldest backup goes first. 0 makes none.'
+        'Once a day, if anything changed, conversations, settings and checkpoints are copied to the folder “backups”. Keys never are. The oldest backup is deleted first. 0 makes none.'
       )
     },
     'group:connection': { title: trans.__('Connection'), description: '' },
     'group:model': { title: trans.__('Model'), description: '' },
     'group:limits': { title: trans.__('Limits and prices'), description: '' },
-    'group:behaviour': { title: trans.__('Behaviour'), description: '' },
+    'group:behaviour': { title: trans.__('Behavior'), description: '' },
     apiProvider: {
       title: trans.__('Provider'),
       description: trans.__('The service or program that runs the model.')
     },
     apiModelId: {
       title: trans.__('Model'),
-      description: trans.__("The model's id as the provider names it.")
+      description: trans.__("The model's ID, as the provider calls it.")
     },
     openRouterModelId: {
       title: trans.__('Model'),
-      description: trans.__("The model's id on OpenRouter.")
+      description: trans.__("The model's ID on OpenRouter.")
     },
     openAiModelId: {
       title: trans.__('Model'),
       description: trans.__(
-        "The model's id, or the deployment's name on Azure."
+        "The model's ID, or the deployment's name on Azure."
       )
     },
     ollamaModelId: {
@@ -723,9 +725,9 @@ export function settingsText(
       )
     },
     localIdleMinutes: {
-      title: trans.__('Minutes until it is unloaded'),
+      title: trans.__('Unload after (minutes)'),
       description: trans.__(
-        'An embedded model that nobody uses gives its memory back after this time. Empty means 10.'
+        'An embedded model that is not used frees its memory after this time. Empty means 10.'
       )
     },
     apiKey: {
@@ -743,7 +745,7 @@ export function settingsText(
       )
     },
     anthropicBeta1MContext: {
-      title: trans.__('Window of 1 million tokens'),
+      title: trans.__('Context window of 1 million tokens'),
       description: trans.__(
         'Use the long context window where the model offers it.'
       )
@@ -761,7 +763,7 @@ export function settingsText(
     openAiNativeServiceTier: {
       title: trans.__('Service tier'),
       description: trans.__(
-        'Flex is cheaper and slower, priority faster and dearer.'
+        'Flex is cheaper and slower. Priority is faster and more expensive.'
       )
     },
     'choice:openAiNativeServiceTier:default': {
@@ -784,18 +786,18 @@ export function settingsText(
     },
     openAiApiKey: {
       title: trans.__('API key'),
-      description: trans.__('Left empty for a server that needs none.')
+      description: trans.__('Leave empty if the server needs none.')
     },
     openAiHeaders: {
       title: trans.__('Extra headers'),
       description: trans.__(
-        'Sent with every request. Headers that hold a key belong into the secret headers.'
+        'Sent with every request. Put headers that contain a key into the secret headers.'
       )
     },
     openAiSecretHeaders: {
       title: trans.__('Secret headers'),
       description: trans.__(
-        'Headers that hold a key, one to a line: Name: value. They are kept like keys.'
+        'Headers that contain a key, one per line: Name: value. They are kept like keys.'
       )
     },
     openAiUseAzure: {
@@ -809,7 +811,7 @@ export function settingsText(
     openAiStreamingEnabled: {
       title: trans.__('Streaming'),
       description: trans.__(
-        'Switch off for servers that cannot stream. On unless you say otherwise.'
+        'Turn off for servers that cannot stream. On by default.'
       )
     },
     openAiR1FormatEnabled: {
@@ -851,12 +853,12 @@ export function settingsText(
       description: trans.__('A key made in the Bedrock console.')
     },
     awsAccessKey: {
-      title: trans.__('AWS access key id'),
-      description: trans.__("Left empty to use AWS's own chain.")
+      title: trans.__('AWS access key ID'),
+      description: trans.__('Leave empty to use the AWS default credentials.')
     },
     awsSecretKey: {
       title: trans.__('AWS secret access key'),
-      description: trans.__('Belongs to the access key id.')
+      description: trans.__('Belongs to the access key ID.')
     },
     awsSessionToken: {
       title: trans.__('AWS session token'),
@@ -887,7 +889,7 @@ export function settingsText(
       description: trans.__('Its address.')
     },
     awsBedrock1MContext: {
-      title: trans.__('Window of 1 million tokens'),
+      title: trans.__('Context window of 1 million tokens'),
       description: trans.__(
         'Use the long context window where the model offers it.'
       )
@@ -895,7 +897,7 @@ export function settingsText(
     awsBedrockServiceTier: {
       title: trans.__('Service tier'),
       description: trans.__(
-        'Flex is cheaper and slower, priority faster and dearer.'
+        'Flex is cheaper and slower. Priority is faster and more expensive.'
       )
     },
     'choice:awsBedrockServiceTier:STANDARD': {
@@ -912,7 +914,7 @@ export function settingsText(
     },
     vertexProjectId: {
       title: trans.__('Project'),
-      description: trans.__("Your Google Cloud project's id.")
+      description: trans.__('Your Google Cloud project ID.')
     },
     vertexRegion: {
       title: trans.__('Region'),
@@ -927,7 +929,7 @@ export function settingsText(
       description: trans.__('The content of the file, instead of its path.')
     },
     vertex1MContext: {
-      title: trans.__('Window of 1 million tokens'),
+      title: trans.__('Context window of 1 million tokens'),
       description: trans.__(
         'Use the long context window where the model offers it.'
       )
@@ -948,7 +950,7 @@ export function settingsText(
     },
     mistralCodestralUrl: {
       title: trans.__('Base URL'),
-      description: trans.__("Codestral's own address, or another.")
+      description: trans.__('The address of Codestral, or another one.')
     },
     deepSeekApiKey: {
       title: trans.__('DeepSeek API key'),
@@ -972,7 +974,7 @@ export function settingsText(
     },
     litellmApiKey: {
       title: trans.__('LiteLLM API key'),
-      description: trans.__('Left empty if the proxy needs none.')
+      description: trans.__('Leave empty if the proxy needs none.')
     },
     litellmUsePromptCache: {
       title: trans.__('Prompt cache'),
@@ -984,11 +986,11 @@ export function settingsText(
     },
     ollamaApiKey: {
       title: trans.__('Ollama API key'),
-      description: trans.__('Only for an Ollama behind a login.')
+      description: trans.__('Only if your Ollama server requires a login.')
     },
     ollamaNumCtx: {
-      title: trans.__('Window (tokens)'),
-      description: trans.__("Empty uses the model's own.")
+      title: trans.__('Context window (tokens)'),
+      description: trans.__("Empty uses the model's default.")
     },
     lmStudioBaseUrl: {
       title: trans.__('Base URL'),
@@ -1005,18 +1007,16 @@ export function settingsText(
     modelTemperature: {
       title: trans.__('Temperature'),
       description: trans.__(
-        "Higher is more varied. Empty uses the model's own."
+        "Higher is more varied. Empty uses the model's default."
       )
     },
     enableReasoningEffort: {
       title: trans.__('Thinking'),
-      description: trans.__(
-        'Let the model think before it answers, where it can.'
-      )
+      description: trans.__('Let the model think before it answers, if it can.')
     },
     reasoningEffort: {
       title: trans.__('Thinking effort'),
-      description: trans.__('How much the model thinks, where it can be told.')
+      description: trans.__('How much the model thinks, if it supports this.')
     },
     'choice:reasoningEffort:disable': {
       title: trans.__('Off'),
@@ -1039,63 +1039,61 @@ export function settingsText(
     },
     verbosity: {
       title: trans.__('Verbosity'),
-      description: trans.__(
-        'How long answers are, where the model can be told.'
-      )
+      description: trans.__('How long answers are, if the model supports this.')
     },
     'choice:verbosity:low': { title: trans.__('Low'), description: '' },
     'choice:verbosity:medium': { title: trans.__('Medium'), description: '' },
     'choice:verbosity:high': { title: trans.__('High'), description: '' },
     includeMaxTokens: {
       title: trans.__('Send the answer limit'),
-      description: trans.__('Switch off for servers that refuse it.')
+      description: trans.__('Turn off for servers that refuse it.')
     },
     modelMaxTokens: {
       title: trans.__('Longest answer (tokens)'),
-      description: trans.__("Empty uses the model's own.")
+      description: trans.__("Empty uses the model's default.")
     },
     modelMaxThinkingTokens: {
       title: trans.__('Longest thinking (tokens)'),
-      description: trans.__("Empty uses the model's own.")
+      description: trans.__("Empty uses the model's default.")
     },
     modelContextWindow: {
-      title: trans.__('Window (tokens)'),
+      title: trans.__('Context window (tokens)'),
       description: trans.__(
-        'How much the model takes in. Needed for models we do not know.'
+        'How many tokens the model accepts. Needed for unknown models.'
       )
     },
     modelSupportsImages: {
       title: trans.__('Sees images'),
-      description: trans.__('For models we do not know.')
+      description: trans.__('For unknown models.')
     },
     modelSupportsTools: {
       title: trans.__('Calls tools'),
-      description: trans.__('For models we do not know.')
+      description: trans.__('For unknown models.')
     },
     modelSupportsPromptCache: {
       title: trans.__('Caches prompts'),
-      description: trans.__('For models we do not know.')
+      description: trans.__('For unknown models.')
     },
     modelInputPrice: {
       title: trans.__('Input price'),
-      description: trans.__('US$ for a million tokens.')
+      description: trans.__('US$ per million tokens.')
     },
     modelOutputPrice: {
       title: trans.__('Output price'),
-      description: trans.__('US$ for a million tokens.')
+      description: trans.__('US$ per million tokens.')
     },
     modelCacheReadsPrice: {
       title: trans.__('Price of cache reads'),
-      description: trans.__('US$ for a million tokens.')
+      description: trans.__('US$ per million tokens.')
     },
     modelCacheWritesPrice: {
       title: trans.__('Price of cache writes'),
-      description: trans.__('US$ for a million tokens.')
+      description: trans.__('US$ per million tokens.')
     },
     toolSet: {
       title: trans.__('Tools'),
       description: trans.__(
-        'What the model is given to work with. Empty means a few simple tools for the embedded model, and all tools for others.'
+        'Which tools the model can use. Empty means a few simple tools for the embedded model, and all tools for others.'
       )
     },
     'choice:toolSet:full': { title: trans.__('All tools'), description: '' },
@@ -1105,16 +1103,14 @@ export function settingsText(
     },
     todoListEnabled: {
       title: trans.__('To-do list'),
-      description: trans.__(
-        'Let the agent keep a to-do list. On unless you say otherwise.'
-      )
+      description: trans.__('Let the agent keep a to-do list. On by default.')
     },
     consecutiveMistakeLimit: {
-      title: trans.__('Mistakes in a row before it asks'),
+      title: trans.__('Mistakes in a row before the agent asks'),
       description: trans.__('Empty means 3, 0 means no limit.')
     },
     'profile.rateLimitSeconds': {
-      title: trans.__('Least time between requests (s)'),
+      title: trans.__('Minimum time between requests (s)'),
       description: trans.__('Empty uses the general setting.')
     }
   };

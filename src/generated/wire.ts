@@ -1585,7 +1585,7 @@ export interface GitCommit {
 
 /** Everything a person can set that does not belong to one provider profile. */
 export interface GlobalSettings {
-  /** The main switch. Off: the agent asks before every action. On: it does without asking what is allowed below. */
+  /** The main switch. Off: the agent asks before every action. On: it does what you allow below without asking. */
   autoApprovalEnabled: boolean;
   /** Ask even before the agent reads what you have open, or files of a folder you trust. */
   askBeforeReading: boolean;
@@ -1602,7 +1602,7 @@ export interface GlobalSettings {
   alwaysAllowWrite: boolean;
   /** Create and edit files outside the workspace without asking. */
   alwaysAllowWriteOutsideWorkspace: boolean;
-  /** Edit files that steer the agent itself, such as AGENTS.md and ignore files, without asking. */
+  /** Edit files that control the agent, such as AGENTS.md and ignore files, without asking. */
   alwaysAllowWriteProtected: boolean;
   /** Run code in the notebook's kernel without asking. */
   alwaysAllowRunCells: boolean;
@@ -1612,7 +1612,7 @@ export interface GlobalSettings {
   alwaysAllowInstallPackages: boolean;
   /** Fetch from the network without asking. */
   alwaysAllowNetwork: boolean;
-  /** Use the MCP tools and resources that are allowed one by one without asking. */
+  /** Use the MCP tools and resources that you allowed one by one, without asking. */
   alwaysAllowMcp: boolean;
   /** Switch between modes without asking. */
   alwaysAllowModeSwitch: boolean;
@@ -1622,9 +1622,9 @@ export interface GlobalSettings {
   alwaysAllowFollowupQuestions: boolean;
   /** How long you have to answer a follow-up question yourself. 0 never answers for you. */
   followupAutoApproveTimeoutMs: number;
-  /** The agent asks before it goes on after this many requests. Empty means no limit. */
+  /** After this many requests, the agent asks before it continues. Empty means no limit. */
   allowedMaxRequests?: number;
-  /** The agent asks before it goes on after spending this much. Empty means no limit. */
+  /** After spending this much, the agent asks before it continues. Empty means no limit. */
   allowedMaxCost?: number;
   /** Shell commands beginning with these words may run without asking when running shell commands is allowed. */
   allowedCommands: Array<string>;
@@ -1632,7 +1632,7 @@ export interface GlobalSettings {
   deniedCommands: Array<string>;
   /** A shell command that runs longer is stopped. 0 means no limit. */
   commandExecutionTimeout: number;
-  /** Shell commands beginning with these words may run as long as they like. */
+  /** Shell commands beginning with these words have no time limit. */
   commandTimeoutAllowlist: Array<string>;
   /** How much of a long output the model sees at once; it can read the rest on demand. */
   terminalOutputPreviewSize: 'small' | 'medium' | 'large';
@@ -1644,29 +1644,29 @@ export interface GlobalSettings {
   embedHistoryInNotebook: boolean;
   /** Beyond this size, the oldest messages are left out of the notebook. The conversation itself keeps them. */
   embedHistoryMaxKilobytes: number;
-  /** Choose what the agent no longer does by itself about a conversation that becomes too long for the model. */
+  /** Choose what the agent no longer does on its own when a conversation gets too long for the model. */
   disabledHooks: Array<'context-window-monitor' | 'anthropic-auto-compact'>;
-  /** Summarise the older part of a conversation before it outgrows the model's window. */
+  /** Summarize the older part of a conversation before it gets too long for the model's context window. */
   autoCondenseContext: boolean;
-  /** 100 condenses only when the conversation would no longer fit. */
+  /** With 100, it condenses only when the conversation would no longer fit. */
   autoCondenseContextPercent: number;
-  /** The profile whose model writes the summary, for example a cheaper one. Empty uses the conversation's own, which has most of it in its cache. */
+  /** The profile whose model writes the summary, for example a cheaper one. Empty uses the conversation's own profile, which has most of it cached. */
   condensingApiConfigId?: string;
-  /** Where the provider of the model offers to condense conversations, let it. What it makes only that model reads; for others, and for you, the agent keeps a text beside it. Off, the model always writes a summary. */
+  /** Let the provider condense conversations if it can. Only the same model can read the result, so the agent keeps a text version for you and for other models. Off: the model always writes a summary. */
   condenseAtProvider: boolean;
-  /** Reckon each such character as a token, instead of four bytes. For models that take more tokens for these scripts; what a provider counts itself is believed in any case. */
+  /** Estimate one token per such character, not one per four bytes. For models that need more tokens for these scripts. If the provider counts tokens itself, its count is used. */
   countCjkCharacters: boolean;
-  /** Include the date and time in what the model is told about its surroundings. */
+  /** Include the date and time in the context sent to the model. */
   includeCurrentTime: boolean;
-  /** Include the cost so far in what the model is told about its surroundings. */
+  /** Include the cost so far in the context sent to the model. */
   includeCurrentCost: boolean;
-  /** How many changed files the model is told of. 0 leaves git status out. */
+  /** How many changed files are listed for the model. 0 leaves out git status. */
   maxGitStatusFiles: number;
-  /** How many open documents the model is told of. */
+  /** How many open documents are listed for the model. */
   maxOpenTabsContext: number;
-  /** How many files of the workspace the model is told of at the start. */
+  /** How many workspace files are listed for the model at the start. */
   maxWorkspaceFiles: number;
-  /** List files the agent may not read, marked as such. Off leaves them out. */
+  /** List files that the agent may not read, marked as ignored. Off leaves them out. */
   showRooIgnoredFiles: boolean;
   /** Also load rules files found in subfolders of the workspace. */
   enableSubfolderRules: boolean;
@@ -1678,41 +1678,41 @@ export interface GlobalSettings {
   requestDelaySeconds: number;
   /** After this many failed attempts in a row the agent asks instead of trying again. */
   maxAutoRetries: number;
-  /** Space model requests at least this far apart. A profile can set its own. */
+  /** Wait at least this long between model requests. A profile can set its own time. */
   rateLimitSeconds: number;
-  /** Save the workspace before the agent changes it, so that everything can be taken back. */
+  /** Save the workspace before the agent changes it, so that you can restore it. */
   enableCheckpoints: boolean;
-  /** How long a checkpoint may hold up the agent. */
+  /** How long the agent waits for a checkpoint at most. */
   checkpointTimeout: number;
-  /** Save variables with each checkpoint where they can be saved. */
+  /** Save variables with each checkpoint, where possible. */
   checkpointVariables: boolean;
-  /** The oldest checkpoints go when a workspace needs more than this; the newest always stay. */
+  /** The oldest checkpoints are deleted when a workspace needs more than this. The newest always stay. */
   checkpointQuotaMegabytes: number;
-  /** The oldest go when a workspace has more than this. */
+  /** The oldest are deleted when a workspace has more than this. */
   checkpointMaxCount: number;
-  /** In a larger one, only the files the agent touches are kept. */
+  /** In a larger one, only the files the agent touches are saved. */
   checkpointMaxFiles: number;
-  /** Where looking at all files takes longer, only those the agent touches are kept. */
+  /** If scanning all files takes longer, only those the agent touches are saved. */
   checkpointMaxWalkSeconds: number;
-  /** A larger file is kept only where the file system can clone it, or if the agent says that it changes it. */
+  /** A larger file is saved only if the file system can clone it, or if the agent announces that it will change it. */
   checkpointMaxFileMegabytes: number;
-  /** A larger file is not copied even if the agent says that it changes it. */
+  /** A larger file is not copied, even if the agent announces that it will change it. */
   checkpointMaxTouchedFileMegabytes: number;
-  /** What large files may have together where the file system can clone them, such as Btrfs and XFS; beyond it the largest are left alone. 0 never clones. */
+  /** Total size of large files, if the file system can clone them, as Btrfs and XFS can. Beyond it, the largest are left out. 0 never clones. */
   checkpointMaxClonedMegabytes: number;
-  /** What all other files of one checkpoint may have together; beyond it the largest are left alone. */
+  /** Total size of all other files in one checkpoint. Beyond it, the largest are left out. */
   checkpointMaxTotalMegabytes: number;
-  /** A larger variable is not saved; the cells that make it have to run again. */
+  /** A larger variable is not saved. To restore it, its cells have to run again. */
   checkpointMaxVariableMegabytes: number;
-  /** What one kernel's variables may have together; what goes beyond it is not saved. */
+  /** Total size of one kernel's variables. What exceeds it is not saved. */
   checkpointMaxVariablesMegabytes: number;
-  /** The oldest variables go when those of all checkpoints need more than this. */
+  /** The oldest variables are deleted when those of all checkpoints need more than this. */
   checkpointVariablesQuotaMegabytes: number;
-  /** How long saving variables may keep the kernel after each cell; the rest is saved while it is idle. */
+  /** How long saving variables may block the kernel after each cell. The rest is saved while it is idle. */
   checkpointMaxSweepMilliseconds: number;
-  /** Keep notes that you ask for, and learn from finished conversations what helps with the next one. */
+  /** Keep the notes you ask for, and learn from finished conversations what helps in later ones. */
   memoryEnabled: boolean;
-  /** When a task is done, the agent may suggest something to remember. It is kept only if you say so. */
+  /** When the agent is done, it may suggest something to remember. It is kept only if you agree. */
   noteSuggestionsEnabled: boolean;
   /** Also learn from conversations that read the web. Text written by strangers could end up in memory. */
   memoryFromExternalContent: boolean;
@@ -1720,27 +1720,27 @@ export interface GlobalSettings {
   memoryDailyCost: number;
   /** The profile whose model learns from finished conversations. Empty uses the current one; the embedded model is too small. */
   memoryApiConfigId?: string;
-  /** Find other words for the same in conversations, notes and notebooks. */
+  /** Also find passages that say the same in other words, in conversations, notes and notebooks. */
   searchByMeaning: 'off' | 'bundled' | 'endpoint';
   /** An address that speaks the OpenAI protocol, such as https://api.openai.com/v1. If you choose it above, passages of your conversations, notes and notebooks and what you search for are sent there. Keys and passwords are masked first. Conversations with a model on this machine are not sent to another machine. */
   searchEndpointUrl?: string;
-  /** The model's id as the endpoint names it. After a change every passage is sent again. */
+  /** The model's ID, as the endpoint calls it. After a change, every passage is sent again. */
   searchEndpointModel?: string;
-  /** Kept where all keys are. It goes only to the address that is set when you save it. */
+  /** Kept with your other keys. It is sent only to the address that is set when you save it. */
   searchEndpointApiKey?: string;
-  /** The mode new tasks begin in. */
+  /** The mode in which new conversations start. */
   mode: string;
-  /** Added to what the model is told in every mode. */
+  /** Added to the system prompt in every mode. */
   customInstructions?: string;
   /** Modes of your own: a role, instructions and tools. */
   customModes: Array<ModeConfig>;
-  /** What you changed about the prompts of modes, by mode. */
+  /** Your changes to the prompts of modes, by mode. */
   customModePrompts?: Record<string, JsonValue>;
-  /** What you changed about the prompts for explaining, fixing, condensing and improving, by name. */
+  /** Your changes to the prompts for explaining, fixing, condensing and improving, by name. */
   customSupportPrompts?: Record<string, string>;
-  /** Let the helper that improves a prompt see the conversation so far. */
+  /** Let the model that improves a prompt see the conversation so far. */
   includeTaskHistoryInEnhance: boolean;
-  /** Refuse to let the agent finish while its to-do list has open items. */
+  /** Do not let the agent finish while its to-do list has open items. */
   preventCompletionWithOpenTodos: boolean;
   /** Names of tools the agent never gets. */
   disabledTools: Array<string>;
@@ -1750,13 +1750,13 @@ export interface GlobalSettings {
   mcpEnabled: boolean;
   /** Let the agent fetch public web pages. It asks before each one unless network access is allowed without asking. */
   fetchUrlEnabled: boolean;
-  /** Let it fetch from this machine and the network around it too, where servers often trust whoever reaches them. */
+  /** Also let it fetch from this machine and its local network, where servers often trust all visitors. */
   fetchPrivateAddresses: boolean;
   /** The language the agent answers in. Empty follows JupyterLab. */
   language?: 'en' | 'ko' | 'ja';
   /** What the Enter key does in the prompt. */
   enterBehavior: 'send' | 'newline';
-  /** Show the model's thinking folded; you can open it. */
+  /** Show the model's thinking collapsed. You can expand it. */
   reasoningBlockCollapsed: boolean;
   /** Play a sound when the agent needs you or is done. */
   soundEnabled: boolean;
@@ -1770,7 +1770,7 @@ export interface GlobalSettings {
   dismissedHints: Array<string>;
   /** The profile used to improve a prompt. Empty uses the current one. */
   enhancementApiConfigId?: string;
-  /** How full the window may get before condensing, by profile, from 5 to 100. -1 uses the general setting. */
+  /** How full the context window may get before condensing, by profile, from 5 to 100. -1 uses the general setting. */
   profileThresholds?: Record<string, number>;
   /** Changing it moves the keys you saved. */
   secretStorage: 'auto' | 'keyring' | 'encrypted-file' | 'file' | 'memory';
@@ -1791,15 +1791,15 @@ export interface GlobalSettings {
     | 'assigned-secret'
     | 'email'
   >;
-  /** Finished tasks are compressed after this long and stay readable. 0 never compresses. */
+  /** Finished conversations are compressed after this long and stay readable. 0 never compresses. */
   retentionCompressDays: number;
-  /** Finished tasks are deleted after this long unless pinned or favourite. 0 never deletes. */
+  /** Finished conversations are deleted after this long, unless pinned or marked as favorites. 0 never deletes. */
   retentionDeleteDays: number;
-  /** A warning is shown when stored tasks need more than this. */
+  /** A warning is shown when stored conversations use more than this. */
   sizeWarningGigabytes: number;
-  /** An urgent warning is shown when stored tasks need more than this. */
+  /** An urgent warning is shown when stored conversations use more than this. */
   sizeCriticalGigabytes: number;
-  /** Once a day, if anything changed, conversations, settings and checkpoints are copied into the folder backups; keys never are. The oldest backup goes first. 0 makes none. */
+  /** Once a day, if anything changed, conversations, settings and checkpoints are copied to the folder “backups”. Keys never are. The oldest backup is deleted first. 0 makes none. */
   backupGenerations: number;
 }
 
@@ -2395,11 +2395,11 @@ export interface ProviderSettings {
     | 'litellm'
     | 'local'
     | 'fake-ai';
-  /** The model's id as the provider names it. */
+  /** The model's ID, as the provider calls it. */
   apiModelId?: string;
-  /** The model's id on OpenRouter. */
+  /** The model's ID on OpenRouter. */
   openRouterModelId?: string;
-  /** The model's id, or the deployment's name on Azure. */
+  /** The model's ID, or the deployment's name on Azure. */
   openAiModelId?: string;
   /** The model's name in Ollama. */
   ollamaModelId?: string;
@@ -2409,7 +2409,7 @@ export interface ProviderSettings {
   litellmModelId?: string;
   /** A GGUF file to use instead of the embedded model's own weights. */
   localModelPath?: string;
-  /** An embedded model that nobody uses gives its memory back after this time. Empty means 10. */
+  /** An embedded model that is not used frees its memory after this time. Empty means 10. */
   localIdleMinutes?: number;
   /** Your key from the Anthropic console. */
   apiKey?: string;
@@ -2423,21 +2423,21 @@ export interface ProviderSettings {
   openAiNativeApiKey?: string;
   /** Another address that speaks OpenAI's Responses protocol. */
   openAiNativeBaseUrl?: string;
-  /** Flex is cheaper and slower, priority faster and dearer. */
+  /** Flex is cheaper and slower. Priority is faster and more expensive. */
   openAiNativeServiceTier?: 'default' | 'flex' | 'priority';
   /** Where the server speaks OpenAI's Chat Completions protocol, usually ending in /v1. */
   openAiBaseUrl?: string;
-  /** Left empty for a server that needs none. */
+  /** Leave empty if the server needs none. */
   openAiApiKey?: string;
-  /** Sent with every request. Headers that hold a key belong into the secret headers. */
+  /** Sent with every request. Put headers that contain a key into the secret headers. */
   openAiHeaders?: Record<string, string>;
-  /** Headers that hold a key, one to a line: Name: value. They are kept like keys. */
+  /** Headers that contain a key, one per line: Name: value. They are kept like keys. */
   openAiSecretHeaders?: string;
   /** The address is an Azure OpenAI resource. */
   openAiUseAzure?: boolean;
   /** Such as 2025-04-01-preview. */
   azureApiVersion?: string;
-  /** Switch off for servers that cannot stream. On unless you say otherwise. */
+  /** Turn off for servers that cannot stream. On by default. */
   openAiStreamingEnabled?: boolean;
   /** Needed by some servers for DeepSeek R1 and QwQ. */
   openAiR1FormatEnabled?: boolean;
@@ -2457,9 +2457,9 @@ export interface ProviderSettings {
   awsUseApiKey?: boolean;
   /** A key made in the Bedrock console. */
   awsApiKey?: string;
-  /** Left empty to use AWS's own chain. */
+  /** Leave empty to use the AWS default credentials. */
   awsAccessKey?: string;
-  /** Belongs to the access key id. */
+  /** Belongs to the access key ID. */
   awsSecretKey?: string;
   /** Only for temporary credentials. */
   awsSessionToken?: string;
@@ -2477,9 +2477,9 @@ export interface ProviderSettings {
   awsBedrockEndpoint?: string;
   /** Use the long context window where the model offers it. */
   awsBedrock1MContext?: boolean;
-  /** Flex is cheaper and slower, priority faster and dearer. */
+  /** Flex is cheaper and slower. Priority is faster and more expensive. */
   awsBedrockServiceTier?: 'STANDARD' | 'FLEX' | 'PRIORITY';
-  /** Your Google Cloud project's id. */
+  /** Your Google Cloud project ID. */
   vertexProjectId?: string;
   /** Such as us-east5 or global. */
   vertexRegion?: string;
@@ -2495,7 +2495,7 @@ export interface ProviderSettings {
   googleGeminiBaseUrl?: string;
   /** Your key from Mistral. */
   mistralApiKey?: string;
-  /** Codestral's own address, or another. */
+  /** The address of Codestral, or another one. */
   mistralCodestralUrl?: string;
   /** Your key from DeepSeek. */
   deepSeekApiKey?: string;
@@ -2507,15 +2507,15 @@ export interface ProviderSettings {
   groqApiKey?: string;
   /** Where the LiteLLM proxy runs. */
   litellmBaseUrl?: string;
-  /** Left empty if the proxy needs none. */
+  /** Leave empty if the proxy needs none. */
   litellmApiKey?: string;
   /** Use caching where the model offers it. */
   litellmUsePromptCache?: boolean;
   /** Where Ollama runs. */
   ollamaBaseUrl?: string;
-  /** Only for an Ollama behind a login. */
+  /** Only if your Ollama server requires a login. */
   ollamaApiKey?: string;
-  /** Empty uses the model's own. */
+  /** Empty uses the model's default. */
   ollamaNumCtx?: number;
   /** Where LM Studio runs. */
   lmStudioBaseUrl?: string;
@@ -2523,40 +2523,40 @@ export interface ProviderSettings {
   lmStudioSpeculativeDecodingEnabled?: boolean;
   /** Its name in LM Studio. */
   lmStudioDraftModelId?: string;
-  /** Higher is more varied. Empty uses the model's own. */
+  /** Higher is more varied. Empty uses the model's default. */
   modelTemperature?: number;
-  /** Let the model think before it answers, where it can. */
+  /** Let the model think before it answers, if it can. */
   enableReasoningEffort?: boolean;
-  /** How much the model thinks, where it can be told. */
+  /** How much the model thinks, if it supports this. */
   reasoningEffort?:
     'disable' | 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh';
-  /** How long answers are, where the model can be told. */
+  /** How long answers are, if the model supports this. */
   verbosity?: 'low' | 'medium' | 'high';
-  /** Switch off for servers that refuse it. */
+  /** Turn off for servers that refuse it. */
   includeMaxTokens?: boolean;
-  /** Empty uses the model's own. */
+  /** Empty uses the model's default. */
   modelMaxTokens?: number;
-  /** Empty uses the model's own. */
+  /** Empty uses the model's default. */
   modelMaxThinkingTokens?: number;
-  /** How much the model takes in. Needed for models we do not know. */
+  /** How many tokens the model accepts. Needed for unknown models. */
   modelContextWindow?: number;
-  /** For models we do not know. */
+  /** For unknown models. */
   modelSupportsImages?: boolean;
-  /** For models we do not know. */
+  /** For unknown models. */
   modelSupportsTools?: boolean;
-  /** For models we do not know. */
+  /** For unknown models. */
   modelSupportsPromptCache?: boolean;
-  /** US$ for a million tokens. */
+  /** US$ per million tokens. */
   modelInputPrice?: number;
-  /** US$ for a million tokens. */
+  /** US$ per million tokens. */
   modelOutputPrice?: number;
-  /** US$ for a million tokens. */
+  /** US$ per million tokens. */
   modelCacheReadsPrice?: number;
-  /** US$ for a million tokens. */
+  /** US$ per million tokens. */
   modelCacheWritesPrice?: number;
-  /** What the model is given to work with. Empty means a few simple tools for the embedded model, and all tools for others. */
+  /** Which tools the model can use. Empty means a few simple tools for the embedded model, and all tools for others. */
   toolSet?: 'full' | 'compound';
-  /** Let the agent keep a to-do list. On unless you say otherwise. */
+  /** Let the agent keep a to-do list. On by default. */
   todoListEnabled?: boolean;
   /** Empty means 3, 0 means no limit. */
   consecutiveMistakeLimit?: number;

@@ -61,7 +61,7 @@ export function ConnectionBanner({
             className="jp-hdspAgent-button jp-mod-accept"
             onClick={actions.logIn}
           >
-            {trans.__('Open the log-in page')}
+            {trans.__('Open the login page')}
           </button>
         )}
         {mismatch ? (
@@ -129,7 +129,7 @@ function whatIsWrong(
       );
     case 'login_expired':
       return trans.__(
-        'The server does not know you any more; your log-in may have expired. Log in again on another page, then try again.'
+        'Your login may have expired. Log in again in another tab, then try again.'
       );
     case 'extension_missing':
       return trans.__(
@@ -138,7 +138,7 @@ function whatIsWrong(
       );
     case 'socket_blocked':
       return trans.__(
-        'The server answers, but WebSockets do not get through. A proxy or firewall may block them; ask whoever runs the server.'
+        'The server answers, but WebSockets do not get through. A proxy or firewall may block them. Ask your administrator.'
       );
     case 'closed':
       return trans.__(
@@ -165,5 +165,5 @@ function whatComesNext(
   }
   return seconds === null
     ? trans.__('Trying again…')
-    : whole(trans.__('Trying again in %1 s.', seconds));
+    : whole(trans.__('Retrying in %1 s.', seconds));
 }

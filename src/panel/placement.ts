@@ -71,7 +71,7 @@ export const placementPlugin: JupyterFrontEndPlugin<void> = {
     });
     commands.addCommand(CommandIDs.movePanel, {
       label: commandLabel(trans, ({ area }) => label(area, trans)),
-      caption: trans.__('Put the panel of the agent elsewhere'),
+      caption: trans.__('Move the agent’s panel'),
       describedBy: {
         args: {
           type: 'object',
@@ -79,7 +79,7 @@ export const placementPlugin: JupyterFrontEndPlugin<void> = {
             area: {
               type: 'string',
               enum: [...AREAS],
-              description: trans.__('Where the panel shall be')
+              description: trans.__('Where to put the panel')
             }
           },
           required: ['area']

@@ -26,8 +26,8 @@ export async function decideAboutFolder(
       (await options.dialogs.confirm({
         title: trans.__('Trust this folder?'),
         body: [
-          trans.__('The agent follows what %1 brings:', folder),
-          lines.join('; ') || trans.__('nothing so far')
+          trans.__('The agent will follow these instructions in %1:', folder),
+          lines.join('; ') || trans.__('none so far')
         ].join(' '),
         accept: trans.__('Trust this folder')
       }));

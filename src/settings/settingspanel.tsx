@@ -201,7 +201,7 @@ function Index(props: {
   return (
     <nav
       className="jp-hdspSettings-index"
-      aria-label={trans.__('Sections of the settings')}
+      aria-label={trans.__('Settings sections')}
     >
       <ul>
         {sections.map(({ id, title }) => (
@@ -218,7 +218,7 @@ function Index(props: {
       </ul>
       <select
         className="jp-hdspSettings-input"
-        aria-label={trans.__('Section of the settings')}
+        aria-label={trans.__('Settings section')}
         value={open ?? ''}
         onChange={event => onChoose(event.target.value)}
       >

@@ -110,7 +110,9 @@ export function modelText(trans: TranslationBundle, model: ModelEntry): string {
   const { contextWindow, inputPrice, outputPrice } = model;
   const parts = [];
   if (contextWindow !== undefined) {
-    parts.push(trans.__('window of %1 tokens', fullCount(contextWindow)));
+    parts.push(
+      trans.__('context window of %1 tokens', fullCount(contextWindow))
+    );
   }
   if (inputPrice === undefined || outputPrice === undefined) {
     parts.push(trans.__('price unknown'));
@@ -148,7 +150,7 @@ export function keySourceText(
         ? trans.__('From the variable %1, ends in …%2', variable, end)
         : trans.__('From the variable %1', variable);
     case 'operator':
-      return trans.__('Provided by your operator');
+      return trans.__('Provided by your administrator');
     case 'keyring':
       return end
         ? trans.__('Saved, ends in …%1, kept in the system keyring', end)
@@ -212,7 +214,7 @@ export function storageText(
     case 'memory':
       return trans.__('Keys are kept in memory until Jupyter stops.');
     default:
-      return trans.__('There is no place to keep keys in yet.');
+      return trans.__('No place to keep keys is available yet.');
   }
 }
 
@@ -222,22 +224,22 @@ export function storageText(
 export function importText(trans: TranslationBundle, item: ImportItem): string {
   switch (item.code) {
     case 'unknown':
-      return trans.__('There is no such setting here.');
+      return trans.__('This setting does not exist here.');
     case 'invalid':
-      return trans.__('It does not have the form it should have.');
+      return trans.__('It has the wrong format.');
     case 'provider_retired':
     case 'provider_unknown':
       return trans.__(
         'This provider is not offered here. Choose another one for the profile.'
       );
     case 'not_transferred':
-      return trans.__('This is decided on each machine.');
+      return trans.__('This is set on each machine.');
     case 'project_mode':
       return trans.__('It belongs to a project and is not imported.');
     case 'unknown_profile':
       return item.outcome === 'changed'
         ? trans.__(
-            'The current profile of the file could not be taken over; another one is current.'
+            'The file’s current profile could not be imported. Another one is current.'
           )
         : trans.__('Its profile does not exist.');
     default:

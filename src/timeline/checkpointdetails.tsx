@@ -43,7 +43,7 @@ export function CheckpointDetails({
       <div className="jp-hdspAgent-timeline-line">
         <select
           className="jp-hdspAgent-select"
-          aria-label={trans.__('What it is compared with')}
+          aria-label={trans.__('Compare with')}
           value={against}
           onChange={({ target }) =>
             model.unfold(operation, target.value as Comparison)
@@ -86,8 +86,8 @@ export function CheckpointDetails({
       {checkpoint.skipped > 0 && (
         <p className="jp-hdspAgent-timeline-quiet">
           {trans._n(
-            '%1 file was too large or could not be read, and is not in it.',
-            '%1 files were too large or could not be read, and are not in it.',
+            '%1 file is not saved here, because it was too large or could not be read.',
+            '%1 files are not saved here, because they were too large or could not be read.',
             checkpoint.skipped,
             fullCount(checkpoint.skipped)
           )}

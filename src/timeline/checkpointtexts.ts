@@ -90,13 +90,13 @@ namespace Private {
     string,
     (trans: TranslationBundle) => string
   > = new Map([
-    ['look', trans => trans.__('As it was when it was looked at')],
-    ['asked for', trans => trans.__('Saved by hand')],
+    ['look', trans => trans.__('Saved for a comparison')],
+    ['asked for', trans => trans.__('Saved by you')],
     [
       'after a crash',
-      trans => trans.__('After the server had ended unexpectedly')
+      trans => trans.__('After the server stopped unexpectedly')
     ],
-    ['meanwhile', trans => trans.__('While the agent was at work')]
+    ['meanwhile', trans => trans.__('While the agent was working')]
   ]);
 
   export function isOurs(tool: string): tool is Tool {
@@ -259,7 +259,7 @@ namespace Private {
     create_notebook: trans => trans.__('Created a notebook'),
     install_packages: trans => trans.__('Installed packages'),
     manage_kernel: trans => trans.__('Started or stopped a kernel'),
-    new_task: trans => trans.__('Began a subtask'),
+    new_task: trans => trans.__('Started a subtask'),
     remember: trans => trans.__('Saved a note'),
     forget: trans => trans.__('Deleted notes'),
     restart: trans => trans.__('Restarted the kernel'),

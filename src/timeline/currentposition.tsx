@@ -93,7 +93,7 @@ function Here(): JSX.Element {
                 : checkpointText(here, trans)
               : view.operations.length === 0
                 ? trans.__('the beginning')
-                : trans.__('a state no checkpoint has')}
+                : trans.__('a state that no checkpoint contains')}
         </strong>{' '}
         {here && (
           <time dateTime={new Date(here.ts).toISOString()}>

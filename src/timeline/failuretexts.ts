@@ -90,27 +90,27 @@ namespace Private {
       trans.__('Its kernel does not answer. Restart it, or try again later.'),
     kernel_elsewhere: trans =>
       trans.__(
-        'Its kernel runs on another machine or as another user, and cannot reach the folder of the checkpoints.'
+        'Its kernel runs on another machine or as another user, and cannot reach the checkpoint folder.'
       ),
     kernel_failed: (trans, params) =>
       details(
         params,
-        trans.__('Its kernel could not work with its variables.')
+        trans.__('Its kernel could not save or load its variables.')
       ),
     other_language: (trans, { language }) =>
       language
         ? trans.__(
-            'Only variables of Python can be kept; its kernel is for %1.',
+            'Only Python variables can be saved; its kernel is for %1.',
             String(language)
           )
-        : trans.__('Only variables of Python can be kept.'),
+        : trans.__('Only Python variables can be saved.'),
     not_ipython: trans =>
       trans.__(
-        'Its kernel does not let its variables be kept; only the kernel of IPython does.'
+        'Its variables cannot be saved; only those of an IPython kernel can.'
       ),
     other_python: (trans, { saved, kernel }) =>
       trans.__(
-        'They were saved in %1, and the kernel is %2. Choose a kernel with the former, or run the cells again.',
+        'They were saved in %1, but the kernel is %2. Choose a kernel with %1, or run the cells again.',
         String(saved),
         String(kernel)
       ),
@@ -122,25 +122,25 @@ namespace Private {
       ),
     library_other: (trans, { library, saved, kernel }) =>
       trans.__(
-        'They were saved with %1 %2, and the kernel has %3, which may read them wrongly. Choose a kernel with the former, or run the cells again.',
+        'They were saved with %1 %2, but the kernel has %3, which may read them wrongly. Choose a kernel with %2, or run the cells again.',
         String(library),
         String(saved),
         String(kernel)
       ),
     cell_ran: trans =>
       trans.__(
-        'A cell ran in between, so nothing was restored. Look again, then restore.'
+        'A cell ran in the meantime, so nothing was restored. Check the preview again, then restore.'
       ),
     value_unreadable: (trans, params) =>
       details(
         params,
         trans.__(
-          'Nothing was restored, because %1 cannot be read. Leave the variables out, or run their cells again.',
+          'Nothing was restored, because %1 cannot be read. Leave out the variables, or run their cells again.',
           String(params.names)
         )
       ),
     values_not_kept: (trans, params) =>
-      details(params, trans.__('Variables cannot be kept here.')),
+      details(params, trans.__('Variables cannot be saved here.')),
     values_not_written: (trans, params) =>
       details(
         params,
@@ -148,12 +148,12 @@ namespace Private {
       ),
     values_no_room: (trans, { megabytes }) =>
       trans.__(
-        'The disk has less than %1 MB left, so variables are not kept. Make room on it.',
+        'The disk has less than %1 MB left, so variables are not saved. Free some space.',
         String(megabytes)
       ),
     values_gone: trans =>
       trans.__(
-        'These variables were dropped to make room. Choose another checkpoint.'
+        'These variables were deleted to make room. Choose another checkpoint.'
       ),
     values_damaged: trans =>
       trans.__('The saved variables are damaged. Choose another checkpoint.'),
@@ -165,9 +165,9 @@ namespace Private {
       trans.__(
         'The tab it is open in does not answer. Close or reload that tab, then try again.'
       ),
-    notebook_deleted: trans => trans.__('It was deleted meanwhile.'),
+    notebook_deleted: trans => trans.__('It was deleted in the meantime.'),
     not_a_notebook: trans =>
-      trans.__('The file is not a notebook any more, or is damaged.'),
+      trans.__('The file is no longer a notebook, or is damaged.'),
     other_format: (trans, { format }) =>
       trans.__(
         'It is a notebook of format %1. Open it in JupyterLab and save it, then try again.',
@@ -185,16 +185,16 @@ namespace Private {
       ),
     notebook_changing: trans =>
       trans.__(
-        'Something changes it all the time. Wait until that is done, then try again.'
+        'Something keeps changing it. Wait until that is done, then try again.'
       ),
     notebook_read_only: trans => trans.__('It is read-only.'),
     no_such_cell: trans =>
       trans.__(
-        'The notebook had no such cell then. Choose another checkpoint.'
+        'The notebook did not have this cell then. Choose another checkpoint.'
       ),
     cells_gone: trans =>
       trans.__(
-        'These cells were dropped to make room. Choose another checkpoint.'
+        'These cells were deleted to make room. Choose another checkpoint.'
       ),
     cells_damaged: trans =>
       trans.__('The saved cells are damaged. Choose another checkpoint.'),
@@ -202,13 +202,13 @@ namespace Private {
       trans.__('The checkpoint has no file %1.', plainName(String(path))),
     file_too_large: (trans, { path, size }) =>
       trans.__(
-        '%1 has %2, which is too much to be shown. Restore that file, or save the checkpoint as a zip file.',
+        '%1 has %2, which is too much to show. Restore that file, or save the checkpoint as a zip file.',
         plainName(String(path)),
         sizeText(Number(size), trans)
       ),
     folder_read_only: (trans, { path }) =>
       trans.__(
-        'The folder %1 may not be changed, so nothing was restored. Make it writable, then try again.',
+        'The folder %1 is read-only, so nothing was restored. Make it writable, then try again.',
         String(path)
       ),
     file_not_restored: (trans, params) =>
@@ -235,44 +235,44 @@ namespace Private {
       ),
     store_of_another_user: (trans, { path }) =>
       trans.__(
-        'The checkpoints in %1 are of another user, so they are not used. Move that folder away, and a new one is made.',
+        'The checkpoints in %1 belong to another user, so they are not used. Move that folder away, and a new one is created.',
         String(path)
       ),
     store_of_another_folder: (trans, { path, workspace }) =>
       trans.__(
-        'The checkpoints in %1 are not those of %2. Move that folder away, and a new one is made.',
+        'The checkpoints in %1 do not belong to %2. Move that folder away, and a new one is created.',
         String(path),
         String(workspace)
       ),
     store_in_workspace: (trans, { path }) =>
       trans.__(
-        'The checkpoints themselves are kept in %1, so it cannot have any. Work in another folder.',
+        'The checkpoints themselves are stored in %1, so this folder cannot have any. Work in another folder.',
         String(path)
       ),
     not_a_folder: (trans, { path }) =>
-      trans.__('%1 is not a folder any more.', String(path)),
+      trans.__('%1 is no longer a folder.', String(path)),
     unknown_checkpoint: trans =>
       trans.__(
-        'This checkpoint is not there any more; it may have been dropped to make room. Choose another.'
+        'This checkpoint no longer exists. It may have been deleted to make room. Choose another one.'
       ),
     unknown_operation: trans =>
       trans.__(
-        'This is not known any more; it may have been dropped to make room. Look at the timeline again.'
+        'This entry no longer exists. It may have been deleted to make room. Check the timeline again.'
       ),
     nothing_to_undo: trans => trans.__('There is no restore to undo.'),
     not_in_force: trans =>
-      trans.__('This restore was undone already, so there is nothing to undo.'),
+      trans.__('This restore was already undone, so there is nothing to undo.'),
     beyond_files: trans =>
       trans.__(
-        'This restore was about more than files, so it can be undone only here.'
+        'This restore changed more than files, so it can be undone only here.'
       ),
     restoring_elsewhere: trans =>
       trans.__(
-        'Something else is just being restored here. Wait until that is done, then try again.'
+        'Another restore is running here. Wait until it is done, then try again.'
       ),
     cut_short: trans =>
       trans.__(
-        'A restore was cut short before. In the timeline, roll it back or keep the current state, then try again.'
+        'An earlier restore was interrupted. In the timeline, roll it back or keep the current state, then try again.'
       ),
     interrupted: trans => trans.__('The server ended in the middle of it.'),
     not_put_back: (trans, params) =>
@@ -284,7 +284,7 @@ namespace Private {
       ),
     conversation_deleted: trans =>
       trans.__(
-        'The conversation of this checkpoint was deleted, so it cannot go back.'
+        'The conversation of this checkpoint was deleted, so it cannot be restored.'
       ),
     turned_off: trans =>
       trans.__('Checkpoints are turned off in the settings.'),

@@ -170,7 +170,7 @@ function cellText(
         ? trans.__('New code cell %1', number)
         : trans.__('New text cell %1', number);
     case 'removed':
-      return trans.__('Cell %1 is gone', number);
+      return trans.__('Cell %1 was deleted', number);
     case 'moved':
       return trans.__(
         'Cell %1 moved to %2',
@@ -179,11 +179,11 @@ function cellText(
       );
     case 'modified':
       if (typeChanged) {
-        return trans.__('Cell %1 is of another type', number);
+        return trans.__('Cell %1 has a different type', number);
       }
       if (source.length > 0) {
         return outputsChanged
-          ? trans.__('Cell %1 changed, and its output', number)
+          ? trans.__('Cell %1 and its output changed', number)
           : trans.__('Cell %1 changed', number);
       }
       return outputsChanged || !metadataChanged
@@ -227,11 +227,11 @@ function changeText(file: FileDiff, trans: TranslationBundle): string {
     case 'added':
       return trans.__('new, %1', sizeText(newSize, trans));
     case 'removed':
-      return trans.__('gone, was %1', sizeText(oldSize, trans));
+      return trans.__('deleted, was %1', sizeText(oldSize, trans));
     case 'renamed':
       return trans.__('was %1', renamedFrom?.path ?? '?');
     case 'attributes':
-      return trans.__('other rights');
+      return trans.__('different permissions');
     case 'modified':
       // Cells that no file has yet have no size.
       if (file.newSize === undefined && file.oldSize === undefined) {
@@ -254,7 +254,7 @@ function noLinesText(file: FileDiff, trans: TranslationBundle): string {
   const { change, oldMode = 0, newMode = 0 } = file;
   switch (change) {
     case 'renamed':
-      return trans.__('Only its name is another.');
+      return trans.__('Only its name changed.');
     case 'attributes':
       return trans.__(
         'Only its permissions changed: %2 → %1.',
@@ -263,10 +263,10 @@ function noLinesText(file: FileDiff, trans: TranslationBundle): string {
       );
   }
   if (file.tooLarge) {
-    return trans.__('It is too long to be compared line by line.');
+    return trans.__('It is too long to compare line by line.');
   }
   return file.kind === 'binary'
-    ? trans.__('It is no text.')
+    ? trans.__('It is not text.')
     : trans.__('There are no lines to show.');
 }
 

@@ -49,7 +49,7 @@ export function OperationList(): JSX.Element {
       {groups.length > 0 && (
         <ol
           className="jp-hdspAgent-timeline-list"
-          aria-label={trans.__('What was done, newest first')}
+          aria-label={trans.__('Changes, newest first')}
           onKeyDown={onKeyDown}
         >
           {groups.map(group =>

@@ -167,11 +167,7 @@ function RowMenu({
     <IconButton
       ref={button}
       icon={ellipsesIcon}
-      label={trans.__(
-        'What to do with “%1”, %2',
-        title,
-        whenText(operation.ts)
-      )}
+      label={trans.__('Actions for “%1”, %2', title, whenText(operation.ts))}
       aria-haspopup="menu"
       aria-expanded={false}
       onClick={() => {

@@ -82,7 +82,7 @@ function Side({
       {url !== null && (
         <img src={url} alt={trans.__('%1: %2', caption, path)} />
       )}
-      {!isShown && <p>{trans.__('It is too large to be shown here.')}</p>}
+      {!isShown && <p>{trans.__('It is too large to show here.')}</p>}
       <ProblemNote error={error} />
     </figure>
   );

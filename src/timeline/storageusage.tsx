@@ -38,7 +38,7 @@ export function StorageUsage({ store }: { store: StoreView }): JSX.Element {
               min={0}
               max={store.quotaBytes}
               value={Math.min(store.bytes, store.quotaBytes)}
-              aria-label={trans.__('Space that is used')}
+              aria-label={trans.__('Space used')}
             />
           </dd>
           {store.variablesBytes > 0 && (
@@ -66,7 +66,7 @@ export function StorageUsage({ store }: { store: StoreView }): JSX.Element {
         </dl>
         <p className="jp-hdspAgent-timeline-quiet">
           {trans.__(
-            'The oldest checkpoints are removed automatically when there are too many or they use too much space. The newest, and those that an undo needs, stay.'
+            'The oldest checkpoints are deleted automatically when there are too many or they use too much space. The newest ones and those that an undo needs stay.'
           )}
         </p>
         <div className="jp-hdspAgent-actions">
@@ -78,14 +78,14 @@ export function StorageUsage({ store }: { store: StoreView }): JSX.Element {
               void run(() => restoreActions.act(model.filter.place, 'tidy'))
             }
           >
-            {trans.__('Tidy now')}
+            {trans.__('Clean up now')}
           </button>
           <button
             type="button"
             className="jp-hdspAgent-link"
             onClick={() => openSettings('checkpoints')}
           >
-            {trans.__('Settings of checkpoints')}
+            {trans.__('Checkpoint settings')}
           </button>
         </div>
       </Fold>

@@ -84,19 +84,19 @@ export function addTimelineCommands(
               type: 'string',
               enum: ['all', 'task', 'notebook'],
               description: trans.__(
-                'Whether only what belongs to the conversation or the notebook is listed'
+                'Whether to list only what belongs to the conversation or the notebook'
               )
             },
             checkpoint: {
               type: 'string',
               description: trans.__(
-                'The id or commit of a checkpoint whose changes are shown'
+                'The ID or commit of the checkpoint whose changes are shown'
               )
             },
             against: {
               type: 'string',
               enum: ['previous', 'beginning', 'now'],
-              description: trans.__('What the checkpoint is compared with')
+              description: trans.__('What to compare the checkpoint with')
             }
           }
         }
@@ -114,7 +114,7 @@ export function addTimelineCommands(
             ...place,
             note: {
               type: 'string',
-              description: trans.__('What it is, to find it again')
+              description: trans.__('A note to find it by')
             }
           }
         }
@@ -137,7 +137,7 @@ export function addTimelineCommands(
             ...place,
             checkpoint: {
               type: 'string',
-              description: trans.__('The id or commit of the checkpoint')
+              description: trans.__('The ID or commit of the checkpoint')
             },
             parts: {
               type: 'array',
@@ -145,7 +145,7 @@ export function addTimelineCommands(
                 type: 'string',
                 enum: ['files', 'notebooks', 'variables', 'conversation']
               },
-              description: trans.__('What to restore; everything if left out')
+              description: trans.__('What to restore (default: everything)')
             }
           },
           required: ['checkpoint']
@@ -176,9 +176,9 @@ export function addTimelineCommands(
       label: commandLabel(trans, trans.__('Restart and Re-run to Here…')),
       caption: args =>
         targets.cells.find(args) === null
-          ? trans.__('There is no cell to run up to')
+          ? trans.__('There is no cell to run to')
           : trans.__(
-              'Restart the kernel and run the cells from the top up to this one, once you have seen them'
+              'Restart the kernel and run the cells from the top to this one, after you have reviewed them'
             ),
       describedBy: {
         args: { type: 'object', properties: cellArguments(trans) }
@@ -202,8 +202,8 @@ export function addTimelineCommands(
       label: commandLabel(trans, trans.__('Undo the Restore')),
       caption: args =>
         Private.canUndo(targets, args)
-          ? trans.__('Make everything what it was before the last restore')
-          : trans.__('Nothing was restored that could be undone'),
+          ? trans.__('Return to the state before the last restore')
+          : trans.__('There is no restore to undo'),
       icon: undoIcon,
       describedBy: {
         args: {
@@ -213,7 +213,7 @@ export function addTimelineCommands(
             operation: {
               type: 'string',
               description: trans.__(
-                'The id of the restore; without it the newest one'
+                'The ID of the restore (default: the newest)'
               )
             }
           }
@@ -245,12 +245,12 @@ namespace Private {
       path: {
         type: 'string',
         description: trans.__(
-          'The path of a notebook; the current one without it'
+          'The path of a notebook (default: the current one)'
         )
       },
       taskId: {
         type: 'string',
-        description: trans.__('The id of a conversation')
+        description: trans.__('The ID of a conversation')
       }
     } as const;
   }

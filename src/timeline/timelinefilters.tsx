@@ -37,7 +37,7 @@ export function TimelineFilters(): JSX.Element {
     <div className="jp-hdspAgent-timeline-filters">
       <select
         className="jp-hdspAgent-select"
-        aria-label={trans.__('What is listed')}
+        aria-label={trans.__('Entries to show')}
         title={workspace}
         value={filter.only}
         onChange={({ target }) =>

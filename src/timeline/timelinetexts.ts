@@ -31,7 +31,7 @@ export function operationText(
 ): string {
   const { kind, status, checkpoint } = operation;
   if (status === 'begun') {
-    return trans.__('A restore that was cut short');
+    return trans.__('An interrupted restore');
   }
   if (status === 'rolled_back') {
     return trans.__('A failed restore that was rolled back');

@@ -97,11 +97,11 @@ function Interrupted(): JSX.Element {
     <div
       className="jp-hdspAgent-timeline-banner"
       role="group"
-      aria-label={trans.__('A restore was cut short')}
+      aria-label={trans.__('A restore was interrupted')}
     >
       <p role="alert">
         {trans.__(
-          'A restore was cut short, so the workspace is between two states. Roll it back, or keep the current state.'
+          'A restore was interrupted, so the workspace is between two states. Roll it back, or keep the current state.'
         )}
       </p>
       <div className="jp-hdspAgent-actions">
@@ -143,7 +143,7 @@ function TurnedOff(): JSX.Element {
         className="jp-hdspAgent-link"
         onClick={() => openSettings('checkpoints')}
       >
-        {trans.__('Settings of checkpoints')}
+        {trans.__('Checkpoint settings')}
       </button>
     </div>
   );

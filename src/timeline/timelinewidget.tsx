@@ -23,7 +23,7 @@ export class TimelineWidget extends ReactWidget {
     this.id = 'hdsp-agent-time-line';
     this.addClass('jp-hdspAgent-TimeLine');
     this.title.icon = timelineIcon;
-    this.title.caption = trans.__('Timeline of HDSP Agent');
+    this.title.caption = trans.__('HDSP Agent Timeline');
     this.node.setAttribute('role', 'region');
     this.node.setAttribute('aria-label', trans.__('Timeline'));
     // Focus goes here when it holds nothing that takes it.

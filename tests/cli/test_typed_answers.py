@@ -180,7 +180,7 @@ def test_nothing_hides_in_what_a_person_is_asked(place: Place) -> None:
         asked = screen.until(PROMPT)
         assert (
             "  echo safe ⟨U+001B⟩[8m⟨U+202E⟩⟨U+200B⟩⟨U+00A0⟩\r\n  ⟨199 empty lines⟩\r\n"
-            "  touch two ⟨500 blanks⟩ # ⟨U+009B⟩2J\r\n"
+            "  touch two ⟨500 spaces⟩ # ⟨U+009B⟩2J\r\n"
         ) in asked
         screen.type("n\n")
         assert screen.end() == 3

@@ -34,5 +34,5 @@ def test_exactly_these_characters_are_named_when_they_stand_alone() -> None:
 
 def test_a_line_is_one_line() -> None:
     assert visible_line("a\u202e\n\tb" + " " * 50 + "c\n\n\n\n\n\nd") == (
-        "a⟨U+202E⟩⟨U+000A⟩⟨U+0009⟩b ⟨50 blanks⟩ c⟨U+000A × 6⟩d"
+        "a⟨U+202E⟩⟨U+000A⟩⟨U+0009⟩b ⟨50 spaces⟩ c⟨U+000A × 6⟩d"
     )

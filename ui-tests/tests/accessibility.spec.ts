@@ -69,7 +69,7 @@ test('everything works without a mouse', async ({ lab }) => {
     lab.page.locator('.jp-hdspAgent-Panel:focus-within')
   ).toBeVisible();
   await lab.tabTo(
-    lab.setup.getByRole('button', { name: 'All settings of models and keys' })
+    lab.setup.getByRole('button', { name: 'All model and key settings' })
   );
   await keyboard.press('Enter');
   await expect(

@@ -39,7 +39,7 @@ test('what was changed is listed, a diagram is shown large, and long code is fol
     });
     await changed.getByRole('button', { name: '2 files changed' }).click();
     await changed
-      .getByRole('button', { name: 'Changes of notes/steps.py' })
+      .getByRole('button', { name: 'Changes to notes/steps.py' })
       .click();
     await expect(changed).toContainText('2 changes');
     await expect(changed).toContainText('+clean()');
@@ -70,7 +70,7 @@ test('what was changed is listed, a diagram is shown large, and long code is fol
   });
 
   await test.step('diagram', async () => {
-    const large = chat.button('Show this diagram large');
+    const large = chat.button('Enlarge this diagram');
     await large.press('Enter');
     const zoom = chat.dialog.getByRole('slider', { name: 'Zoom' });
     await expect(zoom).toBeFocused();
@@ -105,7 +105,7 @@ test('what was changed is listed, a diagram is shown large, and long code is fol
     });
     await changed.getByRole('button', { name: '2 files changed' }).click();
     await changed
-      .getByRole('button', { name: 'Changes of steps.ipynb' })
+      .getByRole('button', { name: 'Changes to steps.ipynb' })
       .click();
     await lab.page.addStyleTag({
       content: `.jp-hdspAgent-Panel {

@@ -15,7 +15,7 @@ test('an old message is said anew, what followed is gone with it, and undo bring
   await old.hover();
   await chat.action(old, 'Edit and send again').click();
   const field = old.getByRole('textbox', {
-    name: 'What to send in place of this message'
+    name: 'What to send instead of this message'
   });
   await expect(field).toHaveValue('Now in Frensh.');
   await field.fill('Now in French.');
@@ -72,18 +72,22 @@ test('going back with files takes a file back on the disk, and undo brings it ag
   const later = chat.messages('You', 'Go on with it.');
   await later.hover();
   await chat.action(later, 'Go back to here').click();
-  await chat.dialog.getByRole('checkbox', { name: 'Bring files back' }).check();
-  await expect(chat.dialog).toContainText('diary.txt is as it was then');
+  await chat.dialog
+    .getByRole('checkbox', { name: 'Also restore files' })
+    .check();
+  await expect(chat.dialog).toContainText(
+    'diary.txt returns to its earlier state'
+  );
   await lab.picture('chat-go-back');
-  await chat.dialog.getByRole('button', { name: 'Go back' }).click();
+  await chat.dialog.getByRole('button', { name: 'Restore' }).click();
   await expect.poll(() => textOf(notebooks)).toBe('Monday.\n');
   await expect(chat.undoBar).toContainText('taken back');
   await lab.picture('chat-went-back');
 
   await chat.undoBar.getByRole('button', { name: 'Undo' }).click();
-  await expect(chat.dialog).toContainText('1 file changes with it:');
+  await expect(chat.dialog).toContainText('1 file also changes:');
   await expect(chat.dialog).toContainText(
-    'diary.txt is as it was before you went back'
+    'diary.txt returns to its state before the restore'
   );
   await lab.picture('chat-undo');
   await chat.dialog.getByRole('button', { name: 'Undo' }).click();

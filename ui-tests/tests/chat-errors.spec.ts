@@ -62,14 +62,14 @@ test('a limit of requests is waited for, as long as the provider says', async ({
 
   // A second more than was said, and it counts down. Each second is told, but
   // a page that is busy may not show them all.
-  await expect(chat.feed).toContainText(/Trying again in (10|[6-9])\ss\./);
-  await expect(chat.feed).toContainText(/Trying again in [1-5]\ss\./);
+  await expect(chat.feed).toContainText(/Retrying in (10|[6-9])\ss\./);
+  await expect(chat.feed).toContainText(/Retrying in [1-5]\ss\./);
   await expect(chat.feed).toContainText(/too many requests/i);
   await expect(chat.ask).toBeHidden();
   await lab.picture('limit-of-requests');
 
   await model.asked();
-  await expect(chat.feed).toContainText('Tried again.');
+  await expect(chat.feed).toContainText('Retried.');
   await expect(chat.feed).not.toContainText('Trying again in');
   await chat.finish(model, 'Here I am.');
   await expect(chat.messages('Agent')).toContainText('Here I am.');
@@ -82,12 +82,12 @@ test('a wait for the provider is ended by stop, and gone on with', async ({
 }) => {
   await chat.begin('Hello.');
   await model.fail(429, 'Rate limit reached for requests', { retryAfter: 500 });
-  await expect(chat.feed).toContainText(/Trying again in (50|4\d)\d/);
+  await expect(chat.feed).toContainText(/Retrying in (50|4\d)\d/);
 
   await chat.button('Stop').click();
 
   await chat.expectAsked('You stopped this.');
-  await expect(chat.feed).toContainText('Not tried again.');
+  await expect(chat.feed).toContainText('Not retried.');
   await expect(chat.feed).not.toContainText('Trying again in');
   await lab.picture('limit-stopped');
   await chat.say('Now, please.');

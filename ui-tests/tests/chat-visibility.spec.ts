@@ -66,11 +66,11 @@ test('everything in the panel has a name a screen reader tells', async ({
       - button "Conversation actions"
     - feed "Conversation":
       - article "You":
-        - group "What you can do with this message"
+        - group "Message actions"
       - article "Request to the model"
       - article "Command"
     - status: Run this command?
-    - group "The agent waits for you":
+    - group "The agent is waiting for you":
       - button "Run"
       - button "Approve always…"
       - button "Deny"
@@ -78,8 +78,8 @@ test('everything in the panel has a name a screen reader tells', async ({
       - group "1 message queued (doesn’t approve)":
         - list:
           - listitem:
-            - button "Edit the waiting message"
-            - button "Remove the waiting message"
+            - button "Edit the queued message"
+            - button "Remove the queued message"
       - textbox "Message to the agent"
       - button "Attach a cell, its output or files"
       - 'button "Mode: Agent"'
@@ -91,7 +91,7 @@ test('everything in the panel has a name a screen reader tells', async ({
   `);
   await expect(
     lab.page.getByRole('tab', {
-      name: 'HDSP Agent: 1 conversation waits for you'
+      name: 'HDSP Agent: 1 conversation is waiting for you'
     })
   ).toBeVisible();
 

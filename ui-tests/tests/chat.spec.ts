@@ -249,14 +249,14 @@ test.describe('while the agent answers', () => {
     await chat.queue
       .getByRole('listitem')
       .filter({ hasText: 'Forget this.' })
-      .getByRole('button', { name: 'Remove the waiting message' })
+      .getByRole('button', { name: 'Remove the queued message' })
       .click();
     await expect(chat.queue.getByRole('listitem')).toHaveCount(1);
     await chat.queue
-      .getByRole('button', { name: 'Edit the waiting message' })
+      .getByRole('button', { name: 'Edit the queued message' })
       .click();
     await chat.queue
-      .getByRole('textbox', { name: 'Waiting message' })
+      .getByRole('textbox', { name: 'Queued message' })
       .fill('And call it two.txt.');
     await chat.queue.getByRole('button', { name: 'Save' }).click();
     await expect(chat.queue).toContainText('two.txt');
@@ -364,11 +364,11 @@ test('a notebook is called what it is called now, and what fails after it was ap
     await chat.answer('renamed.ipynb', 'Apply');
     const why = await editing;
     const row = chat.messages('Tool').last();
-    await expect(row).toContainText('Change cells');
+    await expect(row).toContainText('Edit cells');
     await expect(row).toContainText('Failed');
     await expect(row).toContainText(why.slice(0, 20));
     await row.getByRole('button', { name: 'renamed.ipynb' }).first().click();
-    await expect(row).toContainText('renamed.ipynb is not there any more.');
+    await expect(row).toContainText('renamed.ipynb no longer exists.');
     await lab.picture('chat-failed-after-approval');
   });
   await chat.finish(model);

@@ -51,7 +51,7 @@ test('rows say how much changed and why something is missing, and stay clear dow
   await line.view.getByRole('button', { name: /checkpoints?, / }).click();
   await lab.picture('store');
 
-  const listed = line.view.getByRole('combobox', { name: 'What is listed' });
+  const listed = line.view.getByRole('combobox', { name: 'Entries to show' });
   await listed.selectOption('task');
   const first = line.rows.filter({ hasText: 'Ran cell 2' });
   await expect(first).toContainText('2 variables changed');

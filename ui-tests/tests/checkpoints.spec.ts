@@ -28,7 +28,9 @@ test('one click brings back a notebook, a table and a variable, and undo what th
   await lab.picture('checkpoints-in-conversation');
   const first = await line.checkpoint('Before the agent ran cells');
   await line.action(first, 'Restore').click();
-  await expect(line.dialog).toContainText(`${TABLE} is as it was then`);
+  await expect(line.dialog).toContainText(
+    `${TABLE} returns to its earlier state`
+  );
   await expect(line.dialog).toContainText(`Variables of ${path}`);
   const conversation = line.dialog.getByRole('checkbox', {
     name: 'Conversation'
@@ -83,7 +85,7 @@ test('the conversation goes back with the work, comes again with it, and leads t
   await lab.panel.getByRole('button', { name: 'Conversation actions' }).click();
   await lab.page.getByRole('menuitem', { name: 'Checkpoints' }).click();
   await expect(
-    line.view.getByRole('combobox', { name: 'What is listed' })
+    line.view.getByRole('combobox', { name: 'Entries to show' })
   ).toHaveValue('task');
   await expect(line.rows.first()).toBeVisible();
   await lab.picture('time-line-of-conversation');
@@ -198,7 +200,7 @@ test('a checkpoint is saved, compared and gone back to without a mouse', async (
 
   await lab.picture('time-line', ['light', 'dark', 'contrast']);
 
-  const listed = line.view.getByRole('combobox', { name: 'What is listed' });
+  const listed = line.view.getByRole('combobox', { name: 'Entries to show' });
   await lab.tabTo(listed);
   await keyboard.press('Home');
   await expect(listed).toHaveValue('all');
@@ -210,7 +212,7 @@ test('a checkpoint is saved, compared and gone back to without a mouse', async (
   await keyboard.press('Enter');
   const saved = line.rows
     .first()
-    .getByRole('button', { name: /^Saved by hand/ });
+    .getByRole('button', { name: /^Saved by you/ });
   await expect(saved).toContainText('you are here');
 
   await lab.tabTo(listed);
@@ -229,7 +231,7 @@ test('a checkpoint is saved, compared and gone back to without a mouse', async (
   await expect(shown).toContainText('Ran cell 3');
   await expect(shown).toContainText('1 variable changed');
   const comparison = line.view.getByRole('combobox', {
-    name: 'What it is compared with'
+    name: 'Compare with'
   });
   await lab.tabTo(comparison);
   await keyboard.press('ArrowDown');
@@ -241,7 +243,9 @@ test('a checkpoint is saved, compared and gone back to without a mouse', async (
     line.view.getByRole('button', { name: 'Restore to before this step…' })
   );
   await keyboard.press('Enter');
-  await expect(line.dialog).toContainText(`${TABLE} is as it was then`);
+  await expect(line.dialog).toContainText(
+    `${TABLE} returns to its earlier state`
+  );
   const conversation = line.dialog.getByRole('checkbox', {
     name: 'Conversation'
   });

@@ -27,7 +27,7 @@ test('a condensed conversation says what was kept and dropped, shows what the mo
   await expect(row).toBeVisible();
   await chat.button('Details of this conversation').click();
   await chat.button('What was kept, and what was dropped').click();
-  await expect(row).toContainText(`1 message of yours, as it is`);
+  await expect(row).toContainText(`1 of your messages, unchanged`);
   await expect(row).toContainText(ASKED);
   await expect(row).toContainText('Never change a file.');
   await expect(row).toContainText('data/parts.csv');

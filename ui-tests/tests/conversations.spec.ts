@@ -36,11 +36,11 @@ test('a conversation that needs the person says so while another is on screen', 
   await expect(icon).toHaveAttribute('data-hdsp-agent-waiting', '1');
   await expect(icon).toHaveAttribute(
     'title',
-    'HDSP Agent: 1 conversation waits for you'
+    'HDSP Agent: 1 conversation is waiting for you'
   );
   const told = lab.page
     .locator('.Toastify__toast')
-    .filter({ hasText: `HDSP Agent waits for your answer in “${TEA}”.` });
+    .filter({ hasText: `HDSP Agent is waiting for your answer in “${TEA}”.` });
   await expect(told).toBeVisible();
   await lab.picture('conversation-needs-you');
 
@@ -152,10 +152,10 @@ test('a notebook carries its conversation to somebody who does not have it', asy
     name: 'Conversation in this notebook'
   });
   await expect(offer).toContainText(
-    'This notebook carries a conversation (2 messages): “Sum this up, please”.'
+    'This notebook contains a conversation (2 messages): “Sum this up, please”.'
   );
   await lab.picture('notebook-conversation-offer');
-  await offer.getByRole('button', { name: 'Open it' }).click();
+  await offer.getByRole('button', { name: 'Open a copy' }).click();
   await expect(chat.messages('You')).toContainText(begin);
   await expect(chat.feed).toContainText(result);
   await expect(offer).toBeHidden();

@@ -204,7 +204,7 @@ test('diagrams look as they should, in light and in dark', async ({
   await expect(images.first()).not.toHaveAttribute('src', light ?? '');
   expect(await sizes(images)).toEqual(GOOD.map(() => true));
   await lab.picture('diagrams-dark', ['dark']);
-  await chat.button('Show this diagram large').first().press('Enter');
+  await chat.button('Enlarge this diagram').first().press('Enter');
   await expect(chat.dialog.locator('img')).toBeVisible();
   await lab.picture('diagram-large-dark', ['dark']);
   await lab.page.keyboard.press('Escape');

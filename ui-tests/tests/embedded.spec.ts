@@ -72,7 +72,7 @@ test.describe('the embedded model', () => {
       hub.speed = Infinity;
       hub.cuts.push(500_000);
       hub.asked.length = 0;
-      await press(lab.setup, 'Go on getting it');
+      await press(lab.setup, 'Continue download');
 
       // What it fetched is no model: it is whole, and does not run.
       await expect(lab.setup.getByRole('alert')).toContainText(
@@ -119,7 +119,7 @@ test.describe('the embedded model', () => {
       const row = (name: string) =>
         lab.settings.getByRole('listitem', { name, exact: true });
       const agree = async (name: string) => {
-        await press(row(name), 'Get it…');
+        await press(row(name), 'Download…');
         const dialog = lab.page.getByRole('dialog');
         await expect(dialog).toContainText('Its licence is Apache-2.0');
         await press(dialog, 'Accept and download');
@@ -136,13 +136,13 @@ test.describe('the embedded model', () => {
       expect(existsSync(file)).toBe(true);
       await press(row('Small'), 'Delete…');
       await press(lab.page.getByRole('dialog'), 'Delete model');
-      await expect(lab.settings).toContainText('6 MB were freed.');
+      await expect(lab.settings).toContainText('6 MB freed.');
       expect(existsSync(file)).toBe(false);
 
       const own = lab.settings.getByRole('group', {
         name: 'A model file of your own'
       });
-      await own.getByLabel('Its whole path').fill('/no/such/model.gguf');
+      await own.getByLabel('Full path').fill('/no/such/model.gguf');
       await press(own, 'Use this file');
       await expect(own).toContainText('is no model that can be used');
     } finally {
@@ -228,7 +228,7 @@ test.describe('the embedded model', () => {
         .getByRole('button', { name: /^Qwen2\.5 Coder 0\.5B Instruct: / })
         .click();
       await expect(details).toContainText(
-        'It was started again after this: The process that runs Qwen2.5 Coder 0.5B Instruct was killed'
+        'It was restarted after this: The process that runs Qwen2.5 Coder 0.5B Instruct was killed'
       );
       await lab.picture('real-restarted-wide');
     } finally {

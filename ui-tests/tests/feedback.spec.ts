@@ -125,7 +125,7 @@ test('an answer that wrote a file asks before it is tried again', async ({
     await written.hover();
     await tool(written, 'Try again').click();
     await expect(chat.dialog).toContainText(
-      'Take this answer back and try again?'
+      'Discard this answer and try again?'
     );
     await expect(chat.dialog).toContainText('more.md');
     await lab.picture('answer-again-question');

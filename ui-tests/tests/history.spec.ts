@@ -42,7 +42,7 @@ test('a past conversation is found by what was said, renamed, kept as a favorite
   await lab.picture('history-search');
 
   await lab.history
-    .getByRole('button', { name: `What to do with “${TASKS[1]}”` })
+    .getByRole('button', { name: `Actions for “${TASKS[1]}”` })
     .click();
   await lab.page
     .getByRole('menuitem', { name: 'Rename Conversation…' })
@@ -139,7 +139,7 @@ test('what was used is plotted by model, and said in a table', async ({
   await lab.picture('statistics');
 
   await usage
-    .getByRole('combobox', { name: 'What is plotted' })
+    .getByRole('combobox', { name: 'Value to plot' })
     .selectOption('Requests');
   await usage.getByText('As a table').click();
   const table = usage.getByRole('table', { name: 'Requests by day and model' });

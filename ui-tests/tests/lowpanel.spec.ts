@@ -16,8 +16,8 @@ test('what is asked can be read and answered in a panel that is low or narrow', 
   await chat.finish(model, 'One.');
   await chat.say('Second.');
   await chat.finish(model, 'Two.');
-  await chat.action(chat.messages('You', 'Second.'), 'Go back').click();
-  await chat.dialog.getByRole('button', { name: 'Go back' }).click();
+  await chat.action(chat.messages('You', 'Second.'), 'Restore').click();
+  await chat.dialog.getByRole('button', { name: 'Restore' }).click();
   await expect(chat.undoBar).toBeVisible();
   await lab.api.publish({
     type: 'noticesUpdated',

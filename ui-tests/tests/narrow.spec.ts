@@ -115,7 +115,7 @@ test('nothing in the settings is cut off at 300 pixels', async ({ lab }) => {
     lab.settings.getByRole('navigation').getByRole('list')
   ).toBeHidden();
   const sections = lab.settings.getByRole('combobox', {
-    name: 'Section of the settings'
+    name: 'Settings section'
   });
   await lab.picture('settings-narrow');
   for (const section of await sections.getByRole('option').allTextContents()) {

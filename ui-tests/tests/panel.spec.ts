@@ -14,7 +14,7 @@ test('the panel opens before anything is set up, and leads to the settings', asy
   await expect(lab.setup).toContainText('No model is set up yet');
   await lab.picture('panel-empty');
   await lab.setup
-    .getByRole('button', { name: 'All settings of models and keys' })
+    .getByRole('button', { name: 'All model and key settings' })
     .click();
   await expect(
     lab.settings.getByRole('heading', { name: 'Models and keys' })
@@ -107,7 +107,7 @@ test('the panel shows what the current profile uses', async ({
 
   await expect(lab.setup).toContainText('The key for the model is missing');
   await lab.setup
-    .getByRole('button', { name: 'All settings of models and keys' })
+    .getByRole('button', { name: 'All model and key settings' })
     .click();
   const key = lab.settings.getByRole('textbox', { name: 'Anthropic API key' });
   await key.fill('sk-ant-of-the-panel');

@@ -16,7 +16,7 @@ test('a panel outlives its server', async ({ lab, request, startServer }) => {
   await lab.openPanel();
   await lab.openSettings('context');
   const percent = lab.settings.getByRole('spinbutton', {
-    name: 'Condense when the window is this full (%)'
+    name: 'Condense when the context window is this full (%)'
   });
   await expect(percent).toHaveValue('42');
 

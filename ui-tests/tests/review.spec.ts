@@ -44,9 +44,12 @@ test('a person keeps one change, takes another back, and brings back a cell', as
     .getByRole('group', edited)
     .getByRole('button', { name: 'Undo' })
     .click();
-  await notebook.panel.getByRole('button', { name: 'Bring back' }).click();
   await notebook.panel
-    .getByRole('group', { name: 'New cell by the agent' })
+    .getByRole('group', { name: 'Cell deleted by the agent' })
+    .getByRole('button', { name: 'Undo' })
+    .click();
+  await notebook.panel
+    .getByRole('group', { name: 'Cell added by the agent' })
     .getByRole('button', { name: 'Remove' })
     .click();
 

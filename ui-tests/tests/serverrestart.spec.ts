@@ -104,7 +104,10 @@ test('a person goes on in a notebook whose server was killed', async ({
   ]);
   await row(again, 2).getByRole('button', { name: 'Undo' }).click();
   await expect(again.lines(2)).toHaveText(['a = 10', 'b = 2', 'c = 3']);
-  await again.panel.getByRole('button', { name: 'Bring back' }).click();
+  await again.panel
+    .getByRole('group', { name: 'Cell deleted by the agent' })
+    .getByRole('button', { name: 'Undo' })
+    .click();
   await expect(again.lines(3)).toHaveText(['rows.clear()']);
   await agent.close();
 });

@@ -5,7 +5,7 @@ import { AgentApi } from '../agentapi';
 import type { Lab } from '../lab';
 import { expect, test } from '../lab';
 
-const PERCENT = { name: 'Condense when the window is this full (%)' };
+const PERCENT = { name: 'Condense when the context window is this full (%)' };
 
 test.describe('the settings', () => {
   test('are found by words of their title, description or name', async ({
@@ -219,7 +219,7 @@ test('what the operator fixed can be seen, not changed', async ({
   await expect(approve).toBeDisabled();
   await expect(approve).not.toBeChecked();
   await expect(
-    lab.settings.getByText('Fixed by your operator', { exact: true })
+    lab.settings.getByText('Set by your administrator', { exact: true })
   ).toHaveCount(2);
   await expect(
     lab.settings.getByRole('spinbutton', { name: /Wait before answering/ })

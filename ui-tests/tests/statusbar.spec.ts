@@ -16,7 +16,7 @@ test('the status bar tells how the agent is, and leads to its question', async (
     question: 'Green or black?',
     follow_up: [{ text: 'Green' }, { text: 'Black' }]
   });
-  await expect(item).toContainText('Waits for you');
+  await expect(item).toContainText('Waiting for you');
   await expect(item).toContainText('tokens');
   await lab.picture('statusbar-waits');
 

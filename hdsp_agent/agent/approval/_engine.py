@@ -198,7 +198,7 @@ def _objection(
     action: ActionRequest, settings: GlobalSettings, policy: OperatorPolicy, command: CommandDecision | None
 ) -> str | None:
     if not policy.allow_auto_approval:
-        return "The operator of this server has every action asked about."
+        return "Your administrator requires approval for every action."
     if not settings.auto_approval_enabled:
         return "Approving automatically is switched off."
     if action.puts_back_masked:

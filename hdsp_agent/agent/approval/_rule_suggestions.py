@@ -48,25 +48,23 @@ _THROWS_AWAY: Final = frozenset(
 
 
 _ALWAYS_ASKED: Final = ErrorBody(
-    code="rule_always_asked", message="The operator of this server has every action asked about.", params={}
+    code="rule_always_asked", message="Your administrator requires approval for every action.", params={}
 )
 _COMMANDS_FIXED: Final = ErrorBody(
     code="rule_commands_fixed", message="The operator of this server fixes which commands are allowed.", params={}
 )
 _SETTINGS_FIXED: Final = ErrorBody(
-    code="rule_settings_fixed", message="The operator of this server has actions of this kind asked about.", params={}
+    code="rule_settings_fixed", message="Your administrator requires approval for actions of this kind.", params={}
 )
 _DENIED: Final = ErrorBody(
     code="rule_denied", message="A rule in the settings denies this command, and goes before any other.", params={}
 )
 _ANY_COMMAND: Final = ErrorBody(
     code="rule_any_command",
-    message="This command can do anything, so no rule can cover it. It is asked about each time.",
+    message="This command can do anything, so no rule can allow it. The agent asks each time.",
     params={},
 )
-_NO_RULE: Final = ErrorBody(
-    code="rule_none", message="No rule can approve this. It is asked about each time.", params={}
-)
+_NO_RULE: Final = ErrorBody(code="rule_none", message="No rule can allow this. The agent asks each time.", params={})
 
 
 @dataclass(frozen=True)

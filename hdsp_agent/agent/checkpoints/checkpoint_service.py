@@ -438,7 +438,7 @@ class CheckpointService:
         going, gone = await self._going_back(record, parts)
         if gone and not (parts.files or parts.notebooks or parts.variables):
             raise NotFound(
-                "The conversation of this checkpoint was deleted, so it cannot go back.",
+                "The conversation of this checkpoint was deleted, so it cannot be restored.",
                 task=record.task_id,
                 why="conversation_deleted",
             )

@@ -46,8 +46,8 @@ _NO_ANSWER_TEXT: Final = (
 )
 _LEFT_OUT: Final = (
     "The server of {model} seems to leave out part of the conversation: at least {sent} tokens were sent, and it counts "
-    "{counted}. The model does not know what is left out. Give it a larger context window (with Ollama: Window (tokens) "
-    "in the profile), or begin a new conversation."
+    "{counted}. The model does not know what is left out. Give it a larger context window (with Ollama: Context window "
+    "(tokens) in the profile), or start a new conversation."
 )
 _LONGEST_RAW: Final = 500
 

@@ -133,7 +133,7 @@ class TaskPool:
         """The mode of this name. Raises where there is none, or the operator does not allow it."""
         policy = self.services.policy()
         if not policy.allows_mode(slug):
-            raise ForbiddenByOperator(f"The operator of this server does not allow the mode {slug}.", field="mode")
+            raise ForbiddenByOperator(f"Your administrator does not allow the mode {slug}.", field="mode")
         mode = await self.services.modes.get(slug, workspace or str(self.services.workspace))
         if mode is None:
             raise InvalidInput(f"There is no mode {slug}. Choose another one.", field="mode", mode=slug)

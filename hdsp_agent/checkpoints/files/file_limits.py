@@ -29,7 +29,7 @@ class FileLimits:
     """What the large files of one checkpoint may have together where they can be cloned; beyond it the largest are left
     alone. To clone a file costs no space, but to know it again it has to be read."""
     total_bytes: int = 200_000_000
-    """What all other files of one checkpoint may have together; beyond it the largest are left alone."""
+    """Total size of all other files in one checkpoint. Beyond it, the largest are left out."""
     quota_bytes: int = 2_000_000_000
     checkpoints: int = 200
     kept_checkpoints: int = 20

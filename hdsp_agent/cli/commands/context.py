@@ -115,7 +115,7 @@ def _show(terminal: Terminal, seen: SeenRequest, *, full: bool) -> None:
     if seen.room.condense_at is not None:
         terminal.note(f"At {count_text(seen.room.condense_at)} tokens the conversation is condensed.")
     if seen.is_shortened:
-        terminal.note("This model is small: it is sent less than this, with tools of its own.")
+        terminal.note("This model is small, so it gets less than this, with its own tools.")
     terminal.line()
     if full:
         terminal.line(terminal.paint("system", "cyan"))

@@ -189,7 +189,7 @@ class RestHandler(APIHandler):
         else:
             reference = secrets.token_hex(4)
             self.log.error("HDSP Agent: unexpected error, reference %s", reference)
-            message = f"Something went wrong in the server. Its log has the details under {reference}."
+            message = f"Something went wrong on the server. Its log has the details under {reference}."
             body = ErrorBody(code="internal", message=message, params={"reference": reference})
         self.finish(body.to_json())
 

@@ -88,8 +88,8 @@ describe('detailsOf()', () => {
     server.state(4);
     expect(Object.fromEntries(connectionDetails(client, trans))).toMatchObject({
       State: 'Connected',
-      'Version of this page': '0.1.0',
-      'Version of the server': '0.1.1',
+      'Page version': '0.1.0',
+      'Server version': '0.1.1',
       'This tab': 'tab-7',
       'Last message': '4'
     });

@@ -77,7 +77,7 @@ export class CellActions {
     } catch (reason) {
       showError(
         trans.__(
-          'The agent could not begin to fix the cell. %1',
+          'The agent could not start fixing the cell. %1',
           errorText(trans, asErrorBody(reason))
         )
       );

@@ -84,17 +84,17 @@ export function cellArguments(trans: TranslationBundle) {
     path: {
       type: 'string',
       description: trans.__(
-        'The path of the notebook; the current one without it'
+        'The path of the notebook (default: the current one)'
       )
     },
     cellId: {
       type: 'string',
-      description: trans.__('The id of the cell; the active one without it')
+      description: trans.__('The ID of the cell (default: the active one)')
     },
     atPointer: {
       type: 'boolean',
       description: trans.__(
-        'Whether the cell is meant at which the context menu was opened'
+        'Whether to use the cell where the context menu was opened'
       )
     }
   } as const;

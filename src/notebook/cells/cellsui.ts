@@ -108,7 +108,7 @@ namespace Private {
               question: {
                 type: 'string',
                 description: trans.__(
-                  'What to ask; without it the cell is attached to what one writes'
+                  'What to ask; if left out, the cell is attached to your next message'
                 )
               }
             }

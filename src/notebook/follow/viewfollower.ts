@@ -192,9 +192,7 @@ export class ViewFollower extends Listener {
     button.type = 'button';
     button.hidden = true;
     button.className = 'jp-hdspAgent-follow';
-    button.title = trans.__(
-      'Scroll to where the agent works, and stay with it'
-    );
+    button.title = trans.__('Scroll to where the agent works, and follow it');
     agentIcon.element({ container: button });
     button.append(trans.__('Follow the agent'));
     button.addEventListener('click', () => this.resume());

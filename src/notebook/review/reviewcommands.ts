@@ -57,10 +57,10 @@ export function addReviewCommands(
     Private.add(commands, targets, CommandIDs.keepCell, {
       label: commandLabel(
         trans,
-        trans.__('Keep the Agent’s Change of This Cell'),
-        trans.__('Keep the Change of This Cell')
+        trans.__('Keep the Agent’s Change to This Cell'),
+        trans.__('Keep the Change to This Cell')
       ),
-      caption: trans.__('Leave the cell as the agent made it'),
+      caption: trans.__('Keep what the agent changed in this cell'),
       icon: checkIcon,
       of: 'cell',
       execute: ({ review, cellId }) => review.keep(cellId)
@@ -68,10 +68,10 @@ export function addReviewCommands(
     Private.add(commands, targets, CommandIDs.undoCell, {
       label: commandLabel(
         trans,
-        trans.__('Undo the Agent’s Change of This Cell'),
-        trans.__('Undo the Change of This Cell')
+        trans.__('Undo the Agent’s Change to This Cell'),
+        trans.__('Undo the Change to This Cell')
       ),
-      caption: trans.__('Make the cell what it was before the agent'),
+      caption: trans.__('Undo what the agent changed in this cell'),
       icon: undoIcon,
       of: 'cell',
       execute: ({ review, cellId }) => review.undo(cellId)
@@ -82,7 +82,7 @@ export function addReviewCommands(
         trans.__('Keep the Agent’s Change at the Cursor'),
         trans.__('Keep the Change at the Cursor')
       ),
-      caption: trans.__('Leave this part of the cell as the agent made it'),
+      caption: trans.__('Keep this part of what the agent changed'),
       of: 'part',
       execute: ({ diff }) => diff?.keepPart() ?? false
     }),
@@ -92,17 +92,17 @@ export function addReviewCommands(
         trans.__('Undo the Agent’s Change at the Cursor'),
         trans.__('Undo the Change at the Cursor')
       ),
-      caption: trans.__('Make this part of the cell what it was before'),
+      caption: trans.__('Undo this part of what the agent changed'),
       of: 'part',
       execute: ({ diff }) => diff?.undoPart() ?? false
     }),
     Private.add(commands, targets, CommandIDs.keepAll, {
       label: commandLabel(
         trans,
-        trans.__('Keep All Changes of the Agent in This Notebook'),
+        trans.__('Keep All the Agent’s Changes in This Notebook'),
         trans.__('Keep All Changes in This Notebook')
       ),
-      caption: trans.__('Leave all cells as the agent made them'),
+      caption: trans.__('Keep everything the agent changed in this notebook'),
       icon: checkIcon,
       of: 'notebook',
       execute: ({ review }) => review.keepAll()
@@ -110,10 +110,10 @@ export function addReviewCommands(
     Private.add(commands, targets, CommandIDs.undoAll, {
       label: commandLabel(
         trans,
-        trans.__('Undo All Changes of the Agent in This Notebook'),
+        trans.__('Undo All the Agent’s Changes in This Notebook'),
         trans.__('Undo All Changes in This Notebook')
       ),
-      caption: trans.__('Make all cells what they were before the agent'),
+      caption: trans.__('Undo everything the agent changed in this notebook'),
       icon: undoIcon,
       of: 'notebook',
       execute: ({ review }) => review.undoAll()
@@ -121,7 +121,7 @@ export function addReviewCommands(
     Private.add(commands, targets, CommandIDs.nextChange, {
       label: commandLabel(
         trans,
-        trans.__('Next Change of the Agent'),
+        trans.__('Next Change by the Agent'),
         trans.__('Next Change')
       ),
       caption: trans.__('Go to the next cell the agent changed'),
@@ -133,10 +133,10 @@ export function addReviewCommands(
     Private.add(commands, targets, CommandIDs.previousChange, {
       label: commandLabel(
         trans,
-        trans.__('Previous Change of the Agent'),
+        trans.__('Previous Change by the Agent'),
         trans.__('Previous Change')
       ),
-      caption: trans.__('Go to the cell before that the agent changed'),
+      caption: trans.__('Go to the previous cell the agent changed'),
       icon: caretUpIcon,
       of: 'notebook',
       isAlwaysVisible: true,

@@ -86,18 +86,18 @@ export function insertedRow(
 ): CellRow {
   return new CellRow({
     kind: 'inserted',
-    text: trans.__('New cell by the agent'),
+    text: trans.__('Cell added by the agent'),
     buttons: [
       {
         name: 'keep',
         label: trans.__('Keep'),
-        title: trans.__('Keep the cell the agent put in'),
+        title: trans.__('Keep the cell the agent added'),
         onClick: keep
       },
       {
         name: 'undo',
         label: trans.__('Remove'),
-        title: trans.__('Remove the cell the agent put in'),
+        title: trans.__('Remove the cell the agent added'),
         onClick: undo
       }
     ]
@@ -128,8 +128,8 @@ export function deletedRow(
       },
       {
         name: 'undo',
-        label: trans.__('Bring back'),
-        title: trans.__('Bring back the cell the agent deleted'),
+        label: trans.__('Undo'),
+        title: trans.__('Restore the cell the agent deleted'),
         onClick: undo
       }
     ]

@@ -131,7 +131,7 @@ describe('FolderQuestion', () => {
     );
     await panel.settle(() => panel.button('Trust this folder').click());
     expect(question()?.querySelector('[role="alert"]')?.textContent).toMatch(
-      /operator|No\./
+      /administrator|No\./
     );
     expect(panel.button('Trust this folder').disabled).toBe(false);
   });

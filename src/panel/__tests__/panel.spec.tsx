@@ -55,7 +55,7 @@ describe('AgentPanel', () => {
       page.act(() => page.server.socket.drop());
       page.wait(1000);
       expect(banner()).toBe(
-        'Connection lost. Your work on the server continues. Trying again in 1\u00a0s.'
+        'Connection lost. Your work on the server continues. Retrying in 1\u00a0s.'
       );
     });
 
@@ -125,7 +125,7 @@ describe('AgentPanel', () => {
       expect(page.find('.jp-hdspAgent-card')?.textContent).toContain(
         'No model is set up yet'
       );
-      page.act(() => page.button('All settings of models and keys').click());
+      page.act(() => page.button('All model and key settings').click());
       expect(page.openedSettings).toEqual(['models']);
     });
   });

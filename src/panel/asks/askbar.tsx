@@ -78,7 +78,7 @@ function Ask({
     <TransientNote
       className="jp-hdspAgent-ask"
       role="group"
-      aria-label={trans.__('The agent waits for you')}
+      aria-label={trans.__('The agent is waiting for you')}
       data-ask={ask.ask}
     >
       <AskText words={words} />
@@ -268,11 +268,11 @@ function AnswerTrouble(): JSX.Element | null {
       <p>
         {trouble.isLate
           ? trans.__(
-              'This was answered already, perhaps on another tab. Your answer came later and nothing was done with it.'
+              'This was already answered, perhaps in another tab. Your answer was not used.'
             )
           : errorText(trans, trouble.error)}
         {trouble.gaveBack && (
-          <> {trans.__('What you typed is in the field again.')}</>
+          <> {trans.__('Your text is back in the message box.')}</>
         )}
       </p>
       <IconButton

@@ -37,9 +37,7 @@ export function addAskCommands(services: IPanelServices): IDisposable {
       CommandIDs.stop,
       {
         label: commandLabel(trans, trans.__('Stop')),
-        caption: trans.__(
-          'What was done stays, and the work can be taken up again'
-        ),
+        caption: trans.__('Keeps what was done; you can continue later'),
         icon: stopIcon,
         isEnabled: () => isWorking(store),
         execute: () => Private.stop(services)
@@ -50,7 +48,7 @@ export function addAskCommands(services: IPanelServices): IDisposable {
       {
         label: commandLabel(trans, trans.__('Approve Actions Automatically')),
         caption: trans.__(
-          'Whether the agent does without asking what the settings allow'
+          'Whether the agent does what the settings allow without asking'
         ),
         isToggleable: true,
         isToggled: () => store.state?.settings?.autoApprovalEnabled ?? false,

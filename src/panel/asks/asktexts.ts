@@ -214,7 +214,7 @@ function describeHalt(
     case 'resume_task':
       return {
         sentence: wentBack
-          ? trans.__('You went back to here.')
+          ? trans.__('Restored to this point.')
           : ask.stoppedBy === 'person'
             ? trans.__('You stopped this.')
             : trans.__('This was interrupted.'),

@@ -60,7 +60,7 @@ export default function DenyRuleBody({
         {rule !== '' && (
           <p>
             {trans.__(
-              'Then every command that begins with “%1” is refused without asking, in all conversations.',
+              'This refuses every command that begins with “%1” without asking, in all conversations.',
               rule
             )}
           </p>
@@ -82,7 +82,7 @@ export default function DenyRuleBody({
           openSettings('commands');
         }}
       >
-        {trans.__('See and delete rules')}
+        {trans.__('Manage rules')}
       </button>
     </>
   );

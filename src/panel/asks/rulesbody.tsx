@@ -44,9 +44,7 @@ export default function RulesBody({
         <p role="status">
           {answer.reason
             ? errorText(trans, answer.reason)
-            : trans.__(
-                'This can’t be allowed in advance. The agent asks each time.'
-              )}
+            : trans.__('No rule can allow this. The agent asks each time.')}
         </p>
       )}
       <button
@@ -125,7 +123,7 @@ function RulesForm({
           ))}
           <p>
             {trans.__(
-              'Then every command that begins with “%1” runs without asking, whatever comes after it.',
+              'This allows every command that begins with “%1” without asking, whatever comes after it.',
               valueFor(command, offered)
             )}
           </p>

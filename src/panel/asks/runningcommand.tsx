@@ -40,7 +40,7 @@ export function RunningCommand(): JSX.Element | null {
     <TransientNote
       className="jp-hdspAgent-ask"
       role="group"
-      aria-label={trans.__('The command that runs')}
+      aria-label={trans.__('Running command')}
       data-ask="command_output"
     >
       <p className="jp-hdspAgent-ask-sentence">

@@ -370,7 +370,7 @@ function readTexts(tool: Tool, trans: TranslationBundle): Texts {
       return { sentence: trans.__('Read %1?', path) };
     case 'inspectVariables':
       return {
-        sentence: trans.__('Look at the variables of %1?', path)
+        sentence: trans.__('Inspect the variables of %1?', path)
       };
     case 'listFilesTopLevel':
       return {

@@ -140,7 +140,7 @@ function ConfirmView({
             checked={chosen.keep}
             onChange={({ target }) => chooseKeep(target.checked)}
           />
-          {trans.__('Keep this message itself')}
+          {trans.__('Keep this message')}
         </label>
       )}
       {offersFiles && preview.files && (
@@ -150,7 +150,7 @@ function ConfirmView({
             checked={chosen.withFiles}
             onChange={({ target }) => choose({ withFiles: target.checked })}
           />
-          {trans.__('Bring files back to how they were then, too')}
+          {trans.__('Also restore files to how they were then')}
         </label>
       )}
       {preview.files && (chosen.withFiles || !offersFiles) && (

@@ -41,7 +41,7 @@ export async function editMessage(
   const { client, trans } = services;
   const chosen = await ask(services, taskId, {
     change: { operation: 'edit', messageTs },
-    title: trans.__('Send this in place of the message?'),
+    title: trans.__('Send this instead of the message?'),
     accept: trans.__('Send')
   });
   if (chosen) {
@@ -82,7 +82,7 @@ export async function retryAnswer(
     const { confirmChange } = await import('./confirmchange');
     const chosen = await confirmChange({
       trans,
-      title: trans.__('Take this answer back and try again?'),
+      title: trans.__('Discard this answer and try again?'),
       accept: trans.__('Try again'),
       preview,
       offersFiles: true
@@ -115,8 +115,8 @@ export async function goBack(
   const { client, trans } = services;
   const chosen = await ask(services, taskId, {
     change: { operation: 'rewind', messageTs, keep: true },
-    title: trans.__('Go back to this message?'),
-    accept: trans.__('Go back'),
+    title: trans.__('Restore to this message?'),
+    accept: trans.__('Restore'),
     mayKeep: !isFirst
   });
   if (chosen) {
@@ -154,7 +154,7 @@ export async function undoOrRedo(
     const chosen = await confirmChange({
       trans,
       title: preview.goneOn
-        ? trans.__('The conversation has gone on. Set aside what is newer?')
+        ? trans.__('The conversation has continued. Remove the newer messages?')
         : operation === 'undo'
           ? trans.__('Undo this?')
           : trans.__('Redo this?'),

@@ -61,12 +61,12 @@ export function MessageActions({
     },
     {
       icon: undoIcon,
-      label: trans.__('Go back to here…'),
+      label: trans.__('Restore to here…'),
       act: () => void run(() => goBack(services, taskId, ts, isFirst))
     },
     {
       icon: duplicateIcon,
-      label: trans.__('Go on from here in a copy'),
+      label: trans.__('Branch from here'),
       act: () =>
         void run(() =>
           client.request({ type: 'forkTask', taskId, messageTs: ts })
@@ -98,7 +98,7 @@ export function MessageActions({
           ref={buttons}
           className="jp-hdspAgent-changes-buttons"
           role="group"
-          aria-label={trans.__('What you can do with this message')}
+          aria-label={trans.__('Message actions')}
         >
           {actions.map(action => (
             <IconButton

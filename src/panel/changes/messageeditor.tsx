@@ -79,7 +79,7 @@ export function MessageEditor({
       <textarea
         ref={field}
         dir="auto"
-        aria-label={trans.__('What to send in place of this message')}
+        aria-label={trans.__('What to send instead of this message')}
         value={text}
         readOnly={isBusy}
         onChange={({ target }) => edits.write(taskId, ts, target.value)}

@@ -97,7 +97,7 @@ function restoredText(
       : cellId !== undefined
         ? trans.__('The cell was restored.')
         : trans.__(
-            'Brought back: %1.',
+            'Restored: %1.',
             parts.map(part => partText(part, trans)).join(', ')
           ),
     kept > 0 &&
@@ -109,8 +109,8 @@ function restoredText(
       ),
     lost > 0 &&
       trans._n(
-        '%1 variable is lost: a cell has to run again for it.',
-        '%1 variables are lost: cells have to run again for them.',
+        '%1 variable is lost. To get it back, its cell has to run again.',
+        '%1 variables are lost. To get them back, their cells have to run again.',
         lost,
         fullCount(lost)
       )

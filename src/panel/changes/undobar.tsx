@@ -59,16 +59,16 @@ function ChangeBar(): JSX.Element | null {
     <TransientNote
       className="jp-hdspAgent-changes-undo"
       role="group"
-      aria-label={trans.__('The last change of the conversation')}
+      aria-label={trans.__('The last change to the conversation')}
     >
       <span className="jp-hdspAgent-changes-undo-text" role="status">
         {newest === redoable
           ? trans.__('The change was undone.')
           : !count
-            ? trans.__('Messages were taken back.')
+            ? trans.__('Messages were removed.')
             : trans._n(
-                '%1 message was taken back.',
-                '%1 messages were taken back.',
+                '%1 message was removed.',
+                '%1 messages were removed.',
                 count
               )}
       </span>

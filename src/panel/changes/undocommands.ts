@@ -32,9 +32,9 @@ export function addUndoCommands(services: IPanelServices): IDisposable {
     commands.addCommand(CommandIDs.undoChange, {
       label: commandLabel(
         trans,
-        trans.__('Undo the Last Change of the Conversation')
+        trans.__('Undo the Last Change to the Conversation')
       ),
-      caption: trans.__('Bring back the messages it took back'),
+      caption: trans.__('Restore the messages that the change removed'),
       icon: undoIcon,
       describedBy,
       isEnabled: () => mark('undo') !== undefined,
@@ -43,9 +43,9 @@ export function addUndoCommands(services: IPanelServices): IDisposable {
     commands.addCommand(CommandIDs.redoChange, {
       label: commandLabel(
         trans,
-        trans.__('Redo the Change of the Conversation')
+        trans.__('Redo the Change to the Conversation')
       ),
-      caption: trans.__('Make the change again that was undone'),
+      caption: trans.__('Make the undone change again'),
       icon: redoIcon,
       describedBy,
       isEnabled: () => mark('redo') !== undefined,

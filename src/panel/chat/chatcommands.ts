@@ -30,7 +30,7 @@ export function addChatCommands(services: IPanelServices): IDisposable {
   const added = DisposableSet.from([
     commands.addCommand(CommandIDs.find, {
       label: commandLabel(trans, trans.__('Find in Conversation…')),
-      caption: trans.__('Find a text in all of this conversation'),
+      caption: trans.__('Find text in the whole conversation'),
       icon: searchIcon,
       describedBy,
       isEnabled,
@@ -43,9 +43,7 @@ export function addChatCommands(services: IPanelServices): IDisposable {
     }),
     commands.addCommand(CommandIDs.showNewest, {
       label: commandLabel(trans, trans.__('Go to the Newest Message')),
-      caption: trans.__(
-        'Show the newest message, and follow what is written from there'
-      ),
+      caption: trans.__('Show the newest message, and follow new ones'),
       describedBy,
       isEnabled,
       execute: async () => {

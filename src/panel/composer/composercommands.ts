@@ -48,7 +48,7 @@ function addAskCommand(services: IPanelServices): IDisposable {
       args => (args.isLauncher ? trans.__('Agent') : trans.__('Ask the Agent')),
       trans.__('Ask')
     ),
-    caption: trans.__('Begin a conversation with the agent'),
+    caption: trans.__('Start a conversation with the agent'),
     icon: agentIcon,
     describedBy: {
       args: {
@@ -56,7 +56,7 @@ function addAskCommand(services: IPanelServices): IDisposable {
         properties: {
           text: {
             type: 'string',
-            description: trans.__('What is put into the field; it is not sent')
+            description: trans.__('Text for the message box; it is not sent')
           },
           isLauncher: {
             type: 'boolean',
@@ -89,12 +89,12 @@ function addAttachCommands(services: IPanelServices): IDisposable {
     path: {
       type: 'string',
       description: trans.__(
-        'The path of the notebook; the current one without it'
+        'The path of the notebook (default: the current one)'
       )
     },
     cellId: {
       type: 'string',
-      description: trans.__('The id of the cell; the active one without it')
+      description: trans.__('The ID of the cell (default: the active one)')
     }
   } as const;
   const add = (id: string, part: CellPart, label: string, caption: string) =>
@@ -111,29 +111,27 @@ function addAttachCommands(services: IPanelServices): IDisposable {
       CommandIDs.attachCell,
       'cell',
       trans.__('Attach Cell to the Message'),
-      trans.__('Let the cell go along with what you write to the agent')
+      trans.__('Attach the cell to your next message to the agent')
     ),
     add(
       CommandIDs.attachSelection,
       'selection',
       trans.__('Attach Selection to the Message'),
-      trans.__('Let what is selected go along with what you write to the agent')
+      trans.__('Attach the selection to your next message to the agent')
     ),
     add(
       CommandIDs.attachOutput,
       'output',
       trans.__('Attach Output to the Message'),
       trans.__(
-        'Let the output of the cell go along with what you write to the agent'
+        'Attach the output of the cell to your next message to the agent'
       )
     ),
     add(
       CommandIDs.attachError,
       'error',
       trans.__('Attach Error to the Message'),
-      trans.__(
-        'Let the error of the cell go along with what you write to the agent'
-      )
+      trans.__('Attach the error of the cell to your next message to the agent')
     )
   ]);
 }
@@ -154,14 +152,14 @@ function addChoiceCommands(services: IPanelServices): IDisposable {
   return DisposableSet.from([
     commands.addCommand(CommandIDs.nextMode, {
       label: commandLabel(trans, trans.__('Next Mode')),
-      caption: trans.__('Let the agent work in the next of its modes'),
+      caption: trans.__('Switch the agent to the next mode'),
       describedBy,
       isEnabled,
       execute: () => goToMode(1)
     }),
     commands.addCommand(CommandIDs.previousMode, {
       label: commandLabel(trans, trans.__('Previous Mode')),
-      caption: trans.__('Let the agent work in the previous of its modes'),
+      caption: trans.__('Switch the agent to the previous mode'),
       describedBy,
       isEnabled,
       execute: () => goToMode(-1)
@@ -169,7 +167,7 @@ function addChoiceCommands(services: IPanelServices): IDisposable {
     commands.addCommand(CommandIDs.nextProfile, {
       label: commandLabel(trans, trans.__('Next Model')),
       caption: trans.__(
-        'Let the agent work with the next model profile; of pinned ones, with the next of those'
+        'Switch to the next model profile, or to the next pinned one if any are pinned'
       ),
       describedBy,
       isEnabled,

@@ -28,7 +28,7 @@ export function NotebookChoiceRow(): JSX.Element | null {
   const open = (anchor: HTMLElement) =>
     openMenu(anchor, [
       {
-        label: trans.__('The Notebook in Front'),
+        label: trans.__('Current Notebook'),
         isChosen: choice.kind === 'front',
         run: () => (state.notebookChoice = { kind: 'front' })
       },

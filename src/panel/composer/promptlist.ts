@@ -52,9 +52,9 @@ namespace Private {
         )
       },
       {
-        label: trans.__('Draw the plots that say most'),
+        label: trans.__('Draw the most useful plots'),
         text: trans.__(
-          'Look at the data in this notebook and draw the three plots that say most about it. Say under each what one sees.'
+          'Look at the data in this notebook and draw the three plots that show most about it. Under each, explain what it shows.'
         )
       },
       {
@@ -71,13 +71,13 @@ namespace Private {
       {
         label: trans.__('See what is here'),
         text: trans.__(
-          'Look at the files here and tell me what they are about and where to begin. Change nothing.'
+          'Look at the files here and tell me what they are about and where to start. Change nothing.'
         )
       },
       {
         label: trans.__('Explore a data file'),
         text: trans.__(
-          'Create a notebook that loads a data file, shows what is in it and draws the plots that say most about it. If there is more than one data file here, ask me which one.'
+          'Create a notebook that loads a data file, shows what is in it and draws the plots that show most about it. If there is more than one data file here, ask me which one.'
         )
       },
       {

@@ -36,8 +36,8 @@ export function QueueList(): JSX.Element | null {
               queue.length
             )
           : trans._n(
-              '%1 message waits. It is sent when you continue.',
-              '%1 messages wait. They are sent when you continue.',
+              '%1 message is queued. It is sent when you continue.',
+              '%1 messages are queued. They are sent when you continue.',
               queue.length
             )}
       </p>
@@ -174,13 +174,13 @@ function QueueRow({
           )}
           <IconButton
             icon={editIcon}
-            label={trans.__('Edit the waiting message')}
+            label={trans.__('Edit the queued message')}
             disabled={isBusy}
             onClick={() => onEdit(said.text)}
           />
           <IconButton
             icon={closeIcon}
-            label={trans.__('Remove the waiting message')}
+            label={trans.__('Remove the queued message')}
             disabled={isBusy}
             onClick={() => {
               // The button goes with the message.
@@ -199,7 +199,7 @@ function QueueRow({
             autoFocus
             className="jp-hdspAgent-queue-field"
             dir="auto"
-            aria-label={trans.__('Waiting message')}
+            aria-label={trans.__('Queued message')}
             rows={3}
             value={text}
             readOnly={isBusy}

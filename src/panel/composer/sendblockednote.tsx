@@ -52,18 +52,18 @@ namespace Private {
       case 'offline':
         return isSending
           ? trans.__(
-              'The connection was lost. Your message is delivered when it is back.'
+              'The connection was lost. Your message will be delivered when it is back.'
             )
           : trans.__(
-              'Nothing is sent while offline; what you type stays here.'
+              'You are offline and can’t send. What you type stays here.'
             );
       case 'noModel':
         return trans.__(
-          'No model is chosen yet, so nothing can be sent. What you type stays here.'
+          'Choose a model before you send. What you type stays here.'
         );
       case 'forbidden':
         return trans.__(
-          'The operator of this server does not allow %1. Choose another model; what you type stays here.',
+          'Your administrator does not allow %1. Choose another model. What you type stays here.',
           hindrance.provider
         );
     }

@@ -26,10 +26,10 @@ export function StarterPrompts(): JSX.Element | null {
   return (
     <section
       className="jp-hdspAgent-starters"
-      aria-label={trans.__('Things to begin with')}
+      aria-label={trans.__('Suggested prompts')}
     >
       <p className="jp-hdspAgent-starters-title">
-        {trans.__('Begin with one of these, or write below:')}
+        {trans.__('Start with one of these, or write below:')}
       </p>
       {starterPrompts(trans, hasNotebook).map(({ label, text }) => (
         <button

@@ -40,8 +40,8 @@ export function CondenseReport({
           )}{' '}
           {dropped.outputs > 0 &&
             trans._n(
-              'Among them was %1 output of a tool.',
-              'Among them were %1 outputs of tools.',
+              'They include %1 tool output.',
+              'They include %1 tool outputs.',
               dropped.outputs
             )}{' '}
           {trans.__('You still see all of them.')}
@@ -101,7 +101,7 @@ export function ClearedReport({
       <p>
         {reason === 'old'
           ? trans.__(
-              'They are old or duplicate later outputs. A line tells the model that it can call the tool again.'
+              'They were old, or duplicates of later outputs. A line tells the model that it can call the tool again.'
             )
           : trans.__(
               'The provider refused the request as too long. A line tells the model that it can call the tool again.'

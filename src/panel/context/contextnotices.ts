@@ -48,7 +48,7 @@ namespace Private {
     if (kind === 'reassurance') {
       showNote(
         trans.__(
-          '“%1” fills %2 of what the model takes in. There is still enough room.',
+          '“%1” uses %2 of the model’s context window. There is still enough room.',
           title,
           share
         )
@@ -57,7 +57,7 @@ namespace Private {
     }
     showNote(
       trans.__(
-        '“%1” fills %2 of what the model takes in. Consider condensing it.',
+        '“%1” uses %2 of the model’s context window. Consider condensing it.',
         title,
         share
       ),
@@ -65,7 +65,7 @@ namespace Private {
         {
           label: trans.__('Condense'),
           caption: trans.__(
-            'Summarize the older part of the conversation, so that there is room again'
+            'Summarize the older part of the conversation to make room'
           ),
           callback: () =>
             void attempt(trans, () =>
@@ -74,7 +74,7 @@ namespace Private {
         },
         {
           label: trans.__('What the model sees'),
-          caption: trans.__('Show what takes the room'),
+          caption: trans.__('Show what takes up space'),
           callback: () =>
             void commands.execute(CommandIDs.showContext, { taskId })
         }

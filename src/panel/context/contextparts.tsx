@@ -32,7 +32,7 @@ export function ContextPartsBar({
       {reserved > 0 && (
         <span
           data-part="reserved"
-          title={`${trans.__('Kept for the answer')}: ${fullCount(reserved)}`}
+          title={`${trans.__('Reserved for the answer')}: ${fullCount(reserved)}`}
           style={{ width: width(reserved), marginInlineStart: 'auto' }}
         />
       )}
@@ -67,7 +67,7 @@ export function ContextPartsTable({
             ? [
                 {
                   id: 'reserved',
-                  name: trans.__('Kept for the answer'),
+                  name: trans.__('Reserved for the answer'),
                   tokens: reserved
                 }
               ]
@@ -93,11 +93,11 @@ export function ContextPartsTable({
           ? trans.__('The context size of this model is unknown.')
           : condenseAt === undefined
             ? trans.__(
-                'The model takes in %1 tokens.',
+                'The context window is %1 tokens.',
                 fullCount(contextWindow)
               )
             : trans.__(
-                'The model takes in %1 tokens; at %2 the conversation is condensed.',
+                'The context window is %1 tokens. At %2, the conversation is condensed.',
                 fullCount(contextWindow),
                 fullCount(condenseAt)
               )}

@@ -69,7 +69,7 @@ export const contextPlugin: JupyterFrontEndPlugin<void> = {
     commands.addCommand(CommandIDs.showContext, {
       label: commandLabel(trans, trans.__('What the Model Sees')),
       caption: trans.__(
-        'Show the exact request that the model would be sent next, with the tokens of each part'
+        'Show the exact next request to the model, with the tokens of each part'
       ),
       describedBy: {
         args: {
@@ -78,12 +78,12 @@ export const contextPlugin: JupyterFrontEndPlugin<void> = {
             taskId: {
               type: 'string',
               description: trans.__(
-                'Which conversation; without it, the one on screen'
+                'Which conversation (default: the one on screen)'
               )
             },
             title: {
               type: 'string',
-              description: trans.__('What the conversation is called')
+              description: trans.__('The title of the conversation')
             }
           }
         }

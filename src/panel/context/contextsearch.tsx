@@ -79,10 +79,10 @@ export function ContextSearch({
       <span role="status">
         {found !== null &&
           (found.length === 0
-            ? trans.__('No message has it.')
+            ? trans.__('No message matches.')
             : trans._n(
-                '%1 message has it; this is %2.',
-                '%1 messages have it; this is %2.',
+                '%1 message matches; this is number %2.',
+                '%1 messages match; this is number %2.',
                 found.length,
                 fullCount(Math.min(at, found.length - 1) + 1)
               ))}

@@ -43,17 +43,17 @@ export function partsOf(
     },
     {
       id: 'answers',
-      name: trans.__('The agent’s answers and calls'),
+      name: trans.__('The agent’s answers and tool calls'),
       tokens: tokens.answers
     },
     {
       id: 'outputs',
-      name: trans.__('Outputs of tools'),
+      name: trans.__('Tool outputs'),
       tokens: tokens.outputs
     },
     {
       id: 'pictures',
-      name: trans.__('Pictures'),
+      name: trans.__('Images'),
       tokens: tokens.pictures
     }
   ];
@@ -70,8 +70,8 @@ export function keptName(
   switch (kind) {
     case 'messages':
       return trans._n(
-        '%1 message of yours, as it is',
-        '%1 messages of yours, as they are',
+        '%1 of your messages, unchanged',
+        '%1 of your messages, unchanged',
         count
       );
     case 'requests':

@@ -100,7 +100,7 @@ function About({ request }: { request: SeenContext }): JSX.Element {
     <div className="jp-hdspAgent-context-about">
       <p>
         {trans.__(
-          'This is the request that %1 (profile “%2”) would be sent next, as far as it is recorded. The numbers of tokens are estimates. Keys and passwords are masked.',
+          'This is the next request to %1 (profile “%2”), as far as it is recorded. Token counts are estimates. Keys and passwords are masked.',
           model === '' ? trans.__('a model') : model,
           profile
         )}
@@ -108,14 +108,14 @@ function About({ request }: { request: SeenContext }): JSX.Element {
       {isShortened && (
         <p>
           {trans.__(
-            'This model is small: it is sent less than this, with tools of its own.'
+            'This model is small, so it gets less than this, with its own tools.'
           )}
         </p>
       )}
       {marks === undefined && (
         <p>
           {trans.__(
-            'The provider finds by itself what it has in its cache: usually all that was sent before.'
+            'The provider caches on its own, usually everything that was sent before.'
           )}
         </p>
       )}

@@ -60,7 +60,7 @@ export const ContextMessageView = React.memo(function SeenMessageView({
       </article>
       {isMarked && (
         <p className="jp-hdspAgent-context-mark">
-          {trans.__('The provider keeps all up to here in its cache')}
+          {trans.__('The provider caches everything up to here')}
         </p>
       )}
     </>
@@ -98,13 +98,13 @@ function partOf(
       };
     case 'tool_result':
       return {
-        heading: trans.__('Output of a tool'),
+        heading: trans.__('Tool output'),
         text: textOf(block.content)
       };
     case 'thinking':
       return { heading: trans.__('Thoughts'), text: textOf(block.thinking) };
     case 'image':
-      return { heading: trans.__('A picture'), text: '' };
+      return { heading: trans.__('An image'), text: '' };
     default:
       return {
         heading: textOf(block.type),

@@ -25,16 +25,16 @@ export async function undoCondense(
   const used = store.state?.tokenUsage?.contextTokens ?? 0;
   const sentences = [
     trans.__(
-      'The model sees the messages themselves again. Each request is about %1 tokens longer, which costs more.',
+      'The model will see the original messages again. Each request will be about %1 tokens longer, which costs more.',
       fullCount(tokens)
     ),
     condenseAt !== undefined && used + tokens >= condenseAt
       ? trans.__(
-          'That is more than it takes in, so the conversation is condensed again before the next answer.'
+          'That is more than its context window, so the conversation will be condensed again before the next answer.'
         )
       : '',
     preview.stopsTask
-      ? trans.__('The agent is at work on this. It is stopped first.')
+      ? trans.__('The agent is working on this. It will be stopped first.')
       : '',
     trans.__('You can redo it afterwards.')
   ];

@@ -36,7 +36,7 @@ export function UndoCondenseButton({
         type="button"
         className="jp-hdspAgent-button"
         aria-disabled={isBusy}
-        title={trans.__('Let the model see the messages themselves again')}
+        title={trans.__('Let the model see the original messages again')}
         onClick={() =>
           void run(() => undoCondense(services, taskId, markId, tokens))
         }

@@ -53,10 +53,10 @@ export function EmbeddedOffer({
             )
           : model.state === 'getting'
             ? trans.__(
-                'small and often wrong, but private and free of charge; it is being fetched'
+                'small and often wrong, but private and free of charge; it is downloading'
               )
             : trans.__(
-                'small and often wrong, but private and free of charge; %1 to fetch once',
+                'small and often wrong, but private and free of charge; %1 to download once',
                 bytesText(model.size, trans)
               )}
       </span>

@@ -120,7 +120,7 @@ function Facts({
   const { trans } = usePanel();
   return isFamiliar ? (
     <details>
-      <summary>{trans.__('What it is, takes and can do')}</summary>
+      <summary>{trans.__('What it is, needs and can do')}</summary>
       {children}
     </details>
   ) : (
@@ -183,7 +183,7 @@ function Buttons({
       {model.state === 'partial' && (
         <p>
           {trans.__(
-            '%1 of %2 are here already. Getting it goes on from there.',
+            '%1 of %2 are already here. The download continues from there.',
             bytesText(model.done, trans),
             size
           )}
@@ -201,7 +201,7 @@ function Buttons({
               ? trans.__('Try again')
               : trans.__('Start')
             : model.state === 'partial'
-              ? trans.__('Go on getting it')
+              ? trans.__('Continue download')
               : trans.__('Accept and download (%1)', size)}
         </button>
         {(isTried || model.state === 'partial') && (

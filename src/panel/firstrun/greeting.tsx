@@ -21,14 +21,14 @@ export function Greeting({
   return (
     <section
       className="jp-hdspAgent-greeting"
-      aria-label={trans.__('Beginning a conversation')}
+      aria-label={trans.__('Start a conversation')}
     >
       <h3 className="jp-hdspAgent-card-title">
         {trans.__('What are we working on?')}
       </h3>
       <p>
         {trans.__(
-          'The agent reads, edits and runs your notebooks. It asks before it acts, and you can take back what it did.'
+          'The agent reads, edits and runs your notebooks. It asks before it acts, and you can undo what it did.'
         )}
       </p>
       <StarterPrompts />

@@ -71,7 +71,7 @@ function refusedText(
   }
   if (tried.kind === 'operator') {
     return trans.__(
-      '%1 does not accept the key of whoever runs this server. Tell them, or go back and use another provider.',
+      '%1 does not accept your administrator’s key. Tell them, or go back and use another provider.',
       provider
     );
   }
@@ -80,11 +80,11 @@ function refusedText(
   }
   return kind === 'permission'
     ? trans.__(
-        '%1 knows this key and does not let it use models. Allow that at %1, or enter another key.',
+        '%1 knows this key, but does not let it use models. Allow that at %1, or enter another key.',
         provider
       )
     : trans.__(
-        '%1 does not accept this key. Check that it is the right one and was copied whole; if so, make a new one there.',
+        '%1 does not accept this key. Check that it is the right one and was copied completely. If so, create a new one there.',
         provider
       );
 }
@@ -99,7 +99,7 @@ function unreachableText(
     kind === 'timeout'
       ? trans.__('%1 did not answer in time.', provider)
       : kind === 'overloaded'
-        ? trans.__('%1 does not work just now.', provider)
+        ? trans.__('%1 does not work right now.', provider)
         : trans.__('%1 could not be reached.', provider);
   const next =
     tried.kind === 'typed'

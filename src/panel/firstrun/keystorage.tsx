@@ -83,7 +83,9 @@ function placesFor(
   const again = {
     kind: 'auto' as const,
     title: trans.__('In the system keyring'),
-    about: trans.__('Unlock it first. It is tried again when you go on.')
+    about: trans.__(
+      'Unlock it first. HDSP Agent tries again when you continue.'
+    )
   };
   return code === 'keyring_missing' || code === 'keyring_refused'
     ? [memory, file]

@@ -75,10 +75,10 @@ export function ModelStep({
       }}
     >
       <h4 ref={heading} tabIndex={-1}>
-        {trans.__('2 of 2: Choose a model of %1', name)}
+        {trans.__('2 of 2: Choose a model from %1', name)}
       </h4>
       {models === null && error === null && (
-        <p role="status">{trans.__('Asking for the models…')}</p>
+        <p role="status">{trans.__('Loading models…')}</p>
       )}
       {/* The id can be typed where the list does not come. */}
       <ProblemNote error={error} />

@@ -215,7 +215,7 @@ export function ProviderForm({
           disabled={saving.isBusy}
         >
           {saving.isBusy
-            ? trans.__('Trying it…')
+            ? trans.__('Checking…')
             : check === null
               ? trans.__('Next')
               : trans.__('Try again')}
@@ -227,7 +227,7 @@ export function ProviderForm({
             disabled={saving.isBusy}
             onClick={() => void save(true)}
           >
-            {trans.__('Save it anyway')}
+            {trans.__('Save anyway')}
           </button>
         )}
       </div>

@@ -59,7 +59,7 @@ export function RecentConversations(): JSX.Element | null {
           )
         }
       >
-        {trans.__('Go on with a recent conversation')}
+        {trans.__('Continue a recent conversation')}
       </button>
       <ProblemNote error={error} />
       {!isFolded && (

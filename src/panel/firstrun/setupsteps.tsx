@@ -81,7 +81,7 @@ export function SetupSteps({
           className="jp-hdspAgent-button"
           onClick={() => onBusy(false)}
         >
-          {trans.__('Leave it as it is')}
+          {trans.__('Cancel')}
         </button>
       )}
       <button
@@ -89,7 +89,7 @@ export function SetupSteps({
         className="jp-hdspAgent-link"
         onClick={() => openSettings('models')}
       >
-        {trans.__('All settings of models and keys')}
+        {trans.__('All model and key settings')}
       </button>
     </section>
   );

@@ -62,7 +62,7 @@ export function SourceStep({
     <>
       <p>
         {trans.__(
-          'The agent needs a language model: one of a provider for which you have a key, or one that runs on this machine.'
+          'The agent needs a language model: from a provider for which you have a key, or one that runs on this machine.'
         )}
       </p>
       <h4 ref={heading} tabIndex={-1}>
@@ -76,9 +76,7 @@ export function SourceStep({
           </p>
         )}
         {isNothing && (
-          <p>
-            {trans.__('No key and no model server was found on this machine.')}
-          </p>
+          <p>{trans.__('No key or model server was found on this machine.')}</p>
         )}
       </div>
       <ProblemNote error={error} />
@@ -114,7 +112,7 @@ export function SourceStep({
       {found !== null && found.refused.length > 0 && (
         <p>
           {trans.__(
-            'Found too, but not allowed on this server: %1.',
+            'Also found, but not allowed on this server: %1.',
             found.refused.map(id => PROVIDERS[id]?.name ?? id).join(', ')
           )}
         </p>
@@ -154,7 +152,7 @@ function originText(
         candidate.variable ?? ''
       );
     case 'operator':
-      return trans.__('with the key of whoever runs this server');
+      return trans.__('with your administrator’s key');
     case 'local':
       return trans._n(
         'on this machine, with %1 model',

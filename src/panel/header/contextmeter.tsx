@@ -101,7 +101,7 @@ export function ContextMeter({
         <dd>{fullCount(used)}</dd>
         {reserved !== null && (
           <>
-            <dt data-part="reserved">{trans.__('Kept for the answer')}</dt>
+            <dt data-part="reserved">{trans.__('Reserved for the answer')}</dt>
             <dd>{fullCount(reserved)}</dd>
           </>
         )}
@@ -128,7 +128,7 @@ export function ContextMeter({
             type="button"
             className="jp-hdspAgent-button"
             title={trans.__(
-              'Show the exact request that the model would be sent next, with the tokens of each part'
+              'Show the exact next request to the model, with the tokens of each part'
             )}
             onClick={() =>
               void commands.execute(CommandIDs.showContext, { taskId })
@@ -172,7 +172,7 @@ function Condense({ taskId }: { taskId: string }): JSX.Element | null {
           className="jp-hdspAgent-button"
           disabled={isBusy}
           title={trans.__(
-            'Summarize the older part of the conversation, so that there is room again'
+            'Summarize the older part of the conversation to make room'
           )}
           onClick={() => void condense()}
         >
@@ -230,7 +230,7 @@ function contextSentence(use: IContextUse, trans: TranslationBundle): string {
 function windowText(use: IContextUse, trans: TranslationBundle): string {
   const { used, reserved, window } = use;
   if (window === null) {
-    return trans.__('The conversation takes %1 tokens.', fullCount(used));
+    return trans.__('The conversation uses %1 tokens.', fullCount(used));
   }
   if (reserved === null) {
     return trans.__(
@@ -241,7 +241,7 @@ function windowText(use: IContextUse, trans: TranslationBundle): string {
     );
   }
   return trans.__(
-    '%1 of %2 tokens used, %3 kept for the answer, %4 free',
+    '%1 of %2 tokens used, %3 reserved for the answer, %4 free',
     fullCount(used),
     fullCount(window),
     fullCount(reserved),

@@ -59,7 +59,7 @@ export function EditTitle({ item }: { item: HistoryItem }): JSX.Element {
         dir="auto"
         className="jp-hdspAgent-input"
         aria-label={trans.__('Title of the conversation')}
-        placeholder={trans.__('As it began')}
+        placeholder={trans.__('Leave empty for the automatic title')}
         value={typed}
         disabled={action.isBusy}
         onFocus={event => event.currentTarget.select()}

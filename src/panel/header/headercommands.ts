@@ -92,7 +92,7 @@ function addStripCommands(services: IPanelServices): IDisposable {
     commands.addCommand(CommandIDs.newConversation, {
       label: commandLabel(trans, trans.__('New Conversation')),
       caption: trans.__(
-        'Begin another conversation with the agent; the open ones go on'
+        'Start another conversation with the agent; the open ones continue'
       ),
       icon: addIcon,
       describedBy: { args: Private.NO_ARGS },
@@ -105,7 +105,7 @@ function addStripCommands(services: IPanelServices): IDisposable {
     }),
     commands.addCommand(CommandIDs.showHistory, {
       label: commandLabel(trans, trans.__('Show Past Conversations')),
-      caption: trans.__('All conversations with the agent that are kept'),
+      caption: trans.__('Show all saved conversations with the agent'),
       icon: pastIcon,
       describedBy: { args: Private.NO_ARGS },
       execute: async () => {
@@ -118,9 +118,7 @@ function addStripCommands(services: IPanelServices): IDisposable {
         trans,
         trans.__('Search Conversations, Notebooks and Memory…')
       ),
-      caption: trans.__(
-        'Find what was said to the agent, and what stands in notebooks'
-      ),
+      caption: trans.__('Search what was said, noted and written in notebooks'),
       icon: searchIcon,
       describedBy: {
         args: {
@@ -191,7 +189,9 @@ function addTaskCommands(services: IPanelServices): IDisposable {
     }),
     commands.addCommand(CommandIDs.closeConversation, {
       label: commandLabel(trans, trans.__('Close Conversation')),
-      caption: trans.__('Take the conversation off the panel; it is kept'),
+      caption: trans.__(
+        'Remove the conversation from the panel; it stays in the history'
+      ),
       icon: closeIcon,
       describedBy: { args: ofTask },
       isEnabled: hasTask,
@@ -241,7 +241,7 @@ function addTaskCommands(services: IPanelServices): IDisposable {
     commands.addCommand(CommandIDs.showCheckpoints, {
       label: commandLabel(trans, trans.__('Checkpoints')),
       caption: trans.__(
-        'Show what was saved in this conversation, and go back to it'
+        'Show the checkpoints of this conversation, and restore them'
       ),
       icon: timelineIcon,
       describedBy: { args: ofTask },
@@ -271,7 +271,7 @@ function addTaskCommands(services: IPanelServices): IDisposable {
             format: {
               type: 'string',
               enum: [...EXPORT_FORMATS],
-              description: trans.__('What the conversation is saved as')
+              description: trans.__('The file format')
             }
           }
         }
@@ -290,7 +290,7 @@ function addTaskCommands(services: IPanelServices): IDisposable {
     }),
     commands.addCommand(CommandIDs.copyRequest, {
       label: commandLabel(trans, trans.__('Copy Prompt')),
-      caption: trans.__('Copy the words the conversation began with'),
+      caption: trans.__('Copy the first message of the conversation'),
       describedBy: { args: ofTask },
       isEnabled: hasTask,
       execute: withTask(({ taskId }) => copyRequest(services, taskId))
@@ -318,13 +318,11 @@ namespace Private {
     return {
       taskId: {
         type: 'string',
-        description: trans.__(
-          'Which conversation; without it, the one on screen'
-        )
+        description: trans.__('Which conversation (default: the one on screen)')
       },
       title: {
         type: 'string',
-        description: trans.__('What the conversation is called in dialogs')
+        description: trans.__('The title shown in dialogs')
       }
     };
   }

@@ -53,7 +53,7 @@ export function TaskFacts({
     facts.push([trans.__('Size'), sizeText(item.size, trans)]);
   }
   if (began !== undefined) {
-    facts.push([trans.__('Begun'), dateTimeText(began)]);
+    facts.push([trans.__('Started'), dateTimeText(began)]);
   }
   facts.push([trans.__('Last active'), dateTimeText(item.ts)]);
   if (item.apiConfigName !== undefined) {

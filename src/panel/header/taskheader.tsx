@@ -132,7 +132,7 @@ function Bound({ item }: { item: HistoryItem }): JSX.Element | null {
       <KernelState path={path} />
       {gone === path && (
         <span className="jp-hdspAgent-chat-trouble" role="alert">
-          {trans.__('%1 is not there any more.', plainName(path))}
+          {trans.__('%1 no longer exists.', plainName(path))}
         </span>
       )}
       <ProblemNote error={error} />
@@ -180,7 +180,7 @@ function Relatives({ item }: { item: HistoryItem }): JSX.Element | null {
           disabled={action.isBusy}
           onClick={() => goTo(parent)}
         >
-          {trans.__('Back to the parent task')}
+          {trans.__('Back to the parent conversation')}
         </button>
       )}
       {child !== undefined && (
@@ -191,7 +191,7 @@ function Relatives({ item }: { item: HistoryItem }): JSX.Element | null {
           onClick={() => goTo(child)}
         >
           {item.awaitingChildId !== undefined
-            ? trans.__('View the subtask at work')
+            ? trans.__('View the running subtask')
             : trans.__('View the last subtask')}
         </button>
       )}

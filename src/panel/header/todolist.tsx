@@ -59,7 +59,7 @@ export function TodoList({
       </button>
       <progress
         className="jp-hdspAgent-todos-progress"
-        aria-label={trans.__('Done of the plan')}
+        aria-label={trans.__('Plan progress')}
         max={todos.length}
         value={done}
       />

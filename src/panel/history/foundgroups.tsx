@@ -35,7 +35,11 @@ export function FoundGroups({
   if (error !== null) {
     return (
       <div className="jp-hdspAgent-history-ending">
-        <p>{trans.__('What was said and written could not be searched.')}</p>
+        <p>
+          {trans.__(
+            'Conversations, notebooks and memory could not be searched.'
+          )}
+        </p>
         <ProblemNote error={error} />
         <button
           type="button"
@@ -146,7 +150,7 @@ function FoundGroup({
       <ProblemNote error={error} />
       {gone !== null && (
         <p className="jp-hdspAgent-history-gone" role="alert">
-          {trans.__('%1 is not there any more.', gone)}
+          {trans.__('%1 no longer exists.', gone)}
         </p>
       )}
       <ul

@@ -268,7 +268,7 @@ function RowMenu({
     <IconButton
       ref={button}
       icon={ellipsesIcon}
-      label={trans.__('What to do with “%1”', title)}
+      label={trans.__('Actions for “%1”', title)}
       aria-haspopup="menu"
       aria-expanded={isOpen}
       onClick={open}

@@ -62,7 +62,7 @@ export function Statistics(): JSX.Element {
           ))}
         </Select>
         <Select
-          aria-label={trans.__('What is plotted')}
+          aria-label={trans.__('Value to plot')}
           value={measure}
           onChange={event => setMeasure(event.currentTarget.value as Measure)}
         >
@@ -134,8 +134,8 @@ function Found({
       ) : (
         <p>
           {measure === 'cost' && tokens > 0
-            ? trans.__('No cost is known for this time.')
-            : trans.__('There is nothing to plot in this time.')}
+            ? trans.__('No costs are known for this period.')
+            : trans.__('There is nothing to plot for this period.')}
         </p>
       )}
     </>

@@ -29,8 +29,8 @@ export function BetterChoices({
     });
   }, [run, serverSettings]);
   return (
-    <section aria-label={trans.__('What answers better')}>
-      <h4>{trans.__('What answers better')}</h4>
+    <section aria-label={trans.__('Better models')}>
+      <h4>{trans.__('Better models')}</h4>
       <ProblemNote error={error} />
       {found === null && error === null && (
         <p role="status">
@@ -43,9 +43,9 @@ export function BetterChoices({
       <p>
         {found?.length === 0 &&
           trans.__(
-            'A model server such as Ollama or LM Studio with a larger model would be found here; none runs on this machine.'
+            'Larger models from a model server such as Ollama or LM Studio would be listed here. None runs on this machine.'
           )}{' '}
-        {trans.__('A model of a provider for which you have a key is best.')}{' '}
+        {trans.__('A model from a provider for which you have a key is best.')}{' '}
         <button
           type="button"
           className="jp-hdspAgent-link"

@@ -24,7 +24,7 @@ export function DownloadProgress({
   return (
     <div className="jp-hdspAgent-getting">
       <progress
-        aria-label={trans.__('Getting %1', name)}
+        aria-label={trans.__('Downloading %1', name)}
         aria-describedby={id}
         value={done}
         max={size}

@@ -51,10 +51,10 @@ export function LimitationsLabel({
   const about = {
     none: trans.__('small, often wrong'),
     missing: trans.__('not on this machine yet'),
-    starting: trans.__('being started…'),
-    waiting: trans.__('waits for its turn…'),
+    starting: trans.__('starting…'),
+    waiting: trans.__('waiting for its turn…'),
     failed: trans.__('did not run the last time'),
-    restarted: trans.__('had to be started again')
+    restarted: trans.__('had to be restarted')
   }[news];
   return (
     <div className="jp-hdspAgent-honesty" data-news={news}>
@@ -62,7 +62,7 @@ export function LimitationsLabel({
         label={trans.__('About the embedded model')}
         buttonLabel={trans.__('%1: %2', name, about)}
         description={trans.__(
-          '%1: %2. What it can do, and what answers better',
+          '%1: %2. What it can do, and better models',
           name,
           about
         )}
@@ -165,7 +165,7 @@ function Details({
           }}
         >
           {isMissing
-            ? trans.__('Get it in the settings')
+            ? trans.__('Download it in the settings')
             : trans.__('Embedded models…')}
         </button>
         {runtime.state === 'ready' && (
@@ -203,7 +203,7 @@ function Failure({
   return restartedAfter === undefined ? null : (
     <p className="jp-hdspAgent-problem">
       {trans.__(
-        'It was started again after this: %1',
+        'It was restarted after this: %1',
         errorText(trans, restartedAfter)
       )}
     </p>

@@ -44,7 +44,7 @@ export function progressText(
   trans: TranslationBundle
 ): string {
   if (source === 'check') {
-    return trans.__('Checking that every byte is right…');
+    return trans.__('Verifying the download…');
   }
   const parts = [
     trans.__('%1 of %2', bytesText(done, trans), bytesText(size, trans))
@@ -75,11 +75,11 @@ export function sourceText(
       return trans.__('From the model’s own hub.');
     case 'packages':
       return trans.__(
-        'From the package index, out of packages with nothing but its data. None of them is installed.'
+        'From the package index, in packages that contain only data. They are not installed.'
       );
     case 'disk':
     case 'file':
-      return trans.__('From a file that is on this disk already.');
+      return trans.__('From a file that is already on this disk.');
     case 'check':
     case undefined:
       return '';
@@ -109,7 +109,7 @@ export function limitsText(trans: TranslationBundle): string {
  */
 export function privacyText(trans: TranslationBundle): string {
   return trans.__(
-    'Runs only on the machine of this Jupyter server: what you say and your notebooks stay there. No key, no account, no cost.'
+    'Runs only on this Jupyter server’s machine: what you write and your notebooks stay there. No key, no account, no cost.'
   );
 }
 
@@ -142,28 +142,28 @@ export function stateText(
   switch (state) {
     case 'stopped':
       return trans.__(
-        'Not loaded, so it takes no memory. It is started when it is asked something.'
+        'Not loaded, so it uses no memory. It starts when you ask it something.'
       );
     case 'starting':
-      return trans.__('Being started…');
+      return trans.__('Starting…');
     case 'ready':
       return memory === undefined
-        ? trans.__('Loaded, and waits for a question.')
+        ? trans.__('Loaded and ready.')
         : trans.__(
-            'Loaded, and waits for a question. It takes %1 of memory now.',
+            'Loaded and ready. It uses %1 of memory now.',
             bytesText(memory, trans)
           );
     case 'busy':
       return waiting > 0
         ? trans._n(
-            'At work. %1 other request waits for its turn.',
-            'At work. %1 other requests wait for their turn.',
+            'Working. %1 other request is waiting.',
+            'Working. %1 other requests are waiting.',
             waiting
           )
         : memory === undefined
-          ? trans.__('At work.')
+          ? trans.__('Working.')
           : trans.__(
-              'At work. It takes %1 of memory now.',
+              'Working. It uses %1 of memory now.',
               bytesText(memory, trans)
             );
   }

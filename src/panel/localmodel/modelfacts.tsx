@@ -31,7 +31,7 @@ export function ModelFacts({
       <dl className="jp-hdspAgent-facts">
         <dt>{trans.__('Model')}</dt>
         <dd>{model.name}</dd>
-        <dt>{trans.__('Licence')}</dt>
+        <dt>{trans.__('License')}</dt>
         <dd>
           <a
             className="jp-hdspAgent-link"
@@ -47,7 +47,7 @@ export function ModelFacts({
           {free === undefined
             ? size
             : trans.__(
-                '%1 to fetch once and keep; %2 are free',
+                '%1 to download once; %2 free',
                 size,
                 bytesText(free, trans)
               )}
@@ -57,7 +57,7 @@ export function ModelFacts({
           {freeMemory === undefined
             ? trans.__('about %1 while it works', memory)
             : trans.__(
-                'about %1 while it works; %2 are free',
+                'about %1 while it works; %2 free',
                 memory,
                 bytesText(freeMemory, trans)
               )}
@@ -68,7 +68,7 @@ export function ModelFacts({
       {freeMemory !== undefined && freeMemory < model.memory && (
         <p className="jp-hdspAgent-problem" role="alert">
           {trans.__(
-            'There is too little memory for it just now. Close other programs or notebooks before you use it.'
+            'There is too little memory for it right now. Close other programs or notebooks before you use it.'
           )}
         </p>
       )}

@@ -81,8 +81,8 @@ function Offer({ path }: { path: string }): JSX.Element | null {
       {offer !== null && (
         <p role="status">
           {trans._n(
-            'This notebook carries a conversation (%1 message): “%2”.',
-            'This notebook carries a conversation (%1 messages): “%2”.',
+            'This notebook contains a conversation (%1 message): “%2”.',
+            'This notebook contains a conversation (%1 messages): “%2”.',
             offer.messages,
             quotedTitle(offer.title ? plainTitle(offer.title, trans) : path)
           )}
@@ -103,11 +103,11 @@ function Offer({ path }: { path: string }): JSX.Element | null {
             className="jp-hdspAgent-button"
             disabled={isBusy}
             title={trans.__(
-              'Open a copy that you can go on with. Other people may have written this conversation.'
+              'You can open a copy and continue it. Other people may have written this conversation.'
             )}
             onClick={() => void open()}
           >
-            {trans.__('Open it')}
+            {trans.__('Open a copy')}
           </button>
         </div>
       )}
@@ -126,7 +126,7 @@ function unreadable(
   switch (params.why) {
     case 'conversation_newer':
       return trans.__(
-        'A later version of the agent wrote the conversation in this notebook. Update the agent to open it.'
+        'A newer version of the agent wrote the conversation in this notebook. Update the agent to open it.'
       );
     case 'conversation_too_large':
       return trans.__(

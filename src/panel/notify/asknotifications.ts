@@ -247,12 +247,12 @@ namespace Private {
       const sentence =
         ask && describeAsk(ask, trans, situationOf(store)).sentence;
       if (short === '') {
-        return sentence ?? trans.__('HDSP Agent waits for your answer.');
+        return sentence ?? trans.__('HDSP Agent is waiting for your answer.');
       }
       return sentence !== null
         ? trans.__('%1 (%2)', sentence, short)
         : trans.__(
-            'HDSP Agent waits for your answer in “%1”.',
+            'HDSP Agent is waiting for your answer in “%1”.',
             quotedTitle(short)
           );
     }
@@ -287,8 +287,8 @@ namespace Private {
       title.caption =
         count > 0
           ? trans._n(
-              'HDSP Agent: %1 conversation waits for you',
-              'HDSP Agent: %1 conversations wait for you',
+              'HDSP Agent: %1 conversation is waiting for you',
+              'HDSP Agent: %1 conversations are waiting for you',
               count
             )
           : this._caption;

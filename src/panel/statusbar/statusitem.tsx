@@ -52,7 +52,7 @@ function StatusButton(): JSX.Element {
   const title =
     tokens > 0
       ? trans.__(
-          'Agent: %1. This conversation takes %2 tokens.',
+          'Agent: %1. This conversation uses %2 tokens.',
           label,
           fullCount(tokens)
         )
@@ -100,7 +100,7 @@ function phaseLabel(phase: AgentPhase, trans: TranslationBundle): string {
     case 'offline':
       return trans.__('Not connected');
     case 'waiting':
-      return trans.__('Waits for you');
+      return trans.__('Waiting for you');
     case 'working':
       return trans.__('Working');
     case 'idle':

@@ -207,7 +207,7 @@ describe('SettingsPanel', () => {
     const input = page.get<HTMLInputElement>('input[role="switch"]');
     expect(input.disabled).toBe(true);
     const { textContent } = page.field('autoApprovalEnabled');
-    expect(textContent).toContain('Fixed by your operator');
+    expect(textContent).toContain('Set by your administrator');
   });
 
   it('searches all sections and says how much it found', async () => {
@@ -336,7 +336,7 @@ describe('SettingsPanel', () => {
       page.answer = 'default';
       await page.press('New profile…');
       expect(page.get('[role="alert"]').textContent).toBe(
-        'There is a profile “default” already. Choose another name.'
+        'A profile named “default” already exists. Choose another name.'
       );
     });
 
@@ -437,7 +437,7 @@ describe('SettingsPanel', () => {
       page.server.settings.searchByMeaning = 'bundled';
       await page.open('search');
       expect(shown()).toEqual(['searchByMeaning']);
-      expect(page.node.textContent).toContain('All passages have been read.');
+      expect(page.node.textContent).toContain('All passages are ready.');
       page.server.settings.searchByMeaning = 'endpoint';
       await page.do(() => page.model.settings.refresh());
       expect(shown()).toEqual([
@@ -461,7 +461,7 @@ describe('SettingsPanel', () => {
       );
       expect(page.node.innerHTML).not.toContain('planted');
       expect(page.field('searchEndpointApiKey').textContent).toContain('…abcd');
-      await page.press('Remove Key of the embeddings endpoint');
+      await page.press('Remove Key for the embeddings endpoint');
       expect(page.server.keys).toEqual({});
     });
 
@@ -485,7 +485,7 @@ describe('SettingsPanel', () => {
       await page.press('Test the endpoint');
       expect(page.server.requests).toContain('POST recall/meaning');
       expect(page.all('[role="alert"]')).toEqual([]);
-      expect(page.node.textContent).toContain('still have to be read: 3');
+      expect(page.node.textContent).toContain('Passages still to process: 3');
       const live = page.all('[role="status"]').map(node => node.textContent);
       expect(live.join()).not.toContain('3');
       expect(page.node.textContent).toContain('The endpoint works.');
@@ -519,7 +519,7 @@ describe('SettingsPanel', () => {
       );
       expect(page.server.requests).toContain('POST settings/import');
       expect(page.get('.jp-hdspSettings-report').textContent).toContain(
-        'globalSettings.x There is no such setting here.'
+        'globalSettings.x This setting does not exist here.'
       );
     });
 

@@ -326,7 +326,7 @@ const search = JSON.parse(`{
   "searchEndpointApiKey": {
     "anyOf": [{ "type": "string", "writeOnly": true }, { "type": "null" }],
     "default": null,
-    "title": "Key of the embeddings endpoint",
+    "title": "Key for the embeddings endpoint",
     "x-group": "search",
     "x-secret": true,
     "x-order": 22

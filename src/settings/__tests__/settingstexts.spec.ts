@@ -53,6 +53,8 @@ describe('modelText()', () => {
         inputPrice: 3,
         outputPrice: 15
       })
-    ).toBe('window of 8,000 tokens · US$ 3 in, US$ 15 out per million tokens');
+    ).toBe(
+      'context window of 8,000 tokens · US$ 3 in, US$ 15 out per million tokens'
+    );
   });
 });

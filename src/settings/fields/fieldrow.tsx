@@ -79,7 +79,7 @@ export function FieldRow(props: {
         </label>
         {fixed && (
           <span className="jp-hdspSettings-badge">
-            {trans.__('Fixed by your operator')}
+            {trans.__('Set by your administrator')}
           </span>
         )}
         <span className="jp-hdspSettings-status">

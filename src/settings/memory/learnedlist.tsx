@@ -39,14 +39,14 @@ export function LearnedList({
       {total === 0 && !memory.value?.running && (
         <p>
           {trans.__(
-            'Nothing has been learned yet. The agent learns from a conversation after six hours without a message.'
+            'Nothing has been learned yet. The agent learns from a conversation after six hours without messages.'
           )}
         </p>
       )}
       {total > 0 && (
         <p className="jp-hdspSettings-description">
           {trans.__(
-            'What goes unused for 30 days is dropped, except “About you” and “General tips”. To keep a line for good, choose “Keep as a note”.'
+            'What is not used for 30 days is deleted, except “About you” and “General tips”. To keep a line for good, choose “Keep as a note”.'
           )}
         </p>
       )}

@@ -41,7 +41,7 @@ export function MemorySection({ memory }: { memory: MemoryData }): JSX.Element {
       <div className="jp-hdspSettings-memory">
         <p className="jp-hdspSettings-warning">
           {trans.__(
-            "Your operator doesn't allow memory on this server. Nothing is remembered. What was saved before stays on disk, unused."
+            "Your administrator doesn't allow memory on this server. Nothing is remembered. What was saved before stays on disk, unused."
           )}
         </p>
       </div>

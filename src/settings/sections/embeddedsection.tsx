@@ -39,7 +39,7 @@ export function EmbeddedSection(): JSX.Element {
       <SectionProblem error={problem} />
       {list && !list.allowed && (
         <p className="jp-hdspSettings-warning">
-          {trans.__('The operator of this server does not allow them.')}
+          {trans.__('Your administrator does not allow them.')}
         </p>
       )}
       {list?.allowed && !list.installed && (
@@ -71,12 +71,12 @@ function Models({ list }: { list: LocalModelList }): JSX.Element {
         ))}
       </ul>
       <p className="jp-hdspSettings-hint" role="status">
-        {freed !== null && trans.__('%1 were freed.', bytesText(freed, trans))}
+        {freed !== null && trans.__('%1 freed.', bytesText(freed, trans))}
       </p>
       <p className="jp-hdspSettings-hint">
         {free === undefined
           ? trans.__('Kept in %1', folder)
-          : trans.__('Kept in %1; %2 are free', folder, bytesText(free, trans))}
+          : trans.__('Kept in %1; %2 free', folder, bytesText(free, trans))}
       </p>
     </fieldset>
   );
@@ -105,7 +105,7 @@ function ModelItem({
       </div>
       <p className="jp-hdspSettings-about">
         {trans.__(
-          '%1 on the disk, about %2 of memory, a window of %3 tokens',
+          '%1 on disk, about %2 of memory, a context window of %3 tokens',
           bytesText(one.size, trans),
           bytesText(one.memory, trans),
           fullCount(one.context)
@@ -117,7 +117,7 @@ function ModelItem({
           target="_blank"
           rel="noopener noreferrer"
         >
-          {trans.__('Licence: %1', one.licence)}
+          {trans.__('License: %1', one.licence)}
         </a>
       </p>
       {one.state === 'getting' && (
@@ -161,7 +161,7 @@ function ModelActions({
     const sure = await dialogs.confirm({
       title: trans.__('Download %1?', name),
       body: trans.__(
-        '%1 are fetched and kept on this machine. Its licence is %2 (%3).',
+        'This downloads %1 to this machine. The license is %2 (%3).',
         size,
         one.licence,
         one.licenceUrl
@@ -176,7 +176,7 @@ function ModelActions({
     const sure = await dialogs.confirm({
       title: trans.__('Delete %1?', name),
       body: trans.__(
-        'This frees %1. Profiles that use the model stay; it can be fetched again.',
+        'This frees %1. Profiles that use the model stay, and you can download it again.',
         bytesText(one.done, trans)
       ),
       accept: trans.__('Delete model')
@@ -188,7 +188,7 @@ function ModelActions({
   const use = async () => {
     if (await embedded.use({ model: one.id })) {
       await profiles.refresh();
-      announce(trans.__('New tasks use %1.', name));
+      announce(trans.__('New conversations use %1.', name));
     }
   };
   const buttons: {
@@ -197,7 +197,8 @@ function ModelActions({
     run: () => Promise<unknown>;
   }[] = [
     {
-      label: one.state === 'partial' ? trans.__('Go on…') : trans.__('Get it…'),
+      label:
+        one.state === 'partial' ? trans.__('Continue…') : trans.__('Download…'),
       isShown: one.state === 'absent' || one.state === 'partial',
       run: get
     },
@@ -255,9 +256,7 @@ function Running({ list }: { list: LocalModelList }): JSX.Element {
         <p className="jp-hdspSettings-label">{named ?? runtime.model}</p>
       )}
       <p role="status">
-        {embedded.isBusy
-          ? trans.__('Just a moment…')
-          : stateText(runtime, trans)}
+        {embedded.isBusy ? trans.__('One moment…') : stateText(runtime, trans)}
       </p>
       {speed !== '' && <p>{speed}</p>}
       {runtime.startSeconds !== undefined && (
@@ -274,7 +273,7 @@ function Running({ list }: { list: LocalModelList }): JSX.Element {
       {!failure && restartedAfter && (
         <p className="jp-hdspSettings-warning">
           {trans.__(
-            'It was started again after this: %1',
+            'It was restarted after this: %1',
             errorText(trans, restartedAfter)
           )}
         </p>

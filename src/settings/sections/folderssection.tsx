@@ -35,15 +35,21 @@ function Operator({
   return (
     <>
       {workspaceTrust === 'always' && (
-        <p>{trans.__('Your operator trusts every folder on this server.')}</p>
+        <p>
+          {trans.__('Your administrator trusts every folder on this server.')}
+        </p>
       )}
       {workspaceTrust === 'never' && (
         <p>
-          {trans.__('Your operator decides which folders are trusted here.')}
+          {trans.__(
+            'Your administrator decides which folders are trusted here.'
+          )}
         </p>
       )}
       {operators.length > 0 && (
-        <p>{trans.__('Trusted by your operator: %1', operators.join(', '))}</p>
+        <p>
+          {trans.__('Trusted by your administrator: %1', operators.join(', '))}
+        </p>
       )}
     </>
   );

@@ -54,7 +54,7 @@ function StorageChoices(): JSX.Element {
       file: {
         title: trans.__('Keep keys unencrypted?'),
         body: trans.__(
-          'Everyone who can read your files can then read your keys: administrators of this server, its backups, and every program you run, the agent’s own commands included.'
+          'Everyone who can read your files can then read your keys: administrators of this server, its backups, and every program you run, including the agent’s commands.'
         ),
         accept: trans.__('Keep them unencrypted')
       },
@@ -103,7 +103,7 @@ function StorageChoices(): JSX.Element {
       kind: 'file',
       title: trans.__('A file that is not encrypted'),
       about: trans.__(
-        'Only your account may read it, but the keys stand in it as they are.'
+        'Only your account can read it, but the keys in it are not encrypted.'
       )
     },
     {
@@ -117,7 +117,7 @@ function StorageChoices(): JSX.Element {
       <legend>{trans.__('Where to keep keys')}</legend>
       {isFixed && (
         <p className="jp-hdspSettings-badge">
-          {trans.__('Fixed by your operator')}
+          {trans.__('Set by your administrator')}
         </p>
       )}
       {choices.map(({ kind, title, about }) => (
@@ -151,7 +151,7 @@ function StorageChoices(): JSX.Element {
       )}
       <p className="jp-hdspSettings-description">
         {trans.__(
-          'Keys can also stay out of here altogether: set an environment variable such as %1 before Jupyter starts.',
+          'You can also use a key without saving it here: set an environment variable such as %1 before Jupyter starts.',
           'ANTHROPIC_API_KEY'
         )}
       </p>

@@ -41,10 +41,7 @@ export function MeaningStatus(): JSX.Element | null {
       />
       {isReading && (
         <p className="jp-hdspSettings-hint">
-          {trans.__(
-            'Passages that still have to be read: %1',
-            fullCount(value.unread)
-          )}
+          {trans.__('Passages still to process: %1', fullCount(value.unread))}
         </p>
       )}
       {/* Without the number, which would be read out every few seconds. */}
@@ -77,6 +74,6 @@ export function MeaningStatus(): JSX.Element | null {
         "pip install 'hdsp-agent[semantic]'"
       );
     }
-    return trans.__('All passages have been read.');
+    return trans.__('All passages are ready.');
   }
 }

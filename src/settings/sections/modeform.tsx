@@ -103,7 +103,7 @@ export function ModeForm(props: {
       />
       <TextBox
         label={trans.__('When to use it')}
-        hint={trans.__('Helps the agent to choose a mode.')}
+        hint={trans.__('Helps the agent choose a mode.')}
         rows={2}
         value={draft.whenToUse}
         onChange={whenToUse => change({ whenToUse })}

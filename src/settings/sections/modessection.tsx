@@ -28,7 +28,7 @@ export function ModesSection({ modes }: { modes: ModesData }): JSX.Element {
     <>
       <p className="jp-hdspSettings-description">
         {trans.__(
-          'A mode is a role with its own instructions and tools. Make modes of your own, or change what the others are told.'
+          'A mode is a role with its own instructions and tools. Create your own modes, or change the instructions of the others.'
         )}
       </p>
       <SectionProblem error={problem} />
@@ -85,7 +85,7 @@ function ModeItem(props: {
     const sure = await dialogs.confirm({
       title: trans.__('Delete the mode “%1”?', name),
       body: trans.__(
-        'Export it first to keep a copy. Files with rules for it stay where they are.'
+        'Export it first to keep a copy. Rules files for this mode stay where they are.'
       ),
       accept: trans.__('Delete mode')
     });

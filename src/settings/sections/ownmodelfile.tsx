@@ -26,7 +26,7 @@ export function OwnModelFile(): JSX.Element {
     setRefused(!isDone);
     if (isDone) {
       await profiles.refresh();
-      announce(trans.__('New tasks use this file.'));
+      announce(trans.__('New conversations use this file.'));
       setPath('');
     }
   };
@@ -35,7 +35,7 @@ export function OwnModelFile(): JSX.Element {
       <legend>{trans.__('A model file of your own')}</legend>
       <p className="jp-hdspSettings-description">
         {trans.__(
-          'A file in the GGUF format on the machine of this server. A profile is made of it, and used from now on. Its licence is yours to see to.'
+          'A GGUF file on this server’s machine. A profile is created for it and used from now on. Check its license yourself.'
         )}
       </p>
       <form
@@ -46,7 +46,7 @@ export function OwnModelFile(): JSX.Element {
         }}
       >
         <label className="jp-hdspSettings-label" htmlFor={`${id}-path`}>
-          {trans.__('Its whole path')}
+          {trans.__('Full path')}
         </label>
         <input
           id={`${id}-path`}
@@ -69,7 +69,7 @@ export function OwnModelFile(): JSX.Element {
         <Limit
           id={`${id}-context`}
           label={trans.__(
-            'Its window, in tokens (empty: as the file says, at most 8,192)'
+            'Context window, in tokens (empty: from the file, at most 8,192)'
           )}
           least={256}
           value={context}
@@ -77,7 +77,7 @@ export function OwnModelFile(): JSX.Element {
         />
         <Limit
           id={`${id}-output`}
-          label={trans.__('Its longest answer, in tokens (empty: 2,048)')}
+          label={trans.__('Longest answer, in tokens (empty: 2,048)')}
           least={16}
           value={output}
           onChange={setOutput}

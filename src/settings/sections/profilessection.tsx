@@ -55,7 +55,7 @@ function ProfileList(): JSX.Element {
     <>
       <p className="jp-hdspSettings-description">
         {trans.__(
-          'A profile is a provider, a model and how to use it. New tasks use the current one.'
+          'A profile is a provider, a model and how to use it. New conversations use the current one.'
         )}
       </p>
       <ul className="jp-hdspSettings-profiles">
@@ -97,7 +97,7 @@ function ProfileItem({ entry }: { entry: ProfileEntry }): JSX.Element {
     const sure = await dialogs.confirm({
       title: trans.__('Delete the profile “%1”?', name),
       body: trans.__(
-        'Its settings and its saved keys are deleted. Modes that use it go back to the current profile.'
+        'Its settings and its saved keys are deleted. Modes that use it switch to the current profile.'
       ),
       accept: trans.__('Delete profile')
     });
@@ -128,7 +128,7 @@ function ProfileItem({ entry }: { entry: ProfileEntry }): JSX.Element {
         )}
         {entry.allowed === false && (
           <span className="jp-hdspSettings-badge">
-            {trans.__('Provider not allowed by your operator')}
+            {trans.__('Provider not allowed by your administrator')}
           </span>
         )}
         <span className="jp-hdspSettings-about">

@@ -49,7 +49,7 @@ function Import(): JSX.Element {
       <legend>{trans.__('Import')}</legend>
       <p className="jp-hdspSettings-description">
         {trans.__(
-          'Takes over settings and profiles from a file exported here or from Roo Code. What you have under the same name is replaced; what cannot be used is left out and listed.'
+          'Imports settings and profiles from a file exported here or from Roo Code. Those with the same name are replaced. What cannot be used is left out and listed.'
         )}
       </p>
       <FileButton
@@ -60,7 +60,7 @@ function Import(): JSX.Element {
       {unreadable !== null && (
         <p className="jp-hdspSettings-error" role="alert">
           {trans.__(
-            '“%1” is not a settings file: it does not hold a JSON object. Nothing was changed.',
+            '“%1” is not a settings file: it does not contain a JSON object. Nothing was changed.',
             unreadable
           )}
         </p>
@@ -78,8 +78,8 @@ function Report({ report }: { report: ImportReport }): JSX.Element {
     <div className="jp-hdspSettings-report">
       <p>
         {trans._n(
-          '%1 value was taken over.',
-          '%1 values were taken over.',
+          '%1 value was imported.',
+          '%1 values were imported.',
           taken.length
         )}
       </p>
@@ -117,7 +117,7 @@ function Export(): JSX.Element {
       <legend>{trans.__('Export')}</legend>
       <p className="jp-hdspSettings-description">
         {trans.__(
-          'Writes settings and profiles to a file you can keep or give away. Keys are not in it.'
+          'Writes settings and profiles to a file you can keep or share. It contains no keys.'
         )}
       </p>
       <button
@@ -137,7 +137,7 @@ function Reset(): JSX.Element {
     const sure = await dialogs.confirm({
       title: trans.__('Reset everything?'),
       body: trans.__(
-        'All settings go back to their defaults. All profiles and all saved keys are deleted. Conversations and checkpoints stay. This cannot be undone; export first to keep a copy.'
+        'All settings are reset to their defaults. All profiles and all saved keys are deleted. Conversations and checkpoints stay. This cannot be undone. Export first to keep a copy.'
       ),
       accept: trans.__('Reset everything')
     });
@@ -150,7 +150,7 @@ function Reset(): JSX.Element {
       <legend>{trans.__('Reset')}</legend>
       <p className="jp-hdspSettings-description">
         {trans.__(
-          'Puts every setting back to its default and deletes profiles and saved keys.'
+          'Resets every setting to its default and deletes profiles and saved keys.'
         )}
       </p>
       <button

@@ -85,7 +85,7 @@ describe('an image that differs', () => {
   const png = (base64: string) => `data:image/png;base64,${base64}`;
   const compareWith = async (what: string) => {
     const select = opened.node.querySelector<HTMLSelectElement>(
-      'select[aria-label^="What it"]'
+      'select[aria-label^="Compare with"]'
     ) as HTMLSelectElement;
     await opened.settle(() => {
       select.value = what;
@@ -178,9 +178,7 @@ describe('an image that differs', () => {
       before,
       ['After: 20 MB', undefined, undefined]
     ]);
-    expect(sides()[1].textContent).toContain(
-      'It is too large to be shown here.'
-    );
+    expect(sides()[1].textContent).toContain('It is too large to show here.');
     expect(opened.rest.of('GET checkpoints/m-1/file')).toEqual([]);
   });
 

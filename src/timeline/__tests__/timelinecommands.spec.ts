@@ -123,7 +123,7 @@ describe('the commands of the time line', () => {
     expect(asked).toEqual([['undo', { path: opened.path }, 'op']]);
     head = { hasCheckpoints: true, hasUndoable: false };
     expect(commands.isEnabled(undoRestore)).toBe(false);
-    expect(commands.caption(undoRestore)).toContain('Nothing was restored');
+    expect(commands.caption(undoRestore)).toContain('There is no restore');
     expect(commands.isEnabled(undoRestore, { operation: 'op' })).toBe(true);
   });
 

@@ -77,10 +77,14 @@ describe('why something is not kept or brought back', () => {
       message: 'English',
       params: { why: 'cut_short' }
     };
-    expect(failureText(error, trans)).toMatch(/^A restore was cut short/);
-    expect(failureOf(error, trans).message).toMatch(/^A restore was cut/);
+    expect(failureText(error, trans)).toMatch(
+      /^An earlier restore was interrupted/
+    );
+    expect(failureOf(error, trans).message).toMatch(/^An earlier restore was/);
     const other = { code: 'unknown_task', message: 'English', params: {} };
-    expect(failureText(other, trans)).toMatch(/^This task does not exist/);
+    expect(failureText(other, trans)).toMatch(
+      /^This conversation no longer exists/
+    );
     expect(failureOf(other, trans).code).toBe('unknown_task');
   });
 

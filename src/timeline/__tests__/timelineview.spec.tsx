@@ -54,7 +54,7 @@ describe('the time line', () => {
     expect(opened.rows).toEqual([
       'Restored a checkpoint',
       'Before the agent ran cells',
-      'Saved by hand'
+      'Saved by you'
     ]);
     expect(
       opened.node.querySelector('.jp-hdspAgent-timeline-here')?.textContent
@@ -101,7 +101,7 @@ describe('the time line', () => {
     const [worded, plain] = opened.openers.map(
       ({ textContent }) => textContent
     );
-    expect(worded).toContain('A cell ran in between');
+    expect(worded).toContain('A cell ran in the meantime');
     expect(worded).not.toContain('English');
     expect(plain).toContain('Only English.');
   });
@@ -120,7 +120,7 @@ describe('the time line', () => {
     );
     opened.rest.answers.set('GET checkpoints', () => view([operation('1')]));
     await opened.settle(() => opened.button('Try again').click());
-    expect(opened.rows).toEqual(['Saved by hand']);
+    expect(opened.rows).toEqual(['Saved by you']);
   });
 
   it('fetches what is older', async () => {
@@ -163,7 +163,7 @@ describe('the time line', () => {
     expect(opened.openers[1].getAttribute('aria-expanded')).toBe('true');
     expect(text()).toContain('No file differs.');
     opened.node
-      .querySelector<HTMLElement>('select[aria-label^="What it"]')
+      .querySelector<HTMLElement>('select[aria-label^="Compare with"]')
       ?.focus();
     await press('Escape');
     expect(opened.openers[1].getAttribute('aria-expanded')).toBe('false');
@@ -238,13 +238,13 @@ describe('the time line', () => {
         before('3', 'Clean up.'),
         operation('1')
       ]);
-      expect(opened.rows).toEqual(['Ran cells 2–4', 'Saved by hand']);
+      expect(opened.rows).toEqual(['Ran cells 2–4', 'Saved by you']);
       expect(opened.openers[0].textContent).toContain('2 variables changed');
       expect(headings().map(({ textContent }) => textContent)).toEqual([
         'Clean up.'
       ]);
       await opened.settle(() => headings()[0].click());
-      expect(opened.rows).toEqual(['Saved by hand']);
+      expect(opened.rows).toEqual(['Saved by you']);
       headings()[0].focus();
       await press('ArrowRight');
       await press('ArrowDown');
@@ -278,14 +278,14 @@ describe('the time line', () => {
 
     it('and lists what changed nothing only where one wants that', async () => {
       await opened.show([before('3', 'Look around.'), operation('1')]);
-      expect(opened.rows).toEqual(['Saved by hand']);
+      expect(opened.rows).toEqual(['Saved by you']);
       const box = opened.node.querySelector<HTMLInputElement>(
         'input[type="checkbox"]'
       );
       await opened.settle(() => box?.click());
       expect(opened.rows).toEqual([
         'Before the agent ran cells',
-        'Saved by hand'
+        'Saved by you'
       ]);
       expect(opened.openers[0].textContent).toContain('nothing changed');
     });
@@ -385,7 +385,7 @@ describe('the time line', () => {
     );
     expect(text()).toContain('2 of 200');
     expect(text()).toContain('your home folder');
-    await opened.settle(() => opened.button('Settings of checkpoints').click());
+    await opened.settle(() => opened.button('Checkpoint settings').click());
     expect(opened.page.openedSettings).toEqual(['checkpoints']);
   });
 
@@ -400,7 +400,7 @@ describe('the time line', () => {
     opened.view = view([operation('1')]);
     await opened.settle(() => opened.button('Save checkpoint').click());
     expect(opened.rest.of('POST checkpoints')).toHaveLength(1);
-    expect(opened.said?.message).toBe('A checkpoint is saved.');
+    expect(opened.said?.message).toBe('The checkpoint was saved.');
     expect(opened.rows).toHaveLength(1);
   });
 
@@ -412,7 +412,7 @@ describe('the time line', () => {
     }));
     await opened.settle(() => opened.button('Save checkpoint').click());
     expect(opened.said?.message).toBe(
-      'Nothing has changed since “Saved by hand”: you are there already.'
+      'Nothing has changed since “Saved by you”. You are already there.'
     );
   });
 
@@ -497,12 +497,12 @@ describe('the time line', () => {
       expect(lines).toEqual(['-old', '+new']);
       expect(text()).toContain('The output of cell 3 changed');
       expect(text()).toContain('new, 3 bytes');
-      expect(text()).toContain('It is no text.');
+      expect(text()).toContain('It is not text.');
     });
 
     it('against something else', async () => {
       const select = opened.node.querySelector<HTMLSelectElement>(
-        'select[aria-label^="What it"]'
+        'select[aria-label^="Compare with"]'
       );
       await opened.settle(() => {
         select!.value = 'now';

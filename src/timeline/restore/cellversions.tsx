@@ -39,7 +39,7 @@ export async function askCellVersion(
     await showDialog({
       title,
       body: trans.__(
-        'No checkpoint contains a different version of this cell. The present version can be restored from the next checkpoint on.'
+        'No checkpoint contains a different version of this cell. Once the next checkpoint is saved, you can restore this version.'
       ),
       buttons: [Dialog.okButton({ label: trans.__('Close') })]
     });
@@ -100,7 +100,7 @@ function VersionsView({
   return (
     <div className="jp-hdspAgent-timeline-versions">
       <fieldset>
-        <legend>{trans.__('What the cell was')}</legend>
+        <legend>{trans.__('Versions of this cell')}</legend>
         {versions.map(version => (
           <label key={version.checkpoint}>
             <input

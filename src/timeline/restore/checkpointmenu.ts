@@ -75,7 +75,7 @@ export function checkpointEntries(
     })),
     null,
     {
-      label: trans.__('Compare with the one before'),
+      label: trans.__('Compare with the previous one'),
       run: compare('previous')
     },
     {

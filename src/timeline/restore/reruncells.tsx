@@ -39,7 +39,7 @@ export async function runAgain(
     if (failure !== null) {
       showError(
         trans.__(
-          'A cell of %1 did not run to its end, and those after it did not run. %2',
+          'A cell of %1 did not finish, so the cells after it did not run. %2',
           plainName(path),
           failure
         )
@@ -77,14 +77,14 @@ async function agrees(
       <div className="jp-hdspAgent-changes-preview jp-hdspAgent-timeline-preview">
         <p>
           {trans.__(
-            'These make what could not be saved. They run in this order, as if you ran them.'
+            'These cells create what could not be saved. They run in this order, as if you ran them.'
           )}
         </p>
         <RerunCells cells={cells} trans={trans} />
         {unexplained.length > 0 && (
           <p>
             {trans.__(
-              'No known cell makes %1, so that stays lost.',
+              'No known cell creates %1, so it stays lost.',
               namesText(unexplained, trans)
             )}
           </p>
@@ -92,7 +92,7 @@ async function agrees(
       </div>
     ),
     buttons: [
-      Dialog.cancelButton({ label: trans.__('Do not run them') }),
+      Dialog.cancelButton({ label: trans.__('Don’t run them') }),
       isGrave
         ? Dialog.warnButton({ label: trans.__('Run them') })
         : Dialog.okButton({ label: trans.__('Run them') })
@@ -148,13 +148,13 @@ function Effects({
     ...(overwrites.length > 0
       ? [
           trans.__(
-            'It also changes %1, which is right already.',
+            'It also changes %1, which is already right.',
             namesText(overwrites, trans)
           )
         ]
       : []),
     ...(uncertain
-      ? [trans.__('Nobody can tell from its text what else it does.')]
+      ? [trans.__('Its code does not show what else it does.')]
       : [])
   ];
   return warnings.length === 0 ? null : (

@@ -31,11 +31,11 @@ export async function askRestart(
           {kernel === undefined
             ? trans.__('No kernel runs, so one is started.')
             : trans.__(
-                'All variables of %1 are lost. A checkpoint is saved first, from which you can restore them.',
+                'All variables of %1 are lost. A checkpoint is saved first, so that you can restore them.',
                 kernel
               )}
         </p>
-        {busy && <p>{trans.__('The cell that runs now is stopped.')}</p>}
+        {busy && <p>{trans.__('The running cell is stopped.')}</p>}
         <p>
           {trans.__(
             'These cells run from the top, in this order. If one fails, the rest do not run.'

@@ -82,11 +82,11 @@ export class RestoreActions extends Listener {
         value: checkpoint,
         message: checkpoint.already
           ? trans.__(
-              'Nothing has changed since “%1”: you are there already.',
+              'Nothing has changed since “%1”. You are already there.',
               checkpointText(checkpoint, trans)
             )
           : [
-              trans.__('A checkpoint is saved.'),
+              trans.__('The checkpoint was saved.'),
               ...checkpoint.leftOut.map(left => leftOutText(left, trans))
             ].join(' ')
       };
@@ -133,7 +133,7 @@ export class RestoreActions extends Listener {
     });
     return (
       choice &&
-      this._restore(place, trans.__('The checkpoint is restored.'), () =>
+      this._restore(place, trans.__('The checkpoint was restored.'), () =>
         this.api.restore(place, checkpoint, choice)
       )
     );
@@ -160,7 +160,7 @@ export class RestoreActions extends Listener {
     const checkpoint = await askCellVersion({ trans, source, versions });
     return checkpoint === null
       ? null
-      : this._restore({ path }, trans.__('The cell is restored.'), () =>
+      : this._restore({ path }, trans.__('The cell was restored.'), () =>
           this.api.restore({ path }, checkpoint, {
             parts: ['notebooks'],
             path,
@@ -205,7 +205,7 @@ export class RestoreActions extends Listener {
       }
       overwrite = choice.overwrite;
     }
-    return this._restore(place, trans.__('The restore is undone.'), () =>
+    return this._restore(place, trans.__('The restore was undone.'), () =>
       this.api.undo(place, id, overwrite)
     );
   }
@@ -216,14 +216,14 @@ export class RestoreActions extends Listener {
   async act(place: IPlace, action: StoreActionBody['action']): Promise<void> {
     const { trans } = this._services;
     const [doing, done] = {
-      tidy: [trans.__('Tidying…'), trans.__('The checkpoints are tidy.')],
+      tidy: [trans.__('Cleaning up…'), trans.__('Cleaned up.')],
       roll_back: [
         trans.__('Rolling the interrupted restore back…'),
         trans.__('The interrupted restore was rolled back.')
       ],
       keep: [
-        trans.__('Keeping things as they are…'),
-        trans.__('Things stay as they are.')
+        trans.__('Keeping the current state…'),
+        trans.__('The current state was kept.')
       ]
     }[action];
     await this._do(doing, async () => ({
@@ -274,7 +274,7 @@ export class RestoreActions extends Listener {
     const { trans } = this._services;
     const name = plainName(begun.path);
     const shown = Notification.emit(
-      trans.__('The cells of %1 run again…', name),
+      trans.__('Running the cells of %1 again…', name),
       'in-progress',
       {
         autoClose: false,
@@ -297,7 +297,7 @@ export class RestoreActions extends Listener {
     if (failed) {
       showError(
         trans.__(
-          'A cell of %1 did not run to its end, and those after it did not run. %2',
+          'A cell of %1 did not finish, so the cells after it did not run. %2',
           name,
           failed.error ?? trans.__('Its output says why.')
         )
@@ -351,7 +351,7 @@ export class RestoreActions extends Listener {
         message:
           lost.length > 0
             ? trans.__(
-                '%1 Some variables could not be loaded: cells have to run again for them.',
+                '%1 Some variables could not be loaded. To get them back, their cells have to run again.',
                 said
               )
             : said,

@@ -221,7 +221,9 @@ function RestoreView({
             trans={trans}
           />
         )}
-        {preview === null && error === null && <p>{trans.__('Looking…')}</p>}
+        {preview === null && error === null && (
+          <p>{trans.__('Loading the preview…')}</p>
+        )}
       </div>
       {error && <p role="alert">{failureText(error, trans)}</p>}
       {isReady && (
@@ -259,7 +261,7 @@ function LeaveVariables({
   }
   return (
     <details>
-      <summary>{trans.__('Leave variables out')}</summary>
+      <summary>{trans.__('Leave out variables')}</summary>
       <fieldset className="jp-hdspAgent-timeline-parts">
         {[...new Set([...left, ...set])].sort().map(name => (
           <label key={name}>

@@ -36,7 +36,7 @@ export function RestorePreviewText({
   return (
     <>
       {preview.nothing && (
-        <p>{trans.__('Nothing would change: it is all as it was then.')}</p>
+        <p>{trans.__('Nothing would change: everything is as it was then.')}</p>
       )}
       {files && hasSomething(files) && (
         <section aria-label={trans.__('Files')}>
@@ -132,14 +132,14 @@ function NotebookText({
             ))}
             {moreCells > 0 && (
               <li>
-                {trans._n('and %1 cell more', 'and %1 cells more', moreCells)}
+                {trans._n('and %1 more cell', 'and %1 more cells', moreCells)}
               </li>
             )}
           </ul>
           {open && cells.some(({ action }) => action !== 'keep') && (
             <p className="jp-hdspAgent-timeline-quiet">
               {trans.__(
-                'It is open: its cells change in the tab, and the tab’s own undo takes that back too.'
+                'It is open, so its cells change in the tab. You can also undo that in the tab.'
               )}
             </p>
           )}
@@ -198,7 +198,7 @@ function VariablesText({
         <p>
           {refuses
             ? trans.__(
-                'They cannot be restored now. %1 Or leave the variables out.',
+                'They cannot be restored now. %1 Or leave out the variables.',
                 whyText(coded, whyNot, trans)
               )
             : trans.__(
@@ -212,8 +212,8 @@ function VariablesText({
           {right > 0 && (
             <li>
               {trans._n(
-                '%1 is right already.',
-                '%1 are right already.',
+                '%1 is already right.',
+                '%1 are already right.',
                 right,
                 fullCount(right)
               )}
@@ -225,7 +225,7 @@ function VariablesText({
           {removed.length > 0 && (
             <li>
               {trans.__(
-                'Removed, since they came later: %1',
+                'Removed, because they are newer: %1',
                 namesText(removed, trans)
               )}
             </li>
@@ -252,8 +252,8 @@ function VariablesText({
           {moreVariables > 0 && (
             <li>
               {trans._n(
-                'and %1 variable more',
-                'and %1 variables more',
+                'and %1 more variable',
+                'and %1 more variables',
                 moreVariables,
                 fullCount(moreVariables)
               )}
@@ -264,8 +264,8 @@ function VariablesText({
       {rerun.cells.length > 0 && (
         <p>
           {trans._n(
-            'What is lost comes back if %1 cell runs again. It runs only if you agree, afterwards.',
-            'What is lost comes back if %1 cells run again. They run only if you agree, afterwards.',
+            'To get back what is lost, %1 cell has to run again. You are asked before it runs.',
+            'To get back what is lost, %1 cells have to run again. You are asked before they run.',
             rerun.cells.length
           )}
         </p>

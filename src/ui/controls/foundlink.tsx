@@ -33,7 +33,7 @@ export function FoundLink({
     setProblem(null);
     try {
       if (!(await openFound(services, place))) {
-        setProblem(trans.__('%1 is not there any more.', name));
+        setProblem(trans.__('%1 no longer exists.', name));
       }
     } catch (reason) {
       setProblem(errorText(trans, asErrorBody(reason)));

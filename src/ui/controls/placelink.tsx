@@ -35,7 +35,7 @@ export function PlaceLink({
     setProblem(null);
     try {
       if (!(await openPlace(services, path, cellId))) {
-        setProblem(trans.__('%1 is not there any more.', plainName(path)));
+        setProblem(trans.__('%1 no longer exists.', plainName(path)));
       }
     } catch (reason) {
       setProblem(errorText(trans, asErrorBody(reason)));

@@ -70,12 +70,12 @@ export async function closeConversation(
     await client.request({ type: 'closeConversation', taskId });
     return;
   }
-  const goOn = Dialog.okButton({ label: trans.__('Close, let it work') });
+  const goOn = Dialog.okButton({ label: trans.__('Close and keep working') });
   const stop = Dialog.warnButton({ label: trans.__('Close and stop') });
   const { button } = await showDialog({
     title: trans.__('Close “%1”?', title),
     body: trans.__(
-      'The agent is still at work here. It can go on out of sight; the history has the conversation in either case.'
+      'The agent is still working here. It can continue in the background. Either way, the conversation stays in the history.'
     ),
     buttons: [Dialog.cancelButton({ label: trans.__('Cancel') }), stop, goOn],
     // Enter must not stop anything.
@@ -157,10 +157,10 @@ export async function deleteConversations(
           ),
     body: tasks.some(({ taskId }) => isWorking(store, taskId))
       ? trans.__(
-          'The agent is still at work here, and is stopped first. Messages and subtasks are deleted for good. What the agent changed in notebooks and files stays as it is.'
+          'The agent is still working here. It will be stopped first. Messages and subtasks are deleted for good. What the agent changed in notebooks and files stays.'
         )
       : trans.__(
-          'Messages and subtasks are deleted for good. What the agent changed in notebooks and files stays as it is.'
+          'Messages and subtasks are deleted for good. What the agent changed in notebooks and files stays.'
         ),
     accept: trans.__('Delete')
   });

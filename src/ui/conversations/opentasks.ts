@@ -93,7 +93,7 @@ export function plainTitle(
     Private.visible(words) ||
     Private.visible(unescapeAttribute(label ?? '')) ||
     (pictures
-      ? trans._n('%1 picture', '%1 pictures', pictures)
+      ? trans._n('%1 image', '%1 images', pictures)
       : trans.__('Untitled conversation'))
   );
 }

@@ -24,7 +24,7 @@ export function DiagramTools({ diagram }: { diagram: IDiagram }): JSX.Element {
       />
       <IconButton
         icon={searchIcon}
-        label={trans.__('Show this diagram large')}
+        label={trans.__('Enlarge this diagram')}
         onClick={() => void showDiagram(diagram, trans)}
       />
     </div>

@@ -46,17 +46,15 @@ export function ChangePreview({
       <p>
         {removed > 0 &&
           trans._n(
-            '%1 message is taken back.',
-            '%1 messages are taken back.',
+            '%1 message is removed.',
+            '%1 messages are removed.',
             removed
           )}
-        {removed === 0 &&
-          restored === 0 &&
-          trans.__('No message is taken back.')}{' '}
+        {removed === 0 && restored === 0 && trans.__('No message is removed.')}{' '}
         {restored > 0 &&
           trans._n(
-            '%1 message comes back.',
-            '%1 messages come back.',
+            '%1 message is restored.',
+            '%1 messages are restored.',
             restored
           )}
       </p>
@@ -64,8 +62,8 @@ export function ChangePreview({
         <>
           <p>
             {trans._n(
-              'This stays done, of %1 action you or your rules approved:',
-              'This stays done, of %1 actions you or your rules approved:',
+              'You or your rules approved %1 action. This is not undone:',
+              'You or your rules approved %1 actions. This is not undone:',
               toolCalls
             )}
           </p>
@@ -75,19 +73,15 @@ export function ChangePreview({
               <li key={index}>{effectText(effect, trans)}</li>
             ))}
             {moreEffects > 0 && (
-              <li>
-                {trans._n(
-                  'and %1 thing more',
-                  'and %1 things more',
-                  moreEffects
-                )}
-              </li>
+              <li>{trans._n('and %1 more', 'and %1 more', moreEffects)}</li>
             )}
           </ul>
         </>
       )}
       {preview.stopsTask && (
-        <p>{trans.__('The agent is at work on this. It is stopped first.')}</p>
+        <p>
+          {trans.__('The agent is working on this. It will be stopped first.')}
+        </p>
       )}
       {(isPart
         ? !preview.canBeUndone
@@ -123,19 +117,15 @@ export function FilesText({
     <>
       <p>
         {count > 0
-          ? trans._n(
-              '%1 file changes with it:',
-              '%1 files change with it:',
-              count
-            )
-          : trans.__('No file changes with it:')}
+          ? trans._n('%1 file also changes:', '%1 files also change:', count)
+          : trans.__('No files change:')}
       </p>
       <ul tabIndex={0}>
         {shown.map(change => (
           <li key={change.path}>{fileText(change, operation, trans)}</li>
         ))}
         {others > 0 && (
-          <li>{trans._n('and %1 file more', 'and %1 files more', others)}</li>
+          <li>{trans._n('and %1 more file', 'and %1 more files', others)}</li>
         )}
         {kept.map(path => (
           <li key={path}>
@@ -156,7 +146,7 @@ export function FilesText({
         {incomplete && (
           <li>
             {trans.__(
-              'What was done before the oldest state of the files that is kept stays done'
+              'Changes from before the oldest checkpoint are not undone'
             )}
           </li>
         )}
@@ -200,15 +190,15 @@ function fileText(
   const path = plainName(name);
   switch (action) {
     case 'create':
-      return trans.__('%1 comes back', path);
+      return trans.__('%1 is restored', path);
     case 'overwrite':
       return operation === 'undo'
-        ? trans.__('%1 is as it was before you went back', path)
+        ? trans.__('%1 returns to its state before the restore', path)
         : operation === 'redo'
-          ? trans.__('%1 is as it was before you undid that', path)
-          : trans.__('%1 is as it was then', path);
+          ? trans.__('%1 returns to its state before the undo', path)
+          : trans.__('%1 returns to its earlier state', path);
     case 'delete':
-      return trans.__('%1 goes', path);
+      return trans.__('%1 is deleted', path);
     case 'leave':
       return trans.__('%1 stays as it is', path);
   }

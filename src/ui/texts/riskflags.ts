@@ -195,10 +195,10 @@ namespace Private {
     }),
     outside: trans => ({
       label: trans.__('Outside the workspace'),
-      meaning: trans.__("It reaches outside the agent's folder.")
+      meaning: trans.__('It reaches outside the folder the agent works in.')
     }),
     protected: trans => ({
-      label: trans.__('Protected: steers the agent itself'),
+      label: trans.__('Protected: controls the agent'),
       meaning: trans.__('This file tells the agent how to work.')
     }),
     deletes_cells: trans => ({
@@ -206,7 +206,7 @@ namespace Private {
       meaning: trans.__('It deletes cells of the notebook.')
     }),
     memory: trans => ({
-      label: trans.__('All variables are lost'),
+      label: trans.__('Clears all variables'),
       meaning: trans.__('A restarted kernel starts with no variables.')
     })
   };

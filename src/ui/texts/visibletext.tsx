@@ -51,7 +51,7 @@ function named(part: string, trans: TranslationBundle): string {
     const lines = part.split('\n').length - 1;
     return lines > 0
       ? `\n⟨${trans._n('%1 empty line', '%1 empty lines', lines - 1, fullCount(lines - 1))}⟩\n`
-      : ` ⟨${trans.__('%1 blanks', fullCount(part.length))}⟩ `;
+      : ` ⟨${trans.__('%1 spaces', fullCount(part.length))}⟩ `;
   }
   return codes(part);
 }

@@ -81,7 +81,7 @@ describe('the cells of a review', () => {
     expect(page.kinds(1)).toEqual(['edited']);
     expect(page.verdicts()).toEqual([]);
     const [said] = Notification.manager.notifications;
-    expect(said.message).toContain('written in the same lines since');
+    expect(said.message).toContain('edited the same lines since');
     expect(said.options.autoClose).toBe(5000);
     Notification.dismiss();
   });

@@ -315,7 +315,7 @@ describe('AskBar', () => {
     page.publish(
       updated(toolAsk(1, { tool: 'restartKernel', path: 'a.ipynb' }))
     );
-    expect(bar()?.textContent).toContain('All variables are lost');
+    expect(bar()?.textContent).toContain('Clears all variables');
   });
 
   it('should not be confused by a text it cannot read', () => {
@@ -404,8 +404,8 @@ describe('AskBar', () => {
     expect(bar()).toBeNull();
     const trouble = page.find('.jp-hdspAgent-ask-trouble');
     expect(trouble?.getAttribute('role')).toBe('alert');
-    expect(trouble?.textContent).toContain('answered already');
-    expect(trouble?.textContent).toContain('is in the field again');
+    expect(trouble?.textContent).toContain('already answered');
+    expect(trouble?.textContent).toContain('is back in the message box');
     expect(page.panel.services.state.draft('t').text).toBe('a note');
     page.act(() => page.button('Close').click());
     expect(page.find('.jp-hdspAgent-ask-trouble')).toBeNull();
@@ -482,7 +482,7 @@ describe('AskBar', () => {
         }
       });
       page.begin(waiting([ask(9, 'resume_task')], change(5)));
-      expect(bar()?.textContent).toContain('You went back to here.');
+      expect(bar()?.textContent).toContain('Restored to this point.');
       page.publish({
         type: 'state',
         state: waiting(

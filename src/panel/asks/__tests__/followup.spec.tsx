@@ -93,7 +93,7 @@ describe('FollowUp', () => {
       ...waiting([ask(1, 'followup', QUESTION)]),
       messageQueue: [{ id: 'q1', timestamp: 1, text: 'later' }]
     });
-    page.act(() => page.button('Edit the waiting message').click());
+    page.act(() => page.button('Edit the queued message').click());
     page.act(() =>
       page.button('Edit this answer before it is sent: The first').click()
     );

@@ -35,7 +35,7 @@ describe('rules', () => {
       await open('# in data\ngit push --force && ls');
       expect(popup()?.querySelector('input')?.value).toBe('git push --force');
       expect(popup()?.textContent).toContain(
-        'every command that begins with “git push --force” is refused'
+        'This refuses every command that begins with “git push --force”'
       );
       await page.settle(() => page.button('Add and deny').click());
       expect(page.sent('updateSettings')[0]).toMatchObject({
@@ -111,11 +111,11 @@ describe('rules', () => {
       const radios = [...(popup()?.querySelectorAll('input') ?? [])];
       expect(radios.map(({ checked }) => checked)).toEqual([true, false]);
       expect(popup()?.textContent).toContain(
-        'every command that begins with “git log -3” runs without asking'
+        'This allows every command that begins with “git log -3” without asking'
       );
       await page.settle(() => radios[1]?.click());
       expect(popup()?.textContent).toContain(
-        'every command that begins with “git log” runs without asking'
+        'This allows every command that begins with “git log” without asking'
       );
       await page.settle(() => page.button('Allow and approve').click());
       expect(page.sent('updateSettings')[0]).toMatchObject({
@@ -168,7 +168,7 @@ describe('rules', () => {
           params: {}
         })
       );
-      expect(popup()?.textContent).toContain('operator');
+      expect(popup()?.textContent).toContain('administrator');
       expect(page.sent('askResponse')).toEqual([]);
     });
 
@@ -176,7 +176,7 @@ describe('rules', () => {
       await open();
       await suggest([], 'rule_any_command');
       expect(popup()?.textContent).toContain(
-        'This command can do anything, so no rule can cover it.'
+        'This command can do anything, so no rule can allow it.'
       );
       expect(popup()?.textContent).not.toContain('English');
     });
@@ -258,7 +258,7 @@ describe('rules', () => {
     it('should leave alone what the operator fixed', async () => {
       const end = open({ autoApprovalEnabled: true }, ['alwaysAllowExecute']);
       expect(box('Running shell commands')?.disabled).toBe(true);
-      expect(body()?.textContent).toContain('Set by the administrator');
+      expect(body()?.textContent).toContain('Set by your administrator');
       await page.settle(() => page.button('None').click());
       const change = page.sent('updateSettings')[0]?.updatedSettings;
       expect(change).toMatchObject({ alwaysAllowWriteProtected: false });
@@ -268,7 +268,7 @@ describe('rules', () => {
 
     it('should take a limit when one leaves its field, and none for an empty one', async () => {
       const end = open({ autoApprovalEnabled: true, allowedMaxCost: 2 });
-      const field = box('Most cost');
+      const field = box('Maximum cost');
       expect(field?.value).toBe('2');
       await page.settle(() => {
         field?.focus();

@@ -72,7 +72,7 @@ export default function ApprovalBody(): JSX.Element | null {
         })}
       </fieldset>
       {isFixed ? (
-        <p>{trans.__('Set by the administrator of this server.')}</p>
+        <p>{trans.__('Set by your administrator.')}</p>
       ) : preset === 'custom' ? (
         <AutoApproveBody />
       ) : (

@@ -14,7 +14,7 @@ export function presetTexts(
       return {
         name: trans.__('Ask'),
         meaning: trans.__(
-          'Reads what is open and folders you trust. Asks before anything else.'
+          'Reads what you have open and folders you trust. Asks before anything else.'
         )
       };
     case 'edit':

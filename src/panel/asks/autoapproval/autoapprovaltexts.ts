@@ -53,7 +53,7 @@ namespace Private {
       trans.__('The agent can change any file that you can change, anywhere.'),
     alwaysAllowWriteProtected: trans =>
       trans.__(
-        'The agent changes files that steer the agent itself, such as AGENTS.md and .hdspignore.'
+        'The agent changes files that control it, such as AGENTS.md and .hdspignore.'
       ),
     alwaysAllowReadOnlyOutsideWorkspace: trans =>
       trans.__(
@@ -93,7 +93,7 @@ namespace Private {
     }
     if (allowedCommands.some(rule => ANY.has(rule.trim()))) {
       return trans.__(
-        'The agent runs any command it can take apart, because your allowed commands include “*”.'
+        'The agent runs any command it can analyze, because your allowed commands include “*”.'
       );
     }
     const listed = allowedCommands.slice(0, MOST_LISTED).map(plainName);

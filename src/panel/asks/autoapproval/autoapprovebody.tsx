@@ -114,7 +114,7 @@ function Switch({
       <span>{words[name]?.title ?? name}</span>
       {isFixed && (
         <span className="jp-hdspAgent-ask-badge">
-          {trans.__('Set by the administrator')}
+          {trans.__('Set by your administrator')}
         </span>
       )}
     </label>

@@ -124,13 +124,13 @@ describe('changes of a conversation', () => {
         stopsTask: true
       });
       const text = dialog()?.textContent ?? '';
-      expect(text).toContain('3 messages are taken back.');
+      expect(text).toContain('3 messages are removed.');
       expect(text).toContain('Changed: a.py (2 times)');
       expect(text).toContain('Command: make');
-      expect(text).toContain('and 1 thing more');
-      expect(text).toContain('It is stopped first.');
+      expect(text).toContain('and 1 more');
+      expect(text).toContain('It will be stopped first.');
       expect(text).toContain('You can undo this.');
-      expect(text).not.toContain('Bring files back');
+      expect(text).not.toContain('Also restore files');
       expect(page.sent('deleteMessageConfirm')).toEqual([]);
       await press('Delete');
       expect(page.sent('deleteMessageConfirm')[0]).toMatchObject({
@@ -174,7 +174,7 @@ describe('changes of a conversation', () => {
 
     it('should go back with or without the message itself', async () => {
       show(SECOND);
-      await click('Go back to here…');
+      await click('Restore to here…');
       await foresee({ operation: 'rewind', removed: 2 });
       const keep = dialog()?.querySelector<HTMLInputElement>(
         'input[type="checkbox"]'
@@ -185,8 +185,8 @@ describe('changes of a conversation', () => {
         change: { operation: 'rewind', messageTs: 5, keep: false }
       });
       await foresee({ operation: 'rewind', removed: 3 });
-      expect(dialog()?.textContent).toContain('3 messages are taken back.');
-      await press('Go back');
+      expect(dialog()?.textContent).toContain('3 messages are removed.');
+      await press('Restore');
       expect(page.sent('rewindTask')[0]).toMatchObject({
         messageTs: 5,
         keep: false
@@ -195,7 +195,7 @@ describe('changes of a conversation', () => {
 
     it('should bring files back where the server can', async () => {
       show(FIRST, { canRestoreFiles: true });
-      await click('Go back to here…');
+      await click('Restore to here…');
       expect(page.sent('previewConversation')[0]).toMatchObject({
         restoreFiles: true
       });
@@ -214,15 +214,15 @@ describe('changes of a conversation', () => {
       const files = dialog()?.querySelector<HTMLInputElement>(
         'input[type="checkbox"]'
       );
-      expect(files?.parentElement?.textContent).toContain('Bring files back');
+      expect(files?.parentElement?.textContent).toContain('Also restore files');
       await page.settle(() => files?.click());
       const text = dialog()?.textContent ?? '';
       expect(text).not.toContain('Changed: a.py');
-      expect(text).toContain('a.py is as it was then');
+      expect(text).toContain('a.py returns to its earlier state');
       expect(text).toContain('mine.py stays as it is: you changed it since');
-      expect(text).toContain('What was done before the oldest state');
+      expect(text).toContain('Changes from before the oldest checkpoint');
       expect(text).toContain('b.ipynb stays as it is: it is open in a tab');
-      await press('Go back');
+      await press('Restore');
       expect(page.sent('rewindTask')[0]).toMatchObject({
         keep: true,
         restoreFiles: true
@@ -231,8 +231,8 @@ describe('changes of a conversation', () => {
 
     it('should go on in a copy without a question, which changes nothing here', async () => {
       show(SECOND);
-      await click('Go on from here in a copy');
-      await click('Go on from here in a copy');
+      await click('Branch from here');
+      await click('Branch from here');
       expect(page.sent('forkTask')).toHaveLength(1);
       expect(page.sent('forkTask')[0]).toMatchObject({
         taskId: 't',
@@ -327,9 +327,9 @@ describe('changes of a conversation', () => {
 
     it('should say how many messages went, and bring them back', async () => {
       begin({ undoable });
-      expect(bar()?.textContent).toContain('Messages were taken back.');
+      expect(bar()?.textContent).toContain('Messages were removed.');
       await foresee({ operation: 'undo', removed: 0, restored: 4 });
-      expect(bar()?.textContent).toContain('4 messages were taken back.');
+      expect(bar()?.textContent).toContain('4 messages were removed.');
       page.act(() => page.button('Undo').click());
       await foresee({ operation: 'undo', removed: 0, restored: 4 });
       expect(dialog()).toBeNull();
@@ -350,9 +350,9 @@ describe('changes of a conversation', () => {
         restored: 4,
         goneOn: true
       });
-      expect(dialog()?.textContent).toContain('Set aside what is newer?');
-      expect(dialog()?.textContent).toContain('2 messages are taken back.');
-      expect(dialog()?.textContent).toContain('4 messages come back.');
+      expect(dialog()?.textContent).toContain('Remove the newer messages?');
+      expect(dialog()?.textContent).toContain('2 messages are removed.');
+      expect(dialog()?.textContent).toContain('4 messages are restored.');
       await press('Undo');
       expect(page.sent('undoConversation')[0]).toMatchObject({
         newer: 'set_aside'
@@ -379,12 +379,12 @@ describe('changes of a conversation', () => {
         }
       });
       const lines = [...(dialog()?.querySelectorAll('li') ?? [])];
-      expect(dialog()?.textContent).toContain('5 files change with it:');
+      expect(dialog()?.textContent).toContain('5 files also change:');
       expect(lines.map(({ textContent }) => textContent)).toEqual([
-        'a.py comes back',
-        'b.py is as it was before you went back',
-        'c.py goes',
-        'and 2 files more',
+        'a.py is restored',
+        'b.py returns to its state before the restore',
+        'c.py is deleted',
+        'and 2 more files',
         'd.py stays as it is: you changed it since'
       ]);
       expect(dialog()?.querySelector('input')).toBeNull();
@@ -395,7 +395,7 @@ describe('changes of a conversation', () => {
     it('should count nothing where no words went', async () => {
       begin({ undoable });
       await foresee({ operation: 'undo', removed: 0, restored: 0 });
-      expect(bar()?.textContent).toContain('Messages were taken back.');
+      expect(bar()?.textContent).toContain('Messages were removed.');
     });
 
     it('should ask where no words, but what was done since is set aside', async () => {

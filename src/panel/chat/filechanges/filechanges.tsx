@@ -48,7 +48,7 @@ export function FileChanges(): JSX.Element | null {
             <span
               title={
                 hasOlder
-                  ? trans.__('Older messages may tell of more.')
+                  ? trans.__('Older messages may contain more changes.')
                   : undefined
               }
             >
@@ -90,7 +90,7 @@ function ChangedFile({ file }: { file: IChangedFile }): JSX.Element {
       <div className="jp-hdspAgent-filechanges-file">
         <IconButton
           icon={isOpen ? caretDownIcon : caretRightIcon}
-          label={trans.__('Changes of %1', plainName(path))}
+          label={trans.__('Changes to %1', plainName(path))}
           aria-expanded={isOpen}
           aria-controls={isOpen ? id : undefined}
           onClick={() => setOpen(!isOpen)}
@@ -149,7 +149,7 @@ function NotLoaded(): JSX.Element {
   return (
     <>
       <p className="jp-hdspAgent-chat-quiet">
-        {trans.__('Changes of messages that are not loaded are missing.')}{' '}
+        {trans.__('Changes from messages that are not loaded are missing.')}{' '}
         <button
           type="button"
           className="jp-hdspAgent-chat-link"

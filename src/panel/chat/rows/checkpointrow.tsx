@@ -45,8 +45,8 @@ export function CheckpointRow({ message, parts: _ }: IRowContent): JSX.Element {
               {typeof reason === 'string'
                 ? reasonText(reason, trans)
                 : message.checkpoint?.isFirst === true
-                  ? trans.__('As everything was at first')
-                  : trans.__('As everything was then')}
+                  ? trans.__('First checkpoint')
+                  : trans.__('Saved checkpoint')}
             </span>{' '}
             <time
               className="jp-hdspAgent-chat-quiet"
@@ -58,7 +58,7 @@ export function CheckpointRow({ message, parts: _ }: IRowContent): JSX.Element {
               <>
                 <span
                   className="jp-hdspAgent-chat-quiet"
-                  title={trans.__('Since the checkpoint before')}
+                  title={trans.__('Since the previous checkpoint')}
                 >
                   {changedText(changed, trans)}
                 </span>{' '}
@@ -165,7 +165,7 @@ function Actions({ message }: { message: ClineMessage }): JSX.Element | null {
       <div
         className="jp-hdspAgent-checkpoint-actions"
         role="group"
-        aria-label={trans.__('What you can do with this checkpoint')}
+        aria-label={trans.__('Checkpoint actions')}
       >
         {button(differenceIcon, trans.__('See what changed since'), () =>
           show('now')

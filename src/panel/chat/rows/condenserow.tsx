@@ -97,19 +97,19 @@ export function TruncationRow({ message, parts: _ }: IRowContent): JSX.Element {
         <span>
           {cleared
             ? trans._n(
-                'The model does not see %1 output of a tool any more, to make room. You still do.',
-                'The model does not see %1 outputs of tools any more, to make room. You still do.',
+                'To make room, the model no longer sees %1 tool output. You still do.',
+                'To make room, the model no longer sees %1 tool outputs. You still do.',
                 cleared.outputs
               )
             : end === 'newest'
               ? trans._n(
-                  'The provider did not take the newest step: the model does not see its %1 message any more. You still do.',
-                  'The provider did not take the newest step: the model does not see its %1 messages any more. You still do.',
+                  'The provider refused the newest step, so the model no longer sees its %1 message. You still do.',
+                  'The provider refused the newest step, so the model no longer sees its %1 messages. You still do.',
                   messagesRemoved
                 )
               : trans._n(
-                  'The model does not see %1 older message any more, to make room. You still do.',
-                  'The model does not see %1 older messages any more, to make room. You still do.',
+                  'To make room, the model no longer sees %1 older message. You still do.',
+                  'To make room, the model no longer sees %1 older messages. You still do.',
                   messagesRemoved
                 )}
         </span>

@@ -61,7 +61,7 @@ function labelOf(
       );
     case 'too_many_tools_warning':
       return trans.__(
-        'The agent has very many tools; the model may choose worse for it.'
+        'The agent has so many tools that the model may choose the wrong one.'
       );
     case 'browser_action':
     case 'browser_action_result':

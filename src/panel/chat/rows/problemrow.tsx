@@ -81,9 +81,7 @@ function SaveDetails({ ts }: { ts: number }): JSX.Element {
     <>
       <button
         className="jp-hdspAgent-button"
-        title={trans.__(
-          'Saves what a bug report needs as a file, without keys'
-        )}
+        title={trans.__('Saves a file for a bug report, without keys')}
         aria-disabled={isBusy}
         onClick={save}
       >

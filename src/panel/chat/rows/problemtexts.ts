@@ -59,7 +59,7 @@ export function problemOf(
     case 'diff_error':
       return {
         ...plain,
-        title: trans.__('A change did not fit'),
+        title: trans.__('A change could not be applied'),
         advice: trans.__(
           'Nothing was changed. The agent reads the file again and retries.'
         )
@@ -70,25 +70,25 @@ export function problemOf(
         title: trans.__('Not allowed'),
         text: trans.__('%1 is hidden from the agent.', text),
         advice: trans.__(
-          'Take it out of .hdspignore if the agent should see it.'
+          'Remove it from .hdspignore if the agent should see it.'
         )
       };
     case 'condense_context_error':
       return {
         ...plain,
         title: trans.__('The conversation could not be condensed'),
-        advice: trans.__('Nothing was lost. It goes on as it was.')
+        advice: trans.__(
+          'Nothing was lost. The conversation continues as it was.'
+        )
       };
     default:
       return message.text === NO_ANSWER
         ? {
             ...plain,
             title: trans.__('The model gave no answer'),
-            text: trans.__(
-              'The model was asked again and returned an empty answer both times.'
-            ),
+            text: trans.__('The model returned an empty answer twice.'),
             advice: trans.__(
-              'Its server may be overloaded, or the conversation too long for it.'
+              'Its server may be overloaded, or the conversation may be too long for it.'
             )
           }
         : {
@@ -118,10 +118,10 @@ function modelAdvice(
     case 'overflow_output_budget':
     case 'payload_too_large':
       return trans.__(
-        'Condense the conversation or begin a new one; a model with a larger window helps too.'
+        'Condense the conversation, start a new one, or use a model with a larger context window.'
       );
     case 'rate_limit':
-      return trans.__('Wait a little and try again, or use another model.');
+      return trans.__('Wait a moment and try again, or use another model.');
     case 'authentication':
     case 'permission':
     case 'model_not_found':

@@ -101,8 +101,8 @@ function cancelText(
     return why ? trans.__('No answer: %1', why) : trans.__('No answer.');
   }
   return why
-    ? trans.__('The answer broke off: %1', why)
-    : trans.__('The answer broke off.');
+    ? trans.__('The answer was cut off: %1', why)
+    : trans.__('The answer was cut off.');
 }
 
 /**
@@ -143,16 +143,16 @@ export function WaitRow({ message, parts: _ }: IRowContent): JSX.Element {
       <span>
         {isRetry
           ? isWaiting
-            ? whole(trans.__('Trying again in %1 s.', seconds))
+            ? whole(trans.__('Retrying in %1 s.', seconds))
             : retryText(message, trans)
           : isWaiting
             ? whole(
                 trans.__(
-                  'Waiting %1 s: the profile limits how often the model is asked.',
+                  'Waiting %1 s: the profile limits the request rate.',
                   seconds
                 )
               )
-            : trans.__('Waited for the limit of requests.')}
+            : trans.__('Waited because of the request limit.')}
       </span>
       {isRetry && text && (
         <span className="jp-hdspAgent-request-why">{text}</span>
@@ -169,8 +169,8 @@ function retryText(
   trans: TranslationBundle
 ): string {
   return modelFailure?.retried === false
-    ? trans.__('Not tried again.')
-    : trans.__('Tried again.');
+    ? trans.__('Not retried.')
+    : trans.__('Retried.');
 }
 
 function waitOf({ text = '' }: ClineMessage): {

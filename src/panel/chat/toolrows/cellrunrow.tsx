@@ -133,7 +133,7 @@ function stateText(
       : durationText(trans, durationMs);
   switch (state) {
     case 'queued':
-      return trans.__('Waits for its turn');
+      return trans.__('Waiting for its turn');
     case 'running':
       return trans.__('Running');
     case 'ok':
@@ -188,6 +188,6 @@ function kernelText(
     case 'died':
       return trans.__('%1 died. Its variables are gone.', name);
     default:
-      return trans.__('Something happened to %1.', name);
+      return trans.__('The state of %1 changed.', name);
   }
 }

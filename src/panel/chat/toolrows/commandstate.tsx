@@ -99,12 +99,12 @@ function Running({
         <>
           <RequestButton
             label={trans.__('Stop the command')}
-            title={trans.__('Ends the running commands of this conversation')}
+            title={trans.__('Stops the running commands of this conversation')}
             request={{ type: 'terminalOperation', terminalOperation: 'abort' }}
           />
           <RequestButton
             label={trans.__('Continue without waiting')}
-            title={trans.__('The agent goes on while the command runs')}
+            title={trans.__('The agent continues while the command runs')}
             request={{
               type: 'terminalOperation',
               terminalOperation: 'continue'

@@ -36,7 +36,7 @@ export function McpRow({ message, parts }: IRowContent): JSX.Element {
         words={
           use.serverName
             ? trans.__('%1: %2', use.serverName, use.toolName ?? use.uri ?? '')
-            : trans.__('Answer of a tool server')
+            : trans.__('Answer from an MCP server')
         }
       >
         <AskBadge state={state} />
@@ -46,7 +46,7 @@ export function McpRow({ message, parts }: IRowContent): JSX.Element {
       {use.arguments && (
         <Fold
           id={`${message.ts}:arguments`}
-          summary={trans.__('What it is given')}
+          summary={trans.__('Input')}
           startsOpen={state === 'waiting'}
         >
           <pre className="jp-hdspAgent-chat-plain" tabIndex={0}>
@@ -55,10 +55,7 @@ export function McpRow({ message, parts }: IRowContent): JSX.Element {
         </Fold>
       )}
       {response && (
-        <Fold
-          id={`${message.ts}:response`}
-          summary={trans.__('What it answered')}
-        >
+        <Fold id={`${message.ts}:response`} summary={trans.__('Output')}>
           <div className="jp-hdspAgent-chat-plain">
             <BoundedText id={`${message.ts}:text`} text={response} />
           </div>

@@ -116,7 +116,7 @@ function editTexts(
     case 'replace':
       return trans.__('Replace cell %1', cell);
     case 'edit':
-      return trans.__('Change cell %1', cell);
+      return trans.__('Edit cell %1', cell);
   }
 }
 

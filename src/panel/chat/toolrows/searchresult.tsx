@@ -32,7 +32,7 @@ export function SearchResultRow({
   );
   return (
     <div className="jp-hdspAgent-chat-tool">
-      <RowHead icon={searchIcon} words={trans.__('What the search found')}>
+      <RowHead icon={searchIcon} words={trans.__('Search results')}>
         {query && (
           <code className="jp-hdspAgent-chat-tool-sought">{query}</code>
         )}

@@ -44,8 +44,8 @@ const FILES: Readonly<Record<string, Texts>> = {
     trans.__('Listed a folder')
   ],
   listFilesRecursive: (_, trans) => [
-    trans.__('List a folder with all below it'),
-    trans.__('Listed a folder with all below it')
+    trans.__('List a folder and its subfolders'),
+    trans.__('Listed a folder and its subfolders')
   ],
   searchFiles: (_, trans) => [
     trans.__('Search in files'),
@@ -61,12 +61,12 @@ const FILES: Readonly<Record<string, Texts>> = {
   readCommandOutput: ({ searchPattern }, trans) =>
     searchPattern
       ? [
-          trans.__('Search the output of a command'),
-          trans.__('Searched the output of a command')
+          trans.__('Search a command’s output'),
+          trans.__('Searched a command’s output')
         ]
       : [
-          trans.__('Read more of the output of a command'),
-          trans.__('Read more of the output of a command')
+          trans.__('Read more of a command’s output'),
+          trans.__('Read more of a command’s output')
         ],
   generateImage: (_, trans) => [
     trans.__('Make an image'),
@@ -83,22 +83,19 @@ const NOTEBOOKS: Readonly<Record<string, Texts>> = {
     trans.__('Read a notebook'),
     trans.__('Read a notebook')
   ],
-  editCells: (_, trans) => [
-    trans.__('Change cells'),
-    trans.__('Changed cells')
-  ],
+  editCells: (_, trans) => [trans.__('Edit cells'), trans.__('Edited cells')],
   runCells: (_, trans) => [trans.__('Run cells'), trans.__('Ran cells')],
   runCode: (_, trans) => [
-    trans.__('Run code in the kernel, outside of the notebook'),
-    trans.__('Ran code in the kernel, outside of the notebook')
+    trans.__('Run code in the kernel, outside the notebook'),
+    trans.__('Ran code in the kernel, outside the notebook')
   ],
   waitRun: (_, trans) => [
     trans.__('Wait for running cells'),
     trans.__('Waited for running cells')
   ],
   inspectVariables: (_, trans) => [
-    trans.__('Look at variables'),
-    trans.__('Looked at variables')
+    trans.__('Inspect variables'),
+    trans.__('Inspected variables')
   ],
   listKernels: (_, trans) => [
     trans.__('List the kernels'),
@@ -132,8 +129,8 @@ const FLOW: Readonly<Record<string, Texts>> = {
     trans.__('Switched the mode')
   ],
   newTask: (_, trans) => [
-    trans.__('Begin a subtask'),
-    trans.__('Began a subtask')
+    trans.__('Start a subtask'),
+    trans.__('Started a subtask')
   ],
   finishTask: (_, trans) => [
     trans.__('Finish the subtask'),
@@ -175,8 +172,8 @@ function changeTexts(
   trans: TranslationBundle
 ): readonly [string, string] {
   return batchDiffs?.length
-    ? [trans.__('Change several files'), trans.__('Changed several files')]
-    : [trans.__('Change a file'), trans.__('Changed a file')];
+    ? [trans.__('Edit several files'), trans.__('Edited several files')]
+    : [trans.__('Edit a file'), trans.__('Edited a file')];
 }
 
 /**

@@ -264,7 +264,7 @@ describe('Composer', () => {
       type('Plot it');
       page.act(() => page.server.socket.drop());
       expect(page.find('.jp-hdspAgent-composer-note')?.textContent).toContain(
-        'what you type stays here'
+        'What you type stays here'
       );
       await page.settle(() => press('Enter'));
       expect(page.sent('newTask')).toEqual([]);
@@ -472,7 +472,7 @@ describe('Composer', () => {
 
     it('should let a message be removed', () => {
       page.begin(queued('then plot'));
-      page.act(() => page.button('Remove the waiting message').click());
+      page.act(() => page.button('Remove the queued message').click());
       expect(page.sent('removeQueuedMessage')).toMatchObject([
         { taskId: 't', text: 'q1' }
       ]);
@@ -484,7 +484,7 @@ describe('Composer', () => {
           'plot\n\n<attachment kind="cell" path="p" label="Cell 1">\nx\n</attachment>'
         )
       );
-      page.act(() => page.button('Edit the waiting message').click());
+      page.act(() => page.button('Edit the queued message').click());
       const editor = page.find(
         '.jp-hdspAgent-queue-field'
       ) as HTMLTextAreaElement;
@@ -504,7 +504,7 @@ describe('Composer', () => {
 
     it('should take the focus to the field when a change is saved', async () => {
       page.begin(queued('plot'));
-      page.act(() => page.button('Edit the waiting message').click());
+      page.act(() => page.button('Edit the queued message').click());
       const editor = page.find(
         '.jp-hdspAgent-queue-field'
       ) as HTMLTextAreaElement;
@@ -524,8 +524,8 @@ describe('Composer', () => {
     });
 
     it.each([
-      ['Edit the waiting message', 'Cancel'],
-      ['Remove the waiting message', null]
+      ['Edit the queued message', 'Cancel'],
+      ['Remove the queued message', null]
     ])('should leave the focus where one writes after “%s”', (begin, end) => {
       page.begin(queued('plot'));
       for (const label of [begin, end]) {
@@ -540,7 +540,7 @@ describe('Composer', () => {
 
     it('should let an input method have Escape', () => {
       page.begin(queued('plot'));
-      page.act(() => page.button('Edit the waiting message').click());
+      page.act(() => page.button('Edit the queued message').click());
       page.act(() =>
         page.find('.jp-hdspAgent-queue-field')?.dispatchEvent(
           new KeyboardEvent('keydown', {
@@ -559,7 +559,7 @@ describe('Composer', () => {
       for (const name of texts) {
         expect(page.find(`.jp-hdspAgent-${name}`)?.dir).toBe('auto');
       }
-      page.act(() => page.button('Edit the waiting message').click());
+      page.act(() => page.button('Edit the queued message').click());
       expect(page.find('.jp-hdspAgent-queue-field')?.dir).toBe('auto');
     });
 
@@ -573,9 +573,9 @@ describe('Composer', () => {
       });
       const editor = () =>
         page.find('.jp-hdspAgent-queue-field') as HTMLTextAreaElement;
-      page.act(() => page.button('Edit the waiting message').click());
+      page.act(() => page.button('Edit the queued message').click());
       page.type('plot in red', editor());
-      page.act(() => page.button('Remove the waiting message').click());
+      page.act(() => page.button('Remove the queued message').click());
       expect(page.sent('removeQueuedMessage')).toMatchObject([{ text: 'q2' }]);
       await page.settle(() => page.answer('removeQueuedMessage'));
       page.publish({ type: 'state', state: queued('plot') });
@@ -585,7 +585,7 @@ describe('Composer', () => {
 
     it('should not lose what was being written when the agent takes the message', () => {
       page.begin(queued('plot'));
-      page.act(() => page.button('Edit the waiting message').click());
+      page.act(() => page.button('Edit the queued message').click());
       const editor = page.find(
         '.jp-hdspAgent-queue-field'
       ) as HTMLTextAreaElement;

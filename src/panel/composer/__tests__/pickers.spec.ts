@@ -82,11 +82,11 @@ describe('the pickers', () => {
       labels().filter(
         (_, index) => entries()[index].getAttribute('aria-disabled') !== 'true'
       )
-    ).toEqual(['', 'Pictures and Text Files…']);
+    ).toEqual(['', 'Images and Text Files…']);
     const chooser = page.find('input[type="file"]') as HTMLInputElement;
     let openings = 0;
     chooser.click = () => openings++;
-    await choose('Pictures and Text Files…');
+    await choose('Images and Text Files…');
     expect(openings).toBe(1);
   });
 

@@ -104,7 +104,7 @@ describe('a conversation that is yet to begin', () => {
     page.begin(READY);
     page.act(() => row()?.click());
     expect(entries()).toEqual([
-      'The Notebook in Front',
+      'Current Notebook',
       'data/work.ipynb',
       'b.ipynb',
       '',
@@ -192,7 +192,7 @@ describe('a conversation that is yet to begin', () => {
       type: 'state',
       state: { ...WORKING, listApiConfigMeta: [] }
     });
-    expect(note()?.textContent).toContain('No model is chosen');
+    expect(note()?.textContent).toContain('Choose a model before you send.');
   });
 
   it('should be ready to be asked from the history, with the field in focus', async () => {

@@ -42,7 +42,7 @@ export function AttachButton({
       entry('error', trans.__('Error of the Cell')),
       null,
       {
-        label: trans.__('Pictures and Text Files…'),
+        label: trans.__('Images and Text Files…'),
         run: () => chooser.current?.click()
       }
     ]);
@@ -61,7 +61,7 @@ export function AttachButton({
         type="file"
         multiple
         hidden
-        aria-label={trans.__('Pictures and text files')}
+        aria-label={trans.__('Images and text files')}
         onChange={event => {
           onFiles([...(event.target.files ?? [])]);
           // The same file may be chosen again.

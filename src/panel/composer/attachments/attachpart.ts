@@ -61,7 +61,7 @@ export async function attachPart(
   const fitting = images.filter(image => image !== null);
   const refusal = addToDraft(services, { ...taken, images: fitting });
   return fitting.length < images.length
-    ? trans.__('A picture of the output is too large to be attached.')
+    ? trans.__('An image in the output is too large to attach.')
     : refusal;
 }
 
@@ -107,9 +107,9 @@ export function addToDraft(
     return null;
   }
   return draft.images.length + taken.length === MOST_IMAGES
-    ? trans.__('A message takes at most %1 pictures.', MOST_IMAGES)
+    ? trans.__('A message can have at most %1 images.', MOST_IMAGES)
     : trans.__(
-        'Together these pictures are too large for one message. Send the others with the next one.'
+        'Together, these images are too large for one message. Send the others with the next message.'
       );
 }
 

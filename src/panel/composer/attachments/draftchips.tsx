@@ -39,7 +39,7 @@ export function DraftChips({
         </li>
       ))}
       {images.map((image, index) => {
-        const label = trans.__('Picture %1', index + 1);
+        const label = trans.__('Image %1', index + 1);
         return (
           <li key={index} className="jp-hdspAgent-chip">
             <img className="jp-hdspAgent-chip-image" src={image} alt={label} />

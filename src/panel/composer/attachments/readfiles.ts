@@ -65,7 +65,7 @@ namespace Private {
     if (!IMAGE_TYPES.includes(file.type)) {
       return {
         refusal: trans.__(
-          '“%1” is not attached: pictures can be PNG, JPEG, WebP or GIF.',
+          '“%1” is not attached: images can be PNG, JPEG, WebP or GIF.',
           file.name
         )
       };
@@ -74,7 +74,7 @@ namespace Private {
     return content === null
       ? {
           refusal: trans.__(
-            '“%1” is not attached: the picture cannot be read, or is too large even when scaled down.',
+            '“%1” is not attached: the image cannot be read, or is too large even when scaled down.',
             file.name
           )
         }
@@ -88,7 +88,7 @@ namespace Private {
     if (file.size > LARGEST_TEXT) {
       return {
         refusal: trans.__(
-          '“%1” is not attached: it is larger than %2 kB. Upload it in the file browser, and name it here with @.',
+          '“%1” is not attached: it is larger than %2 kB. Upload it in the file browser, then mention it here with @.',
           file.name,
           LARGEST_TEXT / 1000
         )
@@ -105,7 +105,7 @@ namespace Private {
     }
     return {
       refusal: trans.__(
-        '“%1” is not attached: it is neither text nor a picture. Upload it in the file browser, and name it here with @.',
+        '“%1” is not attached: it is neither text nor an image. Upload it in the file browser, then mention it here with @.',
         file.name
       )
     };

@@ -209,7 +209,7 @@ namespace Private {
       detail: profile.modelId ?? providerName(profile),
       hint: profile.allowed
         ? providerName(profile)
-        : trans.__('Provider not allowed by your operator'),
+        : trans.__('Provider not allowed by your administrator'),
       isChosen: false,
       isEnabled: profile.allowed,
       profile,

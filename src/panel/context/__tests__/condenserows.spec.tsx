@@ -53,13 +53,13 @@ describe('rows of what the model does not see any more', () => {
     await rows.show({ say: 'condense_context', contextCondense: CONDENSED });
     expect(text(2)).toContain('150K → 9K tokens');
     await rows.click('What was kept, and what was dropped');
-    expect(text(2)).toContain('1 message of yours, as it is');
+    expect(text(2)).toContain('1 of your messages, unchanged');
     expect(text(2)).toContain('Plot the parts');
     expect(text(2)).toContain('2 constraints');
     expect(text(2)).toContain('and 1 more');
     expect(text(2)).toContain('3 file names');
     expect(text(2)).toContain('in place of 40 messages');
-    expect(text(2)).toContain('Among them were 12 outputs of tools.');
+    expect(text(2)).toContain('They include 12 tool outputs.');
     expect(text(2)).toContain('141,500 tokens');
     expect(text(2)).toContain('The summary is written by small-1.');
   });
@@ -115,7 +115,7 @@ describe('rows of what the model does not see any more', () => {
     await page.settle(() => undo().click());
     await preview({ stopsTask: true });
     expect(dialog()?.textContent).toContain('about 141,000 tokens longer');
-    expect(dialog()?.textContent).toContain('It is stopped first.');
+    expect(dialog()?.textContent).toContain('It will be stopped first.');
     expect(page.sent('undoConversation')).toEqual([]);
     await page.settle(() =>
       dialog()?.querySelector<HTMLElement>('.jp-mod-warn')?.click()
@@ -146,7 +146,7 @@ describe('rows of what the model does not see any more', () => {
     await page.settle(() => undo().click());
     await preview();
     expect(dialog()?.textContent).toContain('condensed again');
-    expect(dialog()?.textContent).not.toContain('It is stopped first.');
+    expect(dialog()?.textContent).not.toContain('It will be stopped first.');
   });
 
   it('should offer to undo only the newest, on which the others do not depend', async () => {
@@ -167,7 +167,7 @@ describe('rows of what the model does not see any more', () => {
       say: 'sliding_window_truncation',
       contextTruncation: { ...HIDDEN, end: 'newest', messagesRemoved: 2 }
     });
-    expect(text(2)).toContain('did not take the newest step');
+    expect(text(2)).toContain('refused the newest step');
     expect(text(2)).toContain('its 2 messages');
   });
 
@@ -187,11 +187,11 @@ describe('rows of what the model does not see any more', () => {
         }
       }
     });
-    expect(text(2)).toContain('5 outputs of tools');
+    expect(text(2)).toContain('5 tool outputs');
     expect(text(2)).toContain('−25K tokens');
     await rows.click('Which outputs, and why');
     expect(text(2)).toContain('run_cells: 3');
-    expect(text(2)).toContain('They are old');
+    expect(text(2)).toContain('They were old');
     expect(() => undo()).toThrow();
   });
 });

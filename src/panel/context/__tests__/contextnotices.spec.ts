@@ -40,7 +40,7 @@ describe('watchContext', () => {
   it('should say that there is enough room, for a while', () => {
     hear({ kind: 'reassurance', percent: 71 });
     expect(told()).toMatchObject([{ type: 'info', options: { actions: [] } }]);
-    expect(told()[0].message).toContain('“Plot the sales” fills 71%');
+    expect(told()[0].message).toContain('“Plot the sales” uses 71%');
     expect(told()[0].options.autoClose).toBe(5_000);
   });
 

@@ -115,15 +115,15 @@ describe('ContextView', () => {
 
   it('should say what takes how much of the window', () => {
     expect(widget.node.textContent).toContain('of “Plot the sales”');
-    expect(widget.node.textContent).toContain('at 180,000 the conversation');
+    expect(widget.node.textContent).toContain('At 180,000, the conversation');
     expect(table()).toEqual([
       'System prompt1,0000.5%',
       '1 tool2,0001%',
       'Your messages and context1,2000.6%',
-      'The agent’s answers and calls1,3000.7%',
-      'Outputs of tools5000.3%',
+      'The agent’s answers and tool calls1,3000.7%',
+      'Tool outputs5000.3%',
       'The whole request6,0003%',
-      'Kept for the answer8,0004%',
+      'Reserved for the answer8,0004%',
       'Free186,00093%'
     ]);
   });
@@ -149,7 +149,9 @@ describe('ContextView', () => {
   it('should find a text wherever it is, and go from one place to the next', async () => {
     await look('hello');
     expect(asked().at(-1)).toMatchObject({ find: 'hello' });
-    expect(widget.node.textContent).toContain('2 messages have it; this is 1.');
+    expect(widget.node.textContent).toContain(
+      '2 messages match; this is number 1.'
+    );
     expect(document.activeElement?.getAttribute('data-index')).toBe('7');
     expect(document.activeElement?.querySelector('mark')?.textContent).toBe(
       'hello'

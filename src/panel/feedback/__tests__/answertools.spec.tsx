@@ -102,7 +102,7 @@ describe('the tools of an answer', () => {
       await page.settle();
       expect(page.sent('retryAnswer')).toEqual([]);
       expect(document.querySelector('.jp-Dialog')?.textContent).toContain(
-        'Take this answer back and try again?'
+        'Discard this answer and try again?'
       );
     });
 

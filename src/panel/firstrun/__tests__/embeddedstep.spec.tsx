@@ -96,7 +96,7 @@ describe('EmbeddedStep', () => {
 
   it('should be offered after what was found, with its size', async () => {
     await begin();
-    expect(text()).toContain('491 MB to fetch once');
+    expect(text()).toContain('491 MB to download once');
     await press('Use the embedded model');
     expect(document.activeElement?.textContent).toBe(
       '2 of 2: The embedded model'
@@ -123,9 +123,9 @@ describe('EmbeddedStep', () => {
     for (const words of [
       'Coder 0.5B',
       'Apache-2.0',
-      '491 MB to fetch once and keep; 60 GB are free',
-      'about 850 MB while it works; 4 GB are free',
-      'Runs only on the machine of this Jupyter server:',
+      '491 MB to download once; 60 GB free',
+      'about 850 MB while it works; 4 GB free',
+      'Runs only on this Jupyter server’s machine:',
       'add a cell and run it',
       'Often wrong'
     ]) {
@@ -164,7 +164,7 @@ describe('EmbeddedStep', () => {
     );
     list = embedded({ state: 'getting', source: 'check', done: 9 });
     await pass(600);
-    expect(text()).toContain('Checking that every byte is right…');
+    expect(text()).toContain('Verifying the download…');
     list = embedded({ state: 'ready', done: 491_400_064 });
     await pass(600);
     await settle();
@@ -185,8 +185,8 @@ describe('EmbeddedStep', () => {
     await choose();
     await press('Accept and download (491 MB)');
     await press('Cancel');
-    expect(text()).toContain('100 MB of 491 MB are here already.');
-    await press('Go on getting it');
+    expect(text()).toContain('100 MB of 491 MB are already here.');
+    await press('Continue download');
     expect(rest.of(GET)).toHaveLength(2);
     expect(page.find('progress')).not.toBeNull();
   });
@@ -203,7 +203,7 @@ describe('EmbeddedStep', () => {
     list = embedded({ state: 'getting', source: 'packages', done: 5_000_000 });
     await choose();
     expect(text()).toContain('5 MB of 491 MB');
-    expect(text()).toContain('None of them is installed.');
+    expect(text()).toContain('They are not installed.');
   });
 
   it.each([
@@ -211,19 +211,19 @@ describe('EmbeddedStep', () => {
       'no space',
       'local_no_space',
       { path: '/models', needed: 747, free: 12 },
-      'There is not enough space in /models: 747 MB are needed and 12 MB are free.'
+      'There is not enough space in /models: it needs 747 MB, and 12 MB are free.'
     ],
     [
       'a wrong checksum',
       'local_wrong_checksum',
       { fetched: 'the hub' },
-      'What was fetched is not the model: its checksum is wrong. It was thrown away'
+      'The downloaded file is not the model: its checksum is wrong. It was deleted'
     ],
     [
       'half a download',
       'local_weights_unreachable',
       { reason: 'the connection to hub.example broke off' },
-      'it goes on from where it stopped. Or name a file that you have. (the connection to hub.example broke off)'
+      'the download continues where it stopped. Or use a file that you already have. (the connection to hub.example broke off)'
     ]
   ])(
     'should say of %s what happened and what to do',
@@ -250,13 +250,13 @@ describe('EmbeddedStep', () => {
       'too little memory',
       'local_too_little_memory',
       { model: 'Coder 0.5B', needed: 850, free: 200 },
-      'it takes about 850 MB, and 200 MB are free'
+      'it needs about 850 MB, and 200 MB are free'
     ],
     [
       'a process that was killed',
       'local_too_little_memory',
       { model: 'Coder 0.5B', reason: 'killed' },
-      'The process that runs Coder 0.5B was killed, most likely because memory ran out. It is started again'
+      'The process that runs Coder 0.5B was killed, most likely because memory ran out. It starts again'
     ]
   ])(
     'should say of %s that it does not run here, and make no profile',

@@ -304,7 +304,7 @@ describe('FirstRun', () => {
       await settle(() => page.button('Next').click());
       expect(text()).not.toContain('The key for the model is missing');
       expect(document.activeElement?.textContent).toBe(
-        '2 of 2: Choose a model of Anthropic'
+        '2 of 2: Choose a model from Anthropic'
       );
       expect(changes()).toEqual([
         'PATCH profiles/work {"settings":{"apiProvider":"anthropic","apiKey":"sk-1"}}'
@@ -328,7 +328,7 @@ describe('FirstRun', () => {
         key: 'sk-wrong'
       });
       expect(said()).toContain('Anthropic does not accept this key. Check');
-      expect(() => page.button('Save it anyway')).toThrow();
+      expect(() => page.button('Save anyway')).toThrow();
       expect(changes()).toEqual([]);
       // Another one is another matter.
       fill('input[type="password"]', 'sk-right');
@@ -348,7 +348,7 @@ describe('FirstRun', () => {
       expect(changes()).toEqual([]);
       await settle(() => page.button('Try again').click());
       expect(rest.of('POST setup/check')).toHaveLength(2);
-      await settle(() => page.button('Save it anyway').click());
+      await settle(() => page.button('Save anyway').click());
       expect(rest.of('POST setup/check')).toHaveLength(2);
       expect(text()).toContain('2 of 2: Choose a model');
       expect(changes()).toHaveLength(1);
@@ -470,9 +470,9 @@ describe('FirstRun', () => {
       fill('input[type="url"]', 'http://two.test/v1');
       expect(keyInput().value).toBe('');
       expect(said()).toBeNull();
-      expect(() => page.button('Save it anyway')).toThrow();
+      expect(() => page.button('Save anyway')).toThrow();
       await settle(() => page.button('Next').click());
-      await settle(() => page.button('Save it anyway').click());
+      await settle(() => page.button('Save anyway').click());
       for (const { body } of rest.asked) {
         const sent = JSON.stringify(body ?? null);
         expect(sent.includes('two.test') && sent.includes('sk-one-1')).toBe(

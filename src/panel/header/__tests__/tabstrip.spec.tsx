@@ -88,7 +88,7 @@ describe('TabStrip', () => {
       'Cell 3',
       'Explain <attachment ki…',
       'a bcod.exe & 🎉.py',
-      '2 pictures',
+      '2 images',
       'New conversation'
     ]);
   });

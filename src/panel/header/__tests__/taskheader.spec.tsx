@@ -109,7 +109,7 @@ describe('TaskHeader', () => {
     await page.settle(() => page.answer('findFile', null, false));
     expect(opened).toEqual([]);
     expect(page.find('.jp-hdspAgent-task')?.textContent).toContain(
-      'old.ipynb is not there any more.'
+      'old.ipynb no longer exists.'
     );
     page.publish({
       type: 'taskHistoryItemUpdated',
@@ -217,7 +217,7 @@ describe('TaskHeader', () => {
       const meter = page.find('[role="meter"]');
       expect(meter?.getAttribute('aria-valuenow')).toBe('50000');
       expect(meter?.getAttribute('aria-valuetext')).toBe(
-        '50,000 of 100,000 tokens used, 10,000 kept for the answer, 40,000 free'
+        '50,000 of 100,000 tokens used, 10,000 reserved for the answer, 40,000 free'
       );
       expect(page.find('.jp-hdspAgent-context-share')?.textContent).toBe('50%');
       expect(rest.of('GET models')).toHaveLength(0);
@@ -240,13 +240,13 @@ describe('TaskHeader', () => {
         })
       );
       expect(page.find('[role="meter"]')?.getAttribute('aria-valuetext')).toBe(
-        '50,000 of 100,000 tokens used, 40,000 kept for the answer, 10,000 free. At 60,000 the conversation is condensed.'
+        '50,000 of 100,000 tokens used, 40,000 reserved for the answer, 10,000 free. At 60,000 the conversation is condensed.'
       );
       const limit = page.find('.jp-mod-limit') as HTMLElement;
       expect(limit.style.insetInlineStart).toBe('60%');
       openDetails();
       expect(page.find('.jp-hdspAgent-context-parts')?.textContent).toBe(
-        'Used50,000Kept for the answer40,000Free10,000Condensed at60,000'
+        'Used50,000Reserved for the answer40,000Free10,000Condensed at60,000'
       );
       page.act(() => page.button('What the model sees').click());
       expect(shown).toEqual(['a']);
@@ -334,7 +334,7 @@ describe('TaskHeader', () => {
 
   it('should lead to the parent and to the subtask', async () => {
     page.begin(showing(anItem({ parentTaskId: 'p', childIds: ['s', 'u'] })));
-    page.act(() => page.button('Back to the parent task').click());
+    page.act(() => page.button('Back to the parent conversation').click());
     expect(page.sent('showTaskWithId')).toMatchObject([{ taskId: 'p' }]);
     await page.settle(() => page.answer('showTaskWithId'));
     page.act(() => page.button('View the last subtask').click());

@@ -547,7 +547,7 @@ describe('HistoryView', () => {
       page.act(() => row('rents.ipynb').click());
       await wait(0);
       expect(page.find('[role="alert"]')?.textContent).toBe(
-        'deep/rents.ipynb is not there any more.'
+        'deep/rents.ipynb no longer exists.'
       );
       page.act(() => row('Old').click());
       await page.settle(() => page.answer('showTaskWithId'));
@@ -628,7 +628,7 @@ describe('HistoryView', () => {
       set('input[type="search"]', 'rents');
       await wait(300);
       expect(page.find('.jp-hdspAgent-history')?.textContent).toContain(
-        'What was said and written could not be searched.'
+        'Conversations, notebooks and memory could not be searched.'
       );
       rest.answers.set('GET recall', () => ({ found: [cell] }));
       page.act(() => page.button('Try again').click());

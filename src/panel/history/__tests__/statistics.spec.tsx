@@ -113,7 +113,7 @@ describe('Statistics', () => {
     ).toEqual(['DayUnknown modelm1', 'Jan 10100', 'Jan 23000']);
     page.act(() => {
       const select = page.find(
-        '[aria-label="What is plotted"]'
+        '[aria-label="Value to plot"]'
       ) as HTMLSelectElement;
       select.value = 'cost';
       select.dispatchEvent(new Event('change', { bubbles: true }));

@@ -98,11 +98,11 @@ describe('LocalModelLabel', () => {
     expect(label()?.textContent).toBe('Coder 0.5Bsmall, often wrong');
     await open();
     for (const words of [
-      'It takes 790 MB of memory now.',
+      'It uses 790 MB of memory now.',
       'reads 151 and writes 55 tokens a second',
       'add a cell and run it',
       'Often wrong',
-      'What answers better'
+      'Better models'
     ]) {
       expect(details()).toContain(words);
     }
@@ -132,7 +132,7 @@ describe('LocalModelLabel', () => {
     await begin();
     await open();
     await settle(() => page.button('Free its memory').click());
-    expect(details()).toContain('Not loaded, so it takes no memory.');
+    expect(details()).toContain('Not loaded, so it uses no memory.');
   });
 
   it('should say that the model is not there, and where to get it', async () => {
@@ -140,12 +140,12 @@ describe('LocalModelLabel', () => {
     await begin();
     expect(label()?.textContent).toContain('not on this machine yet');
     await open();
-    page.act(() => page.button('Get it in the settings').click());
+    page.act(() => page.button('Download it in the settings').click());
     expect(page.openedSettings).toEqual(['embedded']);
   });
 
   it.each([
-    ['starting', { state: 'starting' }, 'being started…'],
+    ['starting', { state: 'starting' }, 'starting…'],
     [
       'failed',
       {
@@ -180,24 +180,22 @@ describe('LocalModelLabel', () => {
       }
     );
     await begin();
-    expect(label()?.textContent).toContain('had to be started again');
+    expect(label()?.textContent).toContain('had to be restarted');
     await open();
     expect(details()).toContain(
-      'It was started again after this: Coder 0.5B cannot be run: its process ended with -11.'
+      'It was restarted after this: Coder 0.5B cannot run: its process ended with -11.'
     );
     await page.during(async () => {
       await jest.advanceTimersByTimeAsync(130_000);
     });
-    expect(label()?.textContent).not.toContain('had to be started again');
+    expect(label()?.textContent).not.toContain('had to be restarted');
   });
 
   it('should say that others are before it, and how many', async () => {
     await begin(LOCAL, { openTasks: [] });
     list = embedded(THERE, {}, { state: 'busy', waiting: 2 });
     await open();
-    expect(details()).toContain(
-      'At work. 2 other requests wait for their turn.'
-    );
+    expect(details()).toContain('Working. 2 other requests are waiting.');
   });
 
   it('should name a file of the person’s', async () => {

@@ -52,12 +52,12 @@ describe('the conversation that a notebook carries', () => {
       })
     );
     expect(text()).toContain(
-      'This notebook carries a conversation (12 messages): “Sum it up”. Its 3 oldest messages are not in the notebook.'
+      'This notebook contains a conversation (12 messages): “Sum it up”. Its 3 oldest messages are not in the notebook.'
     );
     expect(page.sent('openEmbeddedConversation')).toEqual([]);
     await page.settle(() => {
-      page.button('Open it').focus();
-      page.button('Open it').click();
+      page.button('Open a copy').focus();
+      page.button('Open a copy').click();
     });
     expect(document.activeElement).toBe(
       page.find('.jp-hdspAgent-composer-field')
@@ -65,7 +65,7 @@ describe('the conversation that a notebook carries', () => {
     expect(page.sent('openEmbeddedConversation')).toMatchObject([
       { path: opened.path }
     ]);
-    expect(page.button('Open it').disabled).toBe(true);
+    expect(page.button('Open a copy').disabled).toBe(true);
   });
 
   it('is not offered to who has it, nor when it is gone', async () => {
@@ -77,7 +77,7 @@ describe('the conversation that a notebook carries', () => {
   });
 
   it.each([
-    ['conversation_newer', 'A later version of the agent wrote'],
+    ['conversation_newer', 'A newer version of the agent wrote'],
     ['conversation_too_large', 'is too large to open'],
     ['conversation_damaged', 'is damaged and cannot be opened'],
     ['something_else', null]

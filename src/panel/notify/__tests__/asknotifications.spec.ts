@@ -60,7 +60,7 @@ describe('watchAsks', () => {
       'hdsp-agent-waiting': '1'
     });
     expect(page.panel.title.caption).toBe(
-      'HDSP Agent: 1 conversation waits for you'
+      'HDSP Agent: 1 conversation is waiting for you'
     );
     page.publish(updated(ask(1, 'command', 'ls', { isAnswered: true })));
     expect(page.panel.title.dataset).toEqual({ id: 'panel' });
@@ -111,7 +111,7 @@ describe('watchAsks', () => {
       })
     );
     expect(told()).toEqual([
-      'HDSP Agent waits for your answer in “Clean the”.'
+      'HDSP Agent is waiting for your answer in “Clean the”.'
     ]);
   });
 
@@ -119,7 +119,7 @@ describe('watchAsks', () => {
     const title = 'Plot it, please.';
     page.begin(waiting([], { openTasks: [other({ title })] }));
     expect(told()).toEqual([
-      'HDSP Agent waits for your answer in “Plot it, please”.'
+      'HDSP Agent is waiting for your answer in “Plot it, please”.'
     ]);
   });
 
@@ -127,7 +127,7 @@ describe('watchAsks', () => {
     page.begin(waiting([], { openTasks: [other()] }));
     page.publish({ type: 'openTasksUpdated', openTasks: [other()] });
     expect(told()).toEqual([
-      'HDSP Agent waits for your answer in “Clean the data”.'
+      'HDSP Agent is waiting for your answer in “Clean the data”.'
     ]);
     const [notification] = Notification.manager.notifications;
     page.act(() =>

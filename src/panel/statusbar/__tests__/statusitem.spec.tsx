@@ -75,7 +75,7 @@ describe('the agent in the status bar', () => {
     await page.settle();
     expect(button().textContent).toBe('Working12.3K tokens');
     expect(button().getAttribute('aria-label')).toBe(
-      'Agent: Working. This conversation takes 12,300 tokens.'
+      'Agent: Working. This conversation uses 12,300 tokens.'
     );
   });
 
@@ -86,7 +86,7 @@ describe('the agent in the status bar', () => {
       clineMessages: [TASK, ASK]
     });
     await page.settle();
-    expect(button().textContent).toBe('Waits for you');
+    expect(button().textContent).toBe('Waiting for you');
     page.panel.services.state.page = 'history';
     await page.settle(() => button().click());
     await page.settle();
@@ -100,7 +100,7 @@ describe('the agent in the status bar', () => {
       clineMessage: { ...ASK, isAnswered: true }
     });
     await page.settle();
-    expect(button().textContent).not.toBe('Waits for you');
+    expect(button().textContent).not.toBe('Waiting for you');
     expect(page.commands.isEnabled(CommandIDs.goToQuestion)).toBe(false);
   });
 

@@ -372,7 +372,7 @@ describe('MemorySection', () => {
     });
 
     it('should say when it is dropped, and how to keep it', () => {
-      expect(page.node.textContent).toContain('unused for 30 days');
+      expect(page.node.textContent).toContain('not used for 30 days');
       expect(page.node.textContent).toContain('choose “Keep as a note”');
     });
 
@@ -602,7 +602,7 @@ describe('MemorySection', () => {
     );
     await page.open(remembered());
     expect(page.node.textContent).toBe(
-      "Your operator doesn't allow memory on this server. Nothing is remembered. What was saved before stays on disk, unused."
+      "Your administrator doesn't allow memory on this server. Nothing is remembered. What was saved before stays on disk, unused."
     );
   });
 

@@ -90,11 +90,11 @@ describe('going back', () => {
     opened.rest.answers.set(RESTORE, () => result());
     await opened.settle(() => void opened.ui.restoreActions.restore({}, 'm-1'));
     const said = opened.dialog?.textContent ?? '';
-    expect(said).toContain('a.csv is as it was then');
+    expect(said).toContain('a.csv returns to its earlier state');
     expect(said).toContain('mine.txt stays as it is: you changed it since');
     expect(said).toContain('x = 1');
     expect(said).toContain('Loaded: df');
-    expect(said).toContain('and 2 variables more');
+    expect(said).toContain('and 2 more variables');
     expect(said).toContain('Lost: conn (Connection), because it is open');
     await check('Variables');
     await check('Also overwrite my later edits');
@@ -108,7 +108,7 @@ describe('going back', () => {
         overwrite: true
       }
     });
-    expect(opened.said?.message).toBe('The checkpoint is restored.');
+    expect(opened.said?.message).toBe('The checkpoint was restored.');
     expect(opened.said?.options.actions?.map(({ label }) => label)).toEqual([
       'Undo'
     ]);
@@ -148,7 +148,7 @@ describe('going back', () => {
     await opened.settle(() => void opened.ui.restoreActions.restore({}, 'm-1'));
     const said = opened.dialog?.textContent ?? '';
     expect(said).toContain(
-      'They cannot be restored now. Its kernel runs a cell. Wait for it, then try again. Or leave the variables out.'
+      'They cannot be restored now. Its kernel runs a cell. Wait for it, then try again. Or leave out the variables.'
     );
     expect(said).toContain('They stay as they are: It has no running kernel.');
     expect(said).toContain('because you changed it since: (empty)');
@@ -184,10 +184,10 @@ describe('going back', () => {
     opened.page.wait(600);
     await opened.settle(() => answer.resolve(checkpoint('m-2')));
     expect(said).toEqual([
-      'added: A checkpoint is saved.',
+      'added: The checkpoint was saved.',
       'added: Saving a checkpoint…',
       'removed: Saving a checkpoint…',
-      'added: A checkpoint is saved.'
+      'added: The checkpoint was saved.'
     ]);
     Notification.manager.changed.disconnect(note);
   });
@@ -251,8 +251,8 @@ describe('going back', () => {
     const asked = opened.dialog?.textContent ?? '';
     expect(asked).toContain('conn = connect()');
     expect(asked).toContain('It uses a database.');
-    expect(asked).toContain('It also changes df, which is right already.');
-    expect(asked).toContain('No known cell makes other');
+    expect(asked).toContain('It also changes df, which is already right.');
+    expect(asked).toContain('No known cell creates other');
   });
 
   it('names what is not undone, and leaves variables out that are chosen', async () => {
@@ -283,7 +283,7 @@ describe('going back', () => {
     opened.rest.answers.set(RESTORE, () => result());
     await opened.settle(() => void opened.ui.restoreActions.restore({}, 'm-1'));
     const said = opened.dialog?.textContent ?? '';
-    expect(said).toContain('1 is right already.');
+    expect(said).toContain('1 is already right.');
     expect(said).toContain(
       'big: Changes since are not undone: it is too large'
     );
@@ -360,7 +360,7 @@ describe('going back', () => {
       await opened.settle(() => void opened.ui.restoreActions.undo({}, 'op'));
       expect(opened.dialog).toBeNull();
       expect(opened.rest.of(UNDO)[0].body).toEqual({ overwrite: false });
-      expect(opened.said?.message).toBe('The restore is undone.');
+      expect(opened.said?.message).toBe('The restore was undone.');
     });
 
     it('asks about what the person changed since', async () => {
@@ -417,7 +417,7 @@ describe('going back', () => {
       if (stays) {
         await check('Also overwrite my later edits');
         expect(opened.dialog?.textContent).toContain(
-          'Removed, since they came later: model'
+          'Removed, because they are newer: model'
         );
       }
       await opened.settle(() => opened.acceptButton?.click());
@@ -497,7 +497,7 @@ describe('going back', () => {
       await opened.settle(() => stop.callback(new MouseEvent('click')));
       expect(opened.rest.of(STOP)).toHaveLength(1);
       await opened.settle(() => jest.advanceTimersByTime(500));
-      expect(opened.said?.message).toContain('did not run to its end');
+      expect(opened.said?.message).toContain('did not finish');
     });
 
     it('does nothing without the person’s consent', async () => {

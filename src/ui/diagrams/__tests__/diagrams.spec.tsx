@@ -58,9 +58,9 @@ describe('a diagram', () => {
   });
 
   it('should open large, grow, and close with Escape, with the focus back', async () => {
-    const opener = rows.page.button('Show this diagram large');
+    const opener = rows.page.button('Enlarge this diagram');
     opener.focus();
-    await rows.click('Show this diagram large');
+    await rows.click('Enlarge this diagram');
     await rows.page.settle();
     const image = dialog()?.querySelector('img');
     expect(image?.src).toBe(PICTURE);
@@ -104,7 +104,7 @@ describe('a diagram', () => {
     await rows.page.settle();
     const image = rows.row(2).querySelector('img');
     expect(image?.src).toBe(pictureIn('dark'));
-    await rows.click('Show this diagram large');
+    await rows.click('Enlarge this diagram');
     await rows.page.settle();
     expect(dialog()?.querySelector('img')?.src).toBe(pictureIn('dark'));
     document.body.setAttribute('data-jp-theme-light', 'true');
@@ -134,7 +134,7 @@ describe('a diagram', () => {
   });
 
   it('should move with what is dragged, and only while a button is held', async () => {
-    await rows.click('Show this diagram large');
+    await rows.click('Enlarge this diagram');
     await rows.page.settle();
     const box = dialog()?.querySelector<HTMLElement>('[role="region"]');
     if (!box) {

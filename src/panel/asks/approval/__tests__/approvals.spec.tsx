@@ -620,9 +620,7 @@ describe('ApprovalMenu', () => {
   it('should say that the administrator has set it, and change nothing', async () => {
     show({}, {}, ['autoApprovalEnabled']);
     await open();
-    expect(popup()?.textContent).toContain(
-      'Set by the administrator of this server.'
-    );
+    expect(popup()?.textContent).toContain('Set by your administrator.');
     expect(popup()?.querySelector('fieldset')?.disabled).toBe(true);
     expect(select()).toBeNull();
     await choose('Edit freely');

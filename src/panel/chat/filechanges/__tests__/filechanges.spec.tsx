@@ -54,10 +54,10 @@ describe('what the agent changed', () => {
     expect(panel()?.textContent).toBe('2 files changed +4 −1');
     await rows.click('2 files changed +4 −1');
     expect(files()).toEqual(['a.py+2 −12 changes', 'b.ipynb+2 −01 change']);
-    await rows.click('Changes of a.py');
+    await rows.click('Changes to a.py');
     expect(lines()).toEqual(['+x = 1', '-x = 1', '+x = 2']);
-    await rows.click('Changes of a.py');
-    await rows.click('Changes of b.ipynb');
+    await rows.click('Changes to a.py');
+    await rows.click('Changes to b.ipynb');
     expect(panel()?.textContent).toContain('New cell below cell 1');
     expect(lines()).toEqual(['+y = 2']);
   });
@@ -76,7 +76,7 @@ describe('what the agent changed', () => {
       })
     );
     await rows.click('2 files changed +2 −0');
-    await rows.click('Changes of b.py');
+    await rows.click('Changes to b.py');
     expect(lines()).toEqual(['+in b.py']);
   });
 
@@ -134,7 +134,9 @@ describe('what the agent changed', () => {
     });
     await page.settle();
     const more = () =>
-      panel()?.querySelector('[title="Older messages may tell of more."]');
+      panel()?.querySelector(
+        '[title="Older messages may contain more changes."]'
+      );
     expect(more()?.textContent).toBe('1 file changed');
     await rows.click('1 file changed +1 −1');
     const before = page.sent('loadMessages').length;

@@ -99,7 +99,7 @@ describe('checkpoints', () => {
     expect(row.querySelector('time')?.dateTime).toBe(
       '2026-11-21T12:30:00.000Z'
     );
-    expect(rows.row(ts + 1).textContent).toContain('everything was at first');
+    expect(rows.row(ts + 1).textContent).toContain('First checkpoint');
     const said = '3 files, 2 cells, 1 variable changed';
     expect(rows.row(ts + 2).textContent).toContain(said);
   });
@@ -167,7 +167,7 @@ describe('checkpoints', () => {
       ['restore', { taskId: 't', checkpoint: 'checkpoint' }]
     ]);
     expect(bar()?.textContent).toContain(
-      'Brought back: Files, Notebooks, Variables. 2 files stay as you changed them since.'
+      'Restored: Files, Notebooks, Variables. 2 files stay as you changed them since.'
     );
     await rows.click('Undo');
     expect(asked.at(-1)).toEqual([
@@ -261,7 +261,7 @@ describe('checkpoints', () => {
     expect(page.findAll('.jp-hdspAgent-changes-undo')).toEqual([bar()]);
     await rows.click('Close');
     expect(page.find('.jp-hdspAgent-changes-undo')?.textContent).toContain(
-      'Messages were taken back.'
+      'Messages were removed.'
     );
   });
 });

@@ -220,7 +220,7 @@ describe('other rows', () => {
       { ts: 3, say: 'mcp_server_response', text: 'found it' }
     );
     expect(rows.row(2).textContent).toContain('files: find');
-    await rows.click('What it answered');
+    await rows.click('Output');
     expect(rows.row(2).textContent).toContain('found it');
   });
 });

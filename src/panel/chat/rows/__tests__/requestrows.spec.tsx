@@ -36,8 +36,8 @@ describe('rows of requests to the model', () => {
     });
 
     it.each([
-      ['overflow', 'Condense the conversation or begin a new one'],
-      ['rate_limit', 'Wait a little and try again'],
+      ['overflow', 'Condense the conversation, start a new one'],
+      ['rate_limit', 'Wait a moment and try again'],
       // Its own words say already what to do.
       ['authentication', null],
       ['of_a_later_version', 'Try again, or use another model.']
@@ -203,14 +203,14 @@ describe('rows of requests to the model', () => {
 
     it('should say why an answer broke off, or did not begin', async () => {
       await rows.show(BROKEN, HALF);
-      expect(rows.row(2).textContent).toBe('The answer broke off: Reset.');
+      expect(rows.row(2).textContent).toBe('The answer was cut off: Reset.');
       await rows.show(BROKEN);
       expect(rows.row(2).textContent).toBe('No answer: Reset.');
     });
 
     it('should tell one failure once', async () => {
       await rows.show(BROKEN, HALF, FAILED);
-      expect(rows.row(2).textContent).toBe('The answer broke off.');
+      expect(rows.row(2).textContent).toBe('The answer was cut off.');
       expect(rows.row(4).textContent).toContain('Reset.');
       await rows.show(BROKEN, {
         ts: 3,
@@ -260,7 +260,7 @@ describe('rows of requests to the model', () => {
         partial: true,
         text: text(5)
       });
-      expect(rows.row(2).textContent).toBe('Trying again in 5\u00a0s.Busy.');
+      expect(rows.row(2).textContent).toBe('Retrying in 5\u00a0s.Busy.');
       await rows.update({
         ts: 2,
         type: 'say',
@@ -276,7 +276,7 @@ describe('rows of requests to the model', () => {
         partial: false,
         text: 'Busy.'
       });
-      expect(rows.row(2).textContent).toBe('Tried again.Busy.');
+      expect(rows.row(2).textContent).toBe('Retried.Busy.');
     });
 
     it('should say why it waits, worded here', async () => {
@@ -287,7 +287,7 @@ describe('rows of requests to the model', () => {
         modelFailure: { kind: 'overloaded', parts: { status: 529 } }
       });
       expect(rows.row(2).textContent).toMatch(
-        /^Tried again\.The provider is overloaded.* \(HTTP 529\)$/
+        /^Retried\.The provider is overloaded.* \(HTTP 529\)$/
       );
     });
 
@@ -298,7 +298,7 @@ describe('rows of requests to the model', () => {
         text: 'Busy.',
         modelFailure: { kind: 'rate_limit', retried: false }
       });
-      expect(rows.row(2).textContent).toBe('Not tried again.Busy.');
+      expect(rows.row(2).textContent).toBe('Not retried.Busy.');
     });
   });
 });

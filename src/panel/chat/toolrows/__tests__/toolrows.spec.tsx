@@ -29,7 +29,7 @@ describe('rows of tools', () => {
         diffStats: { added: 1, removed: 1 }
       })
     });
-    expect(rows.row(2).textContent).toContain('Changed a file');
+    expect(rows.row(2).textContent).toContain('Edited a file');
     expect(rows.row(2).textContent).toContain('a.py');
     expect(rows.row(2).textContent).toContain('+1 −1');
     const lines = [
@@ -148,9 +148,7 @@ describe('rows of tools', () => {
       await rows.show(
         result([{ filePath, score, startLine, endLine, codeChunk }], 'code')
       );
-      expect(rows.row(3).textContent).toBe(
-        'What the search foundcode1 passage found'
-      );
+      expect(rows.row(3).textContent).toBe('Search resultscode1 passage found');
       await rows.click('1 passage found');
       expect(rows.row(3).textContent).toContain(
         'Old flats, from line 1cheap rents'
@@ -253,7 +251,7 @@ describe('rows of tools', () => {
     await rows.click('gone.py');
     await page.settle(() => page.answer('findFile', null, false));
     expect(opened).toEqual(['a.py']);
-    expect(rows.row(3).textContent).toContain('gone.py is not there any more.');
+    expect(rows.row(3).textContent).toContain('gone.py no longer exists.');
   });
 
   it('should show each change of a cell', async () => {
@@ -282,7 +280,7 @@ describe('rows of tools', () => {
         ]
       })
     });
-    expect(rows.row(2).textContent).toContain('Change cell 2');
+    expect(rows.row(2).textContent).toContain('Edit cell 2');
     expect(rows.row(2).textContent).toContain('New Markdown cell below cell 2');
     expect(rows.row(2).textContent).toContain('Delete cell 4');
     expect(rows.row(2).querySelectorAll('[data-kind="added"]')).toHaveLength(2);
@@ -299,7 +297,7 @@ describe('rows of tools', () => {
         ]
       })
     });
-    expect(rows.row(2).textContent).toContain('Change several files');
+    expect(rows.row(2).textContent).toContain('Edit several files');
     expect(rows.row(2).textContent).not.toContain('+new');
     page.act(() =>
       rows.row(2).querySelector<HTMLElement>('[aria-expanded]')?.click()
@@ -340,9 +338,7 @@ describe('rows of tools', () => {
       })
     });
     expect(rows.row(2).textContent).toContain('Outside the workspace');
-    expect(rows.row(2).textContent).toContain(
-      'Protected: steers the agent itself'
-    );
+    expect(rows.row(2).textContent).toContain('Protected: controls the agent');
   });
 
   it('should name modes and kinds of cells as people know them', async () => {

@@ -78,8 +78,8 @@ describe('files that go along', () => {
 
   it.each([
     [file('a.svg', '<svg/>', 'image/svg+xml'), 'PNG, JPEG, WebP or GIF'],
-    [file('a.bin', new Uint8Array([0xff, 0xfe])), 'neither text nor a picture'],
-    [file('b.bin', 'a\0b'), 'neither text nor a picture'],
+    [file('a.bin', new Uint8Array([0xff, 0xfe])), 'neither text nor an image'],
+    [file('b.bin', 'a\0b'), 'neither text nor an image'],
     [file('a.csv', 'x'.repeat(200_001)), 'larger than 200 kB']
   ])('should not be %s, and it should say why', async (refused, why) => {
     await drop(refused, file('good.txt', 'good'));
