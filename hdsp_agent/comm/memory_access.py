@@ -102,7 +102,7 @@ class MemoryAccess:
     async def of(self, owner: Owner, task_id: str | None, notebook: str | None) -> PersonMemory:
         """What counts in a conversation, or else in the server's folder. Raises ForbiddenByOperator."""
         if not self.is_allowed:
-            raise ForbiddenByOperator("The operator of this server does not allow memory.", field="memoryEnabled")
+            raise ForbiddenByOperator("Your administrator does not allow memory.", field="memoryEnabled")
         folder = self._workspace
         if task_id is not None:
             try:

@@ -272,6 +272,6 @@ def _corrupt_notice(path: Path, reason: str, aside: Path | None) -> ConfigNotice
     return ConfigNotice(
         code="config_set_aside",
         message=f"{path} could not be read: {reason}. It was renamed to {aside.name} and nothing in it was changed. "
-        "To go back to it, mend it and give it its old name.",
+        "To use it again, repair it and rename it back.",
         params={"path": str(path), "reason": reason, "aside": aside.name},
     )

@@ -153,7 +153,7 @@ class ContextProxy:
                 keys[key] = checked
                 continue
             if key in self.fixed:
-                raise ForbiddenByOperator("The operator of this server fixes this setting.", field=key)
+                raise ForbiddenByOperator("Your administrator set this for everyone.", field=key)
             if key == "mode" and checked is not None and not self._policy.allows_mode(checked):
                 raise ForbiddenByOperator(
                     f"Your administrator does not allow the mode {checked}.", field=key, mode=str(checked)
@@ -172,7 +172,7 @@ class ContextProxy:
     async def use_storage(self, choice: StorageChoice) -> None:
         """Keep keys elsewhere and move those that are there; raises SecretStorageUnavailable if that cannot be."""
         if "secretStorage" in self.fixed:
-            raise ForbiddenByOperator("The operator of this server fixes this setting.", field="secretStorage")
+            raise ForbiddenByOperator("Your administrator set this for everyone.", field="secretStorage")
         check_setting(GlobalSettings, "secretStorage", choice)
         before = self._settings.secret_storage
         ids = [entry.id for entry in self._profiles.entries]

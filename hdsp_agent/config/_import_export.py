@@ -294,7 +294,7 @@ def _plan_profile(plan: ImportPlan, path: str, raw: Raw, policy: OperatorPolicy)
                 where, code, f"The provider {value[:100]} is not offered here. Choose another one for this profile."
             )
         elif key in policy.fixed_settings:
-            plan.skipped(where, "forbidden_by_operator", "The operator of this server fixes this setting.")
+            plan.skipped(where, "forbidden_by_operator", "Your administrator set this for everyone.")
         elif key not in wire_names(ProviderSettings):
             plan.skipped(where, "unknown", "This setting does not exist here.")
         else:
@@ -354,7 +354,7 @@ def _plan_settings(plan: ImportPlan, part: Raw, policy: OperatorPolicy, own: Map
         if key not in wire_names(GlobalSettings):
             plan.skipped(where, "unknown", "This setting does not exist here.")
         elif key in fixed or (key == "mode" and not policy.allows_mode(value)):
-            plan.skipped(where, "forbidden_by_operator", "The operator of this server fixes this setting.")
+            plan.skipped(where, "forbidden_by_operator", "Your administrator set this for everyone.")
         elif key in _DECIDED_HERE:
             plan.skipped(where, "not_transferred", _DECIDED_HERE[key])
         elif key == "customModes":

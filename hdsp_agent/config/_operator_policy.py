@@ -78,7 +78,7 @@ class OperatorPolicy:
         """Raise unless profiles may use the provider."""
         if provider == "local" and not self.allow_local_models:
             raise ForbiddenByOperator(
-                "The operator of this server does not allow embedded models. Choose another provider.",
+                "Your administrator does not allow embedded models. Choose another provider.",
                 field="apiProvider",
                 provider="local",
             )

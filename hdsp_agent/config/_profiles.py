@@ -292,7 +292,7 @@ class ProfileBook:
         for key, value in patch.items():
             checked = check_setting(ProviderSettings, key, value)
             if key in self._policy.fixed_settings:
-                raise ForbiddenByOperator("The operator of this server fixes this setting.", field=key)
+                raise ForbiddenByOperator("Your administrator set this for everyone.", field=key)
             if key in secret_keys():
                 keys[key] = SecretStr(checked) if isinstance(checked, str) else None
             else:

@@ -20,14 +20,14 @@ def check_search_endpoint(url: JsonValue, policy: OperatorPolicy) -> None:
         return
     if not policy.allows_provider("openai"):
         raise ForbiddenByOperator(
-            "The operator of this server does not allow OpenAI compatible providers, so no embeddings endpoint either.",
+            "Your administrator does not allow OpenAI compatible providers, so no embeddings endpoint either.",
             field="searchByMeaning",
             provider="openai",
         )
     fixed = policy.fixed_settings.get("openAiBaseUrl")
     if isinstance(fixed, str) and isinstance(url, str) and origin_of(url) != origin_of(fixed):
         raise ForbiddenByOperator(
-            f"The operator of this server allows only the address {origin_of(fixed)}.", field="searchEndpointUrl"
+            f"Your administrator allows only the address {origin_of(fixed)}.", field="searchEndpointUrl"
         )
 
 

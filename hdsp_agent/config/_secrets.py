@@ -310,7 +310,7 @@ class SecretStore:
             )
         if self._from_operator(key) is not None:
             raise ForbiddenByOperator(
-                "The operator of this server provides this key; it cannot be changed here.", field=key
+                "Your administrator provides this key; it cannot be changed here.", field=key
             )
 
     # ---- the place where a person's keys are kept

@@ -107,7 +107,7 @@ class TrustedFolders:
         policy = self._policy()
         if trusted is not None and policy.workspace_trust != "ask":
             raise ForbiddenByOperator(
-                "The operator of this server decides which folders are trusted. Ask them to list this one.",
+                "Your administrator decides which folders are trusted. Ask them to list this one.",
                 field="folder",
             )
         real = _checked(folder, must_exist=trusted is not None)

@@ -115,6 +115,6 @@ def _notice(reason: str) -> ConfigNotice:
     return ConfigNotice(
         code="user_config_failed",
         message=f"Your defaults from this server's user configuration service could not all be used: {reason}. "
-        "Your own settings apply; tell the operator if this goes on.",
+        "Your own settings apply; tell your administrator if this continues.",
         params={"reason": reason},
     )

@@ -163,7 +163,7 @@ async def test_one_that_dies_while_it_answers_is_told_of_and_asked_again() -> No
         process = await it.busy()
         await asyncio.sleep(0.5)
         os.kill(process, signal.SIGSEGV)
-        with pytest.raises(ModelError, match=r"cannot be run.*started again") as told:
+        with pytest.raises(ModelError, match=r"cannot run.*starts again") as told:
             await answer
         assert told.value.retryable
         assert (await it.say("Say hello."))[0]

@@ -238,7 +238,7 @@ print('{"failed": "load", "reason": "x"}')""",
             "model is corrupted",
         ),
         ("import sys; sys.exit(3)", RuntimeFailed, "ended with 3"),
-        (DIES + "print('hello')", RuntimeFailed, "cannot be run"),
+        (DIES + "print('hello')", RuntimeFailed, "cannot run"),
     ],
     ids=["no AVX", "killed", "no memory", "no extra", "no library", "bad file", "ends at once", "nonsense"],
 )

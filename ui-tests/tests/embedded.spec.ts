@@ -76,7 +76,7 @@ test.describe('the embedded model', () => {
 
       // What it fetched is no model: it is whole, and does not run.
       await expect(lab.setup.getByRole('alert')).toContainText(
-        'Small cannot be run'
+        'Small cannot run'
       );
       expect(hub.asked.map(range => /^bytes=\d+-$/.test(range))).toEqual([
         true,

@@ -160,7 +160,7 @@ def _needs_person(action: ActionRequest) -> bool:
 
 def _refusal(action: ActionRequest, settings: GlobalSettings, policy: OperatorPolicy, mode: ModeConfig) -> str | None:
     if policy.allowed_tools is not None and action.tool not in policy.allowed_tools:
-        return f"The operator of this server does not allow the tool {action.tool}."
+        return f"Your administrator does not allow the tool {action.tool}."
     if action.tool in settings.disabled_tools:
         return f"The tool {action.tool} is switched off in the settings."
     if action.same_as is not None:

@@ -51,7 +51,7 @@ _ALWAYS_ASKED: Final = ErrorBody(
     code="rule_always_asked", message="Your administrator requires approval for every action.", params={}
 )
 _COMMANDS_FIXED: Final = ErrorBody(
-    code="rule_commands_fixed", message="The operator of this server fixes which commands are allowed.", params={}
+    code="rule_commands_fixed", message="Your administrator decides which commands are allowed.", params={}
 )
 _SETTINGS_FIXED: Final = ErrorBody(
     code="rule_settings_fixed", message="Your administrator requires approval for actions of this kind.", params={}

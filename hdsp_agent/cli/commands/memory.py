@@ -78,7 +78,7 @@ def _memory(terminal: Terminal, options: Namespace) -> PersonMemory:
 
     policy = operator_policy()
     if not policy.allow_memory:
-        raise ForbiddenByOperator("The operator of this server does not allow memory.")
+        raise ForbiddenByOperator("Your administrator does not allow memory.")
     person = person_of_server()
     memories = Memories(terminal.home, person, TrustedFolders(terminal.home, lambda: policy).trusted)
     return memories.of_person(person, (options.workspace or Path.cwd()).expanduser().absolute(), options.notebook)
