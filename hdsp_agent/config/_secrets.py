@@ -309,9 +309,7 @@ class SecretStore:
                 variable=found[0],
             )
         if self._from_operator(key) is not None:
-            raise ForbiddenByOperator(
-                "Your administrator provides this key; it cannot be changed here.", field=key
-            )
+            raise ForbiddenByOperator("Your administrator provides this key; it cannot be changed here.", field=key)
 
     # ---- the place where a person's keys are kept
 

@@ -80,7 +80,7 @@ def test_a_model_is_removed_and_an_unknown_one_named(home: Home, where: dict[str
 def test_an_operator_can_forbid_them(home: Home, where: dict[str, str]) -> None:
     (home.config / "jupyter_server_config.py").write_text("c.HdspAgentApp.allow_local_models = False\n")
     ran = home.run("model", "get", "--yes", env=where)
-    assert ran.code == 1 and "operator" in ran.err
+    assert ran.code == 1 and "administrator" in ran.err
 
 
 def test_the_operator_s_folder_goes_before_the_usual_one(home: Home, where: dict[str, str], tmp_path: Path) -> None:

@@ -279,12 +279,14 @@ def test_what_was_decided_is_told_with_its_reason_and_what_runs() -> None:
 
 
 def test_each_refusal_says_who_refuses() -> None:
-    assert "operator" in decide(action("read", tool="x"), policy=OperatorPolicy(allowed_tools=("y",))).reason
+    assert "administrator" in decide(action("read", tool="x"), policy=OperatorPolicy(allowed_tools=("y",))).reason
     assert decide(action("read", tool="x"), policy=OperatorPolicy(allowed_tools=("x",))).verdict == "approve"
     off = EVERYTHING.model_copy(update={"disabled_tools": ("x",)})
     assert "switched off" in decide(action("read", tool="x"), off).reason
     for settings, policy in ((EVERYTHING, OperatorPolicy(allow_auto_approval=False)), (EVERYTHING.model_copy(update={"auto_approval_enabled": False}), None)):  # fmt: skip
-        assert decide(action("read"), settings, policy).reason.startswith(("The operator", "Approving automatically"))
+        assert decide(action("read"), settings, policy).reason.startswith(
+            ("Your administrator", "Approving automatically")
+        )
 
 
 ASKS = GlobalSettings()
