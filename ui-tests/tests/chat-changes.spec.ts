@@ -71,7 +71,7 @@ test('going back with files takes a file back on the disk, and undo brings it ag
 
   const later = chat.messages('You', 'Go on with it.');
   await later.hover();
-  await chat.action(later, 'Go back to here').click();
+  await chat.action(later, 'Restore to here').click();
   await chat.dialog
     .getByRole('checkbox', { name: 'Also restore files' })
     .check();
@@ -81,7 +81,7 @@ test('going back with files takes a file back on the disk, and undo brings it ag
   await lab.picture('chat-go-back');
   await chat.dialog.getByRole('button', { name: 'Restore' }).click();
   await expect.poll(() => textOf(notebooks)).toBe('Monday.\n');
-  await expect(chat.undoBar).toContainText('taken back');
+  await expect(chat.undoBar).toContainText('removed');
   await lab.picture('chat-went-back');
 
   await chat.undoBar.getByRole('button', { name: 'Undo' }).click();

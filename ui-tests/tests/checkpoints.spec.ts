@@ -70,7 +70,7 @@ test('the conversation goes back with the work, comes again with it, and leads t
   await line
     .action(await line.checkpoint('Before the agent changed cells'), 'Restore')
     .click();
-  await expect(line.dialog).toContainText(/messages? (is|are) taken back/);
+  await expect(line.dialog).toContainText(/messages? (is|are) removed/);
   await line.accept('Restore');
   await expect(line.bar).toContainText('Conversation');
   await expect(written).toHaveCount(0);
