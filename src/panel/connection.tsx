@@ -5,6 +5,7 @@ import type { ChannelClient } from '../comm/client';
 import type { ConnectionPhase, IConnectionStatus } from '../comm/status';
 import { errorText } from '../errors';
 import { whole } from '../ui/texts/formats';
+import { Notice } from '../ui/controls/notice';
 import { phaseLabel } from '../ui/controls/connectionstate';
 import { useLasting, useSecondsUntil } from '../ui/hooks';
 
@@ -44,45 +45,21 @@ export function ConnectionBanner({
   if (!trouble || (!lasting && phase === 'reconnecting')) {
     return null;
   }
-  const mismatch = reason === 'version_mismatch';
   return (
-    <section
-      className="jp-hdspAgent-banner"
-      data-reason={reason}
+    <Notice
+      role="region"
       aria-label={trans.__('Connection')}
-    >
-      <p className="jp-hdspAgent-banner-text">
-        {whatIsWrong(status, trans)} {whatComesNext(phase, seconds, trans)}
-      </p>
-      <div className="jp-hdspAgent-actions">
-        {reason === 'login_expired' && (
-          <button
-            type="button"
-            className="jp-hdspAgent-button jp-mod-accept"
-            onClick={actions.logIn}
-          >
-            {trans.__('Open the login page')}
-          </button>
-        )}
-        {mismatch ? (
-          <button
-            type="button"
-            className="jp-hdspAgent-button jp-mod-accept"
-            onClick={actions.reload}
-          >
-            {trans.__('Reload')}
-          </button>
-        ) : (
-          <button
-            type="button"
-            className="jp-hdspAgent-button"
-            onClick={() => client.connect()}
-          >
-            {trans.__('Try now')}
-          </button>
-        )}
-      </div>
-    </section>
+      data-reason={reason}
+      level={
+        reason === 'version_mismatch' || reason === 'closed'
+          ? 'error'
+          : 'warning'
+      }
+      text={[whatIsWrong(status, trans), whatComesNext(phase, seconds, trans)]
+        .filter(Boolean)
+        .join(' ')}
+      actions={actionsOn(reason, client, actions, trans)}
+    />
   );
 }
 
@@ -113,6 +90,36 @@ export namespace ConnectionBanner {
     readonly client: Pick<ChannelClient, 'connect'>;
     readonly actions: IActions;
     readonly trans: TranslationBundle;
+  }
+}
+
+/**
+ * What one can do about it: without a connection the agent does nothing.
+ */
+function actionsOn(
+  reason: IConnectionStatus['reason'],
+  client: ConnectionBanner.IProps['client'],
+  { logIn, reload }: ConnectionBanner.IActions,
+  trans: TranslationBundle
+): readonly Notice.IAction[] {
+  const retry = {
+    label: trans.__('Try now'),
+    onClick: () => client.connect()
+  };
+  switch (reason) {
+    case 'version_mismatch':
+      return [{ label: trans.__('Reload'), onClick: reload }];
+    case 'login_expired':
+      return [
+        {
+          label: trans.__('Log in'),
+          title: trans.__('Open the login page'),
+          onClick: logIn
+        },
+        retry
+      ];
+    default:
+      return [retry];
   }
 }
 

@@ -1,12 +1,14 @@
 import * as React from 'react';
 
-import { errorText } from '../errors';
 import type { ExtensionMessage } from '../generated/wire';
+import { Notice } from '../ui/controls/notice';
+import { ProblemNote } from '../ui/controls/problemnote';
 import { focusComposer } from '../ui/focuscomposer';
 import { SettingsApi } from '../rest/settingsapi';
 import { folderContentLines } from '../settings/foldertexts';
 import { FolderTrustData } from '../rest/foldertrustdata';
 import { usePanel } from '../ui/services';
+import { useDismissed } from '../ui/usedismissed';
 
 /**
  * Asks whether a person trusts the folder of the conversation, if that brings
@@ -19,53 +21,64 @@ export function FolderTrustQuestion({
 }): JSX.Element | null {
   const { node, trans } = usePanel();
   const trust = useFolderTrust(taskId);
-  if (!trust.isQuestion || trust.value === null) {
+  const asked = trust.isQuestion ? trust.value : null;
+  // What it brings may change, and with it whether one trusts it.
+  const [isPutAway, putAway] = useDismissed(
+    `folder:${trust.value?.folder}`,
+    asked === null ? undefined : JSON.stringify(asked.brings)
+  );
+  if (asked === null || isPutAway) {
     return null;
   }
-  const { folder, brings } = trust.value;
+  const { folder, brings } = asked;
   const decide = (trusted: boolean) => {
     // The buttons go with the question.
     focusComposer(node);
     void trust.decide(trusted);
   };
   return (
-    <section
-      className="jp-hdspAgent-notice jp-hdspAgent-folderTrust"
-      data-level="warning"
+    <Notice
+      className="jp-hdspAgent-folderTrust"
+      role="region"
       aria-label={trans.__('Trust in this folder')}
+      level="warning"
+      text={`${trans.__('Do you trust this folder?')} ${trans.__(
+        '%1 contains instructions for the agent. They are used only if you trust this folder.',
+        folder
+      )}`}
+      textRole="status"
+      detailsLabel={trans.__('Review')}
+      details={
+        <>
+          <ul>
+            {folderContentLines(trans, brings).map(line => (
+              <li key={line}>{line}</li>
+            ))}
+          </ul>
+          <div className="jp-hdspAgent-actions">
+            <button
+              type="button"
+              className="jp-hdspAgent-button"
+              disabled={trust.isBusy}
+              onClick={() => decide(true)}
+            >
+              {trans.__('Trust this folder')}
+            </button>
+            <button
+              type="button"
+              className="jp-hdspAgent-button"
+              disabled={trust.isBusy}
+              onClick={() => decide(false)}
+            >
+              {trans.__('Don’t use them')}
+            </button>
+          </div>
+        </>
+      }
+      onDismiss={putAway}
     >
-      <p role="status">
-        <strong>{trans.__('Do you trust this folder?')}</strong>{' '}
-        {trans.__(
-          '%1 contains instructions for the agent. They are used only if you trust this folder.',
-          folder
-        )}
-      </p>
-      <ul>
-        {folderContentLines(trans, brings).map(line => (
-          <li key={line}>{line}</li>
-        ))}
-      </ul>
-      {trust.error && <p role="alert">{errorText(trans, trust.error)}</p>}
-      <div className="jp-hdspAgent-actions">
-        <button
-          type="button"
-          className="jp-hdspAgent-button"
-          disabled={trust.isBusy}
-          onClick={() => decide(true)}
-        >
-          {trans.__('Trust this folder')}
-        </button>
-        <button
-          type="button"
-          className="jp-hdspAgent-button"
-          disabled={trust.isBusy}
-          onClick={() => decide(false)}
-        >
-          {trans.__('Don’t use them')}
-        </button>
-      </div>
-    </section>
+      <ProblemNote error={trust.error} />
+    </Notice>
   );
 }
 

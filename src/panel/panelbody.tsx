@@ -1,6 +1,5 @@
 import * as React from 'react';
 
-import { keyProblem } from '../state/modelsetup';
 import { AskBar } from './asks/askbar';
 import { ErrorBoundary } from '../ui/errorboundary';
 import { UndoBar } from './changes/undobar';
@@ -21,17 +20,11 @@ import { usePanel } from '../ui/services';
  * What follows from the server's state; nothing before it is known.
  */
 export function PanelBody(): JSX.Element | null {
-  const { store, state: panel, openSettings, node, trans } = usePanel();
+  const { store, state: panel, node, trans } = usePanel();
   const isKnown = useStore(store, ({ state }) => state !== null);
-  const trouble = useStore(store, ({ state }) => state && keyProblem(state));
-  const notices = useStore(store, ({ notices }) => notices);
   const isEmpty = useStore(store, ({ order }) => order.length === 0);
   const taskId = useStore(store, ({ state }) => state?.currentTaskId ?? null);
   const page = usePanelState(panel, ({ page }) => page);
-  const dismiss = React.useCallback(
-    (id: string) => void store.dismissNotice(id),
-    [store]
-  );
   React.useEffect(() => {
     // It was activated when there was nothing else yet.
     if (isKnown && document.activeElement === node) {
@@ -44,13 +37,7 @@ export function PanelBody(): JSX.Element | null {
   return (
     <>
       <ErrorBoundary says={trans.__('Notices could not be displayed.')}>
-        <ServerNotices
-          notices={notices}
-          trouble={trouble}
-          onDismiss={dismiss}
-          onChooseStorage={() => openSettings('keys')}
-          trans={trans}
-        />
+        <ServerNotices />
       </ErrorBoundary>
       <ErrorBoundary says={trans.__('Folder trust could not be displayed.')}>
         <FolderTrustQuestion taskId={taskId} />

@@ -16,6 +16,7 @@ import { notifyAsks } from './notify/asknotifications';
 import { addUndoCommands } from './changes/undocommands';
 import { addChatCommands } from './chat/chatcommands';
 import { addComposerCommands } from './composer/composercommands';
+import { DismissedNotices } from '../state/panel/dismissednotices';
 import { DraftStorage, tabStorage } from '../state/panel/draftstorage';
 import { addHeaderCommands } from './header/headercommands';
 import { lazyComponent } from '../ui/lazycomponent';
@@ -63,6 +64,10 @@ export const panelPlugin: JupyterFrontEndPlugin<IAgentPanel> = {
           prefix: `hdsp-agent:draft:${serverSettings.baseUrl}:`,
           page: window
         }),
+      dismissed: new DismissedNotices(
+        storage,
+        `hdsp-agent:dismissed:${serverSettings.baseUrl}`
+      ),
       translator: translator ?? nullTranslator,
       rendermime,
       notebooks,

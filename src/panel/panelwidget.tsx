@@ -13,6 +13,7 @@ import * as React from 'react';
 import { CommandIDs } from '../ui/commandids';
 import type { IAgentChannel } from '../tokens';
 import { AskAnswers } from '../state/panel/askanswers';
+import type { DismissedNotices } from '../state/panel/dismissednotices';
 import type { DraftStorage } from '../state/panel/draftstorage';
 import type { ConnectionBanner } from './connection';
 import { focusNext } from '../ui/nextfocus';
@@ -31,11 +32,19 @@ import { PanelView } from './panelview';
 export class AgentPanel extends ReactWidget {
   constructor(options: AgentPanel.IOptions) {
     super();
-    const { channel, commands, drafts, translator, loginUrl, Body, ...others } =
-      options;
+    const {
+      channel,
+      commands,
+      drafts,
+      dismissed,
+      translator,
+      loginUrl,
+      Body,
+      ...others
+    } = options;
     this._body = Body;
     const trans = translator.load('hdsp_agent');
-    const state = new PanelState(drafts);
+    const state = new PanelState(drafts, dismissed);
     this.services = {
       ...channel,
       ...others,
@@ -139,6 +148,11 @@ export namespace AgentPanel {
      * Where unsent texts outlive a reload; without it they do not.
      */
     readonly drafts?: DraftStorage | null;
+
+    /**
+     * What the person has put away; without it that ends with the page.
+     */
+    readonly dismissed?: DismissedNotices;
 
     /**
      * What is in the panel below the connection.

@@ -1,84 +1,84 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { closeIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
 import { errorText } from '../errors';
-import type { Notice, SecretStorageStatus } from '../generated/wire';
-import { IconButton } from '../ui/controls/iconbutton';
+import { keyProblem, modelSetup } from '../state/modelsetup';
+import type { AgentState } from '../state/store';
+import { Notice } from '../ui/controls/notice';
+import { useStore } from '../ui/hooks';
+import { usePanel } from '../ui/services';
+import { useDismissed } from '../ui/usedismissed';
 
 /**
  * What a person should know, each with a way to put it away.
  */
-export function ServerNotices({
-  notices,
-  trouble,
-  onDismiss,
-  onChooseStorage,
-  trans
-}: {
-  readonly notices: readonly Notice[];
-
-  /**
-   * Why keys cannot be kept, if so.
-   */
-  readonly trouble: SecretStorageStatus | null;
-  readonly onDismiss: (id: string) => void;
-  readonly onChooseStorage: () => void;
-  readonly trans: TranslationBundle;
-}): JSX.Element | null {
-  // The server may tell the same thing as a notice too, which can be put away.
-  const untold =
-    trouble && !notices.some(({ code }) => code === trouble.code)
-      ? trouble
-      : null;
+export function ServerNotices(): JSX.Element | null {
+  const { store, openSettings, trans } = usePanel();
+  const notices = useStore(store, ({ notices }) => notices);
+  const state = useStore(store, ({ state }) => state);
+  const trouble = state && keyProblem(state);
+  // The server may tell the same thing as a notice too.
+  const isTold = notices.some(({ code }) => code === trouble?.code);
+  const [isPutAway, putAway] = useDismissed('keys', version(state));
+  const isNeeded = state !== null && lacksKey(state);
+  const untold = isTold || (isPutAway && !isNeeded) ? null : trouble;
   if (notices.length === 0 && untold === null) {
     return null;
   }
   return (
     <ul className="jp-hdspAgent-notices" aria-label={trans.__('Notices')}>
       {notices.map(notice => (
-        <li
-          key={notice.id}
-          className="jp-hdspAgent-notice"
-          data-level={notice.level}
-        >
-          <p className="jp-hdspAgent-notice-text">
-            <strong>{levelLabel(notice.level, trans)}</strong>{' '}
-            {errorText(trans, notice)}
-          </p>
-          <IconButton
-            icon={closeIcon}
-            label={trans.__('Dismiss')}
-            onClick={() => onDismiss(notice.id)}
+        <li key={notice.id}>
+          <Notice
+            level={notice.level}
+            text={errorText(trans, notice)}
+            onDismiss={() => void store.dismissNotice(notice.id)}
           />
         </li>
       ))}
       {untold && (
-        <li className="jp-hdspAgent-notice" data-level="warning">
-          <p className="jp-hdspAgent-notice-text">
-            <strong>{levelLabel('warning', trans)}</strong>{' '}
-            {errorText(trans, untold)}
-          </p>
-          <button
-            type="button"
-            className="jp-hdspAgent-button"
-            onClick={onChooseStorage}
-          >
-            {trans.__('Choose where keys are kept')}
-          </button>
+        <li>
+          <Notice
+            level="warning"
+            text={errorText(trans, untold)}
+            actions={[keyStorage(trans, () => openSettings('keys'))]}
+            onDismiss={isNeeded ? undefined : putAway}
+          />
         </li>
       )}
     </ul>
   );
 }
 
-function levelLabel(level: Notice['level'], trans: TranslationBundle): string {
-  switch (level) {
-    case 'info':
-      return trans.__('Note:');
-    case 'warning':
-      return trans.__('Warning:');
-    case 'error':
-      return trans.__('Error:');
+function keyStorage(
+  trans: TranslationBundle,
+  onClick: () => void
+): Notice.IAction {
+  return {
+    label: trans.__('Key storage'),
+    title: trans.__('Choose where keys are kept'),
+    onClick
+  };
+}
+
+/**
+ * What is said about the storage of keys; `null` if nothing is, and `undefined`
+ * while nobody knows.
+ */
+function version(state: AgentState | null): string | null | undefined {
+  const storage = state?.secretStatus?.storage;
+  if (storage === undefined || storage.code === 'checking') {
+    return undefined;
   }
+  return storage.available
+    ? null
+    : JSON.stringify([storage.code, storage.params]);
+}
+
+/**
+ * Whether the agent cannot work because a key is not there.
+ */
+function lacksKey(state: AgentState): boolean {
+  const setup = modelSetup(state);
+  return setup.kind === 'chosen' && setup.isKeyMissing;
 }

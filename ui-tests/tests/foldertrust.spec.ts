@@ -38,11 +38,14 @@ test('what a folder brings is used once one trusts it, and no longer than that',
   const question = lab.panel.getByRole('region', {
     name: 'Trust in this folder'
   });
+  const review = question.getByRole('button', { name: 'Review' });
   const trust = question.getByRole('button', { name: 'Trust this folder' });
   await lab.visit(server.url);
   await lab.openPanel();
 
   await expect(question).toContainText('Do you trust this folder?');
+  await lab.picture('folder-trust-line');
+  await review.click();
   await expect(question.getByRole('listitem')).toHaveText([
     '1 mode: Acme',
     '1 instructions file: AGENTS.md',
@@ -66,6 +69,7 @@ test('what a folder brings is used once one trusts it, and no longer than that',
   });
 
   await test.step('trusted, it counts from the next step on', async () => {
+    await review.click();
     await trust.click();
     await expect(question).toBeHidden();
     await chat.say('Hello again.');
@@ -82,6 +86,7 @@ test('what a folder brings is used once one trusts it, and no longer than that',
     await lab.settings.getByRole('button', { name: /^Remove / }).click();
     await expect(lab.settings).toContainText("You haven't trusted");
     await expect(question).toBeVisible();
+    await review.click();
     await question.getByRole('button', { name: 'Don’t use them' }).click();
     await expect(question).toBeHidden();
     await expect(lab.settings).toContainText('Not trusted');

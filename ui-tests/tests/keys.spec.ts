@@ -101,9 +101,7 @@ test('without a keyring the panel says so at once, and a file is opt-in', async 
   );
   await lab.picture('no-keyring');
 
-  await lab.panel
-    .getByRole('button', { name: 'Choose where keys are kept' })
-    .click();
+  await lab.panel.getByRole('button', { name: 'Key storage' }).click();
   const plain = lab.settings.getByRole('radio', {
     name: 'A file that is not encrypted'
   });

@@ -1,6 +1,8 @@
 import type { Locator } from '@playwright/test';
+import { writeFileSync } from 'fs';
+import * as path from 'path';
 
-import { said } from '../agentapi';
+import { AgentApi, said } from '../agentapi';
 import { Chat } from '../chat';
 import type { Lab } from '../lab';
 import { expect, test } from '../notebooks';
@@ -45,17 +47,17 @@ test('nothing in a conversation, a question, the history or the statistics is cu
   test.slow();
   const { model } = agent;
   const chat = new Chat(lab);
-  const path = `${UNBROKEN}.ipynb`;
-  await notebooks.write(path, [{ id: 'load', source: `${UNBROKEN} = 3` }]);
+  const file = `${UNBROKEN}.ipynb`;
+  await notebooks.write(file, [{ id: 'load', source: `${UNBROKEN} = 3` }]);
   await lab.visit();
   await lab.openPanel();
   await makeNarrow(lab);
   await chat.field.fill(`Look at ${UNBROKEN}.`);
   await expectNoOverflow(lab.panel);
   await chat.field.press('Enter');
-  await agent.read(path);
-  await agent.edit(path, { op: 'edit', cell: 'load', old: '3', new: '4' });
-  await agent.run(path, 'load');
+  await agent.read(file);
+  await agent.edit(file, { op: 'edit', cell: 'load', old: '3', new: '4' });
+  await agent.run(file, 'load');
   await model.call('update_todo_list', { todos: `[x] ${UNBROKEN}\n[ ] Tell` });
   await lab.panel
     .getByRole('button', { name: 'Details of this conversation' })
@@ -96,6 +98,88 @@ test('nothing in a conversation, a question, the history or the statistics is cu
   expect(lab.errors).toEqual([]);
 });
 
+test('every notice takes one line, and all of it can be read', async ({
+  lab,
+  model,
+  request,
+  startServer
+}) => {
+  const server = await startServer({
+    env: { HDSP_AGENT_PASSPHRASE: '' },
+    prepare: ({ root }) =>
+      writeFileSync(path.join(root, 'AGENTS.md'), 'Be brief.')
+  });
+  const api = new AgentApi(request, server.url);
+  await api.useProfile(model.profile);
+  const line = await lab.holdTheLine();
+  await lab.visit(server.url);
+  await lab.openPanel();
+  const chat = new Chat(lab);
+  await chat.say('First.');
+  await chat.finish(model, 'One.');
+  await chat.say('Second.');
+  await chat.finish(model, 'Two.');
+  await chat.action(chat.messages('You', 'Second.'), 'Restore').click();
+  await chat.dialog.getByRole('button', { name: 'Restore' }).click();
+  await expect(chat.undoBar).toBeVisible();
+  await api.publish({
+    type: 'noticesUpdated',
+    notices: [
+      {
+        id: 'long',
+        level: 'error',
+        code: 'of_the_tests',
+        message: `Something one should know of ${UNBROKEN}.`,
+        params: {}
+      }
+    ]
+  });
+  await expect(lab.panel).toContainText('Something one should know of');
+  await line.cut();
+  await expect(lab.banner).toBeVisible();
+  const notices = lab.panel.locator('.jp-hdspAgent-notice');
+  // The connection, two of the server, the folder, what was taken back, and
+  // that nothing is sent.
+  await expect(notices).toHaveCount(6);
+  for (const width of [380, 250]) {
+    await lab.page.addStyleTag({
+      content: `.jp-hdspAgent-Panel {
+        width: ${width}px !important;
+        min-width: ${width}px !important;
+      }`
+    });
+    await expect.poll(() => heightsOf(notices)).toEqual(Array(6).fill(28));
+    await expectNoOverflow(lab.panel);
+    await lab.picture(`notices-${width}`);
+  }
+
+  const first = lab.panel.getByRole('list', { name: 'Notices' });
+  const whole = first.getByRole('button', { name: 'Full text' }).first();
+  await lab.tabTo(whole);
+  await lab.page.keyboard.press('Enter');
+  await expect(whole).toHaveAttribute('aria-expanded', 'true');
+  await expectNoOverflow(lab.panel);
+  await lab.picture('notice-unfolded');
+  await whole.click();
+  await expect.poll(() => heightsOf(notices)).toEqual(Array(6).fill(28));
+
+  line.mend();
+  await lab.banner.getByRole('button', { name: 'Try now' }).click();
+  await lab.expectConnected();
+  await expect(notices).toHaveCount(4);
+  await test.step('what is dismissed stays so over a reload', async () => {
+    for (let count = 4; count > 0; count--) {
+      await notices.first().getByRole('button', { name: 'Dismiss' }).click();
+      await expect(notices).toHaveCount(count - 1);
+      await expect(chat.field).toBeFocused();
+    }
+    await lab.reload();
+    await lab.openPanel();
+    await expect(chat.field).toBeVisible();
+    await expect(notices).toHaveCount(0);
+  });
+});
+
 test('nothing in the settings is cut off at 300 pixels', async ({ lab }) => {
   await lab.api.change({ deniedCommands: [UNBROKEN] });
   await lab.visit();
@@ -126,6 +210,12 @@ test('nothing in the settings is cut off at 300 pixels', async ({ lab }) => {
     await expectNoOverflow(lab.settings);
   }
 });
+
+async function heightsOf(elements: Locator): Promise<number[]> {
+  return elements.evaluateAll(all =>
+    all.map(one => Math.round(one.getBoundingClientRect().height))
+  );
+}
 
 /**
  * Make the panel 240 pixels wide. Nobody can drag it below 250 in this

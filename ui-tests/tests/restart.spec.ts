@@ -79,7 +79,7 @@ test('whoever is logged out is told so, and goes on after logging in', async ({
     await expect(lab.banner).toContainText('The server does not know you');
     await lab.picture('login-expired');
     const opened = context.waitForEvent('page');
-    await lab.banner.getByRole('button', { name: /log-in page/ }).click();
+    await lab.banner.getByRole('button', { name: 'Log in' }).click();
     await logIn(await opened);
     await lab.banner.getByRole('button', { name: 'Try now' }).click();
     await lab.expectConnected();

@@ -48,10 +48,12 @@ describe('FolderQuestion', () => {
     panel.begin(state);
     await panel.settle();
   }
+  const review = () => panel.act(() => panel.button('Review').click());
 
   it('should list what the folder brings, and leave one free to write', async () => {
     await begin({ canStartTasks: true });
     expect(question()?.textContent).toContain('/home/ada/work contains');
+    review();
     const lines = panel.findAll('.jp-hdspAgent-folderTrust li');
     expect(lines.map(({ textContent }) => textContent)).toEqual([
       '2 modes: Acme, Review',
@@ -68,6 +70,7 @@ describe('FolderQuestion', () => {
     ['Don’t use them', false]
   ])('should take “%s” for an answer once', async (label, trusted) => {
     await begin({ canStartTasks: true });
+    review();
     const button = panel.button(label);
     await panel.settle(() => {
       button.focus();
@@ -124,8 +127,25 @@ describe('FolderQuestion', () => {
     expect(rest.of(ASK).at(-1)?.query).toEqual({ task: 'task-1' });
   });
 
+  it('should be put away until the folder brings something else', async () => {
+    await begin({ canStartTasks: true });
+    panel.act(() => panel.button('Dismiss').click());
+    expect(question()).toBeNull();
+    expect(rest.of(DECIDE)).toEqual([]);
+    const update = () =>
+      panel.settle(() =>
+        panel.publish({ type: 'folderTrustUpdated', folder: folder.folder })
+      );
+    await update();
+    expect(question()).toBeNull();
+    folder = aFolder({ brings: folder.brings.slice(1) });
+    await update();
+    expect(question()).not.toBeNull();
+  });
+
   it('should say why a decision was refused, and keep asking', async () => {
     await begin();
+    review();
     rest.answers.set(DECIDE, () =>
       refusal('forbidden_by_operator', 'No.', 403)
     );

@@ -20,7 +20,10 @@ describe('AgentPanel', () => {
   });
 
   function banner(): string | null {
-    return page.find('.jp-hdspAgent-banner-text')?.textContent ?? null;
+    return (
+      page.find('[aria-label="Connection"] > .jp-hdspAgent-notice-text')
+        ?.textContent ?? null
+    );
   }
 
   describe('the connection', () => {
@@ -74,7 +77,8 @@ describe('AgentPanel', () => {
       const told = page.find('[role="status"]')?.textContent;
       page.wait(400);
       expect(page.find('[role="status"]')?.textContent).toBe(told);
-      expect(page.find('.jp-hdspAgent-banner[aria-live]')).toBeNull();
+      const live = '[aria-label="Connection"] :is([role], [aria-live])';
+      expect(page.findAll(live)).toEqual([]);
     });
 
     it('should be tried at once when one wants it', () => {
@@ -102,12 +106,13 @@ describe('AgentPanel', () => {
         });
       });
       expect(banner()).toBe(
-        'HDSP Agent was updated: this page is 0.1.0, the server 0.2.0. Save your work, then reload the page. '
+        'HDSP Agent was updated: this page is 0.1.0, the server 0.2.0. Save your work, then reload the page.'
       );
       expect(page.find('[role="status"]')?.textContent).toContain(
         'was updated'
       );
       expect(page.button('Reload')).toBeTruthy();
+      // It cannot be put away: nothing works until then.
       expect(page.node.querySelectorAll('button')).toHaveLength(1);
     });
   });
@@ -167,7 +172,7 @@ describe('AgentPanel', () => {
       expect(page.find('.jp-hdspAgent-notice')?.textContent).toContain(
         'Warning: The keyring is locked.'
       );
-      page.act(() => page.button('Choose where keys are kept').click());
+      page.act(() => page.button('Key storage').click());
       expect(page.openedSettings).toEqual(['keys']);
     });
 
@@ -182,6 +187,60 @@ describe('AgentPanel', () => {
       expect(page.node.querySelectorAll('.jp-hdspAgent-notice')).toHaveLength(
         1
       );
+    });
+
+    const locked = (code: string) =>
+      page.begin({
+        secretStatus: {
+          storage: { available: false, code, message: 'Locked.' },
+          secrets: []
+        }
+      });
+    const notices = () => page.findAll('.jp-hdspAgent-notice');
+
+    it('should let it be said no more that keys cannot be kept, until it is for another reason', () => {
+      locked('keyring_locked');
+      page.act(() => page.button('Dismiss').click());
+      expect(notices()).toEqual([]);
+      locked('keyring_locked');
+      expect(notices()).toEqual([]);
+      locked('keyring_failed');
+      expect(notices()).toHaveLength(1);
+    });
+
+    it('should say it again when keys could be kept in the meantime', () => {
+      locked('keyring_locked');
+      page.act(() => page.button('Dismiss').click());
+      page.begin({
+        secretStatus: {
+          storage: { available: true, code: 'ok', message: '' },
+          secrets: []
+        }
+      });
+      locked('keyring_locked');
+      expect(notices()).toHaveLength(1);
+    });
+
+    it('should not let it be put away while the model has no key', () => {
+      page.begin({
+        currentApiConfigName: 'work',
+        listApiConfigMeta: [
+          {
+            id: 'p1',
+            name: 'work',
+            apiProvider: 'openai-native',
+            pinned: false,
+            current: true,
+            allowed: true
+          }
+        ],
+        secretStatus: {
+          storage: { available: false, code: 'keyring_locked', message: '' },
+          secrets: []
+        }
+      });
+      expect(notices()[0]?.querySelector('[aria-label="Dismiss"]')).toBeNull();
+      expect(page.button('Key storage')).toBeTruthy();
     });
 
     it('should not cry while the keyring is still being looked at', () => {

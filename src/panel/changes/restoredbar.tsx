@@ -1,4 +1,3 @@
-import { closeIcon } from '@jupyterlab/ui-components';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
@@ -6,9 +5,8 @@ import { CommandIDs } from '../../ui/commandids';
 import type { RestoreResult } from '../../generated/rest';
 import type { AgentStore } from '../../state/store';
 import { partText } from '../../timeline/timelinetexts';
-import { TransientNote } from '../../ui/controls/transientnote';
+import { Notice } from '../../ui/controls/notice';
 import { fullCount } from '../../ui/texts/formats';
-import { IconButton } from '../../ui/controls/iconbutton';
 import { ProblemNote } from '../../ui/controls/problemnote';
 import { useAction } from '../../ui/useaction';
 import { usePanelState, useStore } from '../../ui/hooks';
@@ -42,44 +40,35 @@ export function RestoredBar({
   const { commands, state, trans } = services;
   const { isBusy, error, run } = useAction();
   const { operation } = result;
-  const link = (label: string, work: () => Promise<unknown>) => (
-    <button
-      type="button"
-      className="jp-hdspAgent-ask-link"
-      aria-disabled={isBusy}
-      onClick={() => void run(work)}
-    >
-      {label}
-    </button>
-  );
+  const action = (
+    label: string,
+    work: () => Promise<unknown>
+  ): Notice.IAction => ({ label, isBusy, onClick: () => void run(work) });
   return (
-    <TransientNote
-      className="jp-hdspAgent-changes-undo"
+    <Notice
       role="group"
       aria-label={trans.__('The last restore')}
-    >
-      <span className="jp-hdspAgent-changes-undo-text" role="status">
-        {restoredText(result, trans)}
-      </span>
-      <span className="jp-hdspAgent-changes-undo-actions">
-        {operation.undoable &&
-          link(
-            operation.kind === 'undo' ? trans.__('Redo') : trans.__('Undo'),
-            () => undoRestore(services, taskId, operation.id)
-          )}
-        {link(trans.__('Details'), () =>
+      text={restoredText(result, trans)}
+      textRole="status"
+      actions={[
+        ...(operation.undoable
+          ? [
+              action(
+                operation.kind === 'undo' ? trans.__('Redo') : trans.__('Undo'),
+                () => undoRestore(services, taskId, operation.id)
+              )
+            ]
+          : []),
+        action(trans.__('Details'), () =>
           commands.execute(CommandIDs.openTimeline, { taskId, only: 'task' })
-        )}
-        <IconButton
-          icon={closeIcon}
-          label={trans.__('Close')}
-          onClick={() => {
-            state.restored = { taskId, result, isPutAway: true };
-          }}
-        />
-      </span>
+        )
+      ]}
+      onDismiss={() => {
+        state.restored = { taskId, result, isPutAway: true };
+      }}
+    >
       <ProblemNote error={error} />
-    </TransientNote>
+    </Notice>
   );
 }
 

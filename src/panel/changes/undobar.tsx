@@ -1,15 +1,13 @@
-import { closeIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
 import type { ConversationMark } from '../../generated/wire';
 import type { AgentStore } from '../../state/store';
-import { TransientNote } from '../../ui/controls/transientnote';
-import { IconButton } from '../../ui/controls/iconbutton';
+import { Notice } from '../../ui/controls/notice';
 import { ProblemNote } from '../../ui/controls/problemnote';
 import { useAction } from '../../ui/useaction';
 import { useStore } from '../../ui/hooks';
-import type { PanelState } from '../../state/panel/panelstate';
 import { usePanel } from '../../ui/services';
+import { useDismissed } from '../../ui/usedismissed';
 import { undoOrRedo } from './conversationchanges';
 import { previewChange } from './previewchange';
 import { RestoredBar, useRestored } from './restoredbar';
@@ -34,35 +32,27 @@ function ChangeBar(): JSX.Element | null {
   const taskId = useStore(store, ({ state }) => state?.currentTaskId ?? null);
   const undoable = useStore(store, freshUndoable);
   const redoable = useStore(store, freshRedoable);
-  const [dismissed, setDismissed] = React.useState(
-    Private.DISMISSED.get(services.state)
-  );
   const { isBusy, error, run } = useAction();
   const newest = newer(undoable, redoable);
   const count = useCount(taskId, undoable, newest);
-  if (taskId === null || newest === null || newest.id === dismissed) {
+  const [isPutAway, putAway] = useDismissed('change', newest?.id);
+  if (taskId === null || newest === null || isPutAway) {
     return null;
   }
-  const offer = (operation: 'undo' | 'redo', { id }: ConversationMark) => (
-    <button
-      type="button"
-      className="jp-hdspAgent-ask-link"
-      aria-disabled={isBusy}
-      onClick={() =>
-        void run(() => undoOrRedo(services, taskId, operation, id))
-      }
-    >
-      {operation === 'undo' ? trans.__('Undo') : trans.__('Redo')}
-    </button>
-  );
+  const offer = (
+    operation: 'undo' | 'redo',
+    { id }: ConversationMark
+  ): Notice.IAction => ({
+    label: operation === 'undo' ? trans.__('Undo') : trans.__('Redo'),
+    isBusy,
+    onClick: () => void run(() => undoOrRedo(services, taskId, operation, id))
+  });
   return (
-    <TransientNote
-      className="jp-hdspAgent-changes-undo"
+    <Notice
       role="group"
       aria-label={trans.__('The last change to the conversation')}
-    >
-      <span className="jp-hdspAgent-changes-undo-text" role="status">
-        {newest === redoable
+      text={
+        newest === redoable
           ? trans.__('The change was undone.')
           : !count
             ? trans.__('Messages were removed.')
@@ -70,20 +60,17 @@ function ChangeBar(): JSX.Element | null {
                 '%1 message was removed.',
                 '%1 messages were removed.',
                 count
-              )}
-      </span>
-      {undoable && offer('undo', undoable)}
-      {redoable && offer('redo', redoable)}
-      <IconButton
-        icon={closeIcon}
-        label={trans.__('Close')}
-        onClick={() => {
-          Private.DISMISSED.set(services.state, newest.id);
-          setDismissed(newest.id);
-        }}
-      />
+              )
+      }
+      textRole="status"
+      actions={[
+        ...(undoable ? [offer('undo', undoable)] : []),
+        ...(redoable ? [offer('redo', redoable)] : [])
+      ]}
+      onDismiss={putAway}
+    >
       <ProblemNote error={error} />
-    </TransientNote>
+    </Notice>
   );
 }
 
@@ -163,15 +150,4 @@ function newer(
     return one ?? other;
   }
   return one.ts > other.ts ? one : other;
-}
-
-/**
- * A namespace for private data.
- */
-namespace Private {
-  /**
-   * The change each panel offers no undo of any more; the bar itself goes with
-   * the page it is on.
-   */
-  export const DISMISSED = new WeakMap<PanelState, string>();
 }

@@ -2,6 +2,7 @@ import * as React from 'react';
 
 import { asErrorBody, errorText } from '../../errors';
 import type { ErrorBody } from '../../generated/wire';
+import { Notice } from '../../ui/controls/notice';
 import { usePanelState, useStore } from '../../ui/hooks';
 import type { IDraft } from '../../state/panel/panelstate';
 import { usePanel } from '../../ui/services';
@@ -96,9 +97,12 @@ function OpenComposer(): JSX.Element {
     >
       <QueueList />
       {trouble !== null && (
-        <p className="jp-hdspAgent-composer-error" role="alert">
-          {trouble}
-        </p>
+        <Notice
+          level="error"
+          text={trouble}
+          textRole="alert"
+          onDismiss={() => setTrouble(null)}
+        />
       )}
       {note && (
         <SendBlockedNote id={NOTE_ID} hindrance={note} isSending={isSending} />

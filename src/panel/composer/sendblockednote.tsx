@@ -1,5 +1,6 @@
 import * as React from 'react';
 
+import { Notice } from '../../ui/controls/notice';
 import { usePanel } from '../../ui/services';
 import type { SendBlocker } from '../../state/panel/senddraft';
 
@@ -22,18 +23,22 @@ export function SendBlockedNote({
   const { openSettings, trans } = usePanel();
   const isModel = hindrance.kind !== 'offline';
   return (
-    <div id={id} className="jp-hdspAgent-composer-note" role="status">
-      <p>{Private.text(hindrance, isSending, trans)}</p>
-      {isModel && (
-        <button
-          type="button"
-          className="jp-hdspAgent-button"
-          onClick={() => openSettings('models')}
-        >
-          {trans.__('Choose a model')}
-        </button>
-      )}
-    </div>
+    <Notice
+      level="warning"
+      text={Private.text(hindrance, isSending, trans)}
+      textId={id}
+      textRole="status"
+      actions={
+        isModel
+          ? [
+              {
+                label: trans.__('Choose a model'),
+                onClick: () => openSettings('models')
+              }
+            ]
+          : []
+      }
+    />
   );
 }
 

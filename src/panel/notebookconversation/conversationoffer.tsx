@@ -6,11 +6,13 @@ import type {
   EmbeddedConversationOffer,
   ErrorBody
 } from '../../generated/wire';
+import { Notice } from '../../ui/controls/notice';
 import { useFrontPath } from '../../ui/notebookchoice';
 import { focusComposer } from '../../ui/focuscomposer';
 import { plainTitle, quotedTitle } from '../../ui/conversations/opentasks';
 import { usePanelState } from '../../ui/hooks';
 import { usePanel } from '../../ui/services';
+import { useDismissed } from '../../ui/usedismissed';
 import { useHasConversation } from './conversationmetadata';
 
 /**
@@ -57,7 +59,12 @@ function Offer({ path }: { path: string }): JSX.Element | null {
       isWanted = false;
     };
   }, [client, path, trans]);
-  if (offer === null && trouble === null) {
+  const text = offer === null ? trouble : offerText(offer, path, trans);
+  const [isPutAway, putAway] = useDismissed(
+    `conversation:${path}`,
+    text ?? undefined
+  );
+  if (text === null || isPutAway) {
     return null;
   }
   const open = async () => {
@@ -73,46 +80,58 @@ function Offer({ path }: { path: string }): JSX.Element | null {
     setBusy(false);
   };
   return (
-    <section
-      className="jp-hdspAgent-notice"
-      data-level="info"
+    <Notice
+      role="region"
       aria-label={trans.__('Conversation in this notebook')}
+      level="info"
+      text={text}
+      textRole={offer === null ? 'alert' : 'status'}
+      actions={
+        offer === null
+          ? []
+          : [
+              {
+                label: trans.__('Open a copy'),
+                title: trans.__(
+                  'You can open a copy and continue it. Other people may have written this conversation.'
+                ),
+                isBusy,
+                onClick: () => void open()
+              }
+            ]
+      }
+      onDismiss={putAway}
     >
-      {offer !== null && (
-        <p role="status">
-          {trans._n(
-            'This notebook contains a conversation (%1 message): “%2”.',
-            'This notebook contains a conversation (%1 messages): “%2”.',
-            offer.messages,
-            quotedTitle(offer.title ? plainTitle(offer.title, trans) : path)
-          )}
-          {offer.leftOut > 0 && ' '}
-          {offer.leftOut > 0 &&
-            trans._n(
-              'Its oldest message is not in the notebook.',
-              'Its %1 oldest messages are not in the notebook.',
-              offer.leftOut
-            )}
+      {offer !== null && trouble !== null && (
+        <p className="jp-hdspAgent-problem" role="alert">
+          {trouble}
         </p>
       )}
-      {trouble !== null && <p role="alert">{trouble}</p>}
-      {offer !== null && (
-        <div className="jp-hdspAgent-actions">
-          <button
-            type="button"
-            className="jp-hdspAgent-button"
-            disabled={isBusy}
-            title={trans.__(
-              'You can open a copy and continue it. Other people may have written this conversation.'
-            )}
-            onClick={() => void open()}
-          >
-            {trans.__('Open a copy')}
-          </button>
-        </div>
-      )}
-    </section>
+    </Notice>
   );
+}
+
+function offerText(
+  { messages, title, leftOut }: EmbeddedConversationOffer,
+  path: string,
+  trans: TranslationBundle
+): string {
+  return [
+    trans._n(
+      'This notebook contains a conversation (%1 message): “%2”.',
+      'This notebook contains a conversation (%1 messages): “%2”.',
+      messages,
+      quotedTitle(title ? plainTitle(title, trans) : path)
+    ),
+    leftOut > 0 &&
+      trans._n(
+        'Its oldest message is not in the notebook.',
+        'Its %1 oldest messages are not in the notebook.',
+        leftOut
+      )
+  ]
+    .filter(Boolean)
+    .join(' ');
 }
 
 /**

@@ -5,6 +5,7 @@ import { Signal } from '@lumino/signaling';
 import type { RestoreResult } from '../../generated/rest';
 import type { APPROVAL_PRESETS } from '../../generated/wire';
 import { Listener } from '../../listener';
+import { DismissedNotices } from './dismissednotices';
 import type { DraftStorage } from './draftstorage';
 import { PromptHistory } from './prompthistory';
 
@@ -114,8 +115,13 @@ export type NotebookChoice =
 export class PanelState extends Listener {
   /**
    * @param storage - Where drafts outlive a reload; without it they do not.
+   *
+   * @param dismissed - What the person has put away.
    */
-  constructor(storage: DraftStorage | null = null) {
+  constructor(
+    storage: DraftStorage | null = null,
+    readonly dismissed = new DismissedNotices()
+  ) {
     super();
     this._storage = storage;
     this._drafts = storage?.load() ?? new Map<string, IDraft>();

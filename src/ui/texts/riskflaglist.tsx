@@ -1,21 +1,9 @@
-import { LabIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
-import noticeSvg from '../../../labextension/style/notice.svg';
-import warningSvg from '../../../labextension/style/warning.svg';
+import { noticeIcon, warningIcon } from '../icons/noticeicons';
 import { usePanel } from '../services';
 import type { AskFlag } from './riskflags';
 import { flagTexts, isSevere } from './riskflags';
-
-const noticeIcon = new LabIcon({
-  name: 'hdsp-agent:notice',
-  svgstr: noticeSvg
-});
-
-const warningIcon = new LabIcon({
-  name: 'hdsp-agent:warning',
-  svgstr: warningSvg
-});
 
 /**
  * What to look at before one approves. What is grave has another picture, not

@@ -312,7 +312,7 @@ describe('changes of a conversation', () => {
   });
 
   describe('UndoBar', () => {
-    const bar = () => page.find('.jp-hdspAgent-changes-undo');
+    const bar = () => page.find('.jp-hdspAgent-notice[role="group"]');
     const begin = (
       currentTaskMarks: ConversationMarks,
       clineMessages: ClineMessage[] = [FIRST]
@@ -456,8 +456,8 @@ describe('changes of a conversation', () => {
 
     it('should go when it is closed, and not come back with the page it is on', () => {
       begin({ undoable });
-      page.act(() => page.button('Close').focus());
-      page.act(() => page.button('Close').click());
+      page.act(() => page.button('Dismiss').focus());
+      page.act(() => page.button('Dismiss').click());
       expect(bar()).toBeNull();
       expect(document.activeElement).not.toBe(document.body);
       page.act(() => {

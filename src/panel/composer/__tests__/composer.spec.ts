@@ -263,7 +263,7 @@ describe('Composer', () => {
       page.begin(READY);
       type('Plot it');
       page.act(() => page.server.socket.drop());
-      expect(page.find('.jp-hdspAgent-composer-note')?.textContent).toContain(
+      expect(page.find('#jp-hdspAgent-composer-note')?.textContent).toContain(
         'What you type stays here'
       );
       await page.settle(() => press('Enter'));

@@ -35,8 +35,9 @@ export class WrittenPanel extends OpenedPanel {
   /** What is told about what went wrong. */
   get trouble(): string | undefined {
     return (
-      this.find('.jp-hdspAgent-composer > [role="alert"]')?.textContent ??
-      undefined
+      this.find(
+        '.jp-hdspAgent-composer > .jp-hdspAgent-notice > [role="alert"]'
+      )?.textContent ?? undefined
     );
   }
 

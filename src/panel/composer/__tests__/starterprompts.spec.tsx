@@ -184,7 +184,7 @@ describe('a conversation that is yet to begin', () => {
   });
 
   it('should tell only once that there is no model', () => {
-    const note = () => page.find('.jp-hdspAgent-composer-note');
+    const note = () => page.find('#jp-hdspAgent-composer-note');
     page.begin({ canStartTasks: true });
     expect(page.find('.jp-hdspAgent-firstRun')).not.toBeNull();
     expect(note()).toBeNull();

@@ -65,7 +65,9 @@ describe('the conversation that a notebook carries', () => {
     expect(page.sent('openEmbeddedConversation')).toMatchObject([
       { path: opened.path }
     ]);
-    expect(page.button('Open a copy').disabled).toBe(true);
+    expect(page.button('Open a copy').getAttribute('aria-disabled')).toBe('true');
+    page.act(() => page.button('Open a copy').click());
+    expect(page.sent('openEmbeddedConversation')).toHaveLength(1);
   });
 
   it('is not offered to who has it, nor when it is gone', async () => {
@@ -96,8 +98,32 @@ describe('the conversation that a notebook carries', () => {
       expect(page.find(`${NOTICE} [role="alert"]`)?.textContent).toContain(
         says
       );
-      expect(page.find(`${NOTICE} button`)).toBeNull();
+      const buttons = page.findAll(`${NOTICE} button`);
+      expect(buttons).toEqual([page.button('Dismiss')]);
     }
+  });
+
+  it('is put away until the notebook carries another one', async () => {
+    await carry();
+    const offered = (messages: number) =>
+      page.settle(() =>
+        page.answer('findEmbeddedConversation', null, {
+          title: TITLE,
+          messages,
+          leftOut: 0
+        })
+      );
+    await offered(12);
+    page.act(() => page.button('Dismiss').click());
+    expect(text()).toBeNull();
+    await page.settle(() => opened.model.deleteMetadata(KEY));
+    await carry();
+    await offered(12);
+    expect(text()).toBeNull();
+    await page.settle(() => opened.model.deleteMetadata(KEY));
+    await carry();
+    await offered(13);
+    expect(text()).toContain('13 messages');
   });
 
   it('begins with a note of the agent, not with words of the person', async () => {

@@ -180,7 +180,7 @@ describe('checkpoints', () => {
     expect(() => page.button('Redo')).toThrow();
     await rows.click('Details');
     expect(asked.at(-1)).toEqual(['open', { taskId: 't', only: 'task' }]);
-    await rows.click('Close');
+    await rows.click('Dismiss');
     expect(bar()).toBeNull();
   });
 
@@ -200,7 +200,7 @@ describe('checkpoints', () => {
       seen.push(rows.row(2).textContent?.includes('You are here'));
     }
     expect(seen).toEqual([false, false, true]);
-    await rows.click('Close');
+    await rows.click('Dismiss');
     expect(rows.row(2).textContent).toContain('You are here');
     page.publish({ type: 'currentCheckpointUpdated', text: 'newer' });
     expect(rows.row(2).textContent).not.toContain('You are here');
@@ -258,10 +258,10 @@ describe('checkpoints', () => {
       taskId: 't',
       marks: { undoable: { id: 'm', kind: 'rewind', ts: 100 } }
     });
-    expect(page.findAll('.jp-hdspAgent-changes-undo')).toEqual([bar()]);
-    await rows.click('Close');
-    expect(page.find('.jp-hdspAgent-changes-undo')?.textContent).toContain(
-      'Messages were removed.'
-    );
+    expect(page.findAll('.jp-hdspAgent-notice[role="group"]')).toEqual([bar()]);
+    await rows.click('Dismiss');
+    expect(
+      page.find('.jp-hdspAgent-notice[role="group"]')?.textContent
+    ).toContain('Messages were removed.');
   });
 });
