@@ -14,7 +14,7 @@ import { sizeText } from '../ui/texts/formats';
 import { ProblemNote } from '../ui/controls/problemnote';
 import { usePanel } from '../ui/services';
 import { useAnswer } from '../ui/useanswer';
-import { VisibleText } from '../ui/texts/visibletext';
+import { ShortPath } from '../ui/texts/shortpath';
 import type { Comparison } from '../rest/timelineapi';
 import { useTimeline } from './timelinecontext';
 import { PictureDiff } from './picturediff';
@@ -56,7 +56,7 @@ export function FileDifference({
           className="jp-hdspAgent-chat-fold-caret"
         />
         <span className="jp-hdspAgent-timeline-path">
-          <VisibleText text={file.path} />
+          <ShortPath path={file.path} />
         </span>
         <span className="jp-hdspAgent-timeline-change">
           {changeText(file, trans)}

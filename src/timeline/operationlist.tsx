@@ -83,6 +83,7 @@ function RequestGroup({
   const isOpen =
     isChosen || group.entries.some(({ operation }) => operation.id === open);
   const Caret = isOpen ? caretDownIcon.react : caretRightIcon.react;
+  const request = plainTitle(group.request ?? '', trans);
   return (
     <li className="jp-hdspAgent-timeline-group">
       <button
@@ -93,8 +94,12 @@ function RequestGroup({
         onClick={() => choose(!isOpen)}
       >
         <Caret tag="span" className="jp-hdspAgent-chat-fold-caret" />
-        <span className="jp-hdspAgent-timeline-requestText" dir="auto">
-          {plainTitle(group.request ?? '', trans)}
+        <span
+          className="jp-hdspAgent-timeline-requestText"
+          dir="auto"
+          title={request}
+        >
+          {request}
         </span>
       </button>
       {isOpen && (

@@ -8,6 +8,7 @@ import { openMenu } from '../ui/controls/popupmenu';
 import { IconButton } from '../ui/controls/iconbutton';
 import { useAction } from '../ui/useaction';
 import { usePanel } from '../ui/services';
+import { plainName } from '../ui/texts/visibletext';
 import { useTimelineModel, useTimeline } from './timelinecontext';
 import type { ITimelineEntry } from './timelineentries';
 import { CheckpointDetails } from './checkpointdetails';
@@ -75,12 +76,18 @@ export const OperationRow = React.memo(function OperationRow({
           <span className="jp-hdspAgent-timeline-about">
             <time dateTime={new Date(ts).toISOString()}>{whenText(ts)}</time>
             {factsOf(entry, trans).map(fact => (
-              <span key={fact}>{fact}</span>
+              <span key={fact} title={fact}>
+                {fact}
+              </span>
             ))}
             {entryKind !== 'other' &&
               checkpoint?.notebooks.map(path => (
-                <span key={path} className="jp-hdspAgent-timeline-notebook">
-                  {PathExt.basename(path)}
+                <span
+                  key={path}
+                  className="jp-hdspAgent-timeline-notebook"
+                  title={plainName(path)}
+                >
+                  {plainName(PathExt.basename(path))}
                 </span>
               ))}
           </span>

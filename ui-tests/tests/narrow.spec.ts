@@ -6,6 +6,7 @@ import { AgentApi, said } from '../agentapi';
 import { Chat } from '../chat';
 import type { Lab } from '../lab';
 import { expect, test } from '../notebooks';
+import { Timeline } from '../timeline';
 
 const UNBROKEN = 'a_name_without_a_single_place_to_break_it_'.repeat(4);
 
@@ -215,6 +216,108 @@ async function heightsOf(elements: Locator): Promise<number[]> {
   return elements.evaluateAll(all =>
     all.map(one => Math.round(one.getBoundingClientRect().height))
   );
+}
+
+test('no button covers a text in a conversation, and long paths are one line in the timeline', async ({
+  agent,
+  lab
+}) => {
+  test.slow();
+  const { model } = agent;
+  const chat = new Chat(lab);
+  const folder = 'data/of/the/last/year/by/region/and/branch';
+  const file = `${folder}/summary_of_all_sales.csv`;
+  await lab.visit();
+  await lab.openPanel();
+  await chat.say('Write down what a long request with many words asks for.');
+  await agent.call('write_to_file', { path: file, content: 'price\n1\n' });
+  await lab.api.change({ alwaysAllowExecute: true, allowedCommands: ['echo'] });
+  await model.call('execute_command', {
+    command: `echo ${'many words and '.repeat(12)}`
+  });
+  await chat.finish(
+    model,
+    `${'A long first line, so that it fills all of its row. '.repeat(3)}\n\n` +
+      `\`\`\`python\n${'total = total + 1 '.repeat(9)}\n\`\`\``
+  );
+  for (const isNarrow of [false, true]) {
+    if (isNarrow) {
+      await makeNarrow(lab);
+    }
+    for (const kind of ['answer', 'command', 'checkpoint']) {
+      const row = chat.feed
+        .getByRole('article')
+        .filter({ has: lab.page.locator(`.jp-hdspAgent-${kind}`) })
+        .last();
+      // Rows that are not in sight are not on the page.
+      await expect(async () => {
+        if (!(await row.isVisible())) {
+          await chat.feed.evaluate(box => {
+            box.scrollTop -= box.clientHeight / 2;
+          });
+        }
+        await row.hover({ timeout: 1_000 });
+      }).toPass();
+      await expect.poll(() => coveredBy(row)).toEqual([]);
+      await lab.picture(`hovered-${kind}-${isNarrow ? 'narrow' : 'wide'}`);
+    }
+  }
+
+  const line = new Timeline(lab);
+  await line.open();
+  const written = line.rows.filter({ hasText: 'Edited summary_of' }).first();
+  await written.getByRole('button').first().click();
+  const path = written.locator('.jp-hdspAgent-path');
+  await expect(path).toHaveAttribute('title', file);
+  await expect(
+    written.getByRole('button', { name: `${file} new` })
+  ).toBeVisible();
+  const { height = 0 } = (await path.boundingBox()) ?? {};
+  expect(height).toBeLessThan(24);
+  await expectNoOverflow(line.view);
+  await lab.picture('long-path');
+});
+
+/**
+ * The texts of a row that are below its buttons; a text that is cut off ends
+ * where it is cut.
+ */
+async function coveredBy(row: Locator): Promise<string[]> {
+  return row.evaluate(root => {
+    const isSeen = (node: Element | null): boolean =>
+      node === null ||
+      node === document.body ||
+      (Number(getComputedStyle(node).opacity) > 0 &&
+        isSeen(node.parentElement));
+    const buttons = [...root.querySelectorAll('button')].filter(
+      button => button.checkVisibility() && isSeen(button)
+    );
+    const covered: string[] = [];
+    const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      const text = texts.currentNode;
+      const range = document.createRange();
+      range.selectNodeContents(text);
+      let edge = Infinity;
+      for (let node = text.parentElement; node; node = node.parentElement) {
+        if (getComputedStyle(node).overflowX !== 'visible') {
+          edge = Math.min(edge, node.getBoundingClientRect().right);
+        }
+      }
+      for (const button of buttons) {
+        const box = button.getBoundingClientRect();
+        const isBelow = [...range.getClientRects()].some(
+          ({ left, right, top, bottom }) =>
+            Math.min(right, edge, box.right) - Math.max(left, box.left) > 1 &&
+            Math.min(bottom, box.bottom) - Math.max(top, box.top) > 4
+        );
+        if (isBelow && !button.contains(text)) {
+          covered.push(`${button.ariaLabel} over ${text.textContent}`);
+        }
+      }
+    }
+    return covered;
+  });
 }
 
 /**

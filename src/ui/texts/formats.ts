@@ -14,9 +14,13 @@ export function language(): string | undefined {
 
 /**
  * A number of tokens in few characters, such as 12K.
+ *
+ * #### Notes
+ * The same in all languages, as providers write the windows of their models: what
+ * is counted by ten thousands, such as 1.9만, is hard to compare with 128K.
  */
 export function shortCount(count: number): string {
-  return new Intl.NumberFormat(language(), {
+  return new Intl.NumberFormat('en', {
     notation: 'compact',
     maximumFractionDigits: 1
   }).format(count);

@@ -33,6 +33,12 @@ export function CheckpointRow({ message, parts: _ }: IRowContent): JSX.Element {
   const { trans } = usePanel();
   const isHere = useIsHere(message);
   const reason = message.checkpoint?.reason;
+  const what =
+    typeof reason === 'string'
+      ? reasonText(reason, trans)
+      : message.checkpoint?.isFirst === true
+        ? trans.__('First checkpoint')
+        : trans.__('Saved checkpoint');
   const changed = changedIn(message);
   const took = longIn(message);
   return (
@@ -41,12 +47,8 @@ export function CheckpointRow({ message, parts: _ }: IRowContent): JSX.Element {
         icon={checkpointIcon}
         words={
           <>
-            <span className="jp-hdspAgent-checkpoint-reason">
-              {typeof reason === 'string'
-                ? reasonText(reason, trans)
-                : message.checkpoint?.isFirst === true
-                  ? trans.__('First checkpoint')
-                  : trans.__('Saved checkpoint')}
+            <span className="jp-hdspAgent-checkpoint-reason" title={what}>
+              {what}
             </span>{' '}
             <time
               className="jp-hdspAgent-chat-quiet"

@@ -3,6 +3,7 @@ import {
   dateTimeText,
   durationText,
   fullCount,
+  shortCount,
   spendingText
 } from '../formats';
 import { nullTranslator } from '@jupyterlab/translation';
@@ -25,6 +26,19 @@ describe('figures', () => {
     expect(fullCount(1234.5)).toBe('1,234.5');
     expect(dateTimeText(MOMENT)).toMatch(/^2026\. 11\. 21\./);
   });
+
+  it.each(['en', 'ko-KR', 'ja-JP'])(
+    'should be short as the windows of models are written, in %s',
+    lang => {
+      document.documentElement.lang = lang;
+      expect([950, 19_000, 128_000, 1_250_000].map(shortCount)).toEqual([
+        '950',
+        '19K',
+        '128K',
+        '1.3M'
+      ]);
+    }
+  );
 });
 
 describe('what was spent', () => {
