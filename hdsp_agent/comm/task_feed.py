@@ -95,6 +95,8 @@ class TaskFeed:
         if message.say == "error":
             # Where nothing comes after it, nobody tells more than this.
             self._history.open_tasks.touched(task_id)
+        # No event tells of a new plan, and the model may think about its next step for long.
+        self.tell_progress(task_id)
 
     def updated(self, task_id: TaskId, message: ClineMessage) -> None:
         """A message changed; this is what it is now."""

@@ -85,6 +85,17 @@ async def test_a_task_goes_from_its_first_words_over_an_approval_to_its_end(
         )
 
 
+async def test_a_plan_is_shown_while_the_model_thinks_about_its_next_step(
+    services: Services, connect: Connect, tmp_path: Path
+) -> None:
+    plan: Turn = ({"tool": "update_todo_list", "arguments": {"todos": "[x] Look\n[ ] Plot"}, "id": "p"},)
+    await speak(services, tmp_path, plan, ({"wait": 600},))
+    async with connect() as panel:
+        task = (await panel.ask("newTask", text="Plot it"))["result"]
+        await panel.until(lambda: any(len(told["todos"]) == 2 for told in messages(panel, "taskProgress")))
+        assert (await panel.ask("cancelTask", taskId=task))["ok"]
+
+
 async def test_what_is_cleared_on_one_tab_is_gone_from_all_and_can_be_opened_again(
     services: Services, connect: Connect, tmp_path: Path, jp_root_dir: Path
 ) -> None:
