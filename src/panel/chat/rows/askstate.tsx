@@ -43,12 +43,20 @@ export function useAskState(message: ClineMessage): AskState {
 
 /**
  * The state in words, where it says something.
+ *
+ * @param waiting - What is said while it waits, if not that it needs approval.
  */
-export function AskBadge({ state }: { state: AskState }): JSX.Element | null {
+export function AskBadge({
+  state,
+  waiting
+}: {
+  state: AskState;
+  waiting?: string;
+}): JSX.Element | null {
   const { trans } = usePanel();
   const labels: Readonly<Partial<Record<AskState, string>>> = {
     preparing: trans.__('Preparing…'),
-    waiting: trans.__('Needs approval'),
+    waiting: waiting ?? trans.__('Needs approval'),
     denied: trans.__('Denied'),
     failed: trans.__('Failed'),
     refused: trans.__('Not done')

@@ -98,12 +98,14 @@ function Asked({
   always?: React.ReactNode;
   children: () => React.ReactNode;
 }): JSX.Element {
+  const { trans } = usePanel();
   const state = useAskState(message);
   return (
     <div className="jp-hdspAgent-chat-question" data-state={state}>
       <div className="jp-hdspAgent-chat-question-head">
         <span className="jp-hdspAgent-speaker">{speaker}</span>
-        <AskBadge state={state} />
+        {/* There is nothing to approve in a question. */}
+        <AskBadge state={state} waiting={trans.__('Waits for you')} />
       </div>
       {always}
       {state !== 'waiting' && children()}
