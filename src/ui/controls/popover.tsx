@@ -194,18 +194,21 @@ namespace Private {
     const width = Math.min(WIDEST, bounds.width - 2 * MARGIN);
     style.width = `${width}px`;
     style.maxHeight = `${Math.max(80, isAbove ? above : below)}px`;
-    // Lumino contains layouts, so that coordinates may count from the panel.
+    // Lumino contains layouts, so that coordinates may count from the panel. It
+    // hangs at the button by the edge next to it, whatever comes into it later.
     style.left = '0';
-    style.top = '0';
+    style.top = isAbove ? 'auto' : '0';
+    style.bottom = isAbove ? '0' : 'auto';
     const origin = popup.getBoundingClientRect();
     const left = Math.min(
       Math.max(anchor.left, bounds.left + MARGIN),
       bounds.right - width - MARGIN
     );
-    const top = isAbove
-      ? anchor.top - GAP - origin.height
-      : anchor.bottom + GAP;
     style.left = `${left - origin.left}px`;
-    style.top = `${top - origin.top}px`;
+    if (isAbove) {
+      style.bottom = `${origin.bottom - anchor.top + GAP}px`;
+    } else {
+      style.top = `${anchor.bottom + GAP - origin.top}px`;
+    }
   }
 }
