@@ -111,7 +111,7 @@ function CommandItem({
           <span className="jp-hdspSettings-badge">{trans.__('Yours')}</span>
         )}
         <span className="jp-hdspSettings-about" dir="auto">
-          {[argumentHint, description].filter(Boolean).join(' — ')}
+          {[description, argumentHint].filter(Boolean).join(' — ')}
         </span>
       </span>
       {source !== 'built-in' && (

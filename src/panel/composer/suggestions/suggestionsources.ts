@@ -264,7 +264,7 @@ namespace Private {
     description,
     argumentHint
   }: Command): ISuggestion {
-    const detail = [argumentHint, description].filter(Boolean).join(' — ');
+    const detail = [description, argumentHint].filter(Boolean).join(' — ');
     return {
       key: `command:${name}`,
       icon: runIcon,
