@@ -27,7 +27,7 @@ CORPUS := .corpus/.stamp-installed
 FRONT := $(shell find src labextension/style labextension/schema -type f 2>/dev/null) tsconfig.json package.json
 SERVER := $(shell find hdsp_agent -name '*.py' -o -name '*.json' -path '*locale*' -o -name '*.yaml' 2>/dev/null)
 
-.PHONY: help lab check test test-unit test-long docs screenshots lint generate bench dev clean collaboration test-python test-js test-ui test-wheel format translations install
+.PHONY: help lab check test test-unit test-long docs screenshots pictures lint generate bench dev clean collaboration test-python test-js test-ui test-wheel format translations install
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -141,6 +141,9 @@ docs: $(DOCS_INSTALLED) ## build the documentation into build/site; fails for a 
 
 screenshots: $(PY_INSTALLED) $(LINKED) $(SYSTEM_READY) ## take the pictures in the documents anew
 	jlpm playwright test --config ui-tests/screenshots.config.ts
+
+pictures: $(PY_INSTALLED) $(LINKED) $(SYSTEM_READY) ## picture every state in every theme and language, to look at; axe looks too
+	jlpm playwright test --config ui-tests/appearances.config.ts
 
 format: $(PY_INSTALLED) $(JS_INSTALLED) ## put every file into the house's form
 	ruff check --fix .

@@ -76,12 +76,17 @@ export class AgentApi {
    * Put every conversation aside, and delete it.
    */
   async forgetTasks(): Promise<void> {
-    const { taskHistory } = await this.get<{ taskHistory: { id: string }[] }>(
-      'history?limit=100'
-    );
-    for (const { id } of taskHistory) {
+    const list = async () =>
+      (
+        await this.get<{ taskHistory: { id: string }[] }>('history?limit=100')
+      ).taskHistory.map(({ id }) => id);
+    const ids = await list();
+    for (const id of ids) {
       await this.command('CloseTask', { taskId: id });
-      await this.deleteTask(id);
+    }
+    // With a conversation go its subtasks.
+    for (let left = ids; left.length > 0; left = await list()) {
+      await this.deleteTask(left[0]);
     }
   }
 

@@ -1,7 +1,7 @@
 import * as path from 'path';
 
 import AxeBuilder from '@axe-core/playwright';
-import type { Page } from '@playwright/test';
+import type { Locator, Page } from '@playwright/test';
 import { expect, test } from '@playwright/test';
 import { readFileSync } from 'fs';
 
@@ -69,19 +69,28 @@ const OURS = [
  * Look at a page as it is, in every theme: keep a picture for people, and let
  * axe look at what is ours, at everything once and at the colours in the other
  * themes too.
+ *
+ * @param part - What a picture shows, if not all of the page.
+ *
+ * @param isChecked - Whether axe looks, too.
  */
 export async function look(
   page: Page,
   name: string,
-  themes: readonly Theme[]
+  themes: readonly Theme[],
+  part?: Locator,
+  isChecked = true
 ): Promise<void> {
-  const ours = await oursOn(page);
+  const ours = isChecked ? await oursOn(page) : [];
   try {
     for (const theme of themes) {
       await dress(page, theme);
+      // A window that lies over a part is on its picture, too.
+      const clip = (await part?.boundingBox()) ?? undefined;
       await page.screenshot({
         path: pictureOf(name, theme),
-        animations: 'disabled'
+        animations: 'disabled',
+        clip
       });
       await expectAccessible(page, ours, theme, name);
     }
@@ -110,7 +119,7 @@ export async function oursOn(page: Page): Promise<string[]> {
  */
 function pictureOf(name: string, theme: Theme): string {
   const { file, project } = test.info();
-  const story = path.basename(file, '.spec.ts');
+  const [story] = path.basename(file).split('.');
   return path.join(
     project.outputDir,
     'screenshots',

@@ -269,17 +269,23 @@ export class Lab {
   /**
    * Look at the page as it is, in light and in dark: keep a picture, and let axe
    * look at what is ours.
+   *
+   * @param part - What the picture shows, if not all of the page.
+   *
+   * @param isChecked - Whether axe looks, too.
    */
   async picture(
     name: string,
-    themes: readonly Theme[] = ['light', 'dark']
+    themes: readonly Theme[] = ['light', 'dark'],
+    part?: Locator,
+    isChecked = true
   ): Promise<void> {
     this._isLookedAt = true;
     // A question that has only just come is dimmed, and axe passes that over.
     await expect(
       this.panel.locator('.jp-hdspAgent-ask [aria-disabled="true"]')
     ).toHaveCount(0);
-    await look(this.page as unknown as Page, name, themes);
+    await look(this.page as unknown as Page, name, themes, part, isChecked);
   }
 
   /**
