@@ -38,6 +38,16 @@ export class ConversationFind {
   }
 
   /**
+   * Where one was when the bar was asked for; `null` if it has told already. A
+   * bar that is drawn again, for another conversation, takes no focus.
+   */
+  takeOrigin(): { readonly origin: Element | null } | null {
+    const taken = this._origin;
+    this._origin = null;
+    return taken;
+  }
+
+  /**
    * What was looked for last.
    */
   text = '';
@@ -48,6 +58,7 @@ export class ConversationFind {
   open(): void {
     this._isOpen = true;
     this._asked += 1;
+    this._origin = { origin: document.activeElement };
     this._changed.emit();
   }
 
@@ -64,6 +75,7 @@ export class ConversationFind {
   private readonly _changed = new Signal<this, void>(this);
   private _isOpen = false;
   private _asked = 0;
+  private _origin: { readonly origin: Element | null } | null = null;
 }
 
 /**

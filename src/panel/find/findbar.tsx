@@ -12,8 +12,10 @@ import { IconButton } from '../../ui/controls/iconbutton';
 import { ProblemNote } from '../../ui/controls/problemnote';
 import { usePanelState, useStore } from '../../ui/hooks';
 import { isComposing } from '../../ui/inputmethod';
+import { focusNext } from '../../ui/nextfocus';
 import { usePanel } from '../../ui/services';
 import { fullCount } from '../../ui/texts/formats';
+import { focusRow } from '../chat/rowkeys';
 import type { IChatRow } from '../chat/rowmodel';
 import { rowAt } from '../chat/rowmodel';
 import { ConversationFind } from './conversationfind';
@@ -60,18 +62,27 @@ function OpenBar({
   find: ConversationFind;
   asked: number;
 }): JSX.Element {
-  const { trans } = usePanel();
+  const { node, trans } = usePanel();
   const [text, setText] = React.useState(find.text);
   const { hits, error } = useHits(text, box);
   useHighlights(box, text, rowOf(rows, hits.current));
   const field = React.useRef<HTMLInputElement>(null);
+  const bar = React.useRef<HTMLDivElement>(null);
+  const origin = React.useRef<Element | null>(null);
   React.useLayoutEffect(() => {
+    const taken = find.takeOrigin();
+    if (taken === null) {
+      return;
+    }
+    if (!bar.current?.contains(taken.origin)) {
+      origin.current = taken.origin;
+    }
     field.current?.focus();
     field.current?.select();
-  }, [asked]);
+  }, [asked, find]);
   const close = () => {
     find.close();
-    box.current?.focus({ preventScroll: true });
+    leave(box.current, rowOf(rows, hits.current), origin.current, node);
   };
   const onKeyDown = (event: React.KeyboardEvent) => {
     const { key, shiftKey, ctrlKey, metaKey, nativeEvent } = event;
@@ -92,6 +103,7 @@ function OpenBar({
   const isEmpty = hits.found === null || hits.found.length === 0;
   return (
     <div
+      ref={bar}
       className="jp-hdspAgent-find"
       role="search"
       aria-label={trans.__('Find in conversation')}
@@ -142,6 +154,33 @@ function OpenBar({
       <ProblemNote error={error} />
     </div>
   );
+}
+
+/**
+ * Put the focus on what was found, to read on there, or else back to where one
+ * was.
+ */
+function leave(
+  box: HTMLElement | null,
+  found: number | null,
+  origin: Element | null,
+  panel: HTMLElement
+): void {
+  if (box !== null && found !== null) {
+    focusRow(box, found, undefined, () => {
+      if (!box.contains(document.activeElement)) {
+        box.focus({ preventScroll: true });
+      }
+    });
+  } else if (
+    origin instanceof HTMLElement &&
+    origin.isConnected &&
+    origin !== document.body
+  ) {
+    origin.focus();
+  } else {
+    focusNext(panel);
+  }
 }
 
 /**

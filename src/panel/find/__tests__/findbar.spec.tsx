@@ -138,13 +138,38 @@ describe('finding in the conversation', () => {
     expect(count()).toBe('');
   });
 
-  it('should close with Escape, and leave the focus in the conversation', async () => {
+  it('should go back to where one was with Escape, if nothing was found', async () => {
+    found = [];
+    page.begin({ currentTaskId: 't', clineMessages: [say(1)] });
+    await page.settle();
+    const before = page.button('Past conversations');
+    before.focus();
+    await page.settle(() => void page.commands.execute(CommandIDs.find));
+    expect(document.activeElement).toBe(field());
+    await type('nowhere');
+    // Asked for from the bar itself, one was still where one was.
+    await page.settle(() => void page.commands.execute(CommandIDs.find));
+    await press('Escape');
+    expect(document.activeElement).toBe(before);
+  });
+
+  it('should not take the focus when it is only drawn again', async () => {
+    await open(say(1));
+    const { state } = page.panel.services;
+    await page.settle(() => (state.page = 'history'));
+    page.button('Past conversations').focus();
+    await page.settle(() => (state.page = 'chat'));
+    expect(bar()).not.toBeNull();
+    expect(document.activeElement).not.toBe(field());
+  });
+
+  it('should close with Escape, and leave the focus on what was found', async () => {
     await open(say(1), say(3));
     await type('ages');
     await press('Escape');
     expect(bar()).toBeNull();
     expect(page.find('[data-found]')).toBeNull();
-    expect(document.activeElement).toBe(page.find('[role="feed"]'));
+    expect(document.activeElement).toBe(page.find('[data-ts="1"]'));
     await page.settle(() => void page.commands.execute(CommandIDs.find));
     expect(field().value).toBe('ages');
   });
