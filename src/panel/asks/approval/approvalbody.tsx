@@ -14,6 +14,38 @@ import { presetTexts, scopeText } from './approvaltexts';
 import { useApprovals } from './useapprovals';
 
 /**
+ * Go to another preset with the arrows, and choose it only with Space or Enter:
+ * on the way from one to another nobody allows what lies between.
+ */
+function onPresetKey(event: React.KeyboardEvent<HTMLElement>): void {
+  const target = event.target as HTMLInputElement;
+  if (target.type !== 'radio') {
+    return;
+  }
+  if (event.key === 'Enter') {
+    event.preventDefault();
+    target.click();
+    return;
+  }
+  const step = STEPS[event.key];
+  if (step === undefined) {
+    return;
+  }
+  event.preventDefault();
+  const all = [
+    ...event.currentTarget.querySelectorAll<HTMLInputElement>('[type="radio"]')
+  ];
+  all.at((all.indexOf(target) + step) % all.length)?.focus();
+}
+
+const STEPS: Partial<Record<string, 1 | -1>> = {
+  ArrowDown: 1,
+  ArrowRight: 1,
+  ArrowUp: -1,
+  ArrowLeft: -1
+};
+
+/**
  * The presets of what the agent does without asking, where the chosen one
  * holds, and what a choice of one's own is made of.
  */
@@ -48,7 +80,11 @@ export default function ApprovalBody(): JSX.Element | null {
   };
   return (
     <div className="jp-hdspAgent-approvals-body" aria-busy={isBusy}>
-      <fieldset className="jp-hdspAgent-approvals-presets" disabled={isFixed}>
+      <fieldset
+        className="jp-hdspAgent-approvals-presets"
+        disabled={isFixed}
+        onKeyDown={onPresetKey}
+      >
         <legend>{trans.__('What may the agent do without asking?')}</legend>
         {([...PRESETS, 'custom'] as const).map(one => {
           const { name, meaning } = presetTexts(one, trans);

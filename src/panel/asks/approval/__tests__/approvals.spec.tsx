@@ -232,6 +232,38 @@ describe('ApprovalMenu', () => {
       .map(({ taskId, approvalPreset }) => [taskId, approvalPreset]);
   const answer = (type: string) => page.settle(() => page.answer(type));
 
+  it('should be gone through with the arrows, and choose nothing on the way', async () => {
+    show({ approvalPreset: 'ask' });
+    await open();
+    const at = () =>
+      (document.activeElement as HTMLElement)
+        .closest('label')
+        ?.querySelector('strong')?.textContent;
+    const key = (name: string) =>
+      page.settle(() =>
+        document.activeElement?.dispatchEvent(
+          new KeyboardEvent('keydown', {
+            key: name,
+            bubbles: true,
+            cancelable: true
+          })
+        )
+      );
+    radio('Ask')?.focus();
+    for (const name of ['Edit freely', 'Edit and run', 'Everything here']) {
+      await key('ArrowDown');
+      expect(at()).toBe(name);
+    }
+    await key('ArrowUp');
+    await key('ArrowUp');
+    expect(at()).toBe('Edit freely');
+    expect(chosen()).toEqual(['Ask']);
+    expect(dialog()).toBeNull();
+    expect(presets()).toEqual([]);
+    await key('Enter');
+    expect(presets()).toEqual([['t', 'edit']]);
+  });
+
   it('should not be there before the settings are known', () => {
     page.begin(READY);
     expect(menu()).toBeNull();
