@@ -289,13 +289,19 @@ function AnswerTrouble(): JSX.Element | null {
  */
 namespace Private {
   /**
-   * A question as it is read aloud, with what is warned of.
+   * How much of what would run is read aloud with the question.
+   */
+  const LONGEST_CODE = 200;
+
+  /**
+   * A question as it is read aloud, with what would run and what is warned of.
    */
   export function spoken(
-    { announcement, sentence, flags = [] }: IAskTexts,
+    { announcement, sentence, code = '', flags = [] }: IAskTexts,
     trans: TranslationBundle
   ): string {
-    const question = announcement ?? sentence;
+    const question =
+      announcement ?? `${sentence} ${code.slice(0, LONGEST_CODE)}`.trim();
     const warnings = flags.map(flag => flagTexts(flag, trans).label).join(', ');
     return warnings
       ? trans.__('%1 Warnings: %2.', question, warnings)

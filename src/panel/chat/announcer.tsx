@@ -5,6 +5,7 @@ import type { AgentStore } from '../../state/store';
 import { usePanel } from '../../ui/services';
 import type { Announcements } from '../../ui/announcements';
 import { useRenderContext } from '../../ui/rendercontext';
+import { spokenError, spokenText } from '../../ui/texts/spokentext';
 
 /**
  * How much of an answer is read aloud; the whole of it is in its row.
@@ -29,11 +30,11 @@ export function Announcer(): JSX.Element {
   React.useEffect(
     () =>
       onFinished(store, message => {
-        const text = (message.text ?? '').trim().slice(0, LONGEST);
+        const text = message.text ?? '';
         if (ERRORS.has(message.ask ?? message.say ?? '')) {
-          setFailed(trans.__('Error: %1', text));
+          setFailed(trans.__('Error: %1', spokenError(text).slice(0, LONGEST)));
         } else {
-          setSaid(text);
+          setSaid(spokenText(text).slice(0, LONGEST));
         }
       }),
     [store, trans]
