@@ -11,6 +11,8 @@ const TRIES = 5;
 /**
  * Moves the focus from row to row, with Page Up and Page Down from a row, as
  * feeds do, and with Alt and the arrows from anywhere in the conversation.
+ * Control with Home or End leads out of it, as in feeds, too: to what is before
+ * it and after it.
  *
  * @param isStop - Whether the focus goes to a row; else it goes past it.
  */
@@ -22,6 +24,11 @@ export function moveByRow(
 ): void {
   const box = event.currentTarget;
   const target = event.target as HTMLElement;
+  if (leaveFeed(event, box)) {
+    event.preventDefault();
+    event.stopPropagation();
+    return;
+  }
   const step = stepOf(event, target);
   if (step === 0 || list === null) {
     return;
@@ -43,6 +50,43 @@ export function moveByRow(
   event.stopPropagation();
   list.scrollToIndex(index, { align: 'nearest' });
   focusRow(box, next.ts);
+}
+
+/**
+ * Put the focus on what is before or after a feed, if a key says so.
+ */
+function leaveFeed(event: React.KeyboardEvent, feed: HTMLElement): boolean {
+  const isOut =
+    (event.ctrlKey || event.metaKey) &&
+    !event.altKey &&
+    !event.shiftKey &&
+    (event.key === 'Home' || event.key === 'End');
+  if (!isOut || isTextField(event.target as HTMLElement)) {
+    return false;
+  }
+  const isBefore = event.key === 'Home';
+  const wanted = isBefore
+    ? Node.DOCUMENT_POSITION_PRECEDING
+    : Node.DOCUMENT_POSITION_FOLLOWING;
+  const panel = feed.closest('.jp-hdspAgent-Panel');
+  const reached = [
+    ...(panel?.querySelectorAll<HTMLElement>(FOCUSABLE) ?? [])
+  ].filter(
+    node =>
+      !feed.contains(node) &&
+      (feed.compareDocumentPosition(node) & wanted) !== 0 &&
+      !node.closest('[hidden], [inert]')
+  );
+  const next = isBefore ? reached.at(-1) : reached[0];
+  next?.focus();
+  return next !== undefined;
+}
+
+const FOCUSABLE =
+  ':is(button, input, select, textarea, a[href], [tabindex]):not([tabindex="-1"], :disabled)';
+
+function isTextField(node: HTMLElement): boolean {
+  return node.matches('input, textarea, select');
 }
 
 function stepOf(event: React.KeyboardEvent, target: HTMLElement): number {

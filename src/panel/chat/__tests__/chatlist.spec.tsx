@@ -391,6 +391,18 @@ describe('the list of a conversation', () => {
     expect(focused()).toBe('5');
     await press('PageDown');
     expect(focused()).toBe('5');
+    await page.settle(() =>
+      document.activeElement?.dispatchEvent(
+        new KeyboardEvent('keydown', {
+          key: 'Home',
+          ctrlKey: true,
+          bubbles: true
+        })
+      )
+    );
+    expect(document.activeElement?.compareDocumentPosition(box())).toBe(
+      Node.DOCUMENT_POSITION_FOLLOWING
+    );
   });
 
   describe('to screen readers', () => {
