@@ -5,6 +5,7 @@ import type { ClineMessage } from '../../generated/wire';
 import { ErrorBoundary } from '../../ui/errorboundary';
 import { useMessage } from '../../ui/hooks';
 import { MessageTime } from '../../ui/renamedpaths';
+import { useFocusGoesOn } from '../../ui/controls/transientnote';
 import { usePanel } from '../../ui/services';
 import type { IChatRow } from './rowmodel';
 import { contentOf } from './rows/rowcontent';
@@ -33,7 +34,7 @@ export const ChatRow = React.memo(function ChatRow({
   const isFirst = position === 1 && total !== -1;
   const Content = contentOf(message, isFirst);
   return (
-    <article
+    <Row
       className="jp-hdspAgent-chat-row"
       data-ts={row.ts}
       data-kind={message.ask ?? message.say}
@@ -54,9 +55,18 @@ export const ChatRow = React.memo(function ChatRow({
         </MessageTime.Provider>
         <StoppedHere ts={row.ts} />
       </ErrorBoundary>
-    </article>
+    </Row>
   );
 });
+
+/**
+ * The node of a row. Where it is taken back, the focus may be in it.
+ */
+function Row(props: React.HTMLAttributes<HTMLElement>): JSX.Element {
+  const part = React.useRef<HTMLElement>(null);
+  useFocusGoesOn(part);
+  return <article ref={part} {...props} />;
+}
 
 /**
  * Who or what speaks in a row, for those who do not see it.

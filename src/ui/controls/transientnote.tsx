@@ -10,8 +10,16 @@ import { usePanel } from '../services';
 export function TransientNote(
   props: React.HTMLAttributes<HTMLDivElement> & { 'data-ask'?: string }
 ): JSX.Element {
-  const { node } = usePanel();
   const part = React.useRef<HTMLDivElement>(null);
+  useFocusGoesOn(part);
+  return <div ref={part} {...props} />;
+}
+
+/**
+ * Have the focus, if it is within a part that goes, go on where one writes.
+ */
+export function useFocusGoesOn(part: React.RefObject<HTMLElement>): void {
+  const { node } = usePanel();
   React.useLayoutEffect(() => {
     const element = part.current;
     return () => {
@@ -19,6 +27,5 @@ export function TransientNote(
         focusNext(node);
       }
     };
-  }, [node]);
-  return <div ref={part} {...props} />;
+  }, [node, part]);
 }

@@ -2,6 +2,7 @@ import * as React from 'react';
 
 import { CommandIDs } from '../../../ui/commandids';
 import { ProblemNote } from '../../../ui/controls/problemnote';
+import { TransientNote } from '../../../ui/controls/transientnote';
 import { usePanel } from '../../../ui/services';
 import { fullCount } from '../../../ui/texts/formats';
 import { useAction } from '../../../ui/useaction';
@@ -31,7 +32,7 @@ export function ReviewActions(): JSX.Element | null {
       )
     );
   return (
-    <span className="jp-hdspAgent-reviewActions">
+    <TransientNote className="jp-hdspAgent-reviewActions">
       <button
         type="button"
         className="jp-hdspAgent-button"
@@ -51,7 +52,7 @@ export function ReviewActions(): JSX.Element | null {
         {trans.__('Undo all')}
       </button>
       <ProblemNote error={error} />
-    </span>
+    </TransientNote>
   );
 }
 
