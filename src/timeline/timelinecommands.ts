@@ -163,8 +163,12 @@ export function addTimelineCommands(
     }),
     commands.addCommand(CommandIDs.restoreCell, {
       label: commandLabel(trans, trans.__('Cell History…')),
-      caption: args =>
-        Private.whyNoCell(targets, args) ?? trans.__('Cell history…'),
+      // It is the name of a button, too.
+      caption: args => {
+        const why = Private.whyNoCell(targets, args);
+        const label = trans.__('Cell history…');
+        return why === null ? label : trans.__('%1 — %2', label, why);
+      },
       icon: cellVersionsIcon,
       describedBy: {
         args: { type: 'object', properties: cellArguments(trans) }

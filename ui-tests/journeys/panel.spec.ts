@@ -207,8 +207,7 @@ class Decisions {
    */
   async review(): Promise<void> {
     const keep = this._notebook?.panel.getByRole('button', {
-      name: 'Keep',
-      exact: true
+      name: /^Keep(, cell \d+)?$/
     });
     while (keep !== undefined && (await keep.first().isVisible())) {
       await keep.first().click();

@@ -1,4 +1,5 @@
 import type { Cell } from '@jupyterlab/cells';
+import type { TranslationBundle } from '@jupyterlab/translation';
 import type { LabIcon } from '@jupyterlab/ui-components';
 import type { PanelLayout } from '@lumino/widgets';
 import { Widget } from '@lumino/widgets';
@@ -44,6 +45,7 @@ export class CellRow extends Widget {
       label.title = title;
     }
     this._count = this._child('span', 'count');
+    this._count.setAttribute('role', 'img');
     this._buttons = this._child('span', 'buttons');
     buttons.forEach(button => this._addButton(button));
   }
@@ -82,6 +84,21 @@ export class CellRow extends Widget {
     if (this._count.textContent !== text) {
       this._count.textContent = text;
       this._count.title = title;
+      this._count.setAttribute('aria-label', title);
+    }
+  }
+
+  /**
+   * Say which cell the buttons are for, which those who see them see.
+   *
+   * @param name - The name of a button with that of the cell.
+   */
+  setCell(name: (label: string) => string): void {
+    for (const button of this._buttons.children) {
+      const words = name(button.textContent ?? '');
+      if (button.getAttribute('aria-label') !== words) {
+        button.setAttribute('aria-label', words);
+      }
     }
   }
 
@@ -140,6 +157,19 @@ export namespace CellRow {
     readonly title?: string;
     readonly buttons: readonly IRowButton[];
   }
+}
+
+/**
+ * The name of a button in a cell, which others in the notebook have too.
+ *
+ * @param index - The index of the cell.
+ */
+export function cellButtonName(
+  trans: TranslationBundle,
+  label: string,
+  index: number
+): string {
+  return trans.__('%1, cell %2', label, index + 1);
 }
 
 /**

@@ -5,7 +5,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
-import { addRow, CellRow, isDrawn } from './cellrow';
+import { addRow, cellButtonName, CellRow, isDrawn } from './cellrow';
 import { Listener } from '../../listener';
 import { fixIcon } from '../../ui/icons/fixicon';
 import { Redraw } from '../redraw';
@@ -63,10 +63,11 @@ export class FailedCells extends Listener {
   }
 
   private _draw(): void {
-    const { widgets } = this._options.panel.content;
+    const { panel, trans } = this._options;
+    const { widgets } = panel.content;
     const left = new Set(this._rows.keys());
     let isOther = false;
-    for (const cell of widgets) {
+    for (const [index, cell] of widgets.entries()) {
       if (!Private.hasFailed(cell)) {
         continue;
       }
@@ -77,6 +78,9 @@ export class FailedCells extends Listener {
         addRow(cell, row, 'output');
         isOther = true;
       }
+      this._rows
+        .get(cell)
+        ?.setCell(label => cellButtonName(trans, label, index));
     }
     for (const cell of left) {
       this._rows.get(cell)?.dispose();

@@ -6,7 +6,7 @@ import type { Widget } from '@lumino/widgets';
 
 import type { UnreviewedChange } from './agentchanges';
 import type { CellRow } from '../cells/cellrow';
-import { addRow, isDrawn } from '../cells/cellrow';
+import { addRow, cellButtonName, isDrawn } from '../cells/cellrow';
 import { Listener } from '../../listener';
 import type { CellDiff } from './celldiff';
 import { Redraw } from '../redraw';
@@ -58,7 +58,7 @@ export class ReviewView extends Listener {
   }
 
   private _draw(): void {
-    const { panel, review } = this._options;
+    const { panel, review, trans } = this._options;
     if (review.waiting.size === 0 && this._shown.size === 0) {
       return;
     }
@@ -79,6 +79,9 @@ export class ReviewView extends Listener {
       const rows = before.length + behind.length;
       if (change || rows > 0 || this._shown.has(cell)) {
         this._drawCell(cell, change, before, behind);
+        this._shown
+          .get(cell)
+          ?.own?.setCell(label => cellButtonName(trans, label, index));
       }
     });
   }

@@ -104,7 +104,7 @@ describe('the commands of the time line', () => {
     expect(commands.isEnabled(restoreCell)).toBe(false);
     expect(commands.caption(restoreCell)).toContain('no checkpoint yet');
     expect(commands.caption(restoreCell, { cellId: 'gone' })).toBe(
-      'There is no cell to restore'
+      'Cell history… — There is no cell to restore'
     );
   });
 

@@ -53,7 +53,7 @@ export function CodeTools({
       <div
         className="jp-hdspAgent-code-bar"
         role="group"
-        aria-label={trans.__('Code')}
+        aria-label={trans.__('Code: %1', firstLine(code))}
       >
         <span className="jp-hdspAgent-code-language">{language}</span>
         <CopyButton text={code} label={trans.__('Copy this code')} />
@@ -77,6 +77,13 @@ export function CodeTools({
       )}
     </>
   );
+}
+
+/**
+ * The first words of a code, which tell it from others.
+ */
+function firstLine(code: string): string {
+  return code.trim().split('\n')[0].slice(0, LONGEST_NAME);
 }
 
 /**
@@ -114,6 +121,11 @@ function UseButton({
 /**
  * Lab's command that puts a text at the cursor of the file in front.
  */
+/**
+ * How much of a code is its name.
+ */
+const LONGEST_NAME = 60;
+
 const REPLACE_SELECTION = 'fileeditor:replace-selection';
 
 /**

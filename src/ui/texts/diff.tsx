@@ -21,14 +21,17 @@ export function DiffStats({
   removed: number;
 }): JSX.Element {
   const { trans } = usePanel();
+  const words = trans.__(
+    '%1 lines added, %2 removed',
+    fullCount(added),
+    fullCount(removed)
+  );
   return (
     <span
       className="jp-hdspAgent-chat-stats"
-      title={trans.__(
-        '%1 lines added, %2 removed',
-        fullCount(added),
-        fullCount(removed)
-      )}
+      role="img"
+      aria-label={words}
+      title={words}
     >
       <span className="jp-hdspAgent-chat-stats-added">+{fullCount(added)}</span>{' '}
       <span className="jp-hdspAgent-chat-stats-removed">

@@ -56,13 +56,9 @@ export function RequestRow({ message, parts: _ }: IRowContent): JSX.Element {
       )}
       {info.tokensIn !== undefined && info.tokensOut !== undefined && (
         <span
-          title={trans.__(
-            '%1 tokens sent to the model, %2 received, %3 read from its cache, %4 written to it',
-            fullCount(info.tokensIn),
-            fullCount(info.tokensOut),
-            fullCount(info.cacheReads ?? 0),
-            fullCount(info.cacheWrites ?? 0)
-          )}
+          role="img"
+          aria-label={tokensText(info, trans)}
+          title={tokensText(info, trans)}
         >
           {trans.__(
             '↑ %1 ↓ %2',
@@ -73,6 +69,24 @@ export function RequestRow({ message, parts: _ }: IRowContent): JSX.Element {
       )}
       {!!info.cost && <span>{costText(info.cost)}</span>}
     </div>
+  );
+}
+
+function tokensText(
+  {
+    tokensIn = 0,
+    tokensOut = 0,
+    cacheReads = 0,
+    cacheWrites = 0
+  }: Partial<ClineApiReqInfo>,
+  trans: TranslationBundle
+): string {
+  return trans.__(
+    '%1 tokens sent to the model, %2 received, %3 read from its cache, %4 written to it',
+    fullCount(tokensIn),
+    fullCount(tokensOut),
+    fullCount(cacheReads),
+    fullCount(cacheWrites)
   );
 }
 
