@@ -1,6 +1,5 @@
-import type { Locator } from '@playwright/test';
-
 import { expect, test } from '../chat';
+import { expectNames } from '../names';
 
 test('the conversation stays in sight when Lab hides and shows everything', async ({
   chat,
@@ -45,7 +44,7 @@ test('everything in the panel has a name a screen reader tells', async ({
   model
 }) => {
   await chat.open();
-  await expectNamed(lab.panel);
+  await expectNames(lab.panel);
   await chat.say('Make a file.');
   await model.order('execute_command', { command: 'echo made' });
   await chat.expectAsked('echo made');
@@ -53,7 +52,7 @@ test('everything in the panel has a name a screen reader tells', async ({
   await chat.button('Queue').click();
   await expect(chat.queue).toBeVisible();
 
-  await expectNamed(lab.panel);
+  await expectNames(lab.panel);
   await expect(lab.panel).toMatchAriaSnapshot(`
     - heading "HDSP Agent" [level=2]
     - status: "HDSP Agent: Connected"
@@ -69,7 +68,7 @@ test('everything in the panel has a name a screen reader tells', async ({
         - group "Message actions"
       - article "Request to the model"
       - article "Command"
-    - status: Run this command?
+    - status: Run this command? echo made
     - group "The agent is waiting for you":
       - button "Run"
       - button "Approve always…"
@@ -99,19 +98,5 @@ test('everything in the panel has a name a screen reader tells', async ({
   await expect(
     chat.history.getByRole('list', { name: 'Conversations' })
   ).toContainText('needs you');
-  await expectNamed(lab.panel);
+  await expectNames(lab.panel);
 });
-
-/**
- * Nothing one can use is without a name.
- */
-async function expectNamed(panel: Locator): Promise<void> {
-  const lines = (await panel.ariaSnapshot()).split('\n');
-  expect(
-    lines.filter(line =>
-      /- (button|textbox|combobox|checkbox|radio|link|tab|region|group|article|feed)\b(?! ")/.test(
-        line
-      )
-    )
-  ).toEqual([]);
-}

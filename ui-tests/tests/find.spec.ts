@@ -78,10 +78,10 @@ test('a text is found in all of a conversation, and gone through', async ({
     await lab.picture('find-nothing');
   });
 
-  await test.step('Escape closes it', async () => {
+  await test.step('Escape closes it, and goes back', async () => {
     await field.press('Escape');
     await expect(bar).toHaveCount(0);
-    await expect(chat.feed).toBeFocused();
+    await expect(chat.field).toBeFocused();
   });
 
   await test.step('it is in the menu', async () => {

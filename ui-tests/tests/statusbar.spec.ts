@@ -50,7 +50,11 @@ test('every command has one name, a description and a place in a menu', async ({
             listCommands(): string[];
             label(id: string, args?: object): string;
             caption(id: string): string;
-            describedBy(id: string): Promise<{ args: object | null }>;
+            describedBy(id: string): Promise<{
+              args: {
+                properties?: Record<string, { description?: string }>;
+              } | null;
+            }>;
           };
         };
       }
@@ -59,19 +63,29 @@ test('every command has one name, a description and a place in a menu', async ({
       .listCommands()
       .filter(id => id.startsWith('hdsp-agent:'));
     return Promise.all(
-      ours.map(async id => ({
-        id,
-        label: commands.label(id, { isPalette: true }),
-        short: commands.label(id),
-        described: (await commands.describedBy(id)).args !== null
-      }))
+      ours.map(async id => {
+        const { args } = await commands.describedBy(id);
+        return {
+          id,
+          label: commands.label(id, { isPalette: true }),
+          short: commands.label(id),
+          described: args !== null,
+          // Who calls a command from elsewhere reads what each argument is.
+          unexplained: Object.entries(args?.properties ?? {})
+            .filter(([, { description }]) => !description)
+            .map(([name]) => name)
+        };
+      })
     );
   });
   expect(commands.length).toBeGreaterThan(50);
   expect(
     commands.filter(
-      ({ label, short, described }) =>
-        !/^Agent: \S/.test(label) || /^Agent: /.test(short) || !described
+      ({ label, short, described, unexplained }) =>
+        !/^Agent: \S/.test(label) ||
+        /^Agent: /.test(short) ||
+        !described ||
+        unexplained.length > 0
     )
   ).toEqual([]);
 
