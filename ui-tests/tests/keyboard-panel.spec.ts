@@ -105,7 +105,9 @@ test('mode, model and approvals are chosen without a mouse', async ({
       exact: true
     });
     await lab.tabTo(box);
+    await expect(box).toBeEnabled();
     await keyboard.press('Space');
+    await expect(box).toBeChecked();
     await expect(box).toBeFocused();
     await lab.picture('keyboard-approvals');
     await expectNames(lab.panel);
