@@ -130,7 +130,8 @@ function OpenBar({
         {hits.found !== null &&
           (isEmpty
             ? trans.__('No results')
-            : trans.__(
+            : trans._p(
+                'search',
                 '%1 of %2',
                 fullCount(hits.at + 1),
                 hits.isMore

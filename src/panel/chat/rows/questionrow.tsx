@@ -105,7 +105,7 @@ function Asked({
       <div className="jp-hdspAgent-chat-question-head">
         <span className="jp-hdspAgent-speaker">{speaker}</span>
         {/* There is nothing to approve in a question. */}
-        <AskBadge state={state} waiting={trans.__('Waits for you')} />
+        <AskBadge state={state} waiting={trans.__('Waiting for you')} />
       </div>
       {always}
       {state !== 'waiting' && children()}
