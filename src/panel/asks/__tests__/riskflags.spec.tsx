@@ -106,7 +106,7 @@ describe('flags', () => {
   it('should be read aloud with the question', () => {
     page.begin(waiting([flagged(['installs', 'deletes_recursively'], 'x')]));
     expect(page.find('.jp-hdspAgent-asks [role="status"]')?.textContent).toBe(
-      'Run this command? Warnings: Deletes whole folders, Installs packages.'
+      'Run this command? x Warnings: Deletes whole folders, Installs packages.'
     );
   });
 
