@@ -119,7 +119,7 @@ test('changes of the connection are read aloud', async ({ lab }) => {
   });
 
   await line.cut();
-  await expect(lab.banner).toContainText('Trying again');
+  await expect(lab.banner).toContainText('Retrying in');
   line.mend();
   await lab.expectConnected();
 

@@ -55,7 +55,7 @@ test('rows say how much changed and why something is missing, and stay clear dow
   await listed.selectOption('task');
   const first = line.rows.filter({ hasText: 'Ran cell 2' });
   await expect(first).toContainText('2 variables changed');
-  await first.getByRole('button', { name: /^What to do with/ }).click();
+  await first.getByRole('button', { name: /^Actions for/ }).click();
   await lab.picture('menu');
   await lab.page
     .getByRole('menuitem', { name: 'Restore to before this step…' })

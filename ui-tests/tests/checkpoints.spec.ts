@@ -39,7 +39,7 @@ test('one click brings back a notebook, a table and a variable, and undo what th
   await lab.picture('restore');
   await line.accept('Restore');
 
-  await expect(line.bar).toContainText('Brought back:');
+  await expect(line.bar).toContainText('Restored:');
   await expectWhole(notebook, notebooks);
   await expect(first).toContainText('You are here');
   await lab.picture('restored');

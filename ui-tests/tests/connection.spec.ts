@@ -56,7 +56,7 @@ test.describe('over a line that breaks', () => {
     await expect(lab.banner).toContainText(
       /Connection lost|The server cannot be reached/
     );
-    await expect(lab.banner).toContainText('Trying again');
+    await expect(lab.banner).toContainText('Retrying in');
     await expect(lab.announced).toContainText(/Reconnecting|Offline/);
     await lab.picture('connection-lost');
     await publish(30);

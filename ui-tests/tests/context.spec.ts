@@ -54,7 +54,7 @@ test('a condensed conversation says what was kept and dropped, shows what the mo
 
   await view.getByRole('searchbox').fill('parts.csv');
   await view.getByRole('searchbox').press('Enter');
-  await expect(view.getByRole('search')).toContainText('this is 1');
+  await expect(view.getByRole('search')).toContainText('this is number 1');
   await expect(view.locator('mark').first()).toHaveText('parts.csv');
   const short = await tokens(view);
   await lab.picture('searched');
@@ -99,7 +99,7 @@ test('the person is told once when a conversation has come to fill much of the w
   const toast = lab.page
     .locator('.Toastify__toast')
     .filter({ hasText: 'Consider condensing it' });
-  await expect(toast).toContainText(/“Look at data.*” fills 8\d%/);
+  await expect(toast).toContainText(/“Look at data.*” uses 8\d%/);
   await chat.finish(model);
   await lab.picture('advice');
 

@@ -51,7 +51,7 @@ test.describe('the embedded model', () => {
       // Wrong bytes.
       await press(lab.setup, 'Accept and download (6 MB)');
       await expect(lab.setup.getByRole('alert')).toContainText(
-        'its checksum is wrong. It was thrown away'
+        'its checksum is wrong. It was deleted'
       );
       expect(existsSync(path.join(modelsOf(server), 'small.gguf.part'))).toBe(
         false
@@ -67,7 +67,7 @@ test.describe('the embedded model', () => {
       );
       await lab.picture('getting');
       await press(lab.setup, 'Cancel');
-      await expect(lab.setup).toContainText('are here already');
+      await expect(lab.setup).toContainText('are already here');
       await lab.picture('cancelled');
       hub.speed = Infinity;
       hub.cuts.push(500_000);
@@ -121,7 +121,7 @@ test.describe('the embedded model', () => {
       const agree = async (name: string) => {
         await press(row(name), 'Download…');
         const dialog = lab.page.getByRole('dialog');
-        await expect(dialog).toContainText('Its licence is Apache-2.0');
+        await expect(dialog).toContainText('The license is Apache-2.0');
         await press(dialog, 'Accept and download');
       };
       await agree('Huge');
@@ -144,7 +144,7 @@ test.describe('the embedded model', () => {
       });
       await own.getByLabel('Full path').fill('/no/such/model.gguf');
       await press(own, 'Use this file');
-      await expect(own).toContainText('is no model that can be used');
+      await expect(own).toContainText('is not a model that can be used');
     } finally {
       hub.dispose();
     }

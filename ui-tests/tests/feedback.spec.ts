@@ -84,7 +84,7 @@ test('an answer is rated, copied, and tried again', async ({
       .getByRole('button', { name: 'Undo', exact: true })
       .click();
     // The second answer is newer.
-    await expect(chat.dialog).toContainText('The conversation has gone on.');
+    await expect(chat.dialog).toContainText('The conversation has continued.');
     await chat.dialog.getByRole('button', { name: 'Undo' }).click();
     await expect(answer).toBeVisible();
     await expect(chat.messages('Agent', 'polars')).toHaveCount(0);

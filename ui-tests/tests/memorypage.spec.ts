@@ -122,7 +122,7 @@ test('an operator forbids memory', async ({ lab, startServer }) => {
   await lab.visit(server.url);
   await lab.execute('hdsp-agent:open-memory');
   await expect(lab.settings).toContainText(
-    "Your operator doesn't allow memory"
+    "Your administrator doesn't allow memory"
   );
   await expect(
     lab.settings.getByRole('switch', { name: 'Memory' })

@@ -76,7 +76,7 @@ test('whoever is logged out is told so, and goes on after logging in', async ({
     await context.clearCookies();
     line.drop();
 
-    await expect(lab.banner).toContainText('The server does not know you');
+    await expect(lab.banner).toContainText('Your login may have expired');
     await lab.picture('login-expired');
     const opened = context.waitForEvent('page');
     await lab.banner.getByRole('button', { name: 'Log in' }).click();

@@ -156,7 +156,7 @@ test('profiles are made, renamed, used, pinned and deleted', async ({
   await dialog.getByRole('textbox').fill('work');
   await dialog.getByRole('button', { name: 'Create' }).click();
   await expect(lab.settings.getByRole('alert')).toContainText(
-    'There is a profile “work” already.'
+    'A profile named “work” already exists.'
   );
 
   await act('Rename “work”…');
