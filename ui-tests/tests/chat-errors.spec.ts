@@ -123,7 +123,9 @@ test('a conversation that is too long for the model makes room and goes on; what
   await tooLong();
 
   await model.asked();
-  await expect(chat.feed).toContainText('To make room, the model no longer sees');
+  await expect(chat.feed).toContainText(
+    'To make room, the model no longer sees'
+  );
   expect(model.told).toContain('The first thing.');
   expect(model.told).toContain('The last thing.');
   expect(model.told).not.toContain('One.');

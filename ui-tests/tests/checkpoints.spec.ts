@@ -148,6 +148,8 @@ test('what the person left unsaved stays, nothing is asked when they save, and C
   await expect(line.dialog).toContainText('because you changed it since');
   await lab.picture('restore-dirty');
   await line.accept('Restore');
+  // It saves the notebook, and Jupyter asks whoever saves meanwhile.
+  await expect(line.bar).toContainText('Restored:');
   await expect(notebook.lines(0)).toHaveText(['rows = [3, 4, 5]']);
   await expect(notebook.lines(1)).toHaveText([
     'mean = sum(rows) / len(rows)',
