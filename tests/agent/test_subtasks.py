@@ -67,7 +67,7 @@ async def test_beginning_and_finishing_are_asked_about(tmp_path: Path) -> None:
         await agent.manager.answer(parent, ask.ts, "yesButtonClicked")
         child = await child_of(agent, parent)
         finish = await agent.asked(child, "tool")
-        assert finish.text == '{"tool":"finishTask"}'
+        assert finish.text == '{"tool":"finishTask","content":"It is 42"}'
         await agent.manager.answer(child, finish.ts, "yesButtonClicked", "In base thirteen")
         await until(lambda: len(agent.model.requests) == 3 and not agent.manager.tasks.open)
         # The subtask's own model has no turn left to hear of it.

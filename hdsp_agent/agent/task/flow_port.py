@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pydantic import JsonValue
 
-from ...messages import NoteSuggestion, TaskId, TodoItem
+from ...messages import ClineSayTool, NoteSuggestion, TaskId, TodoItem
 from ...tools import ActionRequest, Approval, ApprovalAsk, Completion, SinceAsked, ToolFailed
 from ..lite import since_asked
 from .outcomes import Completed, Delegated, Outcome
@@ -24,7 +24,6 @@ Approve: TypeAlias = Callable[[ActionRequest, ApprovalAsk, str], Awaitable[Appro
 
 _FINISH: Final = ActionRequest(frozenset({"subtask"}), "attempt_completion")
 _SAID_ABOUT_IT: Final = "The user said about this result:"
-_FINISH_TEXT: Final = '{"tool":"finishTask"}'
 
 
 class TaskFlow:
@@ -91,7 +90,8 @@ class TaskFlow:
             )
         told = result
         if state.parent is not None and not state.returned:
-            approval = await self._approve(_FINISH, "tool", _FINISH_TEXT)
+            asked = ClineSayTool(tool="finishTask", content=result)
+            approval = await self._approve(_FINISH, "tool", asked.to_json())
             if not approval.approved:
                 return Completion(False, approval.feedback, approval.images)
             if approval.feedback:

@@ -9,6 +9,7 @@ import { usePanel } from '../../../ui/services';
 import { plainName } from '../../../ui/texts/visibletext';
 import { BoundedText } from '../../../ui/texts/boundedtext';
 import { Diff, DiffStats, addedLines } from '../../../ui/texts/diff';
+import { Markdown } from '../../../ui/markdown/markdown';
 import { PlaceLink } from '../../../ui/controls/placelink';
 import { noteScope } from '../../../ui/texts/notescope';
 import { readJson } from '../../../ui/texts/readjson';
@@ -58,7 +59,7 @@ export function ToolRow({ message, parts }: IRowContent): JSX.Element {
           flags={flagsOn(message, placeFacts(tool, message.isProtected))}
         />
       )}
-      <ToolBody ts={message.ts} tool={tool} />
+      <ToolBody ts={message.ts} tool={tool} isDone={state === 'done'} />
       {results.map(result => (
         <SearchResult key={result.ts} message={result} />
       ))}
@@ -115,10 +116,12 @@ function ToolPlace({
  */
 function ToolBody({
   ts,
-  tool
+  tool,
+  isDone
 }: {
   ts: number;
   tool: Tool;
+  isDone: boolean;
 }): JSX.Element | null {
   const { trans } = usePanel();
   const id = String(ts);
@@ -149,6 +152,15 @@ function ToolBody({
           <SubtaskLink ts={ts} />
         </>
       );
+    case 'finishTask':
+      // Once it is accepted, it follows as the answer.
+      return tool.content && !isDone ? (
+        <BoundedText
+          id={`${id}:result`}
+          text={tool.content}
+          render={text => <Markdown text={text} />}
+        />
+      ) : null;
     case 'readFile':
       // The content is only where the file is, and the reason which part of it.
       return <ToolText id={id} text={tool.reason} />;

@@ -387,4 +387,40 @@ describe('rows of tools', () => {
     await rows.click('Manage memory');
     expect(page.openedSettings).toEqual(['memory']);
   });
+
+  describe('the end of a subtask', () => {
+    const ask = (content: string): ClineMessage => ({
+      ts: 2,
+      type: 'ask',
+      ask: 'tool',
+      text: JSON.stringify({ tool: 'finishTask', content })
+    });
+
+    it('should show the result one is asked to accept, and leave it to the answer then', async () => {
+      await rows.show(ask('It is **42**'));
+      expect(
+        rows.row(2).querySelector('.jp-hdspAgent-markdown')?.textContent
+      ).toBe('It is **42**');
+      await rows.update({
+        ...ask('It is **42**'),
+        isAnswered: false,
+        denied: true
+      });
+      expect(rows.row(2).textContent).toContain('It is **42**');
+      await rows.update({ ...ask('It is **42**'), isAnswered: true });
+      expect(rows.row(2).textContent).toBe('Finished the subtask');
+    });
+
+    it('should show the beginning of a long result, and all of it on demand', async () => {
+      const points = Array.from(
+        { length: 50 },
+        (_, index) => `- point ${index}`
+      );
+      await rows.show(ask(points.join('\n')));
+      expect(rows.row(2).textContent).toContain('- point 29');
+      expect(rows.row(2).textContent).not.toContain('- point 30');
+      await rows.click('Show all (50 lines)');
+      expect(rows.row(2).textContent).toContain('- point 49');
+    });
+  });
 });
