@@ -10,6 +10,7 @@ import {
   favoriteIcon,
   notFavoriteIcon
 } from '../../ui/icons/conversationicons';
+import { isComposing } from '../../ui/inputmethod';
 import { ProblemNote } from '../../ui/controls/problemnote';
 import { Select } from '../../ui/controls/select';
 import { usePanelState } from '../../ui/hooks';
@@ -113,7 +114,10 @@ function SearchField({ pages }: { pages: HistoryPages }): JSX.Element {
   const search = React.useMemo(
     () =>
       new Debouncer<void, unknown, [string]>(
-        query => pages.choose({ query: query.trim() }),
+        query =>
+          query.trim() === pages.filter.query
+            ? Promise.resolve()
+            : pages.choose({ query: query.trim() }),
         SEARCH_DELAY
       ),
     [pages]
@@ -139,6 +143,18 @@ function SearchField({ pages }: { pages: HistoryPages }): JSX.Element {
       void pages.choose({ query: wanted.query });
     }
   }, [wanted, panel, pages]);
+  const onKeyDown = (event: React.KeyboardEvent) => {
+    const isEmptied =
+      event.key === 'Escape' && typed !== '' && !isComposing(event.nativeEvent);
+    if (isEmptied) {
+      // It empties itself in some browsers only.
+      event.preventDefault();
+      event.stopPropagation();
+      setTyped('');
+      void search.invoke('').catch(() => undefined);
+      void pages.choose({ query: '' });
+    }
+  };
   return (
     <input
       ref={field}
@@ -153,6 +169,7 @@ function SearchField({ pages }: { pages: HistoryPages }): JSX.Element {
         setTyped(value);
         void search.invoke(value).catch(() => undefined);
       }}
+      onKeyDown={onKeyDown}
     />
   );
 }

@@ -8,6 +8,7 @@ import {
   showConversation
 } from '../../ui/conversations/conversationactions';
 import { IconButton } from '../../ui/controls/iconbutton';
+import { isComposing } from '../../ui/inputmethod';
 import { lazyComponent } from '../../ui/lazycomponent';
 import { titleOf } from '../../ui/conversations/opentasks';
 import { ProblemNote } from '../../ui/controls/problemnote';
@@ -45,30 +46,51 @@ export function HistoryPage(): JSX.Element {
     }
   }, [isSearchWanted]);
   const heading = React.useRef<HTMLHeadingElement>(null);
+  const part = React.useRef<HTMLElement>(null);
+  const returnsTo = React.useRef<HTMLElement | null>(null);
+  const opener = React.useRef<Element | null>(null);
   React.useEffect(() => {
+    opener.current = document.activeElement;
     heading.current?.focus();
     return () =>
       void requestAnimationFrame(() => {
         // What had the focus here is gone with the page.
-        if (document.activeElement === document.body) {
+        if (document.activeElement !== document.body) {
+          return;
+        }
+        if (returnsTo.current?.isConnected) {
+          returnsTo.current.focus();
+        } else {
           focusComposer(node);
         }
       });
   }, [node]);
   const leave = () => {
+    const { current } = opener;
+    // From elsewhere the panel was opened, too, and stays.
+    returnsTo.current =
+      current instanceof HTMLElement && node.contains(current) ? current : null;
     panel.page = 'chat';
+  };
+  const onKeyDown = (event: React.KeyboardEvent) => {
+    if (event.key !== 'Escape' || isComposing(event.nativeEvent)) {
+      return;
+    }
+    // One step back at a time; to Lab it means to leave the panel.
+    event.stopPropagation();
+    if (pages !== null && pages.filter.query !== '') {
+      part.current?.querySelector<HTMLElement>('[type="search"]')?.focus();
+      void pages.choose({ query: '' });
+    } else {
+      leave();
+    }
   };
   return (
     <section
+      ref={part}
       className="jp-hdspAgent-history"
       aria-label={trans.__('Past conversations')}
-      onKeyDown={event => {
-        // A search field empties itself with the same key.
-        const isSearch = event.target instanceof HTMLInputElement;
-        if (event.key === 'Escape' && !isSearch) {
-          leave();
-        }
-      }}
+      onKeyDown={onKeyDown}
     >
       <div className="jp-hdspAgent-history-head">
         <h3 ref={heading} tabIndex={-1}>

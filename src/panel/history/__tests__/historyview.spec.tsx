@@ -384,6 +384,74 @@ describe('HistoryView', () => {
     expect(page.panel.services.state.page).toBe('chat');
   });
 
+  describe('Escape', () => {
+    const leftPanel = jest.fn();
+
+    beforeEach(() => {
+      leftPanel.mockClear();
+      document.addEventListener('keydown', leftPanel);
+    });
+
+    afterEach(() => {
+      document.removeEventListener('keydown', leftPanel);
+    });
+
+    const press = () =>
+      page.settle(() => {
+        document.activeElement?.dispatchEvent(
+          new KeyboardEvent('keydown', {
+            key: 'Escape',
+            bubbles: true,
+            cancelable: true
+          })
+        );
+      });
+    const field = () =>
+      page.find('.jp-hdspAgent-history [type="search"]') as HTMLInputElement;
+
+    it('should end the search first, then go back to what opened the view', async () => {
+      page.begin({ openTasks: [] });
+      const opener = page.button('Past conversations');
+      opener.focus();
+      await open();
+      field().focus();
+      set('input[type="search"]', 'sales');
+      await wait(300);
+      await press();
+      expect(field().value).toBe('');
+      expect(rest.of('GET history').at(-1)?.query).toEqual({ sort: 'newest' });
+      expect(document.activeElement).toBe(field());
+      expect(page.panel.services.state.page).toBe('history');
+      await press();
+      await wait(0);
+      expect(page.panel.services.state.page).toBe('chat');
+      expect(document.activeElement).toBe(page.button('Past conversations'));
+      expect(leftPanel).not.toHaveBeenCalled();
+    });
+
+    it('should end the search from the list too, and give up one just typed', async () => {
+      await open();
+      set('input[type="search"]', 'sales');
+      await wait(300);
+      page.find('.jp-hdspAgent-history-open')?.focus();
+      await press();
+      expect(field().value).toBe('');
+      expect(document.activeElement).toBe(field());
+      const before = rest.of('GET history').length;
+      set('input[type="search"]', 'rows');
+      await press();
+      await wait(300);
+      expect(
+        rest
+          .of('GET history')
+          .slice(before)
+          .map(({ query }) => query)
+      ).toEqual([{ sort: 'newest' }]);
+      expect(page.panel.services.state.page).toBe('history');
+      expect(leftPanel).not.toHaveBeenCalled();
+    });
+  });
+
   it('should say why the list does not come, and try again', async () => {
     rest.answers.set('GET history', () =>
       refusal('some_code_without_translation', 'The index is being made.')

@@ -65,7 +65,9 @@ describe('the conversation that a notebook carries', () => {
     expect(page.sent('openEmbeddedConversation')).toMatchObject([
       { path: opened.path }
     ]);
-    expect(page.button('Open a copy').getAttribute('aria-disabled')).toBe('true');
+    expect(page.button('Open a copy').getAttribute('aria-disabled')).toBe(
+      'true'
+    );
     page.act(() => page.button('Open a copy').click());
     expect(page.sent('openEmbeddedConversation')).toHaveLength(1);
   });
