@@ -67,3 +67,37 @@ export function useAction(): IAction {
   const clear = React.useCallback(() => setError(null), []);
   return { isBusy, error, run, clear };
 }
+
+/**
+ * What a person starts faster than it is done.
+ */
+export interface IActionQueue extends Pick<IAction, 'isBusy' | 'error'> {
+  /**
+   * Start it when what was started before is done.
+   */
+  readonly add: (work: () => Promise<unknown>) => Promise<void>;
+}
+
+/**
+ * The actions of a component, one after the other: none is left out because
+ * another is under way, or because the component has gone.
+ */
+export function useActionQueue(): IActionQueue {
+  const [count, setCount] = React.useState(0);
+  const [error, setError] = React.useState<ErrorBody | null>(null);
+  const last = React.useRef(Promise.resolve());
+  const add = React.useCallback((work: () => Promise<unknown>) => {
+    setCount(count => count + 1);
+    setError(null);
+    last.current = last.current.then(async () => {
+      try {
+        await work();
+      } catch (reason) {
+        setError(asErrorBody(reason));
+      }
+      setCount(count => count - 1);
+    });
+    return last.current;
+  }, []);
+  return { isBusy: count > 0, error, add };
+}

@@ -6,6 +6,7 @@ import type {
   ExtensionState,
   GlobalSettings
 } from '../../../generated/wire';
+import { APPROVED_CLASSES } from '../autoapproval/approvedclasses';
 
 /** A question of the agent, as the server tells it. */
 export function ask(
@@ -58,8 +59,10 @@ export function created(message: ClineMessage): ExtensionMessage {
 /** Settings with nothing in them but these. */
 export function settings(change: Partial<GlobalSettings>): GlobalSettings {
   return {
+    autoApprovalEnabled: false,
     allowedCommands: [],
     dismissedHints: [],
+    ...Object.fromEntries(APPROVED_CLASSES.map(name => [name, false])),
     ...change
   } as GlobalSettings;
 }

@@ -6,7 +6,7 @@ import { Select } from '../../../ui/controls/select';
 import { useStore } from '../../../ui/hooks';
 import { usePanel } from '../../../ui/services';
 import { plainName } from '../../../ui/texts/visibletext';
-import { useAction } from '../../../ui/useaction';
+import { useActionQueue } from '../../../ui/useaction';
 import AutoApproveBody from '../autoapproval/autoapprovebody';
 import type { ApprovalPreset, ApprovalScope } from './approvals';
 import { PRESETS, dropChoice, choosePreset } from './approvals';
@@ -60,7 +60,7 @@ export default function ApprovalBody(): JSX.Element | null {
   const [isCustom, setCustom] = React.useState(approvals?.preset === 'custom');
   // What holds always is changed only by whoever says so.
   const [chosenScope, setScope] = React.useState<ApprovalScope | null>(null);
-  const { isBusy, error, run } = useAction();
+  const { isBusy, error, add } = useActionQueue();
   const id = React.useId();
   if (approvals === null) {
     return null;
@@ -72,7 +72,7 @@ export default function ApprovalBody(): JSX.Element | null {
   const preset = isCustom ? 'custom' : approvals.preset;
   const choose = (to: ApprovalPreset | 'custom', where: ApprovalScope) => {
     setCustom(to === 'custom');
-    void run(() =>
+    void add(() =>
       to === 'custom'
         ? dropChoice(services, notebook)
         : choosePreset(services, to, where, notebook)
@@ -94,7 +94,6 @@ export default function ApprovalBody(): JSX.Element | null {
                 type="radio"
                 name={id}
                 checked={preset === one}
-                aria-disabled={isBusy}
                 onChange={() => choose(one, scope)}
               />
               <span>
@@ -153,8 +152,7 @@ export default function ApprovalBody(): JSX.Element | null {
           <button
             type="button"
             className="jp-hdspAgent-ask-link"
-            aria-disabled={isBusy}
-            onClick={() => void run(() => dropChoice(services, notebook))}
+            onClick={() => void add(() => dropChoice(services, notebook))}
           >
             {trans.__('Use my default')}
           </button>

@@ -9,7 +9,7 @@ import { switchAllKinds, switchKind } from './autoapproval';
 import type { ApprovedClass } from './approvedclasses';
 import { APPROVED_CLASSES, LIMITS } from './approvedclasses';
 import { ProblemNote } from '../../../ui/controls/problemnote';
-import { useAction } from '../../../ui/useaction';
+import { useActionQueue } from '../../../ui/useaction';
 
 type Words = ReturnType<typeof settingsText>;
 
@@ -23,16 +23,26 @@ export default function AutoApproveBody(): JSX.Element | null {
   const settings = useStore(store, ({ state }) => state?.settings);
   const fixed = useStore(store, ({ state }) => state?.fixed) ?? NONE;
   const words = React.useMemo(() => settingsText(trans), [trans]);
-  const { isBusy, error, run } = useAction();
+  const { isBusy, error, add } = useActionQueue();
+  const [presses, setPresses] = React.useState<readonly IPress[]>([]);
   if (settings === undefined) {
     return null;
   }
   const change = (updatedSettings: Record<string, JsonValue>) =>
-    void run(() => client.request({ type: 'updateSettings', updatedSettings }));
+    void add(() => client.request({ type: 'updateSettings', updatedSettings }));
+  const press = (made: IPress, work: () => Promise<void>) => {
+    setPresses(all => [...all, made]);
+    void add(work).then(() =>
+      setPresses(all => all.filter(one => one !== made))
+    );
+  };
   const changeKind = (name: ApprovedClass, isOn: boolean) =>
-    void run(() => switchKind(services, name, isOn));
+    press({ names: [name], isOn }, () => switchKind(services, name, isOn));
   const changeAll = (isOn: boolean) =>
-    void run(() => switchAllKinds(services, isOn));
+    press(
+      { names: APPROVED_CLASSES.filter(name => !fixed.includes(name)), isOn },
+      () => switchAllKinds(services, isOn)
+    );
   return (
     <div className="jp-hdspAgent-autoApprove-body" aria-busy={isBusy}>
       <fieldset>
@@ -57,7 +67,8 @@ export default function AutoApproveBody(): JSX.Element | null {
         {APPROVED_CLASSES.map(name => (
           <Switch
             key={name}
-            {...{ name, settings, fixed, words, isBusy }}
+            {...{ name, settings, fixed, words }}
+            pressed={presses.filter(({ names }) => names.includes(name)).at(-1)}
             change={isOn => changeKind(name, isOn)}
           />
         ))}
@@ -77,6 +88,14 @@ export default function AutoApproveBody(): JSX.Element | null {
   );
 }
 
+/**
+ * A press that is not saved yet.
+ */
+interface IPress {
+  readonly names: readonly ApprovedClass[];
+  readonly isOn: boolean;
+}
+
 interface ISettingProps<Name> {
   readonly name: Name;
   readonly settings: GlobalSettings;
@@ -90,10 +109,12 @@ function Switch({
   fixed,
   words,
   change,
-  isBusy
+  pressed
 }: ISettingProps<ApprovedClass> & {
   readonly change: (isOn: boolean) => void;
-  readonly isBusy: boolean;
+
+  /** What was pressed last and is not saved yet. */
+  readonly pressed: IPress | undefined;
 }): JSX.Element {
   const { trans } = usePanel();
   const isFixed = fixed.includes(name);
@@ -105,10 +126,10 @@ function Switch({
       <input
         type="checkbox"
         // With the main switch off nothing is done without asking, whatever is set.
-        checked={settings.autoApprovalEnabled && settings[name]}
+        checked={
+          pressed?.isOn ?? (settings.autoApprovalEnabled && settings[name])
+        }
         disabled={isFixed}
-        // Unlike one that is disabled, it keeps the focus while it is saved.
-        aria-disabled={isBusy}
         onChange={({ target }) => change(target.checked)}
       />
       <span>{words[name]?.title ?? name}</span>

@@ -322,6 +322,41 @@ describe('switching on what is done without asking', () => {
       expect(saved()).toEqual([{ alwaysAllowExecute: false }]);
     });
 
+    it('should take every press while another is saved, and the last one wins', async () => {
+      begin({ autoApprovalEnabled: true, dismissedHints: AGREED_TO_ALL });
+      openMenu();
+      await check(COMMANDS);
+      await check('Editing');
+      await check(COMMANDS);
+      expect(saved()).toEqual([{ alwaysAllowExecute: true }]);
+      expect(box(COMMANDS)?.checked).toBe(false);
+      expect(box('Editing')?.checked).toBe(true);
+      for (let press = 0; press < 3; press++) {
+        await page.settle(() => page.answer('updateSettings'));
+      }
+      expect(saved()).toEqual([
+        { alwaysAllowExecute: true },
+        { alwaysAllowWrite: true },
+        { alwaysAllowExecute: false }
+      ]);
+    });
+
+    it('should be as it was saved where a press is refused, and save the next', async () => {
+      begin({ autoApprovalEnabled: true, dismissedHints: AGREED_TO_ALL });
+      openMenu();
+      await check(COMMANDS);
+      await check('Editing');
+      await page.settle(() =>
+        page.answer('updateSettings', { code: 'x', message: 'No room.' })
+      );
+      expect(box(COMMANDS)?.checked).toBe(false);
+      expect(box('Editing')?.checked).toBe(true);
+      expect(saved()[1]).toEqual({ alwaysAllowWrite: true });
+      expect(
+        page.find('.jp-hdspAgent-autoApprove-body [role="alert"]')?.textContent
+      ).toBe('No room.');
+    });
+
     it('should leave alone what the administrator has set', async () => {
       begin({ dismissedHints: AGREED_TO_ALL }, [
         'autoApprovalEnabled',
