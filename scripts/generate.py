@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from generation.cli_page import write_cli_page
+from generation.command_text import write_command_text
 from generation.errors_page import write_errors_page
 from generation.node_script import run_node
 from generation.protocol_page import write_protocol_page
@@ -27,6 +28,7 @@ GENERATED: Final[dict[str, Callable[[], str]]] = {
     "src/generated/wire.ts": write_wire,
     "src/generated/rest.ts": write_rest,
     "src/generated/settingsText.ts": write_settings_text,
+    "src/generated/commandText.ts": write_command_text,
     "docs/reference/cli.md": write_cli_page,
     "docs/reference/errors.md": write_errors_page,
     "docs/reference/protocol.md": write_protocol_page,

@@ -13,6 +13,7 @@ import { IAgentChannel, IAgentPanel } from '../tokens';
 import { addCommands } from './panelcommands';
 import { CommandIDs } from '../ui/commandids';
 import { addToPalette } from '../ui/commandlabel';
+import { translateMenus } from './menulabels';
 import { showKeysInPalette } from './palettekeys';
 
 /**
@@ -45,6 +46,7 @@ export const commandsPlugin: JupyterFrontEndPlugin<void> = {
     client.statusChanged.connect(() =>
       commands.notifyCommandChanged(CommandIDs.reconnect)
     );
+    void app.restored.then(() => translateMenus(shell.widgets('menu'), trans));
     for (const command of Private.LISTED) {
       addToPalette(palette, trans, command);
     }

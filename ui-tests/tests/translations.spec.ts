@@ -5,6 +5,7 @@ import * as path from 'path';
 
 import type { AgentApi } from '../agentapi';
 import { said } from '../agentapi';
+import type { Lab } from '../lab';
 import { expect, test } from '../lab';
 
 const CATALOGUES = path.resolve(__dirname, '../../hdsp_agent/locale');
@@ -68,8 +69,18 @@ for (const [locale, { name, script, connected }] of Object.entries(LOCALES)) {
           `command ${id}`
         );
       }
+      check(await menuLabels(lab), 'menu');
       check(await textsOf(lab.panel), 'panel');
       await lab.picture(`panel-${locale}`);
+      await lab.panel.locator('.jp-hdspAgent-composer-field').fill('/');
+      const commands = lab.panel.getByRole('listbox');
+      await expect(commands).toContainText('/clean-up');
+      // A name is typed as it is.
+      check(
+        (await textsOf(commands)).filter(text => !/^\/?[a-z-]+$/.test(text)),
+        'slash commands'
+      );
+      await lab.panel.locator('.jp-hdspAgent-composer-field').fill('');
 
       const settings = lab.page.locator('.jp-hdspSettings');
       await lab.openSettings('models');
@@ -98,6 +109,27 @@ for (const [locale, { name, script, connected }] of Object.entries(LOCALES)) {
       await expect(lab.panel.locator('[data-reason]')).toBeVisible();
       check(await textsOf(lab.panel), 'banner');
     });
+  });
+}
+
+/**
+ * What our menu and the menus in it are called.
+ */
+async function menuLabels(lab: Lab): Promise<string[]> {
+  return lab.page.evaluate(() => {
+    interface IMenu {
+      id: string;
+      title: { label: string };
+      items: readonly { submenu: IMenu | null }[];
+    }
+    const labels = ({ title, items }: IMenu): string[] => [
+      title.label,
+      ...items.flatMap(({ submenu }) => (submenu ? labels(submenu) : []))
+    ];
+    return [...window.galata.app.shell.widgets('menu')]
+      .flatMap(bar => (bar as unknown as { menus?: IMenu[] }).menus ?? [])
+      .filter(({ id }) => id === 'jp-mainmenu-hdsp-agent')
+      .flatMap(labels);
   });
 }
 

@@ -3,6 +3,7 @@ import * as React from 'react';
 import type { Command, Source } from '../../generated/wire';
 import { useSettings } from '../settingscontext';
 import type { CommandsData } from '../data/modesdata';
+import { slashCommandDetail } from '../../ui/texts/slashcommands';
 import { TextBox } from '../../ui/controls/textbox';
 import { FormButtons } from './formbuttons';
 import { ItemAction, ItemActions } from './itemactions';
@@ -87,7 +88,7 @@ function CommandItem({
   onEdit: (source: Source) => void;
 }): JSX.Element {
   const { trans, dialogs, announce } = useSettings();
-  const { name, source, description, argumentHint, filePath } = command;
+  const { name, source, filePath } = command;
   const remove = async (from: Source) => {
     const sure = await dialogs.confirm({
       title: trans.__('Delete the command /%1?', name),
@@ -111,7 +112,7 @@ function CommandItem({
           <span className="jp-hdspSettings-badge">{trans.__('Yours')}</span>
         )}
         <span className="jp-hdspSettings-about" dir="auto">
-          {[description, argumentHint].filter(Boolean).join(' — ')}
+          {slashCommandDetail(command, trans)}
         </span>
       </span>
       {source !== 'built-in' && (

@@ -17,6 +17,7 @@ import type {
 } from '../../../generated/wire';
 import { modeName } from '../../../ui/texts/modenames';
 import type { IPanelServices } from '../../../ui/services';
+import { slashCommandDetail } from '../../../ui/texts/slashcommands';
 import type { ICellAt } from '../attachments/attachpart';
 import { attachPart } from '../attachments/attachpart';
 import { notebookPath } from '../../../ui/notebookchoice';
@@ -178,7 +179,7 @@ export async function commandSuggestions(
     loadModes(client)
   ]);
   return [
-    ...commands.map(Private.command),
+    ...commands.map(command => Private.command(command, trans)),
     ...modes.map(({ slug, name }) => ({
       key: `mode:${slug}`,
       icon: settingsIcon,
@@ -259,12 +260,12 @@ namespace Private {
     };
   }
 
-  export function command({
-    name,
-    description,
-    argumentHint
-  }: Command): ISuggestion {
-    const detail = [description, argumentHint].filter(Boolean).join(' — ');
+  export function command(
+    command: Command,
+    trans: IPanelServices['trans']
+  ): ISuggestion {
+    const { name } = command;
+    const detail = slashCommandDetail(command, trans);
     return {
       key: `command:${name}`,
       icon: runIcon,
