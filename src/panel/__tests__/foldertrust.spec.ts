@@ -129,7 +129,7 @@ describe('FolderQuestion', () => {
 
   it('should be put away until the folder brings something else', async () => {
     await begin({ canStartTasks: true });
-    panel.act(() => panel.button('Dismiss').click());
+    panel.act(() => panel.dismissal().click());
     expect(question()).toBeNull();
     expect(rest.of(DECIDE)).toEqual([]);
     const update = () =>

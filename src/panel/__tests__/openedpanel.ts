@@ -196,6 +196,15 @@ export class OpenedPanel {
     return found;
   }
 
+  /** What puts away the only notice. */
+  dismissal(): HTMLElement {
+    const [found, ...others] = this.findAll('[aria-label^="Dismiss: "]');
+    if (!found || others.length > 0) {
+      throw new Error(`Not one notice in ${this.node.innerHTML}`);
+    }
+    return found;
+  }
+
   private _act(work: () => void): void {
     const before = globalThis.IS_REACT_ACT_ENVIRONMENT;
     globalThis.IS_REACT_ACT_ENVIRONMENT = true;

@@ -149,12 +149,34 @@ describe('AgentPanel', () => {
       expect(page.find('.jp-hdspAgent-notice')?.textContent).toContain(
         'Error: config.json was set aside.'
       );
-      page.act(() => page.button('Dismiss').click());
+      page.act(() => page.dismissal().click());
       expect(page.find('.jp-hdspAgent-notice')).toBeNull();
       expect(
         page.server.socket.sentWith('msg').map(({ data }) => data.type)
       ).toContain('dismissNotice');
       page.answer('dismissNotice');
+    });
+
+    it('should be put away one after the other, each by its name', () => {
+      page.begin({
+        notices: ['One.', 'Two.', 'Three.'].map((message, index) => ({
+          ...notice,
+          id: `n${index}`,
+          message
+        }))
+      });
+      const dismiss = (label: string) => {
+        page.act(() => page.button(label).focus());
+        page.act(() => page.button(label).click());
+        page.answer('dismissNotice');
+      };
+      dismiss('Dismiss: Two.');
+      expect(document.activeElement).toBe(page.button('Dismiss: Three.'));
+      dismiss('Dismiss: Three.');
+      expect(document.activeElement).toBe(page.button('Dismiss: One.'));
+      dismiss('Dismiss: One.');
+      expect(page.findAll('.jp-hdspAgent-notice')).toEqual([]);
+      expect(page.node.contains(document.activeElement)).toBe(true);
     });
 
     it('should say that keys cannot be kept, and lead to where that is changed', () => {
@@ -200,7 +222,7 @@ describe('AgentPanel', () => {
 
     it('should let it be said no more that keys cannot be kept, until it is for another reason', () => {
       locked('keyring_locked');
-      page.act(() => page.button('Dismiss').click());
+      page.act(() => page.dismissal().click());
       expect(notices()).toEqual([]);
       locked('keyring_locked');
       expect(notices()).toEqual([]);
@@ -210,7 +232,7 @@ describe('AgentPanel', () => {
 
     it('should say it again when keys could be kept in the meantime', () => {
       locked('keyring_locked');
-      page.act(() => page.button('Dismiss').click());
+      page.act(() => page.dismissal().click());
       page.begin({
         secretStatus: {
           storage: { available: true, code: 'ok', message: '' },
@@ -239,7 +261,7 @@ describe('AgentPanel', () => {
           secrets: []
         }
       });
-      expect(notices()[0]?.querySelector('[aria-label="Dismiss"]')).toBeNull();
+      expect(notices()[0]?.querySelector('[aria-label^="Dismiss"]')).toBeNull();
       expect(page.button('Key storage')).toBeTruthy();
     });
 

@@ -41,6 +41,7 @@ export function Notice({
   return (
     <TransientNote
       {...others}
+      goesOnAt={nextDismissal}
       className={`jp-hdspAgent-notice ${className}`}
       data-level={level}
       data-open={isOpen || undefined}
@@ -100,8 +101,9 @@ export function Notice({
       {onDismiss && (
         <IconButton
           icon={closeIcon}
-          className="jp-hdspAgent-notice-dismiss"
-          label={trans.__('Dismiss')}
+          className={DISMISS}
+          label={trans.__('Dismiss: %1', text)}
+          title={trans.__('Dismiss')}
           onClick={onDismiss}
         />
       )}
@@ -176,6 +178,27 @@ export namespace Notice {
     readonly children?: React.ReactNode;
   }
 }
+
+/**
+ * The way to put away the notice after one that was put away, or the one before
+ * the last; `null` where there is no other.
+ */
+function nextDismissal(
+  notice: HTMLElement,
+  panel: HTMLElement
+): HTMLElement | null {
+  if (!document.activeElement?.matches(`.${DISMISS}`)) {
+    return null;
+  }
+  const others = [...panel.querySelectorAll<HTMLElement>(`.${DISMISS}`)].filter(
+    button => !notice.contains(button)
+  );
+  const isAfter = (button: HTMLElement) =>
+    notice.compareDocumentPosition(button) & Node.DOCUMENT_POSITION_FOLLOWING;
+  return others.find(isAfter) ?? others.at(-1) ?? null;
+}
+
+const DISMISS = 'jp-hdspAgent-notice-dismiss';
 
 const ICONS: Readonly<Record<ServerNotice['level'], LabIcon>> = {
   info: noticeIcon,

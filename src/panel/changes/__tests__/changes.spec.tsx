@@ -456,8 +456,8 @@ describe('changes of a conversation', () => {
 
     it('should go when it is closed, and not come back with the page it is on', () => {
       begin({ undoable });
-      page.act(() => page.button('Dismiss').focus());
-      page.act(() => page.button('Dismiss').click());
+      page.act(() => page.dismissal().focus());
+      page.act(() => page.dismissal().click());
       expect(bar()).toBeNull();
       expect(document.activeElement).not.toBe(document.body);
       page.act(() => {

@@ -101,7 +101,7 @@ describe('the conversation that a notebook carries', () => {
         says
       );
       const buttons = page.findAll(`${NOTICE} button`);
-      expect(buttons).toEqual([page.button('Dismiss')]);
+      expect(buttons).toEqual([page.dismissal()]);
     }
   });
 
@@ -116,7 +116,7 @@ describe('the conversation that a notebook carries', () => {
         })
       );
     await offered(12);
-    page.act(() => page.button('Dismiss').click());
+    page.act(() => page.dismissal().click());
     expect(text()).toBeNull();
     await page.settle(() => opened.model.deleteMetadata(KEY));
     await carry();

@@ -142,10 +142,10 @@ describe('a notice', () => {
 
   it('should be put away only where that is offered', () => {
     show();
-    expect(find('[aria-label="Dismiss"]')).toBeNull();
+    expect(find(`[aria-label="Dismiss: ${TEXT}"]`)).toBeNull();
     const onDismiss = jest.fn();
     show({ onDismiss });
-    click(find('[aria-label="Dismiss"]'));
+    click(find(`[aria-label="Dismiss: ${TEXT}"]`));
     expect(onDismiss).toHaveBeenCalledTimes(1);
   });
 });

@@ -180,7 +180,7 @@ describe('checkpoints', () => {
     expect(() => page.button('Redo')).toThrow();
     await rows.click('Details');
     expect(asked.at(-1)).toEqual(['open', { taskId: 't', only: 'task' }]);
-    await rows.click('Dismiss');
+    await page.settle(() => page.dismissal().click());
     expect(bar()).toBeNull();
   });
 
@@ -200,7 +200,7 @@ describe('checkpoints', () => {
       seen.push(rows.row(2).textContent?.includes('You are here'));
     }
     expect(seen).toEqual([false, false, true]);
-    await rows.click('Dismiss');
+    await page.settle(() => page.dismissal().click());
     expect(rows.row(2).textContent).toContain('You are here');
     page.publish({ type: 'currentCheckpointUpdated', text: 'newer' });
     expect(rows.row(2).textContent).not.toContain('You are here');
@@ -259,7 +259,7 @@ describe('checkpoints', () => {
       marks: { undoable: { id: 'm', kind: 'rewind', ts: 100 } }
     });
     expect(page.findAll('.jp-hdspAgent-notice[role="group"]')).toEqual([bar()]);
-    await rows.click('Dismiss');
+    await page.settle(() => page.dismissal().click());
     expect(
       page.find('.jp-hdspAgent-notice[role="group"]')?.textContent
     ).toContain('Messages were removed.');
