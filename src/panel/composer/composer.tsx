@@ -13,7 +13,7 @@ import { ComposerBar } from './composerbar';
 import { useEnhancing } from './enhance';
 import { PromptField } from './promptfield';
 import { focusComposer } from '../../ui/focuscomposer';
-import { SendBlockedNote } from './sendblockednote';
+import { SendBlockedNote, blockerText } from './sendblockednote';
 import { QueueList } from './queuelist';
 import { isBlank } from '../../state/panel/senddraft';
 import { SuggestionList } from './suggestions/suggestionlist';
@@ -57,7 +57,7 @@ function OpenComposer(): JSX.Element {
   const isTold =
     useStore(store, ({ order }) => order.length === 0) &&
     obstacle?.kind !== 'offline';
-  const note = isTold ? null : obstacle;
+  const reason = obstacle && blockerText(obstacle, false, trans);
   const now = useComposerState(store);
   const onFailed = (error: ErrorBody) => setTrouble(errorText(trans, error));
   const { draft, change, onText, onFiles, isOver } = useWriting(
@@ -81,6 +81,9 @@ function OpenComposer(): JSX.Element {
     onBegun: () => setTrouble(null),
     onFailed
   });
+  const isOffline = obstacle?.kind === 'offline';
+  // That there is no connection, the banner tells.
+  const note = isTold || (isOffline && !isSending) ? null : obstacle;
   const canSend = isReady && !isSending && !isBlank(draft);
   const onSend = () => {
     // A button that nobody can press any more loses the focus.
@@ -107,6 +110,11 @@ function OpenComposer(): JSX.Element {
       {note && (
         <SendBlockedNote id={NOTE_ID} hindrance={note} isSending={isSending} />
       )}
+      {isOffline && note === null && (
+        <span id={NOTE_ID} hidden>
+          {reason}
+        </span>
+      )}
       <NotebookChoiceRow />
       <div className="jp-hdspAgent-composer-box">
         {list && <SuggestionList view={list} />}
@@ -121,7 +129,7 @@ function OpenComposer(): JSX.Element {
           taskId={taskId}
           value={text}
           placeholder={placeholderOf(now, trans)}
-          describedBy={note ? NOTE_ID : undefined}
+          describedBy={note || isOffline ? NOTE_ID : undefined}
           isReadOnly={enhancing.isBusy}
           caret={caret}
           onChange={onText}
@@ -131,10 +139,11 @@ function OpenComposer(): JSX.Element {
         />
         <ComposerBar
           enhancing={enhancing}
-          isOffline={obstacle?.kind === 'offline'}
+          isOffline={isOffline}
           canEnhance={obstacle === null && text.trim() !== ''}
           canSend={canSend}
           sendLabel={sendLabelOf(now, isSending, trans)}
+          blockedReason={reason ?? undefined}
           onSend={onSend}
           onFiles={onFiles}
           onRefused={setTrouble}

@@ -20,6 +20,7 @@ export function ComposerBar({
   canEnhance,
   canSend,
   sendLabel,
+  blockedReason,
   onSend,
   onFiles,
   onRefused,
@@ -34,6 +35,11 @@ export function ComposerBar({
    * What sending does.
    */
   readonly sendLabel: string;
+
+  /**
+   * Why nothing can be sent; none if something can.
+   */
+  readonly blockedReason: string | undefined;
   readonly onSend: () => void;
   readonly onFiles: (files: readonly File[]) => void;
 
@@ -48,16 +54,20 @@ export function ComposerBar({
       <AttachButton onRefused={onRefused} onFiles={onFiles} />
       <ModePicker isOffline={isOffline} onFailed={onFailed} />
       <ModelPicker isOffline={isOffline} onFailed={onFailed} />
-      <ApprovalMenu />
+      <ApprovalMenu isOffline={isOffline} />
       <span className="jp-hdspAgent-composer-actions">
-        <EnhanceButton enhancing={enhancing} isDisabled={!canEnhance} />
+        <EnhanceButton
+          enhancing={enhancing}
+          isDisabled={!canEnhance}
+          blockedReason={blockedReason}
+        />
         <StopButton onFailed={onFailed} />
         <button
           type="button"
           className="jp-hdspAgent-button jp-mod-accept jp-hdspAgent-composer-send"
           aria-label={sendLabel}
           disabled={!canSend}
-          title={sendLabel}
+          title={blockedReason ?? sendLabel}
           onClick={onSend}
         >
           <sendIcon.react tag="span" aria-hidden="true" />

@@ -108,10 +108,16 @@ interface IDone {
  */
 export function EnhanceButton({
   enhancing,
-  isDisabled
+  isDisabled,
+  blockedReason
 }: {
   readonly enhancing: IEnhancing;
   readonly isDisabled: boolean;
+
+  /**
+   * Why the model cannot be asked; none if it can.
+   */
+  readonly blockedReason: string | undefined;
 }): JSX.Element {
   const { trans } = usePanel();
   if (enhancing.isBusy) {
@@ -135,6 +141,7 @@ export function EnhanceButton({
     <IconButton
       icon={enhanceIcon}
       label={trans.__('Improve prompt')}
+      title={blockedReason}
       disabled={isDisabled}
       onClick={enhancing.begin}
     />

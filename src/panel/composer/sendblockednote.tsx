@@ -1,3 +1,4 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
 import { Notice } from '../../ui/controls/notice';
@@ -25,7 +26,7 @@ export function SendBlockedNote({
   return (
     <Notice
       level="warning"
-      text={Private.text(hindrance, isSending, trans)}
+      text={blockerText(hindrance, isSending, trans)}
       textId={id}
       textRole="status"
       actions={
@@ -43,34 +44,30 @@ export function SendBlockedNote({
 }
 
 /**
- * A namespace for private data.
+ * Why nothing can be sent, in words.
+ *
+ * @param isSending - Whether a message is under way.
  */
-namespace Private {
-  type Trans = ReturnType<typeof usePanel>['trans'];
-
-  export function text(
-    hindrance: SendBlocker,
-    isSending: boolean,
-    trans: Trans
-  ): string {
-    switch (hindrance.kind) {
-      case 'offline':
-        return isSending
-          ? trans.__(
-              'The connection was lost. Your message will be delivered when it is back.'
-            )
-          : trans.__(
-              'You are offline and can’t send. What you type stays here.'
-            );
-      case 'noModel':
-        return trans.__(
-          'Choose a model before you send. What you type stays here.'
-        );
-      case 'forbidden':
-        return trans.__(
-          'Your administrator does not allow %1. Choose another model. What you type stays here.',
-          hindrance.provider
-        );
-    }
+export function blockerText(
+  hindrance: SendBlocker,
+  isSending: boolean,
+  trans: TranslationBundle
+): string {
+  switch (hindrance.kind) {
+    case 'offline':
+      return isSending
+        ? trans.__(
+            'Your message will be delivered when the connection is back.'
+          )
+        : trans.__('You are offline and can’t send. What you type stays here.');
+    case 'noModel':
+      return trans.__(
+        'Choose a model before you send. What you type stays here.'
+      );
+    case 'forbidden':
+      return trans.__(
+        'Your administrator does not allow %1. Choose another model. What you type stays here.',
+        hindrance.provider
+      );
   }
 }

@@ -17,7 +17,7 @@ export function Popover({
   description,
   className,
   face,
-  isDisabled = false,
+  disabledReason,
   children
 }: {
   /**
@@ -40,7 +40,11 @@ export function Popover({
    * What the button shows.
    */
   readonly face: React.ReactNode;
-  readonly isDisabled?: boolean;
+
+  /**
+   * Why the button cannot be pressed now; none if it can.
+   */
+  readonly disabledReason?: string;
 
   /**
    * What the window holds; it is given what closes it.
@@ -60,10 +64,10 @@ export function Popover({
         type="button"
         className={className}
         aria-label={buttonLabel ?? label}
-        title={description ?? label}
+        title={disabledReason ?? description ?? label}
         aria-haspopup="dialog"
         aria-expanded={isOpen}
-        disabled={isDisabled}
+        disabled={disabledReason !== undefined}
         onClick={() => setOpen(!isOpen)}
       >
         {face}

@@ -1,8 +1,9 @@
-import { caretDownIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
 import { Popover } from '../../../ui/controls/popover';
 import { usePanel } from '../../../ui/services';
+import type { IPickerProps } from '../../../ui/controls/pickerface';
+import { PickerFace, choiceBlocker } from '../../../ui/controls/pickerface';
 import { presetTexts } from './approvaltexts';
 import { useApprovals } from './useapprovals';
 
@@ -11,7 +12,9 @@ const ApprovalBody = React.lazy(() => import('./approvalbody'));
 /**
  * Shows what the agent does without asking, and lets one change it.
  */
-export function ApprovalMenu(): JSX.Element | null {
+export function ApprovalMenu({
+  isOffline
+}: Pick<IPickerProps, 'isOffline'>): JSX.Element | null {
   const { trans } = usePanel();
   const approvals = useApprovals();
   if (approvals === null) {
@@ -24,12 +27,8 @@ export function ApprovalMenu(): JSX.Element | null {
       buttonLabel={trans.__('%1 (approvals)', name)}
       description={trans.__('Approvals: %1. %2', name, meaning)}
       className="jp-hdspAgent-picker jp-hdspAgent-approvals"
-      face={
-        <>
-          <span className="jp-hdspAgent-picker-label">{name}</span>
-          <caretDownIcon.react tag="span" aria-hidden="true" />
-        </>
-      }
+      disabledReason={choiceBlocker(isOffline, trans)}
+      face={<PickerFace label={name} />}
     >
       {() => (
         <React.Suspense fallback={trans.__('Loading…')}>

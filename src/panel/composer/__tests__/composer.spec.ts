@@ -1,3 +1,4 @@
+import { settings } from '../../asks/__tests__/openedask';
 import { ServerConnection } from '@jupyterlab/services';
 
 import type { ExtensionState } from '../../../generated/wire';
@@ -270,6 +271,24 @@ describe('Composer', () => {
       expect(page.sent('newTask')).toEqual([]);
       expect(field().value).toBe('Plot it');
       expect(page.button('Send').disabled).toBe(true);
+    });
+
+    it('should say once that there is no connection, and at what needs one why it is off', () => {
+      page.begin({ ...READY, settings: settings({}) });
+      type('Plot it');
+      const needing = ['.jp-hdspAgent-picker', '.jp-hdspAgent-composer-send'];
+      const off = () =>
+        page
+          .findAll(needing.join(', '))
+          .filter(button => (button as HTMLButtonElement).disabled);
+      expect(off()).toEqual([]);
+      page.act(() => page.server.socket.drop());
+      page.wait(1_000);
+      expect(page.findAll('.jp-hdspAgent-notice')).toEqual([
+        page.find('[data-reason]')
+      ]);
+      expect(off()).toHaveLength(4);
+      expect(off().every(({ title }) => title.includes('offline'))).toBe(true);
     });
 
     it('should lead to the settings when no model is chosen', () => {

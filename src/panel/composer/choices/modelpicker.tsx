@@ -5,8 +5,8 @@ import { Popover } from '../../../ui/controls/popover';
 import { useStore } from '../../../ui/hooks';
 import { usePanel } from '../../../ui/services';
 import { shortModelName } from '../../../ui/texts/modeltexts';
-import type { IPickerProps } from './pickerface';
-import { PickerFace } from './pickerface';
+import type { IPickerProps } from '../../../ui/controls/pickerface';
+import { PickerFace, choiceBlocker } from '../../../ui/controls/pickerface';
 
 const ModelChoices = React.lazy(() => import('./modelchoices'));
 
@@ -43,7 +43,7 @@ export function ModelPicker({
       description={title}
       className="jp-hdspAgent-picker jp-hdspAgent-modelPicker"
       face={<PickerFace label={label} />}
-      isDisabled={isOffline}
+      disabledReason={choiceBlocker(isOffline, trans)}
     >
       {close => (
         <React.Suspense fallback={trans.__('Loading…')}>

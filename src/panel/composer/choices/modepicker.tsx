@@ -9,8 +9,8 @@ import { useStore } from '../../../ui/hooks';
 import { usePanel } from '../../../ui/services';
 import { modeDescription, modeName } from '../../../ui/texts/modenames';
 import { loadModes } from '../suggestions/suggestionsources';
-import type { IPickerProps } from './pickerface';
-import { PickerFace } from './pickerface';
+import type { IPickerProps } from '../../../ui/controls/pickerface';
+import { PickerFace, choiceBlocker } from '../../../ui/controls/pickerface';
 
 const ModeChoices = React.lazy(() => import('./modechoices'));
 
@@ -57,7 +57,7 @@ export function ModePicker({ isOffline, onFailed }: IPickerProps): JSX.Element {
       description={about ? trans.__('%1. %2', title, about) : title}
       className="jp-hdspAgent-picker jp-hdspAgent-modePicker"
       face={<PickerFace label={name || trans.__('Mode')} />}
-      isDisabled={isOffline}
+      disabledReason={choiceBlocker(isOffline, trans)}
     >
       {close => (
         <React.Suspense fallback={trans.__('Loading…')}>

@@ -1,7 +1,8 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
 import { caretDownIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
-import type { ErrorBody } from '../../../generated/wire';
+import type { ErrorBody } from '../../generated/wire';
 
 /**
  * The properties of a picker of the composer.
@@ -13,6 +14,18 @@ export interface IPickerProps {
    * Told why what was chosen could not be had.
    */
   readonly onFailed: (error: ErrorBody) => void;
+}
+
+/**
+ * Why a choice that the server keeps cannot be made now; none if it can.
+ */
+export function choiceBlocker(
+  isOffline: boolean,
+  trans: TranslationBundle
+): string | undefined {
+  return isOffline
+    ? trans.__('You are offline. You can change this when you are back online.')
+    : undefined;
 }
 
 /**
