@@ -10,7 +10,7 @@ import { useActionQueue } from '../../../ui/useaction';
 import AutoApproveBody from '../autoapproval/autoapprovebody';
 import type { ApprovalPreset, ApprovalScope } from './approvals';
 import { PRESETS, dropChoice, choosePreset } from './approvals';
-import { presetTexts, scopeText } from './approvaltexts';
+import { approvalsText, presetTexts, scopeText } from './approvaltexts';
 import { useApprovals } from './useapprovals';
 
 /**
@@ -66,6 +66,7 @@ export default function ApprovalBody(): JSX.Element | null {
     return null;
   }
   const { notebook } = approvals;
+  const notebookName = plainName(PathExt.basename(notebook ?? ''));
   const scope =
     chosenScope ??
     (approvals.scope === 'always' ? 'conversation' : approvals.scope);
@@ -128,34 +129,24 @@ export default function ApprovalBody(): JSX.Element | null {
               .filter(one => one !== 'notebook' || notebook !== null)
               .map(one => (
                 <option key={one} value={one}>
-                  {scopeText(
-                    one,
-                    plainName(PathExt.basename(notebook ?? '')),
-                    trans
-                  )}
+                  {scopeText(one, notebookName, trans)}
                 </option>
               ))}
           </Select>
         </label>
       )}
-      {!isFixed && approvals.scope !== 'always' && (
+      {!isFixed && (preset !== 'custom' || approvals.scope !== 'always') && (
         <p>
-          {trans.__(
-            'Now: %1 (%2).',
-            presetTexts(approvals.preset, trans).name,
-            scopeText(
-              approvals.scope,
-              plainName(PathExt.basename(notebook ?? '')),
-              trans
-            )
-          )}{' '}
-          <button
-            type="button"
-            className="jp-hdspAgent-ask-link"
-            onClick={() => void add(() => dropChoice(services, notebook))}
-          >
-            {trans.__('Use my default')}
-          </button>
+          {approvalsText(approvals, notebookName, trans)}{' '}
+          {approvals.scope !== 'always' && (
+            <button
+              type="button"
+              className="jp-hdspAgent-ask-link"
+              onClick={() => void add(() => dropChoice(services, notebook))}
+            >
+              {trans.__('Use my default')}
+            </button>
+          )}
         </p>
       )}
       <ProblemNote error={error} />

@@ -1,6 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import type { ApprovalPreset, ApprovalScope } from './approvals';
+import type { ApprovalPreset, ApprovalScope, IApprovals } from './approvals';
 
 /**
  * What a choice is called, and what it means in a line.
@@ -58,6 +58,27 @@ export function scopeText(
     case 'notebook':
       return trans.__('Notebook %1', notebook);
     case 'always':
-      return trans.__('Always, everywhere');
+      return trans.__('All conversations');
+  }
+}
+
+/**
+ * What the agent does without asking now, and where, in a sentence.
+ *
+ * @param notebook - The name of the notebook.
+ */
+export function approvalsText(
+  { preset, scope }: Pick<IApprovals, 'preset' | 'scope'>,
+  notebook: string,
+  trans: TranslationBundle
+): string {
+  const { name } = presetTexts(preset, trans);
+  switch (scope) {
+    case 'conversation':
+      return trans.__('In this conversation: %1.', name);
+    case 'notebook':
+      return trans.__('In conversations about %1: %2.', notebook, name);
+    case 'always':
+      return trans.__('In all conversations: %1.', name);
   }
 }

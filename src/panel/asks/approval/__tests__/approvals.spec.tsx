@@ -317,7 +317,7 @@ describe('ApprovalMenu', () => {
     expect([...(select()?.options ?? [])].map(({ text }) => text)).toEqual([
       'This conversation',
       'Notebook a.ipynb',
-      'Always, everywhere'
+      'All conversations'
     ]);
     expect(select()?.value).toBe('notebook');
   });
@@ -580,11 +580,27 @@ describe('ApprovalMenu', () => {
       expect(changes()).toEqual([]);
     });
 
+    it('should say in a sentence what holds and where', async () => {
+      const notebookApprovals = { 'a.ipynb': 'editAndRun' } as const;
+      show({ notebook: { path: 'a.ipynb' } }, { notebookApprovals });
+      await open();
+      expect(popup()?.textContent).toContain(
+        'In conversations about a.ipynb: Edit and run.'
+      );
+      page.publish({
+        type: 'settingsUpdated',
+        settings: saved({}),
+        fixed: []
+      });
+      expect(popup()?.textContent).toContain('In all conversations: Ask.');
+      expect(popup()?.textContent).not.toContain('Use my default');
+    });
+
     it('should be taken back in the same place', async () => {
       show({ approvalPreset: 'edit' });
       await open();
       expect(popup()?.textContent).toContain(
-        'Now: Edit freely (This conversation).'
+        'In this conversation: Edit freely.'
       );
       await page.settle(() => page.button('Use my default').click());
       expect(presets()).toEqual([['t', undefined]]);
