@@ -132,6 +132,13 @@ function NotebookDifference({
   notebook: NotebookDiff;
 }): JSX.Element {
   const { trans } = usePanel();
+  if (cells.length === 0 && !metadataChanged) {
+    return (
+      <p className="jp-hdspAgent-timeline-quiet">
+        {trans.__('No visible changes.')}
+      </p>
+    );
+  }
   return (
     <ol className="jp-hdspAgent-cells">
       {cells.map((cell, index) => (

@@ -22,6 +22,15 @@ _MOST_TRIED: Final = 5
 """Cells without ids that are tried for one that was edited: to try all takes minutes where a notebook is another one."""
 _MOST_LETTERS: Final = 200
 _NOT_COMPARED: Final = frozenset(("id", "source", "outputs", "execution_count", "metadata", "cell_type", "seal"))
+_UNSEEN: Final = frozenset(
+    (
+        "ExecuteTime", "collapsed", "execution", "hdsp_checkpoint", "heading_collapsed", "jp-MarkdownHeadingCollapsed",
+        "jupyter", "scrolled", "trusted",
+    )
+)  # fmt: skip
+"""Of a cell's metadata: when it ran, and how a tab shows it. Nobody wrote it, so it is no change."""
+_UNSEEN_OF_NOTEBOOKS: Final = frozenset(("hdsp_agent", "hdsp_conversation", "language_info", "signature"))
+"""Of a notebook's metadata: what Jupyter and this package keep there by themselves."""
 
 
 class CellDiff(WireModel):
@@ -90,10 +99,18 @@ def _parse(data: bytes) -> tuple[list[_Cell], JsonValue] | None:
         cells.append(
             _Cell(
                 index, name if isinstance(name, str) else None, str(cell.get("cell_type", "")), text,
-                [cell.get("outputs"), cell.get("execution_count")], cell.get("metadata"), rest,
+                [cell.get("outputs"), cell.get("execution_count")], _written(cell.get("metadata"), _UNSEEN), rest,
             )
         )  # fmt: skip
-    return cells, {key: value for key, value in notebook.items() if key != "cells"}
+    about = {key: value for key, value in notebook.items() if key != "cells"}
+    return cells, {**about, "metadata": _written(notebook.get("metadata"), _UNSEEN_OF_NOTEBOOKS)}
+
+
+def _written(metadata: JsonValue, unseen: frozenset[str]) -> JsonValue:
+    """What somebody wrote into the metadata, in difference to what programs keep there."""
+    if not isinstance(metadata, dict):
+        return metadata or {}
+    return {key: value for key, value in metadata.items() if key not in unseen}
 
 
 def _pairs(old: Sequence[_Cell], new: Sequence[_Cell]) -> list[tuple[_Cell, _Cell]]:

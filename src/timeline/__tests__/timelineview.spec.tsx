@@ -500,6 +500,25 @@ describe('the time line', () => {
       expect(text()).toContain('It is not text.');
     });
 
+    it('and says so where it is nothing that a person sees', async () => {
+      opened.rest.answers.set('GET checkpoints/m-1/diff', () => ({
+        ...diff,
+        files: [
+          {
+            path: 'c.ipynb',
+            change: 'modified',
+            kind: 'notebook',
+            tooLarge: false,
+            hunks: [],
+            notebook: { metadataChanged: false, cells: [] }
+          }
+        ]
+      }));
+      await opened.settle(() => opened.openers[0].click());
+      await opened.settle(() => opened.openers[0].click());
+      expect(text()).toContain('No visible changes.');
+    });
+
     it('against something else', async () => {
       const select = opened.node.querySelector<HTMLSelectElement>(
         'select[aria-label^="Compare with"]'

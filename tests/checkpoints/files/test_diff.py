@@ -215,6 +215,27 @@ def test_outputs_and_metadata_are_told_apart_from_the_source() -> None:
     assert not found.metadata_changed
 
 
+def test_when_a_cell_ran_and_how_a_tab_shows_it_is_no_change() -> None:
+    old = json.loads(notebook(("a", "1"), ("b", "2")))
+    new = json.loads(notebook(("a", "1"), ("b", "2")))
+    new["metadata"] = {"language_info": {"version": "3.12"}, "hdsp_agent": {"schema": 1}}
+    new["cells"][0]["metadata"] = {
+        "execution": {"iopub.status.busy": "2026-01-01T00:00:00Z"},
+        "trusted": True,
+        "collapsed": True,
+        "scrolled": "auto",
+        "jupyter": {"source_hidden": True},
+    }
+    del old["cells"][1]["metadata"]
+    found = notebook_diff(json.dumps(old).encode(), json.dumps(new).encode())
+    assert found is not None and found.cells == () and not found.metadata_changed
+    new["cells"][0]["metadata"]["tags"] = ["parameters"]
+    new["metadata"]["kernelspec"] = {"name": "r"}
+    found = notebook_diff(json.dumps(old).encode(), json.dumps(new).encode())
+    assert found is not None and found.metadata_changed
+    assert [(cell.cell_id, cell.metadata_changed) for cell in found.cells] == [("a", True)]
+
+
 async def test_a_notebook_is_compared_by_cells_and_a_broken_one_as_text(
     checkpoints: AsyncFileCheckpoints, workspace: Path
 ) -> None:
