@@ -1,3 +1,4 @@
+import { sentences } from '../model';
 import type { Walk } from './walk';
 import { expect, inEveryLanguage } from './walk';
 
@@ -223,4 +224,55 @@ inEveryLanguage('a subtask', async walk => {
   await walk.answer('approve');
   await walk.finish('All is planned.');
   await walk.take('subtask-done');
+});
+
+inEveryLanguage('what is remembered and condensed', async walk => {
+  const { lab, model } = walk;
+  await lab.api.forgetMemory();
+  await lab.api.useProfile(model.profile);
+  await walk.open();
+  await walk.say('Remember which palette I want.');
+  await walk.ask('tool', 'remember', {
+    text: 'Zebra is for the printed plots'
+  });
+  await walk.take('memory-asked');
+  await walk.answer('approve');
+  await walk.finish('The **zebra** palette is used for all plots.');
+  await walk.take('memory-kept');
+  await lab.api.updateSearch();
+
+  await walk.beginAnother();
+  await walk.say('Plot the flats.');
+  await walk.ask('tool', 'search_tasks', { query: 'zebra' });
+  await walk.answer('approve');
+  const found = walk.panel.locator('[data-kind="tool"]').last();
+  await found.locator('.jp-hdspAgent-chat-fold-summary').click();
+  await expect(found.locator('mark').first()).toBeVisible();
+  await walk.take('recall-found');
+  await walk.finish('Plotted.');
+  await walk.part('chat-recalled').locator('button').first().click();
+  await expect(walk.part('chat-recalled-heading').first()).toBeVisible();
+  await walk.take('recall-used');
+
+  await walk.say('Tell me more.');
+  await model.say(sentences(400));
+  await walk.expectAsked('completion_result');
+  await walk.part('task-line').first().locator('button').first().click();
+  await walk
+    .part('task-details')
+    .locator('button.jp-hdspAgent-button')
+    .first()
+    .click();
+  await model.asked();
+  await expect(walk.part('chat-spinner').first()).toBeVisible();
+  await walk.take('condensing');
+  await model.say('## Work Completed\nThe flats were plotted.');
+  const divider = walk.part('divider').last();
+  await expect(divider).toBeVisible();
+  await walk.part('task-line').first().locator('button').first().click();
+  await walk.take('condensed');
+  await divider.locator('.jp-hdspAgent-chat-fold-summary').first().click();
+  await expect(walk.part('account')).toBeVisible();
+  await walk.take('condensed-open');
+  await lab.api.forgetMemory();
 });

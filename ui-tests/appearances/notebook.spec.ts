@@ -103,6 +103,39 @@ inEveryLanguage('a notebook', async (walk, { notebooks }) => {
   await walk.take('fix', window);
 });
 
+inEveryLanguage('an error and a long output', async (walk, { notebooks }) => {
+  const { lab, model, page } = walk;
+  const { window } = walk;
+  await lab.api.useProfile(model.profile);
+  await notebooks.write(NOTEBOOK, [
+    { id: 'mean', source: 'rain["rain"].mean()' },
+    {
+      id: 'long',
+      source: 'for day in range(40):\n    print("day", day, "no rain")'
+    }
+  ]);
+  await walk.open();
+  const notebook = await OpenNotebook.open(lab, NOTEBOOK);
+  await notebook.edit(0);
+  await page.keyboard.press('Control+Enter');
+  await expect(notebook.outputs(0)).toContainText('NameError');
+  await lab.execute('hdsp-agent:attach-error');
+  await lab.execute('hdsp-agent:attach-cell');
+  await expect(walk.part('chip')).toHaveCount(2);
+  await walk.take('chips', window);
+  await walk.say('Why is that?');
+  await model.call('read_notebook', { path: NOTEBOOK, view: 'cells' });
+  await walk.ask('tool', 'run_cells', { path: NOTEBOOK, cells: ['2'] });
+  await walk.answer('approve');
+  const all = walk.part('bounded-more').last();
+  await expect(all).toBeVisible();
+  await walk.take('long-output');
+  await all.click();
+  await expect(all).toHaveAttribute('aria-expanded', 'true');
+  await walk.take('long-output-all');
+  await walk.finish();
+});
+
 inEveryLanguage(
   'a server that is gone',
   async (walk, { request, startServer }) => {
@@ -144,11 +177,11 @@ inEveryLanguage(
     await expect(walk.part('notice')).toHaveCount(2);
     await walk.take('notices');
     await server.kill();
-    await expect(walk.part('banner')).toBeVisible();
+    await expect(walk.panel.locator('[data-reason]')).toBeVisible();
     await walk.take('offline', window);
     await server.start();
     await lab.execute('hdsp-agent:reconnect');
-    await expect(walk.part('banner')).toHaveCount(0);
+    await expect(walk.panel.locator('[data-reason]')).toHaveCount(0);
     await expect(walk.part('KernelNotice')).toBeVisible();
     await walk.take('restarted', window);
   }

@@ -74,7 +74,7 @@ for (const [locale, { name, script, connected }] of Object.entries(LOCALES)) {
       await lab.picture(`panel-${locale}`);
       await lab.panel.locator('.jp-hdspAgent-composer-field').fill('/');
       const commands = lab.panel.getByRole('listbox');
-      await expect(commands).toContainText('/clean-up');
+      await expect(commands).toContainText('clean-up');
       // A name is typed as it is.
       check(
         (await textsOf(commands)).filter(text => !/^\/?[a-z-]+$/.test(text)),
