@@ -7,38 +7,41 @@ import { expect, inEveryLanguage } from './walk';
 
 const CHANNEL = /hdsp-agent\/comm/;
 
-inEveryLanguage('no way to the server', async walk => {
+inEveryLanguage('a page of another version', async walk => {
   const { lab, model, page } = walk;
   await lab.api.useProfile(model.profile);
-  let isOld = true;
   await page.routeWebSocket(CHANNEL, socket => {
     const server = socket.connectToServer();
     socket.onMessage(message => {
       const frame = JSON.parse(String(message));
-      if (isOld && frame.op === 'open') {
+      if (frame.op === 'open') {
         frame.data.version = '0.0.7';
       }
       server.send(JSON.stringify(frame));
     });
   });
-  await walk.lab.visit();
+  await lab.visit();
   await lab.showPanel();
   await page.sidebar.setWidth(380, 'left');
   await expectBanner(walk, 'version_mismatch');
   await walk.take('banner-version');
+});
 
-  await page.unrouteAll();
-  isOld = false;
-  const line = await lab.holdTheLine();
+inEveryLanguage('a login that has ended', async walk => {
+  const { lab, model, page } = walk;
+  await lab.api.useProfile(model.profile);
+  // Nothing else of the page is to be without an answer.
   await page.addInitScript(() => {
     const { fetch } = window;
-    window.fetch = (input, init) =>
-      new Request(input).url.includes('/hdsp-agent/api/health')
+    window.fetch = (input, init) => {
+      const url = input instanceof Request ? input.url : String(input);
+      return url.includes('/hdsp-agent/api/health')
         ? Promise.resolve(new Response('', { status: 403 }))
         : fetch(input, init);
+    };
   });
-  await page.reload();
-  await walk.show();
+  const line = await lab.holdTheLine();
+  await walk.open();
   await line.cut();
   await expectBanner(walk, 'login_expired');
   await walk.take('banner-login');

@@ -43,7 +43,8 @@ export function FoundLink({
     <>
       <button
         type="button"
-        className="jp-hdspAgent-place jp-hdspAgent-chat-link"
+        // A title is no path.
+        className={`jp-hdspAgent-chat-link${place.kind === 'notebook' ? ' jp-hdspAgent-place' : ''}`}
         onClick={() => void open()}
       >
         {label}
