@@ -68,6 +68,25 @@ def test_what_went_out_comes_in_once(shared_home: Home, other_home: Home, tmp_pa
     assert "안녕하세요" in other_home.run("view", "--uuid", str(task["uuid"]), "--ui").out
 
 
+def test_a_folder_that_nobody_trusts_is_left_and_said(shared_home: Home, other_home: Home, tmp_path: Path) -> None:
+    far = tmp_path / "far"
+    far.mkdir()
+    source = tmp_path / "one.json"
+    shared_home.run("export", "--uuid", FINISHED, "--format", "json", "--to", str(source))
+    document = json.loads(source.read_text(encoding="utf-8"))
+    document["historyItem"]["workspace"] = str(far)
+    source.write_text(json.dumps(document), encoding="utf-8")
+    said = other_home.run("import", str(source), "--dry-run")
+    assert str(far) in said.err and said.code == 0
+    assert parsed(other_home.run("import", str(source), "--dry-run", "--json").json()["tasks"])[0]["leftFolder"] == str(
+        far
+    )
+    assert other_home.run("trust", str(far)).code == 0
+    assert str(far) not in other_home.run("import", str(source)).err
+    (listed,) = parsed(other_home.run("list", "--json").json())["tasks"]
+    assert listed["workspace"] == str(far.resolve())
+
+
 @pytest.mark.both_backends
 def test_secrets_in_the_source_are_masked_unless_that_is_not_wanted(other_home: Home, tmp_path: Path) -> None:
     folder = tmp_path / "tasks" / "0d9c4a52-1111-4000-8000-000000000001"

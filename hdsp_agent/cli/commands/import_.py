@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from argparse import ArgumentParser, Namespace
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -14,6 +15,7 @@ from .._command import CliCommand, ExitCode
 from .._stores import history, opened_store, store_to_read
 
 if TYPE_CHECKING:
+    from ...config import TrustedFolders
     from ...persistence import HistoryIndex, ImportFinding, Masker, TaskImportReport, TaskStore
     from .._terminal import Terminal
 
@@ -35,8 +37,12 @@ def _arguments(parser: ArgumentParser) -> None:
 
 
 async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
+    from ...config import TrustedFolders
     from ...persistence import import_tasks
+    from .._operator_policy import operator_policy
 
+    policy = operator_policy()
+    may_work_in = _MayWorkIn(TrustedFolders(terminal.home, lambda: policy))
     source: Path = options.source.expanduser().absolute()
     masker = None if options.no_masking else await asyncio.to_thread(_masker, terminal.home)
     async with AsyncExitStack() as stack:
@@ -48,10 +54,28 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
             store = await stack.enter_async_context(opened_store(terminal.home, terminal.backend))
             index = await stack.enter_async_context(history(terminal))
         report = await import_tasks(
-            source, store, index, masker=masker, dry_run=options.dry_run, user=options.user, progress=terminal.progress
+            source,
+            store,
+            index,
+            masker=masker,
+            dry_run=options.dry_run,
+            user=options.user,
+            progress=terminal.progress,
+            may_work_in=may_work_in,
         )
     _tell(terminal, report, source)
     return ExitCode.FAILED if report.count("failed") else ExitCode.FOUND if report.problems else ExitCode.OK
+
+
+class _MayWorkIn:
+    """The folder this runs in and what lies in it, and the folders that the person trusts."""
+
+    def __init__(self, trusted: TrustedFolders) -> None:
+        self._trusted = trusted
+        self._here = Path(os.path.realpath("."))
+
+    def __call__(self, folder: Path) -> bool:
+        return self._here in (folder, *folder.parents) or self._trusted.standing(folder).is_trusted
 
 
 def _masker(home: Path) -> Masker:
@@ -78,6 +102,12 @@ def _tell(terminal: Terminal, report: TaskImportReport, source: Path) -> None:
             terminal.line(f"{task.task_id}  {one_line(task.title)[:100]}")
     if not report.tasks:
         terminal.note(f"No tasks were found in {source}.")
+    left = sorted({task.left_folder for task in report.tasks if task.left_folder is not None})
+    if left:
+        terminal.note(
+            "Some conversations worked in folders that you do not trust here. They now work in the folder of the server that "
+            f"opens them: {one_line(', '.join(left[:_TOLD]))}. To keep a folder, first run hdsp-agent trust for it."
+        )
     done, would = report.count("imported") + report.count("would_import"), "would be " if report.dry_run else ""
     terminal.line(
         f"Of {count_text(len(report.tasks))} tasks {count_text(done)} {would}imported, "
@@ -97,6 +127,7 @@ def _document(report: TaskImportReport) -> dict[str, object]:
                 "uiMessages": task.ui_messages,
                 "apiMessages": task.api_messages,
                 "marks": task.marks,
+                "leftFolder": task.left_folder,
                 "findings": [_finding(finding) for finding in task.findings],
             }
             for task in report.tasks

@@ -27,7 +27,7 @@ from ._import_json import ImportFinding, ImportFindings
 from ._import_layouts import open_task
 from ._import_messages import Converter, ImportedMessage, fresh_masker
 from ._import_own import ExportedTask
-from ._import_plan import IMPORTED, ImportTaskPlan, task_id_of
+from ._import_plan import IMPORTED, ImportTaskPlan, MayWorkIn, nowhere, task_id_of
 from ._import_raw import RawTask
 from ._import_sources import EXPORT_VERSION, ImportableTask, find_tasks
 
@@ -56,6 +56,8 @@ class ImportedTask:
     api_messages: int = 0
     marks: int = 0
     findings: tuple[ImportFinding, ...] = ()
+    left_folder: str | None = None
+    """The folder it named and does not work in here."""
 
     @property
     def problems(self) -> list[ImportFinding]:
@@ -93,8 +95,12 @@ async def import_tasks(
     progress: Progress | None = None,
     dry_run: bool = False,
     user: str | None = None,
+    may_work_in: MayWorkIn = nowhere,
 ) -> TaskImportReport:
     """Import whatever tasks are at ``source``; what it is shows by itself. The source is only read.
+
+    A task keeps the folder that its file names where ``may_work_in`` says so. Else it works where the server does that
+    opens it: whoever wrote the file does not choose which files are the agent's own.
 
     A task that is there already is passed over, one whose import was interrupted is imported anew. Only a storage that
     refuses ends the import early: ``StorageUnavailable``, and it can be run again. Masking begins anew in every task.
@@ -106,7 +112,7 @@ async def import_tasks(
     for done, each in enumerate(found):
         if progress is not None:
             progress("import", done, len(found))
-        work = _Import(each, store, index, fresh_masker(masker), seen, dry_run=dry_run, user=user)
+        work = _Import(each, store, index, fresh_masker(masker), seen, may_work_in, dry_run=dry_run, user=user)
         task = await work.run()
         report.tasks.append(task)
         seen.add(task.task_id)
@@ -132,7 +138,10 @@ async def import_embedded(
     def open_it(found: ImportableTask, findings: ImportFindings) -> RawTask:
         return EmbeddedTask(found, findings, conversation, task_id=task_id, notebook=notebook, workspace=workspace)
 
-    work = _Import(found, store, None, fresh_masker(masker), set(), dry_run=False, user=user, opened=open_it)
+    # The folder is the caller's own choice.
+    work = _Import(
+        found, store, None, fresh_masker(masker), set(), lambda _: True, dry_run=False, user=user, opened=open_it
+    )
     return await work.run()
 
 
@@ -146,6 +155,7 @@ class _Import:
         index: HistoryIndex | None,
         masker: Masker | None,
         seen: set[TaskId],
+        may_work_in: MayWorkIn,
         *,
         dry_run: bool,
         user: str | None,
@@ -156,6 +166,8 @@ class _Import:
         self._store = store
         self._index = index
         self._seen = seen
+        self._may_work_in = may_work_in
+        self._left_folder: str | None = None
         self._dry_run = dry_run
         self._user = user
         self._findings = ImportFindings()
@@ -171,11 +183,15 @@ class _Import:
             _check_version(raw)
             if (self._dry_run and self._id in self._seen) or await self._is_whole():
                 return self._outcome("already_there")
-            plan = await asyncio.to_thread(ImportTaskPlan.of, raw, self._converter)
+            plan = await asyncio.to_thread(ImportTaskPlan.of, raw, self._converter, self._may_work_in)
             if plan is None:
                 self._findings.add(self._found.path, "It holds no messages.", weight="note")
                 return self._outcome("empty")
             item = await asyncio.to_thread(plan.item)
+            self._left_folder = await asyncio.to_thread(lambda: plan.left_folder)
+            if self._left_folder is not None:
+                reason = f"It worked in {self._left_folder}; here it works in the folder of the server that opens it."
+                self._findings.add(self._found.path, reason, weight="note")
             if self._dry_run:
                 await self._look(plan)
                 return self._outcome("would_import", plan, item)
@@ -335,6 +351,7 @@ class _Import:
             api_messages=0 if plan is None else plan.api_count,
             marks=0 if plan is None else len(plan.marks),
             findings=tuple(self._findings.all()),
+            left_folder=self._left_folder,
         )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -14,7 +15,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
-from typing import Final
+from pathlib import Path
+from typing import Final, TypeAlias
 
 from pydantic import JsonValue, ValidationError
 
@@ -31,14 +33,22 @@ from ._import_json import ImportFindings
 from ._import_messages import Converter, ImportedMessage, message_ts, whole_number
 from ._import_raw import RawTask
 
-__all__ = ["IMPORTED", "ImportTaskPlan", "mapped_id", "task_id_of"]
+__all__ = ["IMPORTED", "ImportTaskPlan", "MayWorkIn", "mapped_id", "nowhere", "task_id_of"]
 
 IMPORTED: Final = "imported"
 """The name in a task's ``config`` under which stands where it was imported from."""
 
+MayWorkIn: TypeAlias = Callable[[Path], bool]
+"""Whether an imported conversation may work in this folder, whose links are followed. Blocks."""
+
 _DECIDED_HERE: Final = frozenset({"settings", "forkedAt"})
 _IDS: Final = uuid.UUID("c02a2f0c-9d3b-4a86-8d1f-7f9b7a0d4f11")
 _TITLE_CHARACTERS: Final = 4_000
+
+
+def nowhere(folder: Path) -> bool:
+    """Says of no folder that a file may choose it."""
+    return False
 
 
 def mapped_id(id_: JsonValue) -> TaskId | None:
@@ -115,9 +125,10 @@ class ImportTaskPlan:
     totals: _Totals
     ui_source: Callable[[ImportFindings], Iterator[JsonObject]]
     api_count: int
+    may_work_in: MayWorkIn
 
     @classmethod
-    def of(cls, raw: RawTask, converter: Converter) -> ImportTaskPlan | None:
+    def of(cls, raw: RawTask, converter: Converter, may_work_in: MayWorkIn) -> ImportTaskPlan | None:
         """A first look at a task; None if it has no messages at all."""
         findings, totals, events = raw.findings, _Totals(), FoldEvents()
         heads: list[ApiHead] = []
@@ -153,7 +164,7 @@ class ImportTaskPlan:
         marks = [*folding.marks, *raw.own_marks(seqs)]
         return cls(
             raw, task_id_of(raw), converter, findings, ui_times, folding, marks, totals, ui_source,
-            sum(seq is not None for seq in folding.seqs),
+            sum(seq is not None for seq in folding.seqs), may_work_in,
         )  # fmt: skip
 
     def ui(self) -> Iterator[ImportedMessage[ClineMessage]]:
@@ -212,6 +223,30 @@ class ImportTaskPlan:
             task_id=self.task_id,
         )
 
+    @property
+    def left_folder(self) -> str | None:
+        """The folder that the file names and that it may not choose: the task works where the server does that opens it."""
+        named = self._named_folder
+        if named is None:
+            return None
+        folder = self._folder()
+        return named if folder is None or not self.may_work_in(folder) else None
+
+    @property
+    def _named_folder(self) -> str | None:
+        said = self.raw.item()
+        named = said.get("workspace") or said.get("cwdOnTaskInitialization")
+        return named if isinstance(named, str) else None
+
+    def _folder(self) -> Path | None:
+        """Where that folder really is, so that a link in it cannot lead elsewhere later."""
+        named = self._named_folder
+        try:
+            return Path(os.path.realpath(named)) if named is not None and os.path.isabs(named) else None
+        except (OSError, ValueError):
+            # A name that no folder can have.
+            return None
+
     def item(self) -> HistoryItem:
         """The task's line in the history: what is said about it, and for the rest what its messages add up to."""
         said, totals = self.raw.item(), self.totals
@@ -239,7 +274,8 @@ class ImportTaskPlan:
             fields[name] = value if number is None else number
         cost = said.get("totalCost")
         fields["totalCost"] = _price(cost) if isinstance(cost, (int, float)) else totals.cost
-        fields["workspace"] = said.get("workspace") or said.get("cwdOnTaskInitialization")
+        folder = self._folder()
+        fields["workspace"] = None if folder is None or self.left_folder is not None else str(folder)
         task = said.get("task") if isinstance(said.get("task"), str) else totals.first_text or ""
         fields["task"] = self.converter.text(str(task)[:_TITLE_CHARACTERS])
         for name in ("title", "completionResultSummary"):

@@ -37,7 +37,12 @@ async def a_store(home: Path) -> AsyncIterator[FileStore]:
 
 
 async def bring(source: Path, store: TaskStore, *, dry_run: bool = False) -> TaskImportReport:
-    return await import_tasks(source, store, None, masker=None, dry_run=dry_run)
+    return await import_tasks(source, store, None, masker=None, dry_run=dry_run, may_work_in=anywhere)
+
+
+def anywhere(folder: Path) -> bool:
+    """Says of each folder that an imported conversation may work in it."""
+    return True
 
 
 def texts_of(record: ApiRecord | ApiMessage) -> str:
