@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
-from ..errors import HdspAgentError, UnknownTask
+from ..errors import HdspAgentError
 from ..messages import (
     CloseConversationRequest,
     FavoriteTaskRequest,
@@ -19,6 +17,7 @@ from ._owner import Owner
 from .history import History, ItemChange
 from .open_panels import OpenPanels
 from .running_agent import RunningAgent
+from .task_line import change_line
 
 __all__ = ["OpenTaskRequests"]
 
@@ -69,37 +68,12 @@ class OpenTaskRequests:
 
     async def remember(self, context: RequestContext, message: RememberTaskRequest) -> None:
         """Turn memory off for it, or on again."""
-        await self._change_line(context.owner, message.task_id, ItemChange(memory_off=not message.remember))
+        await change_line(self._history, context.owner, message.task_id, ItemChange(memory_off=not message.remember))
 
     async def set_approvals(self, context: RequestContext, message: SetTaskApprovalsRequest) -> None:
         """Set what it may do without asking."""
         change = ItemChange(approvals=message.approval_preset or "as settings")
-        await self._change_line(context.owner, message.task_id, change)
-
-    async def _change_line(self, owner: Owner, task_id: str, change: ItemChange) -> None:
-        """Change a task, its subtasks under way, and those that wait for it: on the screen they are one conversation."""
-        await self._history.change(owner, task_id, change)
-        for other in await self._line_of(owner, task_id):
-            await self._history.change(owner, other, change)
-
-    async def _line_of(self, owner: Owner, task_id: str) -> list[str]:
-        """The other tasks that wait for this one, or that it waits for, however far up or down."""
-        item = await self._history.item(owner, task_id)
-        line = [item.id]
-        child = item
-        # What was deleted meanwhile, or imported without its parent, ends the line.
-        with suppress(UnknownTask):
-            while (next_id := child.awaiting_child_id) is not None and next_id not in line:
-                child = await self._history.item(owner, next_id)
-                line.append(child.id)
-        with suppress(UnknownTask):
-            while (next_id := item.parent_task_id) is not None and next_id not in line:
-                parent = await self._history.item(owner, next_id)
-                if parent.awaiting_child_id != item.id:
-                    break
-                item = parent
-                line.append(item.id)
-        return [other for other in line if other != task_id]
+        await change_line(self._history, context.owner, message.task_id, change)
 
     async def _show_one_of(self, owner: Owner, neighbours: list[str]) -> None:
         for neighbour in neighbours:

@@ -148,7 +148,7 @@ export interface Endpoints {
   'GET /history/places': { answer: HistoryPlacesView };
   /** One line of the history. */
   'GET /history/{task}': { path: { task: string }; answer: HistoryItem };
-  /** Rename a conversation, or make it a favourite. */
+  /** Rename a conversation, make it a favourite, or turn memory off for it. */
   'PATCH /history/{task}': {
     path: { task: string };
     body: HistoryChangeBody;
@@ -581,7 +581,7 @@ export interface Health {
 export interface HistoryChangeBody {
   title?: string;
   isFavorited?: boolean;
-  /** Whether nothing is told in it of what is remembered, and nothing learned from it. */
+  /** Whether nothing is told in it of what is remembered, and nothing learned from it: also in its subtasks under way, and in what waits for it. */
   memoryOff?: boolean;
 }
 

@@ -423,3 +423,19 @@ async def test_what_a_conversation_may_do_is_set_for_its_subtask_and_what_waits_
             assert (await panel.ask("setTaskApprovals", taskId=task, **chosen))["ok"]
             items = [await services.history.item(ME, one) for one in (parent, child)]
             assert [item.approval_preset for item in items] == [preset, preset]
+
+
+async def test_memory_that_is_turned_off_over_rest_is_off_for_its_subtask_too(
+    services: Services, connect: Connect, jp_fetch: Fetch, tmp_path: Path
+) -> None:
+    await speak(services, tmp_path, DELEGATE, WAIT)
+    async with connect() as panel:
+        parent = await start(panel, "Do all of it", approvalPreset="everything")
+        await panel.until(lambda: ids(panel) and ids(panel) != [parent])
+        [child] = ids(panel)
+        for is_off in (True, False):
+            body = json.dumps({"memoryOff": is_off})
+            answer = await jp_fetch("hdsp-agent", "api", "history", parent, method="PATCH", body=body)
+            assert json.loads(answer.body).get("memoryOff", False) is is_off
+            items = [await services.history.item(ME, one) for one in (parent, child)]
+            assert [bool(item.memory_off) for item in items] == [is_off, is_off]

@@ -7,6 +7,7 @@ from ...persistence import HistoryQuery
 from ..history import ItemChange
 from ..history_requests import snippets_of
 from ..identity import owner_of
+from ..task_line import change_line
 from ._history_bodies import Deleted, HistoryChangeBody, HistoryList, HistoryListQuery, HistoryPlacesView, PlaceView
 from ._rest_endpoint import RestHandler, endpoint
 
@@ -65,12 +66,18 @@ class HistoryItemHandler(RestHandler):
         return await self.services.history.item(owner_of(self), task)
 
     @endpoint(
-        "Rename a conversation, or make it a favourite", answer=HistoryItem, body=HistoryChangeBody, action="write"
+        "Rename a conversation, make it a favourite, or turn memory off for it",
+        answer=HistoryItem,
+        body=HistoryChangeBody,
+        action="write",
     )
     async def patch(self, task: str, *, body: HistoryChangeBody) -> HistoryItem:
         """Not while it is worked on."""
-        change = ItemChange(title=body.title, favorite=body.is_favorited, memory_off=body.memory_off)
-        return await self.services.history.change(owner_of(self), task, change)
+        owner, history = owner_of(self), self.services.history
+        if body.memory_off is not None:
+            # What a subtask hears and learns is part of the conversation.
+            await change_line(history, owner, task, ItemChange(memory_off=body.memory_off))
+        return await history.change(owner, task, ItemChange(title=body.title, favorite=body.is_favorited))
 
     @endpoint("Delete a conversation and its subtasks", answer=Deleted, action="write")
     async def delete(self, task: str) -> Deleted:

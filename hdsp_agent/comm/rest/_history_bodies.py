@@ -87,7 +87,8 @@ class HistoryChangeBody(WireModel):
     title: Annotated[str, Field(max_length=500)] | None = None
     is_favorited: bool | None = None
     memory_off: bool | None = None
-    """Whether nothing is told in it of what is remembered, and nothing learned from it."""
+    """Whether nothing is told in it of what is remembered, and nothing learned from it: also in its subtasks under way, and
+    in what waits for it."""
 
 
 class Deleted(WireModel):
