@@ -106,9 +106,9 @@ def build_services(app: HdspAgentApp) -> Services:
         workspace_of(app),
         masked_kinds=lambda: configuration.config.settings.masked_kinds,
     ).register(room.dispatcher)
-    SettingsRequests(configuration.config, configuration.notices, room.channels.publish_to_all, requests).register(
-        room.dispatcher
-    )
+    SettingsRequests(
+        configuration.config, configuration.notices, room.channels.publish_to_all, requests, notebooks.approvals
+    ).register(room.dispatcher)
     memory = _memory(app, configuration, room, agent)
 
     async def deleted(owner: Owner, task_ids: list[str]) -> None:

@@ -69,10 +69,8 @@ class ServerNotebooks:
             unreviewed=unreviewed,
         )
         self._looking_up = BackgroundTasks()
-        access = self.notebooks.access
-        self._approvals = NotebookApprovals(config, access.file_of)
-        access.on_moved(self._approvals.moved)
-        access.on_deleted(self._approvals.deleted)
+        self.approvals: Final = NotebookApprovals(config, self.notebooks.access)
+        channels.on_tab(lambda owner, client_id: self.approvals.look_soon())
         iopub_listeners = IopubListeners(server.kernel_manager)
         self.bridge = IopubBridge(iopub_listeners, kernels, self.notebooks, channels.publish_to_all, log=log)
         self.notebooks.person_runs = self.bridge
@@ -85,6 +83,7 @@ class ServerNotebooks:
 
     async def start(self) -> None:
         """Learn which tabs will come back and what nobody has looked at, and begin to watch the kernels."""
+        await self.approvals.look()
         await self.tabs.start()
         await self.notebooks.unreviewed.recall()
         self.bridge.start()
@@ -93,7 +92,7 @@ class ServerNotebooks:
         """Keep the outputs there are, and ask tabs nothing any more."""
         await self.bridge.stop()
         await self._looking_up.drain()
-        await self._approvals.stop()
+        await self.approvals.stop()
         if self._server.event_logger is not None:
             self._server.event_logger.remove_listener(listener=self._contents_changed)
         await self.notebooks.close()

@@ -29,6 +29,7 @@ from ..messages import (
 )
 from ._dispatch import Dispatcher, RequestContext
 from .agent_requests import AgentRequests
+from .notebook_approvals import NotebookApprovals
 from .notice_board import Notices
 
 __all__ = ["SettingsRequests"]
@@ -45,11 +46,13 @@ class SettingsRequests:
         notices: Notices,
         publish: Callable[[ExtensionMessage], None],
         switches: AgentRequests,
+        approvals: NotebookApprovals,
     ) -> None:
         self._config = config
         self._notices = notices
         self._publish = publish
         self._switches = switches
+        self._approvals = approvals
 
     def register(self, dispatcher: Dispatcher) -> None:
         """Take responsibility for these types of message."""
@@ -71,7 +74,7 @@ class SettingsRequests:
 
     async def update_settings(self, _: RequestContext, message: UpdateSettingsRequest) -> None:
         """Some settings; all or none."""
-        await self._config.update(message.updated_settings)
+        await self._approvals.update_settings(message)
 
     async def mode(self, context: RequestContext, message: ModeRequest) -> None:
         """The mode of the task on screen and of new ones; where a task is named, of that one alone."""

@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, cast
+from typing import Final, TypeAlias, cast
 
 from pydantic import JsonValue, SecretStr
 
@@ -25,7 +25,7 @@ from ._profiles_section import ProfilesSection, checked_name, new_profile_id, pr
 from ._provider_settings import ProviderSettings, secret_keys, secret_keys_of
 from ._search_endpoint import check_search_endpoint, search_key_address
 from ._secrets import SecretName, SecretStore
-from ._settings import GlobalSettings, PassThroughState, StorageChoice, setting_keys
+from ._settings import ApprovalPreset, GlobalSettings, PassThroughState, StorageChoice, setting_keys
 from ._trusted_folders import TrustedFolders
 from ._user_config import UserConfig, UserConfigSource
 from ._validation import check_setting, readable_settings
@@ -36,6 +36,8 @@ logger = logging.getLogger(__name__)
 
 Raw = dict[str, JsonValue]
 Listener = Callable[[ConfigChange], None]
+ApprovalsChange: TypeAlias = Callable[[Mapping[str, ApprovalPreset]], Mapping[str, ApprovalPreset]]
+_BY_NOTEBOOK: Final = "notebookApprovals"
 _FALLBACK_MODE: Final = "code"
 _KEYS_OF_SETTINGS: Final = "settings"
 """In place of a profile's name, for keys that belong to none."""
@@ -140,9 +142,13 @@ class ContextProxy:
 
     # ---- changing settings
 
-    async def update(self, patch: Mapping[str, JsonValue]) -> GlobalSettings:
+    async def update(
+        self, patch: Mapping[str, JsonValue], *, by_notebook: ApprovalsChange | None = None
+    ) -> GlobalSettings:
         """Change settings by their names on the wire; ``None`` puts one back to its default.
 
+        ``by_notebook`` makes of the approvals by notebook that hold now those that are to hold: what another server or page
+        changed meanwhile stays so.
         Raises InvalidSetting or ForbiddenByOperator naming the first bad one; then nothing is changed.
         """
         values: Raw = {}
@@ -165,9 +171,19 @@ class ContextProxy:
         if "secretStorage" in values:
             # Keys move first: if they cannot, nothing is changed.
             await self.use_storage(cast(StorageChoice, values.pop("secretStorage") or "auto"))
-        if values:
-            await self._store.modify(lambda document: _apply(document.settings, values))
+        if by_notebook is not None and _BY_NOTEBOOK in self.fixed:
+            raise ForbiddenByOperator("Your administrator set this for everyone.", field=_BY_NOTEBOOK)
+        if values or by_notebook is not None:
+            await self._store.modify(lambda document: self._changed(document.settings, values, by_notebook))
         return self._settings
+
+    def _changed(self, section: Raw, values: Raw, by_notebook: ApprovalsChange | None) -> None:
+        """Put these into the settings as the file has them now."""
+        if by_notebook is not None:
+            own, _ = readable_settings(GlobalSettings, section)
+            known = self._in_force(own).notebook_approvals
+            values = {**values, _BY_NOTEBOOK: check_setting(GlobalSettings, _BY_NOTEBOOK, {**by_notebook(known)})}
+        _apply(section, values)
 
     async def use_storage(self, choice: StorageChoice) -> None:
         """Keep keys elsewhere and move those that are there; raises SecretStorageUnavailable if that cannot be."""

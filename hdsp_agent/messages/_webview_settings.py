@@ -4,7 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from ._base import Flag, JsonObject, Name, Text
+from ..config import ApprovalPreset
+from ._base import FilePath, Flag, JsonObject, Message, Name, Text
 from ._webview_base import Request
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "ImportSettingsRequest",
     "LoadApiConfigurationRequest",
     "LockApiConfigAcrossModesRequest",
+    "NotebookApproval",
     "SaveApiConfigurationRequest",
     "SettingsMessage",
     "ToggleApiConfigPinRequest",
@@ -19,11 +21,22 @@ __all__ = [
 ]
 
 
+class NotebookApproval(Message):
+    """What the agent may do without asking in one notebook; without ``approvalPreset`` the settings decide again."""
+
+    path: FilePath
+    approval_preset: ApprovalPreset | None = None
+
+
 class UpdateSettingsRequest(Request):
-    """Change some settings; null puts a setting back to its default."""
+    """Change some settings, and what holds for one notebook; null puts a setting back to its default.
+
+    ``notebookApprovals`` cannot be among them: a page changes one notebook at a time, by ``notebookApproval``.
+    """
 
     type: Literal["updateSettings"] = "updateSettings"
     updated_settings: JsonObject = Field(repr=False)
+    notebook_approval: NotebookApproval | None = None
 
 
 class SaveApiConfigurationRequest(Request):

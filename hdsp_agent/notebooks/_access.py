@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Sequence
+import os
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Final, Protocol
@@ -79,6 +80,7 @@ class NotebookAccess:
         self._whereabouts = RenameTracker()
         self._on_moved: list[Callable[[str, str], None]] = []
         self._on_deleted: list[Callable[[str], None]] = []
+        self._on_missing: list[Callable[[str], Awaitable[None]]] = []
 
     def document(self, path: str) -> NotebookDocument:
         """The notebook of this path. Whether there is one, its first use says."""
@@ -167,6 +169,17 @@ class NotebookAccess:
     def on_deleted(self, listener: Callable[[str], None]) -> None:
         """Call this with the path of a notebook that was deleted."""
         self._on_deleted.append(listener)
+
+    def on_missing(self, listener: Callable[[str], Awaitable[None]]) -> None:
+        """Call this with the path of a notebook whose file was found missing."""
+        self._on_missing.append(listener)
+
+    async def look_for(self, path: str) -> None:
+        """See whether the file of a notebook is there, where it is one; who needs to know has heard of it if it is not."""
+        root = self._disk.root()
+        if root is not None and not await asyncio.to_thread(os.path.exists, root / path):
+            for listener in self._on_missing:
+                await listener(path)
 
     def now_at(self, path: str) -> str:
         """The path a notebook has now that a task knows by this one."""

@@ -2178,6 +2178,12 @@ export interface NoteSuggestion {
   decision?: 'kept' | 'dismissed';
 }
 
+/** What the agent may do without asking in one notebook; without `approvalPreset` the settings decide again. */
+export interface NotebookApproval {
+  path: string;
+  approvalPreset?: 'ask' | 'edit' | 'editAndRun' | 'everything';
+}
+
 /** What became of a batch. `mismatch`: nothing of it was done. */
 export interface NotebookOperationsResultRequest {
   requestId: string;
@@ -3302,12 +3308,13 @@ export interface UpdatePromptRequest {
   customPrompt: ModePrompt;
 }
 
-/** Change some settings; null puts a setting back to its default. */
+/** Change some settings, and what holds for one notebook; null puts a setting back to its default. `notebookApprovals` cannot be among them: a page changes one notebook at a time, by `notebookApproval`. */
 export interface UpdateSettingsRequest {
   requestId: string;
   taskId?: string;
   type: 'updateSettings';
   updatedSettings: Record<string, JsonValue>;
+  notebookApproval?: NotebookApproval;
 }
 
 /** The whole list, as the person left it. */

@@ -72,6 +72,28 @@ async def test_what_holds_for_a_notebook_goes_with_it_and_ends_with_it(
     await holds({file("b.ipynb"): "edit", "/elsewhere/a.ipynb": "edit"})
 
 
+async def test_what_holds_for_a_notebook_ends_where_its_file_is_found_missing(tmp_path: Path) -> None:
+    run = call_tool("run_cells", {"cells": ["c1"]}, id="r1")
+    ended: list[str] = []
+    file = tmp_path / "work" / "a.ipynb"
+
+    def deleted(request: ModelRequest) -> list[Step]:
+        file.unlink()
+        return call_tool("edit_cells", {"operations": [{"op": "insert", "source": "2 + 2"}]}, id="e")
+
+    settings = GlobalSettings(notebook_approvals={str(file): "everything"})
+    async with notebook_agent(tmp_path, [LOOK, run, deleted, DONE], "1", settings=settings) as agent:
+        notebooks = agent.manager.services.notebooks
+        assert notebooks is not None
+
+        async def missing(path: str) -> None:
+            ended.append(path)
+
+        notebooks.access.on_missing(missing)
+        await agent.completed(await start(agent))
+        assert ended and set(ended) == {"a.ipynb"}
+
+
 # ---- conversations of others, and subtasks
 
 
@@ -95,6 +117,45 @@ async def test_a_conversation_from_a_file_brings_no_approvals(tmp_path: Path) ->
         assert (await agent.asked(task.task_id, "tool")).is_answered is None
         assert agent.task(task.task_id).state.counted_from == 0
         assert not (agent.task(task.task_id).state.folder / "notes.txt").exists()
+
+
+async def exported(tmp_path: Path, workspace: str) -> Path:
+    """A conversation in a file that says that it works in this folder."""
+    theirs_done = call_tool("attempt_completion", {"result": "Done there"}, id="theirs")
+    async with running_agent(tmp_path / "theirs", [theirs_done]) as theirs:
+        file = await export_task(await theirs.store.view(await theirs.finished()), "json", tmp_path)
+    document = json.loads(file.read_text(encoding="utf-8"))
+    document["metadata"]["workspace"] = document["historyItem"]["workspace"] = workspace
+    document["state"]["history_item"] = document["historyItem"]
+    await asyncio.to_thread(file.write_text, json.dumps(document), encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize("named", ["/", "far", "work/../far", "link", "work\0", "..", "work"])
+async def test_a_conversation_from_a_file_does_not_choose_its_folder(tmp_path: Path, named: str) -> None:
+    mine = tmp_path / "mine" / "work"
+    for folder in (mine, tmp_path / "mine" / "far"):
+        await asyncio.to_thread(folder.mkdir, parents=True)
+    (tmp_path / "mine" / "far" / "secret.txt").write_text("needle")
+    (mine / "link").symlink_to(tmp_path / "mine" / "far")
+    said = named if named == ".." else str((mine if named == "link" else mine.parent) / named)
+    file = await exported(tmp_path, said)
+
+    def in_workspace(folder: Path) -> bool:
+        return mine.resolve() in (folder, *folder.parents)
+
+    reads = call_tool("read_file", {"path": "secret.txt"}, id="r")
+    tools = ToolRegistry(built_in_tools())
+    async with running_agent(tmp_path / "mine", [reads, DONE], settings=READS, tools=tools) as agent:
+        report = await import_tasks(file, agent.store, None, masker=None, may_work_in=in_workspace)
+        [task] = report.tasks
+        assert task.left_folder == (None if named == "work" else said)
+        await agent.manager.resume(task.task_id)
+        asked = await agent.asked(task.task_id, "resume_completed_task")
+        assert agent.task(task.task_id).state.folder.resolve() == mine.resolve()
+        await agent.manager.answer(task.task_id, asked.ts, "messageResponse", "And now?")
+        await agent.completed(task.task_id)
+        assert "needle" not in (await agent.results(task.task_id))["r"]
 
 
 async def test_a_subtask_is_about_the_notebook_by_its_name_of_now(tmp_path: Path) -> None:

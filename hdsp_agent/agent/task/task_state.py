@@ -177,6 +177,13 @@ class TaskState:
             self._settings = with_profile(own, provider)
         return self._settings
 
+    async def look_for_notebook(self) -> None:
+        """See that the notebook it is about is there still: what was chosen for it ends with its file."""
+        notebooks, notebook = self.services.notebooks, self.notebook
+        if notebooks is None or notebook is None or self._notebook_approvals(self.services.settings()) is None:
+            return
+        await notebooks.access.look_for(notebook.path)
+
     def _notebook_approvals(self, base: GlobalSettings) -> ApprovalPreset | None:
         """What was chosen for the notebook it is about. A server of another folder has other notebooks of that name."""
         if self.notebook is None:
@@ -280,6 +287,7 @@ class TaskState:
 
     async def renew(self) -> None:
         """Go by its mode and its folder's settings as they are now: files may have changed, and whether the folder is trusted."""
+        await self.look_for_notebook()
         modes, project = await asyncio.to_thread(self._look_at_folder)
         if project != self._project:
             self._project, self._settings = project, None

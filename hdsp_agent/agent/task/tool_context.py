@@ -217,6 +217,7 @@ class CallContext:
 
     async def _decided(self, action: ActionRequest) -> Decision:
         state = self._state
+        await state.look_for_notebook()
         settings, policy, mode = state.settings, state.services.policy(), state.mode
 
         def decide() -> Decision:

@@ -1,5 +1,9 @@
 import { APPROVAL_PRESETS } from '../../../generated/wire';
-import type { GlobalSettings, JsonValue } from '../../../generated/wire';
+import type {
+  GlobalSettings,
+  JsonValue,
+  NotebookApproval
+} from '../../../generated/wire';
 import type { AgentState } from '../../../state/store';
 import type { IPanelServices } from '../../../ui/services';
 import { agreement } from '../autoapproval/autoapproval';
@@ -101,18 +105,18 @@ export async function choosePreset(
   if (settings === undefined) {
     return;
   }
-  const file = notebook === null ? null : fileOf(store.state, notebook);
   const change: Record<string, JsonValue> = { ...agreed };
-  if (scope === 'notebook' && file !== null) {
-    change.notebookApprovals = { ...byNotebook(settings), [file]: preset };
+  let notebookApproval: NotebookApproval | undefined;
+  if (scope === 'notebook' && notebook !== null) {
+    notebookApproval = { path: notebook, approvalPreset: preset };
   } else if (scope === 'always') {
     const fixed = store.state?.fixed ?? [];
     const values = Object.entries(valuesOf(preset));
     Object.assign(
       change,
-      Object.fromEntries(values.filter(([name]) => !fixed.includes(name))),
-      withoutNotebook(settings, file)
+      Object.fromEntries(values.filter(([name]) => !fixed.includes(name)))
     );
+    notebookApproval = withoutNotebook(store.state, notebook);
   }
   const own = scope === 'conversation' ? preset : null;
   if (item === undefined) {
@@ -124,8 +128,12 @@ export async function choosePreset(
       ...(own ? { approvalPreset: own } : {})
     });
   }
-  if (Object.keys(change).length > 0) {
-    await client.request({ type: 'updateSettings', updatedSettings: change });
+  if (notebookApproval !== undefined || Object.keys(change).length > 0) {
+    await client.request({
+      type: 'updateSettings',
+      updatedSettings: change,
+      ...(notebookApproval ? { notebookApproval } : {})
+    });
   }
 }
 
@@ -137,19 +145,18 @@ export async function dropChoice(
   notebook: string | null
 ): Promise<void> {
   const { client, state: panel, store } = services;
-  const { currentTaskItem: item, settings } = store.state ?? {};
+  const item = store.state?.currentTaskItem;
   panel.approvalChoice = null;
   if (item?.approvalPreset) {
     await client.request({ type: 'setTaskApprovals', taskId: item.id });
   }
-  if (settings !== undefined) {
-    const updatedSettings = withoutNotebook(
-      settings,
-      notebook === null ? null : fileOf(store.state, notebook)
-    );
-    if (Object.keys(updatedSettings).length > 0) {
-      await client.request({ type: 'updateSettings', updatedSettings });
-    }
+  const notebookApproval = withoutNotebook(store.state, notebook);
+  if (notebookApproval !== undefined) {
+    await client.request({
+      type: 'updateSettings',
+      updatedSettings: {},
+      notebookApproval
+    });
   }
 }
 
@@ -184,14 +191,16 @@ function byNotebook({
   return notebookApprovals ?? {};
 }
 
+/**
+ * Lets the settings decide again in a notebook that something was chosen for.
+ */
 function withoutNotebook(
-  settings: GlobalSettings,
-  file: string | null
-): Record<string, JsonValue> {
-  const known = byNotebook(settings);
-  if (file === null || !(file in known)) {
-    return {};
+  state: AgentState | null,
+  notebook: string | null
+): NotebookApproval | undefined {
+  if (state?.settings === undefined || notebook === null) {
+    return undefined;
   }
-  const { [file]: _, ...others } = known;
-  return { notebookApprovals: others };
+  const isChosen = fileOf(state, notebook) in byNotebook(state.settings);
+  return isChosen ? { path: notebook } : undefined;
 }

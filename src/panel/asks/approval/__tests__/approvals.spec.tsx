@@ -226,6 +226,8 @@ describe('ApprovalMenu', () => {
   };
   const changes = () =>
     page.sent('updateSettings').map(({ updatedSettings }) => updatedSettings);
+  const ofNotebook = () =>
+    page.sent('updateSettings').map(({ notebookApproval }) => notebookApproval);
   const presets = () =>
     page
       .sent('setTaskApprovals')
@@ -452,12 +454,15 @@ describe('ApprovalMenu', () => {
       await open();
       await holdFor('notebook');
       await choose('Edit freely');
-      expect(changes()).toEqual([{ notebookApprovals: { 'a.ipynb': 'edit' } }]);
+      expect(changes()).toEqual([{}]);
+      expect(ofNotebook()).toEqual([
+        { path: 'a.ipynb', approvalPreset: 'edit' }
+      ]);
     });
   });
 
   describe('for a notebook', () => {
-    it('should be saved beside what holds for others', async () => {
+    it('should be saved alone, whatever holds for others', async () => {
       show(
         { notebook: { path: 'a.ipynb' } },
         {
@@ -466,8 +471,9 @@ describe('ApprovalMenu', () => {
       );
       await open();
       await choose('Edit freely');
-      expect(changes()).toEqual([
-        { notebookApprovals: { 'a.ipynb': 'edit', 'b.ipynb': 'everything' } }
+      expect(changes()).toEqual([{}]);
+      expect(ofNotebook()).toEqual([
+        { path: 'a.ipynb', approvalPreset: 'edit' }
       ]);
       expect(presets()).toEqual([]);
     });
@@ -484,10 +490,10 @@ describe('ApprovalMenu', () => {
       expect(dialog()?.textContent).toContain('about this notebook');
       await press('warn');
       expect(changes()).toEqual([
-        {
-          dismissedHints: ['autoApproval.alwaysAllowRunCells'],
-          notebookApprovals: { 'a.ipynb': 'editAndRun' }
-        }
+        { dismissedHints: ['autoApproval.alwaysAllowRunCells'] }
+      ]);
+      expect(ofNotebook()).toEqual([
+        { path: 'a.ipynb', approvalPreset: 'editAndRun' }
       ]);
     });
   });
@@ -544,7 +550,10 @@ describe('ApprovalMenu', () => {
       await holdFor('notebook');
       expect(presets()).toEqual([['t', undefined]]);
       await answer('setTaskApprovals');
-      expect(changes()).toEqual([{ notebookApprovals: { 'a.ipynb': 'edit' } }]);
+      expect(changes()).toEqual([{}]);
+      expect(ofNotebook()).toEqual([
+        { path: 'a.ipynb', approvalPreset: 'edit' }
+      ]);
     });
 
     it('should leave the conversation and the notebook for always', async () => {
@@ -558,12 +567,8 @@ describe('ApprovalMenu', () => {
       await holdFor('always');
       expect(presets()).toEqual([['t', undefined]]);
       await answer('setTaskApprovals');
-      expect(changes()).toEqual([
-        {
-          ...valuesOf('edit'),
-          notebookApprovals: { 'b.ipynb': 'everything' }
-        }
-      ]);
+      expect(changes()).toEqual([valuesOf('edit')]);
+      expect(ofNotebook()).toEqual([{ path: 'a.ipynb' }]);
     });
 
     it('should change what always holds for none but who says so', async () => {
@@ -625,7 +630,8 @@ describe('ApprovalMenu', () => {
       expect(select()).toBeNull();
       expect(presets()).toEqual([['t', undefined]]);
       await answer('setTaskApprovals');
-      expect(changes()).toEqual([{ notebookApprovals: {} }]);
+      expect(changes()).toEqual([{}]);
+      expect(ofNotebook()).toEqual([{ path: 'a.ipynb' }]);
     });
 
     it('should be what it shows where the settings are no preset', async () => {
