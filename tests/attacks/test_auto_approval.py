@@ -158,6 +158,22 @@ async def test_a_conversation_from_a_file_does_not_choose_its_folder(tmp_path: P
         assert "needle" not in (await agent.results(task.task_id))["r"]
 
 
+async def test_a_conversation_from_a_file_takes_nothing_from_the_notebook_it_names(tmp_path: Path) -> None:
+    file = await exported(tmp_path, str(tmp_path))
+    document = json.loads(file.read_text(encoding="utf-8"))
+    document["historyItem"]["notebook"] = {"path": "a.ipynb"}
+    document["state"]["history_item"] = document["historyItem"]
+    await asyncio.to_thread(file.write_text, json.dumps(document), encoding="utf-8")
+    settings = GlobalSettings(notebook_approvals={"a.ipynb": "everything"})
+    async with running_agent(tmp_path / "mine", [NOTE, DONE], settings=settings) as agent:
+        [task] = (await import_tasks(file, agent.store, None, masker=None)).tasks
+        await agent.manager.resume(task.task_id)
+        asked = await agent.asked(task.task_id, "resume_completed_task")
+        await agent.manager.answer(task.task_id, asked.ts, "messageResponse", "And now?")
+        assert (await agent.asked(task.task_id, "tool")).is_answered is None
+        assert not (agent.task(task.task_id).state.folder / "notes.txt").exists()
+
+
 async def test_a_subtask_is_about_the_notebook_by_its_name_of_now(tmp_path: Path) -> None:
     child = call_tool("new_task", {"mode": "code", "message": "Write it"}, id="c")
     settings = GlobalSettings(

@@ -148,7 +148,11 @@ OUR_EXTENSION_FIELDS = {
     "showDeleteMessageDialog": {"preview"},
     "showEditMessageDialog": {"preview"},
 }
-OUR_WEBVIEW_FIELDS = {"newTask": {"approvalPreset", "notebook"}, "askResponse": {"edited", "run"}}
+OUR_WEBVIEW_FIELDS = {
+    "newTask": {"approvalPreset", "notebook"},
+    "askResponse": {"edited", "run"},
+    "updateSettings": {"notebookApproval"},
+}
 # Roo Code brings back files and the conversation, here also cells and variables.
 OUR_RESTORE_FIELDS = {"parts"}
 

@@ -283,7 +283,9 @@ class ImportTaskPlan:
             fields[name] = self.converter.text(text) if isinstance(text, str) else None
         # Its number counted somewhere else, nobody stopped it here, and what it may do is decided here.
         fields.update(id=self.task_id, number=0, size=None, state=None, approvalPreset=None)
-        return _valid_item({name: value for name, value in fields.items() if value is not None})
+        item = _valid_item({name: value for name, value in fields.items() if value is not None})
+        # What holds for a notebook is for the person's own conversations about it, and not for whatever names it.
+        return item if item.notebook is None else item.model_copy(update={"approval_preset": "ask"})
 
 
 def _valid_item(fields: dict[str, JsonValue]) -> HistoryItem:
