@@ -39,6 +39,8 @@ _UNWANTED_HEADERS = tuple(
     )
 )
 _PLACEHOLDER = re.compile(r"%\d+")
+# Texts are written in one way, so that a search for one finds it.
+_SIGNS = {"\u2019": "'", "...": "\u2026"}
 _HEADER = """\
 # Translations of HDSP Agent.
 # This file is distributed under the licence of the HDSP Agent project.
@@ -113,6 +115,9 @@ def extract(project: Project) -> bytes:
         if known != text.plural:
             # The front end holds one list of forms per text, so the second use would stay English.
             problems.append(f"{text.file}: {text.id!r} is used with and without a plural, or with two; reword one")
+        for wrong, right in _SIGNS.items():
+            if wrong in text.id + (text.plural or ""):
+                problems.append(f"{text.file}: {text.id!r} has {wrong} where our texts have {right}")
         message_id = text.id if text.plural is None else (text.id, text.plural)
         message = catalog.add(message_id, locations=[(text.file, 1)], context=text.context)
         _drop_format_flags(message)

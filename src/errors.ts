@@ -345,7 +345,7 @@ const CONFIGURATION: Readonly<Record<string, Sentence>> = {
     ),
   user_config_failed: (trans, error) =>
     trans.__(
-      'Some defaults from this server’s configuration service could not be used (%1). Your own settings apply. If this continues, tell your administrator.',
+      "Some defaults from this server's configuration service could not be used (%1). Your own settings apply. If this continues, tell your administrator.",
       param(error, 'reason')
     ),
   keys_left_behind: (trans, error) =>

@@ -92,7 +92,7 @@ export function modelFailureText(
       );
     case 'content_filter':
       return trans.__(
-        'The provider’s content filter blocked this. Rephrase it, or choose another model.'
+        "The provider's content filter blocked this. Rephrase it, or choose another model."
       );
     case 'overloaded':
       return trans.__('The provider is overloaded or down at the moment.');

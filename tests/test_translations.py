@@ -140,6 +140,14 @@ def test_extract_refuses_one_text_with_and_without_a_plural(checkout: Path, run:
     assert "'%1 file' is used with and without a plural" in result.stderr
 
 
+@pytest.mark.parametrize("text", ["the agent\u2019s turn", "Loading..."])
+def test_extract_refuses_a_sign_that_our_texts_write_otherwise(checkout: Path, run: Run, text: str) -> None:
+    (checkout / "src/other.ts").write_text(f'trans.__("{text}");', encoding="utf-8")
+    result = run(checkout, "extract")
+    assert result.returncode == 1
+    assert text in result.stderr
+
+
 def test_the_json_is_what_jupyterlab_loads(translated: Path, run: Run) -> None:
     korean = served(translated, "ko_KR")
     assert korean.pop("") == {

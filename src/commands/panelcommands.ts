@@ -43,7 +43,7 @@ export function addCommands(
         trans.__('Open HDSP Agent'),
         trans.__('Open Panel')
       ),
-      caption: trans.__('Show the agent’s panel and move the focus to it'),
+      caption: trans.__("Show the agent's panel and move the focus to it"),
       icon: agentIcon,
       describedBy: { args: NO_ARGS },
       execute: () => panel.open()

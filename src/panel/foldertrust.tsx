@@ -70,7 +70,7 @@ export function FolderTrustQuestion({
               disabled={trust.isBusy}
               onClick={() => decide(false)}
             >
-              {trans.__('Don’t use them')}
+              {trans.__("Don't use them")}
             </button>
           </div>
         </>

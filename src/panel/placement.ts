@@ -71,7 +71,7 @@ export const placementPlugin: JupyterFrontEndPlugin<void> = {
     });
     commands.addCommand(CommandIDs.movePanel, {
       label: commandLabel(trans, ({ area }) => label(area, trans)),
-      caption: trans.__('Move the agent’s panel'),
+      caption: trans.__("Move the agent's panel"),
       describedBy: {
         args: {
           type: 'object',

@@ -239,7 +239,7 @@ export function importText(trans: TranslationBundle, item: ImportItem): string {
     case 'unknown_profile':
       return item.outcome === 'changed'
         ? trans.__(
-            'The file’s current profile could not be imported. Another one is current.'
+            "The file's current profile could not be imported. Another one is current."
           )
         : trans.__('Its profile does not exist.');
     default:

@@ -74,7 +74,7 @@ test('everything in the panel has a name a screen reader tells', async ({
       - button "Approve always…"
       - button "Deny"
     - region "Write to the agent":
-      - group "1 message queued (doesn’t approve)":
+      - group "1 message queued (doesn't approve)":
         - list:
           - listitem:
             - button "Edit the queued message"

@@ -87,7 +87,7 @@ test('what a folder brings is used once one trusts it, and no longer than that',
     await expect(lab.settings).toContainText("You haven't trusted");
     await expect(question).toBeVisible();
     await review.click();
-    await question.getByRole('button', { name: 'Don’t use them' }).click();
+    await question.getByRole('button', { name: "Don't use them" }).click();
     await expect(question).toBeHidden();
     await expect(lab.settings).toContainText('Not trusted');
     await lab.picture('folder-trust-settings');

@@ -57,7 +57,7 @@ export function addReviewCommands(
     Private.add(commands, targets, CommandIDs.keepCell, {
       label: commandLabel(
         trans,
-        trans.__('Keep the Agent’s Change to This Cell'),
+        trans.__("Keep the Agent's Change to This Cell"),
         trans.__('Keep the Change to This Cell')
       ),
       caption: trans.__('Keep what the agent changed in this cell'),
@@ -68,7 +68,7 @@ export function addReviewCommands(
     Private.add(commands, targets, CommandIDs.undoCell, {
       label: commandLabel(
         trans,
-        trans.__('Undo the Agent’s Change to This Cell'),
+        trans.__("Undo the Agent's Change to This Cell"),
         trans.__('Undo the Change to This Cell')
       ),
       caption: trans.__('Undo what the agent changed in this cell'),
@@ -79,7 +79,7 @@ export function addReviewCommands(
     Private.add(commands, targets, CommandIDs.keepPart, {
       label: commandLabel(
         trans,
-        trans.__('Keep the Agent’s Change at the Cursor'),
+        trans.__("Keep the Agent's Change at the Cursor"),
         trans.__('Keep the Change at the Cursor')
       ),
       caption: trans.__('Keep this part of what the agent changed'),
@@ -89,7 +89,7 @@ export function addReviewCommands(
     Private.add(commands, targets, CommandIDs.undoPart, {
       label: commandLabel(
         trans,
-        trans.__('Undo the Agent’s Change at the Cursor'),
+        trans.__("Undo the Agent's Change at the Cursor"),
         trans.__('Undo the Change at the Cursor')
       ),
       caption: trans.__('Undo this part of what the agent changed'),
@@ -99,7 +99,7 @@ export function addReviewCommands(
     Private.add(commands, targets, CommandIDs.keepAll, {
       label: commandLabel(
         trans,
-        trans.__('Keep All the Agent’s Changes in This Notebook'),
+        trans.__("Keep All the Agent's Changes in This Notebook"),
         trans.__('Keep All Changes in This Notebook')
       ),
       caption: trans.__('Keep everything the agent changed in this notebook'),
@@ -110,7 +110,7 @@ export function addReviewCommands(
     Private.add(commands, targets, CommandIDs.undoAll, {
       label: commandLabel(
         trans,
-        trans.__('Undo All the Agent’s Changes in This Notebook'),
+        trans.__("Undo All the Agent's Changes in This Notebook"),
         trans.__('Undo All Changes in This Notebook')
       ),
       caption: trans.__('Undo everything the agent changed in this notebook'),

@@ -71,7 +71,7 @@ export function createReview({
   reviews.refused.connect(() => {
     showWarning(
       trans.__(
-        'You have edited the same lines since, so the agent’s change was not undone there. Edit them by hand.'
+        "You have edited the same lines since, so the agent's change was not undone there. Edit them by hand."
       )
     );
   });

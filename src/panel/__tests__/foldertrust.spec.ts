@@ -67,7 +67,7 @@ describe('FolderQuestion', () => {
 
   it.each([
     ['Trust this folder', true],
-    ['Don’t use them', false]
+    ["Don't use them", false]
   ])('should take “%s” for an answer once', async (label, trusted) => {
     await begin({ canStartTasks: true });
     review();

@@ -147,7 +147,7 @@ function AutoAnswer({
         aria-disabled={isBusy}
         onClick={cancel}
       >
-        {trans.__('I’ll answer')}
+        {trans.__("I'll answer")}
       </button>
       {error && <span role="alert">{errorText(trans, error)}</span>}
     </p>

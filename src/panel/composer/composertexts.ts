@@ -40,13 +40,13 @@ export function placeholderOf(
     case 'queue':
       return trans.__('Queue a message');
     case 'approval':
-      return trans.__('Add a note (doesn’t approve)');
+      return trans.__("Add a note (doesn't approve)");
     case 'failure':
       return trans.__('Try again with a message');
     case 'mistakes':
       return trans.__('Say what it should do differently');
     case 'done':
-      return trans.__('What’s next?');
+      return trans.__("What's next?");
     case 'goOn':
       return trans.__('Say how to continue');
   }

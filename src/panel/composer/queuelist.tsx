@@ -31,8 +31,8 @@ export function QueueList(): JSX.Element | null {
       <p id={TITLE_ID} className="jp-hdspAgent-queue-title">
         {works
           ? trans._n(
-              '%1 message queued (doesn’t approve)',
-              '%1 messages queued (don’t approve)',
+              "%1 message queued (doesn't approve)",
+              "%1 messages queued (they don't approve)",
               queue.length
             )
           : trans._n(

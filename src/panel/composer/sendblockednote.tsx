@@ -59,7 +59,7 @@ export function blockerText(
         ? trans.__(
             'Your message will be delivered when the connection is back.'
           )
-        : trans.__('You are offline and can’t send. What you type stays here.');
+        : trans.__("You are offline and can't send. What you type stays here.");
     case 'noModel':
       return trans.__(
         'Choose a model before you send. What you type stays here.'

@@ -49,7 +49,7 @@ export function StopButton({
     <>
       {isLate && (
         <span className="jp-hdspAgent-composer-note" role="status">
-          {trans.__('Stopping… The server hasn’t confirmed yet.')}
+          {trans.__("Stopping… The server hasn't confirmed yet.")}
         </span>
       )}
       <button

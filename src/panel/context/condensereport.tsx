@@ -101,10 +101,10 @@ export function ClearedReport({
       <p>
         {reason === 'old'
           ? trans.__(
-              'They were old, or duplicates of later outputs. A line tells the model that it can call the tool again.'
+              'Old or duplicate outputs were removed. The model is told that it can call the tool again.'
             )
           : trans.__(
-              'The provider refused the request as too long. A line tells the model that it can call the tool again.'
+              'The provider refused the request as too long. The model is told that it can call the tool again.'
             )}
       </p>
       <ul>

@@ -48,7 +48,7 @@ namespace Private {
     if (kind === 'reassurance') {
       showNote(
         trans.__(
-          '“%1” uses %2 of the model’s context window. There is still enough room.',
+          "“%1” uses %2 of the model's context window. There is still enough room.",
           title,
           share
         )
@@ -57,7 +57,7 @@ namespace Private {
     }
     showNote(
       trans.__(
-        '“%1” uses %2 of the model’s context window. Consider condensing it.',
+        "“%1” uses %2 of the model's context window. Consider condensing it.",
         title,
         share
       ),

@@ -90,7 +90,7 @@ export function ContextPartsTable({
     <table className="jp-hdspAgent-context-table">
       <caption>
         {contextWindow === undefined
-          ? trans.__('The context size of this model is unknown.')
+          ? trans.__('Context size unknown. You can set it in the profile.')
           : condenseAt === undefined
             ? trans.__(
                 'The context window is %1 tokens.',

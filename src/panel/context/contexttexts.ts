@@ -43,7 +43,7 @@ export function partsOf(
     },
     {
       id: 'answers',
-      name: trans.__('The agent’s answers and tool calls'),
+      name: trans.__("The agent's answers and tool calls"),
       tokens: tokens.answers
     },
     {

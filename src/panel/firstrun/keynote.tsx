@@ -71,7 +71,7 @@ function refusedText(
   }
   if (tried.kind === 'operator') {
     return trans.__(
-      '%1 does not accept your administrator’s key. Tell them, or go back and use another provider.',
+      "%1 does not accept your administrator's key. Tell them, or go back and use another provider.",
       provider
     );
   }

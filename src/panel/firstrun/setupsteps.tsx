@@ -117,6 +117,6 @@ function titleText(
     case 'keyMissing':
       return trans.__('The key for the model is missing');
     case 'notAllowed':
-      return trans.__('The model’s provider is not allowed on this server');
+      return trans.__("The model's provider is not allowed on this server");
   }
 }

@@ -152,7 +152,7 @@ function originText(
         candidate.variable ?? ''
       );
     case 'operator':
-      return trans.__('with your administrator’s key');
+      return trans.__("with your administrator's key");
     case 'local':
       return trans._n(
         'on this machine, with %1 model',

@@ -119,7 +119,9 @@ export function ContextMeter({
         )}
       </dl>
       {window === null && (
-        <p>{trans.__('The context size of this model is unknown.')}</p>
+        <p>
+          {trans.__('Context size unknown. You can set it in the profile.')}
+        </p>
       )}
       <div className="jp-hdspAgent-context-actions">
         <Condense taskId={taskId} />

@@ -72,7 +72,7 @@ export function sourceText(
 ): string {
   switch (source) {
     case 'hub':
-      return trans.__('From the model’s own hub.');
+      return trans.__("From the model's own hub.");
     case 'packages':
       return trans.__(
         'From the package index, in packages that contain only data. They are not installed.'
@@ -109,7 +109,7 @@ export function limitsText(trans: TranslationBundle): string {
  */
 export function privacyText(trans: TranslationBundle): string {
   return trans.__(
-    'Runs only on this Jupyter server’s machine: what you write and your notebooks stay there. No key, no account, no cost.'
+    "Runs only on this Jupyter server's machine: what you write and your notebooks stay there. No key, no account, no cost."
   );
 }
 

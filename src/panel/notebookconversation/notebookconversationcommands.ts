@@ -32,7 +32,7 @@ export function addNotebookConversationCommands({
         trans.__('Remove the Conversation from the Notebook')
       ),
       caption: trans.__(
-        'Delete the conversation from the notebook’s metadata. Your history stays.'
+        "Delete the conversation from the notebook's metadata. Your history stays."
       ),
       describedBy: { args: { type: 'object', properties: {} } },
       isEnabled: () => inFront()?.context.model.readOnly === false,

@@ -54,7 +54,7 @@ function StorageChoices(): JSX.Element {
       file: {
         title: trans.__('Keep keys unencrypted?'),
         body: trans.__(
-          'Everyone who can read your files can then read your keys: administrators of this server, its backups, and every program you run, including the agent’s commands.'
+          "Everyone who can read your files can then read your keys: administrators of this server, its backups, and every program you run, including the agent's commands."
         ),
         accept: trans.__('Keep them unencrypted')
       },

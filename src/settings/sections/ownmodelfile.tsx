@@ -35,7 +35,7 @@ export function OwnModelFile(): JSX.Element {
       <legend>{trans.__('A model file of your own')}</legend>
       <p className="jp-hdspSettings-description">
         {trans.__(
-          'A GGUF file on this server’s machine. A profile is created for it and used from now on. Check its license yourself.'
+          "A GGUF file on this server's machine. A profile is created for it and used from now on. Check its license yourself."
         )}
       </p>
       <form

@@ -92,7 +92,7 @@ async function agrees(
       </div>
     ),
     buttons: [
-      Dialog.cancelButton({ label: trans.__('Don’t run them') }),
+      Dialog.cancelButton({ label: trans.__("Don't run them") }),
       isGrave
         ? Dialog.warnButton({ label: trans.__('Run them') })
         : Dialog.okButton({ label: trans.__('Run them') })

@@ -109,7 +109,7 @@ describe('FollowUp', () => {
     expect(countdown()).toContain('in 60 seconds.');
     page.wait(10_000);
     expect(countdown()).toContain('in 50 seconds.');
-    page.act(() => page.button('I’ll answer').click());
+    page.act(() => page.button("I'll answer").click());
     expect(page.sent('cancelAutoApproval')[0]).toMatchObject({ taskId: 't' });
     page.publish(progress(null));
     await page.settle(() => page.answer('cancelAutoApproval'));

@@ -12,7 +12,7 @@ export function presetTexts(
   switch (preset) {
     case 'ask':
       return {
-        name: trans.__('Ask'),
+        name: trans._p('preset', 'Ask'),
         meaning: trans.__(
           'Reads what you have open and folders you trust. Asks before anything else.'
         )

@@ -71,7 +71,7 @@ export function FileChanges(): JSX.Element | null {
           </ul>
           {hasOlder && <NotLoaded />}
           <p className="jp-hdspAgent-chat-quiet">
-            {trans.__('Files written by commands or code aren’t listed.')}
+            {trans.__("Files written by commands or code aren't listed.")}
           </p>
         </div>
       </Fold>

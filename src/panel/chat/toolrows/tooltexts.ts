@@ -61,12 +61,12 @@ const FILES: Readonly<Record<string, Texts>> = {
   readCommandOutput: ({ searchPattern }, trans) =>
     searchPattern
       ? [
-          trans.__('Search a command’s output'),
-          trans.__('Searched a command’s output')
+          trans.__("Search a command's output"),
+          trans.__("Searched a command's output")
         ]
       : [
-          trans.__('Read more of a command’s output'),
-          trans.__('Read more of a command’s output')
+          trans.__("Read more of a command's output"),
+          trans.__("Read more of a command's output")
         ],
   generateImage: (_, trans) => [
     trans.__('Make an image'),

@@ -80,7 +80,7 @@ describe('Composer', () => {
     it.each([
       ['api_req_failed', 'Try again with a message'],
       ['mistake_limit_reached', 'Say what it should do differently'],
-      ['completion_result', 'What’s next?'],
+      ['completion_result', "What's next?"],
       ['resume_task', 'Say how to continue']
     ] as const)('should say what sending does beside %s', async (ask, says) => {
       page.begin({
@@ -102,7 +102,7 @@ describe('Composer', () => {
         currentTaskStatus: 'interactive',
         clineMessages: [{ ts: 5, type: 'ask', ask: 'command', text: 'rm -r x' }]
       });
-      expect(field().placeholder).toContain('doesn’t approve');
+      expect(field().placeholder).toContain("doesn't approve");
       type('yes');
       await page.settle(() => press('Enter'));
       expect(page.sent('askResponse')).toEqual([]);
@@ -456,7 +456,7 @@ describe('Composer', () => {
       expect(page.sent('cancelTask')).toMatchObject([{ taskId: 't' }]);
       expect(page.button('Stopping…').disabled).toBe(true);
       page.wait(3_100);
-      expect(page.node.textContent).toContain('hasn’t confirmed yet');
+      expect(page.node.textContent).toContain("hasn't confirmed yet");
       page.publish({
         type: 'state',
         state: { ...WORKING, currentTaskStatus: 'idle' }
@@ -485,7 +485,7 @@ describe('Composer', () => {
     it('should say that what waits approves nothing', () => {
       page.begin(queued('then plot'));
       expect(page.find('.jp-hdspAgent-queue')?.textContent).toContain(
-        'doesn’t approve'
+        "doesn't approve"
       );
     });
 

@@ -191,7 +191,7 @@ describe('rows of what the model does not see any more', () => {
     expect(text(2)).toContain('−25K tokens');
     await rows.click('Which outputs, and why');
     expect(text(2)).toContain('run_cells: 3');
-    expect(text(2)).toContain('They were old');
+    expect(text(2)).toContain('Old or duplicate outputs');
     expect(() => undo()).toThrow();
   });
 });

@@ -120,7 +120,7 @@ describe('ContextView', () => {
       'System prompt1,0000.5%',
       '1 tool2,0001%',
       'Your messages and context1,2000.6%',
-      'The agent’s answers and tool calls1,3000.7%',
+      "The agent's answers and tool calls1,3000.7%",
       'Tool outputs5000.3%',
       'The whole request6,0003%',
       'Reserved for the answer8,0004%',

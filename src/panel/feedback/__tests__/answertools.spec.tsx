@@ -112,7 +112,7 @@ describe('the tools of an answer', () => {
       await page.settle(() =>
         page.answer('previewConversation', {
           code: 'invalid_input',
-          message: 'Only an answer of the model can be tried again.'
+          message: 'Only an answer from the model can be tried again.'
         })
       );
       expect(rows.row(2).querySelector('[role="alert"]')?.textContent).not.toBe(

@@ -125,7 +125,7 @@ describe('EmbeddedStep', () => {
       'Apache-2.0',
       '491 MB to download once; 60 GB free',
       'about 850 MB while it works; 4 GB free',
-      'Runs only on this Jupyter server’s machine:',
+      "Runs only on this Jupyter server's machine:",
       'add a cell and run it',
       'Often wrong'
     ]) {

@@ -129,7 +129,7 @@ describe('the conversation that a notebook carries', () => {
   });
 
   it('begins with a note of the agent, not with words of the person', async () => {
-    const text = 'This conversation came with the notebook a.ipynb.';
+    const text = 'This conversation was saved in the notebook a.ipynb.';
     page.begin({
       ...STATE,
       currentTaskId: 't',
