@@ -34,7 +34,7 @@ class BackgroundTasks:
         except asyncio.CancelledError:
             waiting = asyncio.current_task()
             if task.cancelled() and not (waiting is not None and waiting.cancelling()):
-                raise Unavailable("The server stopped before this was done. Try again when it is back.") from None
+                raise Unavailable("The server stopped before this was done. Try again when it is running.") from None
             raise
 
     def begin(self, work: Coroutine[object, object, None]) -> asyncio.Task[None]:

@@ -314,7 +314,7 @@ async def _serve_programs(app: HdspAgentApp, services: Services) -> None:
         try:
             await services.ipc.start()
         except HdspAgentError as error:
-            app.log.warning("Programs outside are not served: %s", error.message)
+            app.log.warning("The socket for other programs could not be opened: %s", error.message)
 
 
 def _publish(app: HdspAgentApp, services: Services) -> None:

@@ -41,7 +41,7 @@ def home_of(app: HdspAgentApp) -> Path:
     except (RuntimeError, UnicodeEncodeError) as error:
         raise InvalidSetting(f"storage_dir cannot be {app.storage_dir!a}: {error}.", field="storage_dir") from None
     if not app.storage_dir:
-        raise InvalidSetting("storage_dir is empty; leave it out to have ~/.hdsp-agent.", field="storage_dir")
+        raise InvalidSetting("storage_dir is empty. Leave it out to use ~/.hdsp-agent.", field="storage_dir")
     return home
 
 

@@ -77,7 +77,7 @@ def make_private_folder(folder: Path) -> None:
             with suppress(PermissionError):
                 folder.chmod(0o700)
     except OSError as error:
-        raise storage_error(folder, "make the folder", error) from error
+        raise storage_error(folder, "create the folder", error) from error
 
 
 def make_missing_folders(folder: Path) -> None:

@@ -43,7 +43,7 @@ class HdspAgentApp(ExtensionApp):
 
     storage_backend = Enum(
         ["files", "sqlite"],
-        help="""What conversations are kept in: 'files', a folder for each, or 'sqlite', one database (tasks.db) in the
+        help="""How conversations are stored: 'files', a folder for each, or 'sqlite', one database (tasks.db) in the
         storage folder. Default: the environment variable HDSP_AGENT_STORAGE_BACKEND, else 'files'. To take conversations
         along, run `hdsp-agent migrate --to sqlite` (or files) before you change it.""",
     ).tag(config=True)
@@ -64,15 +64,16 @@ class HdspAgentApp(ExtensionApp):
     )
     allowed_tools = List(Unicode(), help="Tools the agent may use, by name. Empty: all.").tag(config=True)
     allow_auto_approval = Bool(
-        True, help="Whether people may let the agent act without asking. False: every action asks, whatever they set."
+        True,
+        help="Whether people may let the agent act without asking. False: the agent asks before every action, whatever they set.",
     ).tag(config=True)
     allow_local_models = Bool(
-        True, help="Whether people may fetch an embedded model and run it on this machine. False: neither."
+        True, help="Whether people may download an embedded model and run it on this machine."
     ).tag(config=True)
     allow_memory = Bool(
         True,
-        help="""Whether people may have something remembered between conversations. False: nothing is kept, told, found or learned;
-        what was kept before stays where it is.""",
+        help="""Whether the agent may remember things between conversations. False: nothing is saved, used, searched or learned;
+        what was saved before stays where it is.""",
     ).tag(config=True)
     workspace_trust = Enum(
         ["ask", "always", "never"],
@@ -94,7 +95,7 @@ class HdspAgentApp(ExtensionApp):
     audit_log = Unicode(
         "audit.jsonl",
         help="""File that records who read or changed which conversation: user, time, action and the conversation's id, never
-        what was said. In the storage folder, unless it is a whole path. Only its owner can read it; at 10 MB it is renamed,
+        what was said. In the storage folder, unless it is a full path. Only its owner can read it; at 10 MB it is renamed,
         and five older ones are kept. Empty: nothing is recorded.""",
     ).tag(config=True)
 
@@ -109,8 +110,8 @@ class HdspAgentApp(ExtensionApp):
     default_model = Unicode(help="Model of the profile that new users start with.").tag(config=True)
     provider_keys = Dict(
         value_trait=Unicode(),
-        help="""Keys the operator pays for, by provider id: {'anthropic': '…'}. They are used in place of people's own. People
-        see them as present, never as text. A key from the environment goes first. Keep the file that sets this readable
+        help="""Keys that you provide for everyone, by provider id: {'anthropic': '…'}. They are used instead of people's own keys. People
+        see them as present, never as text. A key from the environment overrides them. Keep the file that sets this readable
         by its owner only.""",
     ).tag(config=True)
 
@@ -122,14 +123,14 @@ class HdspAgentApp(ExtensionApp):
         macOS and Windows are trusted; plain-text and null ones never are.""",
     ).tag(config=True)
     keyring_timeout = Float(
-        1.5, min=0.1, max=30.0, help="Seconds to wait for the system keyring before going on without it."
+        1.5, min=0.1, max=30.0, help="Seconds to wait for the system keyring before continuing without it."
     ).tag(config=True)
 
     # -- programs outside
 
     ipc_enabled = Bool(
         False,
-        help="""Whether programs outside may start, answer and stop tasks through a socket in the storage folder, as
+        help="""Whether other programs may start, answer and stop tasks through a socket in the storage folder, as
         `hdsp-agent ipc` does. Only the account the server runs under can open it; what comes through it is taken for the
         person the server belongs to.""",
     ).tag(config=True)
@@ -159,7 +160,7 @@ class HdspAgentApp(ExtensionApp):
         config=True
     )
     slow_client_seconds = Float(
-        30.0, min=0.2, max=600.0, help="A panel that takes nothing for this long is disconnected; it may come back."
+        30.0, min=0.2, max=600.0, help="A panel that receives nothing for this long is disconnected; it can reconnect."
     ).tag(config=True)
     max_memory_messages = Integer(
         20, min=1, max=1000, help="Newest messages of a conversation held in memory; older ones are read from disk."
@@ -169,7 +170,7 @@ class HdspAgentApp(ExtensionApp):
         300.0,
         min=1.0,
         max=86_400.0,
-        help="Seconds between two looks for conversations that a server or program left when it died; they can be resumed.",
+        help="Seconds between two checks for conversations that a stopped server or program left unfinished; they can be resumed.",
     ).tag(config=True)
 
     # -- retention: people's own settings, unless these are set
@@ -183,12 +184,12 @@ class HdspAgentApp(ExtensionApp):
     delete_after_days = Union(
         [Integer(min=0), Float(min=0)],
         default_value=30,
-        help="Finished conversations are deleted after this many days, pinned ones and favourites excepted. 0: never.",
+        help="Finished conversations are deleted after this many days, except pinned ones and favorites. 0: never.",
     ).tag(config=True)
     storage_warning_gb = Float(
-        10.0, min=0.0, help="Size of the storage folder at which people are told. 0: never."
+        10.0, min=0.0, help="Size of the storage folder at which people are warned. 0: never."
     ).tag(config=True)
-    storage_critical_gb = Float(50.0, min=0.0, help="Size at which they are told with urgency. 0: never.").tag(
+    storage_critical_gb = Float(50.0, min=0.0, help="Size at which they are warned urgently. 0: never.").tag(
         config=True
     )
 

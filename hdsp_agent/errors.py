@@ -90,7 +90,7 @@ class UnknownMessageType(InvalidInput):
 
 
 class FrameTooLarge(InvalidInput):
-    """A frame or body exceeds the size the operator allows."""
+    """A frame or body exceeds the size the administrator allows."""
 
     code = "frame_too_large"
     status = 413

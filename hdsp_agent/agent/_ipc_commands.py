@@ -114,11 +114,11 @@ class IpcCommandSession:
         tasks = [task for task_id in manager.tasks.open if (task := manager.tasks.opened(task_id)) is not None]
         ours = [task.task_id for task in tasks if task.state.conversation.log.metadata.user in (None, self._person)]
         if not ours:
-            raise NotFound("No task is being worked on. Start or resume one first.")
+            raise NotFound("No task is running. Start or resume one first.")
         if len(ours) > 1:
             more = ", …" if len(ours) > _MOST_NAMED else ""
             raise Conflict(
-                f"{len(ours)} tasks are being worked on. Say which one is meant: {', '.join(ours[:_MOST_NAMED])}{more}.",
+                f"{len(ours)} tasks are running. Choose one: {', '.join(ours[:_MOST_NAMED])}{more}.",
                 field="taskId",
             )
         return ours[0]
@@ -158,7 +158,7 @@ def _check_model(manager: TaskManager, wanted: Mapping[str, JsonValue], mode: st
     if other:
         # Their names only: one of them may be a key.
         raise InvalidInput(
-            f"A task uses a saved profile's model and keys, so these were not taken: {', '.join(other)}. "
+            f"A task uses a saved profile's model and keys, so these were not used: {', '.join(other)}. "
             f"Save them as a profile, and name it in {_PROFILE}.",
             field=f"configuration.{other[0]}",
         )

@@ -96,7 +96,7 @@ class TaskManager:
                 wanted.text, tuple(wanted.images or ()), wanted.notebook, owner=owner, approvals=wanted.approval_preset
             )
         if not wanted.text.strip() and not wanted.images:
-            raise InvalidInput("Say what the task is: it has neither text nor pictures.", field="text")
+            raise InvalidInput("The task has no text and no images. Say what to do.", field="text")
         mode = await self.tasks.mode(wanted.mode or self.services.settings().mode, wanted.workspace)
         new = NewTaskRecord(
             task_key=TaskKey(task_source=wanted.source),
@@ -138,7 +138,7 @@ class TaskManager:
         task = self.tasks.opened(task_id)
         if task is None:
             if await self._waits_for(task_id) != ask_ts:
-                raise AskNotOpen("This question is not open: the task went on without it.", ask=ask_ts)
+                raise AskNotOpen("This question is no longer open: the task continued without it.", ask=ask_ts)
             opening = await self._subtasks.opening_of(task_id)
             if isinstance(opening, ChildDone):
                 # Asked whether to go on without its subtask, which is done meanwhile: it goes on with the result.
@@ -156,7 +156,7 @@ class TaskManager:
         if task is None:
             child = await self._subtasks.working_child_of(task_id)
             if child is None:
-                raise UnknownTask(f"Task {task_id} is not being worked on, so there is nothing to stop.", task=task_id)
+                raise UnknownTask(f"Task {task_id} is not running, so there is nothing to stop.", task=task_id)
             task = child
         await task.cancel()
 
@@ -222,7 +222,7 @@ class TaskManager:
         """The texts that may be edited before the open question ``ask_ts`` is approved, by name. Raises AskNotOpen."""
         proposal = self.tasks.get(task_id).state.dialogue.proposal_of(ask_ts)
         if proposal is None:
-            raise AskNotOpen("This question is not open, or there is nothing to edit in it.", ask=ask_ts)
+            raise AskNotOpen("This question is no longer open, or it has nothing to edit.", ask=ask_ts)
         return proposal.texts
 
     async def suggest_rules(self, task_id: TaskId, ask_ts: int, *, fixed: Sequence[str] = ()) -> Suggestions:
@@ -230,7 +230,7 @@ class TaskManager:
         task = self.tasks.get(task_id)
         action = task.state.dialogue.action_of(ask_ts)
         if action is None:
-            raise AskNotOpen("This question is not open, or not about something to approve.", ask=ask_ts)
+            raise AskNotOpen("This question is no longer open, or it asks for no approval.", ask=ask_ts)
         settings, policy, mode = task.state.settings, self.services.policy(), task.state.mode
         # Each rule is tried, with a look at the files that a command names.
         return await asyncio.to_thread(
@@ -273,7 +273,7 @@ class TaskManager:
         for key, value in TaskConfig.of(config).overrides.items():
             check_setting(GlobalSettings, key, value)
             if key in setting_keys():
-                raise InvalidSetting("A key is not kept with a task. Save it in the settings.", field=key)
+                raise InvalidSetting("A task cannot store a key. Save it in the settings.", field=key)
         return config
 
     async def _hand_over(self, task: Task, outcome: Outcome) -> None:
@@ -293,7 +293,7 @@ class TaskManager:
             # Whoever answered first has made it go on.
             return
         except HdspAgentError as error:
-            logger.error("Task %s could not go on with what was said last; it waits: %s", task_id, error)
+            logger.error("Task %s could not continue with the last message; it waits: %s", task_id, error)
 
     async def _waits_for(self, task_id: TaskId) -> int | None:
         """The time of the question a closed task waits with."""

@@ -29,4 +29,4 @@ def record_access(terminal: Terminal, action: AuditAction, command: str, convers
         log = AuditLog(terminal.home / Path(name).expanduser())
         log.append([AuditEntry.now(running_person(), action, f"cli {command}", conversation)])
     except HdspAgentError as error:
-        terminal.warn(f"This access is not recorded: {error.message}")
+        terminal.warn(f"This access was not recorded: {error.message}")

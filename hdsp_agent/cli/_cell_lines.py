@@ -47,7 +47,7 @@ def executed_lines(text: str | None) -> Iterator[str]:
     result = (ran.result or "").split("\n") if ran.result else []
     yield from _indented(result[:_MOST_LINES])
     if len(result) > _MOST_LINES:
-        yield f"  (and {len(result) - _MOST_LINES} lines more)"
+        yield f"  (and {len(result) - _MOST_LINES} more lines)"
 
 
 def kernel_line(text: str | None) -> str | None:
@@ -61,7 +61,7 @@ def kernel_line(text: str | None) -> str | None:
 
 def _change(edit: CellEdit) -> str:
     cell = f"cell {edit.number}" if edit.number is not None else f"cell {edit.cell_id or ''}".rstrip()
-    where = "" if edit.after is None else " at the beginning" if edit.after == 0 else f" behind cell {edit.after}"
+    where = "" if edit.after is None else " at the top" if edit.after == 0 else f" behind cell {edit.after}"
     match edit.op:
         case "insert":
             return f"new {edit.cell_type or 'code'} cell{where}"

@@ -27,7 +27,7 @@ _PAUSE: Final = 0.2
 _TITLES: Final = {
     "load": "loaded",
     "import": "loaded",
-    "remove": "removed, since they came later",
+    "remove": "removed, because they are newer",
     "lost": "lost",
     "keep_live": "left as they are",
     "keep_unsaved": "left as they are",
@@ -40,7 +40,9 @@ async def restore_variables(terminal: Terminal, checkpoints: AsyncFileCheckpoint
 
     record = await checkpoints.checkpoint(options.checkpoint)
     if not record.variables:
-        raise NotFound(f"The checkpoint {record.id} has no variables. hdsp-agent checkpoint list says which have some.")
+        raise NotFound(
+            f"The checkpoint {record.id} has no variables. To see which have some, run hdsp-agent checkpoint list."
+        )
     async with server_of(checkpoints.workspace, record.task_id) as server:
         parts: dict[str, JsonValue] = {"variables": True, "overwrite": options.overwrite_all}
         if options.leave_variable:
@@ -85,7 +87,7 @@ async def restart_kernel(terminal: Terminal, checkpoints: AsyncFileCheckpoints, 
         up_to |= {"checkpoint": record.id} if record is not None else {"cell": options.cell}
         preview = await server.post("kernel-restarts/preview", RestartPreview, **up_to)
         if not options.yes and not await _agrees(terminal, preview):
-            terminal.error("nothing was restarted; agree with y, or with --yes")
+            terminal.error("nothing was restarted; to approve, answer y or use --yes")
             return ExitCode.BAD_REQUEST
         run = await server.post("kernel-restarts", RestartedRun, **up_to, seen=preview.seen)
         try:
@@ -100,7 +102,7 @@ async def restart_kernel(terminal: Terminal, checkpoints: AsyncFileCheckpoints, 
     elif failed is None:
         terminal.line(f"{count_text(len(run.cells))} cells of {run.path} ran again.")
     else:
-        terminal.line(f"The cell {failed.cell_id} did not run to its end: {failed.error or failed.state}")
+        terminal.line(f"The cell {failed.cell_id} did not finish: {failed.error or failed.state}")
     return ExitCode.OK if failed is None else ExitCode.FOUND
 
 
@@ -113,12 +115,12 @@ async def _to_its_end(terminal: Terminal, server: RunningServer, run: RestartedR
 
 
 async def _agrees(terminal: Terminal, preview: RestartPreview) -> bool:
-    lost = f"All variables of {preview.kernel} are lost" if preview.kernel is not None else "A kernel is started"
+    lost = f"This clears all variables of {preview.kernel}" if preview.kernel is not None else "This starts a kernel"
     terminal.note(f"{lost}, and these cells of {preview.path} run, after a checkpoint is saved:")
     for cell in preview.cells:
         # All of it: nobody agrees to what they have not seen.
         first, *rest = (cell.source or "").splitlines() or [""]
-        does = [*cell.effects, *(["cannot be told"] if cell.uncertain else [])]
+        does = [*cell.effects, *(["effects unknown"] if cell.uncertain else [])]
         terminal.note(f"  {cell.cell}: {first}" + (f"  ({', '.join(does)})" if does else ""))
         for line in rest:
             terminal.note(f"    {line}")
@@ -136,7 +138,7 @@ def _tell(
         terminal.line(operation)
         for line in _lines(kernels):
             terminal.note(line)
-        terminal.note(f"Take it back with hdsp-agent checkpoint undo {operation}")
+        terminal.note(f"Undo it with hdsp-agent checkpoint undo {operation}")
     return ExitCode.FOUND if _left(kernels) else ExitCode.OK
 
 
@@ -160,7 +162,7 @@ def _lines(kernels: Sequence[VariablesPreview]) -> Iterator[str]:
         parts = [f"{title}: {', '.join(names)}" for title, names in named.items()]
         if kernel.more_variables:
             parts.append(f"{count_text(kernel.more_variables)} more")
-        parts.append(f"{count_text(kernel.right)} right already")
+        parts.append(f"{count_text(kernel.right)} already right")
         yield f"{kernel.path}: {'; '.join(parts)}."
         for cell in kernel.rerun.cells:
-            yield f"  to make again what is lost, run {cell.cell or 'this'}: {(cell.source or '').partition(chr(10))[0]}"
+            yield f"  to recreate what is lost, run {cell.cell or 'this'}: {(cell.source or '').partition(chr(10))[0]}"

@@ -30,7 +30,7 @@ async def checkpoints_of(
     found = await asyncio.to_thread(workspace_with_checkpoints, given, store_dir)
     if found is None and not may_begin:
         raise NotFound(
-            f"There are no checkpoints of {given}, nor of a folder above it. Name another with --workspace FOLDER, or make "
+            f"There are no checkpoints of {given} or a folder above it. Choose another with --workspace FOLDER, or make "
             "the first with hdsp-agent checkpoint save.",
             path=str(given),
         )

@@ -28,10 +28,10 @@ __all__ = ["checkpoint_lines", "diff_lines", "operation_lines", "plan_lines", "r
 _COLOURS: Final[dict[str, Colour]] = {"+": "green", "-": "red"}
 _SCOPES: Final = {
     "files": "it has too many files",
-    "seconds": "looking at it takes too long",
+    "seconds": "scanning it takes too long",
     "home": "it is a home folder",
     "network": "it is on a network",
-    "setting": "a setting says so",
+    "setting": "a setting requires it",
 }
 
 
@@ -101,14 +101,14 @@ def restored_line(done: OperationRecord) -> str:
 def statistics_lines(found: StoreStatistics) -> Iterator[str]:
     """What checkpoints take."""
     yield (
-        f"{count_text(found.checkpoints)} checkpoints of {count_text(found.states)} states take {bytes_text(found.bytes)} of "
+        f"{count_text(found.checkpoints)} checkpoints of {count_text(found.states)} states use {bytes_text(found.bytes)} of "
         f"{bytes_text(found.quota_bytes)}."
     )
     if found.scope == "touched":
         why = _SCOPES.get(found.scope_reason or "", "")
-        yield f"Only files that the agent touches are kept of this workspace: {why}."
+        yield f"Only files that the agent touches are saved in this workspace: {why}."
     if found.interrupted is not None:
-        yield "A restore was cut short: hdsp-agent checkpoint recover roll-back, or keep."
+        yield "A restore was interrupted. Run hdsp-agent checkpoint recover roll-back, or recover keep."
 
 
 def _kept_besides(record: CheckpointRecord) -> str:
@@ -129,7 +129,7 @@ def _heading(file: FileDiff) -> str:
 
 def _content_lines(terminal: Terminal, file: FileDiff) -> Iterator[str]:
     if file.too_large:
-        yield "  too large to be compared line by line"
+        yield "  too large to compare line by line"
     if file.notebook is not None:
         for cell in file.notebook.cells:
             yield f"  {_cell(cell)}"

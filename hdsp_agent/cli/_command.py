@@ -44,9 +44,7 @@ class CliCommand:
     run: Callable[[Terminal, Namespace], Awaitable[ExitCode]]
     arguments: Callable[[ArgumentParser], None] = no_arguments
     details: str = ""
-    interrupted: str = (
-        "interrupted; what was done so far is complete in itself, and the same command goes on from there"
-    )
+    interrupted: str = "interrupted; finished steps are kept, and the same command continues from there"
     """Said when it was ended by Ctrl+C."""
 
 

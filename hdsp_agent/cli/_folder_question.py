@@ -19,8 +19,8 @@ __all__ = ["settle_folder"]
 _MOST_LISTED: Final = 20
 _KINDS: Final[dict[BroughtKind, tuple[str, str]]] = {
     "mode": ("mode", "modes"),
-    "rules": ("file of rules", "files of rules"),
-    "instructions": ("file of instructions", "files of instructions"),
+    "rules": ("rules file", "rules files"),
+    "instructions": ("instructions file", "instructions files"),
     "command": ("slash command", "slash commands"),
     "setting": ("setting", "settings"),
 }
@@ -57,8 +57,8 @@ def _question(found: FolderTrust) -> Sequence[str]:
 def _unused(found: FolderTrust) -> str:
     what = f"{_counted(found.brings)} of {found.standing.folder} {'is' if len(found.brings) == 1 else 'are'} not used"
     if found.standing.decided_by == "operator":
-        return f"{what}: the operator does not allow it"
-    return f"{what}: the folder is not trusted (--trust-folder uses them this time)"
+        return f"{what}: your administrator does not allow it"
+    return f"{what}: the folder is not trusted (use --trust-folder to use them this time)"
 
 
 def _counted(brings: Sequence[FolderContents]) -> str:

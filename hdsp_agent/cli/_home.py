@@ -29,7 +29,7 @@ def find_home(given: str | None) -> Path:
     except (RuntimeError, UnicodeEncodeError) as error:
         raise InvalidSetting(f"{name} cannot be {where!a}: {error}.", field="home") from None
     if not where:
-        raise InvalidSetting("--home is empty; leave it out to have ~/.hdsp-agent.", field="home")
+        raise InvalidSetting("--home is empty. Leave it out to use ~/.hdsp-agent.", field="home")
     return home
 
 
@@ -45,7 +45,7 @@ def existing(home: Path) -> Path:
     if not home.is_dir():
         reason = "is not a folder" if home.exists() else "does not exist"
         raise StorageUnavailable(
-            f"The storage folder {home} {reason}. Name it with --home FOLDER, or set HDSP_AGENT_HOME.",
+            f"The storage folder {home} {reason}. Use --home FOLDER, or set HDSP_AGENT_HOME.",
             path=str(home), action="read", reason=reason,
         )  # fmt: skip
     return home
@@ -63,8 +63,8 @@ def operator_traits() -> Mapping[str, object]:
             reader.load_config_file()
         except Exception as error:  # noqa: BLE001 - the file is a program of the operator's
             raise InvalidSetting(
-                f"Jupyter's configuration {name} cannot be read: {type(error).__name__}: {error}. Correct it: what the "
-                "operator decided about storage is not known until then.",
+                f"Jupyter's configuration {name} cannot be read: {type(error).__name__}: {error}. Fix that file: "
+                "until then, your administrator's storage settings are unknown.",
                 field=name,
             ) from None
     found = reader.config["HdspAgentApp"]

@@ -22,10 +22,10 @@ __all__ = ["main"]
 PROGRAM: Final = "hdsp-agent"
 
 _EPILOG: Final = """\
-exit codes: 0 all is well, 1 it failed, 2 bad arguments or no such task, 3 something wants attention, 130 interrupted
+exit codes: 0 success, 1 failure, 2 bad arguments or no such task, 3 something needs your attention, 130 interrupted
 
 The storage folder is --home, else what the configuration of Jupyter sets as HdspAgentApp.storage_dir, else
-$HDSP_AGENT_HOME, else ~/.hdsp-agent. What the tasks in it are kept in is --storage-backend, else
+$HDSP_AGENT_HOME, else ~/.hdsp-agent. How tasks are stored is --storage-backend, else
 HdspAgentApp.storage_backend, else $HDSP_AGENT_STORAGE_BACKEND, else files.
 """
 
@@ -108,7 +108,7 @@ def _sentence(error: Exception) -> str:
         where = f"{error.filename}: " if error.filename else ""
         return f"The operating system refused it: {where}{error.strerror}."
     said = " ".join(str(error).split())
-    return f"Something went wrong that should not have: {type(error).__name__}: {said}."
+    return f"Something went wrong inside HDSP Agent: {type(error).__name__}: {said}."
 
 
 def _command_modules() -> Iterator[tuple[str, str]]:
@@ -133,7 +133,7 @@ def _parser(available: dict[str, CliCommand]) -> argparse.ArgumentParser:
     common = _common_options()
     parser = _Parser(
         prog=PROGRAM,
-        description="Let HDSP Agent work; look at, tidy, save and move its conversations.",
+        description="Run HDSP Agent, and view, clean up, back up and move its conversations.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         parents=[common],
@@ -165,8 +165,8 @@ def _common_options() -> _Parser:
         "--storage-backend",
         "--backend",
         choices=("files", "sqlite"),
-        help="what the tasks are kept in: a folder for each, or one database",
+        help="how tasks are stored: a folder for each, or one database",
     )
-    group.add_argument("--json", action="store_true", help="print JSON and nothing else on standard output")
+    group.add_argument("--json", action="store_true", help="print only JSON on standard output")
     group.add_argument("--quiet", action="store_true", help="no progress, no notes, no warnings")
     return common

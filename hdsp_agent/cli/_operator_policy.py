@@ -71,5 +71,6 @@ def _traits() -> _Traits:
         first = error.errors(include_input=False, include_url=False)[0]
         name = ".".join(str(part) for part in first["loc"])
         raise InvalidSetting(
-            f"Jupyter's configuration sets HdspAgentApp.{name} to something it cannot be: {first['msg']}.", field=name
+            f"Jupyter's configuration sets HdspAgentApp.{name} to a value that is not valid: {first['msg']}.",
+            field=name,
         ) from None

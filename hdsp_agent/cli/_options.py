@@ -46,9 +46,9 @@ def end(text: str) -> datetime:
 def period_options(parser: ArgumentParser) -> None:
     """Let the person say which time is meant."""
     parser.add_argument(
-        "--from", dest="since", metavar="DAY", type=begin, help="begun on this day or later: 2026-01-31"
+        "--from", dest="since", metavar="DAY", type=begin, help="started on this day or later: 2026-01-31"
     )
-    parser.add_argument("--to", dest="until", metavar="DAY", type=end, help="begun on this day or earlier")
+    parser.add_argument("--to", dest="until", metavar="DAY", type=end, help="started on this day or earlier")
 
 
 def _time(text: str) -> tuple[datetime, bool]:

@@ -112,9 +112,9 @@ def _mark(mark: AnyMark) -> RecordText:
         hidden = f", seq {_spans(mark.api_hides)} hidden" if mark.api_hides else ""
         says = f"back to ts {mark.target_ts}: messages from ts {mark.ui_from} on hidden{hidden}"
     elif isinstance(mark, UndoMark):
-        says = f"takes back {mark.target}"
+        says = f"undoes {mark.target}"
     else:
-        says = "made by a later version of this program; without effect"
+        says = "made by a newer version of this program; has no effect"
     at = datetime.fromtimestamp(mark.ts / 1000, tz=UTC) if mark.ts and 0 <= mark.ts < 2**47 else None
     return RecordText(mark.id or "?", mark.kind, says, time_text(at), says)
 

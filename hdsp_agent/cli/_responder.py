@@ -56,10 +56,10 @@ class NoResponder:
     async def answer(self, question: ClineMessage) -> Reply | None:
         """The answer to a question that waits."""
         if question.ask in APPROVALS:
-            self._terminal.warn(f"refused, because nobody is there to approve it: {question_title(question)}")
+            self._terminal.warn(f"denied, because nobody is here to approve it: {question_title(question)}")
             return Reply("noButtonClicked", _NOBODY_APPROVES, refused=True)
         if question.ask == "followup":
-            self._terminal.warn("a question of the agent was not answered, because nobody is there")
+            self._terminal.warn("a question from the agent was not answered, because nobody is here")
             return Reply("messageResponse", _NOBODY_ANSWERS, refused=True)
         return None
 
@@ -84,7 +84,7 @@ class TerminalResponder:
         if question.ask == "followup":
             return await self._followup(question)
         self._terminal.line(self._terminal.paint(visible(question.text or "The task was interrupted."), "yellow"))
-        said = await self._one_line("Go on? [y]es, [n]o, or what to say to it: ")
+        said = await self._one_line("Continue? [y]es, [n]o, or your message: ")
         match (said or "").lower():
             case "":
                 return None
@@ -133,7 +133,7 @@ class TerminalResponder:
         suggestions = [suggestion.answer for suggestion in asked.suggest or ()]
         self._terminal.line(self._terminal.paint(visible(asked.question or ""), "yellow"))
         self._terminal.lines(f"  {number}. {visible_line(answer)}" for number, answer in enumerate(suggestions, 1))
-        while (lines := await self._lines("Your answer, or the number of one: ")) is not None:
+        while (lines := await self._lines("Your answer, or a number from the list: ")) is not None:
             said = "\n".join(lines).strip()
             if said.isascii() and said.isdigit() and 0 < int(said) <= len(suggestions):
                 return Reply("messageResponse", suggestions[int(said) - 1])
@@ -146,7 +146,7 @@ class TerminalResponder:
         while (lines := await self._lines(prompt)) is not None:
             if len(lines) == 1:
                 return lines[0]
-            self._terminal.line("Several lines arrived at once, so none was taken as your answer. Answer in one line.")
+            self._terminal.line("Several lines arrived at once, so none was used as your answer. Answer in one line.")
         return None
 
     async def _lines(self, prompt: str) -> list[str] | None:

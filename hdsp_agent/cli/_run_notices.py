@@ -15,7 +15,7 @@ __all__ = ["RunNotices"]
 
 _WINDOW: Final = {
     "reassurance": "the conversation fills {percent}% of the model's window; there is enough room left",
-    "advice": "the conversation fills {percent}% of the model's window; it is condensed before it is full",
+    "advice": "the conversation fills {percent}% of the model's window; it will be condensed before it is full",
 }
 
 

@@ -74,7 +74,9 @@ class RunningServer:
         try:
             return answer.model_validate_json(response.content)
         except ValidationError as error:
-            raise Unavailable(f"The Jupyter Server at {self._url} runs another version of HDSP Agent.") from error
+            raise Unavailable(
+                f"The Jupyter Server at {self._url} runs a different version of HDSP Agent. Restart it, then try again."
+            ) from error
 
 
 @asynccontextmanager
@@ -97,14 +99,14 @@ async def server_of(workspace: Path, checkpoint_task: str | None = None) -> Asyn
                     refused.append(f"{url} did not answer: {_said(error)}")
                     break
                 if response.status_code in (301, 302, 401, 403):
-                    refused.append(f"{url} wants a password, or is JupyterHub's, and lets no program in")
+                    refused.append(f"{url} needs a password or belongs to JupyterHub, so programs cannot connect to it")
                     break
                 if response.status_code == 200 and _is_of(response, workspace):
                     yield RunningServer(client, url, Path(str(info.get("root_dir", workspace))), task)
                     return
     raise Unavailable(
-        f"No Jupyter Server with HDSP Agent runs for {workspace}. Variables are in the kernels of such a server, and only it can "
-        "change them: start it there and open the notebook, then try again." + "".join(f"\n{one}." for one in refused)
+        f"No Jupyter Server with HDSP Agent runs for {workspace}. Variables live in its kernels. Start the server there, open "
+        "the notebook, then try again." + "".join(f"\n{one}." for one in refused)
     )
 
 

@@ -47,7 +47,7 @@ def storage_settings(home: Path) -> GlobalSettings:
             raise TypeError("globalSettings is not an object")
     except (ValueError, RecursionError, AttributeError, TypeError) as error:
         raise InvalidSetting(
-            f"The settings in {path} cannot be read: {error}. Correct the file, or start the server once, which sets it "
+            f"The settings in {path} cannot be read: {error}. Fix the file, or start the server once: it sets the file "
             "aside.",
             field="home",
         ) from None

@@ -32,8 +32,8 @@ def check_there(home: Path, backend: Backend) -> None:
 
     if backend == "sqlite" and not has_store(existing(home), backend):
         raise StorageUnavailable(
-            f"There is no database of tasks in {home} yet. The first task makes it; hdsp-agent migrate --to sqlite takes "
-            "those along that are kept in files.",
+            f"There is no database of tasks in {home} yet. The first task creates it. To copy tasks from files to it, run "
+            "hdsp-agent migrate --to sqlite.",
             path=str(home), action="read", reason="not found",
         )  # fmt: skip
 
@@ -102,10 +102,12 @@ async def find_task(store: TaskStore, given: str) -> TaskReader:
         return await store.view(TaskId(found[0]))
     if found:
         some = ", ".join(found[:5]) + (", …" if len(found) > 5 else "")
-        raise UnknownTask(f"{len(found)} tasks begin with {given}: {some}. Give more of the id.", task=given)
+        raise UnknownTask(
+            f"{len(found)} tasks have ids that begin with {given}: {some}. Type more of the id.", task=given
+        )
     raise UnknownTask(
-        f"There is no task {given}. `hdsp-agent list` shows the tasks there are; the first {_LEAST_OF_AN_ID} characters "
-        "of an id are enough.",
+        f"There is no task {given}. To list tasks, run hdsp-agent list. The first {_LEAST_OF_AN_ID} characters of an id "
+        "are enough.",
         task=given,
     )
 

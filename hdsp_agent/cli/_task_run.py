@@ -72,10 +72,12 @@ class TaskRun:
                 # Nothing could be recorded any more: the log says why.
                 idle += 1
                 if idle > 1:
-                    self._terminal.error(f"task {task_id} was put aside; see the warnings above")
+                    self._terminal.error(f"task {task_id} was paused; see the warnings above")
                     self.say_kept()
                     return ExitCode.FAILED
-        self._terminal.note(f"task {task_id} is completed" + (", with something left undone" if self._refused else ""))
+        self._terminal.note(
+            f"task {task_id} is completed" + (", but something was left undone" if self._refused else "")
+        )
         return ExitCode.FOUND if self._refused else ExitCode.OK
 
     async def run_out(self, why: str) -> ExitCode:
@@ -91,7 +93,7 @@ class TaskRun:
     def say_kept(self) -> None:
         """Tell how to go on."""
         if self._task is not None:
-            self._terminal.error(f"task {self._task} is kept; go on with: hdsp-agent run --resume {self._task}")
+            self._terminal.error(f"task {self._task} is saved. To continue it: hdsp-agent run --resume {self._task}")
 
     def _heard(self, event: TaskEvent) -> None:
         if self._terminal.json:
@@ -131,7 +133,7 @@ class TaskRun:
             await self._manager.answer(task_id, question.ts, reply.response, reply.text)
         except AskNotOpen:
             # Answered from elsewhere, or the task went on without it.
-            self._terminal.note("the question was answered already")
+            self._terminal.note("the question was already answered")
         return True
 
     async def _taking_up(self, task_id: TaskId, question: ClineMessage) -> Reply | None:

@@ -81,4 +81,4 @@ def task_table(tasks: list[SearchedTask], limit: int, width: int | None) -> Iter
     yield ""
     yield from table(("TASK", "STARTED", "STATUS", "USER", "WHAT"), rows, width=width)
     if len(tasks) > limit:
-        yield f"and {count_text(len(tasks) - limit)} more; --limit shows them"
+        yield f"and {count_text(len(tasks) - limit)} more; use --limit to see them"

@@ -110,7 +110,7 @@ class Channel:
         """Send a message to one tab only, waiting while too much waits for it already; ``at_once`` if its answer is awaited."""
         tab = self._tabs.get(client_id)
         if tab is None or not await tab.send(body("msg", message.to_json().encode()), at_once=at_once):
-            raise Unavailable("The browser tab this is for is not connected. Open it again, or use another one.")
+            raise Unavailable("The browser tab for this is not connected. Open it again, or use another one.")
 
     def join(self, socket: Socket) -> Session:
         """Give a new socket its session; it takes part once it has been attached."""
@@ -174,13 +174,13 @@ class Channel:
 
     async def _wait_for_turn(self, answers: AnsweredRequests) -> None:
         if self._stopping:
-            raise Unavailable("The server is stopping. The request will be sent again when it is back.")
+            raise Unavailable("The server is stopping. The request is sent again when it is running.")
         if len(answers.tasks) >= self.limits.running_requests:
             await asyncio.wait(
                 answers.tasks, timeout=self.limits.request_patience_seconds, return_when=asyncio.FIRST_COMPLETED
             )
         if len(answers.tasks) >= self.limits.running_requests:
-            raise Unavailable("Too many requests are under way. Try again when one of them is done.")
+            raise Unavailable("Too many requests are running. Try again when one of them is done.")
 
     async def _run(
         self, answers: AnsweredRequests, context: RequestContext, request: WebviewMessage, complaints: BadInputLog
@@ -235,7 +235,7 @@ def _lengths(message: ClineMessage) -> dict[str, int]:
 
 def _replaced() -> ServerClosing:
     return ServerClosing(
-        code="conflict", message="This panel was opened again elsewhere under the same name. Reload it.", params={}
+        code="conflict", message="This panel was opened in another tab. Reload this one to use it here.", params={}
     )
 
 

@@ -82,8 +82,7 @@ class Dispatcher:
             return refusal(
                 context,
                 HdspAgentError(
-                    "Something went wrong inside HDSP Agent. The server's log says what, "
-                    f"under the reference {reference}.",
+                    f"Something went wrong inside HDSP Agent. The server's log has the details under {reference}.",
                     reference=reference,
                 ),
             )
@@ -92,7 +91,7 @@ class Dispatcher:
         task_id = message.task_id
         if task_id is not None and self._task_exists and not await self._task_exists(context.owner, task_id):
             raise UnknownTask(
-                f"There is no task {task_id}. It may have been deleted; reload the history.",
+                f"There is no task {task_id}. It may have been deleted. Reload the history.",
                 task=task_id,
             )
         handler = self._handlers.get(message.type)

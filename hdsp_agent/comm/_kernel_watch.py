@@ -115,7 +115,7 @@ class KernelWatch:
             self._no_more_fate = self._iopub_listeners.on_end(self.kernel_id, self._fate)
         except HdspAgentError as error:
             # It failed to start, which whoever started it is told.
-            logger.info("Kernel %s is not listened to: %s", self.kernel_id, error)
+            logger.info("Could not listen to kernel %s: %s", self.kernel_id, error)
 
     def _hear(self, message: Published) -> None:
         match message.kind:
@@ -185,7 +185,7 @@ class KernelWatch:
             try:
                 snapshots.append(await self._notebooks.access.document(path).snapshot())
             except HdspAgentError as error:
-                logger.debug("What was run in %s is not known by its cells: %s", path, error)
+                logger.debug("It is not known which cells of %s ran: %s", path, error)
         return snapshots
 
     def _note(self, run: ObservedRun, snapshots: Sequence[NotebookSnapshot]) -> None:

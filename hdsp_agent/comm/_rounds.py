@@ -64,9 +64,9 @@ class Rounds:
                 wait = times.every_seconds
             except Exception as error:  # noqa: BLE001 -- held in a task nobody awaits, all later rounds would end unseen
                 if isinstance(error, HdspAgentError):
-                    self._log.warning("%s, it is tried again later: %s", self._failure, error)
+                    self._log.warning("%s; trying again later: %s", self._failure, error)
                 else:
-                    self._log.exception("%s, it is tried again later", self._failure)
+                    self._log.exception("%s; trying again later", self._failure)
                 wait = times.after_failure_seconds or times.every_seconds
             with suppress(TimeoutError):
                 await wait_at_most(self._hurry.wait(), wait)

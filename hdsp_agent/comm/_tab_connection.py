@@ -68,7 +68,7 @@ class TabConnection:
         self._session.heard()
         try:
             if isinstance(message, bytes):
-                raise MalformedFrame("A binary message came over the channel; frames are JSON text.")
+                raise MalformedFrame("A binary message arrived on the channel. Send frames as JSON text.")
             frames = split_frames(message, max_bytes=self._channel.limits.max_frame_bytes)
         except HdspAgentError as error:
             await self._refuse(error, None)
@@ -102,7 +102,7 @@ class TabConnection:
             self._open(frame)
             return
         if not self._session.attached:
-            raise InvalidInput("Nothing but open can come first on a connection.")
+            raise InvalidInput("The first frame on a connection must be open.")
         if frame.comm_id != self._session.comm_id:
             raise InvalidInput(
                 f"This connection was opened with the commId {self._session.comm_id!r}; use it in every frame.",
@@ -124,7 +124,7 @@ class TabConnection:
     def _open(self, frame: ClientOpen) -> None:
         hello = frame.data
         if self._session.attached:
-            raise InvalidInput("This connection is open already. Open a second one for a second panel.")
+            raise InvalidInput("This connection is open already. Open another connection for another panel.")
         if hello.target != COMM_TARGET:
             raise InvalidInput(f"There is no target {hello.target!r} here, only {COMM_TARGET!r}.", field="target")
         if hello.protocol != PROTOCOL_VERSION or not _same_version(hello.version, self._version):
@@ -146,8 +146,8 @@ class TabConnection:
 
     def _close_for_version(self, frame: ClientOpen) -> None:
         error = VersionMismatch(
-            f"This page is of version {frame.data.version}, the server of version {self._version}. Reload the page; "
-            "if that does not help, restart the server or install HDSP Agent again.",
+            f"This page has version {frame.data.version}, but the server has version {self._version}. Reload the page. "
+            "If that does not help, restart the server or reinstall HDSP Agent.",
             page=frame.data.version,
             server=self._version,
         )

@@ -162,7 +162,7 @@ class Session:
         now = monotonic()
         interval = self._limits.heartbeat_seconds
         if now - self._last_heard > DEAD_AFTER_HEARTBEATS * interval:
-            self._log.info("Closing tab %r: silent for %.1f s", self.client_id, now - self._last_heard)
+            self._log.info("Closing tab %r: no answer for %.1f s", self.client_id, now - self._last_heard)
             self.close(GOING_AWAY, "no sign of life")
         elif self.attached and now - self._last_ping >= interval and self._outbox.has_room:
             self._last_ping = now
@@ -195,10 +195,10 @@ class Session:
         except ConnectionLost:
             self._log.debug("Tab %r is gone", self.client_id)
         except TimeoutError:
-            self._log.warning("Closing tab %r: it took nothing for %.1f s", self.client_id, self._limits.write_seconds)
+            self._log.warning("Closing tab %r: it read nothing for %.1f s", self.client_id, self._limits.write_seconds)
             code, reason = GOING_AWAY, "too slow"
         except Exception:  # noqa: BLE001 -- logged; whatever made the state fail, the tab must not hang
-            self._log.exception("Closing tab %r: the state could not be told", self.client_id)
+            self._log.exception("Closing tab %r: the state could not be sent", self.client_id)
         finally:
             self._shut(code, reason)
 

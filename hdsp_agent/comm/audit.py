@@ -122,7 +122,7 @@ class Audit:
                 except HdspAgentError as error:
                     self._waiting = [*entries, *self._waiting]
                     if not self._failing:
-                        self._log.error("Accesses to conversations are not recorded just now: %s", error)
+                        self._log.error("Access to conversations is currently not recorded: %s", error)
                     self._failing = True
                     return
                 self._failing = False

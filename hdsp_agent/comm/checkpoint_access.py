@@ -154,7 +154,7 @@ class CheckpointAccess:
             folder, checkpoints = await self.at(place)
             commit = await checkpoints.head(folder)
         except HdspAgentError as error:
-            _log.info("Where the workspace of task %s is cannot be told: %s", task_id, error.message)
+            _log.info("The workspace of task %s is unknown: %s", task_id, error.message)
             return
         if commit is not None and commit != self._history.checkpoint_of(task_id):
             self._history.stands_at(place.owner, commit, task_id)

@@ -78,7 +78,7 @@ class EmbeddedConversations:
         """Show the person's own, or make one that they can go on with."""
         conversation = await self._in_file(message.path)
         if conversation is None:
-            raise NotFound("This notebook carries no conversation any more.", path=message.path)
+            raise NotFound("This notebook no longer contains a conversation.", path=message.path)
         owner = context.owner
         async with self._one_at_a_time:
             task_id = await self._known(owner, conversation) or await self._made(owner, message.path, conversation)
@@ -113,7 +113,7 @@ class EmbeddedConversations:
             user=owner,
         )
         if made.outcome != "imported":
-            raise HdspAgentError("The conversation in this notebook could not be opened. The server's log says why.")
+            raise HdspAgentError("The conversation in this notebook could not be opened. See the server's log.")
         item = (await (await store.view(made.task_id)).read_state()).history_item
         assert item is not None
         await self._history.put(owner, item, text="\n".join(one.text for one in conversation.messages[:_INDEXED_TEXTS]))

@@ -34,7 +34,7 @@ class ErrorDetails:
         task_id = self._history.meant(context.owner, message.task_id)
         error = await (await self._history.task(context.owner, task_id)).ui.get(message.message_ts)
         if error is None:
-            raise NotFound("This error is not in the conversation any more. Load the conversation anew.")
+            raise NotFound("This error is no longer in the conversation. Reload the conversation.")
         item = await self._history.item(context.owner, task_id)
         details: dict[str, str | None] = {
             "version": __version__,

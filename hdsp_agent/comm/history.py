@@ -196,7 +196,7 @@ class History:
             return task_id
         shown = self._shown.get(owner)
         if shown is None:
-            raise NotFound("No conversation is on screen. Open one from the history, or begin one.")
+            raise NotFound("No conversation is open. Open one from the history, or start a new one.")
         return TaskId(shown.item.id)
 
     def details(self, task_id: str) -> TaskDetails | None:
@@ -515,11 +515,12 @@ async def _check_free(store: TaskStore, task_id: str) -> None:
 
 def unknown_task(task_id: str) -> UnknownTask:
     """What is said of a task that is not there, or another's."""
-    return UnknownTask(f"There is no task {task_id}. It may have been deleted; load the history again.", task=task_id)
+    return UnknownTask(f"There is no task {task_id}. It may have been deleted. Reload the history.", task=task_id)
 
 
 def _busy(task_id: str, done: str) -> Conflict:
     # Which process on which machine works on it is nothing a page needs to know.
     return Conflict(
-        f"This conversation is being worked on and cannot be {done} now. Stop it first, then try again.", task=task_id
+        f"The agent is working on this conversation, so it cannot be {done} now. Stop it first, then try again.",
+        task=task_id,
     )

@@ -97,10 +97,10 @@ class IopubBridge:
             try:
                 await self._look()
             except HdspAgentError as error:
-                self._log.warning("The kernels could not be looked after: %s", error.message)
+                self._log.warning("The kernels could not be watched: %s", error.message)
                 self._refresh_at = monotonic() + _SLOWEST_SECONDS
             except Exception:  # noqa: BLE001 -- a manager of Jupyter may raise anything; kernels are watched on
-                self._log.exception("The kernels could not be looked after")
+                self._log.exception("The kernels could not be watched")
                 self._refresh_at = monotonic() + _SLOWEST_SECONDS
             await asyncio.sleep(_LOOK_SECONDS)
 

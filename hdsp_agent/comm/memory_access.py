@@ -73,8 +73,8 @@ class MemoryAccess:
                 "memory",
                 "warning",
                 "memory_unreadable",
-                f"Memory files that cannot be read ({count}) are left out of conversations. The Memory page and "
-                "'hdsp-agent doctor' say more.",
+                f"Some memory files cannot be read ({count}), so conversations do not use them. See the Memory page, or run "
+                "'hdsp-agent doctor'.",
                 {"count": count},
             )
         else:
@@ -124,7 +124,7 @@ class MemoryAccess:
         try:
             await asyncio.to_thread(notes.notebook_moved, self._workspace, old, new)
         except (OSError, HdspAgentError) as error:
-            self._log.warning("Notes about %s could not follow it: %s", new, error)
+            self._log.warning("Notes about the notebook %s could not be moved with it: %s", new, error)
 
     async def stop(self) -> None:
         """Finish what is under way, and put the rest off."""

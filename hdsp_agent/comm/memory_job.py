@@ -58,9 +58,7 @@ class MemoryJob:
         self._persons = persons
         self._is_on = is_on
         self._log = log or logging.getLogger(__name__)
-        self._rounds = Rounds(
-            "memory", self.look, _TIMES, failure="Memory: nothing could be learned now", log=self._log
-        )
+        self._rounds = Rounds("memory", self.look, _TIMES, failure="Memory: learning failed", log=self._log)
         self._asked: dict[Owner, asyncio.Task[RoundReport]] = {}
         self._ended: dict[Owner, LearningRound] = {}
         self._turn = asyncio.Lock()

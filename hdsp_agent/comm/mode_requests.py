@@ -65,7 +65,7 @@ class ModeRequests:
         mode = message.mode_config
         if mode.slug != message.slug and any(one.slug == mode.slug for one in self._config.settings.custom_modes):
             raise Conflict(
-                f"You have a mode with the short name {mode.slug} already. Choose another short name.",
+                f"You already have a mode with the short name {mode.slug}. Choose another short name.",
                 field="modeConfig.slug",
             )
         await self._write(mode, message.slug or mode.slug)
@@ -94,7 +94,7 @@ class ModeRequests:
         mine = next((one for one in self._config.settings.custom_modes if one.slug == file.mode.slug), None)
         if mine is not None and mine.to_wire() != {**file.mode.to_wire(), "source": mine.source}:
             raise Conflict(
-                f"You have another mode {mine.slug} already. Delete or rename it, then import again.", field="text"
+                f"You already have a different mode {mine.slug}. Delete or rename it, then import again.", field="text"
             )
         await asyncio.to_thread(write_rules, home_folder() / ".hdsp", file.mode.slug, file.rules)
         await self._write(file.mode, file.mode.slug)

@@ -106,7 +106,7 @@ class NotebookApprovals:
             # What the operator has fixed by path holds for whatever has that path.
             return
         except HdspAgentError as error:
-            logger.warning("What may be done without asking could not follow a notebook: %s", error.message)
+            logger.warning("The approvals of a notebook could not be moved with it: %s", error.message)
 
 
 def _without(files: Collection[str]) -> Callable[[_ByFile], _ByFile]:

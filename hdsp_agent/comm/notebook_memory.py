@@ -93,7 +93,7 @@ class NotebookMemory:
                 await asyncio.to_thread(_change, self._path, self._workspace, newest)
                 self._kept = newest
         except HdspAgentError as error:
-            logger.warning("Which notebooks are open could not be kept: %s", error)
+            logger.warning("Which notebooks are open could not be saved: %s", error)
         finally:
             self._writing = False
 

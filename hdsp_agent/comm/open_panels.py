@@ -74,7 +74,7 @@ class OpenPanels:
                 await self._history.show(owner, task_id)
         except HdspAgentError as error:
             # Deleted meanwhile, or the storage cannot be used, which is told elsewhere.
-            logger.info("Task %s, which was on screen, is not shown again: %s", task_id, error)
+            logger.info("Task %s was open but could not be shown again: %s", task_id, error)
 
     async def take_up(self, owner: Owner, task_id: str) -> None:
         """Work on it again if it was interrupted. Where that cannot be just now, it is read."""

@@ -63,7 +63,7 @@ class PanelStateStore:
         try:
             panels = await asyncio.to_thread(_read, self._path)
         except HdspAgentError as error:
-            logger.warning("Which conversation was on screen could not be read: %s", error)
+            logger.warning("Which conversation was open could not be read: %s", error)
             return PanelState()
         return panels.get(self._workspace, {}).get(owner, PanelState())
 
@@ -77,7 +77,7 @@ class PanelStateStore:
                 news, self._news = self._news, {}
                 await asyncio.to_thread(_change, self._path, self._workspace, news)
         except HdspAgentError as error:
-            logger.warning("Which conversation is on screen could not be kept: %s", error)
+            logger.warning("Which conversation is open could not be saved: %s", error)
         finally:
             self._writing = False
 

@@ -59,7 +59,7 @@ class RetentionJob:
         self._config = config
         self._notices = notices
         self._log = log or logging.getLogger(__name__)
-        self._rounds = Rounds("upkeep", self.look, times, failure="Upkeep could not be done now", log=self._log)
+        self._rounds = Rounds("upkeep", self.look, times, failure="Upkeep failed", log=self._log)
 
     def start(self) -> None:
         """Begin the rounds."""
@@ -81,7 +81,7 @@ class RetentionJob:
         self._history.removed([task.task_id for task in report.deleted])
         if report.done:
             self._log.info(
-                "Upkeep: %s conversations packed, %s deleted, %s bytes freed",
+                "Upkeep: %s conversations compressed, %s deleted, %s bytes freed",
                 len(report.packed), len(report.deleted), report.freed,
             )  # fmt: skip
         await self.measure()
@@ -97,7 +97,7 @@ class RetentionJob:
         free = (await asyncio.to_thread(shutil.disk_usage, home)).free
         if size > _LARGEST_BACKED_UP or size * 2 > free:
             self._log.warning(
-                "No backup was made: the storage folder has %s bytes, and %s are free. Make one in another place with: hdsp-agent backup --to",
+                "No backup was made: the storage folder has %s bytes, and %s are free. Make one elsewhere with: hdsp-agent backup --to",
                 size, free,
             )  # fmt: skip
             return

@@ -94,7 +94,7 @@ class RunningAgent:
         """What reaches all tasks. Raises why there is none: the storage cannot be used, or the server stops."""
         await self._storage.store()
         if self._stopping:
-            raise Unavailable("The server is stopping. Try again when it is back.")
+            raise Unavailable("The server is stopping. Try again when it is running.")
         return self._manager
 
     def tell_progress(self, task_id: TaskId) -> None:

@@ -102,10 +102,10 @@ async def use_candidate(config: ContextProxy, id: str, model: str | None, name: 
     found = await find_candidates(config)
     candidate = next((one for one in found.offered if one.id == id), None)
     if candidate is None:
-        raise NotFound(f"{id} is not there (any more). Look again for what there is.", candidate=id)
+        raise NotFound(f"{id} is no longer available. Reload the list.", candidate=id)
     model = model or candidate.suggested_model
     if model is None:
-        raise InvalidInput(f"Choose a model of {candidate.name}.", field="model")
+        raise InvalidInput(f"Choose a model from {candidate.name}.", field="model")
     info = provider_info(candidate.provider)
     assert info is not None
     settings = {"apiProvider": candidate.provider, info.model_field: model, **(candidate.settings or {})}

@@ -43,8 +43,8 @@ class StorageNotices:
             "damage",
             "warning",
             "conversations_damaged",
-            f"Damaged lines were found in stored conversations ({lines} in {tasks}). Their bytes are kept and everything "
-            "else was read. 'hdsp-agent doctor' says where they are.",
+            f"Some stored conversations have damaged lines ({lines} in {tasks}). Nothing was deleted, and everything else was "
+            "read. Run 'hdsp-agent doctor' to see where they are.",
             {"lines": lines, "tasks": tasks},
         )
 
@@ -58,8 +58,8 @@ class StorageNotices:
             "recovered",
             "info",
             "tasks_interrupted",
-            f"Tasks were interrupted because their server ended ({len(self._recovered)}). What was recorded of them is "
-            "safe, and they can be taken up again from the history.",
+            f"Jupyter restarted, and conversations were interrupted ({len(self._recovered)}). Nothing was lost: open one to "
+            "continue it.",
             {"tasks": len(self._recovered)},
         )
 
@@ -70,7 +70,7 @@ class StorageNotices:
             "warning",
             "conversations_elsewhere",
             f"Conversations kept in {other} are not shown ({count}), because this server keeps conversations in {used}. "
-            f"'hdsp-agent migrate --to {used}' copies them.",
+            f"To copy them, run 'hdsp-agent migrate --to {used}'.",
             {"conversations": count, "keptIn": other, "used": used},
         )
 
@@ -88,7 +88,7 @@ class StorageNotices:
             "size",
             "error" if level == "critical" else "warning",
             "storage_critical" if level == "critical" else "storage_large",
-            f"Stored conversations take {gigabytes} GB, more than {limit_gigabytes:g} GB. Delete some in the history, or "
-            "let the storage settings delete them sooner.",
+            f"Stored conversations use {gigabytes} GB, more than {limit_gigabytes:g} GB. Delete some in the history, or "
+            "change the storage settings to delete them sooner.",
             {"gigabytes": gigabytes, "limit": limit_gigabytes},
         )

@@ -143,7 +143,7 @@ class TaskStorage:
                 # What is asked for meanwhile may work or say itself why not: reading works on a full disk.
                 self._notices.unavailable(error)
             except Exception:  # noqa: BLE001 -- the rounds would end unseen
-                self._log.exception("The stored conversations could not be looked after; it is tried again")
+                self._log.exception("The stored conversations could not be checked; trying again")
             else:
                 self._notices.available()
 
@@ -159,8 +159,8 @@ class TaskStorage:
                 self._log.exception("The stored conversations could not be opened")
                 self._say_unavailable(
                     StorageUnavailable(
-                        f"The stored conversations in {self.home} could not be opened: {error}. The server's log says "
-                        "more. It is tried again every few seconds.",
+                        f"The stored conversations in {self.home} could not be opened: {error}. See the server's "
+                        "log. The server tries again every few seconds.",
                         path=str(self.home), action="open", reason=str(error),
                     )
                 )  # fmt: skip
@@ -174,7 +174,7 @@ class TaskStorage:
 
     def _say_unavailable(self, error: HdspAgentError) -> None:
         if self._failure is None or self._failure.message != error.message:
-            self._log.warning("Conversations cannot be kept: %s", error.message)
+            self._log.warning("Conversations cannot be saved: %s", error.message)
         self._failure = error
         self._notices.unavailable(error)
 

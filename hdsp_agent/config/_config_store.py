@@ -265,8 +265,8 @@ def _corrupt_notice(path: Path, reason: str, aside: Path | None) -> ConfigNotice
     if aside is None:
         return ConfigNotice(
             code="config_corrupt",
-            message=f"{path} was changed and cannot be read: {reason}. The values from before still apply. Mend the "
-            "file; if a setting is changed first, the file is renamed, never overwritten.",
+            message=f"{path} was changed and cannot be read: {reason}. The previous values still apply. Repair the "
+            "file. If you change a setting first, the file is renamed, not overwritten.",
             params={"path": str(path), "reason": reason},
         )
     return ConfigNotice(

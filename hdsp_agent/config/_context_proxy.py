@@ -413,7 +413,7 @@ class ContextProxy:
                 listener(change)
             except Exception:
                 # One listener's failure must neither undo the change nor keep it from the others.
-                logger.exception("A listener to configuration changes failed")
+                logger.exception("A listener for configuration changes failed")
 
 
 def _difference(
@@ -429,15 +429,15 @@ def _difference(
 def _profile_key(key: str) -> str:
     """The key, or InvalidSetting if it belongs to no profile."""
     if key in setting_keys():
-        raise InvalidSetting(f"{key} is no key of a profile.", field=key, reason="unknown")
+        raise InvalidSetting(f"{key} is not a key of a profile.", field=key, reason="unknown")
     return key
 
 
 def _key_in_settings(key: str) -> ConfigNotice:
     return ConfigNotice(
         code="key_in_config",
-        message=f"config.json holds a key ({key}). It is not used there, and whoever reads the file can see it: remove "
-        "it and save the key in the settings.",
+        message=f"config.json contains a key ({key}). It is not used there, and anyone who reads the file can see it. Remove "
+        "it, and save the key in the settings.",
         params={"keys": key},
         field=key,
     )

@@ -53,7 +53,7 @@ _DECIDED_HERE: Final[Mapping[str, str]] = {
     "searchByMeaning": "Where passages are sent is decided on each machine.",
     "searchEndpointUrl": "Where passages are sent is decided on each machine.",
     "searchEndpointModel": "Where passages are sent is decided on each machine.",
-    "searchEndpointApiKey": "Keys are in no settings file.",
+    "searchEndpointApiKey": "Keys are not stored in settings files.",
 }
 """Settings that a file neither carries nor changes, each with the reason: nobody else may have texts sent somewhere."""
 
@@ -137,7 +137,7 @@ class ImportPlan:
         """The items, with how many more there would be."""
         if not self.not_listed:
             return tuple(self.items)
-        message = f"{self.not_listed:,} more values are not listed."
+        message = f"{self.not_listed:,} more values are not shown here."
         more = ImportItem(
             path="", outcome="skipped", code="not_listed", message=message, params={"count": self.not_listed}
         )
@@ -291,7 +291,7 @@ def _plan_profile(plan: ImportPlan, path: str, raw: Raw, policy: OperatorPolicy)
         if key == "apiProvider" and isinstance(value, str) and provider_info(value) is None:
             code = "provider_retired" if value in RETIRED_PROVIDERS else "provider_unknown"
             plan.skipped(
-                where, code, f"The provider {value[:100]} is not offered here. Choose another one for this profile."
+                where, code, f"The provider {value[:100]} is not available here. Choose another one for this profile."
             )
         elif key in policy.fixed_settings:
             plan.skipped(where, "forbidden_by_operator", "Your administrator set this for everyone.")
@@ -432,5 +432,5 @@ def _plan_current(plan: ImportPlan, wanted: JsonValue, book: ProfileBook) -> Non
         plan.changed(
             "providerProfiles.currentApiConfigName",
             "unknown_profile",
-            f"The current profile of the file could not be taken; {plan.current} is current instead.",
+            f"The file's current profile could not be imported. {plan.current} is current instead.",
         )

@@ -60,7 +60,7 @@ class OperatorPolicy:
         ):
             for name in names:
                 if provider_info(name) is None:
-                    raise InvalidSetting(f"{option} names {name}, which is no provider.", field=option)
+                    raise InvalidSetting(f"{option} names {name}, which is not a provider.", field=option)
         if not self.allows_provider(self.default_provider):
             raise InvalidSetting(
                 f"default_provider is {self.default_provider}, which allowed_providers leaves out.",
@@ -69,7 +69,7 @@ class OperatorPolicy:
         for folder in self.trusted_folders:
             if not folder.startswith("~") and not Path(folder).is_absolute():
                 raise InvalidSetting(
-                    f"trusted_folders names {folder!a}, which is no whole path.", field="trusted_folders"
+                    f"trusted_folders names {folder!a}, which is not a full path.", field="trusted_folders"
                 )
         if "mode" in self.fixed_settings and not self.allows_mode(self.fixed_settings["mode"]):
             raise InvalidSetting("fixed_settings fixes a mode that allowed_modes leaves out.", field="fixed_settings")

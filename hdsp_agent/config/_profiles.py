@@ -152,7 +152,8 @@ class ProfileBook:
             raise _name_is_taken(name)
         if len(self.entries) >= MOST_PROFILES:
             raise InvalidInput(
-                f"You can have at most {MOST_PROFILES} profiles. Delete one that you do not need.", most=MOST_PROFILES
+                f"You can have at most {MOST_PROFILES} profiles. Delete one that you no longer need.",
+                most=MOST_PROFILES,
             )
         await self._save(id, keys, values, change, new=True)
         return self.get(id)
@@ -220,7 +221,7 @@ class ProfileBook:
             self._left_behind(
                 ConfigNotice(
                     code="keys_left_behind",
-                    message=f"The profile {entry.name} was deleted, but keys it had could not be: {error.message}",
+                    message=f"The profile {entry.name} was deleted, but its keys could not be deleted: {error.message}",
                     params={"profile": entry.name},
                 )
             )

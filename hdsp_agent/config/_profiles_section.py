@@ -175,7 +175,7 @@ def name_of(section: Raw, id: str) -> str:
     for name, other in profile_ids(section).items():
         if other == id:
             return name
-    raise UnknownProfile("This profile has been deleted meanwhile.", profile=id)
+    raise UnknownProfile("This profile was deleted in the meantime.", profile=id)
 
 
 def object_in(value: JsonValue) -> Raw:
@@ -225,8 +225,8 @@ def _readable_profile(name: str, raw: Raw) -> tuple[Raw, list[ConfigNotice]]:
         notices.append(
             ConfigNotice(
                 code="key_in_config",
-                message=f"config.json holds a key in the profile {name} ({', '.join(misplaced)}). It is not used there, and "
-                "whoever reads the file can see it: remove it and save the key in the settings.",
+                message=f"config.json contains a key in the profile {name} ({', '.join(misplaced)}). It is not used there, and "
+                "anyone who reads the file can see it. Remove it, and save the key in the settings.",
                 params={"profile": name, "keys": ", ".join(misplaced)},
                 field=misplaced[0],
             )

@@ -53,7 +53,7 @@ def project_settings(folder: Path) -> Mapping[str, JsonValue]:
         if not path.is_file():
             return {}
         if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
-            logger.warning("%s is left out: the link leads out of the folder", path)
+            logger.warning("%s is ignored: the link points outside the folder", path)
             return {}
         with open_regular_file(path) as file:
             data = file.read(_LARGEST_BYTES + 1)
@@ -62,7 +62,7 @@ def project_settings(folder: Path) -> Mapping[str, JsonValue]:
         logger.warning("%s cannot be read: %s", path, error)
         return {}
     if not isinstance(found, dict):
-        logger.warning("%s is no JSON object, or larger than %d bytes", path, _LARGEST_BYTES)
+        logger.warning("%s is not a JSON object, or is larger than %d bytes", path, _LARGEST_BYTES)
         return {}
     return {name: value for name, value in found.items() if _may_be_set(path, name, value)}
 
@@ -86,7 +86,7 @@ def with_project(
         except HdspAgentError as error:
             # Each list may be as long as it is allowed to be, and both together are not.
             logger.warning(
-                "%s is left as it is: with what %s adds to it, %s", name, PROJECT_SETTINGS_FILE, error.message
+                "%s stays unchanged: with what %s adds to it, %s", name, PROJECT_SETTINGS_FILE, error.message
             )
             continue
         values[name] = value
@@ -95,7 +95,7 @@ def with_project(
 
 def _may_be_set(path: Path, name: str, value: JsonValue) -> bool:
     if name not in PROJECT_SETTINGS:
-        logger.warning("%s sets %s, which a folder may not", path, name[:100])
+        logger.warning("%s sets %s, which a folder may not set", path, name[:100])
         return False
     try:
         # None stands for the default, which is for the person to go back to.

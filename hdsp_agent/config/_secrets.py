@@ -96,7 +96,7 @@ class SecretStore:
     async def stop(self) -> None:
         """Finish what is under way; what takes too long is given up, however long a keyring may take."""
         while not await self._held.drain(STOP_SECONDS):
-            logger.warning("The place where keys are kept takes too long; what was asked of it last may not be done")
+            logger.warning("The key storage does not respond; the last change to a key may be lost")
             self._held.cancel()
 
     def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
@@ -303,7 +303,7 @@ class SecretStore:
     def _check_writable(self, key: str, address: KeyAddress) -> None:
         if (found := self._from_environment(key)) is not None and address.takes_environment:
             raise Conflict(
-                f"This key comes from the environment variable {found[0]}, which goes before a saved one. "
+                f"This key comes from the environment variable {found[0]}, which overrides saved keys. "
                 "Start the server without that variable to use your own.",
                 field=key,
                 variable=found[0],
@@ -406,10 +406,10 @@ class SecretStore:
             try:
                 await call_in_daemon(partial(backend.delete, account_name(*name)), self._policy.keyring_timeout_seconds)
             except Unresponsive:
-                logger.warning("Keys that are kept elsewhere now could not be deleted from: %s", backend.kind)
+                logger.warning("Keys were moved, but the old copies could not be deleted from: %s", backend.kind)
                 return  # each further call would hang as long
             except BackendProblem:
-                logger.warning("A key that is kept elsewhere now could not be deleted from: %s", backend.kind)
+                logger.warning("A key was moved, but its old copy could not be deleted from: %s", backend.kind)
 
     async def _forget(self, names: list[SecretName]) -> None:
         async def forget() -> None:

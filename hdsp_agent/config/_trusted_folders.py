@@ -158,7 +158,7 @@ class TrustedFolders:
         try:
             read = _Decisions.model_validate_json(found[0])
         except ValidationError:
-            logger.warning("%s cannot be understood, so no folder in it is trusted", self._path)
+            logger.warning("%s cannot be read, so none of its folders is trusted", self._path)
             if to_change:
                 set_aside(self._path, datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ"))
             return {}

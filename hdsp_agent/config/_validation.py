@@ -84,7 +84,7 @@ def _fault_of_all(model: type[BaseModel], values: Mapping[str, JsonValue]) -> st
     except UnicodeEncodeError:
         return "contains half a character"
     except (TypeError, ValueError, RecursionError):
-        return "is not JSON, too large a number or nested too deeply"
+        return "is not JSON, is too large a number, or is nested too deeply"
     try:
         model.model_validate_json(data, strict=True)
     except ValidationError as error:

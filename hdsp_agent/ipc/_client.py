@@ -118,14 +118,14 @@ class IpcClient:
         Raises Unavailable if events were lost because nobody listened, or if the server dropped this client.
         """
         if self._listening:
-            raise Conflict("Somebody listens to this client's events already. Connect once more to listen twice.")
+            raise Conflict("This client's events are already being read. Open another connection to read them twice.")
         self._listening = True
         try:
             while True:
                 if self._lost:
                     lost, self._lost = self._lost, 0
                     raise Unavailable(
-                        f"{lost} events were lost because this program did not take them in time. Listen again to go on.",
+                        f"{lost} events were lost because this program did not read them in time. Listen again to continue.",
                         reason="events_lost",
                         lost=lost,
                     )
@@ -145,7 +145,7 @@ class IpcClient:
         try:
             await wait_at_most(asyncio.shield(self._server), timeout)
         except TimeoutError:
-            raise Unavailable("The server lets this program connect and says nothing. Try again later.") from None
+            raise Unavailable("The server accepted the connection but does not answer. Try again later.") from None
 
     async def _read(self) -> None:
         splitter = FrameSplitter(_LARGEST_FRAME)
@@ -243,6 +243,6 @@ def _errors_by_code() -> dict[str, type[HdspAgentError]]:
 
 def _not_there(path: str | Path, error: Exception) -> HdspAgentError:
     if isinstance(error, (FileNotFoundError, ConnectionRefusedError)):
-        return NotFound(f"No server listens at {path}. See which there are with hdsp-agent ipc list.", path=str(path))
+        return NotFound(f"No server listens at {path}. To list servers, run hdsp-agent ipc list.", path=str(path))
     reason = (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
     return Unavailable(f"Could not connect to {path}: {reason}.", path=str(path), reason=reason)

@@ -139,7 +139,9 @@ class ClientConnection:
                 if number % _IN_A_ROW == 0:
                     await asyncio.sleep(0)
         if splitter.pending:
-            self._logger.warning("IPC client %s left within a frame (%d bytes)", self.client_id, splitter.pending)
+            self._logger.warning(
+                "IPC client %s disconnected in the middle of a frame (%d bytes)", self.client_id, splitter.pending
+            )
 
     async def _take(self, frame: bytes) -> None:
         try:
@@ -176,7 +178,7 @@ class ClientConnection:
             self._failed(request, error)
         except Exception:
             self._logger.exception("The command %s of IPC client %s failed", name, self.client_id)
-            self._failed(request, HdspAgentError(f"{name} failed for a reason of ours. The server's log says more."))
+            self._failed(request, HdspAgentError(f"{name} failed inside HDSP Agent. See the server's log."))
         else:
             if event is not None:
                 self._answer(event, request.id)
@@ -228,7 +230,7 @@ class ClientConnection:
             )
         for end in ends:
             if isinstance(end, Exception) and not isinstance(end, OSError):
-                self._logger.error("IPC client %s was lost by an error of ours", self.client_id, exc_info=end)
+                self._logger.error("IPC client %s was disconnected by an internal error", self.client_id, exc_info=end)
 
 
 def _empty_answer(command: TaskCommand) -> TaskEvent | None:

@@ -107,7 +107,7 @@ class FrameSplitter:
 
     def _too_large(self) -> FrameTooLarge:
         return FrameTooLarge(
-            f"A frame of {self._skipped} bytes is too large; at most {self._max_bytes} are taken.",
+            f"A frame of {self._skipped} bytes is too large. The limit is {self._max_bytes}.",
             size=self._skipped,
             limit=self._max_bytes,
         )
@@ -168,7 +168,7 @@ def _command(message: object, client_id: str) -> TaskCommand:
     if not isinstance(message, dict):
         raise MalformedFrame("A frame's data must be an object.", field="data")
     if message.get("type") != "TaskCommand":
-        raise UnknownMessageType("A client can say nothing but 'TaskCommand'.", field="data.type")
+        raise UnknownMessageType("A client can only send 'TaskCommand'.", field="data.type")
     try:
         wanted = IpcTaskCommand.model_validate(message)
     except ValidationError as error:

@@ -58,7 +58,7 @@ class IpcServer:
     def address(self) -> str:
         """What a client connects to. Raises Unavailable while the server is stopped."""
         if self._endpoint is None:
-            raise Unavailable("The socket for programs outside is not open. Start the server first.")
+            raise Unavailable("The socket for other programs is not open. Start the server first.")
         return self._endpoint.address
 
     @property
@@ -125,7 +125,7 @@ class IpcServer:
         if len(self._connections) < self._limits.clients:
             return None
         return Unavailable(
-            f"There are {self._limits.clients} clients already. Close one and connect again.",
+            f"{self._limits.clients} clients are already connected. Close one, then connect again.",
             reason="too_many_clients",
             limit=self._limits.clients,
         )
@@ -149,5 +149,5 @@ class IpcServer:
             try:
                 await endpoint.show_life()
             except OSError as error:
-                self._log.warning("Nobody finds the IPC socket by %s any more: %s", endpoint.entry, error.strerror)
+                self._log.warning("The IPC socket can no longer be found by %s: %s", endpoint.entry, error.strerror)
                 return

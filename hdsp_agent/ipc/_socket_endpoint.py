@@ -25,7 +25,7 @@ async def listen(folder: Path, connected: Connected) -> SocketEndpoint:
         if system.is_same_person(writer):
             connected(reader, writer)
         else:
-            logger.warning("Sent a client of the IPC socket away: it does not belong to this server's owner")
+            logger.warning("Refused a client of the IPC socket: it belongs to another user")
             writer.transport.abort()
 
     return await system.listen(folder, admit)

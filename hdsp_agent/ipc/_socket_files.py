@@ -90,7 +90,7 @@ def make_own_folder(folder: Path) -> None:
             folder.chmod(0o700)
     except OSError as error:
         raise StorageUnavailable(
-            f"Could not make {folder} for the sockets of programs outside: {error.strerror}. Remove what is there, or "
+            f"Could not create {folder} for the sockets of other programs: {error.strerror}. Remove what is there, or "
             "choose another storage folder with HDSP_AGENT_HOME.",
             path=str(folder), action="make the folder", reason=error.strerror or "",
         ) from error  # fmt: skip

@@ -148,8 +148,8 @@ def _listen_for(entry: Path) -> _Place:
             if place is not None:
                 return place
     raise StorageUnavailable(
-        f"No socket can be made for programs outside: {entry} is longer than {LONGEST_PATH} bytes or its disk takes no "
-        "sockets, and no shorter place works either. Set TMPDIR to a short path.",
+        f"No socket can be created for other programs: {entry} is longer than {LONGEST_PATH} bytes, or its disk does not "
+        "allow sockets. No shorter place works either. Set TMPDIR to a short path.",
         path=str(entry), action="make the socket", reason=str(refusal) if refusal else "too long",
     )  # fmt: skip
 

@@ -49,7 +49,7 @@ async def listen(folder: Path, connected: Connected) -> PipeEndpoint:
     """Listen at a place of our own that this folder leads to."""
     loop = asyncio.get_running_loop()
     if not isinstance(loop, asyncio.ProactorEventLoop):
-        raise Unsupported("Programs outside can be served on Windows only with asyncio's proactor event loop.")
+        raise Unsupported("On Windows, the socket for other programs needs asyncio's proactor event loop.")
     address = rf"\\.\pipe\hdsp-agent-{secrets.token_hex(16)}"
 
     def protocol() -> asyncio.StreamReaderProtocol:

@@ -55,7 +55,7 @@ async def get_weights(
     try:
         await asyncio.to_thread(lock.acquire)
     except filelock.Timeout:
-        raise Conflict(f"{model.name} is being fetched by another program of yours. Wait for it.") from None
+        raise Conflict(f"{model.name} is being downloaded by another program of yours. Wait for it.") from None
     except OSError as error:
         raise storage_error(folder.lock(model), "lock", error) from None
     try:
@@ -71,7 +71,7 @@ def check_consent(model: LocalModel, consent: Consent | None) -> None:
     """Raise ConsentMissing unless it is for this model as it is listed now."""
     if consent is None or (consent.licence, consent.size) != (model.licence, model.size):
         raise ConsentMissing(
-            f"Fetching {model.name} takes {model.size / 1e6:.0f} MB, and it is under the licence {model.licence}. Agree to "
+            f"{model.name} is a download of {model.size / 1e6:.0f} MB, under the license {model.licence}. Agree to "
             "both first.",
             field="consent",
             model=model.id,
@@ -112,13 +112,13 @@ class _Getting:
         if self._wrong_from and len(self._wrong_from) == len(self._reasons):
             raise WrongChecksum(
                 f"What came from {' and '.join(self._wrong_from)} is not {self._model.name}: its checksum is wrong. It was "
-                "thrown away. Try again later, or name a file that you have.",
+                "deleted. Try again later, or use a file that you already have.",
                 model=self._model.name,
                 fetched=" and ".join(self._wrong_from),
             )
         raise WeightsUnreachable(
-            f"{self._model.name} could not be fetched: {'; '.join(self._reasons)}. Check the connection and try again: it "
-            "goes on from where it stopped. Or name a file that you have.",
+            f"{self._model.name} could not be downloaded: {'; '.join(self._reasons)}. Check the connection and try again: the "
+            "download continues where it stopped. Or use a file that you already have.",
             model=self._model.id,
             reason="; ".join(self._reasons),
         )
@@ -188,7 +188,7 @@ class _Getting:
 
     def _wrong(self, where: str) -> WrongChecksum:
         return WrongChecksum(
-            f"{where} is not {self._model.name}: its size or checksum is another. Nothing was installed.",
+            f"{where} is not {self._model.name}: its size or checksum is wrong. Nothing was installed.",
             model=self._model.id,
             source=where,
         )

@@ -67,8 +67,8 @@ def ending(name: str, code: int | None, log: Sequence[str]) -> RuntimeFailed:
         return too_little_memory(name, None, None)
     if code in _KILLED:
         return TooLittleMemory(
-            f"The process that runs {name} was killed, most likely because memory ran out. It is started again when it is "
-            "needed. Close other programs or notebooks if this goes on.",
+            f"The process that runs {name} was killed, most likely because memory ran out. It starts again when it is "
+            "needed. If this keeps happening, close other programs or notebooks.",
             model=name,
             reason="killed",
         )

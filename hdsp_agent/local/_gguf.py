@@ -40,7 +40,7 @@ def read_head(path: Path) -> GgufHead:
     except OSError as error:
         raise _refused(path, (error.strerror or str(error)).lower()) from None
     except (ValueError, struct.error, UnicodeDecodeError) as error:
-        raise _refused(path, str(error) if isinstance(error, _Broken) else "its head cannot be read") from None
+        raise _refused(path, str(error) if isinstance(error, _Broken) else "its header cannot be read") from None
 
 
 class _Broken(ValueError):
@@ -49,7 +49,7 @@ class _Broken(ValueError):
 
 def _refused(path: Path, reason: str) -> NotAModelFile:
     return NotAModelFile(
-        f"{path} is no model that can be used: {reason}. Choose a file in the GGUF format, version 2 or 3.",
+        f"{path} is not a model that can be used: {reason}. Choose a file in the GGUF format, version 2 or 3.",
         field="localModelPath",
         path=str(path),
         reason=reason,
@@ -76,7 +76,7 @@ def _entries(file: BinaryIO) -> dict[str, Value]:
     if tensors == 0:
         raise _Broken("it holds no weights")
     if count > _MOST_ENTRIES:
-        raise _Broken("its head cannot be read")
+        raise _Broken("its header cannot be read")
     found: dict[str, Value] = {}
     for _ in range(int(count)):
         name = _text(file)
@@ -91,14 +91,14 @@ def _value(file: BinaryIO, kind: int) -> Value:
         _pass_over_array(file)
         return None
     if kind not in _NUMBERS:
-        raise _Broken("its head cannot be read")
+        raise _Broken("its header cannot be read")
     return _number(file, _NUMBERS[kind])
 
 
 def _pass_over_array(file: BinaryIO) -> None:
     kind, count = int(_number(file, "<I")), int(_number(file, "<Q"))
     if count > _MOST_ITEMS or kind == _ARRAY:
-        raise _Broken("its head cannot be read")
+        raise _Broken("its header cannot be read")
     if kind in _NUMBERS:
         file.seek(count * struct.calcsize(_NUMBERS[kind]), 1)
         return
@@ -113,7 +113,7 @@ def _text(file: BinaryIO) -> str:
 def _length(file: BinaryIO) -> int:
     length = int(_number(file, "<Q"))
     if length > _LONGEST_TEXT:
-        raise _Broken("its head cannot be read")
+        raise _Broken("its header cannot be read")
     return length
 
 
@@ -125,5 +125,5 @@ def _number(file: BinaryIO, form: str) -> int | float:
 def _exactly(file: BinaryIO, count: int) -> bytes:
     data = file.read(count)
     if len(data) < count:
-        raise _Broken("it ends before its head does")
+        raise _Broken("it ends in the middle of its header")
     return data

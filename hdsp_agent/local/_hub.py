@@ -69,8 +69,8 @@ async def _once(client: httpx2.AsyncClient, address: str, part: PartialDownload)
     except httpx2.ConnectError as error:
         raise SourceFailed(f"{_host(address)} cannot be reached ({_why(error)})") from None
     except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
-        return f"the connection to {_host(address)} broke off ({_why(error)})"
-    return None if part.size == part.total else f"{_host(address)} ended its answer too early"
+        return f"the connection to {_host(address)} was lost ({_why(error)})"
+    return None if part.size == part.total else f"{_host(address)} cut off its answer"
 
 
 async def _accept(answer: httpx2.Response, part: PartialDownload, host: str) -> None:

@@ -120,7 +120,7 @@ class LocalModels:
         await asyncio.to_thread(check_processor, model.name)
         check_consent(model, consent)
         if self._stopping:
-            raise Unavailable("The server is stopping. Try again when it is back.")
+            raise Unavailable("The server is stopping. Try again when it is running.")
         running = self._getting.get(model.id)
         if running is None or running.done():
             self._failures.pop(model.id, None)
@@ -160,7 +160,7 @@ class LocalModels:
         model = (await asyncio.to_thread(catalogue)).find(id)
         await self.cancel(model.id)
         if self.runtime.runs(model.id) and not await self.runtime.release():
-            raise Conflict(f"{model.name} is answering somebody. Stop that task, or wait, then remove it.")
+            raise Conflict(f"{model.name} is answering a request. Stop that task, or wait, then remove it.")
         self._failures.pop(model.id, None)
         return await asyncio.to_thread(_remove, self.folder, model)
 
@@ -195,9 +195,9 @@ class LocalModels:
             self._failures[model.id] = error
             raise
         except Exception as error:
-            logger.exception("Getting the embedded model %s broke off", model.id)
+            logger.exception("The download of the embedded model %s failed", model.id)
             self._failures[model.id] = Unavailable(
-                f"{model.name} could not be fetched: {type(error).__name__}: {error}. The server's log has the details."
+                f"{model.name} could not be downloaded: {type(error).__name__}: {error}. The server's log has the details."
             )
             raise
         finally:
@@ -234,7 +234,7 @@ class LocalModels:
         weights = self.folder.checked(model)
         if weights is None:
             raise WeightsMissing(
-                f"{model.name} is not on this machine yet. Get it with: hdsp-agent model get {model.id}",
+                f"{model.name} is not on this machine yet. To download it, run: hdsp-agent model get {model.id}",
                 model=model.id,
             )
         return ModelFile(limits.id, limits.name, weights, limits.context, limits.output, model.memory, idle)
@@ -248,6 +248,6 @@ def _remove(folder: WeightsFolder, model: LocalModel) -> int:
         with lock:
             return folder.remove(model)
     except filelock.Timeout:
-        raise Conflict(f"{model.name} is being fetched by another program of yours. Stop that first.") from None
+        raise Conflict(f"{model.name} is being downloaded by another program of yours. Stop that first.") from None
     except OSError as error:
         raise storage_error(folder.lock(model), "lock", error) from None

@@ -81,7 +81,7 @@ class Catalogue(WireModel):
         found = next((model for model in self.models if model.id == wanted), None)
         if found is None:
             ids = ", ".join(model.id for model in self.models)
-            raise NotFound(f"There is no embedded model {wanted!a}. There are: {ids}.", model=wanted)
+            raise NotFound(f"There is no embedded model {wanted!a}. Choose one of: {ids}.", model=wanted)
         return found
 
 

@@ -137,7 +137,7 @@ async def _read(process: asyncio.subprocess.Process, said: deque[str]) -> None:
 def _reason(said: deque[str]) -> str:
     lines = [line for line in said if line]
     errors = [line for line in lines if line.startswith("ERROR:")]
-    last = (errors or lines or ["it said nothing"])[-1]
+    last = (errors or lines or ["it gave no reason"])[-1]
     return last.removeprefix("ERROR:").strip()[:_LONGEST_REASON]
 
 

@@ -63,7 +63,7 @@ class PartialDownload:
         try:
             async for chunk in chunks:
                 if self._size + len(waiting) + len(chunk) > self.total:
-                    raise SourceFailed("it sent more than the file has")
+                    raise SourceFailed("it sent more than the size of the file")
                 waiting += chunk
                 if len(waiting) >= _WRITE_BYTES:
                     data, waiting = bytes(waiting), bytearray()

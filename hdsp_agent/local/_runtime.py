@@ -191,7 +191,7 @@ class LocalRuntime:
 
     def _check_open(self) -> None:
         if self._stopping:
-            raise Unavailable("The server is stopping. Try again when it is back.")
+            raise Unavailable("The server is stopping. Try again when it is running.")
 
     async def _check(self, file: ModelFile) -> None:
         if not await asyncio.to_thread(is_installed):

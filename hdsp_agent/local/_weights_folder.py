@@ -92,7 +92,7 @@ class WeightsFolder:
             return path
         if now.st_size != model.size or digest_of(path) != model.sha256:
             raise WrongChecksum(
-                f"{path} is not {model.name} (any more): its checksum is wrong. Remove it, then get the model again.",
+                f"{path} is not {model.name}, or has changed: its checksum is wrong. Delete it, then download the model again.",
                 model=model.id,
                 source=str(path),
             )
@@ -150,7 +150,7 @@ def no_space(path: Path, needed: int, free: int) -> NoSpace:
     """The error for a disk that is too full."""
     return NoSpace(
         f"There is not enough space in {path}: {needed / 1e6:.0f} MB are needed and {free / 1e6:.0f} MB are free. Nothing "
-        f"was fetched. Free some space, or choose another folder with {VARIABLE}.",
+        f"was downloaded. Free some space, or choose another folder with {VARIABLE}.",
         path=str(path),
         needed=round(needed / 1e6),
         free=round(free / 1e6),
@@ -161,7 +161,7 @@ def storage_error(path: Path, action: str, error: OSError) -> StorageUnavailable
     """The error a person reads when the disk refuses."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return NoSpace(
-            f"The disk of {path} is full. What was fetched so far was deleted, so that others can work. Free some space, "
+            f"The disk of {path} is full. The partial download was deleted. Free some space, "
             f"or choose another folder with {VARIABLE}.",
             path=str(path),
         )

@@ -67,7 +67,7 @@ class Consolidation:
                 await self._write_if_leased(publish)
             except InvalidConsolidation as error:
                 # What is wrong is worded for the model.
-                logger.warning("What was learned cannot be put in force: %s", error)
+                logger.warning("What was learned could not be published: %s", error)
                 raise ConsolidationFailed(NOT_AS_TOLD, used) from None
             return used, newest
         finally:

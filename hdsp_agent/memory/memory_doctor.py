@@ -17,8 +17,8 @@ from .publication import PublishedState
 
 __all__ = ["examine_memory"]
 
-_STATE_LOST: Final = "which lines a person wrote is not known any more, so that all count as written by hand"
-_TAUGHT_LOST: Final = "what this conversation taught is left out of what is remembered"
+_STATE_LOST: Final = "it is no longer known which lines a person wrote, so all count as written by hand"
+_TAUGHT_LOST: Final = "what was learned from this conversation is not used"
 
 
 def examine_memory(home: Path, *, repair: bool) -> list[DoctorFinding]:
@@ -52,9 +52,7 @@ def _inside(folder: Path, findings: list[DoctorFinding]) -> list[Path]:
         return []
     except OSError as error:
         findings.append(
-            DoctorFinding(
-                "permissions", folder, f"It cannot be looked into, so nothing in it counts: {error.strerror}."
-            )
+            DoctorFinding("permissions", folder, f"It cannot be opened, so nothing in it is used: {error.strerror}.")
         )
         return []
 
@@ -79,7 +77,9 @@ def _record(path: Path, model: type[WireModel], consequence: str, repair: bool) 
         except OSError as error:
             message = f"{message} It could not be renamed: {error.strerror}."
         else:
-            yield DoctorFinding("damaged_record", path, f"{message} It is kept as {path.name}{DAMAGED}.", mended=True)
+            yield DoctorFinding(
+                "damaged_record", path, f"{message} It was renamed to {path.name}{DAMAGED}.", mended=True
+            )
             return
     yield DoctorFinding("damaged_record", path, message)
 
@@ -93,11 +93,11 @@ def _is_object(text: bytes) -> bool:
 
 def _text(path: Path) -> Iterator[DoctorFinding]:
     if path.is_symlink():
-        yield DoctorFinding("unknown_file", path, "It is a link, and may lead anywhere.", note=True)
+        yield DoctorFinding("unknown_file", path, "It is a link, and may point anywhere.", note=True)
         return
     try:
         path.read_text(encoding="utf-8")
     except OSError as error:
-        yield DoctorFinding("permissions", path, f"It cannot be read, so the agent is not told it: {error.strerror}.")
+        yield DoctorFinding("permissions", path, f"It cannot be read, so the agent does not use it: {error.strerror}.")
     except UnicodeDecodeError:
-        yield DoctorFinding("damaged_record", path, "It is no UTF-8 text: some characters are lost.", note=True)
+        yield DoctorFinding("damaged_record", path, "It is not UTF-8 text. Some characters are lost.", note=True)

@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 
-NOT_AS_TOLD: Final = "The model did not write the memory files as it was told to."
+NOT_AS_TOLD: Final = "The model did not write the memory files as instructed."
 """What a person hears; what is wrong with the files is worded for the model."""
 
 

@@ -76,7 +76,7 @@ class NoteFile:
             if same is not None:
                 return now, same
             if len(now.notes) >= MOST_NOTES:
-                raise Conflict(f"{self.path} has {MOST_NOTES} notes already. Delete some that are of no use any more.")
+                raise Conflict(f"{self.path} has {MOST_NOTES} notes already. Delete some that you no longer need.")
             return now.with_note(note), note
 
         return self._change(added)
@@ -147,7 +147,7 @@ class NoteFile:
     def _check_inside(self) -> None:
         # Whoever made the folder would choose which of the person's files is read or overwritten.
         if not Path(os.path.realpath(self.path)).is_relative_to(os.path.realpath(self.within)):
-            raise NotAllowed(f"{self.path} leads out of {self.within}, so it is neither read nor written.")
+            raise NotAllowed(f"{self.path} points outside {self.within}, so it is neither read nor written.")
 
 
 class NoteFiles:
@@ -176,7 +176,7 @@ class NoteFiles:
         if scope == "workspace":
             return NoteFile("workspace", folder / _WORKSPACE_FOLDER / _WORKSPACE_FILE, folder, self._on_written)
         if notebook is None:
-            raise InvalidInput("This conversation is about no notebook.", field="scope")
+            raise InvalidInput("This conversation does not belong to a notebook.", field="scope")
         names = [portable(part) for part in notebook.split("/") if part not in ("", ".", "..")]
         if not names:
             raise InvalidInput("A notebook's path is empty.", field="notebook")

@@ -144,7 +144,7 @@ class NoteText:
         for item in self._items:
             if item.note.id == note_id:
                 return item
-        raise NotFound(f"There is no note {note_id}. It may have been deleted meanwhile.", note=note_id)
+        raise NotFound(f"There is no note {note_id}. It may have been deleted.", note=note_id)
 
 
 def _items(lines: list[str]) -> Iterator[_Item]:

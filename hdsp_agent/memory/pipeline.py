@@ -289,7 +289,7 @@ class MemoryPipeline:
         except (Conflict, UnknownTask):
             return False
         except HdspAgentError as error:
-            logger.debug("Conversation %s is passed over: %s", task_id, error)
+            logger.debug("Conversation %s was skipped: %s", task_id, error)
             return False
         settings = metadata.config.get("settings")
         is_off = isinstance(settings, dict) and settings.get("memoryEnabled") is False

@@ -66,5 +66,5 @@ class RunLog:
             try:
                 runs.append(MemoryRun.model_validate_json(line))
             except ValidationError:
-                logger.warning("A line of %s is damaged and passed over", self._path)
+                logger.warning("A damaged line of %s was skipped", self._path)
         return runs

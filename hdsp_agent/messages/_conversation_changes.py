@@ -1,4 +1,4 @@
-"""Taking back parts of a conversation and bringing them back: what the page asks for, and what it is told."""
+"""Undoing and redoing parts of a conversation: what the page asks for, and what it is told."""
 
 from typing import Annotated, Literal
 
@@ -42,7 +42,7 @@ ChangeNewer = Literal["refuse", "set_aside"]
 
 
 class RewindTaskRequest(Request):
-    """Go back to the message ``messageTs``, which stays if ``keep``; perhaps with the files as they were then."""
+    """Rewind the conversation to the message ``messageTs``, which stays if ``keep``; optionally restore files too."""
 
     type: Literal["rewindTask"] = "rewindTask"
     message_ts: Timestamp
@@ -58,7 +58,7 @@ class ForkTaskRequest(Request):
 
 
 class RetryAnswerRequest(Request):
-    """Take back the answer that the message ``messageTs`` is part of, with all that followed, and ask the model again."""
+    """Remove the answer that the message ``messageTs`` is part of, and all that followed, and ask the model again."""
 
     type: Literal["retryAnswer"] = "retryAnswer"
     message_ts: Timestamp
@@ -74,7 +74,7 @@ class UndoConversationRequest(Request):
 
 
 class RedoConversationRequest(Request):
-    """Bring back what the undo ``markId``, or the newest one, took back."""
+    """Redo what the undo ``markId``, or the newest one, undid."""
 
     type: Literal["redoConversation"] = "redoConversation"
     mark_id: Name | None = None
@@ -89,7 +89,7 @@ class TakeBack(Message):
 
 
 class GoBack(Message):
-    """Go back to the message ``messageTs``, which stays if ``keep``."""
+    """Rewind to the message ``messageTs``, which stays if ``keep``."""
 
     operation: Literal["rewind"]
     message_ts: Timestamp
@@ -107,7 +107,7 @@ ConversationChange = Annotated[TakeBack | GoBack | UndoOrRedo, Field(discriminat
 
 
 class PreviewConversationRequest(Request):
-    """Ask what a change would take back, and change nothing; with ``restoreFiles`` also which files would go back."""
+    """Preview what a change would remove; with ``restoreFiles``, also which files it would restore."""
 
     type: Literal["previewConversation"] = "previewConversation"
     change: ConversationChange
@@ -175,7 +175,7 @@ class ConversationMarksUpdatedMessage(Message):
 
 
 class ConversationEffect(Message):
-    """Something done in the part of a conversation that is taken back, which stays done; ``count`` times."""
+    """Something done in the part of a conversation that is removed, which stays done; ``count`` times."""
 
     kind: Literal["file", "command", "cell", "mcp", "subtask"]
     name: str

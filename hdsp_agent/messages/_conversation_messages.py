@@ -73,7 +73,7 @@ class ContextCondense(Record):
     """The outcome of a condensation, on a ``condense_context`` message.
 
     ``way`` says whether the agent had a model write the summary, or the provider condensed by itself. ``markId`` is what
-    an undo takes back.
+    an undo reverts.
     """
 
     cost: float
@@ -103,7 +103,7 @@ class ContextCleared(Record):
 class ContextTruncation(Record):
     """The outcome of a truncation, on a ``sliding_window_truncation`` message; with ``cleared`` only outputs went.
 
-    ``end`` says which end of the conversation is hidden: ``newest`` for a step that was taken back.
+    ``end`` says which end of the conversation is hidden: ``newest`` for a step that was removed.
     """
 
     truncation_id: str

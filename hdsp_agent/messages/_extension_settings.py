@@ -26,7 +26,7 @@ __all__ = [
 
 
 class SettingsUpdatedMessage(Message):
-    """All settings as they are now, and the names of those the operator fixed."""
+    """All settings as they are now, and the names of those the administrator fixed."""
 
     type: Literal["settingsUpdated"] = "settingsUpdated"
     settings: GlobalSettings

@@ -100,7 +100,7 @@ LEGACY_ASKS: Final = frozenset(get_args(LegacyAsk))
 LEGACY_SAYS: Final = frozenset(get_args(LegacySay))
 UNWRITTEN_SAYS: Final[dict[UnwrittenSay, str]] = {
     "api_req_finished": "`api_req_started` itself gets the tokens and the cost when the request ends",
-    "api_req_deleted": "what was taken back stays in the log, and counts on",
+    "api_req_deleted": "what was removed stays in the log, and still counts",
     "shell_integration_warning": "it is about the terminals of VS Code",
     "mcp_server_request_started": "there are no MCP servers",
     "mcp_server_response": "there are no MCP servers",

@@ -296,7 +296,7 @@ class ApplyNotebookOperationsMessage(Message):
     save: bool = True
     task_id: str | None = None
     review: bool = False
-    """Whether to show the person what changed, to keep or take back."""
+    """Whether to show the person what changed, to keep or undo."""
     pointers: list[NotebookPointer] | None = None
     """What the next save takes along, whoever saves: until then the notebook does not have it, and nobody can undo it. What
     points to checkpoints replaces what waits of that already, and a conversation the one that waits."""

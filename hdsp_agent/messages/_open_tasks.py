@@ -72,7 +72,7 @@ class RenameTaskRequest(Request):
 
 
 class FavoriteTaskRequest(Request):
-    """Make a task a favourite, or an ordinary one."""
+    """Mark a task as a favorite, or remove the mark."""
 
     type: Literal["favoriteTask"] = "favoriteTask"
     task_id: TaskIdField

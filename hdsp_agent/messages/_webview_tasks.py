@@ -113,7 +113,7 @@ class QueueMessageRequest(Request):
 
 
 class RemoveQueuedMessageRequest(Request):
-    """Take the message with the id ``text`` out of the queue."""
+    """Remove the message with the id ``text`` from the queue."""
 
     type: Literal["removeQueuedMessage"] = "removeQueuedMessage"
     text: Name
@@ -157,7 +157,7 @@ class DecideNoteSuggestionRequest(Request):
 
 
 class RateMessageRequest(Request):
-    """Say what the answer ``messageTs`` is worth, and perhaps why; without a rating, take that back."""
+    """Rate the answer ``messageTs``, and perhaps say why; without a rating, remove it."""
 
     type: Literal["rateMessage"] = "rateMessage"
     message_ts: Timestamp
@@ -231,7 +231,7 @@ class DeleteMessageRequest(Request):
 
 
 class DeleteMessageConfirmRequest(Request):
-    """Confirm the deletion, perhaps going back to the checkpoint before it."""
+    """Confirm the deletion, and optionally restore the checkpoint before it."""
 
     type: Literal["deleteMessageConfirm"] = "deleteMessageConfirm"
     message_ts: Timestamp
@@ -248,7 +248,7 @@ class SubmitEditedMessageRequest(Request):
 
 
 class EditMessageConfirmRequest(Request):
-    """Confirm the edit, perhaps going back to the checkpoint before it."""
+    """Confirm the edit, and optionally restore the checkpoint before it."""
 
     type: Literal["editMessageConfirm"] = "editMessageConfirm"
     message_ts: Timestamp
@@ -280,9 +280,9 @@ _VariableName = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class Parts(Message):
-    """What of a checkpoint to bring back. ``path`` narrows it to one notebook or file, ``cellId`` to one of its cells.
+    """What of a checkpoint to restore. ``path`` narrows it to one notebook or file, ``cellId`` to one of its cells.
 
-    ``overwrite``: also what the person changed since, which stays otherwise. The undo brings it back.
+    ``overwrite``: also what the person changed since, which stays otherwise. The undo restores that.
     ``leaveVariables``: names that stay as they are, as those whose values cannot be read.
     """
 
@@ -297,7 +297,7 @@ class Parts(Message):
 
 
 class CheckpointRestorePayload(Message):
-    """Which state to go back to, and whether only to show what that would do. Without ``parts`` all of it."""
+    """Which checkpoint to restore, and whether only to preview it. Without ``parts``, all of it."""
 
     ts: Timestamp
     commit_hash: _CommitHash
@@ -306,7 +306,7 @@ class CheckpointRestorePayload(Message):
 
 
 class CheckpointRestoreRequest(Request):
-    """Go back to a checkpoint, or preview it."""
+    """Restore a checkpoint, or preview that."""
 
     type: Literal["checkpointRestore"] = "checkpointRestore"
     payload: CheckpointRestorePayload

@@ -234,7 +234,7 @@ class NotebookAccess:
         """Who has the notebook now."""
         if self._whereabouts.is_gone(path):
             raise NotFound(
-                f"{path} was deleted meanwhile. Look at the files there are, or create it anew.",
+                f"{path} was deleted in the meantime. Look at the files there are, or create it anew.",
                 path=path,
                 why="notebook_deleted",
             )

@@ -23,7 +23,7 @@ def parse_notebook(text: str, path: str) -> JsonObject:
     except (ValueError, RecursionError) as error:
         raise InvalidInput(
             f"{path} is not a notebook: its JSON is not valid ({error}). Nothing was changed. Restore the file from a "
-            "copy or a checkpoint, or mend it in a text editor.",
+            "copy or a checkpoint, or repair it in a text editor.",
             path=path,
             why="not_a_notebook",
         ) from error

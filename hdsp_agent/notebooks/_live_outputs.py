@@ -256,7 +256,7 @@ class _RunPublisher:
         try:
             await work
         except Exception:
-            logger.exception("Run %s of %s cannot be shown any more", self.run.id, self.run.path)
+            logger.exception("Run %s of %s can no longer be shown", self.run.id, self.run.path)
             self.problem = "The outputs are not in the notebook: the server's log says why."
 
     async def _perform(self) -> None:

@@ -48,9 +48,7 @@ def require_valid(node: NotebookNode, before: JsonObject | None, path: str) -> N
     problems = _problems(node)
     if not problems or (before is not None and len(problems) <= len(_problems(as_read(before)))):
         return
-    raise InvalidInput(
-        f"{path} would not be a valid notebook any more, so nothing was changed: {problems[0]}", path=path
-    )
+    raise InvalidInput(f"{path} would no longer be a valid notebook, so nothing was changed: {problems[0]}", path=path)
 
 
 def _problems(node: NotebookNode) -> list[str]:

@@ -44,7 +44,7 @@ class Unreviewed:
         try:
             kept = await asyncio.to_thread(self._files.read)
         except HdspAgentError as error:
-            logger.warning("Which changes of the agent nobody has looked at could not be read: %s", error)
+            logger.warning("The list of changes to review could not be read: %s", error)
             return
         self._notebooks = {
             path: {change.cell_id: change for change in changes} for path, changes in kept.items()
@@ -163,7 +163,7 @@ class Unreviewed:
             try:
                 await asyncio.to_thread(files.write, path, self.of(path))
             except HdspAgentError as error:
-                logger.warning("Which changes of %s nobody has looked at could not be kept: %s", path, error)
+                logger.warning("The list of changes to review in %s could not be saved: %s", path, error)
 
 
 def _changes(

@@ -39,14 +39,14 @@ def settled_status(
     """
     if state.status == "completing" and state.outcome in COMPLETED_STATUSES:
         return SettledStatus(
-            cast("Outcome", state.outcome), "Its move to the completed tasks was interrupted and is finished now."
+            cast("Outcome", state.outcome), "Its move to the completed tasks was interrupted, and is now finished."
         )
     worked = died and state.status != "paused" and not waits_for_person(newest)
     if worked:
         return SettledStatus("failed", _why_failed(state, holder))
     if state.history_item is not None and state.history_item.status == "completed":
-        return SettledStatus("completed", "It was done, and only looked at.")
-    return SettledStatus("paused", "Nobody works on it. It can be resumed.")
+        return SettledStatus("completed", "It was finished, and only viewed.")
+    return SettledStatus("paused", "No process is working on it. It can be resumed.")
 
 
 def taken_up(state: StoredTaskState) -> StoredTaskState:

@@ -72,7 +72,7 @@ async def tasks_elsewhere(store: TaskStore, home: Path, backend: Backend) -> dic
         try:
             count = len(set(await kept.tasks()) - shown)
         except HdspAgentError as error:
-            logger.warning("It is not known which tasks are kept in %s: %s", other, error)
+            logger.warning("It is not known which tasks are stored in %s: %s", other, error)
             continue
         finally:
             await kept.stop()

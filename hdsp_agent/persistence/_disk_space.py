@@ -19,6 +19,6 @@ def check_free_space(path: Path) -> None:
         return
     reason = "no space left on its disk"
     raise StorageUnavailable(
-        f"Conversations cannot be kept in {path}: {reason}. What was recorded is safe. Free some space on that disk.",
+        f"Conversations cannot be saved in {path}: {reason}. What was recorded is safe. Free some space on that disk.",
         path=str(path), action="write", reason=reason,
     )  # fmt: skip

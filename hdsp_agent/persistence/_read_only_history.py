@@ -43,4 +43,4 @@ class _ReadOnlyLog:
 
     async def append_mark(self, mark: Mark) -> None:
         task_id = self._reader.task_id
-        raise Conflict(f"Task {task_id} is only looked at; open it to change its conversation.", task=task_id)
+        raise Conflict(f"Task {task_id} is open for viewing only. Open it to change its conversation.", task=task_id)

@@ -298,7 +298,7 @@ class TaskLog(TaskReader):
                     self._keeper.change(status="paused")
                     await self._keeper.save()
             except (StorageUnavailable, Conflict) as error:
-                self._logger.warning("The task's last state was not written: %s", error)
+                self._logger.warning("The task's last state was not saved: %s", error)
             await self._release()
             self._end()
 
@@ -307,7 +307,7 @@ class TaskLog(TaskReader):
         try:
             await self._streaming.flush()
         except (StorageUnavailable, Conflict) as error:
-            self._logger.warning("The end of a message that was streaming was not recorded: %s", error)
+            self._logger.warning("The end of a streaming message was not saved: %s", error)
         finally:
             self._flushing = False
         await self._keeper.stop()

@@ -169,7 +169,7 @@ class TaskStore(ABC):
 
     async def _resume(self, task_id: TaskId) -> TaskLog:
         if task_id in self._open:
-            raise Conflict(f"Task {task_id} is being worked on here already. Continue it there.", task=task_id)
+            raise Conflict(f"Task {task_id} is already running here. Continue it there.", task=task_id)
         return self._begin(await self._take(task_id), "resumed")
 
     def _begin(self, log: TaskLog, how: str) -> TaskLog:
@@ -187,4 +187,4 @@ class TaskStore(ABC):
             try:
                 await self.recover()
             except HdspAgentError as error:
-                logger.warning("The tasks of other processes could not be looked after: %s", error)
+                logger.warning("The tasks of other processes could not be checked: %s", error)

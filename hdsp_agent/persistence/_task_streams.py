@@ -127,9 +127,7 @@ class Records(Generic[T_co]):
     async def page(self, *, before: int | None = None, after: int | None = None, limit: int = 100) -> list[T_co]:
         """The records next to a key, which is itself left out; the newest if no key is given."""
         if before is not None and after is not None:
-            raise InvalidInput(
-                "A page is before a record or after one, not both. Leave one of them out.", field="after"
-            )
+            raise InvalidInput("A page is either before a record or after one. Leave one of them out.", field="after")
         if before is not None:
             return await self.between(0, before - 1, limit=limit, newest=True)
         if after is not None:
@@ -189,4 +187,4 @@ def _json(record: WireModel) -> bytes:
 
 def _check_limit(limit: int) -> None:
     if limit < 1:
-        raise InvalidInput(f"A page of {limit} records cannot be read. Ask for one at least.", field="limit")
+        raise InvalidInput(f"A page of {limit} records cannot be read. Ask for at least one.", field="limit")

@@ -130,7 +130,7 @@ def _bedrock(connection: ProviderConnection, settings: ProviderSettings, timeout
     timeout = http_timeout(timeouts)
     region = settings.aws_region or _region_of(settings.aws_custom_arn)
     if region is None and not settings.aws_use_profile:
-        raise InvalidSetting("This profile names no AWS region. Enter one in the settings.", field="awsRegion")
+        raise InvalidSetting("This profile has no AWS region. Enter one in the settings.", field="awsRegion")
     own = settings.aws_access_key is not None or settings.aws_use_profile
     with_key = bool(settings.aws_use_api_key or (connection.key is not None and not own))
     profile = settings.aws_profile if settings.aws_use_profile and not with_key else None
@@ -163,7 +163,7 @@ def _region_of_profile(profile: str | None) -> str:
         raise InvalidSetting(f"The AWS profile cannot be used: {error}.", field="awsProfile") from None
     if not region:
         raise InvalidSetting(
-            "Neither this profile nor the AWS configuration names a region. Enter one in the settings.",
+            "Neither this profile nor the AWS configuration has a region. Enter one in the settings.",
             field="awsRegion",
         )
     return str(region)
@@ -175,9 +175,11 @@ def _vertex(settings: ProviderSettings, timeouts: Timeouts) -> AsyncAnthropicVer
 
     timeout = http_timeout(timeouts)
     if not settings.vertex_project_id:
-        raise InvalidSetting("This profile names no Google Cloud project.", field="vertexProjectId")
+        raise InvalidSetting(
+            "This profile has no Google Cloud project. Enter one in the settings.", field="vertexProjectId"
+        )
     if not settings.vertex_region:
-        raise InvalidSetting("This profile names no Vertex region.", field="vertexRegion")
+        raise InvalidSetting("This profile has no Vertex region. Enter one in the settings.", field="vertexRegion")
     return AsyncAnthropicVertex(
         project_id=settings.vertex_project_id,
         region=settings.vertex_region,

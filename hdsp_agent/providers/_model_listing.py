@@ -57,7 +57,7 @@ async def list_models(settings: ProviderSettings, *, policy: OperatorPolicy | No
         refused = isinstance(error, ModelError) and error.kind in ("authentication", "permission")
         if not catalogue or refused:
             raise
-        logger.info("%s could not be asked for its models: %s", settings.api_provider, error)
+        logger.info("The models of %s could not be listed: %s", settings.api_provider, error)
         return catalogue
     return listed or catalogue
 

@@ -43,7 +43,7 @@ logger = logging.getLogger(__name__)
 _NO_KEY = "none"
 _AZURE_VERSION = "2024-10-21"
 _COMPACT_PATH: Final = "/responses/compact"
-_UNREADABLE: Final = "The provider cannot read any more what it condensed of this conversation before."
+_UNREADABLE: Final = "The provider can no longer read what it condensed of this conversation."
 
 
 class AdaptingClient(SdkClient):
@@ -70,7 +70,7 @@ class AdaptingClient(SdkClient):
         change = adapted(self._body(request), error)
         if change is None or change[0] in self._refused:
             return False
-        logger.info("%s does not take %s; going on without it", self._info.provider, change[0])
+        logger.info("%s does not accept %s; continuing without it", self._info.provider, change[0])
         self._refused[change[0]] = change[1]
         return True
 

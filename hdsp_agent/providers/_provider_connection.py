@@ -43,13 +43,13 @@ def connection_of(
     name = settings.api_provider
     info = provider_info(name) if name else None
     if info is None:
-        raise InvalidSetting("This profile names no provider. Choose one in the settings.", field="apiProvider")
+        raise InvalidSetting("This profile has no provider. Choose one in the settings.", field="apiProvider")
     if policy is not None:
         policy.check_provider(info.id)
     model = model_id(settings)
     if needs_model and not model and info.protocol not in ("fake", "local"):
         raise InvalidSetting(
-            f"This profile names no model of {info.name}. Choose one in the settings.", field=info.model_field
+            f"This profile has no model from {info.name}. Choose one in the settings.", field=info.model_field
         )
     key = _key(info, settings, policy)
     if info.key_required and key is None:
@@ -93,7 +93,7 @@ def _guard_operator_key(
     if base_url == info.default_base_url or info.base_url_field in policy.fixed_settings:
         return
     raise ForbiddenByOperator(
-        f"The operator's key for {info.name} goes only to {info.name}'s own address. "
+        f"Your administrator's key for {info.name} is only sent to {info.name}'s own address. "
         "Leave the address empty, or enter a key of your own.",
         field=info.base_url_field,
     )
@@ -105,7 +105,7 @@ def _base_url(info: ProviderInfo, settings: ProviderSettings) -> str | None:
     own = settings.to_wire().get(info.base_url_field) if info.base_url_field else None
     url = own if isinstance(own, str) and own else info.default_base_url
     if url is None:
-        raise InvalidSetting("This profile names no address. Enter one in the settings.", field=info.base_url_field)
+        raise InvalidSetting("This profile has no address. Enter one in the settings.", field=info.base_url_field)
     url = url.rstrip("/")
     if info.id in _VERSION_PATH and urlsplit(url).path in ("", "/"):
         return f"{url}/v1"
@@ -125,7 +125,9 @@ def _headers(info: ProviderInfo, settings: ProviderSettings) -> dict[str, str]:
     headers.update(_header_lines(secret.get_secret_value() if secret else ""))
     for name, value in headers.items():
         if not name.isascii() or not value.isascii() or not value.isprintable():
-            raise InvalidSetting(f"The header {name!a} holds characters that headers cannot.", field="openAiHeaders")
+            raise InvalidSetting(
+                f"The header {name!a} contains characters that are not allowed in headers.", field="openAiHeaders"
+            )
     return headers
 
 

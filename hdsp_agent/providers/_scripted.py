@@ -109,7 +109,7 @@ class ScriptedModel:
             stopped = isinstance(step, Stop)
             yield step
         if not stopped:
-            raise broken_stream(PROVIDER, "ended its answer without saying why it stopped.")
+            raise broken_stream(PROVIDER, "ended its answer without saying why.")
 
     async def close(self) -> None:
         """Nothing is open."""

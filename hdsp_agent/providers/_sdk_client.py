@@ -125,4 +125,4 @@ async def read_answer(
         for event in finished:
             yield event
     if not finished or not isinstance(finished[-1], Stop):
-        raise broken_stream(provider, "ended its answer without saying why it stopped.")
+        raise broken_stream(provider, "ended its answer without saying why.")

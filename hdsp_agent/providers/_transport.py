@@ -215,13 +215,13 @@ def model_error(error: Exception, provider: str, *, begun: bool = False) -> Mode
     )
 
 
-_UNREADABLE: Final = "{provider} sent something that cannot be read, so its answer ends there."
+_UNREADABLE: Final = "{provider} sent something that cannot be read, so its answer ends here."
 # No error of these libraries has a base class that says so, and botocore's are not always there.
 _NO_CREDENTIALS: Final = re.compile(r"Credential|SSO|AuthToken|TokenRetrieval|ProfileNotFound|RefreshError")
 _SENTENCES: Final[dict[ErrorClass, str]] = {
     "timeout": "{provider} took too long to answer.",
     "network": "{provider} could not be reached.",
-    "broken_stream": "The answer of {provider} broke off before its end.",
+    "broken_stream": "The answer of {provider} was cut off.",
     "authentication": "There is no usable key for {provider}.",
     "other": "The request to {provider} could not be made.",
 }

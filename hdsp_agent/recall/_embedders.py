@@ -95,7 +95,7 @@ class EndpointEmbedder:
         if find_spec("numpy") is None:
             raise EmbeddingsUnavailable(
                 "Searching with an embeddings endpoint needs numpy. Install it where the server runs: pip install numpy. "
-                "Searching goes on by words alone.",
+                "Until then, search works by words only.",
                 missing="numpy",
             )
         self._url = _endpoint_url(address)
@@ -148,8 +148,8 @@ class EndpointEmbedder:
 
     def _refusal(self, reason: str) -> EmbeddingsUnavailable:
         return EmbeddingsUnavailable(
-            f"The embeddings endpoint {self._url} gave no usable answer ({reason}). Searching goes on by words "
-            "alone. Check the address, the model's name and the key in the settings.",
+            f"The embeddings endpoint {self._url} gave no usable answer ({reason}). Check the address, the "
+            "model's name and the key in the settings. Until then, search works by words only.",
             url=self._url,
             reason=reason,
         )
@@ -184,5 +184,5 @@ def _reason(error: Exception) -> str:
     if isinstance(error, httpx2.HTTPStatusError):
         return f"HTTP {error.response.status_code}"
     if isinstance(error, ValidationError):
-        return "what it answered is no list of embeddings"
+        return "its answer is not a list of embeddings"
     return f"{type(error).__name__}: {error}"[:300]

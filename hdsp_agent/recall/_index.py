@@ -170,7 +170,7 @@ class RecallIndex:
             if vectors is self._vectors and embedder is vectors.embedder:
                 # Once, not with every letter that somebody types.
                 if self._failure is None:
-                    logger.warning("Searching by words alone: %s", error)
+                    logger.warning("Searching by words only: %s", error)
                 self._failure, self._failed_at = error, time.monotonic()
             raise
         if vectors is self._vectors and embedder is vectors.embedder:

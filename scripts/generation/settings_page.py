@@ -14,7 +14,7 @@ __all__ = ["write_settings_page"]
 
 _INTRODUCTION = """
 You find these under _Settings → HDSP Agent Settings_. The name below each title is the one in exported settings files,
-in an operator's `fixed_settings`, and in REST.
+in `fixed_settings`, which an administrator sets, and in REST.
 """
 
 _PROFILES = """

@@ -24,7 +24,7 @@ export interface Endpoints {
   'GET /health': { answer: Health };
   /** The OpenAPI description of this API. */
   'GET /openapi.json': { answer: JsonDocument };
-  /** The settings, which of them the operator fixed, and their defaults. */
+  /** Show the settings, which of them the administrator fixed, and their defaults. */
   'GET /settings': { answer: SettingsView };
   /** Change some settings; all or none. */
   'PATCH /settings': { body: SettingsPatch; answer: SettingsView };
@@ -34,7 +34,7 @@ export interface Endpoints {
   'GET /settings/schema': { answer: SettingsSchema };
   /** Settings and profiles as a file; keys are never in it. */
   'GET /settings/export': { answer: JsonDocument };
-  /** Take over an exported file, ours or Roo Code's. */
+  /** Import an exported file, ours or Roo Code's. */
   'POST /settings/import': { body: ImportBody; answer: ImportReport };
   /** All profiles, the current one, and which mode uses which. */
   'GET /profiles': { answer: ProfileList };
@@ -66,11 +66,11 @@ export interface Endpoints {
     path: { mode: string };
     answer: ProfileList;
   };
-  /** Which keys are there, where they come from, and where they are kept. */
+  /** Show which keys exist, where they come from, and where they are kept. */
   'GET /secrets': { answer: SecretStatus };
-  /** Choose where keys are kept, or try again what did not work. */
+  /** Choose where keys are kept, or try the same place again. */
   'PUT /secrets/storage': { body: StorageBody; answer: SecretStatus };
-  /** Keep a key. */
+  /** Save a key. */
   'PUT /secrets/{profile}/{key}': {
     path: { profile: string; key: string };
     body: SecretBody;
@@ -81,36 +81,36 @@ export interface Endpoints {
     path: { profile: string; key: string };
     answer: SecretStatus;
   };
-  /** What a folder brings for the agent, and whether it is trusted. */
+  /** Show what a folder brings for the agent, and whether it is trusted. */
   'GET /folder-trust': { query: { task?: string }; answer: FolderTrustView };
-  /** Trust a folder, or do not. */
+  /** Trust a folder, or stop trusting it. */
   'PUT /folder-trust': { body: FolderDecisionBody; answer: FolderTrustView };
-  /** The folders that were decided about. */
+  /** List the folders that someone decided about. */
   'GET /trusted-folders': { answer: TrustedFoldersView };
-  /** Models of a provider: window and prices. */
+  /** List a provider's models, with window and prices. */
   'GET /models': {
     query: { provider?: string; profile?: string };
     answer: ModelList;
   };
-  /** Embedded models: what there is of each, and whether one runs. */
+  /** List embedded models: what is downloaded, and whether one runs. */
   'GET /local-models': { answer: LocalModelList };
-  /** One embedded model: what there is of it. */
+  /** Show how much of an embedded model is downloaded. */
   'GET /local-models/{model}': {
     path: { model: string };
     answer: LocalModelView;
   };
-  /** Begin to fetch an embedded model. */
+  /** Start downloading an embedded model. */
   'POST /local-models/{model}': {
     path: { model: string };
     body: GetLocalModel;
     answer: LocalModelView;
   };
-  /** Delete an embedded model, or what was fetched of it. */
+  /** Delete an embedded model, or a partial download. */
   'DELETE /local-models/{model}': {
     path: { model: string };
     answer: RemovedLocalModel;
   };
-  /** Stop fetching an embedded model. */
+  /** Stop downloading an embedded model. */
   'POST /local-models/{model}/cancel': {
     path: { model: string };
     answer: LocalModelView;
@@ -121,13 +121,13 @@ export interface Endpoints {
   'POST /local-runtime': { body: EmbeddedChoice; answer: LocalRuntimeView };
   /** End the process that runs the embedded model, if it is idle. */
   'DELETE /local-runtime': { answer: LocalRuntimeView };
-  /** Keys and model servers that are there already. */
+  /** List keys and model servers that already exist. */
   'GET /setup/candidates': { answer: SetupCandidates };
-  /** Make a profile of a candidate, and the current one. */
+  /** Create a profile from a candidate, and make it current. */
   'POST /setup/use': { body: SetupUse; answer: ProfileView };
-  /** Try a key at its provider before it is kept. */
+  /** Test a key with its provider before it is saved. */
   'POST /setup/check': { body: KeyToTry; answer: KeyCheckView };
-  /** Make a profile of an embedded model, and the current one. */
+  /** Create a profile for an embedded model, and make it current. */
   'POST /setup/embedded': { body: EmbeddedChoice; answer: ProfileView };
   /** The caller's conversations, searched, sorted, a page at a time. */
   'GET /history': {
@@ -148,7 +148,7 @@ export interface Endpoints {
   'GET /history/places': { answer: HistoryPlacesView };
   /** One line of the history. */
   'GET /history/{task}': { path: { task: string }; answer: HistoryItem };
-  /** Rename a conversation, make it a favourite, or turn memory off for it. */
+  /** Rename a conversation, mark it as a favorite, or turn memory off for it. */
   'PATCH /history/{task}': {
     path: { task: string };
     body: HistoryChangeBody;
@@ -156,7 +156,7 @@ export interface Endpoints {
   };
   /** Delete a conversation and its subtasks. */
   'DELETE /history/{task}': { path: { task: string }; answer: Deleted };
-  /** What is known of a task. */
+  /** Show a task. */
   'GET /tasks/{task}': { path: { task: string }; answer: TaskView };
   /** A page of one of a task's logs: ui, api, summaries, tools or marks. */
   'GET /tasks/{task}/logs/{log}': {
@@ -164,13 +164,13 @@ export interface Endpoints {
     query: { before?: string; after?: string; limit?: string };
     answer: RecordList;
   };
-  /** What the model sees of a task: the next request, and the tokens of each part. */
+  /** Show what the model sees of a task: the next request, and the tokens of each part. */
   'GET /tasks/{task}/context': {
     path: { task: string };
     query: { first?: string; limit?: string; find?: string; only?: string };
     answer: SeenContext;
   };
-  /** Which messages of a conversation have a text. */
+  /** Find the messages of a conversation that contain a text. */
   'GET /tasks/{task}/find': {
     path: { task: string };
     query: { text?: string; limit?: string };
@@ -187,7 +187,7 @@ export interface Endpoints {
     query: { format?: string };
     answer: Blob;
   };
-  /** What was done to a workspace, newest first. */
+  /** List what was done to a workspace, newest first. */
   'GET /checkpoints': {
     query: {
       task?: string;
@@ -200,19 +200,19 @@ export interface Endpoints {
   };
   /** Save the workspace as it is now. */
   'POST /checkpoints': { body: SaveCheckpointBody; answer: CheckpointView };
-  /** What a cell was before. */
+  /** List earlier versions of a cell. */
   'GET /checkpoints/cells': {
     query: { path?: string; cell?: string };
     answer: CellVersions;
   };
-  /** What a workspace's checkpoints take, and may. */
+  /** Show how much space a workspace's checkpoints use, and may use. */
   'GET /checkpoints/store': {
     query: { task?: string; path?: string };
     answer: StoreView;
   };
-  /** Tidy a workspace's checkpoints, or settle a restore that was cut short. */
+  /** Clean up a workspace's checkpoints, or settle an interrupted restore. */
   'POST /checkpoints/store': { body: StoreActionBody; answer: StoreView };
-  /** What differs between two checkpoints, or a checkpoint and now. */
+  /** Compare two checkpoints, or a checkpoint with the current state. */
   'GET /checkpoints/{checkpoint}/diff': {
     path: { checkpoint: string };
     query: {
@@ -236,25 +236,25 @@ export interface Endpoints {
     query: { task?: string; path?: string; kind?: string };
     answer: Blob;
   };
-  /** What going back to a checkpoint would do. */
+  /** Preview restoring a checkpoint. */
   'POST /checkpoints/{checkpoint}/preview': {
     path: { checkpoint: string };
     body: RestoreBody;
     answer: RestorePreview;
   };
-  /** Go back to a checkpoint, or bring back parts of it. */
+  /** Restore a checkpoint, or parts of it. */
   'POST /checkpoints/{checkpoint}/restore': {
     path: { checkpoint: string };
     body: RestoreBody;
     answer: RestoreResult;
   };
-  /** What taking back a restore would do. */
+  /** Preview undoing a restore. */
   'POST /checkpoint-operations/{operation}/preview': {
     path: { operation: string };
     body: UndoBody;
     answer: RestorePreview;
   };
-  /** Take a restore back, or an undo. */
+  /** Undo a restore, or redo it. */
   'POST /checkpoint-operations/{operation}/undo': {
     path: { operation: string };
     body: UndoBody;
@@ -262,24 +262,24 @@ export interface Endpoints {
   };
   /** Restart a notebook's kernel and run its cells again, from the top up to one of them. */
   'POST /kernel-restarts': { body: RestartBody; answer: RestartedRun };
-  /** Which cells would run again. */
+  /** List the cells that would run again. */
   'POST /kernel-restarts/preview': {
     body: RestartPreviewBody;
     answer: RestartPreview;
   };
-  /** How far such a run is. */
+  /** Show the progress of such a run. */
   'GET /kernel-restarts/{run}': { path: { run: string }; answer: RestartedRun };
-  /** Interrupt the cell that runs, and run none after it. */
+  /** Interrupt the running cell, and run no more. */
   'POST /kernel-restarts/{run}/stop': {
     path: { run: string };
     answer: RestartedRun;
   };
-  /** Everything that is remembered for the caller. */
+  /** List everything that is remembered for the caller. */
   'GET /memory': {
     query: { task?: string; notebook?: string };
     answer: MemoryView;
   };
-  /** Forget the caller's own notes, what was learned, or both. */
+  /** Delete the caller's notes, what was learned, or both. */
   'DELETE /memory': { query: { what?: string }; answer: ForgottenView };
   /** Remember something. */
   'POST /memory/notes': {
@@ -294,28 +294,28 @@ export interface Endpoints {
     body: NoteChangeBody;
     answer: NoteLine;
   };
-  /** Forget a note. */
+  /** Delete a note. */
   'DELETE /memory/notes/{note}': {
     path: { note: string };
     query: { task?: string; notebook?: string };
     answer: NoteLine;
   };
-  /** Change a line that was learned. */
+  /** Change a learned line. */
   'PATCH /memory/learned/{item}': {
     path: { item: string };
     body: LearnedChangeBody;
     answer: DoneView;
   };
-  /** Forget a line that was learned. */
+  /** Delete a learned line. */
   'DELETE /memory/learned/{item}': { path: { item: string }; answer: DoneView };
-  /** Make a note of a line that was learned. */
+  /** Turn a learned line into a note. */
   'POST /memory/learned/{item}/keep': {
     path: { item: string };
     answer: NoteLine;
   };
   /** Learn from finished conversations now. */
   'POST /memory/run': { answer: DoneView };
-  /** Go back to what was learned before the last change. */
+  /** Undo the last change to what was learned. */
   'POST /memory/undo': { answer: UndoneView };
   /** Search the caller's conversations, memory and notebooks. */
   'GET /recall': {
@@ -329,9 +329,9 @@ export interface Endpoints {
     };
     answer: RecallFoundList;
   };
-  /** How searching by meaning stands. */
+  /** Show the state of searching by meaning. */
   'GET /recall/meaning': { answer: RecallMeaningView };
-  /** Have the embeddings endpoint, or the model of the extra, read one word. */
+  /** Test the embeddings endpoint, or the installed model, with one word. */
   'POST /recall/meaning': { answer: RecallMeaningView };
   /** The caller's conversations in numbers. */
   'GET /statistics': {
@@ -731,7 +731,7 @@ export interface LicenceConsent {
 
 /** All embedded models, the default first, and whether they can be used here. */
 export interface LocalModelList {
-  /** False where the operator does not want them. */
+  /** False if the administrator does not allow them. */
   allowed: boolean;
   /** Whether the extra that runs them is installed. */
   installed: boolean;
@@ -1103,7 +1103,7 @@ export interface RecordList {
   records: Array<Record<string, JsonValue>>;
 }
 
-/** What deleting a model gave back. */
+/** How much space deleting a model freed. */
 export interface RemovedLocalModel {
   /** Bytes. */
   freed: number;
@@ -1190,7 +1190,7 @@ export interface RestartedRun {
   cells: Array<RestartedCell>;
 }
 
-/** What of a moment to bring back. */
+/** What of a checkpoint to restore. */
 export interface RestoreBody {
   task?: string;
   /** In the contents API. */
@@ -1300,7 +1300,7 @@ export interface SettingsSchema {
   providers: Array<ProviderInfo>;
 }
 
-/** The settings as they hold, with what the operator fixed and what they would be untouched. */
+/** The settings as they hold, with what the administrator fixed and what the defaults are. */
 export interface SettingsView {
   settings: GlobalSettings;
   fixed: Array<string>;
@@ -1310,7 +1310,7 @@ export interface SettingsView {
 /** One way to a model that is there already. Its key, if it has one, is named and never told. */
 export interface SetupCandidateView {
   id: string;
-  /** A key in the server's environment, one the operator gives to everybody, or a server on this machine. */
+  /** A key in the server's environment, one the administrator provides, or a server on this machine. */
   kind: 'environment' | 'operator' | 'local';
   provider: string;
   name: string;
@@ -1329,7 +1329,7 @@ export interface SetupCandidates {
   /** Whether the current profile can be used as it is. */
   ready: boolean;
   candidates: Array<SetupCandidateView>;
-  /** What was found too, and is not allowed by the operator. */
+  /** What was found too, and the administrator does not allow. */
   refused: Array<string>;
 }
 
@@ -1387,7 +1387,7 @@ export interface StorageView {
   criticalGigabytes: number;
 }
 
-/** `tidy` brings the store within its limits; the others settle a restore that was cut short. */
+/** `tidy` brings the store within its limits; the others settle an interrupted restore. */
 export interface StoreActionBody {
   task?: string;
   /** In the contents API. */
@@ -1515,16 +1515,16 @@ export interface TrustedFolder {
   decidedAt: string;
 }
 
-/** What the person decided, and what the operator did. */
+/** What the person decided, and what the administrator did. */
 export interface TrustedFoldersView {
   folders: Array<TrustedFolder>;
-  /** Whether people decide, or all folders are trusted, or none but those the operator lists. */
+  /** Whether people decide, or all folders are trusted, or none but those the administrator lists. */
   workspaceTrust: 'ask' | 'always' | 'never';
-  /** The folders the operator lists. */
+  /** The folders the administrator lists. */
   operators: Array<string>;
 }
 
-/** Taking back a restore, or an undo. */
+/** Undoing a restore, or an undo. */
 export interface UndoBody {
   task?: string;
   /** In the contents API. */

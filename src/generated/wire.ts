@@ -723,7 +723,7 @@ export interface CheckpointDiffRequest {
   payload: CheckpointDiffPayload;
 }
 
-/** Which state to go back to, and whether only to show what that would do. Without `parts` all of it. */
+/** Which checkpoint to restore, and whether only to preview it. Without `parts`, all of it. */
 export interface CheckpointRestorePayload {
   ts: number;
   commitHash: string;
@@ -731,7 +731,7 @@ export interface CheckpointRestorePayload {
   parts?: Parts;
 }
 
-/** Go back to a checkpoint, or preview it. */
+/** Restore a checkpoint, or preview that. */
 export interface CheckpointRestoreRequest {
   requestId: string;
   taskId?: string;
@@ -1082,7 +1082,7 @@ export interface ContextCleared {
   tools: Record<string, number>;
 }
 
-/** The outcome of a condensation, on a `condense_context` message. `way` says whether the agent had a model write the summary, or the provider condensed by itself. `markId` is what an undo takes back. */
+/** The outcome of a condensation, on a `condense_context` message. `way` says whether the agent had a model write the summary, or the provider condensed by itself. `markId` is what an undo reverts. */
 export interface ContextCondense {
   cost: number;
   prevContextTokens: number;
@@ -1128,7 +1128,7 @@ export interface ContextNoticeMessage {
   percent: number;
 }
 
-/** The outcome of a truncation, on a `sliding_window_truncation` message; with `cleared` only outputs went. `end` says which end of the conversation is hidden: `newest` for a step that was taken back. */
+/** The outcome of a truncation, on a `sliding_window_truncation` message; with `cleared` only outputs went. `end` says which end of the conversation is hidden: `newest` for a step that was removed. */
 export interface ContextTruncation {
   truncationId: string;
   messagesRemoved: number;
@@ -1148,7 +1148,7 @@ export interface ConversationChangedMessage {
   marks: ConversationMarks;
 }
 
-/** Something done in the part of a conversation that is taken back, which stays done; `count` times. */
+/** Something done in the part of a conversation that is removed, which stays done; `count` times. */
 export interface ConversationEffect {
   kind: 'file' | 'command' | 'cell' | 'mcp' | 'subtask';
   name: string;
@@ -1248,7 +1248,7 @@ export interface DeleteCustomModeRequest {
   slug: string;
 }
 
-/** Confirm the deletion, perhaps going back to the checkpoint before it. */
+/** Confirm the deletion, and optionally restore the checkpoint before it. */
 export interface DeleteMessageConfirmRequest {
   requestId: string;
   taskId?: string;
@@ -1307,7 +1307,7 @@ export interface DismissNoticeRequest {
   id: string;
 }
 
-/** Confirm the edit, perhaps going back to the checkpoint before it. */
+/** Confirm the edit, and optionally restore the checkpoint before it. */
 export interface EditMessageConfirmRequest {
   requestId: string;
   taskId?: string;
@@ -1464,7 +1464,7 @@ export interface FailedCellRequest {
   label?: string;
 }
 
-/** Make a task a favourite, or an ordinary one. */
+/** Mark a task as a favorite, or remove the mark. */
 export interface FavoriteTaskRequest {
   requestId: string;
   taskId: string;
@@ -1803,7 +1803,7 @@ export interface GlobalSettings {
   backupGenerations: number;
 }
 
-/** Go back to the message `messageTs`, which stays if `keep`. */
+/** Rewind to the message `messageTs`, which stays if `keep`. */
 export interface GoBack {
   operation: 'rewind';
   messageTs: number;
@@ -2298,7 +2298,7 @@ export interface OpenTasksUpdatedMessage {
   openTasks: Array<OpenTask>;
 }
 
-/** What of a checkpoint to bring back. `path` narrows it to one notebook or file, `cellId` to one of its cells. `overwrite`: also what the person changed since, which stays otherwise. The undo brings it back. `leaveVariables`: names that stay as they are, as those whose values cannot be read. */
+/** What of a checkpoint to restore. `path` narrows it to one notebook or file, `cellId` to one of its cells. `overwrite`: also what the person changed since, which stays otherwise. The undo restores that. `leaveVariables`: names that stay as they are, as those whose values cannot be read. */
 export interface Parts {
   files: boolean;
   notebooks: boolean;
@@ -2310,7 +2310,7 @@ export interface Parts {
   leaveVariables?: Array<string>;
 }
 
-/** Ask what a change would take back, and change nothing; with `restoreFiles` also which files would go back. */
+/** Preview what a change would remove; with `restoreFiles`, also which files it would restore. */
 export interface PreviewConversationRequest {
   requestId: string;
   taskId?: string;
@@ -2601,7 +2601,7 @@ export interface QueuedMessagesUpdated {
   payload: [string, Array<QueuedMessage>];
 }
 
-/** Say what the answer `messageTs` is worth, and perhaps why; without a rating, take that back. */
+/** Rate the answer `messageTs`, and perhaps say why; without a rating, remove it. */
 export interface RateMessageRequest {
   requestId: string;
   taskId?: string;
@@ -2631,7 +2631,7 @@ export interface RecalledItem {
   told?: true;
 }
 
-/** Bring back what the undo `markId`, or the newest one, took back. */
+/** Redo what the undo `markId`, or the newest one, undid. */
 export interface RedoConversationRequest {
   requestId: string;
   taskId?: string;
@@ -2655,7 +2655,7 @@ export interface RememberTaskRequest {
   remember: boolean;
 }
 
-/** Take the message with the id `text` out of the queue. */
+/** Remove the message with the id `text` from the queue. */
 export interface RemoveQueuedMessageRequest {
   requestId: string;
   taskId?: string;
@@ -2706,7 +2706,7 @@ export interface ResumeTaskCommand {
   data: string;
 }
 
-/** Take back the answer that the message `messageTs` is part of, with all that followed, and ask the model again. */
+/** Remove the answer that the message `messageTs` is part of, and all that followed, and ask the model again. */
 export interface RetryAnswerRequest {
   requestId: string;
   taskId?: string;
@@ -2715,7 +2715,7 @@ export interface RetryAnswerRequest {
   restoreFiles?: boolean;
 }
 
-/** Go back to the message `messageTs`, which stays if `keep`; perhaps with the files as they were then. */
+/** Rewind the conversation to the message `messageTs`, which stays if `keep`; optionally restore files too. */
 export interface RewindTaskRequest {
   requestId: string;
   taskId?: string;
@@ -2945,7 +2945,7 @@ export interface SetTaskApprovalsRequest {
   approvalPreset?: 'ask' | 'edit' | 'editAndRun' | 'everything';
 }
 
-/** All settings as they are now, and the names of those the operator fixed. */
+/** All settings as they are now, and the names of those the administrator fixed. */
 export interface SettingsUpdatedMessage {
   type: 'settingsUpdated';
   settings: GlobalSettings;

@@ -175,7 +175,7 @@ async def test_a_conversation_that_went_another_way_since_is_not_left_out_withou
         checkpoint = await checkpoints.told_at(agent.workspace, str(row.text), task_id, row.ts)
         await agent.manager.messages.edit(task_id, (await agent.ui(task_id))[0].ts, "Do something else")
         await until(lambda: agent.manager.tasks.opened(task_id) is None or None)
-        with pytest.raises(NotFound, match="taken back"):
+        with pytest.raises(NotFound, match="was removed"):
             await checkpoints.restore(agent.workspace, checkpoint, EVERYTHING)
         assert agent.notes() == ["a", "b"]
 
@@ -193,7 +193,7 @@ async def test_a_conversation_that_went_on_is_set_aside_only_if_that_is_wanted(t
         await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
         await until(lambda: agent.manager.tasks.opened(task_id) is None or None)
         assert agent.notes() == ["b"]
-        with pytest.raises(Conflict, match="gone on"):
+        with pytest.raises(Conflict, match="has continued"):
             await checkpoints.undo(agent.workspace, done.id)
         assert agent.notes() == ["b"]
         await checkpoints.undo(agent.workspace, done.id, overwrite=True)

@@ -162,7 +162,7 @@ async def test_a_broken_answer_is_explained_once(tmp_path: Path) -> None:
     async with running_agent(tmp_path, [[TextDelta("Now ")], DONE], settings=settings) as agent:
         task_id = await agent.start()
         text = (await agent.asked(task_id, "api_req_failed")).text or ""
-        assert text.count("\n\n") == 0 and "without saying why it stopped" in text
+        assert text.count("\n\n") == 0 and "without saying why" in text
 
 
 async def test_a_request_without_a_report_of_its_usage_does_not_empty_the_context(tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ async def test_a_conversation_that_is_opened_again_asks_the_same_question_once_a
         assert len(await agent.asks(task_id, "followup")) == 1
         assert there(tmp_path) == ["the agent's\n"] * 2
         # What the person chose is no word to the model.
-        assert "Put the files back" not in str(agent.model.requests)
+        assert "Roll back the files" not in str(agent.model.requests)
 
 
 async def test_a_question_that_was_answered_in_another_conversation_is_not_asked_any_more(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ async def test_other_words_decide_nothing_and_nothing_is_brought_back_until_then
         await agent.manager.answer(task_id, ask.ts, "messageResponse", "Just go on")
         tool = await agent.asked(task_id, "tool")
         assert "Just go on" in str(agent.model.requests)
-        with pytest.raises(Conflict, match="Decide it in the time line"):
+        with pytest.raises(Conflict, match="Decide in the timeline"):
             await agent.manager.messages.delete(task_id, tool.ts, files=True)
         # It was refused before the task was disturbed.
         assert agent.task(task_id).state.dialogue.asks.is_open(tool.ts)

@@ -24,7 +24,7 @@ CODES = frozenset(get_args(WhyCode))
 OWN_CODES = {"storage_unavailable", "cell_conflict", "unsaved_elsewhere"}
 NOT_FOR_PAGES = {
     "A file's raw name must be base64.",  # programs alone say raw names
-    "The key of the variables' store is too short.",  # a mistake of ours
+    "The key of the variable store is too short.",  # a mistake of ours
     "This agent keeps no checkpoints.",  # an agent without a server
     "{} is not in the workspace {}.",
     "{} is there already. Name another file, or move it away.",  # the command line names files

@@ -23,7 +23,7 @@ def test_a_person_sees_every_line_that_changes() -> None:
     assert list(question_lines(question)) == [
         "editCells a.ipynb",
         "edit cell 1:", "  @@ -1 +1 @@", "  -x = 1", "  +x = 2",
-        "new markdown cell at the beginning:", "  @@ -0,0 +1 @@", "  +# T",
+        "new markdown cell at the top:", "  @@ -0,0 +1 @@", "  +# T",
         "move cell 1 behind cell 3",
         "cell 1 becomes raw",
         "clear the outputs of cell 1",
@@ -42,7 +42,7 @@ def test_how_a_cell_ran_is_a_line_and_its_value() -> None:
         result="\n".join("x" * 50),
     )  # fmt: skip
     lines = list(executed_lines(ran.to_json()))
-    assert lines[0] == "cell 2: ok, [4], 1.5 s" and lines[1] == "  x" and lines[-1] == "  (and 10 lines more)"
+    assert lines[0] == "cell 2: ok, [4], 1.5 s" and lines[1] == "  x" and lines[-1] == "  (and 10 more lines)"
     assert list(executed_lines("of another version")) == []
     changed = KernelChanged(path="a.ipynb", change="died", kernel="Python 3")
     assert kernel_line(changed.to_json()) == "kernel Python 3 of a.ipynb: died"

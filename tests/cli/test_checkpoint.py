@@ -105,7 +105,7 @@ def test_a_checkpoint_is_exported_and_the_store_tidied(home: Home, workspace: Pa
     assert run(home, workspace, "export", first, "--to", str(target)).code == 1
     found = run(home, workspace, "gc", "--json").json()
     assert (found["checkpoints"], found["wantsGc"]) == (1, False)
-    assert run(home, workspace, "recover", "keep").out == "No restore was cut short.\n"
+    assert run(home, workspace, "recover", "keep").out == "No restore was interrupted.\n"
 
 
 def test_where_there_are_no_checkpoints_it_says_so_and_makes_none(home: Home, workspace: Path) -> None:
@@ -177,7 +177,7 @@ def test_a_half_restore_of_more_than_files_is_rolled_back_in_jupyterlab_alone(ho
     assert ran.code != 0 and "JupyterLab" in ran.err
     assert (workspace / "a.txt").read_text(encoding="utf-8") == "one\n"
     assert run(home, workspace, "recover", "keep", "--json").json()["id"] == half.id
-    assert run(home, workspace, "recover", "keep").out == "No restore was cut short.\n"
+    assert run(home, workspace, "recover", "keep").out == "No restore was interrupted.\n"
 
 
 def test_a_half_restore_of_files_is_rolled_back(home: Home, workspace: Path) -> None:

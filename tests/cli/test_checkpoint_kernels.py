@@ -57,7 +57,7 @@ async def test_variables_are_restored_through_the_server_but_for_one_that_is_lef
         await work.run("n, names, rows, later = 2, ['b'], None, 5")
 
         plan = await program.run("restore", here, "--variables", "--dry-run")
-        assert plan.code == 3 and "loaded: n, names;" in plan.out and "later: later" in plan.out, plan
+        assert plan.code == 3 and "loaded: n, names;" in plan.out and "newer: later" in plan.out, plan
         assert await value(work, "n", tmp_path) == "2"
 
         done = await program.run("restore", here, "--variables", "--notebook", PATH, "--leave-variable", "names")
@@ -81,7 +81,7 @@ async def test_without_a_server_it_says_what_is_missing(
     assert alone.code == 1 and "No Jupyter Server with HDSP Agent runs for" in alone.err, alone
     # Of files alone it says what it leaves.
     files = await program.run("restore", here, "--only", "a.txt")
-    assert files.code == 0 and "variables of kernels too" in files.err, files
+    assert files.code == 0 and "also has kernel variables" in files.err, files
 
 
 async def test_a_kernel_is_restarted_and_its_cells_run_again_once_somebody_agrees(

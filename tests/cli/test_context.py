@@ -18,7 +18,7 @@ def test_the_next_request_is_shown_with_the_tokens_of_its_parts(tmp_path: Path) 
     assert request["system"] == "You help." and tokens["system"] == 3
     assert sum(tokens["eachMessage"]) == tokens["messages"] == tokens["total"] - tokens["system"] - tokens["tools"]
     assert sum(tokens[kind] for kind in ("summaries", "words", "answers", "outputs", "pictures")) == tokens["messages"]
-    assert "Your words" in shown.out
+    assert "Your messages" in shown.out
     assert {"read_file", "edit_cells"} <= {tool["name"] for tool in request["tools"]}
     assert next(message["role"] for message in request["messages"]) == "user"
     full = home.run("context", "show", FINISHED, "--full")

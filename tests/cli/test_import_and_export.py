@@ -36,7 +36,7 @@ def test_the_output_is_the_file(shared_home: Home, tmp_path: Path, format: str) 
         assert len(made) == len(printed.out)
     again = shared_home.run("export", "--uuid", FINISHED, "--format", format, "--to", str(tmp_path / "file"))
     assert again.code == 1
-    assert "exists already" in again.err
+    assert "already exists" in again.err
     over = ("--to", str(tmp_path / "file"), "--overwrite", "--json")
     assert shared_home.run("export", "--uuid", FINISHED, "--format", format, *over).json()["path"] == str(
         tmp_path / "file"

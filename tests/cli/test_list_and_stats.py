@@ -54,7 +54,7 @@ def test_the_list_is_a_table_with_ids_that_other_commands_take(shared_home: Home
 def test_nothing_found_is_no_failure(shared_home: Home) -> None:
     ran = shared_home.run("list", "no such words")
     assert (ran.code, ran.out) == (0, "")
-    assert "No task was found" in ran.err
+    assert "No tasks found" in ran.err
 
 
 def test_the_summary_is_the_one_of_the_seed(shared_home: Home) -> None:

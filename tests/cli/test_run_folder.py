@@ -18,7 +18,7 @@ from .test_run import ASK, DONE, Place, place, task_of
 __all__ = ["place"]
 
 MODES = {"customModes": [{"slug": "acme", "name": "Acme\u202e", "roleDefinition": "x", "groups": ["read"]}]}
-NOT_USED = "1 mode, 1 file of instructions"
+NOT_USED = "1 mode, 1 instructions file"
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_an_operator_who_trusts_no_folder_is_heeded(place: Place, folder: Path) 
     with (place.home.config / "jupyter_server_config.py").open("a") as file:
         file.write("c.HdspAgentApp.workspace_trust = 'never'\n")
     ran = place.run("Do it", "--trust-folder")
-    assert "the operator does not allow it" in ran.err
+    assert "your administrator does not allow it" in ran.err
     assert "words of the folder" not in prompt(place, task_of(ran))
     with (place.home.config / "jupyter_server_config.py").open("a") as file:
         file.write(f"c.HdspAgentApp.trusted_folders = [{str(folder.parent)!r}]\n")

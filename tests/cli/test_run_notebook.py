@@ -61,7 +61,7 @@ def test_without_leave_nothing_is_run_and_nothing_changed(place: Place) -> None:
     place.speak(call("run_cells", "f", cells=["all"]), DONE)
     ran = place.run("Run it", "--notebook", "a.ipynb", "--auto-read")
     assert ran.code == 3
-    assert "refused, because nobody is there to approve it: runCells a.ipynb" in ran.err
+    assert "denied, because nobody is here to approve it: runCells a.ipynb" in ran.err
     assert file.read_bytes() == before and not (place.workspace / "made").exists()
 
 

@@ -68,7 +68,7 @@ def test_a_folder_is_trusted_and_that_is_taken_back(
 def test_decisions_are_listed_and_said_in_words(
     trust: Callable[..., ProgramResult], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "no folder" in trust().err
+    assert "not decided about any folder" in trust().err
     monkeypatch.chdir(folder)
     assert trust(".").out.splitlines() == [f"{folder.resolve()}: trusted", "  instructions  AGENTS.md"]
     assert trust("--show", "inner").out.startswith(

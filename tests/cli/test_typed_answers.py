@@ -149,7 +149,7 @@ def test_a_pasted_text_is_one_answer_to_a_question_in_words(place: Place) -> Non
     asked = {"question": "Which rows?", "follow_up": [{"text": "all"}]}
     place.speak(({"tool": "ask_followup_question", "arguments": asked},), command("touch two", "b"), DONE)
     with Screen(place) as screen:
-        screen.until("number of one: ")
+        screen.until("number from the list: ")
         screen.type("the first\ny\n")
         screen.until("touch two")
         screen.until(PROMPT)
@@ -171,7 +171,7 @@ def test_nothing_hides_in_what_a_person_is_asked(place: Place) -> None:
         DONE,
     )
     with Screen(place) as screen:
-        asked = screen.until("number of one: ")
+        asked = screen.until("number from the list: ")
         assert "Is ⟨U+001B⟩[2Jthis⟨U+200B⟩\r\n⟨89 empty lines⟩\r\nright?\r\n  1. y⟨U+202E⟩es" in asked
         screen.type("1\n")
         asked = screen.until(PROMPT)

@@ -122,7 +122,7 @@ def test_the_doctor_finds_tells_and_mends(own_home: Home) -> None:
     kinds = {problem["kind"] for problem in parsed(own_home.run("doctor", "--json").json())["problems"]}
     assert {"torn_tail", "permissions"} <= kinds
     mended = own_home.run("doctor", "--repair")
-    assert "mended" in mended.out
+    assert "repaired" in mended.out
     assert own_home.run("doctor").code == 0
     assert path.stat().st_mode & 0o077 == 0
 
@@ -136,9 +136,9 @@ def test_the_doctor_looks_at_what_is_remembered_and_puts_damaged_records_aside(o
         (folder / name).chmod(0o600)
     ran = own_home.run("doctor")
     assert ran.code == 3
-    assert "what this conversation taught is left out" in ran.out and "It is no UTF-8 text" in ran.out
+    assert "what was learned from this conversation is not used" in ran.out and "It is not UTF-8 text" in ran.out
     mended = own_home.run("doctor", "--repair")
-    assert mended.code == 0 and "It is kept as t1.json.damaged." in mended.out
+    assert mended.code == 0 and "It was renamed to t1.json.damaged." in mended.out
     assert own_home.run("doctor").code == 0
     assert (folder / "extracted" / "t1.json.damaged").read_bytes() == b"{half"
     newer = folder / "consolidated.json"
@@ -155,7 +155,7 @@ def test_a_memory_folder_that_cannot_be_read_is_a_finding(own_home: Home) -> Non
     folder.mkdir(mode=0o700, parents=True)
     folder.chmod(0)
     try:
-        assert "It cannot be looked into" in own_home.run("doctor").out
+        assert "It cannot be opened" in own_home.run("doctor").out
     finally:
         folder.chmod(0o700)
 

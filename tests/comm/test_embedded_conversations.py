@@ -106,7 +106,7 @@ async def test_a_colleagues_becomes_a_conversation_that_goes_on(
         assert task != "t-1"
         await panel.until(lambda: len(conversation(panel)) == 4)
         shown = [(one.get("say"), str(one["text"])) for one in conversation(panel).values()]
-        assert shown[0][1].startswith("This conversation came with the notebook work.ipynb. Its 2 oldest")
+        assert shown[0][1].startswith("This conversation was saved in the notebook work.ipynb. Its 2 oldest")
         assert shown[1] == ("user_feedback", "Sum up the prices")
         assert [kind for kind, _ in shown] == ["notebook_conversation", "user_feedback", "text", "text"]
 

@@ -19,7 +19,7 @@ _MOST_MEMORY_MB = 200
 
 _ANSWERS = {
     "profiles": "You can have at most 100 profiles",
-    "keys": "more values are not listed",
+    "keys": "more values are not shown here",
     "lists": "frame_too_large",
     "body": "frame_too_large",
     "pattern": "may only change",

@@ -321,4 +321,4 @@ async def test_a_report_has_an_end(open_config: OpenConfig) -> None:
         report = await config.import_settings({"globalSettings": {**names, "mode": "ask"}})
         assert config.settings.mode == "ask"
         assert len(report.items) == 1_001
-        assert report.items[-1].message == "2,001 more values are not listed."
+        assert report.items[-1].message == "2,001 more values are not shown here."

@@ -157,4 +157,4 @@ async def test_a_watch_ends_with_its_server(tmp_path: Path) -> None:
         await server.stop()
         _, err = await asyncio.wait_for(process.communicate(), PATIENCE)
         assert process.returncode == 0
-        assert b"has ended" in err
+        assert b"has stopped" in err

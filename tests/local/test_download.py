@@ -136,7 +136,7 @@ async def test_wrong_bytes_are_thrown_away_and_never_used(folder: WeightsFolder)
     async with hub() as there:
         there.content = bytes(len(CONTENT))
         model = model_of(there.source)
-        with pytest.raises(WrongChecksum, match=r"the hub is not Small.*thrown away"):
+        with pytest.raises(WrongChecksum, match=r"the hub is not Small.*deleted"):
             await get_weights(model, folder, consent_to(model))
     assert left_in(folder) == set()
 
@@ -255,7 +255,7 @@ async def test_what_was_changed_after_the_check_is_noticed(folder: WeightsFolder
     path = await get_weights(model, folder, consent_to(model), path=own)
     assert folder.checked(model) == path
     path.write_bytes(CONTENT[:-1] + b"?")
-    with pytest.raises(WrongChecksum, match="get the model again"):
+    with pytest.raises(WrongChecksum, match="download the model again"):
         folder.checked(model)
     # Asked for anew, it is got anew.
     await get_weights(model, folder, consent_to(model), path=own)

@@ -185,9 +185,9 @@ async def test_a_file_that_is_no_model_is_refused(tmp_path: Path) -> None:
     models = LocalModels(tmp_path / "none")
     for content, reason in [
         (b"PK\x03\x04" * 30, "does not begin"),
-        (b"GGUF", "ends before"),
+        (b"GGUF", "middle of its header"),
         (b"GGUF\x09" + bytes(40), "version 9"),
-        (gguf_head()[:60], "ends before"),
+        (gguf_head()[:60], "middle of its header"),
     ]:
         own = tmp_path / "own.gguf"
         own.write_bytes(content)
@@ -213,7 +213,7 @@ async def test_a_profile_without_a_model_uses_the_default_and_says_what_is_missi
     with pytest.raises(WeightsMissing, match="hdsp-agent model get qwen"):
         async for _ in client.stream(ModelRequest(system="", messages=[user("hi")])):
             pass
-    with pytest.raises(NotFound, match="There are: qwen"):
+    with pytest.raises(NotFound, match="Choose one of: qwen"):
         await open_client(profile(apiModelId="gpt-9"), local=models)
     # The history shows conversations of such a profile all the same.
     assert model_info(profile(apiModelId="gpt-9")).context_window is None

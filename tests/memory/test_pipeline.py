@@ -220,7 +220,7 @@ async def test_a_consolidation_that_cannot_be_write_if_leased_changes_nothing(tm
         assert report.consolidation == "failed"
         assert at.folder.text(SUMMARY) == "" and at.folder.text(RAW_MEMORIES)
         # What is wrong with the files is worded for the model.
-        assert RunLog(at.folder).runs()[-1].error == "The model did not write the memory files as it was told to."
+        assert RunLog(at.folder).runs()[-1].error == "The model did not write the memory files as instructed."
         at.later(1.1)
         assert (await at.pipeline.round(ME)).consolidation == "done"
 

@@ -442,7 +442,7 @@ async def test_a_change_that_would_make_it_invalid_is_not_saved(folder: Path, ma
         SetOutputs(cell_id=A, outputs=[{"output_type": "stream"}]),
         SetCellMetadata(cell_id=A, key="collapsed", value="perhaps"),
     ):
-        with pytest.raises(InvalidInput, match="would not be a valid notebook"):
+        with pytest.raises(InvalidInput, match="would no longer be a valid notebook"):
             await document.apply([bad])
         assert (folder / "a.ipynb").read_bytes() == before
 

@@ -241,7 +241,7 @@ async def test_a_folder_that_cannot_be_used_is_logged(tmp_path: Path, caplog: py
     note(unreviewed, {"one": "a"}, replace("b"))
     await unreviewed.written()
     assert left_of(unreviewed) == [("one", "a", "b")]
-    assert f"Which changes of {PATH} nobody has looked at could not be kept" in caplog.text
+    assert f"The list of changes to review in {PATH} could not be saved" in caplog.text
 
 
 async def test_what_nobody_came_back_to_for_a_season_is_forgotten(files: UnreviewedFiles, tmp_path: Path) -> None:

@@ -247,7 +247,7 @@ async def test_nothing_is_overwritten_and_no_key_and_no_machine_s_name_goes_out(
         reader = await store.view(TASK)
         target = tmp_path / "there"
         target.write_text("mine")
-        with pytest.raises(Conflict, match="exists already"):
+        with pytest.raises(Conflict, match="already exists"):
             await export_task(reader, format, target)
         assert target.read_text() == "mine"
         folder = tmp_path / "folder"

@@ -288,7 +288,7 @@ async def test_undoing_a_rewind_after_the_conversation_went_on_asks_first_and_ca
     conversation, asked = talk(2)
     await conversation.manager.rewind_to_timestamp(asked[1])
     conversation.ask("another way")
-    with pytest.raises(Conflict, match="has gone on"):
+    with pytest.raises(Conflict, match="has continued"):
         await conversation.manager.undo()
     await conversation.manager.undo(newer="set_aside")
     assert await conversation.seen() == ["q1", "a1", "q2", "a2"]
@@ -457,7 +457,7 @@ async def test_only_an_undo_can_be_redone_by_its_name() -> None:
     conversation, asked = talk(2)
     mark = await conversation.manager.rewind_to_timestamp(asked[1])
     assert mark is not None
-    with pytest.raises(InvalidInput, match="is no undo"):
+    with pytest.raises(InvalidInput, match="is not an undo"):
         await conversation.manager.redo(mark.id)
     undo = await conversation.manager.undo()
     with pytest.raises(NotFound, match="no undo x"):

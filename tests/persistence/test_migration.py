@@ -237,7 +237,7 @@ async def test_a_copy_that_is_not_the_same_is_taken_back_and_told(tmp_path: Path
         before = fingerprint(tmp_path / "a")
         report = await migrate(source, target)
         assert (report.copied, [left.task_id for left in report.failed], report.complete) == ([], ["one"], False)
-        assert "marks" in report.failed[0].reason and "taken back" in report.failed[0].reason
+        assert "marks" in report.failed[0].reason and "was deleted" in report.failed[0].reason
         assert await target.tasks() == []
         with closing(sqlite3.connect(tmp_path / "b" / DATABASE_NAME)) as connection:
             assert connection.execute("SELECT COUNT(*) FROM messages").fetchone() == (0,)

@@ -153,7 +153,7 @@ async def test_a_failing_model_leaves_the_words(tmp_path: Path, caplog: pytest.L
             assert await found(index, "automobile") == ["my automobile"]
         with pytest.raises(Unavailable):
             await index.embed_some(10)
-    assert caplog.text.count("Searching by words alone") == 1
+    assert caplog.text.count("Searching by words only") == 1
 
 
 async def test_the_bundled_model_joins_languages(tmp_path: Path) -> None:

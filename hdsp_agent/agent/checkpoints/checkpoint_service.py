@@ -133,15 +133,15 @@ class CheckpointService:
         """Raise Unsupported if the person wants no checkpoints."""
         if not self.enabled:
             raise Unsupported(
-                "Checkpoints are switched off in the settings, so files cannot be brought back.", why="turned_off"
+                "Checkpoints are turned off in the settings, so files cannot be restored.", why="turned_off"
             )
 
     async def refuse_interrupted(self, folder: Path) -> None:
         """Raise Conflict if a restore that was cut short waits for a decision: until then nothing else is brought back."""
         if await (await self.timeline(folder)).interrupted() is not None:
             raise Conflict(
-                "This folder was being restored to an earlier checkpoint when the server was stopped, and nobody has said yet "
-                "what becomes of that. Decide it in the time line, or in a conversation here when it asks, then try again.",
+                "A restore of this folder was interrupted when the server stopped. Decide in the timeline, or in a conversation "
+                "here, whether to roll it back, then try again.",
                 why="cut_short",
             )
 
@@ -232,7 +232,7 @@ class CheckpointService:
             if self._key is None:
                 self._key = await asyncio.to_thread(user_key, self._home / _KEY)
         except HdspAgentError as error:
-            logger.warning("Variables are not kept with checkpoints: %s", error.message)
+            logger.warning("Variables are not saved with checkpoints: %s", error.message)
             return None
         kept_in = await asyncio.to_thread(lambda: self._files(folder).folder)
         return VariableCheckpoints(VariableStore(kept_in / "variables", self._key), VariableLimits.of(self._settings()))
@@ -324,7 +324,7 @@ class CheckpointService:
             async with self.locked(folder):
                 await pointers.embed(await self.timeline(folder) if self.enabled else None, notebook, conversation)
         except HdspAgentError as error:
-            logger.warning("%s does not carry its conversation: %s", notebook, error.message)
+            logger.warning("The conversation was not saved in %s: %s", notebook, error.message)
 
     def _working(self, folder: Path) -> Sequence[TaskId]:
         """The tasks with a step under way."""
@@ -484,7 +484,7 @@ class CheckpointService:
         done = await (await self.timeline(folder)).operation(operation)
         if done is None:
             raise NotFound(
-                f"Nothing that was done to this folder is called {operation}.",
+                f"This folder has no operation {operation}.",
                 operation=operation,
                 why="unknown_operation",
             )
@@ -595,7 +595,7 @@ class SavedStep:
             line = await self.service.timeline(self.folder)
             return await wait_at_most(line.changed_between(earlier, checkpoint), _COUNT_SECONDS)
         except (TimeoutError, HdspAgentError) as error:
-            logger.info("What changed since %s is not told: %r", earlier, error)
+            logger.info("What changed since %s is unknown: %r", earlier, error)
             return None
 
     async def save_before(self, line: Timeline, saved_first: _Before) -> None:

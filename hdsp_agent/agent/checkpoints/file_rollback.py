@@ -179,7 +179,7 @@ class FileRollback:
             return await self._rollback().undo(self._folder(log), await self._family(log), operation)
         except (NotFound, InvalidInput) as error:
             # No quota, and nobody who took it back by itself, may keep the conversation from being brought back.
-            logger.warning("Task %s: the files stay as they are: %s", log.task_id, error.message)
+            logger.warning("Task %s: the files were not restored: %s", log.task_id, error.message)
             return None
 
     def _rollback(self) -> WorkspaceRollback:

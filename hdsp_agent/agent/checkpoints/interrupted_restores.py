@@ -31,25 +31,48 @@ def _question(text: str, put_back: str, keep: str) -> _Question:
 
 
 _OF_FILES: Final = _question(
-    "The server was stopped while files of this folder were being brought back, so some of them are as they were "
-    "then and some are not. What should become of them? What you changed since stays either way.",
-    "Put the files back as they were before",
+    "The server stopped while files in this folder were being restored, so only some of them are restored. What should "
+    "happen to them? What you changed since is kept either way.",
+    "Roll back the files",
     "Keep the files as they are now",
 )
 _OF_SEVERAL_PARTS: Final = _question(
-    "The server was stopped while this folder was being brought back to an earlier checkpoint, so some of its files, cells and "
-    "variables are as they were then and some are not. What should become of them? What you changed since stays either way.",
-    "Put everything back as it was before",
+    "The server stopped while this folder was being restored to an earlier checkpoint, so only some of its files, cells and "
+    "variables are restored. What should happen to them? What you changed since is kept either way.",
+    "Roll back everything",
     "Keep everything as it is now",
 )
 _OF_A_CONVERSATION_TOO: Final = _question(
-    "The server was stopped while this folder was being brought back to an earlier checkpoint, so some of its files, cells and "
-    "variables, or the conversation that belongs to them, are as they were then and some are not. What should become of them? "
-    "What you changed or said since stays either way.",
-    "Put everything back as it was before",
+    "The server stopped while this folder was being restored to an earlier checkpoint. Only some of its files, cells and "
+    "variables, or of the conversation that belongs to them, are restored. What should happen to them? What you changed or "
+    "said since is kept either way.",
+    "Roll back everything",
     "Keep everything as it is now",
 )
 _QUESTIONS: Final = (_OF_FILES, _OF_SEVERAL_PARTS, _OF_A_CONVERSATION_TOO)
+# As version 0.1 put them: they stand in conversations from then.
+_FORMER_QUESTIONS: Final = (
+    _question(
+        "The server was stopped while files of this folder were being brought back, so some of them are as they were "
+        "then and some are not. What should become of them? What you changed since stays either way.",
+        "Put the files back as they were before",
+        "Keep the files as they are now",
+    ),
+    _question(
+        "The server was stopped while this folder was being brought back to an earlier checkpoint, so some of its files, cells and "
+        "variables are as they were then and some are not. What should become of them? What you changed since stays either way.",
+        "Put everything back as it was before",
+        "Keep everything as it is now",
+    ),
+    _question(
+        "The server was stopped while this folder was being brought back to an earlier checkpoint, so some of its files, cells and "
+        "variables, or the conversation that belongs to them, are as they were then and some are not. What should become of them? "
+        "What you changed or said since stays either way.",
+        "Put everything back as it was before",
+        "Keep everything as it is now",
+    ),
+)
+_KNOWN: Final = (*_QUESTIONS, *_FORMER_QUESTIONS)
 
 
 class InterruptedRestores:
@@ -80,22 +103,22 @@ class InterruptedRestores:
         try:
             await checkpoints.recover(state.folder, choice, asked_in=state.task_id)
         except HdspAgentError as error:
-            await state.conversation.say("error", f"This could not be seen to: {error.message}")
+            await state.conversation.say("error", f"This could not be done: {error.message}")
         return state.conversation.history.view is not before
 
     @staticmethod
     def is_its_own(message: ClineMessage) -> bool:
         """Whether this is the question, or an answer it suggests: both are nothing to the model and its calls."""
         if message.ask == "followup":
-            return any(message.text == question.text for question in _QUESTIONS)
+            return any(message.text == question.text for question in _KNOWN)
         said = (message.text or "") if message.say == "user_feedback" else None
-        return any(said in question.choices for question in _QUESTIONS)
+        return any(said in question.choices for question in _KNOWN)
 
     async def _question(self, checkpoints: CheckpointService) -> _Question | None:
         try:
             restore = await (await checkpoints.timeline(self._state.folder)).interrupted()
         except HdspAgentError as error:
-            self._state.logger.warning("Whether a restore was cut short is not known: %s", error.message)
+            self._state.logger.warning("It is not known whether a restore was interrupted: %s", error.message)
             return None
         if restore is None:
             return None

@@ -119,7 +119,7 @@ class KernelRestarts:
 
     def _run(self, run_id: str, owner: str) -> Run:
         if self._owners.get(RunId(run_id)) != owner:
-            raise NotFound(f"There is no run {run_id}; ended runs are forgotten after a while.", run=run_id)
+            raise NotFound(f"There is no run {run_id}. Finished runs are removed after a while.", run=run_id)
         return self._notebooks.executor.get(run_id)
 
     async def _plan(self, folder: Path, up_to: RestartTarget) -> _Plan:

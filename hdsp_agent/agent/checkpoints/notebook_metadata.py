@@ -33,7 +33,7 @@ class NotebookMetadata:
             ran = await _ran(line, record)
             found = await line.pointers(record, cells=ran, waiting=self._waiting) if ran else {}
         except HdspAgentError as error:
-            logger.warning("No notebook points to the checkpoint %s: %s", record.id, error.message)
+            logger.warning("The checkpoint %s was not noted in its notebooks: %s", record.id, error.message)
             return
         for path, pointers in found.items():
             self._waiting[path] = pointers
@@ -78,7 +78,7 @@ async def _point(
             # Unclaimed, it would be a change of the person's, which a restore keeps.
             await line.pointed(record, list(with_copies([os.fspath(access.root / path)])))
     except HdspAgentError as error:
-        logger.info("%s does not point to its checkpoint: %s", path, error.message)
+        logger.info("The checkpoint was not noted in %s: %s", path, error.message)
         return False
     return True
 

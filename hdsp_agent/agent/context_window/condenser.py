@@ -49,11 +49,11 @@ _LEAST_GAIN: Final = 0.1
 _LARGEST_WORDS: Final = 4
 """What the person has just said stays as it is up to this part of the limit, and so does the newest step up to half of that."""
 _BREATH: Final = 200
-_TOO_SHORT: Final = "The conversation is too short for that: condensed, it would be about as long."
-_ALL_STAYS: Final = "Nearly all of it has to stay word for word, so condensing would not make it shorter."
-_NOT_SHORTER: Final = "The summary is about as long as what it would replace."
+_TOO_SHORT: Final = "The conversation is too short: condensing would not make it shorter."
+_ALL_STAYS: Final = "Nearly all of it must stay word for word, so condensing would not make it shorter."
+_NOT_SHORTER: Final = "The summary would be about as long as what it replaces."
 _SHORTEST: Final = "…"
-_NOTHING_NEW: Final = "It was condensed just now, and nothing came after that."
+_NOTHING_NEW: Final = "It was just condensed, and nothing new was added since."
 _STOPPED: Final = "It was stopped."
 
 
@@ -261,7 +261,7 @@ class Condenser:
         through = max([reach(records[:end]), 1, *(mark.after for mark in marks)])
         left = [record.seq for record in records[end:] if record.seq and not record.is_summary]
         if any(seq <= through for seq in left):
-            raise NotCondensed("There is no room to write the summary once more.")
+            raise NotCondensed("There is no room to write the summary again.")
         if marks and all(seq > marks[-1].summary_seq for seq in left):
             # The summary before is what this one takes the place of, perhaps that alone.
             through = max(through, marks[-1].summary_seq)

@@ -53,25 +53,25 @@ _AGGRESSIVE: Final = "aggressiveTruncation"
 _AUTO_RESUME: Final = "autoResume"
 _RECOVERED: Final = frozenset(_REMEDIES) - {"tool_pairing"}
 """What a person can turn off; how calls and results stand together is mended in any case."""
-_THOUGHTS_LEFT_OUT: Final = "The provider refuses the model's earlier thoughts: they are left out from now on."
+_THOUGHTS_LEFT_OUT: Final = "The provider refuses the model's earlier thinking: it is left out from now on."
 _FIRST_PAUSE: Final = 2.0
 _LONGEST_PAUSE: Final = 30.0
 _MARGIN: Final = 256
 _LEAST_ANSWER: Final = 512
 _USUAL_ANSWER: Final = 8_192
-_UNSEALED: Final = "The provider cannot read any more what it had condensed: the agent has a summary of it written."
+_UNSEALED: Final = "The provider can no longer read what it condensed, so the agent asks for a summary instead."
 _TARGET: Final = 0.5
 """Of the window: to this size outputs are cut."""
 
 
 _TOLD_ELSEWHERE: Final[dict[Remedy, str]] = {
     "condense": "The conversation was condensed.",
-    "revert": "The newest step was taken back.",
-    "hide": "The oldest messages are not sent any more.",
+    "revert": "The newest step was removed.",
+    "hide": "The oldest messages are no longer sent.",
 }
 """Of remedies that have rows of their own, for who does not see them."""
-_RECOVERED_NOTICE: Final = "The model answers again."
-_EXHAUSTED: Final = "Nothing more was tried: the most attempts were made."
+_RECOVERED_NOTICE: Final = "The model is answering again."
+_EXHAUSTED: Final = "The agent gave up after the maximum number of attempts."
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ class ErrorRecovery:
                 return await self._cut_outputs(error, client)
             case "pictures":
                 left_out = plain is not None and await plain.leave_out_pictures()
-                return "The request has too many bytes: pictures are left out from now on." if left_out else None
+                return "The request is too large: images are left out from now on." if left_out else None
             case "blanks":
                 filled = None if plain is None else await plain.leave_out_blanks(client.info)
                 return None if filled is None else _filled_words(filled)
@@ -200,7 +200,7 @@ class ErrorRecovery:
                 if plain is None:
                     return None
                 plain.begin_anew()
-                return "Tool calls and their results were put together anew."
+                return "The order of tool calls and results was repaired."
             case "condense":
                 raise AssertionError("it waits for the others by itself")
             case "revert":
@@ -218,7 +218,7 @@ class ErrorRecovery:
         if tokens < _LEAST_ANSWER:
             return None
         self._answers[self._state.profile] = tokens, None if error.kind == "output_cap" else self._generation
-        return f"There is no room for so long an answer: at most {tokens:,} tokens are asked for."
+        return f"There is no room for an answer that long. The new limit is {tokens:,} tokens."
 
     async def _cut_outputs(self, error: ModelError, client: ModelClient) -> str | None:
         """Cut the largest outputs, if that makes enough room: else they are better read once more by who condenses."""

@@ -53,7 +53,7 @@ async def sealed_by_provider(
         raise
     except ModelError as error:
         offers.failed(endpoint, error)
-        state.logger.info("The provider did not condense the conversation, so the agent does: %s", error.message)
+        state.logger.info("The provider did not condense the conversation, so the agent does it: %s", error.message)
         return None
     if done.usage is not None:
         taken.append(done.usage)

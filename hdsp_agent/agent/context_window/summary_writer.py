@@ -84,7 +84,7 @@ class SummaryWriter:
                 break
             check(shorter)
             end = shorter
-        raise NotCondensed("The conversation does not even fit into the request for its summary.")
+        raise NotCondensed("The conversation is too long to be summarized.")
 
     async def write_whole(self, records: Sequence[ApiRecord], ends: Sequence[int]) -> str:
         """The summary of all records: of as many as fit, then of that summary and what follows, up to the end."""

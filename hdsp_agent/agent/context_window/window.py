@@ -155,7 +155,7 @@ class ContextWindow:
         state = self._state
         plain = state.context.condensable(state)
         if plain is None:
-            raise Conflict("What this model sees is kept short anyway, so there is nothing to condense.")
+            raise Conflict("This model always sees a short version, so there is nothing to condense.")
         async with self.one_at_a_time:
             client = await state.client()
             try:

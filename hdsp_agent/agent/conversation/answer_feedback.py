@@ -35,7 +35,7 @@ class AnswerFeedback:
             conversation = task.state.conversation
             message = await message_shown(task.state, ts)
             if message.say not in _ANSWERS:
-                raise InvalidInput("Only an answer of the model can be rated.", field="messageTs", ts=ts)
+                raise InvalidInput("Only an answer from the model can be rated.", field="messageTs", ts=ts)
             feedback = None
             if rating is not None:
                 words = " ".join((reason or "").split())

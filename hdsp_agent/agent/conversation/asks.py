@@ -117,7 +117,7 @@ class Asks:
         entry = self._open.pop(ts, None)
         if entry is None or entry.answer.done():
             raise AskNotOpen(
-                "This question is not open: it was answered already, or the task went on without it. "
+                "This question is no longer open: it was answered, or the task continued without it. "
                 "Nothing was done with this answer.",
                 ask=ts,
             )
@@ -128,7 +128,7 @@ class Asks:
                 self._open[ts] = entry
             raise
         if entry.answer.done():
-            raise AskNotOpen("The task was stopped before this answer arrived. It was not acted on.", ask=ts)
+            raise AskNotOpen("The task was stopped before this answer arrived, so the answer was not used.", ask=ts)
         entry.answer.set_result(answer)
         return answer
 

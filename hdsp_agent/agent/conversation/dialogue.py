@@ -191,7 +191,7 @@ class Dialogue:
             texts = 0 if proposal is None else len(proposal.texts)
             if given.response != "yesButtonClicked" or len(given.edited) != texts:
                 raise InvalidInput(
-                    f"This question proposes {texts} texts to edit, and takes as many, with its approval.",
+                    f"This question has {texts} texts to edit. Approve it with that many texts.",
                     field="edited",
                 )
         return await self.asks.answer(ts, given)

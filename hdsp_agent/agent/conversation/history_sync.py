@@ -80,6 +80,6 @@ class HistorySync:
                 try:
                     self._on_listed(await history.put(item, text=text, owner=self._owner))
                 except HdspAgentError as error:
-                    self._log.warning("The history does not show the task as it is: %s", error)
+                    self._log.warning("The history entry of the task could not be updated: %s", error)
         finally:
             self._putting = False

@@ -243,9 +243,7 @@ class MessageOperations:
         history = await self._to_look_at(task_id)
         foreseen = await _foresee(history, change)
         if foreseen.gone_on and newer == "refuse":
-            raise Conflict(
-                "The conversation has gone on since. This sets aside what is newer; confirm to do so.", task=task_id
-            )
+            raise Conflict("The conversation has continued since. Confirm to set aside what is newer.", task=task_id)
         await self._files.refuse_early(await self._reader(task_id), history, change, wanted=files)
 
     async def _reader(self, task_id: TaskId) -> TaskReader:
@@ -336,13 +334,15 @@ class RewindTransaction:
         if not history.counts(mark_id):
             return
         if (await history.foresee_undo(mark_id, aside=InterruptedRestores.is_its_own)).gone_on:
-            state.logger.warning("It has gone on since it went back, so it stays as it is (mark %s)", mark_id)
+            state.logger.warning(
+                "The conversation continued after it was rewound, so it stays as it is (mark %s)", mark_id
+            )
             return
         await self._operations.change_at_rest(self._task, UndoOrRedo(operation="undo", mark_id=mark_id))
 
     async def _do(self, change: ConversationChange, mark_id: str) -> None:
         if await self._operations.change_at_rest(self._task, change, mark_id=mark_id) is None:
-            raise NotFound("There is nothing to take back in this conversation.", task=self.task_id)
+            raise NotFound("There is nothing to undo in this conversation.", task=self.task_id)
 
 
 async def _foresee(history: MessageManager, change: ConversationChange) -> RewindEffect:
@@ -366,7 +366,7 @@ async def _foresee(history: MessageManager, change: ConversationChange) -> Rewin
 
 async def _foresee_rewind(history: MessageManager, ts: int, *, keep: bool) -> RewindEffect:
     if not keep and ts == await history.first_ts():
-        raise InvalidInput("This message is the task itself. Edit it, or delete the task.", field="messageTs", ts=ts)
+        raise InvalidInput("This is the first message. Edit it, or delete the conversation.", field="messageTs", ts=ts)
     return await history.foresee_rewind(ts, include_target_message=keep)
 
 

@@ -81,7 +81,7 @@ class MessageQueue:
         _refuse_empty(text, images)
         if len(self._messages) >= MOST_QUEUED:
             raise InvalidInput(
-                f"{MOST_QUEUED} messages wait already. Wait until the agent has read some.", field="text"
+                f"{MOST_QUEUED} messages are already queued. Wait until the agent has read some.", field="text"
             )
         message = QueuedMessage(
             timestamp=time.time_ns() // 1_000_000, id=str(uuid.uuid4()), text=text, images=list(images) or None
@@ -114,9 +114,7 @@ class MessageQueue:
         for index, message in enumerate(self._messages):
             if message.id == message_id and message_id != self._claimed and message_id not in self._told_at:
                 return index
-        raise NotFound(
-            "This message does not wait any more: the agent has read it, or it was removed.", queued=message_id
-        )
+        raise NotFound("This message is no longer queued: the agent has read it, or it was removed.", queued=message_id)
 
     async def _turn_to(self, messages: list[QueuedMessage]) -> None:
         # The list itself first: what is queued and what is told must not depend on who saves first.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NoteSuggestions"]
 
-_ANSWERED_BEFORE = "This note was kept or dismissed before."
+_ANSWERED_BEFORE = "This note was already kept or dismissed."
 
 
 class NoteSuggestions:
@@ -51,7 +51,7 @@ async def _decide_in(task: Task, ts: int, decision: Literal["kept", "dismissed"]
     message = await message_shown(state, ts)
     suggestion = message.note_suggestion
     if suggestion is None:
-        raise NotFound("This message suggests no note.", ts=ts)
+        raise NotFound("This message does not suggest a note.", ts=ts)
     if suggestion.decision is not None:
         if suggestion.decision == decision:
             return

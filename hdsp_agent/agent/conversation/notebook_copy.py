@@ -42,7 +42,7 @@ class NotebookCopy:
             await state.conversation.log.sync()
             conversation = await persistence.embedded_conversation(state.conversation.log, most)
         except HdspAgentError as error:
-            state.logger.warning("%s does not carry this conversation: %s", notebook.path, error.message)
+            state.logger.warning("The conversation was not saved in %s: %s", notebook.path, error.message)
             return
         written = hashlib.sha256(json.dumps(conversation).encode()).hexdigest()
         if conversation is not None and written != self._written:

@@ -41,5 +41,5 @@ async def message_shown(state: TaskState, ts: int) -> ClineMessage:
     """The message, as it was recorded last. Raises NotFound if the conversation does not show it any more."""
     message = await state.conversation.log.ui.get(ts) if ts in state.conversation.history.view.visible_ui else None
     if message is None:
-        raise NotFound("There is no such message in this conversation any more.", ts=ts)
+        raise NotFound("This message is no longer in the conversation. Reload it.", ts=ts)
     return message

@@ -208,5 +208,5 @@ def _read(record: ApiRecord) -> _ToldSurroundings | None:
     try:
         return _ToldSurroundings.model_validate(record.told)
     except ValidationError as error:
-        logger.warning("What message %s told of the surroundings cannot be read: %s", record.seq, error)
+        logger.warning("The context of message %s cannot be read: %s", record.seq, error)
         return None

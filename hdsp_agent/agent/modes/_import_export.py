@@ -61,7 +61,7 @@ def mode_of_file(text: str) -> ModeFile:
         where = ".".join(str(part) for part in problem["loc"])
         raise InvalidInput(f"The mode in this file cannot be used: {where}: {problem['msg']}.") from None
     if len(files.rules) > _MOST_RULES:
-        raise InvalidInput(f"The mode in this file has more than {_MOST_RULES} files of rules.", most=_MOST_RULES)
+        raise InvalidInput(f"The mode in this file has more than {_MOST_RULES} rules files.", most=_MOST_RULES)
     return files
 
 
@@ -80,15 +80,15 @@ def write_rules(folder: Path, slug: str, rules: Sequence[RuleFile]) -> None:
         places[place] = rule.content
     for place in places:
         if any(above in places for above in place.parents):
-            raise InvalidInput(f"{place.relative_to(own)} lies below a file of rules.")
+            raise InvalidInput(f"{place.relative_to(own)} lies below a rules file.")
     written: list[Path] = []
     place = own
     try:
         for place, content in places.items():
             if not place.resolve().is_relative_to(own.resolve()):
-                raise InvalidInput(f"{place} leads out of the folder of the mode's rules.")
+                raise InvalidInput(f"{place} points outside the folder of the mode's rules.")
             if place.exists() and (not place.is_file() or place.read_bytes() != content.encode()):
-                raise Conflict(f"There are other rules in {place} already. Move them away, then import again.")
+                raise Conflict(f"{place} already contains other rules. Move them away, then import again.")
         for place, content in places.items():
             if not place.exists():
                 place.parent.mkdir(parents=True, exist_ok=True)
@@ -110,10 +110,10 @@ def _entry(text: str) -> dict[str, object]:
         try:
             value = yaml_value(text)
         except ValueError:
-            raise InvalidInput("The file is neither YAML nor JSON. Choose a mode that was exported before.") from None
+            raise InvalidInput("The file is neither YAML nor JSON. Choose a file with an exported mode.") from None
     listed = value.get("customModes") if isinstance(value, dict) else None
     if not isinstance(listed, list) or len(listed) != 1 or not isinstance(listed[0], dict):
-        raise InvalidInput("The file does not hold one mode. Choose a mode that was exported before.")
+        raise InvalidInput("The file does not hold one mode. Choose a file with an exported mode.")
     return dict(listed[0])
 
 
@@ -122,5 +122,5 @@ def _below(relative_path: str, own: str) -> PurePosixPath:
     path = PurePosixPath(relative_path.replace("\\", "/"))
     parts = path.parts[1:] if path.parts[:1] == (own,) else path.parts
     if not parts or path.is_absolute() or "\0" in relative_path or any(part.startswith(".") for part in parts):
-        raise InvalidInput(f"{relative_path!r} is no place for rules of this mode.")
+        raise InvalidInput(f"{relative_path!r} is not a place for rules of this mode.")
     return PurePosixPath(*parts)

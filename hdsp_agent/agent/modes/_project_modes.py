@@ -36,7 +36,7 @@ def project_modes(workspace: Path) -> tuple[ModeConfig, ...]:
                 continue
             status = path.stat()
             if status.st_size > _LARGEST:
-                logger.warning("%s is too large to be a list of modes; it is left out", path)
+                logger.warning("%s is too large for a list of modes; it is ignored", path)
                 return ()
             return _read(path, (status.st_ino, status.st_size, status.st_mtime_ns))
         except (OSError, UnicodeDecodeError) as error:
@@ -63,7 +63,7 @@ def _modes(path: Path, listed: list[object]) -> Iterator[ModeConfig]:
             # Of a union's branches, the one that got furthest is the one that was meant.
             problem = max(error.errors(include_url=False, include_input=False), key=lambda one: len(one["loc"]))
             where = ".".join(str(part) for part in problem["loc"])
-            logger.warning("A mode in %s is left out: %s %s", path, where, problem["msg"])
+            logger.warning("A mode in %s is ignored: %s %s", path, where, problem["msg"])
             continue
         if mode.slug in seen:
             logger.warning("%s has the mode %s twice; the first one counts", path, mode.slug)
@@ -83,7 +83,7 @@ def _parsed(path: Path, text: str) -> list[object]:
             return []
     listed = value.get("customModes") if isinstance(value, dict) else None
     if not isinstance(listed, list):
-        logger.warning("%s has no list customModes; no mode is taken from it", path)
+        logger.warning("%s has no list customModes; it is ignored", path)
         return []
     return listed
 

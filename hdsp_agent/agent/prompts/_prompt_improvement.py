@@ -34,9 +34,11 @@ _ASKED: Final = f"Improve this prompt:\n\n{_USERS_TEXT}"
 async def enhanced_prompt(services: AgentServices, text: str, *, profile: str, earlier: Sequence[str] = ()) -> str:
     """The prompt in better words. ``earlier`` is what was said before it. Raises InvalidInput, ModelError, Unavailable."""
     if not text.strip():
-        raise InvalidInput("There is nothing to improve: write something first.", field="text")
+        raise InvalidInput("There is nothing to improve. Write something first.", field="text")
     if len(text) > _MOST_CHARACTERS:
-        raise InvalidInput(f"A prompt of more than {_MOST_CHARACTERS:,} characters is not improved.", field="text")
+        raise InvalidInput(
+            f"A prompt can have up to {_MOST_CHARACTERS:,} characters to be improved. Shorten it.", field="text"
+        )
     try:
         return await wait_at_most(_ask(services, text, profile, earlier), _SECONDS)
     except TimeoutError:
@@ -72,7 +74,7 @@ async def _ask(services: AgentServices, text: str, profile: str, earlier: Sequen
     better = masker.unmask(answer.text).strip()
     if not better:
         raise ModelError(
-            "The model gave no better words. Try again, or choose another model for it.",
+            "The model did not improve the prompt. Try again, or choose another model for it.",
             kind="broken_stream",
             provider=client.info.provider,
         )

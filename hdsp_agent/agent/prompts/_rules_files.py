@@ -101,7 +101,7 @@ def subfolders_with_rules(workspace: Path) -> list[Path]:
         depth = len(folder.relative_to(workspace).parts)
         looked_at += 1 + len(folders)
         if looked_at > _MOST_LOOKED_AT or len(found) == _MOST_SUBFOLDERS:
-            logger.warning("There are too many folders below %s: rules of some subfolders are left out", workspace)
+            logger.warning("There are too many folders below %s; rules in some subfolders are ignored", workspace)
             break
         if depth and (
             set(names) & {*_AGENTS, _AGENTS_LOCAL} or any(_named(folder / name, _RULES) for name in _FOLDERS)
@@ -160,7 +160,7 @@ def _folder(folder: Path, within: Path) -> Iterator[RuleText]:
         if rule is not None:
             count += 1
             if count > _MOST_FILES:
-                logger.warning("%s has more than %s files of rules; the others are left out", folder, _MOST_FILES)
+                logger.warning("%s has more than %s rules files; the others are ignored", folder, _MOST_FILES)
                 return
             yield rule
 
@@ -189,7 +189,7 @@ def _read(path: Path, within: Path) -> RuleText | None:
             return None
         if not path.resolve().is_relative_to(within.resolve()):
             # Whoever made the folder would choose which of the person's files is sent to the model.
-            logger.warning("The rules in %s are left out: the link leads out of %s", path, within)
+            logger.warning("The rules in %s are ignored: the link points outside %s", path, within)
             return None
         with open_regular_file(path) as stream:
             raw = stream.read(_LARGEST + 1)

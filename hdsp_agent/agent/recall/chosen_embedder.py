@@ -97,7 +97,7 @@ class ChosenEmbedder:
             # Whatever was set while the key was read is in force already, and the rest of it with the next call.
             return
         if problem is not None:
-            logger.warning("Searching by words alone: %s", problem)
+            logger.warning("Searching by words only: %s", problem)
             self._problem = problem
         is_elsewhere = not is_on_this_machine(settings.search_endpoint_url or "")
         self._recall.use(endpoint, EmbedderAccess(self._person, is_elsewhere))

@@ -103,7 +103,7 @@ class _Shown:
             await self._conversation.record_partial(self._message(ts, partial=True))
         except HdspAgentError as error:
             # Nobody waits for this form. The end of the message is recorded, or fails and is told.
-            logger.warning("Message %s could not be recorded while it streams: %s", ts, error)
+            logger.warning("Message %s could not be saved while it streams: %s", ts, error)
 
     def _message(self, ts: int, *, partial: bool) -> ClineMessage:
         text = self.text

@@ -45,13 +45,15 @@ class BoundedCancellation:
 
     def _let_go(self, task: asyncio.Task[T]) -> None:
         if not task.done():
-            logger.warning("%s goes on although it was cancelled; it is waited for in the background.", task.get_name())
+            logger.warning(
+                "%s is still running although it was canceled; waiting for it in the background.", task.get_name()
+            )
             self._stragglers.add(task)
             task.add_done_callback(self._release)
         elif not task.cancelled() and (error := task.exception()) is not None:
-            logger.debug("%s failed while it was cancelled", task.get_name(), exc_info=error)
+            logger.debug("%s failed while it was being canceled", task.get_name(), exc_info=error)
 
     def _release(self, task: asyncio.Task[T]) -> None:
         self._stragglers.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            logger.warning("%s failed after it was cancelled", task.get_name(), exc_info=error)
+            logger.warning("%s failed after it was canceled", task.get_name(), exc_info=error)

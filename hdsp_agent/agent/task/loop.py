@@ -37,8 +37,8 @@ _GOES_ON: Final = (":", "：")
 _ASKS: Final = ("?", "？")
 _MARKUP: Final = " \n\t*_`"
 _MISTAKES: Final = (
-    "The model makes one mistake after the other. Tell it what it gets wrong or how to go about this in smaller steps, "
-    "let it go on, or choose a more capable model."
+    "The model keeps making mistakes. Tell it what is wrong or suggest smaller steps, let it continue, or choose a more "
+    "capable model."
 )
 
 

@@ -42,7 +42,7 @@ __all__ = ["ModelRequests"]
 
 NO_ANSWER: Final = "MODEL_NO_ASSISTANT_MESSAGES"
 _NO_ANSWER_TEXT: Final = (
-    "The model gave no answer at all. Its server may be overloaded, or the conversation too long for it."
+    "The model gave no answer. Its server may be overloaded, or the conversation may be too long for it."
 )
 _LEFT_OUT: Final = (
     "The server of {model} seems to leave out part of the conversation: at least {sent} tokens were sent, and it counts "

@@ -14,7 +14,7 @@ from .usage_meter import UsageMeter, request_of
 
 __all__ = ["INTERRUPTED", "SERVER_STOPPED", "RecordedState", "last_that_counts", "recall", "unanswered_calls"]
 
-SERVER_STOPPED: Final = "The server stopped while the model answered."
+SERVER_STOPPED: Final = "The server stopped while the model was answering."
 
 _RESUME: Final = frozenset({"resume_task", "resume_completed_task"})
 _PAGE: Final = 50

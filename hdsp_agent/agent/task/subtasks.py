@@ -49,7 +49,7 @@ class Subtasks:
         try:
             await self._tasks.create_child(parent, wanted)
         except HdspAgentError as error:
-            logger.error("The subtask %s of task %s could not begin: %s", wanted.child, parent.task_id, error)
+            logger.error("The subtask %s of task %s could not start: %s", wanted.child, parent.task_id, error)
             await self._tasks.take_up(parent.task_id, Again())
             return
         events.emit(TaskSpawned(payload=(parent.task_id, wanted.child)))
@@ -69,7 +69,7 @@ class Subtasks:
                 await self._tasks.take_up(parent, ChildDone(child, result))
         except HdspAgentError as error:
             # The result stays with the child; the parent fetches it when it is taken up.
-            logger.error("Task %s could not go on after its subtask %s: %s", parent, child, error)
+            logger.error("Task %s could not continue after its subtask %s: %s", parent, child, error)
 
     async def parent_waits(self, parent: TaskId | None, child: TaskId) -> bool:
         """Whether the parent still waits for just this subtask."""
@@ -102,7 +102,7 @@ class Subtasks:
         child = await self.working_child_of(task_id)
         if child is not None:
             raise Conflict(
-                f"Task {task_id} waits for its subtask {child.task_id}, which is being worked on. "
+                f"Task {task_id} waits for its subtask {child.task_id}, which is still running. "
                 "Finish or close that first.",
                 task=task_id,
                 child=child.task_id,

@@ -179,7 +179,7 @@ class Task:
         try:
             await self.state.conversation.say("error", why, durable=True)
         except HdspAgentError as error:
-            self.state.logger.error("The conversation does not say that its time was over: %s", error)
+            self.state.logger.error("The time limit could not be noted in the conversation: %s", error)
         await self._end("timeout", why)
 
     async def _end(self, outcome: LogOutcome | None, error: str | None = None) -> None:
@@ -241,7 +241,7 @@ class Task:
         try:
             await self._held.finish(self._settle(outcome))
         except Exception as error:
-            self.state.logger.error("The end of the task could not be recorded: %s", error, exc_info=error)
+            self.state.logger.error("The end of the task could not be saved: %s", error, exc_info=error)
             self._held.begin(self._give_up())
 
     async def _tell_failure(self, error: Exception, *, for_good: bool) -> bool:
@@ -251,7 +251,7 @@ class Task:
         try:
             await self.state.conversation.say("error", f"The task stopped because of an error: {text}", durable=True)
         except HdspAgentError as second:
-            self.state.logger.error("Nothing can be recorded, so the task is put aside: %s", second)
+            self.state.logger.error("Nothing can be saved, so the task is paused: %s", second)
             for_good = True
         if for_good:
             self.state.dialogue.at_rest()

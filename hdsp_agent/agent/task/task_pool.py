@@ -54,7 +54,7 @@ class TaskPool:
         """A task that is worked on. Raises UnknownTask."""
         task = self._open.get(task_id)
         if task is None:
-            raise UnknownTask(f"Task {task_id} is not being worked on. Resume it first.", task=task_id)
+            raise UnknownTask(f"Task {task_id} is not running. Resume it first.", task=task_id)
         return task
 
     def status(self, task_id: TaskId) -> TaskStatus:
@@ -191,7 +191,7 @@ class TaskPool:
         """Open a task that nobody works on, and let it do nothing yet."""
         async with self._lock(task_id):
             if task_id in self._open:
-                raise Conflict(f"Task {task_id} is being worked on. Stop it first.", task=task_id)
+                raise Conflict(f"Task {task_id} is running. Stop it first.", task=task_id)
             return await self._held.finish(self._open_task(task_id, None))
 
     async def _open_task(self, task_id: TaskId, opening: Opening | None) -> Task:

@@ -194,7 +194,7 @@ class ToolCalls:
             return True
         answer = await state.dialogue.ask(
             "mistake_limit_reached",
-            f"The model keeps calling {call.name} in the same way. Tell it what to do differently, or let it go on.",
+            f"The model keeps calling {call.name} in the same way. Tell it what to do differently, or let it continue.",
             halt=Halt(kind="repetition", tool=call.name),
         )
         self._user_input.add_later(answer)

@@ -42,7 +42,7 @@ __all__ = ["CallContext", "CallParts"]
 
 _SEARCHED: Final[frozenset[RecallKind]] = frozenset({"conversation", "notebook"})
 _UNSAVED: Final = (
-    "The files could not be saved before the agent changes them, so these changes cannot be taken back with the "
+    "The files could not be saved before the agent changes them, so these changes cannot be undone with the "
     "conversation: {reason}"
 )
 

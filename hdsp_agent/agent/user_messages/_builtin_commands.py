@@ -28,7 +28,7 @@ BUILT_IN: Final = (
     ),
     BuiltinCommand(
         "fix",
-        "Find out why something fails and mend it",
+        "Find out why something fails and fix it",
         "what fails",
         "Something is wrong with what I name below, or else with the cell that failed last in the notebook of this task. Find "
         "out why: read the traceback, the cells it depends on and the variables as they are now, before you change anything. "
@@ -56,8 +56,8 @@ BUILT_IN: Final = (
     ),
     BuiltinCommand(
         "clean-up",
-        "Put a notebook or code in order",
-        "what to put in order",
+        "Clean up a notebook or code",
+        "what to clean up",
         "Put in order what I name below, or else the notebook of this task, so that it runs from top to bottom in a new kernel "
         "with the same results. Bring imports and settings to the top, put cells into the order in which they depend on each "
         "other, take out what is dead, repeated or left over from trying things, make functions of code that is repeated, and "

@@ -85,12 +85,12 @@ class SlashCommands:
         place = await self._place(name, source, workspace)
         if is_new and await asyncio.to_thread(os.path.lexists, place):
             raise Conflict(
-                f"There is a command /{name} in {place} already. Choose another name, or edit that one.", field="text"
+                f"{place} already has a command /{name}. Choose another name, or edit that one.", field="text"
             )
         if len(content.encode()) > _LARGEST:
-            raise InvalidInput(f"A command has at most {_LARGEST:,} bytes.", field="values.content", most=_LARGEST)
+            raise InvalidInput(f"A command can have up to {_LARGEST:,} bytes.", field="values.content", most=_LARGEST)
         if not _parted(place, content)[1].strip():
-            raise InvalidInput("A command needs a text: what the agent is to do.", field="values.content")
+            raise InvalidInput("A command needs a text that says what the agent should do.", field="values.content")
         await asyncio.to_thread(_write, place, content)
 
     async def remove(self, name: str, source: Source, workspace: str | None) -> None:
@@ -100,18 +100,18 @@ class SlashCommands:
     async def _place(self, name: str, source: Source, workspace: str | None) -> Path:
         if not re.fullmatch(_NAME, name) or name.startswith("."):
             raise InvalidInput(
-                "A command's name consists of up to 100 letters, digits, dots, hyphens and underscores.", field="text"
+                "A command's name can have up to 100 letters, digits, dots, hyphens and underscores.", field="text"
             )
         if source == "global":
             if self._person is None:
-                raise NotAllowed("Commands of your own cannot be kept here.")
+                raise NotAllowed("You cannot save your own commands here.")
             return self._person / f"{name}.md"
         folder = await asyncio.to_thread(self._trusted, Path(workspace)) if workspace else None
         if folder is None:
             raise NotAllowed("Trust this folder first: until then its commands are not used.")
         place = folder.joinpath(*_FOLDER, f"{name}.md")
         if not place.resolve().is_relative_to(folder):
-            raise NotAllowed("The command's file lies outside of this folder.")
+            raise NotAllowed("The command's file is outside this folder.")
         return place
 
     def _read(self, workspace: Path | None) -> dict[str, SlashCommand]:
@@ -192,10 +192,10 @@ def _command(path: Path, within: Path, source: CommandSource) -> SlashCommand | 
             return None
         if not path.resolve().is_relative_to(within.resolve()):
             # Whoever made the folder would choose which of the person's files is sent to the model.
-            logger.warning("The command in %s is left out: the link leads out of %s", path, within)
+            logger.warning("The command in %s is ignored: the link points outside %s", path, within)
             return None
         if path.stat().st_size > _LARGEST:
-            logger.warning("The command in %s is left out: it is larger than %s bytes", path, _LARGEST)
+            logger.warning("The command in %s is ignored: it is larger than %s bytes", path, _LARGEST)
             return None
         written = _read_text(path)
     except (OSError, UnicodeDecodeError) as error:
@@ -220,12 +220,12 @@ def _parted(path: Path, written: str) -> tuple[Mapping[object, object], str]:
     if found is None:
         return {}, written
     if len(found[1]) > _LONGEST_FACTS:
-        logger.warning("What stands in front of the command in %s is too long and left out", path)
+        logger.warning("The front matter of the command in %s is too long and is ignored", path)
         return {}, found[2]
     try:
         facts = yaml_value(found[1])
     except ValueError as error:
-        logger.warning("What stands in front of the command in %s is not YAML: %s", path, error)
+        logger.warning("The front matter of the command in %s is not YAML: %s", path, error)
         return {}, found[2]
     return facts if isinstance(facts, dict) else {}, found[2]
 

@@ -222,7 +222,7 @@ class AsyncFileCheckpoints:
             await self.gc()
         except HdspAgentError as error:
             # The save itself is done; the next one tries again.
-            _logger.warning("The checkpoints of %s stay larger than they should: %s", self._workspace, error)
+            _logger.warning("The checkpoints of %s could not be reduced to their limit: %s", self._workspace, error)
 
     async def run(self, work: Callable[[FileCheckpoints], R]) -> R:
         """Do something with the files, in a thread."""

@@ -136,7 +136,7 @@ class CheckpointStore:
             self.repository.write_refs(refs, self._shallow())
         except StorageUnavailable as error:
             # What they show is in the log, and they are written again after the next change.
-            _logger.warning("git does not see the newest checkpoints: %s", error)
+            _logger.warning("Git does not see the newest checkpoints: %s", error)
 
     def note_restore(self, name: str, leftovers: Sequence[bytes]) -> None:
         """Remember which files a restore may leave behind if this process dies."""

@@ -43,5 +43,5 @@ class Contents:
             return hashlib.sha256(self._packs.read(blob)).digest()
         except StorageUnavailable as error:
             # Whoever needs the content itself is refused with this; here it must not keep anybody from saving.
-            _logger.warning("the content %s could not be compared: %s", blob.hex(), error)
+            _logger.warning("The content %s could not be compared: %s", blob.hex(), error)
             return None

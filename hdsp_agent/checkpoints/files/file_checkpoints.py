@@ -156,8 +156,8 @@ class FileCheckpoints:
             assert found.before is not None
             if found.parts is not None and found.parts.beyond_files:
                 raise Conflict(
-                    "That restore was about more than files: notebooks, variables or the conversation. Take it back in "
-                    "JupyterLab, or restore files alone from a checkpoint.",
+                    "That restore also covered notebooks, variables or the conversation. Undo it in JupyterLab, or restore only "
+                    "files from a checkpoint.",
                     operation=found.id,
                     why="beyond_files",
                 )
@@ -327,8 +327,8 @@ class FileCheckpoints:
         if failed:
             # The half restore stays in the log: whoever looks next is offered to roll it back from the store.
             raise HdspAgentError(
-                "A restore failed and not everything could be put back: "
-                f"{'; '.join(failed[:3])}. Mend that, then roll the restore back.",
+                "A restore failed and could not be rolled back completely: "
+                f"{'; '.join(failed[:3])}. Fix that, then roll back the restore.",
                 operation=begun.id,
                 details="; ".join(failed[:3]),
                 why="not_put_back",
@@ -348,8 +348,7 @@ class FileCheckpoints:
         if wrong is not None:
             text, _ = named(wrong)
             raise Conflict(
-                f"{text} is not what it should be after the restore; somebody changed it at the same moment. "
-                "Everything was put back as it was; try again.",
+                f"{text} changed during the restore. Everything was rolled back. Try again.",
                 path=text,
                 why="changed_meanwhile",
             )
@@ -394,7 +393,7 @@ class FileCheckpoints:
                 self.workspace.remember(self.store.node(head), self.store.loader)
             except StorageUnavailable as error:
                 # What the agent names from here on is kept again.
-                _logger.warning("which files the agent touched before cannot be read: %s", error)
+                _logger.warning("Could not read which files the agent touched before: %s", error)
 
     def _record(
         self,
@@ -458,7 +457,7 @@ class FileCheckpoints:
         try:
             return self._changed(before, now, counted)
         except StorageUnavailable as error:
-            _logger.warning("what changed since the newest checkpoint cannot be counted: %s", error)
+            _logger.warning("Could not count what changed since the newest checkpoint: %s", error)
             return None
 
     def _changed(self, before: Node, now: Node, counted: Counted) -> Changed:
@@ -516,7 +515,7 @@ class FileCheckpoints:
         half = self.store.log.interrupted
         if half is not None:
             raise Conflict(
-                "A restore was cut short before. Roll it back, or keep the files as they are now, then try again.",
+                "An earlier restore was interrupted. Roll it back, or keep the files as they are now, then try again.",
                 operation=half.id,
                 why="cut_short",
             )

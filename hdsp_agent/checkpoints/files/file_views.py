@@ -79,7 +79,7 @@ class CheckpointViews:
                 raise NotFound(f"The checkpoint {record.id} has no file {path}.", path=path, why="no_such_file")
             if entry.size > _LARGEST_SHOWN:
                 raise InvalidInput(
-                    f"{path} has {entry.size:,} bytes, which is too many to be shown. Restore that file alone, or export "
+                    f"{path} has {entry.size:,} bytes, which is too large to show. Restore that file alone, or export "
                     "the checkpoint.",
                     path=path,
                     size=entry.size,

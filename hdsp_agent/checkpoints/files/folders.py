@@ -201,7 +201,7 @@ class FolderLoader:
             folder = _parse_entries(entries, objects)
         except (ValueError, KeyError, StopIteration) as error:
             raise StorageUnavailable(
-                f"The checkpoint's folder {ref.side.hex()} cannot be understood. Go back to another checkpoint.",
+                f"The checkpoint's folder {ref.side.hex()} cannot be read. Restore another checkpoint.",
                 action="read",
                 reason="damaged",
                 why="store_damaged",

@@ -220,7 +220,7 @@ class LargeFiles:
         """The error of a content that cannot be used."""
         return StorageUnavailable(
             f"The large file {self._place(oid)} of the checkpoints is damaged: {reason}. Nothing was changed. "
-            "Restore that file from a backup, or go back to another checkpoint.",
+            "Restore that file from a backup, or restore another checkpoint.",
             path=str(self._place(oid)),
             why="store_damaged",
             action="read",

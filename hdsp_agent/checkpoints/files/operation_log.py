@@ -79,7 +79,7 @@ class OperationLog:
             found = next((one for one in reversed(self._checkpoints.values()) if one.commit.startswith(wanted)), None)
         if found is None:
             raise NotFound(
-                f"There is no checkpoint {wanted}. It may have been dropped to save space; choose another.",
+                f"There is no checkpoint {wanted}. It may have been deleted to save space. Choose another one.",
                 id=wanted,
                 why="unknown_checkpoint",
             )

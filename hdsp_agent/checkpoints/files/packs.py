@@ -257,7 +257,7 @@ def _content(path: Path, oid: ObjectId, entry: bytes) -> tuple[int, bytes]:
 def _damaged(path: Path, reason: str) -> StorageUnavailable:
     return StorageUnavailable(
         f"The checkpoints in {path} are damaged: {reason}. Nothing was changed. "
-        "Restore that file from a backup, or go back to another checkpoint.",
+        "Restore that file from a backup, or restore another checkpoint.",
         path=str(path),
         why="store_damaged",
         action="read",

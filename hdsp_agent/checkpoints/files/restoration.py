@@ -104,7 +104,7 @@ class Restoration:
             if is_led_away(error):
                 raise _changed_meanwhile(name) from error
             raise StorageUnavailable(
-                f"Could not restore {shown(name)}: {error.strerror}. Everything was put back as it was. "
+                f"Could not restore {shown(name)}: {error.strerror}. Everything was rolled back. "
                 "Check that file and its folder, then try again.",
                 path=shown(name),
                 details=error.strerror,
@@ -447,7 +447,7 @@ def _write_all(descriptor: int, data: bytes) -> None:
 
 def _changed_meanwhile(path: bytes) -> HdspAgentError:
     return Conflict(
-        f"{shown(path)} changed while the restore was under way. Everything was put back as it was; try again.",
+        f"{shown(path)} changed during the restore. Everything was rolled back. Try again.",
         path=shown(path),
         why="changed_meanwhile",
     )

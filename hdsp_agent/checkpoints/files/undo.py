@@ -32,14 +32,16 @@ def restore_to_undo(operations: Sequence[OperationRecord], wanted: CheckpointId 
     if wanted is None:
         found = next((done for done in reversed(list(in_force.values())) if done.kind == "restore"), None)
         if found is None:
-            raise NotFound("There is no restore that could be undone.", why="nothing_to_undo")
+            raise NotFound("There is no restore to undo.", why="nothing_to_undo")
         return found
     if wanted in in_force:
         return in_force[wanted]
     if not any(done.id == wanted for done in operations):
         raise NotFound(
-            f"There is no operation {wanted}. Choose another from the time line.", id=wanted, why="unknown_operation"
+            f"There is no operation {wanted}. Choose another one in the timeline.", id=wanted, why="unknown_operation"
         )
     raise InvalidInput(
-        f"Operation {wanted} is no restore in force, so there is nothing to undo.", id=wanted, why="not_in_force"
+        f"Operation {wanted} is not a restore that is still in effect, so there is nothing to undo.",
+        id=wanted,
+        why="not_in_force",
     )

@@ -141,7 +141,7 @@ class WorkspaceWatcher:
         except (OSError, RuntimeError, ValueError) as error:
             # Where a name is no text, nothing can be told, now or later.
             self._is_useless = True
-            _logger.info("%s is watched no longer: %s", self._root, error)
+            _logger.info("%s is no longer watched: %s", self._root, error)
         finally:
             with suppress(OSError):
                 fence.unlink()

@@ -46,7 +46,7 @@ class StateCollector:
                 self._variables.collect(keep, runs, spared_seconds=spared)
         except (HdspAgentError, OSError) as error:
             # The files are within their limits; the next time tries again.
-            _log.warning("States of notebooks or variables that nobody needs could not be dropped: %s", error)
+            _log.warning("Unused states of notebooks or variables could not be deleted: %s", error)
 
     def is_over(self) -> bool:
         """Whether they take more than they may."""

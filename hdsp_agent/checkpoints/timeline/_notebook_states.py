@@ -193,7 +193,9 @@ class NotebookStates:
             return NotebookState.of_bytes(data)
         except FileNotFoundError:
             raise NotFound(
-                "This state of the notebook was dropped to save space. Choose another.", state=name, why="cells_gone"
+                "This state of the notebook was deleted to save space. Choose another one.",
+                state=name,
+                why="cells_gone",
             ) from None
         except OSError as error:
             raise storage_error(self._folder / name, "read", error) from error

@@ -273,10 +273,10 @@ class CheckpointRestore:
             planned = begun.parts.notebooks if begun.parts is not None else ()
             await self._put_files_back(planned, progress.notebooks, reason, why)
         except HdspAgentError as failure:
-            _log.exception("Restore %s failed and could not be taken back", begun.id)
+            _log.exception("Restore %s failed and could not be rolled back", begun.id)
             raise HdspAgentError(
-                f"A restore failed ({reason}) and not everything could be put back: {failure.message} Mend that, then roll the "
-                "restore back.",
+                f"A restore failed ({reason}) and could not be rolled back completely: {failure.message} Fix that, then roll back "
+                "the restore.",
                 operation=begun.id,
                 details=failure.message,
                 why="not_put_back",

@@ -213,7 +213,7 @@ class RestorePlanner:
         assert way.target is not None
         found = await self._notebook(way.path, way.target, wanted, await self._checkpoints.list(), strict=True)
         if found is None:
-            raise NotFound(f"{way.path} was deleted meanwhile.", path=way.path, why="notebook_deleted")
+            raise NotFound(f"{way.path} was deleted in the meantime.", path=way.path, why="notebook_deleted")
         return found
 
     # ---- files
@@ -346,7 +346,7 @@ class RestorePlanner:
     async def _kernel(self, path: str, target: str, parts: Parts, *, strict: bool) -> VariablesRestorePlan:
         if self._variables is None or self._notebooks is None:
             return VariablesRestorePlan(
-                path, target, why_not=Unsupported("Variables are not kept here.", why="values_not_kept")
+                path, target, why_not=Unsupported("Variables are not saved here.", why="values_not_kept")
             )
         values = self._variables
         try:

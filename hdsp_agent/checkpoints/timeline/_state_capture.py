@@ -124,7 +124,7 @@ class StateCapture:
         try:
             return {kernel.path: kernel for kernel in await self.notebooks.executor.kernels()}
         except HdspAgentError as error:
-            _log.warning("It cannot be told which kernels run, so no variables are kept: %s", error)
+            _log.warning("It is not known which kernels run, so no variables are saved: %s", error)
             return {}
 
     async def link(self, path: str, *, to_set: bool = False) -> KernelClient:
@@ -138,7 +138,7 @@ class StateCapture:
         """Whether a notebook's kernel runs a cell, and how long to wait for it; NotFound if none runs."""
         kernel = (await self.kernels()).get(path)
         if kernel is None:
-            raise NotFound("No kernel runs for it. Start one, then try again.", path=path, why="no_kernel")
+            raise NotFound("It has no running kernel. Start one, then try again.", path=path, why="no_kernel")
         busy = kernel.state == "busy"
         return busy, self.limits.busy_seconds if busy else self.limits.variables_seconds
 
@@ -167,7 +167,7 @@ class StateCapture:
         try:
             snapshot = await self.notebooks.access.document(path).snapshot()
         except HdspAgentError as error:
-            _log.info("It cannot be told which cells of %s ran: %s", path, error.message)
+            _log.info("It is not known which cells of %s ran: %s", path, error.message)
         else:
             found = {
                 (cell.execution_count, cell.source.rstrip()): cell.id

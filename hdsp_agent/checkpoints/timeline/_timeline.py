@@ -328,7 +328,7 @@ class Timeline:
             at = next((place for place, row in enumerate(rows) if row.id == before), None)
             if at is None:
                 raise NotFound(
-                    f"There is no operation {before}. Look at the time line again.", id=before, why="unknown_operation"
+                    f"There is no operation {before}. Reload the timeline.", id=before, why="unknown_operation"
                 )
             rows = rows[at + 1 :]
         half = await self.interrupted()
@@ -389,7 +389,7 @@ class Timeline:
             try:
                 current = (await self._capturing.look(path)).state
             except HdspAgentError as error:
-                _log.info("The cells of %s cannot be looked at now: %s", path, error)
+                _log.info("The cells of %s cannot be read now: %s", path, error)
         records = await self.files.list()
 
         def checkpoints() -> Iterator[tuple[CheckpointRecord, NotebookState]]:
@@ -449,7 +449,7 @@ class Timeline:
             half = await self.files.interrupted()
             if half is not None:
                 raise Conflict(
-                    "A restore was cut short before. Roll it back, or keep everything as it is now, then try again.",
+                    "An earlier restore was interrupted. Roll it back, or keep everything as it is now, then try again.",
                     operation=half.id,
                     why="cut_short",
                 )

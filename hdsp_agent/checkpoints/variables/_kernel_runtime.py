@@ -81,7 +81,7 @@ class KernelQuestion:
         if value.get("status") != "ok":
             why = str(value.get("evalue", ""))
             raise Unsupported(
-                f"This kernel does not let its variables be kept; only IPython's own kernel does. {why}".strip(),
+                f"Variables of this kernel cannot be saved; only those of IPython's own kernel can. {why}".strip(),
                 details=why,
                 why="not_ipython",
             )
@@ -91,7 +91,7 @@ class KernelQuestion:
         if self._kernel.language != "python":
             language = self._kernel.language or "an unknown language"
             raise Unsupported(
-                f"Variables can be kept of Python kernels only; this one is for {language}.",
+                f"Only the variables of Python kernels can be saved; this one is for {language}.",
                 language=self._kernel.language or None,
                 why="other_language",
             )
@@ -105,7 +105,7 @@ class KernelQuestion:
         told = reply.get(_KEY)
         if not isinstance(told, dict):
             raise Unavailable(
-                "The kernel has forgotten how to keep its variables.",
+                "The kernel lost the code that saves its variables.",
                 kernel=self._kernel.kernel_id,
                 why="kernel_failed",
             )
@@ -151,9 +151,7 @@ class KernelQuestion:
                     why="values_not_written",
                 )
             if "gone" in told:
-                raise Unavailable(
-                    "The kernel has forgotten what it saved; save its variables again.", why="kernel_failed"
-                )
+                raise Unavailable("The kernel lost what it saved. Save its variables again.", why="kernel_failed")
             if "pending" not in told:
                 return told
             if time.monotonic() > until:

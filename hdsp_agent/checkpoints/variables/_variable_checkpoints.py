@@ -104,8 +104,8 @@ class VariableCheckpoints:
         """
         if await asyncio.to_thread(self._store.free) < self._limits.free_bytes:
             raise StorageUnavailable(
-                f"The disk has less than {self._limits.free_bytes // 1_000_000} MB left, so variables are not saved. Make"
-                " room on it.",
+                f"The disk has less than {self._limits.free_bytes // 1_000_000} MB left, so variables are not saved. Free"
+                " some space.",
                 megabytes=self._limits.free_bytes // 1_000_000,
                 why="values_no_room",
             )
@@ -221,7 +221,7 @@ class VariableCheckpoints:
         if told.get("seen") != word:
             raise Unsupported(
                 "The kernel cannot reach the folder where checkpoints are kept; it runs on another machine or as another user."
-                " Its variables cannot be kept.",
+                " Its variables cannot be saved.",
                 why="kernel_elsewhere",
             )
         met = self._met[kernel] = str(told["life"]), Environment.model_validate(told["environment"])
@@ -257,7 +257,7 @@ class VariableCheckpoints:
                 break
         else:
             raise StorageUnavailable(
-                "The store of variables loses what is written to it; nothing was saved.", why="values_not_written"
+                "The variable store loses what is written to it, so nothing was saved.", why="values_not_written"
             )
         if any(library not in environment.libraries for group in manifest.groups for library in group.libraries):
             _, environment = await self._hello(kernel, asked)
@@ -280,7 +280,7 @@ class VariableCheckpoints:
         wanted = await asyncio.to_thread(self._store.load, target)
         if wanted.runs_only:
             raise NotFound(
-                f"The variables of the checkpoint {target} were dropped to make room.",
+                f"The variables of the checkpoint {target} were deleted to make room.",
                 checkpoint=target,
                 why="values_gone",
             )
@@ -288,7 +288,7 @@ class VariableCheckpoints:
         refuse_other_environment(wanted, environment)
         if missing := await asyncio.to_thread(self._store.missing, wanted):
             raise StorageUnavailable(
-                f"{missing} pieces of the checkpoint {target} of variables are not there any more.", why="values_gone"
+                f"{missing} pieces of the checkpoint {target} of variables no longer exist.", why="values_gone"
             )
         current = await self._capture(kernel, asked, thorough=True, cells=cells)
         plan = variable_plan(wanted, current, leave=leave, overwrite=overwrite)
@@ -366,7 +366,7 @@ def _with_cells(manifest: VariableManifest, cells: Mapping[tuple[int, str], str]
 
 def _moved(kernel: VariableKernel) -> Conflict:
     return Conflict(
-        "A cell ran in between, so nothing was restored. Look at the plan again.",
+        "A cell ran in the meantime, so nothing was restored. Check the preview again.",
         kernel=kernel.kernel_id,
         why="cell_ran",
     )

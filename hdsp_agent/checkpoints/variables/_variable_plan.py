@@ -75,7 +75,7 @@ def refuse_other_environment(target: VariableManifest, now: Environment) -> None
         if saved is not None and here is not None and saved.partition(".")[0] != here.partition(".")[0]:
             raise Unsupported(
                 f"The variables were saved with {library} {saved}, and this kernel has {library} {here}: another major"
-                " version may read them wrongly. Choose a kernel with the former, or run the cells again.",
+                " version may read them wrongly. Choose a kernel with {library} {saved}, or run the cells again.",
                 library=library,
                 saved=saved,
                 kernel=here,

@@ -67,7 +67,7 @@ class VariableStore:
 
     def __init__(self, folder: Path, key: bytes) -> None:
         if len(key) < _SHORTEST_KEY:
-            raise InvalidInput("The key of the variables' store is too short.")
+            raise InvalidInput("The key of the variable store is too short.")
         self.folder = folder
         self._key = key
         self._lock = threading.Lock()
@@ -126,8 +126,8 @@ class VariableStore:
             ) from error
         if not hmac.compare_digest(mac, self._mac(body)):
             raise NotAllowed(
-                f"The checkpoint {manifest} of variables was not made by this user, or was changed since. Loading it would run"
-                " code that somebody else wrote, so it is refused.",
+                f"The checkpoint {manifest} of variables was not made by this user, or was changed since. Loading it could run"
+                " code that someone else wrote, so it is not loaded.",
                 checkpoint=manifest,
                 why="values_not_yours",
             )
@@ -139,7 +139,7 @@ class VariableStore:
             ) from error
         if found.id != manifest:
             raise NotAllowed(
-                f"The checkpoint {manifest} of variables is another one's under its name; it is refused.",
+                f"The checkpoint {manifest} of variables belongs to another checkpoint, so it is not loaded.",
                 why="values_not_yours",
             )
         return found
@@ -273,7 +273,7 @@ class VariableStore:
 
 def _unavailable(error: OSError) -> StorageUnavailable:
     return StorageUnavailable(
-        f"The checkpoints of variables cannot be kept: {error.strerror or error}",
+        f"Checkpoints of variables cannot be saved: {error.strerror or error}",
         details=error.strerror or str(error),
         why="values_not_kept",
     )

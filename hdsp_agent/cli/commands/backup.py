@@ -25,7 +25,7 @@ def _arguments(parser: ArgumentParser) -> None:
         "--to", metavar="FOLDER", type=Path, help="where backups are kept (default: backups in the storage folder)"
     )
     parser.add_argument("--generations", metavar="N", type=positive, default=7, help="keep the newest N (default: 7)")
-    parser.add_argument("--list", action="store_true", help="only list the backups there are")
+    parser.add_argument("--list", action="store_true", help="only list backups")
 
 
 async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
@@ -53,7 +53,7 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
         terminal.line(str(made.path))
         terminal.note(
             f"{count_text(made.tasks)} tasks, {count_text(report.files)} files, {bytes_text(report.bytes)} in "
-            f"{bytes_text(made.size)}; {len(report.removed)} old backups removed. Keys are in no backup."
+            f"{bytes_text(made.size)}; {len(report.removed)} old backups removed. Keys are never in a backup."
         )
     return ExitCode.FOUND if report.left_out else ExitCode.OK
 
@@ -82,9 +82,9 @@ def _document(info: BackupInfo) -> dict[str, object]:
 
 
 COMMAND = CliCommand(
-    help="make a backup, or list those there are",
+    help="make a backup, or list backups",
     arguments=_arguments,
     run=_run,
-    details="A server may run meanwhile. A backup is read again before older ones are removed. It ends with 3 when a\n"
-    "file could not be read and is missing.",
+    details="The server may keep running. The new backup is verified before older ones are deleted. The exit code is 3 if\n"
+    "a file could not be read and is missing.",
 )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["COMMAND"]
 
-_ID: Final = "its id as list tells it, or the beginning of its commit"
+_ID: Final = "its id from list, or the start of its commit"
 
 
 def _arguments(parser: ArgumentParser) -> None:
@@ -35,51 +35,55 @@ def _arguments(parser: ArgumentParser) -> None:
 
     save = action("save", "save the files as they are")
     save.add_argument("--reason", metavar="TEXT", default="by hand", help="what to call it (default: by hand)")
-    found = action("list", "the checkpoints, newest first")
-    found.add_argument("--limit", metavar="N", type=positive, help="only the newest N")
+    found = action("list", "list checkpoints, newest first")
+    found.add_argument("--limit", metavar="N", type=positive, help="show only the newest N")
     found.add_argument("--task", metavar="ID", help="only those of this task")
-    found.add_argument("--operations", action="store_true", help="everything that was done, restores too")
-    diff = action("diff", "what differs between two checkpoints, or since one")
+    found.add_argument("--operations", action="store_true", help="all operations, including restores")
+    diff = action("diff", "show what differs between two checkpoints, or since one")
     diff.add_argument("old", nargs="?", metavar="OLD", help=f"{_ID}; or beginning (default: the newest)")
-    diff.add_argument("new", nargs="?", metavar="NEW", default="now", help="another one (default: now)")
+    diff.add_argument("new", nargs="?", metavar="NEW", default="now", help="another checkpoint (default: now)")
     diff.add_argument("--only", metavar="PATH", action="append", help="only this file; may be repeated")
-    diff.add_argument("--names", action="store_true", help="only which files differ")
-    restore = action("restore", "go back to a checkpoint")
+    diff.add_argument("--names", action="store_true", help="only list the files that differ")
+    restore = action("restore", "restore a checkpoint")
     restore.add_argument("checkpoint", metavar="CHECKPOINT", help=_ID)
-    restore.add_argument("--dry-run", action="store_true", help="only say what would be done")
+    restore.add_argument("--dry-run", action="store_true", help="only show what would be done")
     restore.add_argument("--only", metavar="PATH", action="append", help="only this file or folder; may be repeated")
     restore.add_argument(
-        "--overwrite", metavar="PATH", action="append", default=[], help="this file too, though you changed it"
+        "--overwrite", metavar="PATH", action="append", default=[], help="also this file, although you changed it"
     )
     restore.add_argument(
         "--variables",
         action="store_true",
-        help="the variables of kernels instead of files, through the Jupyter Server that runs",
+        help="restore kernel variables instead of files, through the running Jupyter Server",
     )
-    restore.add_argument("--notebook", metavar="PATH", help="with --variables: only those of this notebook's kernel")
+    restore.add_argument("--notebook", metavar="PATH", help="with --variables: only for this notebook's kernel")
     restore.add_argument(
-        "--leave-variable", metavar="NAME", action="append", default=[], help="not this variable; may be repeated"
+        "--leave-variable", metavar="NAME", action="append", default=[], help="skip this variable; may be repeated"
     )
     restart = action(
-        "restart", "restart a notebook's kernel and run its cells again, through the Jupyter Server that runs"
+        "restart", "restart a notebook's kernel and run its cells again, through the running Jupyter Server"
     )
     restart.add_argument("notebook", metavar="NOTEBOOK", help="whose kernel")
     up_to = restart.add_mutually_exclusive_group(required=True)
     up_to.add_argument("--cell", metavar="ID", help="from the top up to this cell")
     up_to.add_argument("--checkpoint", metavar="CHECKPOINT", help="up to the cell that ran last before this checkpoint")
-    restart.add_argument("--yes", action="store_true", help="agree to the cells without being asked")
-    undo = action("undo", "take a restore back")
-    undo.add_argument("operation", nargs="?", metavar="OPERATION", help="which one (default: the newest in force)")
+    restart.add_argument("--yes", action="store_true", help="approve the cells without being asked")
+    undo = action("undo", "undo a restore")
+    undo.add_argument(
+        "operation", nargs="?", metavar="OPERATION", help="which restore (default: the newest that is not undone)"
+    )
     for one in (restore, undo):
-        one.add_argument("--leave", metavar="PATH", action="append", default=[], help="not this file or folder")
-        one.add_argument("--overwrite-all", action="store_true", help="also what you changed yourself")
-    recover = action("recover", "decide about a restore that was cut short")
-    recover.add_argument("choice", choices=("roll-back", "keep"), help="as it was before, or as it is now")
-    export = action("export", "write a checkpoint as a zip or a git repository")
+        one.add_argument("--leave", metavar="PATH", action="append", default=[], help="skip this file or folder")
+        one.add_argument("--overwrite-all", action="store_true", help="also overwrite your own changes")
+    recover = action("recover", "roll back an interrupted restore, or keep the current state")
+    recover.add_argument(
+        "choice", choices=("roll-back", "keep"), help="roll back: the state before the restore; keep: the current state"
+    )
+    export = action("export", "export a checkpoint as a zip file or a Git repository")
     export.add_argument("checkpoint", metavar="CHECKPOINT", help=_ID)
-    export.add_argument("--to", metavar="PATH", type=Path, required=True, help="where; nothing may be there yet")
+    export.add_argument("--to", metavar="PATH", type=Path, required=True, help="where to write it; must not exist yet")
     export.add_argument("--format", choices=("zip", "git"), default="zip", help="(default: zip)")
-    action("gc", "drop what is beyond the limits, and pack the rest anew")
+    action("gc", "delete what exceeds the limits, and repack the rest")
 
 
 async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
@@ -187,14 +191,14 @@ async def _restore(terminal: Terminal, checkpoints: AsyncFileCheckpoints, option
     )  # fmt: skip
     record = await checkpoints.checkpoint(options.checkpoint)
     if record.variables:
-        terminal.note("It has variables of kernels too, which stay as they are: --variables brings them back.")
+        terminal.note("It also has kernel variables, which were not restored. Use --variables to restore them.")
     return _tell(terminal, done)
 
 
 def _refuse_mixed(options: Namespace) -> None:
     """What is said about files says nothing about variables, and the other way round."""
     if options.variables and (options.only or options.overwrite or options.leave):
-        raise UsageError("--only, --overwrite and --leave are about files, and --variables restores none.")
+        raise UsageError("--only, --overwrite and --leave apply to files, and --variables restores no files.")
     if not options.variables and (options.notebook or options.leave_variable):
         raise UsageError("--notebook and --leave-variable need --variables.")
 
@@ -220,9 +224,9 @@ def _tell(terminal: Terminal, done: OperationRecord) -> ExitCode:
         terminal.document(done.to_wire())
     else:
         terminal.line(done.id)
-        terminal.note(f"{restored_line(done)} Take it back with hdsp-agent checkpoint undo {done.id}")
+        terminal.note(f"{restored_line(done)} Undo it with hdsp-agent checkpoint undo {done.id}")
         if done.kept:
-            terminal.note("To restore those too, name them with --overwrite PATH, or all with --overwrite-all.")
+            terminal.note("To restore those too, use --overwrite PATH, or --overwrite-all for all of them.")
     return ExitCode.FOUND if done.kept else ExitCode.OK
 
 
@@ -237,8 +241,8 @@ async def _recover(
         half = await checkpoints.interrupted()
         if choice == "roll-back" and half is not None and half.parts is not None and half.parts.beyond_files:
             raise Conflict(
-                "The restore that was cut short is about more than files: notebooks, variables or the conversation. Roll it "
-                "back in JupyterLab, or leave all as it is now with hdsp-agent checkpoint recover keep.",
+                "The interrupted restore also covers notebooks, variables or the conversation. Roll it back in JupyterLab, or "
+                "keep the current state with hdsp-agent checkpoint recover keep.",
                 operation=half.id,
             )
         done = await checkpoints.recover("keep" if choice == "keep" else "roll_back")
@@ -247,7 +251,7 @@ async def _recover(
     if terminal.json:
         terminal.document({})
     else:
-        terminal.line("No restore was cut short.")
+        terminal.line("No restore was interrupted.")
     return ExitCode.OK
 
 
@@ -280,11 +284,11 @@ def _absolute(paths: list[str]) -> list[str]:
 
 
 COMMAND: Final = CliCommand(
-    help="what a workspace's files were: save, look, go back, undo",
+    help="save, compare and restore a workspace's files",
     run=_run,
     arguments=_arguments,
-    details="The same checkpoints the agent makes, and a server may run meanwhile. A restore saves what is there first, so it\n"
-    "can be taken back. What you changed since the newest checkpoint stays unless --overwrite names it.\n"
-    "diff ends with 3 if something differs, restore and undo if something of yours was kept.",
-    interrupted="interrupted; each step is whole, and a restore that was cut short is decided about with checkpoint recover",
+    details="These are the checkpoints that the agent makes. The server may keep running. A restore saves the current files\n"
+    "first, so you can undo it. Your own changes since the newest checkpoint are kept unless you use --overwrite.\n"
+    "The exit code is 3 if diff finds a difference, or if restore or undo kept something of yours.",
+    interrupted="interrupted; use checkpoint recover to settle an interrupted restore",
 )

@@ -23,9 +23,9 @@ __all__ = ["COMMAND"]
 
 
 def _arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
+    parser.add_argument("--dry-run", action="store_true", help="only show what would be done")
     parser.add_argument(
-        "--compress-days", metavar="DAYS", type=at_least_zero, help="pack after DAYS without activity; 0: never"
+        "--compress-days", metavar="DAYS", type=at_least_zero, help="compress after DAYS without activity; 0: never"
     )
     parser.add_argument(
         "--delete-days", metavar="DAYS", type=at_least_zero, help="delete after DAYS without activity; 0: never"
@@ -54,7 +54,7 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
             store = await opened.enter_async_context(opened_store(home, terminal.backend))
             index = await _index(terminal, opened)
             report = await clean(store, rules, index=index, progress=terminal.progress)
-    packed = f"packed after {compress:g} days, " if terminal.backend == "files" else ""
+    packed = f"compressed after {compress:g} days, " if terminal.backend == "files" else ""
     _tell(terminal, report, rules_text=f"{packed}deleted after {delete:g} days")
     return ExitCode.FAILED if report.failed else ExitCode.OK
 
@@ -64,7 +64,7 @@ async def _index(terminal: Terminal, opened: AsyncExitStack) -> HistoryIndex | N
     try:
         return await opened.enter_async_context(history(terminal))
     except StorageUnavailable as error:
-        terminal.warn(f"The history is left as it is, and brought in line by the next start: {error.message}")
+        terminal.warn(f"The history was not updated; the next start updates it: {error.message}")
         return None
 
 
@@ -72,7 +72,7 @@ def _tell(terminal: Terminal, report: CleanReport, rules_text: str) -> None:
     # What failed has been warned of as it was met.
     if report.clock_doubted:
         terminal.warn(
-            "The clock leapt since the last time, so nothing is deleted. If it is right, run this again in an hour."
+            "The clock has jumped since the last run, so nothing is deleted. If the clock is right, run this again in an hour."
         )
     if terminal.json:
         terminal.document(_document(report))
@@ -86,12 +86,10 @@ def _tell(terminal: Terminal, report: CleanReport, rules_text: str) -> None:
         terminal.lines(table(("TASK", would + "DONE", "DAYS OLD", "BEFORE", "AFTER"), rows, right=frozenset({2, 3, 4})))
         terminal.line()
     terminal.line(
-        f"Of {count_text(report.looked_at)} finished tasks {count_text(len(report.packed))} {would or 'were '}packed and "
+        f"Of {count_text(report.looked_at)} finished tasks {count_text(len(report.packed))} {would or 'were '}compressed and "
         f"{count_text(len(report.deleted))} {would or 'were '}deleted: {bytes_text(report.freed)} {would or ''}freed."
     )
-    terminal.line(
-        f"Kept though old enough: {count_text(report.exempt)} pinned or favourite, {len(report.busy)} in use."
-    )
+    terminal.line(f"Kept though old enough: {count_text(report.exempt)} pinned or favorite, {len(report.busy)} in use.")
     terminal.note(f"Rules: {rules_text} (0: never).")
 
 
@@ -113,9 +111,9 @@ def _document(report: CleanReport) -> dict[str, object]:
 
 
 COMMAND = CliCommand(
-    help="pack and delete what is old enough",
+    help="compress and delete old tasks",
     arguments=_arguments,
     run=_run,
-    details="After how many days is a setting, which the operator may fix in Jupyter's configuration. Pinned and "
-    "favourite\ntasks stay, and whatever is being worked on.",
+    details="The settings say after how many days. Your administrator can fix them in Jupyter's configuration.\n"
+    "Pinned and favorite tasks and tasks in use are kept.",
 )

@@ -23,9 +23,9 @@ __all__ = ["COMMAND"]
 _LINE: Final = 100
 _KINDS: Final = {
     "summaries": "Summaries",
-    "words": "Your words, and the surroundings",
-    "answers": "Answers and calls",
-    "outputs": "Outputs of tools",
+    "words": "Your messages and context",
+    "answers": "Answers and tool calls",
+    "outputs": "Tool outputs",
     "pictures": "Pictures",
 }
 
@@ -33,7 +33,7 @@ _KINDS: Final = {
 def _arguments(parser: ArgumentParser) -> None:
     parser.add_argument("action", choices=("show",), help="show: the next request, with the tokens of each part")
     parser.add_argument("task", metavar="TASK", help="the task's id, or its first 8 characters or more")
-    parser.add_argument("--full", action="store_true", help="print all of it, not only the beginning of each message")
+    parser.add_argument("--full", action="store_true", help="print whole messages, not only their beginning")
 
 
 async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
@@ -115,7 +115,7 @@ def _show(terminal: Terminal, seen: SeenRequest, *, full: bool) -> None:
     if seen.room.condense_at is not None:
         terminal.note(f"At {count_text(seen.room.condense_at)} tokens the conversation is condensed.")
     if seen.is_shortened:
-        terminal.note("This model is small, so it gets less than this, with its own tools.")
+        terminal.note("This model is small, so it gets a shorter version with its own tools.")
     terminal.line()
     if full:
         terminal.line(terminal.paint("system", "cyan"))
@@ -161,8 +161,8 @@ def _block_text(block: JsonObject) -> str:
 
 
 COMMAND = CliCommand(
-    help="what the model sees of a task",
+    help="show what the model sees of a task",
     arguments=_arguments,
     run=_run,
-    details="With --json one document with the whole request.",
+    details="With --json, it prints the whole request as one document.",
 )

@@ -18,7 +18,7 @@ __all__ = ["COMMAND"]
 
 
 def _arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--repair", action="store_true", help="mend what can be mended; nothing is thrown away")
+    parser.add_argument("--repair", action="store_true", help="repair what can be repaired; nothing is deleted")
 
 
 async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
@@ -37,7 +37,7 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
 
 def _tell(terminal: Terminal, report: DoctorReport, *, repaired: bool) -> None:
     parts: tuple[tuple[str, Colour, list[DoctorFinding]], ...] = (
-        ("mended", "green", report.mended),
+        ("repaired", "green", report.mended),
         ("problem", "red", report.problems),
         ("note", "dim", report.notes),
     )
@@ -46,11 +46,11 @@ def _tell(terminal: Terminal, report: DoctorReport, *, repaired: bool) -> None:
             terminal.line(f"{terminal.paint(word, colour)}: {finding.path}: {' '.join(finding.message.split())}")
     left = len(report.problems)
     terminal.line(
-        f"{count_text(report.tasks)} tasks looked at: {count_text(left)} problems, {len(report.mended)} mended, "
+        f"{count_text(report.tasks)} tasks checked: {count_text(left)} problems, {len(report.mended)} repaired, "
         f"{len(report.notes)} notes."
     )
     if left and not repaired:
-        terminal.note("hdsp-agent doctor --repair mends what can be mended.")
+        terminal.note("To repair what can be repaired, run hdsp-agent doctor --repair.")
 
 
 def _document(report: DoctorReport) -> dict[str, object]:
@@ -67,8 +67,8 @@ def _finding(finding: DoctorFinding) -> dict[str, object]:
 
 
 COMMAND = CliCommand(
-    help="look the storage folder over, and mend it",
+    help="check the storage folder, and repair it",
     arguments=_arguments,
     run=_run,
-    details="Looking changes nothing. It ends with 3 when something is wrong and stays so.",
+    details="Without --repair, nothing is changed. The exit code is 3 if a problem remains.",
 )

@@ -19,8 +19,10 @@ _LARGEST: Final = 10 * 1024 * 1024
 
 
 def _arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="the error as the provider sent it or a log shows it; - reads it")
-    parser.add_argument("--provider", metavar="NAME", help="whose error it is")
+    parser.add_argument(
+        "file", metavar="FILE", help="a file with the error, from the provider or a log; - reads standard input"
+    )
+    parser.add_argument("--provider", metavar="NAME", help="the provider that sent it")
     parser.add_argument("--status", metavar="CODE", type=int, help="the HTTP status it came with")
 
 
@@ -45,9 +47,9 @@ def _read(file: str) -> str:
         with path.open("rb") as stream:
             raw = stream.read(_LARGEST + 1)
     if len(raw) > _LARGEST:
-        raise UsageError(f"{file} is larger than 10 MiB: that is no error message.")
+        raise UsageError(f"{file} is larger than 10 MiB. Give only the error message.")
     if not raw.strip():
-        raise UsageError("There is nothing to explain: the text is empty.")
+        raise UsageError("The text is empty. Give the text of the error.")
     return raw.decode("utf-8", "replace")
 
 
@@ -69,8 +71,8 @@ def _lines(terminal: Terminal, error: ModelError) -> list[str]:
         ("Class", error.kind),
         ("Tokens sent", error.current),
         ("Limit", error.limit),
-        ("Tokens asked for as the answer", error.output),
-        ("Message at fault", error.index),
+        ("Requested answer tokens", error.output),
+        ("Message that caused it", error.index),
         ("Wait (seconds)", error.retry_after),
     )
     shown = [(name, f"{fact:,}" if isinstance(fact, int) else str(fact)) for name, fact in facts if fact is not None]
@@ -79,9 +81,9 @@ def _lines(terminal: Terminal, error: ModelError) -> list[str]:
 
 
 COMMAND: Final = CliCommand(
-    help="say what an error of a model provider means, and what the agent does about it",
+    help="explain an error from a model provider, and what the agent does about it",
     run=_run,
     arguments=_arguments,
     details="Classes: overflow, overflow_output_budget, output_cap, payload_too_large, tpm_request_too_large, "
-    "rate_limit,\nquota, empty_content, tool_pairing, other. With --json, detail is finer than class.",
+    "rate_limit,\nquota, empty_content, tool_pairing, other. With --json, detail is more specific than class.",
 )

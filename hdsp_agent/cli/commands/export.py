@@ -23,9 +23,9 @@ def _arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--uuid", metavar="U", required=True, help="the task's id, or its first 8 characters or more")
     parser.add_argument("--format", choices=("markdown", "json", "roo", "notebook"), required=True)
     parser.add_argument(
-        "--to", metavar="PATH", type=Path, help="a file, or a folder to put it in (default: standard output)"
+        "--to", metavar="PATH", type=Path, help="a file or folder to write to (default: standard output)"
     )
-    parser.add_argument("--overwrite", action="store_true", help="replace what is at PATH")
+    parser.add_argument("--overwrite", action="store_true", help="overwrite what is at PATH")
 
 
 async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
@@ -33,7 +33,7 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
 
     format: ExportFormat = options.format
     if options.to is None and format == "roo":
-        raise UsageError("Roo Code's layout is a folder. Say where with --to FOLDER.", field="to")
+        raise UsageError("Roo Code's layout is a folder. Use --to FOLDER.", field="to")
     async with store_to_read(terminal.home, terminal.backend) as store:
         reader = await find_task(store, options.uuid)
         record_access(terminal, "export", "export", reader.task_id)
@@ -66,8 +66,8 @@ async def _print(terminal: Terminal, reader: TaskReader, format: ExportFormat) -
 
 
 COMMAND = CliCommand(
-    help="write a conversation as Markdown, JSON, a notebook, or in Roo Code's layout",
+    help="export a conversation as Markdown, JSON, a notebook, or in Roo Code's layout",
     arguments=_arguments,
     run=_run,
-    details="The path that was written is printed. Nothing is overwritten unless --overwrite is given.",
+    details="It prints the path of the file. Nothing is overwritten without --overwrite.",
 )

@@ -27,13 +27,11 @@ _TOLD: Final = 20
 def _arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "source", metavar="FOLDER", type=Path,
-        help="a globalStorage folder, its tasks folder, one task's folder, or a file of hdsp-agent export --format json",
+        help="a globalStorage folder, its tasks folder, one task's folder, or a file from hdsp-agent export --format json",
     )  # fmt: skip
-    parser.add_argument("--dry-run", action="store_true", help="only say what would be imported")
+    parser.add_argument("--dry-run", action="store_true", help="only show what would be imported")
     parser.add_argument("--user", metavar="NAME", help="whose tasks they are (default: the server's own user)")
-    parser.add_argument(
-        "--no-masking", action="store_true", help="keep secrets and addresses as they are in the source"
-    )
+    parser.add_argument("--no-masking", action="store_true", help="do not mask secrets and addresses")
 
 
 async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
@@ -93,7 +91,7 @@ def _tell(terminal: Terminal, report: TaskImportReport, source: Path) -> None:
     for problem in problems[:_TOLD]:
         terminal.warn(f"{problem.path}: {problem.reason}")
     if len(problems) > _TOLD:
-        terminal.warn(f"and {count_text(len(problems) - _TOLD)} more; --json has them")
+        terminal.warn(f"and {count_text(len(problems) - _TOLD)} more; use --json to see them")
     if terminal.json:
         terminal.document(_document(report))
         return
@@ -111,7 +109,7 @@ def _tell(terminal: Terminal, report: TaskImportReport, source: Path) -> None:
     done, would = report.count("imported") + report.count("would_import"), "would be " if report.dry_run else ""
     terminal.line(
         f"Of {count_text(len(report.tasks))} tasks {count_text(done)} {would}imported, "
-        f"{report.count('already_there')} there already, {report.count('empty')} empty, {report.count('failed')} failed."
+        f"{report.count('already_there')} already here, {report.count('empty')} empty, {report.count('failed')} failed."
     )
 
 
@@ -147,9 +145,9 @@ def _finding(finding: ImportFinding) -> dict[str, object]:
 
 
 COMMAND = CliCommand(
-    help="bring in conversations of Roo Code, Cline, Kilo Code, or our own exports",
+    help="import conversations from Roo Code, Cline, Kilo Code, or our own exports",
     arguments=_arguments,
     run=_run,
-    details="What FOLDER is shows by itself, and it is only read. A task that is there already is passed over, so the same\n"
-    "command may be run again. It ends with 3 when something was imported only in part.",
+    details="The format of FOLDER is detected, and FOLDER is not changed. Tasks that are already here are skipped, so you can\n"
+    "run the same command again. The exit code is 3 if something was imported only in part.",
 )

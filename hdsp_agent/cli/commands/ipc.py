@@ -29,15 +29,15 @@ _BUTTONS: Final = {"yes": "yesButtonClicked", "no": "noButtonClicked"}
 _NEEDED: Final = {
     "StartNewTask": "a text or a JSON object",
     "SendMessage": "a text or a JSON object",
-    "AnswerAsk": "the question's number, as watch shows it, and then yes, no or words, or a JSON object",
+    "AnswerAsk": "the question's number from watch, then yes, no or your answer, or a JSON object",
 }
 _DONE: Final = {
     "StartNewTask": "Started.",
-    "SendMessage": "Sent. The agent reads it as soon as it can. Words approve nothing: that takes AnswerAsk.",
+    "SendMessage": "Sent. The agent reads it as soon as it can. To approve a request, use AnswerAsk.",
     "AnswerAsk": "Answered.",
-    "DeleteQueuedMessage": "Taken out of the queue.",
-    "CancelTask": "Stopped. The task asks whether to go on.",
-    "CloseTask": "Put aside. ResumeTask takes it up again.",
+    "DeleteQueuedMessage": "Removed from the queue.",
+    "CancelTask": "Stopped. The task asks whether to continue.",
+    "CloseTask": "Paused. Use ResumeTask to continue it.",
     "ResumeTask": "Taken up.",
 }
 _LONGEST_LINE: Final = 200
@@ -45,17 +45,17 @@ _LONGEST_LINE: Final = 200
 
 def _arguments(parser: ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    _action(actions.add_parser("list", help="the servers there are", allow_abbrev=False))
-    send = actions.add_parser("send", help="have a command obeyed, and print what answers it", allow_abbrev=False)
+    _action(actions.add_parser("list", help="list running servers", allow_abbrev=False))
+    send = actions.add_parser("send", help="send a command, and print the answer", allow_abbrev=False)
     names = (*_WITH_TEXT, *_WITH_ID, _ANSWER, *_WITHOUT_DATA)
     send.add_argument("name", metavar="COMMAND", choices=names, help="%(choices)s")
     send.add_argument("data", metavar="DATA", nargs="?", help="a text, an id or a JSON object; for AnswerAsk the "
-                      "question's number, as watch shows it, and yes, no or words: '1795276642390 yes'")  # fmt: skip
-    send.add_argument("--task", metavar="ID", help="the task that is meant, if several are worked on")
-    watch = actions.add_parser("watch", help="print what happens to tasks until interrupted", allow_abbrev=False)
+                      "question's number from watch, then yes, no or your answer: '1795276642390 yes'")  # fmt: skip
+    send.add_argument("--task", metavar="ID", help="the task, if several are active")
+    watch = actions.add_parser("watch", help="print task events until interrupted", allow_abbrev=False)
     for parser_of_one in (send, watch):
         _action(parser_of_one)
-        parser_of_one.add_argument("--server", metavar="NAME", help="which one, as list names it, or the socket's path")
+        parser_of_one.add_argument("--server", metavar="NAME", help="the server's name from list, or the socket's path")
 
 
 def _action(parser: ArgumentParser) -> None:
@@ -111,14 +111,14 @@ def _show_answer(terminal: Terminal, event: TaskEvent) -> None:
     if said:
         terminal.document(said)
     else:
-        terminal.note("There are none.")
+        terminal.note("No server is running.")
 
 
 async def _watch(terminal: Terminal, options: Namespace) -> ExitCode:
     from ...ipc import IpcClient
 
     async with IpcClient.connect(await _address(terminal, options.server)) as client:
-        terminal.note(f"Watching the server of process {client.server_pid}. Ctrl+C ends this.")
+        terminal.note(f"Watching the server of process {client.server_pid}. Press Ctrl+C to stop.")
         async for event in client.events():
             if terminal.json:
                 terminal.record(event.to_wire())
@@ -126,7 +126,7 @@ async def _watch(terminal: Terminal, options: Namespace) -> ExitCode:
                 terminal.line(_line(terminal, event))
             # Whoever reads wants to see it when it happens.
             terminal.flush()
-    terminal.note("The server has ended.")
+    terminal.note("The server has stopped.")
     return ExitCode.OK
 
 
@@ -173,17 +173,19 @@ async def _address(terminal: Terminal, wanted: str | None) -> str:
     if wanted is not None:
         found = [server for server in found if wanted in (server.name, str(server.pid))]
         if not found:
-            raise NotFound(f"No server {wanted} answers. See which there are with hdsp-agent ipc list.")
+            raise NotFound(f"No server {wanted} answers. To list servers, run hdsp-agent ipc list.")
     if not found:
         raise NotFound(_none(terminal))
     if len(found) > 1:
         names = ", ".join(server.name for server in found)
-        raise UsageError(f"Several servers run: {names}. Say which one with --server NAME.", field="server")
+        raise UsageError(f"Several servers run: {names}. Choose one with --server NAME.", field="server")
     return found[0].address
 
 
 def _none(terminal: Terminal) -> str:
-    return f"No server of the storage folder {terminal.home} answers. Start one, or name another folder with --home."
+    return (
+        f"No server of the storage folder {terminal.home} answers. Start one, or use --home to choose another folder."
+    )
 
 
 def _command(name: str, text: str | None, task: str | None) -> TaskCommand:
@@ -199,7 +201,7 @@ def _command(name: str, text: str | None, task: str | None) -> TaskCommand:
         wire["data"] = _data(name, text)
     if task is not None:
         if name in _WITHOUT_TASK:
-            raise UsageError(f"{name} is not about a task at work, so it takes no --task.", field="task")
+            raise UsageError(f"{name} does not apply to an active task, so it takes no --task.", field="task")
         wire["taskId"] = task
     adapter: TypeAdapter[TaskCommand] = TypeAdapter(TaskCommand)
     try:
@@ -240,10 +242,10 @@ def _answer(given: str) -> JsonValue:
 
 
 COMMAND: Final = CliCommand(
-    help="talk to a running server: see what happens to tasks, start and stop them",
+    help="control a running server: watch, start and stop tasks",
     run=_run,
     arguments=_arguments,
     details="hdsp-agent ipc list | send COMMAND [DATA] | watch. Commands are Roo Code's: StartNewTask, SendMessage,\n"
     "ResumeTask, CancelTask, CloseTask, DeleteQueuedMessage, GetCommands, GetModes, GetModels; AnswerAsk is ours.\n"
-    "--task says which task is meant where several are worked on. The sockets are open to you alone.",
+    "Use --task if several tasks are active. Only you can open the sockets.",
 )

@@ -35,12 +35,12 @@ _SHORT_ID: Final = 8
 
 
 def _arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("text", nargs="*", metavar="WORD", help="what titles, tasks or conversations have in them")
+    parser.add_argument("text", nargs="*", metavar="WORD", help="words in titles, tasks or conversations")
     parser.add_argument("--sort", choices=tuple(_SORTS), default="newest", help="default: newest")
     parser.add_argument("--user", metavar="NAME", help="tasks of this person")
     parser.add_argument("--workspace", metavar="FOLDER", help="tasks of this workspace")
     parser.add_argument("--notebook", metavar="PATH", help="tasks about this notebook")
-    parser.add_argument("--favorites", action="store_true", help="favourites only")
+    parser.add_argument("--favorites", action="store_true", help="favorites only")
     parser.add_argument(
         "--status", choices=("active", "completed", "delegated"), action="append", help="may be given more than once"
     )
@@ -58,7 +58,7 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
         terminal.document({"total": total, "tasks": [_document(hit) for hit in hits]})
         return ExitCode.OK
     if not hits:
-        terminal.note("No task was found.")
+        terminal.note("No tasks found.")
         return ExitCode.OK
     ids = _shortest_distinct([hit.item.id for hit in hits])
     rows = [_row(ids[hit.item.id], hit) for hit in hits]
@@ -67,7 +67,7 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
     terminal.line(terminal.paint(head, "bold"))
     terminal.lines(lines)
     if total > len(hits):
-        terminal.note(f"{len(hits)} of {count_text(total)} tasks; --limit shows more.")
+        terminal.note(f"{len(hits)} of {count_text(total)} tasks; use --limit to see more.")
     return ExitCode.OK
 
 
@@ -138,4 +138,4 @@ def _shortest_distinct(ids: list[str]) -> dict[str, str]:
     return {task_id: task_id[:length] for task_id in ids}
 
 
-COMMAND = CliCommand(help="list tasks, the newest first", arguments=_arguments, run=_run)
+COMMAND = CliCommand(help="list tasks, newest first", arguments=_arguments, run=_run)

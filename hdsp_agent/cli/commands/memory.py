@@ -29,21 +29,21 @@ def _arguments(parser: ArgumentParser) -> None:
     place.add_argument("--notebook", metavar="PATH", help="the notebook whose notes apply, relative to the folder")
     parser.set_defaults(workspace=None, notebook=None)
     actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions")
-    actions.add_parser("list", parents=[place], help="everything that is remembered, with ids (default)")
+    actions.add_parser("list", parents=[place], help="list everything remembered, with ids (default)")
     show = actions.add_parser("show", parents=[place], help="print a memory file")
     show.add_argument("file", nargs="?", default=_SUMMARY, metavar="FILE", help=f"default: {_SUMMARY}")
-    add = actions.add_parser("add", parents=[place], help="keep a note")
+    add = actions.add_parser("add", parents=[place], help="add a note")
     add.add_argument("words", nargs="+", metavar="WORD", help="what to remember")
     add.add_argument("--for", dest="scope", choices=tuple(_FOR_WHOM), default="person", help="what it applies to")
-    edit = actions.add_parser("edit", parents=[place], help="change a note, or a line that was learned")
+    edit = actions.add_parser("edit", parents=[place], help="change a note or a learned line")
     edit.add_argument("id", metavar="ID")
-    edit.add_argument("words", nargs="+", metavar="WORD", help="what it says from now on")
-    delete = actions.add_parser("delete", parents=[place], help="delete notes and lines that were learned")
+    edit.add_argument("words", nargs="+", metavar="WORD", help="the new text")
+    delete = actions.add_parser("delete", parents=[place], help="delete notes and learned lines")
     delete.add_argument("ids", nargs="+", metavar="ID")
     run = actions.add_parser("run", parents=[place], help="learn from finished conversations now")
     run.add_argument("--profile", metavar="NAME", help="the profile whose model learns")
-    actions.add_parser("status", parents=[place], help="what was done, and what it cost")
-    actions.add_parser("undo", parents=[place], help="go back to what was learned before the last change")
+    actions.add_parser("status", parents=[place], help="show what was done and what it cost")
+    actions.add_parser("undo", parents=[place], help="undo the last change to what was learned")
 
 
 async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
@@ -55,7 +55,7 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
             return await _status(terminal, memory)
         case "undo":
             version = await asyncio.to_thread(memory.undo)
-            return _done(terminal, {"version": version}, f"Went back to what was learned before {version}.")
+            return _done(terminal, {"version": version}, f"Restored what was learned before {version}.")
         case "show":
             return await _show(terminal, memory, options.file)
         case "add":
@@ -241,8 +241,9 @@ def _done(terminal: Terminal, told: object, text: str) -> ExitCode:
 
 
 COMMAND: Final = CliCommand(
-    help="what is remembered between conversations",
+    help="show and change what is remembered between conversations",
     run=_run,
     arguments=_arguments,
-    details="Notes are what you ask to be remembered; what was learned comes from finished conversations. Without an action, all of it\nis listed.",
+    details="Notes are what you asked to be remembered. Learned lines come from finished conversations. Without an\n"
+    "action, everything is listed.",
 )

@@ -23,8 +23,8 @@ __all__ = ["COMMAND"]
 
 
 def _arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--to", choices=("sqlite", "files"), required=True, help="where the tasks are to be")
-    parser.add_argument("--dry-run", action="store_true", help="only say what would be copied")
+    parser.add_argument("--to", choices=("sqlite", "files"), required=True, help="how tasks are stored from now on")
+    parser.add_argument("--dry-run", action="store_true", help="only show what would be copied")
 
 
 async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
@@ -63,7 +63,7 @@ def _tell(terminal: Terminal, report: MigrationReport) -> None:
     for left in report.skipped:
         terminal.warn(f"Task {left.task_id} was not copied: {left.reason}")
     for notice in report.damaged:
-        terminal.warn(f"Task {notice.task_id}: a damaged line of {notice.stream} is kept aside.")
+        terminal.warn(f"Task {notice.task_id}: a damaged line of {notice.stream} was set aside.")
     for task_id, name in report.damaged_artifacts:
         terminal.warn(f"Task {task_id}: the artifact {name} is damaged and was copied as it is.")
     if terminal.json:
@@ -83,17 +83,17 @@ def _tell(terminal: Terminal, report: MigrationReport) -> None:
         return
     would = "would be copied" if report.dry_run else "copied"
     terminal.line(
-        f"Of {count_text(report.tasks)} tasks {count_text(len(report.copied))} {would}, {len(report.already)} there already, "
+        f"Of {count_text(report.tasks)} tasks {count_text(len(report.copied))} {would}, {len(report.already)} already there, "
         f"{len(report.skipped)} in use or different there, {len(report.failed)} failed."
     )
     if not report.complete and not report.dry_run:
-        terminal.note("Run the same command again when they are free: it goes on with what is missing.")
+        terminal.note("When they are no longer in use, run the same command again to copy the rest.")
 
 
 COMMAND = CliCommand(
     help="copy all tasks to a database, or back to files",
     arguments=_arguments,
     run=_run,
-    details="The database is tasks.db in the storage folder. What is copied is read again and compared; the source stays\n"
-    "as it is. It ends with 3 when a task was in use and is missing.",
+    details="The database is tasks.db in the storage folder. Each copy is verified, and the source is not changed.\n"
+    "The exit code is 3 if a task was in use and is missing.",
 )

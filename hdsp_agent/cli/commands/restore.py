@@ -18,7 +18,7 @@ __all__ = ["COMMAND"]
 
 def _arguments(parser: ArgumentParser) -> None:
     parser.add_argument("archive", metavar="ARCHIVE", type=Path, help="a backup made with hdsp-agent backup")
-    parser.add_argument("--overwrite", action="store_true", help="put aside what is there, and take the backup instead")
+    parser.add_argument("--overwrite", action="store_true", help="set aside what is there, and use the backup")
 
 
 async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
@@ -26,9 +26,7 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
 
     archive: Path = options.archive.expanduser().absolute()
     if not await asyncio.to_thread(archive.is_file):
-        raise UsageError(
-            f"There is no file {archive} to restore. `hdsp-agent backup --list` shows the backups there are."
-        )
+        raise UsageError(f"There is no file {archive} to restore. To list backups, run hdsp-agent backup --list.")
     report = await restore_backup(archive, terminal.home, overwrite=options.overwrite, progress=terminal.progress)
     if terminal.json:
         terminal.document(
@@ -44,17 +42,17 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
         )
         return ExitCode.OK
     terminal.line(
-        f"{count_text(report.tasks)} tasks, {count_text(report.files)} files, {bytes_text(report.bytes)} are in {terminal.home}."
+        f"{count_text(report.tasks)} tasks, {count_text(report.files)} files, {bytes_text(report.bytes)} restored to {terminal.home}."
     )
     if report.aside is not None:
-        terminal.line(f"What was there before is in {report.aside}; delete it when nothing of it is missed.")
+        terminal.line(f"What was there before is in {report.aside}; delete it when you no longer need it.")
     return ExitCode.OK
 
 
 COMMAND = CliCommand(
-    help="put a backup in place",
+    help="restore a backup",
     arguments=_arguments,
     run=_run,
-    details="Stop the server first. A storage folder that has something in it is left alone unless --overwrite is given.\n"
-    "An interrupted restore is finished by the same command or by hdsp-agent doctor --repair.",
+    details="Stop the server first. A storage folder that is not empty is not changed without --overwrite. To finish an\n"
+    "interrupted restore, run the same command again, or hdsp-agent doctor --repair.",
 )

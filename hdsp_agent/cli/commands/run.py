@@ -33,7 +33,7 @@ _AUTO: Final = {
     "network": ("alwaysAllowNetwork", "fetch from the network"),
     "mcp": ("alwaysAllowMcp", "use MCP tools"),
     "modes": ("alwaysAllowModeSwitch", "switch modes"),
-    "subtasks": ("alwaysAllowSubtasks", "begin and finish subtasks"),
+    "subtasks": ("alwaysAllowSubtasks", "start and finish subtasks"),
     "outside-read": ("alwaysAllowReadOnlyOutsideWorkspace", "read outside the workspace too"),
     "outside-write": ("alwaysAllowWriteOutsideWorkspace", "change files outside the workspace too"),
     "protected": ("alwaysAllowWriteProtected", "change protected files too"),
@@ -46,7 +46,7 @@ _MOST_MINUTES: Final = 1_000_000
 
 def _arguments(parser: ArgumentParser) -> None:
     parser.add_argument("task", nargs="?", metavar="TASK", help="what to do; - reads it from standard input")
-    parser.add_argument("--resume", metavar="UUID", help="go on with this task instead; TASK is then what to say to it")
+    parser.add_argument("--resume", metavar="UUID", help="continue this task instead; TASK is then your message to it")
     parser.add_argument("--workspace", metavar="FOLDER", help="where to work (default: here)")
     parser.add_argument(
         "--trust-folder",
@@ -57,13 +57,13 @@ def _arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--mode",
         metavar="MODE",
-        help="the mode to begin in: code (Agent), ask (Ask), architect (Plan), or another one by its slug",
+        help="the mode to start in: code (Agent), ask (Ask), architect (Plan), or another mode by its slug",
     )
     parser.add_argument("--profile", metavar="NAME", help="the provider profile to use")
     parser.add_argument(
-        "--time-limit", metavar="MINUTES", type=_minutes, help="stop the task after so long; it can be resumed"
+        "--time-limit", metavar="MINUTES", type=_minutes, help="stop the task after this time; it can be resumed"
     )
-    auto = parser.add_argument_group("what is done without asking, besides what the settings say")
+    auto = parser.add_argument_group("what is done without asking, in addition to the settings")
     auto.add_argument("--auto", action="store_true", help=f"the same as {' '.join(f'--auto-{n}' for n in _AUTO_ALL)}")
     for name, (_, meaning) in _AUTO.items():
         auto.add_argument(f"--auto-{name}", action="store_true", help=meaning)
@@ -72,13 +72,13 @@ def _arguments(parser: ArgumentParser) -> None:
         "--allow",
         metavar="W",
         action="append",
-        help="words of commands that are allowed, instead of the settings' own; repeatable",
+        help="commands that may run, instead of the settings' list; may be repeated",
     )
     auto.add_argument(
         "--deny",
         metavar="W",
         action="append",
-        help="words of commands that are never run, besides the settings' own; repeatable",
+        help="commands that never run, in addition to the settings' list; may be repeated",
     )
 
 
@@ -219,7 +219,9 @@ async def _begin(
     reader = await find_task(agent.store, options.resume)
     item = (await reader.read_state()).history_item
     if item is not None and item.status == "completed" and not text:
-        raise UsageError(f"Task {reader.task_id} is completed. Say what else it should do: run --resume UUID TASK.")
+        raise UsageError(
+            f"Task {reader.task_id} is completed. To continue it, say what else to do: hdsp-agent run --resume UUID TASK."
+        )
     record_access(terminal, "change", "run", reader.task_id)
     run.begun(reader.task_id, words=text or None)
     await agent.manager.resume(reader.task_id)
@@ -251,7 +253,7 @@ def _text(options: Namespace) -> str:
 def _workspace(options: Namespace) -> Path:
     folder = Path(options.workspace or ".").absolute()
     if not folder.is_dir():
-        raise UsageError(f"The workspace {folder} is no folder. Name one with --workspace.")
+        raise UsageError(f"The workspace {folder} is not a folder. Choose one with --workspace.")
     return folder
 
 
@@ -262,7 +264,7 @@ def _notebook(options: Namespace, workspace: Path) -> NotebookRef | None:
 
     file = (workspace / options.notebook).absolute()
     if file.suffix != ".ipynb" or not file.is_file():
-        raise UsageError(f"{file} is no notebook. Name an .ipynb file with --notebook.")
+        raise UsageError(f"{file} is not a notebook. Choose an .ipynb file with --notebook.")
     if not file.is_relative_to(workspace):
         raise UsageError(f"The notebook {file} is not in the workspace {workspace}. Choose that with --workspace.")
     return NotebookRef(path=file.relative_to(workspace).as_posix())
@@ -288,13 +290,13 @@ def _overrides(options: Namespace) -> dict[str, JsonValue]:
 
 
 COMMAND: Final = CliCommand(
-    help="let the agent work on a task, here and now",
+    help="run the agent on a task",
     run=_run,
     arguments=_arguments,
-    details="What needs approval is asked on the terminal. Without one, or with --json, it is refused and said so, unless\n"
-    "the --auto flags or the settings allow it. What a folder brings for the agent is used if you trust it. --json prints one event a line.\n\n"
-    "exit codes: 0 completed, 1 it failed, 2 bad arguments, 3 something was refused or left undone, 124 the time limit\n"
-    "was reached, 130 interrupted;\n"
-    "whatever is not completed is kept and goes on with --resume.",
+    details="The agent asks for approval on the terminal. Without a terminal, or with --json, actions are denied unless the\n"
+    "--auto flags or the settings allow them. Modes, rules and commands of a folder are used only if you trust it.\n"
+    "--json prints one event per line.\n\n"
+    "exit codes: 0 completed, 1 failed, 2 bad arguments, 3 something was denied or left undone, 124 time limit\n"
+    "reached, 130 interrupted. An unfinished task is saved; continue it with --resume.",
     interrupted=_INTERRUPTED,
 )

@@ -24,7 +24,7 @@ _USUAL: Final = 10
 
 
 def _arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("words", nargs="+", metavar="WORD", help="what to look for: a question, or words")
+    parser.add_argument("words", nargs="+", metavar="WORD", help="a question, or words to search for")
     parser.add_argument(
         "--kind",
         choices=_KINDS,

@@ -1,4 +1,4 @@
-"""``hdsp-agent stats``: what the tasks add up to."""
+"""``hdsp-agent stats``: show task statistics."""
 
 from __future__ import annotations
 
@@ -29,9 +29,7 @@ _WAITING: Final = 100
 
 
 def _arguments(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--summary", action="store_true", help="the sums only, without tables of states, models and days"
-    )
+    parser.add_argument("--summary", action="store_true", help="only totals, without tables of states, models and days")
     parser.add_argument("--user", metavar="NAME", help="tasks of this person")
     period_options(parser)
     parser.add_argument("--status", choices=STATUSES, action="append", help="may be given more than once")
@@ -40,7 +38,7 @@ def _arguments(parser: ArgumentParser) -> None:
         metavar="N",
         type=positive,
         default=_TASKS,
-        help=f"list at most N of the tasks searched for (default: {_TASKS})",
+        help=f"list at most N matching tasks (default: {_TASKS})",
     )
 
 
@@ -144,7 +142,7 @@ def _tables(terminal: Terminal, found: Statistics) -> Iterator[str]:
             yield terminal.paint(f"{title}:", "bold")
             yield from (f"  {line}" for line in _table(rows[:most]))
             if len(rows) > most:
-                yield f"  and {count_text(len(rows) - most)} more; --json has them"
+                yield f"  and {count_text(len(rows) - most)} more; use --json to see them"
     if found.long_running:
         yield ""
         yield terminal.paint("Unfinished for more than 6 hours:", "bold")
@@ -173,13 +171,13 @@ def _warnings(found: Statistics, use: StorageUse, level: AlertLevel, *, whole: b
     """What people are warned of; what was searched for on purpose is no news."""
     if level != "ok":
         yield (
-            f"{level}: the storage folder takes {bytes_text(use.total_bytes)}. hdsp-agent clean --dry-run shows what "
-            "could go."
+            f"{level}: the storage folder uses {bytes_text(use.total_bytes)}. To see what can be "
+            "deleted, run hdsp-agent clean --dry-run."
         )
     if whole and found.failure_rate > _FAILURES:
-        yield f"{found.failure_rate:.0%} of the finished tasks failed. hdsp-agent stats --status failed has more."
+        yield f"{found.failure_rate:.0%} of the finished tasks failed. To list them, run hdsp-agent stats --status failed."
     if whole and found.running > _WAITING:
-        yield f"{found.running:,} tasks are not finished. hdsp-agent doctor tells which of them nobody works on."
+        yield f"{found.running:,} tasks are not finished. To see which are abandoned, run hdsp-agent doctor."
 
 
 def _document(found: Statistics, use: StorageUse, level: AlertLevel) -> dict[str, object]:
@@ -235,9 +233,9 @@ def _place(place: PlaceUse) -> dict[str, int]:
 
 
 COMMAND = CliCommand(
-    help="what the tasks add up to",
+    help="show task statistics",
     arguments=_arguments,
     run=_run,
-    details="Disk usage is that of the whole folder, whichever tasks are counted. It ends with 3 when the folder has "
-    "grown beyond its critical size.",
+    details="Disk usage is for the whole folder, whichever tasks are counted. The exit code is 3 if the folder is over "
+    "its critical size.",
 )

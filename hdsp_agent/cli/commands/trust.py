@@ -26,9 +26,11 @@ _VERDICTS: Final[dict[FolderVerdict, str]] = {
 def _arguments(parser: ArgumentParser) -> None:
     parser.add_argument("folder", metavar="FOLDER", nargs="?", type=Path, help="the folder (default: list decisions)")
     how = parser.add_mutually_exclusive_group()
-    how.add_argument("--revoke", action="store_true", help="do not trust it from now on")
-    how.add_argument("--forget", action="store_true", help="delete the decision, so that it is asked about again")
-    how.add_argument("--show", action="store_true", help="change nothing; only say how it stands and what it brings")
+    how.add_argument("--revoke", action="store_true", help="stop trusting it")
+    how.add_argument("--forget", action="store_true", help="delete the decision, so that you are asked again")
+    how.add_argument(
+        "--show", action="store_true", help="change nothing; only show whether it is trusted and what it brings"
+    )
 
 
 async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
@@ -60,7 +62,7 @@ async def _list(terminal: Terminal, trust: WorkspaceTrust) -> ExitCode:
         terminal.document([one.to_wire() for one in decisions])
         return ExitCode.OK
     if not decisions:
-        terminal.note("You have decided about no folder.")
+        terminal.note("You have not decided about any folder.")
     for one in decisions:
         terminal.line(f"{'trusted' if one.trusted else 'not trusted':<13}{one.decided_at}  {one_line(one.folder)}")
     return ExitCode.OK
@@ -81,7 +83,7 @@ def _tell(terminal: Terminal, found: FolderTrust) -> None:
     standing = found.standing
     why = ""
     if standing.decided_by == "operator":
-        why = " (the operator decides)"
+        why = " (your administrator decides)"
     elif standing.through is not None and standing.through != standing.folder:
         why = f" (through {one_line(str(standing.through))})"
     terminal.line(f"{one_line(str(standing.folder))}: {_VERDICTS[standing.verdict]}{why}")
@@ -90,9 +92,9 @@ def _tell(terminal: Terminal, found: FolderTrust) -> None:
 
 
 COMMAND: Final = CliCommand(
-    help="trust a folder, or take that back",
+    help="trust a folder, or stop trusting it",
     run=_run,
     arguments=_arguments,
-    details="What a folder brings for the agent (modes, rules, slash commands, AGENTS.md) is used only after you trust\n"
-    "the folder. Folders inside a trusted one are trusted too. Servers that are running follow the decision.",
+    details="Modes, rules, slash commands and AGENTS.md of a folder are used only after you trust the folder. Folders\n"
+    "inside a trusted one are trusted too. Running servers follow your decision.",
 )

@@ -38,15 +38,15 @@ def _arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--uuid", metavar="U", required=True, help="the task's id, or its first 8 characters or more")
     streams = parser.add_mutually_exclusive_group()
     for stream, option, what in (
-        ("api", "--messages", "what the model was sent and said"),
-        ("summaries", "--summaries", "what stands for older messages"),
-        ("tools", "--tools", "the runs of tools"),
-        ("ui", "--ui", "what the person saw"),
-        ("marks", "--marks", "what was condensed, truncated, rewound and undone"),
+        ("api", "--messages", "messages to and from the model"),
+        ("summaries", "--summaries", "summaries that replace older messages"),
+        ("tools", "--tools", "tool calls"),
+        ("ui", "--ui", "messages on the screen"),
+        ("marks", "--marks", "what was condensed, truncated, removed and undone"),
     ):
         streams.add_argument(option, dest="stream", action="store_const", const=stream, help=what)
-    parser.add_argument("--limit", metavar="N", type=positive, help="the newest N records only")
-    parser.add_argument("--follow", action="store_true", help="go on with new records until the task is over")
+    parser.add_argument("--limit", metavar="N", type=positive, help="only the newest N records")
+    parser.add_argument("--follow", action="store_true", help="keep printing new records until the task ends")
 
 
 async def _run(terminal: Terminal, options: Namespace) -> ExitCode:

@@ -81,20 +81,20 @@ class CellVersionsQuery(WireModel):
 
 
 class RestoreBody(CheckpointPlaceQuery):
-    """What of a moment to bring back."""
+    """What of a checkpoint to restore."""
 
     parts: Parts
 
 
 class UndoBody(CheckpointPlaceQuery):
-    """Taking back a restore, or an undo."""
+    """Undoing a restore, or an undo."""
 
     overwrite: bool = False
     """Also what the person changed since."""
 
 
 class StoreActionBody(CheckpointPlaceQuery):
-    """``tidy`` brings the store within its limits; the others settle a restore that was cut short."""
+    """``tidy`` brings the store within its limits; the others settle an interrupted restore."""
 
     action: Literal["tidy", "roll_back", "keep"]
 

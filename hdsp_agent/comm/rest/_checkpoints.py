@@ -1,4 +1,4 @@
-"""The checkpoints of a workspace: looked at, compared, brought back, and what was brought back taken back."""
+"""The checkpoints of a workspace: viewed, compared, restored, and a restore undone."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class _CheckpointsBase(RestHandler):
 class CheckpointsHandler(_CheckpointsBase):
     """`GET` and `POST checkpoints`"""
 
-    @endpoint("What was done to a workspace, newest first", answer=TimelineView, query=TimeLineQuery)
+    @endpoint("List what was done to a workspace, newest first", answer=TimelineView, query=TimeLineQuery)
     async def get(self, *, query: TimeLineQuery) -> TimelineView:
         """Page by page: ``before`` is the last operation of the page before."""
         return await self.access.view(
@@ -82,7 +82,7 @@ class CheckpointsHandler(_CheckpointsBase):
 class CellVersionsHandler(_CheckpointsBase):
     """`GET checkpoints/cells`"""
 
-    @endpoint("What a cell was before", answer=CellVersions, query=CellVersionsQuery)
+    @endpoint("List earlier versions of a cell", answer=CellVersions, query=CellVersionsQuery)
     async def get(self, *, query: CellVersionsQuery) -> CellVersions:
         """Newest first, each different from the next."""
         folder, checkpoints = await self.access.at(CheckpointPlace(owner_of(self), path=query.path))
@@ -92,14 +92,16 @@ class CellVersionsHandler(_CheckpointsBase):
 class CheckpointStoreHandler(_CheckpointsBase):
     """`GET` and `POST checkpoints/store`"""
 
-    @endpoint("What a workspace's checkpoints take, and may", answer=StoreView, query=CheckpointPlaceQuery)
+    @endpoint(
+        "Show how much space a workspace's checkpoints use, and may use", answer=StoreView, query=CheckpointPlaceQuery
+    )
     async def get(self, *, query: CheckpointPlaceQuery) -> StoreView:
         """Measured now."""
         folder, checkpoints = await self.access.at(self.place(query))
         return await (await checkpoints.timeline(folder)).store()
 
     @endpoint(
-        "Tidy a workspace's checkpoints, or settle a restore that was cut short",
+        "Clean up a workspace's checkpoints, or settle an interrupted restore",
         answer=StoreView,
         body=StoreActionBody,
         action="write",
@@ -113,7 +115,7 @@ class CheckpointDiffHandler(_CheckpointsBase):
     """`GET checkpoints/{checkpoint}/diff`"""
 
     @endpoint(
-        "What differs between two checkpoints, or a checkpoint and now",
+        "Compare two checkpoints, or a checkpoint with the current state",
         answer=CheckpointDiff,
         query=CheckpointDiffQuery,
     )
@@ -158,7 +160,7 @@ class CheckpointExportHandler(_CheckpointsBase):
 class CheckpointPreviewHandler(_CheckpointsBase):
     """`POST checkpoints/{checkpoint}/preview`"""
 
-    @endpoint("What going back to a checkpoint would do", answer=RestorePreview, body=RestoreBody, action="write")
+    @endpoint("Preview restoring a checkpoint", answer=RestorePreview, body=RestoreBody, action="write")
     async def post(self, checkpoint: str, *, body: RestoreBody) -> RestorePreview:
         """Saves the workspace as it is, and changes nothing in it."""
         return await self.access.preview(self.place(body), checkpoint, body.parts)
@@ -167,18 +169,16 @@ class CheckpointPreviewHandler(_CheckpointsBase):
 class CheckpointRestoreHandler(_CheckpointsBase):
     """`POST checkpoints/{checkpoint}/restore`"""
 
-    @endpoint(
-        "Go back to a checkpoint, or bring back parts of it", answer=RestoreResult, body=RestoreBody, action="write"
-    )
+    @endpoint("Restore a checkpoint, or parts of it", answer=RestoreResult, body=RestoreBody, action="write")
     async def post(self, checkpoint: str, *, body: RestoreBody) -> RestoreResult:
-        """Whole or not at all. The answer names the operation by which it is taken back."""
+        """Whole or not at all. The answer names the operation that undoes it."""
         return await self.access.restore(self.place(body), checkpoint, body.parts)
 
 
 class CheckpointUndoPreviewHandler(_CheckpointsBase):
     """`POST checkpoint-operations/{operation}/preview`"""
 
-    @endpoint("What taking back a restore would do", answer=RestorePreview, body=UndoBody, action="write")
+    @endpoint("Preview undoing a restore", answer=RestorePreview, body=UndoBody, action="write")
     async def post(self, operation: str, *, body: UndoBody) -> RestorePreview:
         """Saves the workspace as it is, and changes nothing in it."""
         return await self.access.preview_undo(self.place(body), operation, overwrite=body.overwrite)
@@ -187,9 +187,9 @@ class CheckpointUndoPreviewHandler(_CheckpointsBase):
 class CheckpointUndoHandler(_CheckpointsBase):
     """`POST checkpoint-operations/{operation}/undo`"""
 
-    @endpoint("Take a restore back, or an undo", answer=RestoreResult, body=UndoBody, action="write")
+    @endpoint("Undo a restore, or redo it", answer=RestoreResult, body=UndoBody, action="write")
     async def post(self, operation: str, *, body: UndoBody) -> RestoreResult:
-        """All that it brought back, and nothing else."""
+        """Everything that it restored, and nothing else."""
         return await self.access.undo(self.place(body), operation, overwrite=body.overwrite)
 
 

@@ -51,26 +51,28 @@ class FolderDecisionBody(WireModel):
 
 
 class TrustedFoldersView(WireModel):
-    """What the person decided, and what the operator did."""
+    """What the person decided, and what the administrator did."""
 
     folders: list[TrustedFolder]
     workspace_trust: Literal["ask", "always", "never"]
-    """Whether people decide, or all folders are trusted, or none but those the operator lists."""
+    """Whether people decide, or all folders are trusted, or none but those the administrator lists."""
     operators: list[str]
-    """The folders the operator lists."""
+    """The folders the administrator lists."""
 
 
 class FolderTrustHandler(RestHandler):
     """`GET|PUT folder-trust`"""
 
     @endpoint(
-        "What a folder brings for the agent, and whether it is trusted", answer=FolderTrustView, query=FolderTrustQuery
+        "Show what a folder brings for the agent, and whether it is trusted",
+        answer=FolderTrustView,
+        query=FolderTrustQuery,
     )
     async def get(self, *, query: FolderTrustQuery) -> FolderTrustView:
         """Looked at anew each time: files may have come since."""
         return _view(await self.services.folder_trusts.of(owner_of(self), query.task))
 
-    @endpoint("Trust a folder, or do not", answer=FolderTrustView, body=FolderDecisionBody, action="write")
+    @endpoint("Trust a folder, or stop trusting it", answer=FolderTrustView, body=FolderDecisionBody, action="write")
     async def put(self, *, body: FolderDecisionBody) -> FolderTrustView:
         """Conversations there go by it from their next step on."""
         return _view(await self.services.folder_trusts.trust.decide(Path(body.folder), body.trusted))
@@ -79,7 +81,7 @@ class FolderTrustHandler(RestHandler):
 class TrustedFoldersHandler(RestHandler):
     """`GET trusted-folders`"""
 
-    @endpoint("The folders that were decided about", answer=TrustedFoldersView)
+    @endpoint("List the folders that someone decided about", answer=TrustedFoldersView)
     async def get(self) -> TrustedFoldersView:
         """The person's decisions, which all of their servers share."""
         trusts = self.services.folder_trusts

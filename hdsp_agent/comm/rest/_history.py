@@ -66,7 +66,7 @@ class HistoryItemHandler(RestHandler):
         return await self.services.history.item(owner_of(self), task)
 
     @endpoint(
-        "Rename a conversation, make it a favourite, or turn memory off for it",
+        "Rename a conversation, mark it as a favorite, or turn memory off for it",
         answer=HistoryItem,
         body=HistoryChangeBody,
         action="write",

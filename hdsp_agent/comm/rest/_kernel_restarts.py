@@ -34,7 +34,7 @@ class _RestartsBase(RestHandler):
 class KernelRestartPreviewHandler(_RestartsBase):
     """`POST kernel-restarts/preview`"""
 
-    @endpoint("Which cells would run again", answer=RestartPreview, body=RestartPreviewBody, action="write")
+    @endpoint("List the cells that would run again", answer=RestartPreview, body=RestartPreviewBody, action="write")
     async def post(self, *, body: RestartPreviewBody) -> RestartPreview:
         """Changes nothing."""
         folder, _ = await self.access.at(self.place(body))
@@ -59,7 +59,7 @@ class KernelRestartsHandler(_RestartsBase):
 class KernelRestartHandler(_RestartsBase):
     """`GET kernel-restarts/{run}`"""
 
-    @endpoint("How far such a run is", answer=RestartedRun)
+    @endpoint("Show the progress of such a run", answer=RestartedRun)
     async def get(self, run: str) -> RestartedRun:
         """Runs that ended are forgotten after a while."""
         return (await self.restarts()).look(run, owner=owner_of(self))
@@ -68,7 +68,7 @@ class KernelRestartHandler(_RestartsBase):
 class KernelRestartStopHandler(_RestartsBase):
     """`POST kernel-restarts/{run}/stop`"""
 
-    @endpoint("Interrupt the cell that runs, and run none after it", answer=RestartedRun, action="write")
+    @endpoint("Interrupt the running cell, and run no more", answer=RestartedRun, action="write")
     async def post(self, run: str) -> RestartedRun:
         """The kernel stays as it is then."""
         return await (await self.restarts()).stop(run, owner=owner_of(self))

@@ -78,7 +78,7 @@ class LocalModelList(WireModel):
     """All embedded models, the default first, and whether they can be used here."""
 
     allowed: bool
-    """False where the operator does not want them."""
+    """False if the administrator does not allow them."""
     installed: bool
     """Whether the extra that runs them is installed."""
     folder: str
@@ -119,7 +119,7 @@ class EmbeddedChoice(WireModel):
 
 
 class RemovedLocalModel(WireModel):
-    """What deleting a model gave back."""
+    """How much space deleting a model freed."""
 
     freed: int
     """Bytes."""

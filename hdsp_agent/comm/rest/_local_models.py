@@ -52,7 +52,7 @@ class _LocalModelsBase(RestHandler):
 class LocalModelsHandler(_LocalModelsBase):
     """`GET local-models`"""
 
-    @endpoint("Embedded models: what there is of each, and whether one runs", answer=LocalModelList)
+    @endpoint("List embedded models: what is downloaded, and whether one runs", answer=LocalModelList)
     async def get(self) -> LocalModelList:
         """While one is fetched, ask again to see how far it is."""
         return LocalModelList(
@@ -69,19 +69,21 @@ class LocalModelsHandler(_LocalModelsBase):
 class LocalModelHandler(_LocalModelsBase):
     """`GET`, `POST` and `DELETE local-models/{model}`"""
 
-    @endpoint("One embedded model: what there is of it", answer=LocalModelView)
+    @endpoint("Show how much of an embedded model is downloaded", answer=LocalModelView)
     async def get(self, model: str) -> LocalModelView:
         """See the list."""
         return _model(await self.local.state(model))
 
-    @endpoint("Begin to fetch an embedded model", answer=LocalModelView, body=GetLocalModel, action="write", status=202)
+    @endpoint(
+        "Start downloading an embedded model", answer=LocalModelView, body=GetLocalModel, action="write", status=202
+    )
     async def post(self, model: str, *, body: GetLocalModel) -> LocalModelView:
         """It goes on in the background; one that was cut goes on from where it stopped."""
         consent = Consent(body.consent.licence, body.consent.size) if body.consent is not None else None
         await self.local.begin(model, consent, path=_path(body.path))
         return _model(await self.local.state(model))
 
-    @endpoint("Delete an embedded model, or what was fetched of it", answer=RemovedLocalModel, action="write")
+    @endpoint("Delete an embedded model, or a partial download", answer=RemovedLocalModel, action="write")
     async def delete(self, model: str) -> RemovedLocalModel:
         """Fetching it is stopped first, and so is its process if it is idle."""
         return RemovedLocalModel(freed=await self.local.remove(model))
@@ -90,7 +92,7 @@ class LocalModelHandler(_LocalModelsBase):
 class CancelLocalModelHandler(_LocalModelsBase):
     """`POST local-models/{model}/cancel`"""
 
-    @endpoint("Stop fetching an embedded model", answer=LocalModelView, action="write")
+    @endpoint("Stop downloading an embedded model", answer=LocalModelView, action="write")
     async def post(self, model: str) -> LocalModelView:
         """What has come is kept for the next try."""
         await self.local.cancel(model)
@@ -128,7 +130,7 @@ class EmbeddedSetupHandler(ProfilesBase):
     """`POST setup/embedded`"""
 
     @endpoint(
-        "Make a profile of an embedded model, and the current one",
+        "Create a profile for an embedded model, and make it current",
         answer=ProfileView,
         body=EmbeddedChoice,
         action="write",
@@ -160,7 +162,7 @@ def _path(given: str | None) -> Path | None:
         return None
     path = Path(given).expanduser()
     if not path.is_absolute():
-        raise InvalidInput("Name the file with its whole path.", field="path")
+        raise InvalidInput("Give the full path of the file.", field="path")
     return path
 
 

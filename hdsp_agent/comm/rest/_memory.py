@@ -106,7 +106,7 @@ class _MemoryRest(RestHandler):
 class MemoryHandler(_MemoryRest):
     """`GET|DELETE memory`"""
 
-    @endpoint("Everything that is remembered for the caller", answer=MemoryView, query=MemoryQuery)
+    @endpoint("List everything that is remembered for the caller", answer=MemoryView, query=MemoryQuery)
     async def get(self, *, query: MemoryQuery) -> MemoryView:
         """Read from the files: people may change them by hand."""
         access = self.services.memory
@@ -121,7 +121,7 @@ class MemoryHandler(_MemoryRest):
         )
 
     @endpoint(
-        "Forget the caller's own notes, what was learned, or both",
+        "Delete the caller's notes, what was learned, or both",
         answer=ForgottenView,
         query=ForgetQuery,
         action="write",
@@ -155,11 +155,11 @@ class NoteHandler(_MemoryRest):
     async def patch(self, note: str, *, body: NoteChangeBody, query: MemoryQuery) -> NoteLine:
         """Whichever file it is in."""
         if body.text is None and body.pinned is None:
-            raise InvalidInput("Nothing is said that would change the note.", field="text")
+            raise InvalidInput("The request changes nothing in the note. Send what to change.", field="text")
         memory = await self.memory_at(query)
         return await asyncio.to_thread(lambda: memory.edit(note, body.text, pinned=body.pinned))
 
-    @endpoint("Forget a note", answer=NoteLine, query=MemoryQuery, action="write")
+    @endpoint("Delete a note", answer=NoteLine, query=MemoryQuery, action="write")
     async def delete(self, note: str, *, query: MemoryQuery) -> NoteLine:
         """What it said."""
         memory = await self.memory_at(query)
@@ -169,7 +169,7 @@ class NoteHandler(_MemoryRest):
 class LearnedHandler(_MemoryRest):
     """`PATCH|DELETE memory/learned/{item}`"""
 
-    @endpoint("Change a line that was learned", answer=DoneView, body=LearnedChangeBody, action="write")
+    @endpoint("Change a learned line", answer=DoneView, body=LearnedChangeBody, action="write")
     async def patch(self, item: str, *, body: LearnedChangeBody) -> DoneView:
         """It counts more than what is learned later."""
         memory = await self.memory_at(MemoryQuery())
@@ -177,7 +177,7 @@ class LearnedHandler(_MemoryRest):
         self.learned_changed()
         return DoneView()
 
-    @endpoint("Forget a line that was learned", answer=DoneView, action="write")
+    @endpoint("Delete a learned line", answer=DoneView, action="write")
     async def delete(self, item: str) -> DoneView:
         """It is not learned again."""
         memory = await self.memory_at(MemoryQuery())
@@ -189,7 +189,7 @@ class LearnedHandler(_MemoryRest):
 class LearnedKeepHandler(_MemoryRest):
     """`POST memory/learned/{item}/keep`"""
 
-    @endpoint("Make a note of a line that was learned", answer=NoteLine, action="write", status=201)
+    @endpoint("Turn a learned line into a note", answer=NoteLine, action="write", status=201)
     async def post(self, item: str) -> NoteLine:
         """A note is always told."""
         memory = await self.memory_at(MemoryQuery())
@@ -210,9 +210,9 @@ class MemoryRunHandler(_MemoryRest):
 class MemoryUndoHandler(_MemoryRest):
     """`POST memory/undo`"""
 
-    @endpoint("Go back to what was learned before the last change", answer=UndoneView, action="write")
+    @endpoint("Undo the last change to what was learned", answer=UndoneView, action="write")
     async def post(self) -> UndoneView:
-        """Undoing once more brings it back."""
+        """Undoing again redoes it."""
         memory = await self.memory_at(MemoryQuery())
         version = await asyncio.to_thread(memory.undo)
         self.learned_changed()

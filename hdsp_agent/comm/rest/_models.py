@@ -16,7 +16,7 @@ __all__ = ["ModelsHandler", "profile_asked"]
 class ModelsHandler(RestHandler):
     """`GET models?provider=…`"""
 
-    @endpoint("Models of a provider: window and prices", answer=ModelList, query=ModelQuery)
+    @endpoint("List a provider's models, with window and prices", answer=ModelList, query=ModelQuery)
     async def get(self, *, query: ModelQuery) -> ModelList:
         """Without a provider, those of the profile's. What the provider itself tells comes before the catalogue.
 

@@ -84,7 +84,7 @@ class RecallHandler(RestHandler):
         """What was said just now is found as well."""
         kinds = [kind for kind in _KINDS if kind in query.kinds.split(",")]
         if not kinds or len(kinds) != len(query.kinds.split(",")):
-            raise InvalidInput(f"kinds is {query.kinds!a}; it is made of {', '.join(_KINDS)}.", field="kinds")
+            raise InvalidInput(f"kinds is {query.kinds!a}. It may contain {', '.join(_KINDS)}.", field="kinds")
         await self.services.storage.index()
         hits = await self.services.past.search(
             owner_of(self),
@@ -102,14 +102,14 @@ class RecallHandler(RestHandler):
 class RecallMeaningHandler(RestHandler):
     """`GET|POST recall/meaning`"""
 
-    @endpoint("How searching by meaning stands", answer=RecallMeaningView)
+    @endpoint("Show the state of searching by meaning", answer=RecallMeaningView)
     async def get(self) -> RecallMeaningView:
         """No word is sent for this. What is unread is soon read in the background."""
         await self.services.storage.index()
         return _view(await self.services.past.meaning())
 
     @endpoint(
-        "Have the embeddings endpoint, or the model of the extra, read one word",
+        "Test the embeddings endpoint, or the installed model, with one word",
         answer=RecallMeaningView,
         action="write",
     )

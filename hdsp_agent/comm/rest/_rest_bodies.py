@@ -73,7 +73,7 @@ class JsonDocument(WireModel):
 
 
 class SettingsView(WireModel):
-    """The settings as they hold, with what the operator fixed and what they would be untouched."""
+    """The settings as they hold, with what the administrator fixed and what the defaults are."""
 
     settings: GlobalSettings
     fixed: list[str]
@@ -151,7 +151,7 @@ class SetupCandidateView(WireModel):
 
     id: str
     kind: Literal["environment", "operator", "local"]
-    """A key in the server's environment, one the operator gives to everybody, or a server on this machine."""
+    """A key in the server's environment, one the administrator provides, or a server on this machine."""
     provider: str
     name: str
     variable: str | None = None
@@ -171,7 +171,7 @@ class SetupCandidates(WireModel):
     """Whether the current profile can be used as it is."""
     candidates: list[SetupCandidateView]
     refused: list[str]
-    """What was found too, and is not allowed by the operator."""
+    """What was found too, and the administrator does not allow."""
 
 
 class SetupUse(WireModel):

@@ -170,7 +170,7 @@ class RestHandler(APIHandler):
         except StreamClosedError:
             raise
         except Exception:
-            self.log.exception("HDSP Agent: %s ended before its end", self.request.path)
+            self.log.exception("HDSP Agent: the answer to %s was cut off", self.request.path)
             # Ended in good order, half a file would pass for a whole one.
             self.detach().close()
             return
@@ -210,7 +210,7 @@ class RestHandler(APIHandler):
             )
             return
         if isinstance(error, StreamClosedError):
-            self.log.debug("HDSP Agent: %s %s: whoever asked did not wait", self.request.method, self.request.path)
+            self.log.debug("HDSP Agent: %s %s: the caller did not wait", self.request.method, self.request.path)
             return
         super().log_exception(*args)  # type: ignore[arg-type]  # Tornado passes the three parts of exc_info
 

@@ -14,7 +14,7 @@ __all__ = ["SecretHandler", "SecretStorageHandler", "SecretsHandler"]
 class SecretsHandler(RestHandler):
     """`GET secrets`"""
 
-    @endpoint("Which keys are there, where they come from, and where they are kept", answer=SecretStatus)
+    @endpoint("Show which keys exist, where they come from, and where they are kept", answer=SecretStatus)
     async def get(self) -> SecretStatus:
         """Answer from memory; the keyring is not asked."""
         return self.services.config.secrets.status
@@ -23,7 +23,7 @@ class SecretsHandler(RestHandler):
 class SecretHandler(RestHandler):
     """`PUT|DELETE secrets/{profile}/{key}`"""
 
-    @endpoint("Keep a key", answer=SecretStatus, body=SecretBody, action="write")
+    @endpoint("Save a key", answer=SecretStatus, body=SecretBody, action="write")
     async def put(self, profile: str, key: str, *, body: SecretBody) -> SecretStatus:
         """Replaces the one that was there."""
         config = self.services.config
@@ -42,7 +42,7 @@ class SecretStorageHandler(RestHandler):
     """`PUT secrets/storage`"""
 
     @endpoint(
-        "Choose where keys are kept, or try again what did not work",
+        "Choose where keys are kept, or try the same place again",
         answer=SecretStatus,
         body=StorageBody,
         action="write",

@@ -20,7 +20,7 @@ class _SettingsBase(RestHandler):
 class SettingsHandler(_SettingsBase):
     """`GET|PATCH|DELETE settings`"""
 
-    @endpoint("The settings, which of them the operator fixed, and their defaults", answer=SettingsView)
+    @endpoint("Show the settings, which of them the administrator fixed, and their defaults", answer=SettingsView)
     async def get(self) -> SettingsView:
         """Answer from the cache."""
         return self.view()
@@ -33,7 +33,7 @@ class SettingsHandler(_SettingsBase):
 
     @endpoint("Reset settings, profiles and stored keys", answer=SettingsView, action="write")
     async def delete(self) -> SettingsView:
-        """What the operator fixed stays fixed."""
+        """What the administrator fixed stays fixed."""
         await self.services.config.reset()
         return self.view()
 
@@ -45,7 +45,7 @@ class SettingsSchemaHandler(RestHandler):
 
     @endpoint("The JSON Schemas of settings and profiles, with titles, groups and choices", answer=SettingsSchema)
     async def get(self) -> SettingsSchema:
-        """Providers that the operator does not allow are not offered."""
+        """Providers that the administrator does not allow are not offered."""
         policy = self.services.config.policy
         schema = _schema()
         offered = [
@@ -67,7 +67,7 @@ class SettingsExportHandler(RestHandler):
 class SettingsImportHandler(RestHandler):
     """`POST settings/import`"""
 
-    @endpoint("Take over an exported file, ours or Roo Code's", answer=ImportReport, body=ImportBody, action="write")
+    @endpoint("Import an exported file, ours or Roo Code's", answer=ImportReport, body=ImportBody, action="write")
     async def post(self, *, body: ImportBody) -> ImportReport:
         """Lenient: what cannot be used is skipped and said."""
         return await self.services.config.import_settings(body.model_extra or {})

@@ -21,7 +21,7 @@ __all__ = ["KeyCheckHandler", "SetupCandidatesHandler", "SetupUseHandler"]
 class SetupCandidatesHandler(ProfilesBase):
     """`GET setup/candidates`"""
 
-    @endpoint("Keys and model servers that are there already", answer=SetupCandidates)
+    @endpoint("List keys and model servers that already exist", answer=SetupCandidates)
     async def get(self) -> SetupCandidates:
         """Looked for now: on this machine only, and for two seconds at most."""
         config = self.services.config
@@ -41,7 +41,7 @@ class SetupUseHandler(ProfilesBase):
     """`POST setup/use`"""
 
     @endpoint(
-        "Make a profile of a candidate, and the current one",
+        "Create a profile from a candidate, and make it current",
         answer=ProfileView,
         body=SetupUse,
         action="write",
@@ -55,7 +55,7 @@ class SetupUseHandler(ProfilesBase):
 class KeyCheckHandler(RestHandler):
     """`POST setup/check`"""
 
-    @endpoint("Try a key at its provider before it is kept", answer=KeyCheckView, body=KeyToTry, action="write")
+    @endpoint("Test a key with its provider before it is saved", answer=KeyCheckView, body=KeyToTry, action="write")
     async def post(self, *, body: KeyToTry) -> KeyCheckView:
         """Twenty seconds at most, and no model is asked for anything."""
         config = self.services.config

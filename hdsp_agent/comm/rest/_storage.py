@@ -98,4 +98,4 @@ def _time(field: str, milliseconds: int | None) -> datetime | None:
     try:
         return datetime.fromtimestamp(milliseconds / 1000, tz=UTC)
     except (OverflowError, ValueError, OSError):
-        raise InvalidInput(f"{field} is {milliseconds}; no calendar has that time.", field=field) from None
+        raise InvalidInput(f"{field} is {milliseconds}, which is not a valid time.", field=field) from None

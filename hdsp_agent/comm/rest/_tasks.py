@@ -40,7 +40,7 @@ _EXPORTS: Final = {
 class TaskHandler(RestHandler):
     """`GET tasks/{task}`"""
 
-    @endpoint("What is known of a task", answer=TaskView)
+    @endpoint("Show a task", answer=TaskView)
     async def get(self, task: str) -> TaskView:
         """Its metadata and state, and how long its logs are."""
         reader = await self.services.history.task(owner_of(self), task)
@@ -67,7 +67,7 @@ class TaskContextHandler(RestHandler):
     """`GET tasks/{task}/context`"""
 
     @endpoint(
-        "What the model sees of a task: the next request, and the tokens of each part",
+        "Show what the model sees of a task: the next request, and the tokens of each part",
         answer=SeenContext,
         query=SeenQuery,
     )
@@ -84,7 +84,7 @@ class TaskContextHandler(RestHandler):
 class TaskFindHandler(RestHandler):
     """`GET tasks/{task}/find`"""
 
-    @endpoint("Which messages of a conversation have a text", answer=FoundMessages, query=FindQuery)
+    @endpoint("Find the messages of a conversation that contain a text", answer=FoundMessages, query=FindQuery)
     async def get(self, task: str, *, query: FindQuery) -> FoundMessages:
         """Of all messages a person sees; rewound ones are left out."""
         reader = await self.services.history.task(owner_of(self), task)

@@ -57,7 +57,7 @@ class AttachedDocument:
                     len(cells_of(notebook)), partial(self._seen, notebook, revision, outputs, self._tab.notebook.dirty)
                 )
         raise Unavailable(
-            f"{self.path} changes faster than it can be read. Wait until whatever changes it is done.",
+            f"{self.path} changes faster than it can be read. Wait until the changes stop.",
             path=self.path,
             why="notebook_changing",
         )
@@ -121,7 +121,7 @@ class AttachedDocument:
                 return
             case "mismatch":
                 raise CellConflict(
-                    f"{self.path} is not as expected any more, so nothing was changed.",
+                    f"{self.path} is no longer as expected, so nothing was changed.",
                     path=self.path,
                     mismatches=answer.mismatches or [],
                 )

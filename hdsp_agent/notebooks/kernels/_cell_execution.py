@@ -187,7 +187,7 @@ class CellExecution:
             self._link.lose("kernel_gone")
             return
         except HdspAgentError as error:
-            _log.warning("Whether kernel %s is alive cannot be told: %s", kernel, error)
+            _log.warning("Could not check whether kernel %s is alive: %s", kernel, error)
             return
         if not alive:
             self._link.lose("kernel_died")

@@ -83,7 +83,7 @@ class Executor:
         """A run that goes on, or one of the last that ended."""
         run = self._runs.get(RunId(run_id))
         if run is None:
-            raise NotFound(f"There is no run {run_id}; ended runs are forgotten after a while.", run=run_id)
+            raise NotFound(f"There is no run {run_id}. Finished runs are removed after a while.", run=run_id)
         return run
 
     def runs(self, path: str | None = None) -> list[Run]:

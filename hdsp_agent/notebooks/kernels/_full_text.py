@@ -91,7 +91,7 @@ class FullText:
                 self._failed = True
                 self.left_out += len(text)
                 self._waiting.clear()
-                _log.warning("The whole text of a long output cannot be kept: %s", error)
+                _log.warning("The full text of a long output cannot be saved: %s", error)
 
     def _write(self, text: str, start_over: bool) -> None:
         if self._file is None:

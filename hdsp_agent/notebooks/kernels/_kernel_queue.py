@@ -214,7 +214,7 @@ class KernelQueue:
         try:
             cell.artifact = await run.keep(await text.read())
         except (HdspAgentError, OSError) as error:
-            _log.warning("The whole output of a cell of %s could not be kept: %s", run.path, error)
+            _log.warning("The full output of a cell of %s could not be saved: %s", run.path, error)
         run.changed(cell)
 
     def _later(self, work: Coroutine[None, None, None]) -> None:
@@ -254,7 +254,7 @@ class KernelQueue:
             try:
                 await load_probe(link, _PROBE_SECONDS)
             except (Unavailable, Unsupported) as error:
-                _log.debug("The variables of kernel %s cannot be looked at yet: %s", self.kernel_id, error)
+                _log.debug("The variables of kernel %s cannot be read yet: %s", self.kernel_id, error)
 
     async def _unlink(self) -> None:
         link, self._link = self._link, None

@@ -71,7 +71,7 @@ async def inspect(
     """The variables of these names, or all, also while a cell runs."""
     if link.language != "python":
         language = link.language or "an unknown language"
-        raise Unsupported(f"Variables can be looked at in Python kernels only; this one is for {language}.")
+        raise Unsupported(f"Only Python kernels can list their variables; this one is for {language}.")
     question: JsonObject = {
         "seconds": limits.seconds,
         "each": limits.each_seconds,
@@ -101,7 +101,7 @@ async def load_probe(link: KernelClient, seconds: float) -> None:
     """Put what answers our questions into the kernel."""
     value = await link.evaluate(_expression(), seconds)
     if value.get("status") != "ok":
-        raise Unsupported("This kernel does not let its variables be looked at; only IPython's own kernel does.")
+        raise Unsupported("This kernel cannot list its variables; only IPython's own kernel can.")
     link.probed = True
 
 

@@ -197,7 +197,7 @@ class JupyterKernels:
 
 def _gone(kernel_id: str) -> NotFound:
     return NotFound(
-        "The kernel is not there any more. Running a cell starts a new one, without its variables.", kernel=kernel_id
+        "The kernel no longer exists. Running a cell starts a new one, without its variables.", kernel=kernel_id
     )
 
 

@@ -129,9 +129,7 @@ def _is_ours(folder: Path) -> bool:
 
 
 def _exists(target: Path) -> Conflict:
-    return Conflict(
-        f"{target} exists already. Choose another name, or say that it may be overwritten.", path=str(target)
-    )
+    return Conflict(f"{target} already exists. Choose another name, or allow overwriting it.", path=str(target))
 
 
 def _remove(unfinished: Path) -> None:

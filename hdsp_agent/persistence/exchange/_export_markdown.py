@@ -87,7 +87,7 @@ def is_silent(message: ClineMessage) -> bool:
 def _truncation(message: ClineMessage) -> str:
     told = message.context_truncation
     if told is not None and told.cleared is not None:
-        return "*Outputs of tools were left out for the model.*"
+        return "*Tool outputs were left out for the model.*"
     return "*Older messages were hidden from the model.*"
 
 
@@ -110,7 +110,7 @@ def _body(message: ClineMessage, kind: str) -> str:
             thought = "\n".join(f"> {line}" for line in (text or message.reasoning or "").splitlines())
             return f"> *Thinking*\n>\n{thought}" if thought else ""
         case "say" if kind == "condense_context" and message.context_condense is not None:
-            return f"*The conversation so far was summarised:*\n\n{message.context_condense.summary}".rstrip()
+            return f"*The conversation so far was summarized:*\n\n{message.context_condense.summary}".rstrip()
         case "say" if kind == "sliding_window_truncation":
             return _truncation(message)
         case "say" if "error" in kind:

@@ -185,7 +185,7 @@ class _Import:
                 return self._outcome("already_there")
             plan = await asyncio.to_thread(ImportTaskPlan.of, raw, self._converter, self._may_work_in)
             if plan is None:
-                self._findings.add(self._found.path, "It holds no messages.", weight="note")
+                self._findings.add(self._found.path, "It contains no messages.", weight="note")
                 return self._outcome("empty")
             item = await asyncio.to_thread(plan.item)
             self._left_folder = await asyncio.to_thread(lambda: plan.left_folder)
@@ -229,7 +229,7 @@ class _Import:
 
     def _is_other_s(self) -> bool:
         """True, with a word about it: somebody else brings the task in just now."""
-        self._findings.add(self._found.path, "Another process imports it at the same time.", weight="note")
+        self._findings.add(self._found.path, "Another process is importing it at the same time.", weight="note")
         return True
 
     async def _came_meanwhile(self) -> bool:

@@ -91,7 +91,7 @@ class EmbeddedTask(RawTask):
     def _told_to_person(self) -> str:
         left_out = self._conversation.left_out
         more = f" Its {left_out:,} oldest messages are not in the notebook." if left_out else ""
-        return f"This conversation came with the notebook {self._name}.{more}"
+        return f"This conversation was saved in the notebook {self._name}.{more}"
 
     @property
     def _name(self) -> str:

@@ -186,12 +186,12 @@ def list_records(
     """The objects of the list that a file holds."""
     for name, value in members(path, findings, is_record=is_record):
         if name:
-            findings.add(path, "It holds an object where a list of messages is expected.")
+            findings.add(path, "It contains an object where a list of messages is expected.")
             return
         if isinstance(value, dict):
             yield value
         else:
-            findings.add(path, "An entry is no message and was left out.")
+            findings.add(path, "An entry is not a message and was left out.")
 
 
 def read_object(path: Path, findings: ImportFindings) -> JsonObject | None:
@@ -209,7 +209,7 @@ def read_object(path: Path, findings: ImportFindings) -> JsonObject | None:
         findings.add(path, "It is not valid JSON and was left out.")
         return None
     if not isinstance(value, dict):
-        findings.add(path, "It does not hold the object that is expected and was left out.")
+        findings.add(path, "It does not contain the expected object and was left out.")
         return None
     return value
 
@@ -295,7 +295,7 @@ def _elements(
         except _Bad:
             findings.add(path, "A message is damaged and was left out.", place=place)
             if not scanner.resume(is_record):
-                findings.add(path, "After a damaged message no other was found.", place=place)
+                findings.add(path, "No message was found after a damaged one.", place=place)
                 return
             continue
         yield value

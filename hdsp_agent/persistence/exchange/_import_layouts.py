@@ -181,7 +181,7 @@ def _of_form(path: Path | None, findings: ImportFindings, form: Literal["ui", "a
         if is_record(raw):
             yield raw
         else:
-            findings.add(path, "An entry is no message and was left out.")
+            findings.add(path, "An entry is not a message and was left out.")
 
 
 def _legacy_kind(path: Path) -> Literal["ui", "api"] | None:

@@ -113,7 +113,7 @@ class Converter:
         try:
             return self._ui(raw, ts, path)
         except RecursionError:
-            self._findings.add(path, "A message is nested too deeply; only its text came in.")
+            self._findings.add(path, "A message is nested too deeply; only its text was imported.")
             text = raw.get("text")
             kept = self.text(text) if isinstance(text, str) else None
             return ImportedMessage(ClineMessage(ts=ts, type="say", say="text", text=kept), [])
@@ -123,7 +123,7 @@ class Converter:
         try:
             return self._api(raw, path, tagged)
         except RecursionError:
-            self._findings.add(path, "A message is nested too deeply and came in empty.")
+            self._findings.add(path, "A message is nested too deeply and was imported without content.")
             role = "assistant" if raw.get("role") == "assistant" else "user"
             return ImportedMessage(ApiDraft(role=role, content="[A message that was nested too deeply]"), [])
 
@@ -183,7 +183,7 @@ class Converter:
         try:
             return ToolDraft.model_validate(fields)
         except (ValidationError, RecursionError):
-            self._findings.add(path, "The record of a tool's run makes no sense and was left out.")
+            self._findings.add(path, "The record of a tool call is not valid and was left out.")
             return None
 
     def _own_kind(self, fields: dict[str, JsonValue]) -> None:
@@ -203,7 +203,9 @@ class Converter:
         if known in (_ASKS if is_ask else _SAYS):
             fields.update(type="ask" if is_ask else "say", ask=known if is_ask else None, say=None if is_ask else known)
             return
-        self._findings.add(path, f"A message of the unknown kind {kind[:60]!r} came in as plain text.", weight="note")
+        self._findings.add(
+            path, f"A message of the unknown kind {kind[:60]!r} was imported as plain text.", weight="note"
+        )
         fields.update(type="say", say="text", ask=None)
 
     def _valid_ui(self, fields: dict[str, JsonValue], path: Path) -> ClineMessage:
@@ -213,11 +215,11 @@ class Converter:
             except ValidationError as error:
                 wrong = {str(detail["loc"][0]) for detail in error.errors(include_url=False) if detail["loc"]}
                 for name in wrong - {"ts", "type"}:
-                    self._findings.add(path, f"The field {name} of a message makes no sense and was left out.")
+                    self._findings.add(path, f"The field {name} of a message is not valid and was left out.")
                     fields.pop(name, None)
             except RecursionError:
                 break
-        self._findings.add(path, "A message makes no sense; only its text came in.")
+        self._findings.add(path, "A message is not valid; only its text was imported.")
         text = fields.get("text")
         ts = whole_number(fields["ts"]) or 1
         return ClineMessage(ts=ts, type="say", say="text", text=text if isinstance(text, str) else None)
@@ -231,11 +233,11 @@ class Converter:
                 if "content" in wrong or not wrong:
                     break
                 for name in wrong:
-                    self._findings.add(path, f"The field {name} of a message makes no sense and was left out.")
+                    self._findings.add(path, f"The field {name} of a message is not valid and was left out.")
                     fields.pop(name, None)
             except RecursionError:
                 break
-        self._findings.add(path, "A message makes no sense; only its text came in.")
+        self._findings.add(path, "A message is not valid; only its text was imported.")
         content = fields.get("content")
         role = "assistant" if fields.get("role") == "assistant" else "user"
         return ApiDraft(role=role, content=content if isinstance(content, str) else json.dumps(content, default=str))

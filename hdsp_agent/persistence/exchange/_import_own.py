@@ -52,7 +52,7 @@ class _Numbered(RawTask):
         try:
             mark = parse_mark(json.dumps(raw))
         except (ValueError, ValidationError):
-            self.findings.add(self.found.path, "A mark makes no sense and was left out.")
+            self.findings.add(self.found.path, "A mark is not valid and was left out.")
             return None
         if isinstance(mark, UnknownMark):
             self.findings.add(self.found.path, f"A mark of the unknown kind {mark.kind!r} was left out.")
@@ -239,7 +239,7 @@ def _raw_form(stream: Stream) -> LineForm[JsonObject]:
         if isinstance(value, dict):
             value.pop("replaces", None)
             return value
-        raise ValueError("it holds no object")
+        raise ValueError("it contains no object")
 
     return LineForm(form.key, parse, latest_wins=form.latest_wins)
 

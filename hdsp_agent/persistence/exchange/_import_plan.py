@@ -148,17 +148,19 @@ class ImportTaskPlan:
             see(index, message)
         ui_source: Callable[[ImportFindings], Iterator[JsonObject]] = raw.ui
         if not times and heads:
-            findings.add(raw.ui_path, "There are no messages for the screen; they were made from those of the model.")
+            findings.add(
+                raw.ui_path, "There are no messages for the screen; they were created from the model's messages."
+            )
             ui_source = partial(_screen_messages, raw)
             for index, message in enumerate(ui_source(ImportFindings())):
                 see(index, message)
         elif times and not heads:
-            findings.add(raw.api_path, "There are no messages of the model: it will know nothing of this conversation.")
+            findings.add(raw.api_path, "There are no messages for the model, so it will not know this conversation.")
         if not times and not heads:
             return None
         ui_times = UiTimes(times)
         if ui_times.changed:
-            reason = "Messages without a time of their own, or out of order, were given one"
+            reason = "Messages without a time, or out of order, were given a new time"
             findings.add(raw.ui_path, f"{reason} ({ui_times.changed}).", weight="note")
         folding = raw.fold(heads, events, ui_times)
         marks = [*folding.marks, *raw.own_marks(seqs)]

@@ -90,7 +90,7 @@ def _in_folder(folder: Path, findings: ImportFindings) -> list[ImportableTask]:
                 task = _task(entry, listed)
                 found += [task] if task is not None else []
             elif entry.is_symlink():
-                findings.add(entry, "It is a link that leads elsewhere and was left out.")
+                findings.add(entry, "It is a link that points elsewhere and was left out.")
             elif entry.suffix in (".json", PACKED) and is_ordinary_file(entry) and _is_export(entry):
                 found.append(ImportableTask(entry, "export", entry.stem))
     return found

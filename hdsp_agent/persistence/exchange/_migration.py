@@ -110,7 +110,7 @@ def _migrate_one(source: _End, target: _End, task_id: TaskId, report: MigrationR
             if found is None and not report.dry_run:
                 target.put(task_id, content, known)
     except UnknownTask:
-        log.info("The task was deleted before it was its turn")
+        log.info("The task was deleted before it could be copied")
     except Conflict as error:
         report.skipped.append(NotMigrated(task_id, error.message))
     except HdspAgentError as error:
@@ -241,9 +241,9 @@ def _verify(path: Path, written: TaskDigest, expected: TaskDigest) -> None:
     if written == expected:
         return
     wrong = [stream for stream in STREAM_FILES if written.streams[stream] != expected.streams[stream]]
-    reason = f"of {', '.join(wrong)}" if wrong else "of its artifacts, metadata or state"
+    reason = ", ".join(wrong) if wrong else "its artifacts, metadata or state"
     raise StorageUnavailable(
-        f"The copy in {path} was not what its source is, {reason}. It was taken back, and the source is as it was. "
+        f"The copy in {path} differs from its source: {reason}. The copy was deleted, and the source was not changed. "
         "Check that disk, then migrate again.",
         path=str(path), action="verify", reason=reason,
     )  # fmt: skip
@@ -269,7 +269,7 @@ def _write_folder(folder: Path, content: TaskContent) -> None:
 
 def _write_rows(connection: sqlite3.Connection, task_id: TaskId, content: TaskContent) -> None:
     if connection.execute("SELECT 1 FROM tasks WHERE task_id = ?", (task_id,)).fetchone():
-        raise Conflict(f"The target got a task {task_id} meanwhile. Migrate again to compare them.", task=task_id)
+        raise Conflict(f"The target got a task {task_id} in the meantime. Migrate again to compare them.", task=task_id)
     made = connection.execute(
         "INSERT INTO tasks (task_id, place, metadata, state) VALUES (?, ?, CAST(? AS TEXT), CAST(? AS TEXT))",
         (task_id, content.place, content.metadata, content.state),

@@ -31,7 +31,7 @@ def check_artifact_size(
     """Raise ``InvalidInput`` for one of this size that is too large for a task that keeps so many bytes already."""
     if size > most or total + size > most_in_all:
         raise InvalidInput(
-            f"An output of {size:,} bytes is more than this task may keep ({most:,} bytes each, "
+            f"An output of {size:,} bytes is more than this task can store ({most:,} bytes each, "
             f"{most_in_all:,} in all). Write it to a file of the workspace instead.",
             size=size,
         )

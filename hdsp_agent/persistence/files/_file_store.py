@@ -184,13 +184,13 @@ class FileStore(TaskStore):
 def _check_usable(root: Path) -> None:
     if not root.is_dir():
         reason = "it is not a folder" if root.exists() else "it is gone"
-        advice = "Put it back, or start the server again."
+        advice = "Restore it, or restart the server."
     elif not os.access(root, os.W_OK | os.X_OK) or not os.access(root.parent, os.W_OK | os.X_OK):
         reason, advice = "permission denied", "Check who owns that folder and its permissions."
     else:
         check_free_space(root)
         return
     raise StorageUnavailable(
-        f"Conversations cannot be kept in {root}: {reason}. What was recorded is safe. {advice}",
+        f"Conversations cannot be saved in {root}: {reason}. What was saved before is safe. {advice}",
         path=str(root), action="write", reason=reason,
     )  # fmt: skip

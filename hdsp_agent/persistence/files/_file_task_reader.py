@@ -81,7 +81,7 @@ class _Damages:
         if self._owner and line.damage == "corrupt":
             try:
                 keep_aside(path, [line])
-                kept = f"; its bytes are kept in {path.name}.corrupt"
+                kept = f"; its bytes were copied to {path.name}.corrupt"
             except OSError as error:
                 kept = f"; its bytes stay where they are ({error})"
         self._log.warning(

@@ -120,10 +120,10 @@ class StateKeeper:
             self._log.error("The task was taken over: %s", error)
         elif isinstance(error, StorageUnavailable):
             if self.trouble is None:
-                self._log.warning("The task's state is not written just now: %s", error)
+                self._log.warning("The task's state is currently not saved: %s", error)
             self.trouble = error
         else:
-            self._log.error("The task's state cannot be written", exc_info=error)
+            self._log.error("The task's state cannot be saved", exc_info=error)
 
     async def _pause(self, seconds: float, until: asyncio.Event | None = None) -> None:
         waits = [asyncio.ensure_future(event.wait()) for event in (self._stopping, until) if event is not None]

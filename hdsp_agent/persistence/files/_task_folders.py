@@ -179,7 +179,7 @@ def unknown_task(task_id: TaskId) -> UnknownTask:
 
 
 def _taken(task_id: TaskId) -> Conflict:
-    return Conflict(f"There is a task {task_id} already. Use another id.", task=task_id)
+    return Conflict(f"Task {task_id} already exists. Use another id.", task=task_id)
 
 
 def write_record(path: Path, record: TaskMetadata | StoredTaskState) -> None:

@@ -372,7 +372,7 @@ def held_by(task_id: TaskId, record: LockRecord | None) -> Conflict:
     """The error that says who works on the task."""
     who = f"process {record.process_id} on {record.hostname}" if record else "another process"
     return Conflict(
-        f"Task {task_id} is being worked on by {who}. Continue it there, or end that process and try again.",
+        f"Task {task_id} is in use by {who}. Continue it there, or end that process and try again.",
         task=task_id,
         process=record.process_id if record else None,
         host=record.hostname if record else None,

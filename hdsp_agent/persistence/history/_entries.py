@@ -78,7 +78,7 @@ def require_entry(connection: sqlite3.Connection, task_id: str) -> None:
     """Refuse an id that no task has."""
     if connection.execute("SELECT 1 FROM history_tasks WHERE id = ?", (storable(task_id),)).fetchone() is None:
         raise UnknownTask(
-            f"The history has no task {task_id!r}. It may have been deleted; load the history again.", task=task_id
+            f"The history has no task {task_id!r}. It may have been deleted. Reload the history.", task=task_id
         )
 
 

@@ -156,7 +156,7 @@ def _read_cursor(sort: HistorySort, cursor: str | None, length: int) -> Key:
         said, key, numbers = None, [], []
     if said != sort or len(numbers) != length or len(key) != length or any(abs(n) >= 2**63 for n in numbers):
         raise InvalidInput(
-            "This place in the history is not one of the list asked for. Load the list from its beginning.",
+            "This place is not in the requested list. Load the list from its beginning.",
             field="cursor",
         )
     return tuple(numbers)

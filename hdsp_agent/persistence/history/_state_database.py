@@ -148,7 +148,7 @@ class StateDatabase:
     def _check_open(self) -> None:
         if self._closed:
             raise StorageUnavailable(
-                f"{self.path} is closed because the server stops. Nothing was changed.",
+                f"{self.path} is closed because the server is stopping. Nothing was changed.",
                 path=str(self.path), action="use", reason="closed",
             )  # fmt: skip
 
@@ -165,7 +165,7 @@ class StateDatabase:
             except Exception:
                 # The task goes on: the next look may find the disk in order again. Said once, not twice a second.
                 if not failing:
-                    logger.exception("Could not look for changes in %s", self.path)
+                    logger.exception("Could not check %s for changes", self.path)
                 failing = True
 
     # What follows runs in the writer's thread.
@@ -278,11 +278,11 @@ class StateDatabase:
             raise self._beyond_rescue(_Damaged(self._generation, reason))
         self._rescued_at = time.monotonic()
         aside = set_state_aside(self.path)
-        logger.error("%s is damaged (%s); kept as %s and made anew from the task folders", self.path, reason, aside)
+        logger.error("%s is damaged (%s); kept as %s and rebuilt from the task folders", self.path, reason, aside)
 
     def _beyond_rescue(self, damage: _Damaged) -> StorageUnavailable:
         return StorageUnavailable(
-            f"{self.path} is damaged ({damage.reason}) and so is the one made in its place. The tasks themselves are "
+            f"{self.path} is damaged ({damage.reason}) and so is its replacement. The tasks themselves are "
             "safe in their folders. Check that disk, then start the server again.",
             path=str(self.path), action="repair", reason=damage.reason,
         )  # fmt: skip

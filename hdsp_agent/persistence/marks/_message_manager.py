@@ -332,7 +332,7 @@ class MessageManager:
             raise NotFound(
                 "There is nothing to undo in this conversation."
                 if mark_id is None
-                else f"This conversation has no change {mark_id}; reload it and try again."
+                else f"This conversation has no change {mark_id}. Reload it and try again."
             )
         return mark
 
@@ -345,14 +345,16 @@ class MessageManager:
                 else f"This conversation has no undo {mark_id}; reload it and try again."
             )
         if not isinstance(mark, UndoMark):
-            raise InvalidInput(f"The change {mark_id} is no undo, so it cannot be redone; undo it.", field="markId")
+            raise InvalidInput(
+                f"The change {mark_id} is not an undo, so it cannot be redone. Undo it instead.", field="markId"
+            )
         return mark
 
     async def _undo(self, target: Mark, newer: Newer, files: str | None, as_mark: str | None = None) -> UndoMark:
         mark = self._undo_mark(target).model_copy(update=_chosen(files, as_mark))
         if newer == "refuse" and await self._went_on_since(target):
             raise Conflict(
-                "The conversation has gone on since. Undoing this sets aside what is newer; confirm to do so.",
+                "The conversation has continued since. Undoing this sets aside what is newer. Confirm to do so.",
                 mark=target.id,
             )
         await self._append(mark)
@@ -366,7 +368,7 @@ class MessageManager:
     def _undo_mark(self, target: Mark) -> UndoMark:
         if not self.view.counts(target):
             raise Conflict(
-                "This change does not count any more: it was undone or rewound already. Look what can be undone now.",
+                "This change was already undone or rewound. Reload the conversation to see what can be undone.",
                 mark=target.id,
             )
         return UndoMark(
@@ -466,7 +468,7 @@ class MessageManager:
         if known and ts in self.view.visible_ui:
             return
         where = (
-            "in this conversation any more: it was taken back. Undo that first, or choose another message."
+            "in this conversation: it was removed. Undo that first, or choose another message."
             if known
             else "in this conversation; reload it."
         )
@@ -490,7 +492,7 @@ class MessageManager:
 
 
 def _no_answer(ts: int) -> InvalidInput:
-    return InvalidInput("Only an answer of the model can be tried again.", field="messageTs", ts=ts)
+    return InvalidInput("Only an answer from the model can be tried again.", field="messageTs", ts=ts)
 
 
 def _chosen(files: str | None, mark_id: str | None) -> dict[str, object]:

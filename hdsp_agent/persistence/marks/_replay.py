@@ -155,7 +155,7 @@ class MarkReplay:
             return
         after = self._after(mark)
         if after is None:
-            self._report(mark.id, mark.kind, "what it takes back does not exist or does not count")
+            self._report(mark.id, mark.kind, "what it undoes does not exist or does not count")
             return
         self._view = after
         self._last_ts = max(self._last_ts, mark.ts)

@@ -333,7 +333,7 @@ def _by_task(jobs: Sequence[_Job]) -> list[list[_Job]]:
 
 
 def _unexpected(error: BaseException) -> HdspAgentError:
-    logger.error("The database of tasks cannot be written", exc_info=error)
+    logger.error("The task database cannot be written", exc_info=error)
     return HdspAgentError(f"It could not be recorded: {type(error).__name__}: {error}. The server's log says more.")
 
 

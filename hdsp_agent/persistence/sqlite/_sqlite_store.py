@@ -103,7 +103,7 @@ class SqliteStore(TaskStore):
         self._database.check_there()
         if not all(os.access(place, os.W_OK) for place in (path, path.parent)):
             raise StorageUnavailable(
-                f"Conversations cannot be kept in {path}: permission denied. What was recorded is safe. Check who owns "
+                f"Conversations cannot be saved in {path}: permission denied. What was saved before is safe. Check who owns "
                 "that file and its folder, and their permissions.",
                 path=str(path), action="write", reason="permission denied",
             )  # fmt: skip

@@ -85,7 +85,7 @@ class TaskRows:
     ) -> None:
         """Make a running task, which the lock's holder works on."""
         if connection.execute("SELECT 1 FROM tasks WHERE task_id = ?", (metadata.uuid,)).fetchone():
-            raise Conflict(f"There is a task {metadata.uuid} already. Use another id.", task=metadata.uuid)
+            raise Conflict(f"Task {metadata.uuid} already exists. Use another id.", task=metadata.uuid)
         made = connection.execute(
             "INSERT INTO tasks (task_id, place, metadata, state) VALUES (?, 'running', ?, ?)",
             (metadata.uuid, as_json(metadata), as_json(state)),

@@ -214,7 +214,7 @@ def members(archive: Path) -> Iterator[Member]:
         if kept.digest() != sums.digest():
             raise damaged(archive, "its checksums do not match")
         if tar.rest() > _BLOCK:
-            raise damaged(archive, "there is something behind its end")
+            raise damaged(archive, "there is something after its end")
 
 
 def damaged(archive: Path, reason: str) -> InvalidInput:
@@ -303,9 +303,9 @@ def _head(archive: Path, tar: _Tar) -> ArchiveHead:
 def _check(archive: Path, info: tarfile.TarInfo) -> None:
     parts = info.name.rstrip("/").split("/")
     if not all(is_safe_name(part) for part in parts):
-        raise damaged(archive, f"{info.name[:200]!r} is no name of a file of ours")
+        raise damaged(archive, f"{info.name[:200]!r} is not a file name of HDSP Agent")
     if not (info.isreg() or info.isdir()) or info.issparse():
-        raise damaged(archive, f"{info.name[:200]!r} is a link or a device, or the like")
+        raise damaged(archive, f"{info.name[:200]!r} is a link or a device")
     is_folder = parts[0] in FOLDERS
     if not belongs_in_a_backup(parts[0]) or is_folder != (len(parts) > 1 or info.isdir()) or "\n" in info.name:
         raise damaged(archive, f"{info.name[:200]!r} does not belong in a backup")

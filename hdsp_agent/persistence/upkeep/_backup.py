@@ -81,7 +81,7 @@ class BackupReport:
 async def back_up(home: Path, target: Path, *, generations: int = 7, progress: Progress | None = None) -> BackupReport:
     """Make a backup in the folder ``target``, read it again, and only then remove those that are too old."""
     if generations < 1:
-        raise InvalidInput(f"{generations} generations cannot be kept. Keep one at least.", field="generations")
+        raise InvalidInput(f"{generations} generations cannot be kept. Keep at least one.", field="generations")
     return await in_thread(partial(_back_up, home, target, generations), progress)
 
 
@@ -108,12 +108,15 @@ def backups(target: Path) -> list[BackupInfo]:
 
 def _back_up(home: Path, target: Path, generations: int, work: LongWork) -> BackupReport:
     if not home.is_dir():
-        raise InvalidInput(f"There is no folder {home}. Say which folder is to be backed up.", field="home")
+        raise InvalidInput(f"There is no folder {home}. Choose the folder to back up.", field="home")
     inside = (
         target.resolve().relative_to(home.resolve()).parts if target.resolve().is_relative_to(home.resolve()) else ()
     )
     if target.resolve() == home.resolve() or (inside and belongs_in_a_backup(inside[0])):
-        raise InvalidInput(f"A backup cannot be kept in {target}: that is part of what is backed up.", field="to")
+        raise InvalidInput(
+            f"A backup cannot be written to {target}, because that folder is itself backed up. Choose another one.",
+            field="to",
+        )
     make_private_folder(target)
     with locked(target / "backup", _LOCK_SECONDS):
         for leftover in target.glob(f"{_UNFINISHED}*"):
@@ -414,7 +417,7 @@ class _Files:
 
     def _leave_out(self, name: str, path: Path, error: OSError) -> None:
         self.left_out[name] = str(error)
-        logger.warning("%s is not whole in the backup: %s", path, error)
+        logger.warning("%s is incomplete in the backup: %s", path, error)
 
 
 def _is_safe(name: str) -> bool:

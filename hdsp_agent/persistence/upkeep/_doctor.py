@@ -106,8 +106,8 @@ async def _examine_other_backends(home: Path, backend: Backend, report: Report) 
     for other, count in kept.items():
         report.add(
             "other_backend", home,
-            f"Tasks kept in {other} are not shown ({count}), for {backend} is in use. hdsp-agent migrate --to {backend} "
-            "copies them.",
+            f"Tasks kept in {other} are not shown ({count}), because {backend} is in use. To copy them, run hdsp-agent "
+            f"migrate --to {backend}.",
             note=True,
         )  # fmt: skip
 
@@ -118,7 +118,7 @@ def _examine(home: Path, report: Report, repair: bool, work: LongWork) -> int:
         return 0
     if restore_under_way(home):
         _mend(
-            report, repair, "interrupted_restore", home, "A restoring was interrupted when it had begun.",
+            report, repair, "interrupted_restore", home, "A restore was interrupted after it started.",
             lambda: finish_restore(home),
         )  # fmt: skip
     _examine_home(home, report, repair)
@@ -129,7 +129,9 @@ def _examine(home: Path, report: Report, repair: bool, work: LongWork) -> int:
     for done, (place, task_id) in enumerate(found):
         work.tell("examine", done, len(found))
         if task_id in twice and place == "running":
-            report.add("twice", folders.at(place, task_id), "The task is among the running and the completed ones.")
+            report.add(
+                "twice", folders.at(place, task_id), "The task is both in the running and in the completed tasks."
+            )
         with suppress(FileNotFoundError):
             _examine_task(folders, place, task_id, report, repair)
     work.tell("examine", len(found), len(found))
@@ -141,18 +143,18 @@ def _examine_home(home: Path, report: Report, repair: bool) -> None:
     for entry in sorted(os.scandir(home), key=lambda entry: entry.name):
         path = Path(entry.path)
         if ".corrupt-" in entry.name:
-            report.add("kept_aside", path, "It was damaged and set aside; look into it or delete it.", note=True)
+            report.add("kept_aside", path, "It was damaged and set aside. Look at it, or delete it.", note=True)
         elif entry.name.startswith("before-restore-"):
-            report.add("kept_aside", path, "It holds what was here before a restoring.", note=True)
+            report.add("kept_aside", path, "It contains what was here before a restore.", note=True)
         elif not _is_ours(entry.name):
-            report.add("unknown_file", path, "It is not known what this is; it is left alone.", note=True)
+            report.add("unknown_file", path, "This is unknown, and is not changed.", note=True)
             continue
         _check_mode(path, report, repair)
     config = home / "config.json"
     try:
         found = read_with_identity(config)
         if found is not None and not isinstance(json.loads(found[0].decode("utf-8-sig")), dict):
-            raise ValueError("it does not hold a JSON object")
+            raise ValueError("it does not contain a JSON object")
     except (HdspAgentError, ValueError, RecursionError) as error:
         report.add("damaged_settings", config, f"The settings cannot be read: {error}. The server sets them aside.")
     for part in ("contexts", "contexts/running", "contexts/completed", "checkpoints", "memories"):
@@ -174,7 +176,7 @@ def _check_mode(path: Path, report: Report, repair: bool) -> None:
     with suppress(FileNotFoundError):
         status = path.lstat()
         if stat.S_ISLNK(status.st_mode):
-            report.add("unknown_file", path, "It is a link; nothing of ours is.", note=True)
+            report.add("unknown_file", path, "It is a link. HDSP Agent makes no links.", note=True)
             return
         if status.st_mode & 0o077:
             mode = 0o700 if stat.S_ISDIR(status.st_mode) else 0o600
@@ -190,7 +192,7 @@ def _examine_leftovers(folders: TaskFolders, report: Report, repair: bool) -> No
             if time.time() - folder.stat().st_mtime > _ABANDONED_SECONDS:
                 # A monitor does the same: it was not yet a task, or not any more.
                 _mend(
-                    report, repair, "unfinished", folder, "A task's making, packing or deletion did not end.",
+                    report, repair, "unfinished", folder, "The creation, compression or deletion of a task did not finish.",
                     partial(shutil.rmtree, folder),
                 )  # fmt: skip
 
@@ -238,13 +240,13 @@ def _trouble(folder: Path, place: Place) -> tuple[FindingKind, str] | None:
         if status == "paused" and not locked:
             return None
         if locked:
-            return "dead_task", f"It is {status}, but the process that worked on it has died."
+            return "dead_task", f"It is {status}, but the process that worked on it has stopped."
         return (
             "stopped_task",
-            f"It is {status}, and nobody works on it. The next start of the server pauses it; it can be resumed.",
+            f"It is {status}, and no process works on it. The next start of the server pauses it, and it can be resumed.",
         )
     if locked or any(folder.glob(f"{LOCK_NAME}.*")):
-        return "orphan_lock", "A process that died has left its lock."
+        return "orphan_lock", "A stopped process has left its lock."
     if status not in COMPLETED_STATUSES:
         return "interrupted_move", f"It is among the completed tasks, but {status}."
     return None

@@ -81,13 +81,13 @@ class _DatabaseExamination:
             settle = partial(self._settle, task_id)
             if lock is not None:
                 self._report.mend(
-                    "dead_task", self._path, "The process that worked on it has died.",
+                    "dead_task", self._path, "The process that worked on it has stopped.",
                     settle if self._repair else None, task_id=task_id,
                 )  # fmt: skip
             else:
                 self._report.mend(
                     "stopped_task", self._path,
-                    "Nobody works on it. The next start of the server pauses it; it can be resumed.",
+                    "No process works on it. The next start of the server pauses it, and it can be resumed.",
                     settle if self._repair else None, task_id=task_id, note=not self._repair,
                 )  # fmt: skip
 
@@ -107,9 +107,9 @@ class _DatabaseExamination:
                 try:
                     LINE_FORMS[stream].parse(line)
                 except (ValueError, RecursionError):
-                    form = "has a form of another version" if is_record(line) else "cannot be read"
+                    form = "has the format of another version" if is_record(line) else "cannot be read"
                     self._add(
-                        "corrupt_line", f"Row {number} of {table} {form}. It stays and is passed over.", row, note=True
+                        "corrupt_line", f"Row {number} of {table} {form}. It stays and is skipped.", row, note=True
                     )
         self._artifacts(connection, row, referenced)
         kept = connection.execute("SELECT what FROM set_aside WHERE task = ? ORDER BY id", (row.number,))
@@ -121,9 +121,9 @@ class _DatabaseExamination:
         for name, data in connection.execute("SELECT name, data FROM artifacts WHERE task = ?", (row.number,)):
             there.add(name)
             if hashlib.sha256(data).hexdigest() != name:
-                self._add("artifact_damaged", f"The bytes of artifact {name} are not those it is named after.", row)
+                self._add("artifact_damaged", f"The content of artifact {name} does not match its name.", row)
         for name in sorted(referenced - there):
-            self._add("artifact_missing", f"A message speaks of artifact {name}, but it is not there.", row)
+            self._add("artifact_missing", f"A message refers to artifact {name}, which is missing.", row)
 
     def _is_damaged(self, task_id: TaskId) -> bool:
         row = self._database.read(lambda connection: self._rows.find(connection, task_id))
@@ -134,7 +134,7 @@ class _DatabaseExamination:
             self._writer.submit(partial(self._rows.mend, task_id=task_id), durable=True).result()
 
         self._report.mend(
-            "damaged_record", self._path, "What it is called or how it is getting on cannot be read.",
+            "damaged_record", self._path, "Its title or state cannot be read.",
             mend if self._repair else None, task_id=task_id,
         )  # fmt: skip
 

@@ -90,6 +90,6 @@ class Report:
                 mend()
                 mended = True
             except (HdspAgentError, OSError) as error:
-                message = f"{message} It could not be mended: {error}"
-                logger.warning("%s could not be mended (%s): %s", path, kind, error)
+                message = f"{message} It could not be repaired: {error}"
+                logger.warning("%s could not be repaired (%s): %s", path, kind, error)
         self.add(kind, path, message, task_id=task_id, mended=mended, note=note)

@@ -32,7 +32,7 @@ async def examine_index(home: Path, backend: Backend, report: Report, *, repair:
         async with database, index:
             problems = await index.problems()
             for problem in problems:
-                report.add("index_damaged", path, f"{problem}. It is made anew from the tasks when it is deleted.")
+                report.add("index_damaged", path, f"{problem}. Delete it: it is then rebuilt from the tasks.")
             if not problems:
                 await _compare(path, store, index, report, repair=repair)
     except HdspAgentError as error:
@@ -69,14 +69,14 @@ async def _differing(store: TaskStore, index: HistoryIndex) -> _Differing:
     known = set(await index.ids())
     ids = set(await store.tasks())
     for task_id in sorted(known - ids):
-        differing[task_id] = ("The history has a task that is not there.", None)
+        differing[task_id] = ("The history has a task that does not exist.", None)
     for item in await asyncio.to_thread(_items, store):
         if item.id not in known:
             differing[item.id] = ("The history does not have this task.", item)
             continue
         hit = await index.get(item.id)
         if hit is not None and not _agree(item, hit.item):
-            differing[item.id] = ("The history says something else of this task than the task itself.", item)
+            differing[item.id] = ("The history entry of this task is out of date.", item)
     return differing
 
 

@@ -112,7 +112,7 @@ class TaskExamination:
         plain, packed = self._folder / name, self._folder / (name + PACKED)
         if plain.exists() and packed.exists():
             self._mend(
-                "interrupted_packing", packed, "The log is there packed and not packed; the latter counts.",
+                "interrupted_packing", packed, "The log exists compressed and uncompressed; the uncompressed one is used.",
                 lambda: _remove_copy(packed, plain),
             )  # fmt: skip
         try:
@@ -124,7 +124,9 @@ class TaskExamination:
                 with open_packed(open(packed, "rb", buffering=0))[0] as unpacked:
                     self._lines(stream, packed, unpacked)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            self._add("damaged_log", packed, f"The packed log is damaged ({error}). Restore the task from a backup.")
+            self._add(
+                "damaged_log", packed, f"The compressed log is damaged ({error}). Restore the task from a backup."
+            )
         except OSError as error:
             self._add("damaged_log", plain, f"The log cannot be read: {error}.")
 
@@ -139,7 +141,9 @@ class TaskExamination:
             except (ValueError, RecursionError):
                 damage = CorruptLine(offset, line, "unknown" if is_record(line) else "corrupt")
             if damage.damage == "unknown":
-                self._add("corrupt_line", path, f"The line at byte {offset} has a form of another version.", note=True)
+                self._add(
+                    "corrupt_line", path, f"The line at byte {offset} has the format of another version.", note=True
+                )
                 continue
             if known is None:
                 known = {(kept.offset, kept.data) for kept in kept_aside(path)}
@@ -151,7 +155,7 @@ class TaskExamination:
                 lambda damage=damage: keep_aside(path, [damage]),  # type: ignore[misc]  # bound now
             )  # fmt: skip
         if settled:
-            self._add("kept_aside", path, f"{settled} damaged lines are kept aside and passed over.", note=True)
+            self._add("kept_aside", path, f"{settled} damaged lines were set aside and are skipped.", note=True)
 
     def _examine_tail(self, path: Path) -> None:
         if self._worked_on:
@@ -163,7 +167,9 @@ class TaskExamination:
             log.seek(size - 1)
             if log.read(1) == b"\n":
                 return
-        self._mend("torn_tail", path, "The last line is not whole: it was never acknowledged.", lambda: _cut_tail(path))
+        self._mend(
+            "torn_tail", path, "The last line is incomplete: it was never confirmed as saved.", lambda: _cut_tail(path)
+        )
 
     def _artifacts(self) -> None:
         folder = self._folder / ARTIFACTS
@@ -175,17 +181,17 @@ class TaskExamination:
                     if ".corrupt-" in entry.name:
                         self._add("kept_aside", path, "It was damaged and set aside.", note=True)
                     elif not entry.name.startswith("."):
-                        self._add("unknown_file", path, "It is not known what this is; it is left alone.", note=True)
+                        self._add("unknown_file", path, "This is unknown, and is not changed.", note=True)
                     continue
                 if _sum_of(path) == entry.name:
                     there.add(entry.name)
                 else:
                     self._mend(
-                        "artifact_damaged", path, "Its bytes are not those it is named after.",
+                        "artifact_damaged", path, "Its content does not match its name.",
                         lambda path=path: set_aside(path, _stamp()),  # type: ignore[misc]  # bound now
                     )  # fmt: skip
         for name in sorted(self._referenced - there):
-            self._add("artifact_missing", folder / name, "A message speaks of it, but it is not there.")
+            self._add("artifact_missing", folder / name, "A message refers to it, but it is missing.")
 
     def _others(self) -> None:
         ours = {METADATA, STATE, ARTIFACTS, LOCK_NAME, *STREAM_FILES.values()}
@@ -198,9 +204,7 @@ class TaskExamination:
                 count = len(kept_aside(self._folder / base)) if name.endswith(".corrupt") else 1
                 self._add("kept_aside", Path(entry.path), f"{count} damaged parts of {base} are kept here.", note=True)
             else:
-                self._add(
-                    "unknown_file", Path(entry.path), "It is not known what this is; it is left alone.", note=True
-                )
+                self._add("unknown_file", Path(entry.path), "This is unknown, and is not changed.", note=True)
 
 
 def _whole_lines(log: IO[bytes]) -> Iterator[tuple[int, bytes]]:

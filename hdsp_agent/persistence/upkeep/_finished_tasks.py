@@ -57,4 +57,4 @@ class FinishedTasks(ABC):
 
 def changed_meanwhile(task_id: TaskId) -> Conflict:
     """The error when something happened to a task since it was looked at."""
-    return Conflict(f"Task {task_id} was changed meanwhile. It stays.", task=task_id)
+    return Conflict(f"Task {task_id} was changed in the meantime, so it stays.", task=task_id)

@@ -151,7 +151,7 @@ def _read_journal(home: Path) -> _Journal | None:
             raise ValueError("it names folders elsewhere")
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise StorageUnavailable(
-            f"{path} cannot be read, so the restoring it speaks of cannot be finished. Nothing was changed. "
+            f"{path} cannot be read, so the interrupted restore cannot be finished. Nothing was changed. "
             f"Look for folders named {_STAGING}… and {_ASIDE}… in {home}.",
             path=str(path), action="finish", reason=str(error),
         ) from error  # fmt: skip
@@ -178,8 +178,8 @@ def _check_empty(home: Path) -> None:
         if path.is_dir() and not any(files for _, _, files in os.walk(path)):
             continue
         raise Conflict(
-            f"{home} is not empty: it has {name}. Choose another folder, or say that it may be overwritten; what is there "
-            "is kept aside then.",
+            f"{home} is not empty: it has {name}. Choose another folder, or allow overwriting it; what is there is then "
+            "set aside.",
             path=str(home),
             name=name,
         )

@@ -115,7 +115,7 @@ def _pack(folder: Path) -> bool:
                 os.unlink(path)
             sync_folder(folder)
         except OSError as error:
-            raise storage_error(folder, "pack the logs of", error) from error
+            raise storage_error(folder, "compress the logs of", error) from error
         finally:
             lock.release()
     return True
@@ -143,7 +143,7 @@ def _pack_log(stream: Stream, path: Path, packed: Path, size: int) -> None:
             while piece := reader.read(_BLOCK):
                 unpacked += len(piece)
         if unpacked != length or known not in (None, length) or (stream != "ui" and length != size):
-            raise OSError(f"{length} bytes were packed, {unpacked} came out")
+            raise OSError(f"{length} bytes were compressed, {unpacked} came out")
     except FileNotFoundError:
         raise
     except OSError as error:

@@ -90,7 +90,7 @@ async def test_old_outputs_that_are_cleared_are_told_in_a_row(tmp_path: Path) ->
         [row] = await agent.says(task_id, "sliding_window_truncation")
         last = text_of(agent.model.requests[-1].messages)
         exported = b"".join([part async for part in render_task(await agent.store.view(task_id), "markdown")]).decode()
-    assert "Outputs of tools were left out for the model." in exported and "Older messages" not in exported
+    assert "Tool outputs were left out for the model." in exported and "Older messages" not in exported
     told = row.context_truncation
     assert told is not None and told.cleared is not None and told.mark_id is None
     assert told.cleared.reason == "old" and told.cleared.tools == {"look": told.cleared.outputs}

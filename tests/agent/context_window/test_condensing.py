@@ -199,7 +199,7 @@ async def test_who_waited_for_a_condensation_does_not_condense_its_summary(tmp_p
         first, second = await asyncio.gather(
             agent.manager.condense(task_id), agent.manager.condense(task_id), return_exceptions=True
         )
-        assert first is None and isinstance(second, Conflict) and "just now" in second.message
+        assert first is None and isinstance(second, Conflict) and "just condensed" in second.message
         assert len(await condensed(agent, task_id)) == 1
         assert not await agent.says(task_id, "condense_context_error")
         assert len([one for one in agent.model.requests if asks_for_summary(one)]) == 1
@@ -402,7 +402,7 @@ async def test_words_that_all_have_to_stay_are_said_to_be_why_it_cannot_be_short
     words = "Do it. " + "Mind everything I say, please. " * 1_500
     async with small_agent(tmp_path, [DONE], window=100_000) as agent:
         task_id = await agent.finished(words)
-        with pytest.raises(Conflict, match="has to stay word for word"):
+        with pytest.raises(Conflict, match="must stay word for word"):
             await agent.manager.condense(task_id)
 
 
@@ -413,7 +413,7 @@ async def test_a_summary_as_long_as_what_it_stands_for_is_said_to_be_why(tmp_pat
 
     async with small_agent(tmp_path, [*FILLED[:4], DONE, wordy], window=100_000) as agent:
         task_id = await agent.finished()
-        with pytest.raises(Conflict, match="as long as what it would replace"):
+        with pytest.raises(Conflict, match="as long as what it replaces"):
             await agent.manager.condense(task_id)
 
 

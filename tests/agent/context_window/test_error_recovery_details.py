@@ -50,7 +50,7 @@ async def test_a_request_of_too_many_bytes_is_sent_without_its_pictures(tmp_path
         before, after = (text_of(request.messages) for request in agent.model.requests)
         [told] = await retries(agent, task_id)
     assert "'type': 'image'" in before and "'type': 'image'" not in after and "What is this?" in after
-    assert "pictures are left out" in told
+    assert "images are left out" in told
 
 
 async def test_a_picture_the_person_sent_stays_when_the_rest_is_condensed_and_who_sees_none_gets_none(
@@ -135,7 +135,7 @@ async def test_who_asks_for_it_while_a_refusal_is_mended_waits_and_it_is_done_on
     async with small_agent(tmp_path, turns, window=100_000) as agent:
         task_id = await agent.start()
         await begun.wait()
-        with pytest.raises(Conflict, match="just now"):
+        with pytest.raises(Conflict, match="just condensed"):
             await agent.manager.condense(task_id)
         await agent.completed(task_id)
         assert len(await condensed(agent, task_id)) == 1

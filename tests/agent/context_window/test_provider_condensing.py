@@ -225,7 +225,7 @@ async def test_the_wish_of_the_person_is_met_at_the_provider_too(tmp_path: Path)
         task_id = await agent.finished(TASK)
         await agent.manager.condense(task_id)
         [row] = await condensed_rows(agent, task_id)
-        with pytest.raises(Conflict, match="just now"):
+        with pytest.raises(Conflict, match="just condensed"):
             await agent.manager.condense(task_id)
     assert row.way == "remote" and len(server.wishes) == 1
     assert json.dumps(server.wishes[0]).count("Word after word.") > 2_000

@@ -1,4 +1,4 @@
-"""What a provider condensed and cannot read any more, or another model never could: nothing of the work is lost by it."""
+"""What a provider condensed and can no longer read, or another model never could: nothing of the work is lost by it."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ async def test_a_refused_item_is_made_readable_and_the_person_is_told_in_one_lin
         told = [row.text for row in await agent.says(task_id, "api_req_retry_delayed")]
         assert await ways(agent, task_id) == ["remote", "local"]
         assert not await agent.says(task_id, "condense_context_error") and not await agent.says(task_id, "error")
-    assert len(told) == 1 and "cannot read any more what it had condensed" in (told[0] or "")
+    assert len(told) == 1 and "can no longer read what it condensed" in (told[0] or "")
     last = server.asked[-1]
     assert marks_in(last) == ["MARK-1", "MARK-2"] and TASK in inputs(last) and '"compaction"' not in inputs(last)
     # Nothing sealed was sent once it had been refused, and no summary was made of the text beside it.
@@ -102,7 +102,7 @@ async def test_refused_when_it_is_to_be_condensed_again_all_is_read_from_the_log
         task_id = await agent.finished(TASK)
         assert await ways(agent, task_id) == ["remote", "local"]
         [error] = await agent.says(task_id, "condense_context_error")
-    assert "cannot read any more" in (error.text or "") and len(server.wishes) == 2
+    assert "can no longer read" in (error.text or "") and len(server.wishes) == 2
     assert marks_in(server.asked[-1]) == ["MARK-1", "MARK-2", "MARK-3", "MARK-4"]
 
 

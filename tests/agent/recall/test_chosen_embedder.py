@@ -83,7 +83,7 @@ async def test_an_endpoint_that_fails_is_told_once_and_words_are_searched(
             for _ in range(3):
                 assert await at.found("automobile") == [("conversation", "my automobile")]
             assert len(server.models) == 1, "nobody who searches waits for it again"
-            assert caplog.text.count("Searching by words alone") == 1
+            assert caplog.text.count("Searching by words only") == 1
             failure = (await at.search.embedder.status()).failure
             assert failure is not None and failure.code == "embeddings_unavailable"
             assert failure.params == {"url": f"{server.url}/embeddings", "reason": "HTTP 401"}

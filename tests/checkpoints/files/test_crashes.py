@@ -66,7 +66,7 @@ async def test_a_half_restore_is_offered_to_be_rolled_back(
     later = AsyncFileCheckpoints(workspace, store_dir)
     half = await later.interrupted()
     assert half is not None and half.status == "begun" and half.target is not None
-    with pytest.raises(Conflict, match="cut short"):
+    with pytest.raises(Conflict, match="interrupted"):
         await later.restore(half.target)
     done = await later.recover("roll_back")
     assert done is not None and done.kind == "recovery"

@@ -29,7 +29,7 @@ async def test_the_oldest_go_first_and_the_rest_can_still_be_restored(workspace:
     assert [record.id for record in await checkpoints.list()] == [record.id for record in reversed(records[4:])]
     assert git(the_store(store_dir), "log", "--format=%s", "checkpoints").decode().split("\n")[0] == "save 8"
     assert_sound(store_dir, leftovers=True)
-    with pytest.raises(NotFound, match="dropped to save space"):
+    with pytest.raises(NotFound, match="deleted to save space"):
         await checkpoints.restore(records[0].id)
     await checkpoints.restore(records[4].id)
     assert picture(workspace) == pictures[4]

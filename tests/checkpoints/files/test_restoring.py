@@ -334,7 +334,7 @@ async def test_whoever_is_faster_than_the_restore_wins_and_nothing_is_half_done(
     seen: list[bytes] = []
     expected: dict[bytes, object] = {}
     monkeypatch.setattr(os, "replace", replace)
-    with pytest.raises(Conflict, match="try again"):
+    with pytest.raises(Conflict, match="Try again"):
         await checkpoints.restore(first.id)
     assert seen
     assert picture(workspace) == expected

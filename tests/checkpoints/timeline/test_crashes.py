@@ -80,7 +80,7 @@ async def test_all_that_was_done_is_rolled_back(
         assert half is not None and half.parts is not None and half.status == "begun"
         view = await line.view()
         assert view.interrupted is not None and view.interrupted.id == half.id
-        with pytest.raises(Conflict, match="cut short"):
+        with pytest.raises(Conflict, match="interrupted"):
             await line.restore(target, CELLS)
         await line.recover("roll_back")
         assert await is_broken(here) and await line.interrupted() is None

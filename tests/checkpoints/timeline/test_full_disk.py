@@ -110,7 +110,10 @@ async def test_a_restore_of_all_parts_is_whole_or_nothing(tmp_path: Path, phase:
             else:
                 said = "The conversation is gone" in error.message and phase == "roll back"
                 assert said or NO_ROOM.search(error.message), (at, error.message)
-                assert (half is not None) == ("not everything could be put back" in error.message), (at, error.message)
+                assert (half is not None) == ("could not be rolled back completely" in error.message), (
+                    at,
+                    error.message,
+                )
                 assert conversation.done in ([], ["back", "put back mark1"]), at
             if half is not None:
                 waited += 1

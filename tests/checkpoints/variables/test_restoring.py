@@ -162,7 +162,7 @@ async def test_a_store_of_another_user_is_refused(tmp_path: Path) -> None:
             await stranger.restore(saved.id, await at.link())
         copied = shutil.copytree(at.store.folder, tmp_path / "copied")
         own = VariableCheckpoints(VariableStore(copied, user_key(tmp_path / "keys" / "own")))
-        with pytest.raises(NotAllowed, match="somebody else wrote, so it is refused"):
+        with pytest.raises(NotAllowed, match="someone else wrote, so it is not loaded"):
             await own.restore(saved.id, await at.link())
         path = at.store.folder / "manifests" / f"{saved.id}.json"
         outer = json.loads(path.read_text(encoding="utf-8"))
@@ -189,7 +189,7 @@ async def test_a_damaged_piece_is_noticed_before_anything_is_read_from_it(tmp_pa
         with pytest.raises(Unavailable, match="is not what it was when it was written"):
             await at.restore(saved)
         piece.unlink()
-        with pytest.raises(StorageUnavailable, match="not there any more"):
+        with pytest.raises(StorageUnavailable, match="no longer exist"):
             await at.restore(saved)
         assert await at.told("int(a[0]), b") == "5 2"
         piece.write_bytes(good)
@@ -263,7 +263,7 @@ async def test_of_a_parent_only_its_cells_are_kept(tmp_path: Path) -> None:
         # What was just written goes too, if nobody needs it.
         at.store.collect([second.id], [first.id])
         assert at.store.size() < whole
-        with pytest.raises(NotFound, match="dropped to make room"):
+        with pytest.raises(NotFound, match="deleted to make room"):
             await at.restore(first)
         await at.restart()
         report = await at.restore(second)

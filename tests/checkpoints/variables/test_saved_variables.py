@@ -323,7 +323,7 @@ async def test_what_has_no_bytes_is_reported_and_spoils_nothing_else(tmp_path: P
                 "dynamic"}  # fmt: skip
         assert {name for name, one in saved.unsaved.items() if one.status == "live"} == live
         assert {name: saved.unsaved[name].why for name in ("gen", "handle", "db", "lock")} == {
-            "gen": "it holds a generator that has begun or may begin",
+            "gen": "it holds a generator",
             "handle": "it holds an open file",
             "db": "it holds a database connection",
             "lock": "it holds a lock",

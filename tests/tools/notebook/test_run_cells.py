@@ -267,7 +267,7 @@ async def test_a_kernel_of_another_language_runs_and_counts_as_a_shell(workspace
         assert task.approvals[0].action.risks == {"run_code", "shell"}
         assert task.approvals[0].action.command == "echo hello"
         assert "%pip installs for Python only" in await task.failure("install_packages", packages=["x"])
-        assert "Python kernels only" in await task.failure("inspect_variables")
+        assert "Only Python kernels" in await task.failure("inspect_variables")
 
 
 async def test_a_notebook_is_created_with_its_cells(workspace: Path) -> None:

@@ -16,7 +16,7 @@ import threading
 import types
 
 _KINDS = [
-    (types.GeneratorType, "a generator that has begun or may begin"),
+    (types.GeneratorType, "a generator"),
     (types.CoroutineType, "a coroutine"),
     (types.AsyncGeneratorType, "an asynchronous generator"),
     (types.FrameType, "a frame of a running function"),
