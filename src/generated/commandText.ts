@@ -14,7 +14,7 @@ export function slashCommandText(
       argumentHint: trans.__('what to explain')
     },
     fix: {
-      description: trans.__('Find out why something fails and mend it'),
+      description: trans.__('Find out why something fails and fix it'),
       argumentHint: trans.__('what fails')
     },
     test: {
@@ -26,8 +26,8 @@ export function slashCommandText(
       argumentHint: trans.__('what to document')
     },
     'clean-up': {
-      description: trans.__('Put a notebook or code in order'),
-      argumentHint: trans.__('what to put in order')
+      description: trans.__('Clean up a notebook or code'),
+      argumentHint: trans.__('what to clean up')
     }
   };
 }
