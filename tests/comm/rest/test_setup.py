@@ -82,7 +82,7 @@ async def test_a_key_in_the_environment_is_named_never_told_and_used_as_it_is(
         400,
         {
             "code": "invalid_input",
-            "message": "Choose a model of Anthropic.",
+            "message": "Choose a model from Anthropic.",
             "params": {},
             "field": "model",
         },
