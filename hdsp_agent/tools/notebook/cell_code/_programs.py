@@ -33,6 +33,8 @@ _NAMED: Final = re.compile(
     r"\b(?:subprocess|pexpect|ptyprocess|plumbum|pty\.spawn|os\.(?:system|popen|exec[lv]|spawn[lv]|posix_spawn|startfile)"
     r"|create_subprocess_(?:exec|shell)|Popen)"
 )
+_PIP: Final = frozenset({"pip.main", "pip._internal.main", "pip._internal.cli.main.main"})
+"""Where pip is called as a library: what it is given is what it would be given in a terminal."""
 _REMOVES: Final = re.compile(r"\brmtree\b")
 
 
@@ -116,6 +118,9 @@ def _command(node: ast.Call, name: str, known: dict[str, str]) -> str | None:
         return None
     if _GETS_TEXT.fullmatch(name) or (name.endswith(".system") and len(node.args) == 1):
         return text_of(first, known).text
+    if name in _PIP:
+        given = first.elts if isinstance(first, (ast.List, ast.Tuple)) else [first]
+        return _words([ast.Constant("pip"), *given], known)
     if _GETS_WORDS_OR_TEXT.fullmatch(name) or _looks_like_subprocess(node, name, first):
         return _words(first.elts, known) if isinstance(first, (ast.List, ast.Tuple)) else text_of(first, known).text
     if _GETS_WORDS.fullmatch(name):
