@@ -39,7 +39,10 @@ test('what a folder brings is used once one trusts it, and no longer than that',
     name: 'Trust in this folder'
   });
   const review = question.getByRole('button', { name: 'Review' });
-  const trust = question.getByRole('button', { name: 'Trust this folder' });
+  const trust = question.getByRole('button', {
+    name: 'Trust this folder',
+    exact: true
+  });
   await lab.visit(server.url);
   await lab.openPanel();
 

@@ -102,7 +102,7 @@ export function Notice({
         <IconButton
           icon={closeIcon}
           className={DISMISS}
-          label={trans.__('Dismiss: %1', text)}
+          label={trans.__('Dismiss: %1', firstSentence(text))}
           title={trans.__('Dismiss')}
           onClick={onDismiss}
         />
@@ -110,6 +110,14 @@ export function Notice({
       {children}
     </TransientNote>
   );
+}
+
+/**
+ * Enough of a text to know it by: names of buttons that repeat all of it are
+ * long to listen to.
+ */
+function firstSentence(text: string): string {
+  return text.split(/(?<=[.?!])\s|(?<=[。？！])/, 1)[0];
 }
 
 /**
