@@ -128,7 +128,7 @@ def test_a_list_of_modes_is_read_once_for_each_version_of_it(tmp_path: Path, cap
     write(tmp_path / ".hdspmodes", "customModes: [1]")
     for _ in range(3):
         assert brought_by(tmp_path, tmp_path / "person") == []
-    assert len([record for record in caplog.records if "left out" in record.getMessage()]) == 1
+    assert len([record for record in caplog.records if "is ignored" in record.getMessage()]) == 1
     write(tmp_path / ".hdspmodes", mode("Acme"))
     assert [one.name for one in brought_by(tmp_path, tmp_path / "person")] == ["Acme"]
 

@@ -152,5 +152,5 @@ async def test_kernels_of_other_languages_say_so(tmp_path: Path) -> None:
     async with headless_executor(tmp_path) as work:
         run = await work.run("echo hello from bash", kernel_name="bash")
         assert text_of(run.cells[0]) == "hello from bash\n"
-        with pytest.raises(Unsupported, match="Python kernels only; this one is for bash"):
+        with pytest.raises(Unsupported, match="Only Python kernels can list their variables; this one is for bash"):
             await look(work)
