@@ -17,7 +17,7 @@ from ._owner import Owner
 from .history import History, ItemChange
 from .open_panels import OpenPanels
 from .running_agent import RunningAgent
-from .task_line import change_line
+from .subtask_chain import change_chain
 
 __all__ = ["OpenTaskRequests"]
 
@@ -68,12 +68,12 @@ class OpenTaskRequests:
 
     async def remember(self, context: RequestContext, message: RememberTaskRequest) -> None:
         """Turn memory off for it, or on again."""
-        await change_line(self._history, context.owner, message.task_id, ItemChange(memory_off=not message.remember))
+        await change_chain(self._history, context.owner, message.task_id, ItemChange(memory_off=not message.remember))
 
     async def set_approvals(self, context: RequestContext, message: SetTaskApprovalsRequest) -> None:
         """Set what it may do without asking."""
         change = ItemChange(approvals=message.approval_preset or "as settings")
-        await change_line(self._history, context.owner, message.task_id, change)
+        await change_chain(self._history, context.owner, message.task_id, change)
 
     async def _show_one_of(self, owner: Owner, neighbours: list[str]) -> None:
         for neighbour in neighbours:

@@ -1,5 +1,5 @@
 import { expect, test } from '../chat';
-import { expectNames } from '../names';
+import { expectNames } from '../accessiblenames';
 
 test('the conversation stays in sight when Lab hides and shows everything', async ({
   chat,

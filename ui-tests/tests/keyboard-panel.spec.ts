@@ -2,7 +2,7 @@ import type { Locator } from '@playwright/test';
 
 import { Chat } from '../chat';
 import type { Lab } from '../lab';
-import { expectNames } from '../names';
+import { expectNames } from '../accessiblenames';
 import { expect, OpenNotebook, test } from '../notebooks';
 import { Timeline } from '../timeline';
 

@@ -7,7 +7,7 @@ from ...persistence import HistoryQuery
 from ..history import ItemChange
 from ..history_requests import snippets_of
 from ..identity import owner_of
-from ..task_line import change_line
+from ..subtask_chain import change_chain
 from ._history_bodies import Deleted, HistoryChangeBody, HistoryList, HistoryListQuery, HistoryPlacesView, PlaceView
 from ._rest_endpoint import RestHandler, endpoint
 
@@ -76,7 +76,7 @@ class HistoryItemHandler(RestHandler):
         owner, history = owner_of(self), self.services.history
         if body.memory_off is not None:
             # What a subtask hears and learns is part of the conversation.
-            await change_line(history, owner, task, ItemChange(memory_off=body.memory_off))
+            await change_chain(history, owner, task, ItemChange(memory_off=body.memory_off))
         return await history.change(owner, task, ItemChange(title=body.title, favorite=body.is_favorited))
 
     @endpoint("Delete a conversation and its subtasks", answer=Deleted, action="write")
