@@ -878,7 +878,7 @@ class GlobalSettings(WireModel):
     ] = True
     sound_enabled: Annotated[bool, shown("ui", "Sounds", "Play a sound when the agent needs you or is done.")] = False
     sound_volume: Annotated[
-        float, Field(ge=0, le=1, allow_inf_nan=False), shown("ui", "Volume", "How loud sounds are, from 0 to 1.")
+        float, Field(ge=0, le=1, allow_inf_nan=False), shown("ui", "Volume", "How loud sounds are.")
     ] = 0.5
     history_preview_collapsed: Annotated[
         bool,

@@ -550,7 +550,7 @@ export function settingsText(
     },
     soundVolume: {
       title: trans.__('Volume'),
-      description: trans.__('How loud sounds are, from 0 to 1.')
+      description: trans.__('How loud sounds are.')
     },
     enhancementApiConfigId: {
       title: trans.__('Profile for improving prompts'),

@@ -1760,7 +1760,7 @@ export interface GlobalSettings {
   reasoningBlockCollapsed: boolean;
   /** Play a sound when the agent needs you or is done. */
   soundEnabled: boolean;
-  /** How loud sounds are, from 0 to 1. */
+  /** How loud sounds are. */
   soundVolume: number;
   /** Whether the list of recent tasks in an empty panel is folded. */
   historyPreviewCollapsed: boolean;

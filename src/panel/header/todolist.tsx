@@ -58,7 +58,7 @@ export function TodoList({
         </span>
       </button>
       <progress
-        className="jp-hdspAgent-todos-progress"
+        className="jp-hdspAgent-progress jp-hdspAgent-todos-progress"
         aria-label={trans.__('Plan progress')}
         max={todos.length}
         value={done}

@@ -24,6 +24,7 @@ export function DownloadProgress({
   return (
     <div className="jp-hdspAgent-getting">
       <progress
+        className="jp-hdspAgent-progress"
         aria-label={trans.__('Downloading %1', name)}
         aria-describedby={id}
         value={done}
