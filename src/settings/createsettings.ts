@@ -15,6 +15,7 @@ import { SettingsApi } from '../rest/settingsapi';
 import { CommandIDs } from '../ui/commandids';
 import { LabDialogs } from '../ui/dialogs';
 import { openPaths } from '../ui/notebookchoice';
+import { loadTexts } from '../ui/texts/loadtexts';
 import { followChannel } from './data/followchannel';
 import { SettingsModel } from './data/settingsmodel';
 import { SettingsWidget } from './settingswidget';
@@ -49,7 +50,7 @@ export function createSettings(
   environment: ISettingsEnvironment
 ): MainAreaWidget<SettingsWidget> {
   const { serverSettings, translator, channel, commands } = environment;
-  const trans = translator.load('hdsp_agent');
+  const trans = loadTexts(translator);
   const model = new SettingsModel({
     api: new SettingsApi(serverSettings),
     client: channel?.client ?? null,
