@@ -171,7 +171,7 @@ test('an answer is searched, rated, used and asked for anew without a mouse', as
     });
     await expect(field).toBeFocused();
     await keyboard.type('library');
-    await expect(field.locator('..').getByRole('status')).toHaveText('1 of 1');
+    await expect(field.locator('..').getByRole('status')).toHaveText('1 of 1 message');
     await press(lab, chat.button('Next result'));
     await expect(chat.button('Next result')).toBeFocused();
     await keyboard.press('Escape');
