@@ -838,6 +838,14 @@ class GlobalSettings(WireModel):
     mcp_enabled: Annotated[
         bool, shown("services", "MCP servers", "Offer the agent the tools of the MCP servers you set up.", hidden=True)
     ] = True
+    mcp_server_enabled: Annotated[
+        bool,
+        shown(
+            "services",
+            "Let other agents connect",
+            "Claude Code, Codex and other programs that speak MCP may work in your notebooks, under your approvals.",
+        ),
+    ] = False
     fetch_url_enabled: Annotated[
         bool,
         shown(
