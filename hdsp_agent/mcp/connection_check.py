@@ -14,10 +14,13 @@ if TYPE_CHECKING:
 
     from ..messages import JsonObject
 
-__all__ = ["SWITCHED_OFF", "CheckStep", "ConnectionCheck", "check_connection"]
+__all__ = ["CHECK_NAME", "SWITCHED_OFF", "CheckStep", "ConnectionCheck", "check_connection"]
 
 SWITCHED_OFF: Final = "switched_off"
 """The code in a refusal's data while the server lets nobody connect."""
+
+CHECK_NAME: Final = "Connection test"
+"""What a check calls itself; it is not listed as connected."""
 
 _VERSION: Final = "2026-07-28"
 _PATIENCE: Final = 30.0
@@ -97,7 +100,7 @@ def _request() -> JsonObject:
     meta: JsonObject = {
         f"{_META}protocolVersion": _VERSION,
         f"{_META}clientCapabilities": {},
-        f"{_META}clientInfo": {"name": "hdsp-agent-test", "title": "Connection test", "version": __version__},
+        f"{_META}clientInfo": {"name": "hdsp-agent-test", "title": CHECK_NAME, "version": __version__},
     }
     return {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}}
 

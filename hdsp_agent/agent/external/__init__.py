@@ -1,1 +1,1 @@
-"""Agents outside that work through our tools: each is a session with a name, under the same approvals and checkpoints."""
+"""Programs outside that work through the agent's tools, under its approvals and checkpoints."""

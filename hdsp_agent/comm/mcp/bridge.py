@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from tornado.iostream import StreamClosedError
 from tornado.web import RequestHandler
@@ -12,6 +12,7 @@ from ..._timeouts import wait_at_most
 
 if TYPE_CHECKING:
     from starlette.types import Message
+    from tornado.http1connection import HTTP1Connection
 
 __all__ = ["AsgiBridge"]
 
@@ -68,10 +69,14 @@ class AsgiBridge:
             await wait_at_most(self._write(message), self._write_seconds)
         except TimeoutError:
             self._handler.log.info("HDSP Agent: a program did not read its answer and was disconnected")  # type: ignore[attr-defined]
-            self._handler.detach().close()
-            self._closed.set()
+            self.cut_off()
         except StreamClosedError:
             self._closed.set()
+
+    def cut_off(self) -> None:
+        """End the connection within the answer: in good order, half of it would pass for the whole."""
+        self._closed.set()
+        cast("HTTP1Connection", self._handler.request.connection).close()
 
     async def _write(self, message: Message) -> None:
         if message["type"] == "http.response.start":

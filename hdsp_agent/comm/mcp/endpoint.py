@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from ..._background_tasks import BackgroundTasks
 from ...agent.external.port import ExternalAgents
 from ...errors import Unavailable
 
@@ -39,10 +40,10 @@ class McpEndpoint:
         max_body_bytes: int,
         write_seconds: float,
     ) -> None:
-        self.agents: Final = agents
+        self.agents = agents
         self.root: Final = root
         self.max_body_bytes: Final = max_body_bytes
-        self.write_seconds: Final = write_seconds
+        self.write_seconds = write_seconds
         self.make_server: Callable[[ExternalAgents], McpServer] | None = None
         """Replaced where more than our own tools is served."""
         self._is_on = is_on
@@ -50,6 +51,8 @@ class McpEndpoint:
         self._app: McpApp | None = None
         self._life: asyncio.Task[None] | None = None
         self._requests: set[asyncio.Task[None]] = set()
+        self._owners: set[str | None] = set()
+        self._background = BackgroundTasks()
         self._stopped = False
 
     @property
@@ -60,6 +63,7 @@ class McpEndpoint:
     async def serve(self, caller: Caller, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
         """Answer one request. Raises Unavailable if the server ends meanwhile."""
         app = await self._running_app()
+        self._owners.add(caller.owner)
         request = asyncio.ensure_future(app.serve(caller, scope, receive, send))
         self._requests.add(request)
         request.add_done_callback(self._requests.discard)
@@ -71,8 +75,25 @@ class McpEndpoint:
             raise Unavailable("Other agents were disconnected.")
         request.result()
 
-    async def close(self) -> None:
-        """Disconnect everybody; the next request starts anew."""
+    def setting_changed(self) -> None:
+        """Whoever is here when the server is switched off does not stay."""
+        if not self.is_on and self._owners:
+            self._background.begin(self._disconnect())
+
+    async def stop(self) -> None:
+        """End it for good. What the agents were doing is put aside with the tasks."""
+        self._stopped = True
+        await self._background.drain()
+        await self._close()
+
+    async def _disconnect(self) -> None:
+        await self._close()
+        owners, self._owners = self._owners, set()
+        for owner in owners:
+            for agent in self.agents.connected(owner):
+                await self.agents.disconnect(owner, agent.key)
+
+    async def _close(self) -> None:
         async with self._starting:
             life, self._app, self._life = self._life, None, None
             under_way = {*self._requests, *([life] if life is not None else [])}
@@ -81,11 +102,6 @@ class McpEndpoint:
             if under_way:
                 await asyncio.wait(under_way)
             await _end_watchers()
-
-    async def stop(self) -> None:
-        """The same, for good."""
-        self._stopped = True
-        await self.close()
 
     async def _running_app(self) -> McpApp:
         async with self._starting:

@@ -20,6 +20,7 @@ from ...mcp.connection_check import SWITCHED_OFF
 from ...mcp.server.caller import FOLDER_HEADER, Caller
 from ..identity import owner_of
 from ..request_body import RequestBody
+from ..services import Services
 from .bridge import AsgiBridge
 from .endpoint import McpEndpoint
 
@@ -29,6 +30,7 @@ MCP_PATH: Final = "/hdsp-agent/mcp"
 _RESOURCE: Final = "hdsp_agent"
 _OFF: Final = "Other agents may not connect to this server. Switch it on in JupyterLab: HDSP Agent's panel, “Connect another agent…”."
 _NO_LOGIN: Final = "Log in first: send Jupyter's token as “Authorization: Bearer …”."
+_OTHER_HOST: Final = "This server does not go by that name. Use the address that JupyterLab shows."
 # What JSON-RPC leaves to servers.
 _REFUSED: Final = -32000
 
@@ -50,15 +52,23 @@ class McpHandler(APIHandler):
     @property
     def endpoint(self) -> McpEndpoint:
         """The server, as the app built it."""
-        endpoint: McpEndpoint = self.settings["hdsp_agent_mcp"]
-        return endpoint
+        services: Services = self.settings["hdsp_agent_services"]
+        return services.mcp
 
     async def prepare(self) -> None:  # type: ignore[override]  # as APIHandler has it
         """Refuse what may not be here: other hosts and pages, nobody, and everybody while the server is off."""
-        await super().prepare()
-        self._refuse_other_pages()
+        if not self.check_host():
+            self.current_user = None
+            raise web.HTTPError(403, _OTHER_HOST)
+        try:
+            await super().prepare()
+        except web.HTTPError:
+            # Where nobody may in without log-in at all, Jupyter has refused it already, with no more than a status.
+            if self.current_user is not None:
+                raise
         if self.current_user is None:
             raise web.HTTPError(401, _NO_LOGIN)
+        self._refuse_other_pages()
         if not self.endpoint.is_on:
             raise _SwitchedOff(_OFF)
         if not await self._may("read"):
@@ -69,10 +79,6 @@ class McpHandler(APIHandler):
         cookie to abuse, while the origin is looked at in any case."""
         if getattr(self, "_jupyter_current_user", None) is not None and self.identity_provider.auth_enabled:
             super().check_xsrf_cookie()
-
-    def get_login_url(self) -> str:
-        """A program cannot follow to a page."""
-        raise web.HTTPError(401, _NO_LOGIN)
 
     def data_received(self, chunk: bytes) -> None:
         """Keep the next piece."""
@@ -113,9 +119,7 @@ class McpHandler(APIHandler):
         except Unavailable:
             if not bridge.answered:
                 raise
-            # Ended in good order, half an answer would pass for a whole one.
-            if not self._closed.is_set():
-                self.detach().close()
+            bridge.cut_off()
 
     async def _may(self, action: str) -> bool:
         return bool(await ensure_async(self.authorizer.is_authorized(self, self.current_user, action, _RESOURCE)))
@@ -151,6 +155,8 @@ class McpHandler(APIHandler):
         if status_code == 401:
             self.set_header("WWW-Authenticate", "Bearer")
         self.set_header("Content-Type", "application/json")
+        # What is refused before it is read ends the connection; whoever would send more over it has to know.
+        self.set_header("Connection", "close")
         data = {"data": {"code": SWITCHED_OFF}} if isinstance(error, _SwitchedOff) else {}
         refusal = {"code": _REFUSED, "message": message, **data}
         self.finish(json.dumps({"jsonrpc": "2.0", "id": None, "error": refusal}))

@@ -14,6 +14,7 @@ from mcp.shared.exceptions import MCPError
 from ...agent.external.port import ExternalAgents, ExternalClient, ExternalResult, OfferedTool
 from ...errors import HdspAgentError
 from ...messages import JsonObject
+from ..connection_check import CHECK_NAME
 from ._call_limits import CallLimits
 from ._call_progress import CallClock, CallProgress
 from ._client_info import Context, caller_of, client_of
@@ -37,9 +38,11 @@ class ToolCaller:
         self._ending: set[asyncio.Task[ExternalResult]] = set()
 
     async def offered(self, context: Context) -> list[OfferedTool]:
-        """What this caller may call."""
-        may_write = caller_of(context).may_write
-        return [tool for tool in await self._agents.tools(client_of(context)) if may_write or tool.read_only]
+        """What this caller may call. Every program asks for it first, so from now on it counts as connected."""
+        client, may_write = client_of(context), caller_of(context).may_write
+        if client.name != CHECK_NAME:
+            self._agents.connect(client)
+        return [tool for tool in await self._agents.tools(client) if may_write or tool.read_only]
 
     async def call(self, context: Context, name: str, arguments: JsonObject) -> types.CallToolResult:
         """The result. What the engine refuses is told to the model; only an unknown tool is an error of the protocol."""

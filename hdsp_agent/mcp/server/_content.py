@@ -8,7 +8,7 @@ from pydantic import JsonValue
 from ...agent.external.port import ExternalResult, OfferedResource, OfferedTool, ResourceContent
 from ...messages import JsonObject
 
-__all__ = ["as_contents", "as_resource", "as_result", "as_tool", "error_result"]
+__all__ = ["as_contents", "as_resource", "as_result", "as_template", "as_tool", "error_result"]
 
 
 def as_tool(tool: OfferedTool) -> types.Tool:
@@ -50,15 +50,26 @@ def as_resource(resource: OfferedResource) -> types.Resource:
         name=resource.name,
         title=resource.title,
         description=resource.description,
-        mime_type=resource.mime_type,
+        mime_type=resource.media_type,
+    )
+
+
+def as_template(resource: OfferedResource) -> types.ResourceTemplate:
+    """The same of one whose address has something to fill in."""
+    return types.ResourceTemplate(
+        uri_template=resource.uri,
+        name=resource.name,
+        title=resource.title,
+        description=resource.description,
+        mime_type=resource.media_type,
     )
 
 
 def as_contents(part: ResourceContent) -> types.TextResourceContents | types.BlobResourceContents:
     """A part of a resource."""
-    if part.blob is not None:
-        return types.BlobResourceContents(uri=part.uri, mime_type=part.mime_type, blob=part.blob)
-    return types.TextResourceContents(uri=part.uri, mime_type=part.mime_type, text=part.text or "")
+    if part.data is not None:
+        return types.BlobResourceContents(uri=part.uri, mime_type=part.media_type, blob=part.data)
+    return types.TextResourceContents(uri=part.uri, mime_type=part.media_type, text=part.text or "")
 
 
 def _block(block: JsonObject) -> types.ContentBlock:

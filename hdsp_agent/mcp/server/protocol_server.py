@@ -10,12 +10,12 @@ from mcp.shared.exceptions import MCPError
 
 from ..._version import __version__
 from ...agent.external.port import ExternalAgents
-from ...errors import NotFound
+from ...errors import HdspAgentError
 from ._call_limits import MOST_CALLS, CallLimits
 from ._call_progress import CallClock, SystemClock
 from ._calls import ToolCaller
 from ._client_info import Context, client_of
-from ._content import as_contents, as_resource, as_tool
+from ._content import as_contents, as_resource, as_template, as_tool
 from ._prompts import PROMPTS, prompt_result
 
 __all__ = ["McpServer", "protocol_server"]
@@ -46,12 +46,20 @@ def protocol_server(
         context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         offered = await agents.resources(client_of(context))
-        return types.ListResourcesResult(resources=[as_resource(each) for each in offered])
+        return types.ListResourcesResult(resources=[as_resource(each) for each in offered if "{" not in each.uri])
+
+    async def list_templates(
+        context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        offered = await agents.resources(client_of(context))
+        return types.ListResourceTemplatesResult(
+            resource_templates=[as_template(each) for each in offered if "{" in each.uri]
+        )
 
     async def read_resource(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         try:
             parts = await agents.read_resource(client_of(context), params.uri)
-        except NotFound as error:
+        except HdspAgentError as error:
             raise MCPError(types.INVALID_PARAMS, error.message, {"uri": params.uri}) from None
         return types.ReadResourceResult(contents=[as_contents(part) for part in parts])
 
@@ -72,6 +80,7 @@ def protocol_server(
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         on_list_resources=list_resources,
+        on_list_resource_templates=list_templates,
         on_read_resource=read_resource,
         on_list_prompts=list_prompts,
         on_get_prompt=get_prompt,
