@@ -9,9 +9,9 @@ from tornado.iostream import StreamClosedError
 from tornado.web import RequestHandler
 
 from ..._timeouts import wait_at_most
+from ...mcp.server.caller import AsgiMessage
 
 if TYPE_CHECKING:
-    from starlette.types import Message
     from tornado.http1connection import HTTP1Connection
 
 __all__ = ["AsgiBridge"]
@@ -53,7 +53,7 @@ class AsgiBridge:
             "server": None,
         }
 
-    async def receive(self) -> Message:
+    async def receive(self) -> AsgiMessage:
         """The body, which is whole; after it, that the caller is gone."""
         if self._body is not None:
             body, self._body = self._body, None
@@ -61,7 +61,7 @@ class AsgiBridge:
         await self._closed.wait()
         return {"type": "http.disconnect"}
 
-    async def send(self, message: Message) -> None:
+    async def send(self, message: AsgiMessage) -> None:
         """Write a piece; returns once the caller's side took it. Without a caller it goes nowhere."""
         if self._closed.is_set():
             return
@@ -78,7 +78,7 @@ class AsgiBridge:
         self._closed.set()
         cast("HTTP1Connection", self._handler.request.connection).close()
 
-    async def _write(self, message: Message) -> None:
+    async def _write(self, message: AsgiMessage) -> None:
         if message["type"] == "http.response.start":
             self.answered = True
             self._handler.set_status(message["status"])

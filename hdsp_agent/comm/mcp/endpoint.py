@@ -14,10 +14,8 @@ from ...agent.external.port import ExternalAgents
 from ...errors import Unavailable
 
 if TYPE_CHECKING:
-    from starlette.types import Receive, Send
-
     from ...mcp.server.asgi_app import McpApp
-    from ...mcp.server.caller import Caller
+    from ...mcp.server.caller import AsgiReceive, AsgiSend, Caller
     from ...mcp.server.protocol_server import McpServer
 
 __all__ = ["McpEndpoint"]
@@ -60,7 +58,7 @@ class McpEndpoint:
         """Whether programs may connect."""
         return self._is_on() and not self._stopped
 
-    async def serve(self, caller: Caller, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
+    async def serve(self, caller: Caller, scope: Mapping[str, Any], receive: AsgiReceive, send: AsgiSend) -> None:
         """Answer one request. Raises Unavailable if the server ends meanwhile."""
         app = await self._running_app()
         self._owners.add(caller.owner)

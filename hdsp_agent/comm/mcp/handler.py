@@ -104,7 +104,10 @@ class McpHandler(APIHandler):
     @web.authenticated
     async def delete(self) -> None:
         """The end of a session."""
+        session = self.request.headers.get("Mcp-Session-Id")
         await self._serve()
+        if session is not None and self.get_status() == 200:
+            await self.endpoint.agents.disconnect(owner_of(self), session)
 
     async def _serve(self) -> None:
         bridge = AsgiBridge(self, self._body.whole(), self._closed, self.endpoint.write_seconds)

@@ -80,12 +80,12 @@ class ConnectedAgentView(WireModel):
     doing: str | None = None
     task_id: TaskId | None = None
     notebook: str | None = None
-    approvals: ApprovalPreset | None = None
-    """What every program of this name may do without asking; absent: what the person's settings say."""
+    approvals: ApprovalPreset
+    """What every program of this name may do without asking."""
 
 
 class ExternalAgentBody(WireModel):
-    """What every program of an agent's name may do without asking; null: what the person's settings say."""
+    """What every program of an agent's name may do without asking; null: nothing."""
 
     approvals: ApprovalPreset | None
 

@@ -9,9 +9,8 @@ from typing import Any, Final
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from starlette.types import Receive, Scope, Send
 
-from .caller import CALLER, Caller
+from .caller import CALLER, AsgiReceive, AsgiSend, Caller
 from .protocol_server import McpServer
 
 __all__ = ["McpApp"]
@@ -37,9 +36,9 @@ class McpApp:
         """Its sessions live as long as this."""
         return self._manager.run()
 
-    async def serve(self, caller: Caller, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
+    async def serve(self, caller: Caller, scope: Mapping[str, Any], receive: AsgiReceive, send: AsgiSend) -> None:
         """Answer one request."""
         # A session is bound to the person who began it; the SDK compares this.
         person = AuthenticatedUser(AccessToken(token="", client_id=caller.owner or "", scopes=[]))
-        own: Scope = {**scope, CALLER: caller, "user": person}
+        own = {**scope, CALLER: caller, "user": person}
         await self._manager.handle_request(own, receive, send)

@@ -1,12 +1,17 @@
-"""Who sent an HTTP request, as the endpoint knows it before the protocol is spoken."""
+"""Who sent an HTTP request, as the endpoint knows it before the protocol is spoken; and how requests get to it."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
-__all__ = ["CALLER", "FOLDER_HEADER", "Caller"]
+__all__ = ["CALLER", "FOLDER_HEADER", "AsgiMessage", "AsgiReceive", "AsgiSend", "Caller"]
+
+AsgiMessage = MutableMapping[str, Any]
+AsgiReceive = Callable[[], Awaitable[AsgiMessage]]
+AsgiSend = Callable[[AsgiMessage], Awaitable[None]]
 
 CALLER: Final = "hdsp_agent.caller"
 """Where the ASGI scope has it."""

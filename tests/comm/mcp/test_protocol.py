@@ -174,7 +174,9 @@ async def test_nothing_is_left_when_the_server_stops_in_a_call(
 
 
 def _is_ours(task: asyncio.Task[object]) -> bool:
-    return any(name in repr(task) for name in ("hdsp_agent/mcp", "comm/mcp", "hdsp-agent mcp", "sse_starlette", "mcp/server"))
+    return any(
+        name in repr(task) for name in ("hdsp_agent/mcp", "comm/mcp", "hdsp-agent mcp", "sse_starlette", "mcp/server")
+    )
 
 
 async def test_whoever_is_connected_is_disconnected_when_the_server_is_switched_off(
@@ -192,3 +194,12 @@ async def test_whoever_is_connected_is_disconnected_when_the_server_is_switched_
             await client.call_tool("echo")
         await services.config.update({"mcpServerEnabled": True})
         assert (await client.call_tool("echo", {"text": "back"})).structured_content == {"text": "back"}
+
+
+async def test_a_session_that_its_program_ends_is_not_connected_any_more(
+    programs: Programs, agents: PortAgents
+) -> None:
+    async with programs.connected("legacy") as client:
+        await client.list_tools()
+        assert len(agents.clients) == 1
+    assert agents.clients == {}

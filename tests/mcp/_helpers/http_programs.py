@@ -60,6 +60,7 @@ class Programs:
             "clientInfo": {"name": "by-hand", "version": "1"},
         }
         answer = await self._post({}, {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello})
+        answer.raise_for_status()
         headers = {"Mcp-Session-Id": answer.headers["mcp-session-id"], "MCP-Protocol-Version": LEGACY}
         await self._post(headers, {"jsonrpc": "2.0", "method": "notifications/initialized"})
         return headers

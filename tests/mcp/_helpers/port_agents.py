@@ -47,7 +47,7 @@ class PortAgents:
         self.ended: list[str] = []
         """How each call of ``wait`` ended: ``done`` or ``cancelled``."""
         self.clients: dict[str, ExternalClient] = {}
-        self.presets: dict[str, ApprovalPreset | None] = {}
+        self.presets: dict[str, ApprovalPreset] = {}
         self.on_changed: Callable[[str | None], None] = lambda owner: None
         self.begun = asyncio.Event()
         self.may_end = asyncio.Event()
@@ -131,7 +131,7 @@ class PortAgents:
     def connected(self, owner: str | None) -> Sequence[ConnectedAgent]:
         return [
             ConnectedAgent(
-                key, client.name, client.version, 1, 2, "idle", None, None, None, self.presets.get(client.name)
+                key, client.name, client.version, 1, 2, "idle", None, None, None, self.presets.get(client.name, "ask")
             )
             for key, client in self.clients.items()
             if client.owner == owner
@@ -149,5 +149,5 @@ class PortAgents:
         client = self.clients.get(key)
         if client is None or client.owner != owner:
             return False
-        self.presets[client.name] = preset
+        self.presets[client.name] = preset or "ask"
         return True
