@@ -7,6 +7,7 @@ import base64
 import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from ..errors import HdspAgentError, Unavailable
@@ -101,11 +102,9 @@ class Relay:
         """A notification, or the answer to a question of the server's; nobody waits for what becomes of it."""
         import httpx2
 
-        try:
+        with suppress(httpx2.HTTPError, HdspAgentError):
             client, target = await self._connected()
             await client.post(target.url, content=_line(message), headers=self._headers(message))
-        except (httpx2.HTTPError, HdspAgentError):
-            return
 
     async def _delivered(self, message: JsonObject) -> None:
         """Send it to the server that runs now. What may have begun is never sent twice."""
@@ -239,13 +238,11 @@ class Relay:
             await asyncio.wait(tasks)
         if self._client is None or self._target is None:
             return
-        async with self._client as client:
-            if self._session is not None:
-                try:
-                    await client.delete(self._target.url, headers={_SESSION: self._session}, timeout=2.0)
-                except httpx2.HTTPError:
-                    # It is ending, or gone already.
-                    return
+        if self._session is not None:
+            # It may be ending itself, or be gone already.
+            with suppress(httpx2.HTTPError):
+                await self._client.delete(self._target.url, headers={_SESSION: self._session}, timeout=2.0)
+        await self._client.aclose()
 
 
 async def _messages(response: httpx2.Response) -> AsyncIterator[bytes]:
