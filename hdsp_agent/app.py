@@ -82,8 +82,8 @@ class HdspAgentApp(ExtensionApp):
     ).tag(config=True)
     allowed_mcp_servers = List(
         Unicode(),
-        help="""MCP servers that the agent may use: names, or addresses in which * stands for anything, for example
-        ['github', 'https://mcp.example.com/*']. Empty: all.""",
+        help="""MCP servers that the agent may use, by address or command line, in which * stands for anything, for example
+        ['https://mcp.example.com/*', 'npx @example/*']. Empty: all.""",
     ).tag(config=True)
     workspace_trust = Enum(
         ["ask", "always", "never"],

@@ -35,7 +35,7 @@ class OperatorPolicy:
     allow_mcp_server: bool = True
     """Whether people may let other agents connect to the server."""
     allowed_mcp_servers: tuple[str, ...] | None = None
-    """The MCP servers that the agent may use, as patterns of names and addresses."""
+    """URLs and command lines of the MCP servers that may be used, with ``*`` for anything."""
 
     default_profile: str = "default"
     """The name of the profile made at the first start, and the current one while the person has chosen none."""

@@ -508,6 +508,12 @@ export function settingsText(
       title: trans.__('Experiments'),
       description: trans.__('Unfinished features you want to try, by name.')
     },
+    mcpServerEnabled: {
+      title: trans.__('Let other agents connect'),
+      description: trans.__(
+        'Claude Code, Codex and other programs that speak MCP may work in your notebooks, under your approvals.'
+      )
+    },
     fetchUrlEnabled: {
       title: trans.__('Fetching web pages'),
       description: trans.__(

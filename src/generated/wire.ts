@@ -409,7 +409,8 @@ export type ExtensionMessage =
   | RuleSuggestionsMessage
   | ProposalMessage
   | FolderTrustUpdatedMessage
-  | MemoryUpdatedMessage;
+  | MemoryUpdatedMessage
+  | ExternalAgentsUpdatedMessage;
 
 export type ClientFrame =
   ClientOpen | ClientMsg | ClientPing | ClientPong | ClientClose;
@@ -1452,6 +1453,11 @@ export interface ExtensionState {
   notebookRoot?: string;
 }
 
+/** Another agent came, went or does something else. Ask again what is shown of it. */
+export interface ExternalAgentsUpdatedMessage {
+  type: 'externalAgentsUpdated';
+}
+
 /** Begin a task that fixes a failed cell; the answer is its id. */
 export interface FailedCellRequest {
   requestId: string;
@@ -1748,6 +1754,8 @@ export interface GlobalSettings {
   experiments?: Record<string, boolean>;
   /** Offer the agent the tools of the MCP servers you set up. */
   mcpEnabled: boolean;
+  /** Claude Code, Codex and other programs that speak MCP may work in your notebooks, under your approvals. */
+  mcpServerEnabled: boolean;
   /** Let the agent fetch public web pages. It asks before each one unless network access is allowed without asking. */
   fetchUrlEnabled: boolean;
   /** Also let it fetch from this machine and its local network, where servers often trust all visitors. */

@@ -12,7 +12,7 @@ from pydantic import Field
 from ...agent.external.port import AgentActivity, ConnectedAgent
 from ...config import ApprovalPreset
 from ...errors import ForbiddenByOperator, NotFound
-from ...mcp.connect import TOKEN_VARIABLE, connect_programs, proxy_command
+from ...mcp.connect import TOKEN_VARIABLE, ConnectProgram, connect_programs, proxy_command
 from ...mcp.connection_check import ConnectionCheck
 from ...messages import TaskId
 from ...wire import WireModel
@@ -139,7 +139,7 @@ class _McpServerBase(RestHandler):
             token_variable=TOKEN_VARIABLE,
             hub_token_url=None if person is None else _hub_token_url(origin),
             hub_scope=None if person is None else f"access:servers!user={person}",
-            programs=[ConnectProgramView.model_validate(asdict(program)) for program in programs],
+            programs=[_program_view(program) for program in programs],
             agents=[_agent_view(agent) for agent in services.mcp.agents.connected(owner)],
         )
 
@@ -198,8 +198,27 @@ class ExternalAgentHandler(_McpServerBase):
         return self.view()
 
 
+def _program_view(program: ConnectProgram) -> ConnectProgramView:
+    ways = [
+        ConnectWayView(kind=way.kind, snippets=[ConnectSnippetView(**asdict(each)) for each in way.snippets])
+        for way in program.ways
+    ]
+    return ConnectProgramView(id=program.id, name=program.name, ways=ways)
+
+
 def _agent_view(agent: ConnectedAgent) -> ConnectedAgentView:
-    return ConnectedAgentView.model_validate(asdict(agent))
+    return ConnectedAgentView(
+        key=agent.key,
+        name=agent.name,
+        version=agent.version,
+        since=agent.since,
+        last_call=agent.last_call,
+        activity=agent.activity,
+        doing=agent.doing,
+        task_id=agent.task_id,
+        notebook=agent.notebook,
+        approvals=agent.approvals,
+    )
 
 
 def _test_view(check: ConnectionCheck) -> McpServerTest:
