@@ -106,8 +106,8 @@ class ConnectedAgent:
     """Its conversation, once it has called something."""
     notebook: str | None
     """The notebook it worked on last, by its path in Jupyter."""
-    approvals: ApprovalPreset | None
-    """What every program of this name may do without asking; None for what the person's settings say."""
+    approvals: ApprovalPreset
+    """What every program of this name may do without asking."""
 
 
 class ExternalAgents(Protocol):
@@ -124,14 +124,15 @@ class ExternalAgents(Protocol):
     ) -> ExternalResult:
         """Do it, and wait as long as that takes. Cancelling it withdraws a question and interrupts a cell.
 
-        What the tool refuses is a result; raises HdspAgentError where no session can be opened.
+        What the tool refuses is a result; raises NotFound for a tool that is none, and HdspAgentError where no
+        conversation can be opened or recorded.
         """
 
     async def resources(self, client: ExternalClient) -> Sequence[OfferedResource]:
         """What can be read by its address; templates come last."""
 
     async def read_resource(self, client: ExternalClient, uri: str) -> Sequence[ResourceContent]:
-        """What stands there. Raises NotFound, or Denied where the person does not allow it."""
+        """What stands there. Raises NotFound, or NotAllowed where the person does not allow it."""
 
     def connect(self, client: ExternalClient) -> None:
         """A program has come: it is listed from now on, though it has called nothing yet."""
@@ -143,4 +144,4 @@ class ExternalAgents(Protocol):
         """End what this program is doing and put its conversation aside; whether there was one."""
 
     async def choose_approvals(self, owner: str | None, key: str, preset: ApprovalPreset | None) -> bool:
-        """Let every program of this one's name do so much without asking; whether there is such a program."""
+        """Let every program of this one's name do so much without asking, or ask again; whether there is such a program."""
