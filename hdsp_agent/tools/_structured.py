@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from ..messages import JsonObject
 from ._tool_failed import PresentCell
@@ -50,7 +50,7 @@ def output_schema(model: type[Output]) -> JsonObject:
     given: JsonObject = model.model_json_schema(mode="serialization")
     failed: JsonObject = _Failure.model_json_schema(mode="serialization")
     definitions = {**_taken(given), **_taken(failed), model.__name__: given, _FAILURE_NAME: failed}
-    choices = [{"$ref": f"#/$defs/{name}"} for name in (model.__name__, _FAILURE_NAME)]
+    choices: list[JsonValue] = [{"$ref": f"#/$defs/{name}"} for name in (model.__name__, _FAILURE_NAME)]
     return {"type": "object", "anyOf": choices, "$defs": definitions}
 
 

@@ -150,7 +150,8 @@ def planned_lines(preview: RestorePreview) -> list[str]:
 def restore_report(result: RestoreResult) -> RestoreReport:
     """What was done."""
     done = result.operation
-    stayed = [one for one in (*result.notebooks, *result.variables) if one.why_not is not None]
+    looked_at = [(one.path, one.why_not) for one in result.notebooks]
+    looked_at += [(one.path, one.why_not) for one in result.variables]
     return RestoreReport(
         operation=done.id,
         files_written=done.written,
@@ -158,5 +159,5 @@ def restore_report(result: RestoreResult) -> RestoreReport:
         files_kept=done.kept,
         notebooks=[one.path for one in result.notebooks if one.why_not is None],
         variables=[one.path for one in result.variables if one.why_not is None],
-        notes=[f"{one.path} stays as it is: {one.why_not}" for one in stayed],
+        notes=[f"{path} stays as it is: {why_not}" for path, why_not in looked_at if why_not is not None],
     )

@@ -112,7 +112,7 @@ class DiffCheckpointArguments(ToolArguments):
 
     checkpoint: CheckpointName
     """The checkpoint, by its id."""
-    against: CheckpointName = "previous"
+    against: Annotated[str, StringConstraints(min_length=3, max_length=100, strip_whitespace=True)] = "previous"
     """What it is compared with: previous, beginning, now, or the id of an older checkpoint."""
     path: Annotated[str, StringConstraints(min_length=1, max_length=4096)] | None = None
     """Only this file, relative to the workspace."""

@@ -105,7 +105,12 @@ def _with_path(schema: JsonObject) -> JsonObject:
     described = path.get("description") if isinstance(path, dict) else None
     if not isinstance(properties, dict) or not isinstance(described, str) or not described.endswith(_PATH):
         return schema
-    named = {"type": "string", "minLength": 1, "maxLength": 4096, "description": f"{described.removesuffix(_PATH)}."}
+    named: JsonObject = {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": 4096,
+        "description": f"{described.removesuffix(_PATH)}.",
+    }
     required = schema.get("required")
     others = required if isinstance(required, list) else []
     return {**schema, "properties": {**properties, "path": named}, "required": [*others, "path"]}

@@ -52,8 +52,6 @@ _LOOK_SECONDS: Final = 60.0
 _MOST_SESSIONS: Final = 1_000
 _MCP: Final = "mcp"
 
-Store = Callable[[], Awaitable[object]]
-
 
 @dataclass(eq=False)
 class _Session:
@@ -97,7 +95,8 @@ class ExternalSessions:
 
     async def tools(self, client: ExternalClient) -> Sequence[OfferedTool]:
         """What this program may call."""
-        services, task = self._manager.services, self._open_task(client)
+        services = self._manager.services
+        task = self._open_task(self._sessions.get((client.owner, client.key)))
         if task is not None:
             await task.state.renew()
             return services.external_tools.offered(task.state.mode, services.policy(), task.state.settings)
@@ -225,8 +224,8 @@ class ExternalSessions:
             self._looking = asyncio.create_task(self._look_after(), name="Conversations of other agents that rest")
         return session
 
-    def _open_task(self, client: ExternalClient) -> Task | None:
-        session = self._sessions.get((client.owner, client.key))
+    def _open_task(self, session: _Session | None) -> Task | None:
+        """The conversation, if it is worked on."""
         return None if session is None or session.task_id is None else self._manager.tasks.opened(session.task_id)
 
     async def _task(self, session: _Session) -> Task:
@@ -306,13 +305,13 @@ class ExternalSessions:
     def _rests(self, session: _Session) -> bool:
         if self._clock() - (session.last_call or session.since) < IDLE_SECONDS or session.opening.locked():
             return False
-        task = self._open_task(session.client)
+        task = self._open_task(session)
         if task is None or task.external is None:
             return True
         return not task.external.is_busy and not task.state.tool_state.runs.running
 
     async def _put_aside(self, session: _Session) -> None:
-        task = self._open_task(session.client)
+        task = self._open_task(session)
         if task is not None and task.external is not None:
             task.external.attach(False)
             try:
@@ -333,7 +332,7 @@ class ExternalSessions:
             self._held.begin(self._put_aside(session))
 
     def _is_at_work(self, session: _Session) -> bool:
-        task = self._open_task(session.client)
+        task = self._open_task(session)
         return session.opening.locked() or (task is not None and task.external is not None and task.external.is_busy)
 
     async def stop(self) -> None:
@@ -346,7 +345,7 @@ class ExternalSessions:
         await self._held.drain()
 
     def _told(self, session: _Session) -> ConnectedAgent:
-        client, task = session.client, self._open_task(session.client)
+        client, task = session.client, self._open_task(session)
         approvals = self._manager.services.settings().client_approvals.get(client.name, "ask")
         notebook = None if task is None else task.state.item.notebook
         activity: AgentActivity = "idle"

@@ -317,7 +317,9 @@ class TaskState:
         return services.modes.by_slug(str(folder)), services.project_settings(folder)
 
     async def switch_profile(self, name: str) -> None:
-        """Go on with another model."""
+        """Go on with another model. A program outside has none here."""
+        if self.external_agent is not None:
+            return
         self.profile = name
         await self.note_item(api_config_name=name)
 

@@ -12,7 +12,7 @@ from ..._threads import Stop, in_thread
 from ...config import ToolGroup
 from ...messages import ClineSayTool
 from ...notebooks.kernels import KernelInfo
-from .._action import ActionRequest
+from .._action import ActionRequest, Risk
 from .._file_access import raise_failure
 from .._folder_walk import FolderWalk
 from .._path_policy import CheckedPath
@@ -73,7 +73,7 @@ class ListNotebooks(SimpleTool[ListNotebooksArguments]):
             is_outside_workspace=(place is not None and place.is_outside) or None,
         )
         # What is open the person has before them; what lies in a folder is read.
-        risks = frozenset({"none"}) if place is None else place.read_risks
+        risks: frozenset[Risk] = frozenset({"none"}) if place is None else place.read_risks
         action = ActionRequest(risks=risks, tool=self.name, path=None if place is None else place.shown)
         approval = await context.approve(action, "tool", shown.to_json())
         if not approval.approved:

@@ -503,9 +503,12 @@ async def running_agent(
         chosen = chosen_for(name, preset)(current.client_approvals)
         current = current.model_copy(update={"client_approvals": {**chosen}})
 
+    def owner_of(task_id: TaskId) -> str | None:
+        return manager.tasks.owner_of(task_id)
+
     others = program_tools(notebooks=notebooks is not None, past=False)
     if files is not None:
-        others += checkpoint_tools(files, lambda task_id: manager.tasks.owner_of(task_id))
+        others += checkpoint_tools(files, owner_of)
 
     services = AgentServices(
         store=store,

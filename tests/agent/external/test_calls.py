@@ -10,6 +10,9 @@ import pytest
 
 from hdsp_agent.config import GlobalSettings
 
+from ..._helpers import timing
+from ..._helpers.parsed_json import parsed
+from .._helpers.scripted_agent import until
 from ._helpers.program import program, text_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:Passing unrecognized arguments:DeprecationWarning")
@@ -25,7 +28,8 @@ async def test_a_program_reads_edits_and_runs_a_notebook(tmp_path: Path) -> None
         changed = await claude.structured("edit_cells", path="a.ipynb", operations=[edit])
         assert changed["changed"] == ["c2"] and changed["inserted"] == []
         ran = await claude.structured("run_cells", path="a.ipynb", cells=["all"])
-        assert (ran["done"], [cell["state"] for cell in ran["cells"]]) == (True, ["ok", "ok"])
+        assert bool(ran["done"])
+        assert [cell["state"] for cell in ran["cells"]] == ["ok", "ok"]
         assert ran["cells"][1]["output"] == "it is 42"
         saved = json.loads((claude.agent.workspace / "a.ipynb").read_text())
         assert saved["cells"][1]["outputs"][0]["text"] == ["it is 42\n"]
@@ -68,9 +72,7 @@ async def test_a_denied_call_says_so_and_the_next_is_asked_about_anew(tmp_path: 
         await claude.answer(question, "noButtonClicked", "not this cell")
         denied = await call
         assert denied.is_error and "not this cell" in text_of(denied)
-        assert denied.structured is not None
-        error = denied.structured["error"]
-        assert isinstance(error, dict) and error["code"] == "denied"
+        assert parsed(denied.structured)["error"]["code"] == "denied"
         again = await claude.approved("run_cells", path="a.ipynb", cells=["c1"])
         assert not again.is_error
 
@@ -109,8 +111,7 @@ async def test_a_stop_ends_the_call_its_cell_and_what_waits_behind_it(tmp_path: 
             rows = await claude.agent.says(claude.task_id, "command_output") if claude.told else []
             return any(row.text == "begun" for row in rows)
 
-        while not await begun():
-            await asyncio.sleep(0.01)
+        await timing.until(begun)
         await claude.agent.manager.cancel(claude.task_id)
         for call in (running, behind):
             result = await call
@@ -118,8 +119,7 @@ async def test_a_stop_ends_the_call_its_cell_and_what_waits_behind_it(tmp_path: 
         assert not (claude.agent.workspace / "b.ipynb").exists()
         notebooks = claude.agent.manager.services.notebooks
         assert notebooks is not None
-        while notebooks.executor.runs():
-            await asyncio.sleep(0.01)
+        await until(lambda: not notebooks.executor.runs())
         assert not (await claude.call("list_kernels")).is_error
         assert "resume_task" not in [message.ask for message in await claude.agent.ui(claude.task_id)]
 
@@ -144,14 +144,16 @@ async def test_cells_that_are_unknown_or_changed_are_told_as_they_are(tmp_path: 
         assert unknown["code"] == "cell_unknown"
         assert [cell["id"] for cell in unknown["cells"]] == ["c1", "c2"]
         unread = await claude.failure("edit_cells", path="a.ipynb", operations=[{"op": "delete", "cell": "c1"}])
-        assert (unread["code"], unread["cells"][0]["source"]) == ("cells_unread", "x = 1")
+        assert unread["code"] == "cells_unread"
+        assert unread["cells"][0]["source"] == "x = 1"
         file = claude.agent.workspace / "a.ipynb"
         file.write_text(file.read_text().replace("y = 2", "y = 3"))
         await claude.call("read_notebook", path="a.ipynb", view="cells", cells=["c2"])
         file.write_text(file.read_text().replace("y = 3", "y = 4"))
         edit = {"op": "replace", "cell": "c2", "source": "y = 5"}
         changed = await claude.failure("edit_cells", path="a.ipynb", operations=[edit])
-        assert (changed["code"], changed["cells"][0]["source"]) == ("cells_changed", "y = 4")
+        assert changed["code"] == "cells_changed"
+        assert changed["cells"][0]["source"] == "y = 4"
 
 
 async def test_a_notebook_must_be_named(tmp_path: Path) -> None:
@@ -164,10 +166,11 @@ async def test_a_run_goes_on_under_its_handle(tmp_path: Path) -> None:
     waits = "import pathlib, time\nwhile not pathlib.Path('go').exists(): time.sleep(0.01)\nprint('gone')"
     async with program(tmp_path, waits, settings=FREE) as claude:
         ran = await claude.structured("run_cells", path="a.ipynb", cells=["c1"], timeout=0)
-        assert ran["done"] is False
+        assert not ran["done"]
         waiting = claude.begin("wait_run", run=ran["run"], seconds=60)
         # Others do not wait for it.
         await claude.structured("edit_cells", path="a.ipynb", operations=[{"op": "insert", "source": "z = 1"}])
         (claude.agent.workspace / "go").write_text("")
-        done = (await waiting).structured
-        assert done is not None and done["done"] is True and done["cells"][0]["output"] == "gone"
+        done = parsed((await waiting).structured)
+        assert bool(done["done"])
+        assert done["cells"][0]["output"] == "gone"

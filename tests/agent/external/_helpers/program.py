@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 import jsonschema
 from pydantic import JsonValue
@@ -18,6 +19,7 @@ from hdsp_agent.agent.external.sessions import ExternalSessions
 from hdsp_agent.config import GlobalSettings, OperatorPolicy
 from hdsp_agent.messages import ClineAskResponse, ClineMessage, JsonObject, TaskId
 
+from ...._helpers.parsed_json import ParsedJson, parsed
 from ....notebooks._helpers.headless import headless_notebooks
 from ..._helpers.scripted_agent import Agent, running_agent, until
 
@@ -36,13 +38,13 @@ class Program:
     told: list[str] = field(default_factory=list)
     now: float = 0.0
 
-    async def call(self, name: str, /, **arguments: JsonValue) -> ExternalResult:
+    async def call(self, name: str, /, **arguments: object) -> ExternalResult:
         """Call a tool, and hold its result against the schema that was promised."""
 
         async def tell(text: str) -> None:
             self.told.append(text)
 
-        result = await self.sessions.call(self.client, name, arguments, tell)
+        result = await self.sessions.call(self.client, name, cast("JsonObject", arguments), tell)
         offered = {tool.name: tool for tool in await self.sessions.tools(self.client)}
         schema = offered[name].output_schema if name in offered else None
         if schema is not None:
@@ -50,25 +52,21 @@ class Program:
             jsonschema.validate(result.structured, schema)
         return result
 
-    def begin(self, name: str, /, **arguments: JsonValue) -> asyncio.Task[ExternalResult]:
+    def begin(self, name: str, /, **arguments: object) -> asyncio.Task[ExternalResult]:
         """Call a tool, and do something else meanwhile."""
         return asyncio.create_task(self.call(name, **arguments))
 
-    async def structured(self, name: str, /, **arguments: JsonValue) -> JsonObject:
+    async def structured(self, name: str, /, **arguments: object) -> ParsedJson:
         """What a call gives that succeeds."""
         result = await self.call(name, **arguments)
         assert not result.is_error, text_of(result)
-        assert result.structured is not None
-        return result.structured
+        return parsed(result.structured)
 
-    async def failure(self, name: str, /, **arguments: JsonValue) -> JsonObject:
+    async def failure(self, name: str, /, **arguments: object) -> ParsedJson:
         """What a call that fails says went wrong."""
         result = await self.call(name, **arguments)
         assert result.is_error, text_of(result)
-        assert result.structured is not None
-        error = result.structured["error"]
-        assert isinstance(error, dict)
-        return error
+        return parsed(result.structured)["error"]
 
     @property
     def task_id(self) -> TaskId:
@@ -93,7 +91,7 @@ class Program:
         """What the person says to it."""
         await self.agent.manager.answer(self.task_id, question.ts, response, text)
 
-    async def approved(self, name: str, /, **arguments: JsonValue) -> ExternalResult:
+    async def approved(self, name: str, /, **arguments: object) -> ExternalResult:
         """A call that the person approves, however often it asks."""
         call, seen = self.begin(name, **arguments), 0
         while not call.done():
@@ -114,7 +112,7 @@ def text_of(result: ExternalResult) -> str:
 
 def notebook_file(path: Path, *sources: str) -> None:
     """A notebook of these code cells, c1, c2 …"""
-    cells = [
+    cells: list[JsonValue] = [
         {"cell_type": "code", "id": f"c{at}", "source": source, "metadata": {}, "outputs": [], "execution_count": None}
         for at, source in enumerate(sources, 1)
     ]
@@ -135,14 +133,16 @@ async def program(
 ) -> AsyncIterator[Program]:
     """A program that works in a folder with a notebook ``a.ipynb`` of these code cells, if there are any."""
     workspace, current = home / "work", settings or GlobalSettings()
-    workspace.mkdir(exist_ok=True)
+    workspace.mkdir(parents=True, exist_ok=True)
     if sources:
         notebook_file(workspace / "a.ipynb", *sources)
     if not notebooks:
         files = CheckpointService(home / "home", lambda: current, None) if checkpoints else None
-        async with running_agent(home, settings=current, policy=policy, files=files, trusted=trusted) as agent:
-            async with _program(agent) as made:
-                yield made
+        async with (
+            running_agent(home, settings=current, policy=policy, files=files, trusted=trusted) as agent,
+            _program(agent) as made,
+        ):
+            yield made
         return
     async with headless_notebooks(workspace) as opened:
         files = CheckpointService(home / "home", lambda: current, opened) if checkpoints else None
