@@ -19,6 +19,7 @@ from ._operator import (
     workspace_of,
 )
 from ._version import __version__
+from .agent.external.port import ExternalClient
 from .comm import ChannelHub, ChannelLimits, Dispatcher, Owner, RequestContext
 from .comm.agent_requests import AgentRequests
 from .comm.audit import Audit
@@ -74,6 +75,7 @@ from .messages import (
     MemoryUpdatedMessage,
     NoticesUpdatedMessage,
     StateMessage,
+    TaskId,
     WebviewMessage,
     warm_up,
 )
@@ -124,6 +126,10 @@ def build_services(app: HdspAgentApp) -> Services:
         await memory.deleted(owner, task_ids)
         await agent.past.feed.removed(task_ids)
 
+    def called(client: ExternalClient, tool: str, task_id: TaskId) -> None:
+        room.audit.record(client.owner or room.storage.person, "change", f"mcp {client.name}: {tool}", task_id)
+
+    agent.external.on_call = called
     room.history.on_deleted = deleted
     notebooks.notebooks.access.on_moved(memory.notebook_moved)
     return Services(

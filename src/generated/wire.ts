@@ -258,7 +258,12 @@ export type OwnSayTool =
   | 'remember'
   | 'forget'
   | 'searchMemory'
-  | 'readMemory';
+  | 'readMemory'
+  | 'listNotebooks'
+  | 'listCheckpoints'
+  | 'diffCheckpoint'
+  | 'restoreCheckpoint'
+  | 'undoRestore';
 
 export type CellEditKind =
   | 'insert'
@@ -753,6 +758,12 @@ export interface ClearTaskRequest {
   type: 'clearTask';
 }
 
+/** What another agent may do without asking; without `approvalPreset` it asks. */
+export interface ClientApproval {
+  name: string;
+  approvalPreset?: 'ask' | 'edit' | 'editAndRun' | 'everything';
+}
+
 /** The page closes the channel. */
 export interface ClientClose {
   op: 'close';
@@ -907,7 +918,12 @@ export interface ClineSayTool {
     | 'remember'
     | 'forget'
     | 'searchMemory'
-    | 'readMemory';
+    | 'readMemory'
+    | 'listNotebooks'
+    | 'listCheckpoints'
+    | 'diffCheckpoint'
+    | 'restoreCheckpoint'
+    | 'undoRestore';
   path?: string;
   readStart?: number;
   readEnd?: number;
@@ -1600,6 +1616,11 @@ export interface GlobalSettings {
     string,
     'ask' | 'edit' | 'editAndRun' | 'everything'
   >;
+  /** What another agent that is connected here may do without asking, by its name. */
+  clientApprovals?: Record<
+    string,
+    'ask' | 'edit' | 'editAndRun' | 'everything'
+  >;
   /** Read files, notebooks and variables in the workspace without asking. */
   alwaysAllowReadOnly: boolean;
   /** Read files outside the workspace without asking. */
@@ -1756,6 +1777,8 @@ export interface GlobalSettings {
   mcpEnabled: boolean;
   /** Claude Code, Codex and other programs that speak MCP may work in your notebooks, under your approvals. */
   mcpServerEnabled: boolean;
+  /** Let other agents that are connected here run shell commands. They are asked about like any other. Most have a shell of their own. */
+  mcpServerCommands: boolean;
   /** Let the agent fetch public web pages. It asks before each one unless network access is allowed without asking. */
   fetchUrlEnabled: boolean;
   /** Also let it fetch from this machine and its local network, where servers often trust all visitors. */
@@ -1863,6 +1886,7 @@ export interface HistoryItem {
   renames?: Array<Rename>;
   memoryOff?: boolean;
   approvalPreset?: 'ask' | 'edit' | 'editAndRun' | 'everything';
+  externalAgent?: string;
   state?: 'paused' | 'failed' | 'timeout';
 }
 
@@ -2297,6 +2321,7 @@ export interface OpenTask {
   needsYou: boolean;
   failed?: true;
   notebook?: NotebookRef;
+  externalAgent?: string;
   pictures?: number;
 }
 
@@ -3316,13 +3341,14 @@ export interface UpdatePromptRequest {
   customPrompt: ModePrompt;
 }
 
-/** Change some settings, and what holds for one notebook; null puts a setting back to its default. `notebookApprovals` cannot be among them: a page changes one notebook at a time, by `notebookApproval`. */
+/** Change some settings, and what holds for one notebook or another agent; null puts a setting back to its default. `notebookApprovals` and `clientApprovals` cannot be among them: a page changes one notebook at a time, by `notebookApproval`, and one agent by `clientApproval`. */
 export interface UpdateSettingsRequest {
   requestId: string;
   taskId?: string;
   type: 'updateSettings';
   updatedSettings: Record<string, JsonValue>;
   notebookApproval?: NotebookApproval;
+  clientApproval?: ClientApproval;
 }
 
 /** The whole list, as the person left it. */
