@@ -310,7 +310,7 @@ def _mcp(app: HdspAgentApp, configuration: _Configuration, room: _Conversations,
     config = configuration.config
     external = agent.external
     external.on_changed = lambda owner: room.channels.publish_to(
-        room.storage.person if owner is None else Owner(owner), ExternalAgentsUpdatedMessage()
+        room.history.person if owner is None else Owner(owner), ExternalAgentsUpdatedMessage()
     )
     return McpEndpoint(
         external,

@@ -223,6 +223,7 @@ def _request(method: str, **params: object) -> dict[str, object]:
     return {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}
 
 
+@pytest.mark.slow
 class TestAServerThatRestarts:
     """In a process of its own, as people start it."""
 
@@ -249,7 +250,12 @@ class TestAServerThatRestarts:
             "JUPYTER_RUNTIME_DIR": str(place / "runtime"),
         }
 
-    async def _start(self, place: Path, environment: Mapping[str, str]) -> Process:
+    @pytest.fixture
+    def heard(self) -> set[asyncio.Task[bytes]]:
+        """What the servers go on writing, which somebody has to take."""
+        return set()
+
+    async def _start(self, place: Path, environment: Mapping[str, str], heard: set[asyncio.Task[bytes]]) -> Process:
         server = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "jupyter_server", "--allow-root", "--no-browser",
             "--ServerApp.port=0", f"--ServerApp.root_dir={place / 'root'}",
@@ -258,21 +264,23 @@ class TestAServerThatRestarts:
         assert server.stderr is not None
         while b"is ready" not in (line := await server.stderr.readline()):
             assert line, "the server ended"
+        heard.add(asyncio.create_task(server.stderr.read()))
         return server
 
     @BOTH
     async def test_is_found_again_by_the_same_program(
-        self, place: Path, own_environment: dict[str, str], mode: str
+        self, place: Path, own_environment: dict[str, str], heard: set[asyncio.Task[bytes]], mode: str
     ) -> None:
-        server = await self._start(place, own_environment)
+        server = await self._start(place, own_environment, heard)
         try:
             async with connected(own_environment, place / "root", mode=mode) as client:
                 before = [tool.name for tool in (await client.list_tools()).tools]
                 server.terminate()
                 await server.wait()
-                server = await self._start(place, own_environment)
+                server = await self._start(place, own_environment, heard)
                 # Another port, another token, no memory of the session.
                 assert [tool.name for tool in (await client.list_tools()).tools] == before != []
         finally:
             server.kill()
             await server.wait()
+            await asyncio.gather(*heard)

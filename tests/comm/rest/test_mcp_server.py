@@ -46,11 +46,11 @@ def programs(jp_serverapp: ServerApp, jp_http_port: int, jp_base_url: str, http_
 async def test_it_is_off_at_first_and_stays_as_it_was_put(
     services: Services, agents: PortAgents, jp_fetch: Fetch
 ) -> None:
-    assert (await ask(jp_fetch))["enabled"] is False
-    assert (await ask(jp_fetch, method="PUT", body={"enabled": True}))["enabled"] is True
+    assert not (await ask(jp_fetch))["enabled"]
+    assert (await ask(jp_fetch, method="PUT", body={"enabled": True}))["enabled"]
     assert services.config.settings.mcp_server_enabled
-    assert (await ask(jp_fetch))["enabled"] is True
-    assert (await ask(jp_fetch, method="PUT", body={"enabled": False}))["enabled"] is False
+    assert (await ask(jp_fetch))["enabled"]
+    assert not (await ask(jp_fetch, method="PUT", body={"enabled": False}))["enabled"]
 
 
 async def test_what_to_paste_is_told_for_every_program_both_ways(
@@ -62,7 +62,7 @@ async def test_what_to_paste_is_told_for_every_program_both_ways(
         "claude-code", "codex", "cursor", "vscode", "gemini-cli", "opencode", "copilot-cli",
     ]  # fmt: skip
     url = f"https://lab.example.org{jp_base_url}hdsp-agent/mcp"
-    assert view["url"] == url and view["hub"] is False
+    assert view["url"] == url and not view["hub"]
     for program in programs:
         local, over_http = program["ways"]
         assert local["kind"] == "local" and over_http["kind"] == "http"
@@ -76,7 +76,7 @@ async def test_a_hub_says_where_tokens_are_made(
     monkeypatch.setenv("JUPYTERHUB_USER", "ada")
     monkeypatch.setenv("JUPYTERHUB_BASE_URL", "/jupyter/")
     view = await ask(jp_fetch, params={"origin": "https://hub.example.org"})
-    assert view["hub"] is True and view["hubScope"] == "access:servers!user=ada"
+    assert view["hub"] and view["hubScope"] == "access:servers!user=ada"
     assert view["hubTokenUrl"] == "https://hub.example.org/jupyter/hub/token"
     first = view["programs"][0]["ways"][0]
     assert first["kind"] == "http"
@@ -114,15 +114,12 @@ async def test_the_test_says_what_a_program_would_meet(
 ) -> None:
     off = await ask(jp_fetch, "test", method="POST", body={})
     steps = off["steps"]
-    assert [(step["step"], step["ok"]) for step in steps] == [
-        ("reached", True),
-        ("signedIn", True),
-        ("enabled", False),
-    ]
+    assert [step["step"] for step in steps] == ["reached", "signedIn", "enabled"]
+    assert [bool(step["ok"]) for step in steps] == [True, True, False]
     assert "Connect another agent" in json.dumps(steps[-1], ensure_ascii=False)
     await services.config.update({"mcpServerEnabled": True})
     on = await ask(jp_fetch, "test", method="POST", body={})
-    assert on["ok"] is True and on["tools"] == 7
+    assert on["ok"] and on["tools"] == 7
     # It is nobody who works here.
     assert (await ask(jp_fetch))["agents"] == [] and agents.calls == []
 
@@ -144,7 +141,7 @@ class TestAnOperatorWhoForbidsIt:
 
     async def test_is_obeyed(self, programs: Programs, agents: PortAgents, jp_fetch: Fetch) -> None:
         view = await ask(jp_fetch)
-        assert (view["enabled"], view["fixed"]) == (False, True)
+        assert not view["enabled"] and view["fixed"]
         with pytest.raises(HTTPClientError) as refused:
             await ask(jp_fetch, method="PUT", body={"enabled": True})
         assert refused.value.response is not None
@@ -160,7 +157,7 @@ class TestAnOperatorWhoSwitchesItOnForEveryone:
 
     async def test_is_obeyed(self, programs: Programs, agents: PortAgents, jp_fetch: Fetch) -> None:
         view = await ask(jp_fetch)
-        assert (view["enabled"], view["fixed"]) == (True, True)
+        assert view["enabled"] and view["fixed"]
         with pytest.raises(HTTPClientError) as refused:
             await ask(jp_fetch, method="PUT", body={"enabled": False})
         assert refused.value.code == 403
