@@ -20,7 +20,7 @@ class Unresponsive(Exception):
     """The call did not come back in time; its thread is left to itself."""
 
 
-async def call_in_daemon(work: Callable[[], T], timeout: float) -> T:
+async def call_in_daemon(work: Callable[[], T], timeout: float | None) -> T:
     """Run ``work`` in a daemon thread and wait for it no longer than ``timeout`` seconds."""
     loop = asyncio.get_running_loop()
     outcome: asyncio.Future[None] = loop.create_future()

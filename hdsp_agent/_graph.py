@@ -19,6 +19,7 @@ from ._operator import (
     workspace_of,
 )
 from ._version import __version__
+from .agent.external.port import ExternalClient
 from .comm import ChannelHub, ChannelLimits, Dispatcher, Owner, RequestContext
 from .comm.agent_requests import AgentRequests
 from .comm.audit import Audit
@@ -32,6 +33,8 @@ from .comm.error_details import ErrorDetails
 from .comm.folder_trust import FolderTrusts
 from .comm.history import History
 from .comm.history_requests import HistoryRequests
+from .comm.mcp.endpoint import McpEndpoint
+from .comm.mcp.handler import MCP_PATH, McpHandler
 from .comm.memory_access import MemoryAccess
 from .comm.memory_job import MemoryJob
 from .comm.mode_requests import ModeRequests
@@ -67,7 +70,15 @@ from .events import (
 from .ipc import FOLDER as IPC_FOLDER
 from .ipc import IpcServer
 from .local import LocalModels
-from .messages import MemoryUpdatedMessage, NoticesUpdatedMessage, StateMessage, WebviewMessage, warm_up
+from .messages import (
+    ExternalAgentsUpdatedMessage,
+    MemoryUpdatedMessage,
+    NoticesUpdatedMessage,
+    StateMessage,
+    TaskId,
+    WebviewMessage,
+    warm_up,
+)
 from .notebooks import Unreviewed, UnreviewedFiles
 from .notebooks.documents.contents import ContentsNotebooks
 from .persistence import AuditEntry, HistoryChange
@@ -115,6 +126,10 @@ def build_services(app: HdspAgentApp) -> Services:
         await memory.deleted(owner, task_ids)
         await agent.past.feed.removed(task_ids)
 
+    def called(client: ExternalClient, tool: str, task_id: TaskId) -> None:
+        room.audit.record(client.owner or room.storage.person, "change", f"mcp {client.name}: {tool}", task_id)
+
+    agent.external.on_call = called
     room.history.on_deleted = deleted
     notebooks.notebooks.access.on_moved(memory.notebook_moved)
     return Services(
@@ -135,6 +150,7 @@ def build_services(app: HdspAgentApp) -> Services:
         panels=panels,
         local_models=local_models,
         folder_trusts=FolderTrusts(configuration.config, room.history, workspace_of(app), room.channels.publish_to_all),
+        mcp=_mcp(app, configuration, room, agent),
         ipc=_ipc(app, configuration, room, agent),
         max_body_bytes=app.max_body_bytes,
         describe_api=describe,
@@ -290,11 +306,27 @@ def _ipc(
     return IpcServer(programs, configuration.home / IPC_FOLDER, log=app.log)
 
 
+def _mcp(app: HdspAgentApp, configuration: _Configuration, room: _Conversations, agent: RunningAgent) -> McpEndpoint:
+    config = configuration.config
+    external = agent.external
+    external.on_changed = lambda owner: room.channels.publish_to(
+        room.history.person if owner is None else Owner(owner), ExternalAgentsUpdatedMessage()
+    )
+    return McpEndpoint(
+        external,
+        root=workspace_of(app),
+        is_on=lambda: config.settings.mcp_server_enabled,
+        max_body_bytes=app.max_body_bytes,
+        write_seconds=app.slow_client_seconds,
+    )
+
+
 async def start_services(app: HdspAgentApp, services: Services) -> None:
     """Load what is on disk and let requests in."""
     # Building validators takes a few tenths of a second; neither the first frame nor other requests may wait for it.
     await asyncio.to_thread(warm_up)
     services.config.subscribe(lambda change: _tell_pages(services, change))
+    services.config.subscribe(lambda change: services.mcp.setting_changed())
     services.notices.subscribe(
         lambda: services.channels.publish_to_all(NoticesUpdatedMessage(notices=services.notices.standing))
     )
@@ -341,7 +373,7 @@ def _publish(app: HdspAgentApp, services: Services) -> None:
     services.audit.on_entry = accessed
     web_app: Application = server.web_app
     web_app.settings.update({"hdsp_agent_services": services, "hdsp_agent_channels": services.channels})
-    handlers = [("/hdsp-agent/comm", ChannelHandler), *rest_handlers()]
+    handlers = [("/hdsp-agent/comm", ChannelHandler), (MCP_PATH, McpHandler), *rest_handlers()]
     base_url = web_app.settings["base_url"]
     web_app.add_handlers(".*$", [(url_path_join(base_url, path), handler) for path, handler in handlers])
 

@@ -75,6 +75,8 @@ def policy_of(app: HdspAgentApp) -> OperatorPolicy:
         allow_auto_approval=app.allow_auto_approval,
         allow_local_models=app.allow_local_models,
         allow_memory=app.allow_memory,
+        allow_mcp_server=app.allow_mcp_server,
+        allowed_mcp_servers=tuple(app.allowed_mcp_servers) or None,
         workspace_trust=_workspace_trust(app),
         trusted_folders=tuple(app.trusted_folders),
         default_profile=app.default_profile,

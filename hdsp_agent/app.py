@@ -75,6 +75,16 @@ class HdspAgentApp(ExtensionApp):
         help="""Whether the agent may remember things between conversations. False: nothing is saved, used, searched or learned;
         what was saved before stays where it is.""",
     ).tag(config=True)
+    allow_mcp_server = Bool(
+        True,
+        help="""Whether people may let other agents, such as Claude Code or Codex, connect to this server and work in their
+        notebooks. False: nobody can. To switch it on for everyone, set fixed_settings = {'mcpServerEnabled': True}.""",
+    ).tag(config=True)
+    allowed_mcp_servers = List(
+        Unicode(),
+        help="""MCP servers that the agent may use, by address or command line, in which * stands for anything, for example
+        ['https://mcp.example.com/*', 'npx @example/*']. Empty: all.""",
+    ).tag(config=True)
     workspace_trust = Enum(
         ["ask", "always", "never"],
         default_value="ask",

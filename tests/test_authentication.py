@@ -49,9 +49,11 @@ async def test_our_handlers_are_all_in_the_table_that_the_tests_walk(
         for rule in getattr(group.target, "rules", [])
         if rule.target.__module__.startswith("hdsp_agent")
     }
+    from hdsp_agent.comm.mcp.handler import McpHandler
     from hdsp_agent.comm.websocket import ChannelHandler
 
-    assert ours == {*routes().values(), ChannelHandler}
+    # Those of other agents are tested in tests/comm/mcp.
+    assert ours == {*routes().values(), ChannelHandler, McpHandler}
 
 
 class DenyAgent(Authorizer):

@@ -44,7 +44,19 @@ def test_loading_the_extension_stays_within_its_import_budget() -> None:
 
 
 @pytest.mark.parametrize(
-    "sdk", ["anthropic", "openai", "genai_prices", "keyring", "cryptography", "boto3", "google.genai"]
+    "sdk",
+    [
+        "anthropic",
+        "openai",
+        "genai_prices",
+        "keyring",
+        "cryptography",
+        "boto3",
+        "google.genai",
+        "mcp",
+        "mcp_types",
+        "starlette",
+    ],
 )
 def test_starting_imports_no_provider_sdk_and_nothing_heavy(sdk: str) -> None:
     loaded, later = _imported()

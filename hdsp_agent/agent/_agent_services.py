@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from pydantic import JsonValue
 
-from ..config import GlobalSettings, OperatorPolicy
+from ..config import ApprovalPreset, GlobalSettings, OperatorPolicy
 from ..context import Calibration, NoticeKind
 from ..errors import Unsupported
 from ..events import Emitter
@@ -20,6 +20,7 @@ from ..providers import CompactionOffers
 from ._ports import HistoryPort, MessageSink, Models, NoListener, ToolBox
 from .context_window.port import Contexts
 from .context_window.seen_histories import SeenHistories
+from .external.offered_tools import ExternalTools
 from .modes import ModeRegistry
 from .task.read_pacing import ReadPacing
 from .task.retry import Sleep
@@ -38,6 +39,10 @@ __all__ = ["AgentServices", "ContextNoticed", "RecoveryNoticed", "Spacing"]
 
 ContextNoticed: TypeAlias = Callable[[TaskId, NoticeKind, int], None]
 RecoveryNoticed: TypeAlias = "Callable[[TaskId, RecoveryNotice], None]"
+
+
+async def _nobody_chooses(name: str, preset: ApprovalPreset | None) -> None:
+    raise Unsupported("What other agents may do cannot be chosen here.")
 
 
 class Spacing:
@@ -84,6 +89,10 @@ class AgentServices:
     """None where nothing of the past can be searched."""
     memories: Memories | None = None
     """None where nothing is remembered between conversations."""
+    external_tools: ExternalTools = field(default_factory=lambda: ExternalTools(()))
+    """What programs outside may call; nothing where none can come."""
+    choose_client_approvals: Callable[[str, ApprovalPreset | None], Awaitable[None]] = _nobody_chooses
+    """Lets every program of this name do so much without asking, from now on."""
     commands: SlashCommands = field(default_factory=SlashCommands)
     project_settings: Callable[[Path], Mapping[str, JsonValue]] = lambda folder: {}
     """What the folder a task works in sets, if the person trusts it. Blocks."""

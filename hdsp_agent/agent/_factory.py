@@ -14,11 +14,13 @@ from pydantic import JsonValue
 from .._person import person_of_server
 from .._storage_dir import default_storage_backend, home_folder
 from ..config import (
+    ApprovalPreset,
     ContextProxy,
     GlobalSettings,
     OperatorPolicy,
     SecretStore,
     TrustedFolders,
+    chosen_for,
     overridden,
     project_settings,
     tool_set,
@@ -40,7 +42,7 @@ from ..persistence import (
     open_store,
     task_records,
 )
-from ..tools import PathPolicy, ToolRegistry, ToolState, built_in_tools
+from ..tools import PathPolicy, ToolRegistry, ToolState, built_in_tools, program_tools
 from ..tools.compound import NotebookFacts, surroundings
 from ._agent_services import AgentServices, ContextNoticed, RecoveryNoticed
 from ._ports import HistoryPort, MessageSink, NoListener, Situation
@@ -52,6 +54,8 @@ from .context_window import FullContext
 from .context_window.port import ContextOf
 from .conversation.conversation import Conversation
 from .environment import CurrentEnvironment, EnvironmentBasis
+from .external.checkpoint_tools import checkpoint_tools
+from .external.offered_tools import ExternalTools
 from .lite import LiteContext
 from .modes import ModeRegistry
 from .prompts import PromptFacts
@@ -101,12 +105,19 @@ def build_agent(
         # What the agent keeps about itself would tell it keys' names, and let it rewrite its own past.
         return PathPolicy(folder, forbidden=(config.home,))
 
+    def owner_of(task_id: TaskId) -> str | None:
+        return manager.tasks.owner_of(task_id)
+
+    async def choose_client_approvals(name: str, preset: ApprovalPreset | None) -> None:
+        await config.update({}, by_client=chosen_for(name, preset))
+
     def tool_state(task_id: TaskId) -> ToolState:
         if on_command is None:
             return ToolState()
         return ToolState(lambda status: on_command(task_id, status))
 
-    return TaskManager(
+    checkpoints = CheckpointService(config.home, current, notebooks)
+    manager = TaskManager(
         AgentServices(
             store=store,
             settings=current,
@@ -114,6 +125,13 @@ def build_agent(
             models=ProfileModels(config, local),
             modes=modes,
             tools=ToolRegistry(built_in_tools(notebooks=notebooks is not None, past=past is not None)),
+            external_tools=ExternalTools(
+                [
+                    *program_tools(notebooks=notebooks is not None, past=past is not None),
+                    *checkpoint_tools(checkpoints, owner_of),
+                ]
+            ),
+            choose_client_approvals=choose_client_approvals,
             approvals=ApprovalEngine(),
             contexts=lambda conversation, where: _context(
                 current,
@@ -135,7 +153,7 @@ def build_agent(
             on_notice=on_notice,
             on_recovery=on_recovery,
             notebooks=notebooks,
-            checkpoints=CheckpointService(config.home, current, notebooks),
+            checkpoints=checkpoints,
             memories=memories,
             past=past,
             commands=SlashCommands(config.home / "commands", folders.trusted),
@@ -143,6 +161,7 @@ def build_agent(
             is_trusted=lambda folder: folders.trusted(folder) is not None,
         )
     )
+    return manager
 
 
 @dataclass(frozen=True)

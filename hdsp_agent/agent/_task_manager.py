@@ -11,7 +11,7 @@ from typing import Final
 from pydantic import JsonValue
 
 from ..config import ApprovalPreset, GlobalSettings, check_setting, setting_keys
-from ..errors import HdspAgentError, InvalidInput, InvalidSetting, UnknownTask
+from ..errors import HdspAgentError, InvalidInput, InvalidSetting, UnknownTask, Unsupported
 from ..messages import (
     ClineAskResponse,
     JsonObject,
@@ -252,12 +252,16 @@ class TaskManager:
             # The person saw that it is done before it was put with the completed ones.
             await task.ended()
             task = self.tasks.opened(task_id)
+        if task is not None and task.external is not None:
+            raise Unsupported("This is the conversation of another agent. There is nothing to condense here.")
         if task is not None:
             await task.window.condense_now()
             return
         await self._subtasks.refuse_beside_child(task_id)
         task = await self.tasks.open_at_rest(task_id)
         try:
+            if task.external is not None:
+                raise Unsupported("This is the conversation of another agent. There is nothing to condense here.")
             await task.state.recount()
             await task.window.condense_now()
         finally:

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from ..errors import Conflict, HdspAgentError, InvalidInput, NotAllowed, NotFound, Unavailable, Unsupported
 from ..wire import WireModel
+from ._runtime_files import running_jupyters
 
 if TYPE_CHECKING:
     import httpx2
@@ -88,9 +89,9 @@ async def server_of(workspace: Path, checkpoint_task: str | None = None) -> Asyn
     refused: list[str] = []
     # A proxy of the environment is none of this token's business, and no answer may send it elsewhere.
     async with httpx2.AsyncClient(trust_env=False, follow_redirects=False, timeout=_WORK_SECONDS) as client:
-        for info in await asyncio.to_thread(_running):
-            url, token = str(info.get("url", "")), str(info.get("token", ""))
-            client.headers["Authorization"] = f"token {token}"
+        for server in await asyncio.to_thread(running_jupyters):
+            url = server.url
+            client.headers["Authorization"] = f"token {server.token}"
             for task in dict.fromkeys((None, checkpoint_task)):
                 query = {"limit": "1", **({"task": task} if task else {})}
                 try:
@@ -102,18 +103,12 @@ async def server_of(workspace: Path, checkpoint_task: str | None = None) -> Asyn
                     refused.append(f"{url} needs a password or belongs to JupyterHub, so programs cannot connect to it")
                     break
                 if response.status_code == 200 and _is_of(response, workspace):
-                    yield RunningServer(client, url, Path(str(info.get("root_dir", workspace))), task)
+                    yield RunningServer(client, url, server.root, task)
                     return
     raise Unavailable(
         f"No Jupyter Server with HDSP Agent runs for {workspace}. Variables live in its kernels. Start the server there, open "
         "the notebook, then try again." + "".join(f"\n{one}." for one in refused)
     )
-
-
-def _running() -> list[Mapping[str, object]]:
-    from jupyter_server.serverapp import list_running_servers
-
-    return list(list_running_servers())
 
 
 def _is_of(response: httpx2.Response, workspace: Path) -> bool:

@@ -175,6 +175,7 @@ class OpenTasks:
             needs_you=plight.needs_you,
             failed=True if plight.failed and status not in _AT_WORK else None,
             notebook=item.notebook,
+            external_agent=item.external_agent,
             pictures=None if item.title else item.pictures,
         )
 

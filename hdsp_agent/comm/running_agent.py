@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ..agent import IpcCommandSession, build_agent
+from ..agent.external.sessions import ExternalSessions
 from ..agent.recall import past_search
 from ..config import ContextProxy
 from ..errors import Unavailable
@@ -66,6 +67,8 @@ class RunningAgent:
             memories=memories,
             past=self.past,
         )
+        self.external: Final = ExternalSessions(self._manager, ready=self.manager)
+        """The programs outside that work through it."""
         feed.attach(self._manager)
         feed.on_changed = self.past.feed.touched
         storage.database.add(MEMORY_SCHEMA)
@@ -108,5 +111,6 @@ class RunningAgent:
     async def stop(self) -> None:
         """Put all tasks aside: what waits in their logs goes on waiting."""
         self._stopping = True
+        await self.external.stop()
         await self._manager.stop()
         await self._feed.stop()

@@ -17,6 +17,7 @@ from .audit import Audit
 from .checkpoint_access import CheckpointAccess
 from .folder_trust import FolderTrusts
 from .history import History
+from .mcp.endpoint import McpEndpoint
 from .memory_access import MemoryAccess
 from .notebooks import ServerNotebooks
 from .notice_board import Notices
@@ -60,6 +61,7 @@ class Services:
     panels: OpenPanels
     local_models: LocalModels
     folder_trusts: FolderTrusts
+    mcp: McpEndpoint
     ipc: IpcPort | None
     """Only where the operator wants it."""
     max_body_bytes: int
@@ -69,6 +71,7 @@ class Services:
 
     async def stop(self) -> None:
         """Put tasks aside, then let pages and writes finish."""
+        await self.mcp.stop()
         await self.recall_job.stop()
         await self.memory.stop()
         await self.retention_job.stop()

@@ -23,6 +23,7 @@ from ..messages import (
     MessageCreated,
     MessageEvent,
     MessageUpdated,
+    TaskActive,
     TaskDelegationCompleted,
     TaskEvent,
     TaskId,
@@ -267,10 +268,18 @@ class TaskFeed:
                 self._follow(child, parent)
             case _:
                 pass
+        if isinstance(event, TaskActive):
+            self._open_external(event.payload[0])
         about = task_id_of(event) if not isinstance(event, MessageEvent) else None
         if about is not None:
             self._history.open_tasks.touched(about)
             self.tell_progress(TaskId(about))
+
+    def _open_external(self, task_id: str) -> None:
+        """What a program outside begins nobody has opened: it is among the open conversations while it works."""
+        task, told = self._task(task_id), self._of(TaskId(task_id))
+        if task is not None and told is not None and task.state.external_agent is not None:
+            self._history.open_tasks.put(told.owner, task.state.item)
 
     def _follow(self, left: str, entered: str) -> None:
         """Whoever watched the one task watches the other now."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._approval_presets import APPROVAL_PRESETS, with_preset
+from ._approval_presets import APPROVAL_PRESETS, chosen_for, with_preset
 from ._context_proxy import ContextProxy
 from ._custom_modes import GroupOptions, ModeConfig, ModePrompt, ModeSlug, NarrowedMode, ToolGroup
 from ._fields import CREDENTIAL_NAME, secret_fields, wire_names
@@ -80,6 +80,7 @@ __all__ = [
     "UserConfigSource",
     "check_search_endpoint",
     "check_setting",
+    "chosen_for",
     "keys_in_use",
     "linear_pattern",
     "model_id",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from pydantic import JsonValue
@@ -10,7 +11,7 @@ from ._operator_policy import OperatorPolicy
 from ._setting_overrides import overridden
 from ._settings import ApprovalPreset, GlobalSettings
 
-__all__ = ["APPROVAL_PRESETS", "with_preset"]
+__all__ = ["APPROVAL_PRESETS", "chosen_for", "with_preset"]
 
 APPROVAL_PRESETS: Final[dict[ApprovalPreset, tuple[str, ...]]] = {
     "ask": (),
@@ -44,3 +45,15 @@ def _values(preset: ApprovalPreset) -> dict[str, JsonValue]:
 def with_preset(settings: GlobalSettings, preset: ApprovalPreset | None, policy: OperatorPolicy) -> GlobalSettings:
     """The settings with a preset over them, and what the operator has fixed over that; None leaves them as they are."""
     return settings if preset is None else overridden(settings, _values(preset), policy)
+
+
+def chosen_for(
+    name: str, preset: ApprovalPreset | None
+) -> Callable[[Mapping[str, ApprovalPreset]], Mapping[str, ApprovalPreset]]:
+    """The change of a list of presets that gives this name one, or takes it away."""
+
+    def change(known: Mapping[str, ApprovalPreset]) -> Mapping[str, ApprovalPreset]:
+        others = {one: chosen for one, chosen in known.items() if one != name}
+        return others if preset is None else {**others, name: preset}
+
+    return change

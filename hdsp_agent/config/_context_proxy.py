@@ -38,6 +38,7 @@ Raw = dict[str, JsonValue]
 Listener = Callable[[ConfigChange], None]
 ApprovalsChange: TypeAlias = Callable[[Mapping[str, ApprovalPreset]], Mapping[str, ApprovalPreset]]
 _BY_NOTEBOOK: Final = "notebookApprovals"
+_BY_CLIENT: Final = "clientApprovals"
 _FALLBACK_MODE: Final = "code"
 _KEYS_OF_SETTINGS: Final = "settings"
 """In place of a profile's name, for keys that belong to none."""
@@ -143,12 +144,16 @@ class ContextProxy:
     # ---- changing settings
 
     async def update(
-        self, patch: Mapping[str, JsonValue], *, by_notebook: ApprovalsChange | None = None
+        self,
+        patch: Mapping[str, JsonValue],
+        *,
+        by_notebook: ApprovalsChange | None = None,
+        by_client: ApprovalsChange | None = None,
     ) -> GlobalSettings:
         """Change settings by their names on the wire; ``None`` puts one back to its default.
 
-        ``by_notebook`` makes of the approvals by notebook that hold now those that are to hold: what another server or page
-        changed meanwhile stays so.
+        ``by_notebook`` makes of the approvals by notebook that hold now those that are to hold, and ``by_client`` of those of
+        other agents: what another server or page changed meanwhile stays so.
         Raises InvalidSetting or ForbiddenByOperator naming the first bad one; then nothing is changed.
         """
         values: Raw = {}
@@ -171,18 +176,25 @@ class ContextProxy:
         if "secretStorage" in values:
             # Keys move first: if they cannot, nothing is changed.
             await self.use_storage(cast(StorageChoice, values.pop("secretStorage") or "auto"))
-        if by_notebook is not None and _BY_NOTEBOOK in self.fixed:
-            raise ForbiddenByOperator("Your administrator set this for everyone.", field=_BY_NOTEBOOK)
-        if values or by_notebook is not None:
-            await self._store.modify(lambda document: self._changed(document.settings, values, by_notebook))
+        chosen = {
+            name: change
+            for name, change in ((_BY_NOTEBOOK, by_notebook), (_BY_CLIENT, by_client))
+            if change is not None
+        }
+        for name in chosen:
+            if name in self.fixed:
+                raise ForbiddenByOperator("Your administrator set this for everyone.", field=name)
+        if values or chosen:
+            await self._store.modify(lambda document: self._changed(document.settings, values, chosen))
         return self._settings
 
-    def _changed(self, section: Raw, values: Raw, by_notebook: ApprovalsChange | None) -> None:
+    def _changed(self, section: Raw, values: Raw, chosen: Mapping[str, ApprovalsChange]) -> None:
         """Put these into the settings as the file has them now."""
-        if by_notebook is not None:
-            own, _ = readable_settings(GlobalSettings, section)
-            known = self._in_force(own).notebook_approvals
-            values = {**values, _BY_NOTEBOOK: check_setting(GlobalSettings, _BY_NOTEBOOK, {**by_notebook(known)})}
+        own, _ = readable_settings(GlobalSettings, section) if chosen else ({}, ())
+        for name, change in chosen.items():
+            in_force = self._in_force(own)
+            known = in_force.notebook_approvals if name == _BY_NOTEBOOK else in_force.client_approvals
+            values = {**values, name: check_setting(GlobalSettings, name, {**change(known)})}
         _apply(section, values)
 
     async def use_storage(self, choice: StorageChoice) -> None:

@@ -32,6 +32,10 @@ class OperatorPolicy:
 
     allow_memory: bool = True
     """Whether anything may be remembered between conversations."""
+    allow_mcp_server: bool = True
+    """Whether people may let other agents connect to the server."""
+    allowed_mcp_servers: tuple[str, ...] | None = None
+    """URLs and command lines of the MCP servers that may be used, with ``*`` for anything."""
 
     default_profile: str = "default"
     """The name of the profile made at the first start, and the current one while the person has chosen none."""
@@ -107,6 +111,8 @@ class OperatorPolicy:
             forced["autoApprovalEnabled"] = False
         if not self.allow_memory:
             forced["memoryEnabled"] = False
+        if not self.allow_mcp_server:
+            forced["mcpServerEnabled"] = False
         return forced
 
     def provider_defaults(self) -> dict[str, JsonValue]:

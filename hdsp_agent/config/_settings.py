@@ -50,6 +50,17 @@ CommandPrefix = Annotated[str, Field(min_length=1, max_length=1000)]
 LongText = Annotated[str, Field(max_length=100_000)]
 
 ApprovalPreset = Literal["ask", "edit", "editAndRun", "everything"]
+ChosenPreset = Annotated[
+    ApprovalPreset,
+    Choices(
+        (
+            ("ask", "Ask"),
+            ("edit", "Edit freely"),
+            ("editAndRun", "Edit and run"),
+            ("everything", "Everything here"),
+        )
+    ),
+]
 
 StorageChoice = Annotated[
     Literal["auto", "keyring", "encrypted-file", "file", "memory"],
@@ -173,25 +184,22 @@ class GlobalSettings(WireModel):
         ),
     ] = False
     notebook_approvals: Annotated[
-        dict[
-            Annotated[str, Field(min_length=1, max_length=4096)],
-            Annotated[
-                ApprovalPreset,
-                Choices(
-                    (
-                        ("ask", "Ask"),
-                        ("edit", "Edit freely"),
-                        ("editAndRun", "Edit and run"),
-                        ("everything", "Everything here"),
-                    )
-                ),
-            ],
-        ],
+        dict[Annotated[str, Field(min_length=1, max_length=4096)], ChosenPreset],
         Field(max_length=1000),
         shown(
             "approvals",
             "Approvals by notebook",
             "What the agent may do without asking in one notebook, by the full path of its file.",
+            hidden=True,
+        ),
+    ] = Field(default_factory=dict)
+    client_approvals: Annotated[
+        dict[Annotated[str, Field(min_length=1, max_length=60)], ChosenPreset],
+        Field(max_length=200),
+        shown(
+            "approvals",
+            "Approvals of other agents",
+            "What another agent that is connected here may do without asking, by its name.",
             hidden=True,
         ),
     ] = Field(default_factory=dict)
@@ -838,6 +846,24 @@ class GlobalSettings(WireModel):
     mcp_enabled: Annotated[
         bool, shown("services", "MCP servers", "Offer the agent the tools of the MCP servers you set up.", hidden=True)
     ] = True
+    mcp_server_enabled: Annotated[
+        bool,
+        shown(
+            "services",
+            "Let other agents connect",
+            "Claude Code, Codex and other programs that speak MCP may work in your notebooks, under your approvals.",
+        ),
+    ] = False
+    mcp_server_commands: Annotated[
+        bool,
+        shown(
+            "services",
+            "Shell commands of other agents",
+            "Let other agents that are connected here run shell commands. They are asked about like any other. Most have a "
+            "shell of their own.",
+            advanced=True,
+        ),
+    ] = False
     fetch_url_enabled: Annotated[
         bool,
         shown(

@@ -15,6 +15,7 @@ from ._extension import *
 from ._extension_services import *
 from ._extension_settings import *
 from ._extension_tasks import *
+from ._external_agents import *
 from ._folder_trust import *
 from ._frames import *
 from ._history_item import *

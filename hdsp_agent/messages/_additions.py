@@ -39,6 +39,11 @@ OwnSayTool = Literal[
     "forget",
     "searchMemory",
     "readMemory",
+    "listNotebooks",
+    "listCheckpoints",
+    "diffCheckpoint",
+    "restoreCheckpoint",
+    "undoRestore",
 ]
 """What a ``tool`` message can be about besides what Roo Code knows."""
 

@@ -8,6 +8,7 @@ from ._conversation_changes import ConversationUpdate
 from ._extension_services import ServicesUpdate
 from ._extension_settings import SettingsUpdate
 from ._extension_tasks import TaskUpdate
+from ._external_agents import ExternalAgentsUpdatedMessage
 from ._folder_trust import FolderTrustUpdatedMessage
 from ._memory import MemoryUpdatedMessage
 from ._notebooks import NotebookUpdate
@@ -27,6 +28,7 @@ ExtensionMessage = Annotated[
     | RuleSuggestionsMessage
     | ProposalMessage
     | FolderTrustUpdatedMessage
-    | MemoryUpdatedMessage,
+    | MemoryUpdatedMessage
+    | ExternalAgentsUpdatedMessage,
     Field(discriminator="type"),
 ]

@@ -49,5 +49,7 @@ class HistoryItem(Record):
     """Whether the person turned memory off for it: nothing is told in it, and nothing learned from it."""
     approval_preset: ApprovalPreset | None = None
     """What the person lets the agent do in it without asking, where that differs from their settings."""
+    external_agent: str | None = None
+    """The name of the program outside whose conversation it is, such as "Claude Code"; its ``notebook`` is the last it worked on."""
     state: HistoryState | None = None
     """How a task was left that nobody works on and that is not done: it can go on."""

@@ -38,6 +38,8 @@ class OpenTask(Message):
     needs_you: bool
     failed: Literal[True] | None = None
     notebook: NotebookRef | None = None
+    external_agent: str | None = None
+    """The name of the program outside whose conversation it is."""
     pictures: int | None = None
     """How many it began with, where it has no title and began without a word."""
 

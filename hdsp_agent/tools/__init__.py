@@ -9,12 +9,14 @@ from ._edit_check import unified_diff
 from ._file_access import open_file
 from ._folder_walk import FolderWalk
 from ._ignore import IGNORE_FILE
+from ._output_buffer import middle_left_out
 from ._path_policy import PathPolicy, holds_credentials, is_protected_name
 from ._plain_command import NotPlain, PlainCommand, PlainRedirection, PlainScript, PlainWord, parse_plain
 from ._plain_rendering import render
 from ._process import command_environment
-from ._registry import ToolRegistry, built_in_tools, file_tools
+from ._registry import ToolRegistry, built_in_tools, file_tools, program_tools
 from ._running_commands import RunningCommands
+from ._structured import Output, failure_of, output_schema
 from ._task_tools import AttemptCompletion, AttemptCompletionArguments
 from ._todo_checklist import format_todos, parse_todos
 from ._tool import (
@@ -29,9 +31,11 @@ from ._tool import (
     ToolArguments,
     ToolContext,
     ToolResult,
+    answered,
     data_url,
+    denied,
 )
-from ._tool_failed import ToolFailed
+from ._tool_failed import PresentCell, ToolFailed
 from ._tool_state import KeptOutput, ToolState
 from .notebook import NotebookSummary, notebook_digest, place_of
 
@@ -47,12 +51,14 @@ __all__ = [
     "KeptOutput",
     "NotPlain",
     "NotebookSummary",
+    "Output",
     "PastCall",
     "PathPolicy",
     "PlainCommand",
     "PlainRedirection",
     "PlainScript",
     "PlainWord",
+    "PresentCell",
     "Proposal",
     "Risk",
     "RunningCommands",
@@ -67,19 +73,25 @@ __all__ = [
     "ToolRegistry",
     "ToolResult",
     "ToolState",
+    "answered",
     "built_in_tools",
     "command_environment",
     "data_url",
+    "denied",
+    "failure_of",
     "file_tools",
     "format_todos",
     "holds_credentials",
     "is_protected_name",
+    "middle_left_out",
     "notebook_digest",
     "open_file",
+    "output_schema",
     "parse_plain",
     "parse_script",
     "parse_todos",
     "place_of",
+    "program_tools",
     "render",
     "strange_characters",
     "unified_diff",

@@ -50,6 +50,8 @@ class ActionRequest:
     """What the tool itself found to warn of."""
     exactly: bool = False
     """Whether the command runs as it stands, in a cell, and not as it is rendered anew."""
+    always_asks: bool = False
+    """Whether only a person decides about it, whatever is allowed."""
     allowed_before: bool = False
     """Whether the person allowed this when they approved the change of the cells, which are as they were approved."""
     same_as: str | None = None

@@ -129,11 +129,13 @@ class SearchMemory(SimpleTool[SearchMemoryArguments]):
 
     async def _run(self, arguments: SearchMemoryArguments, context: ToolContext) -> ToolResult:
         memory = context.memory
-        await context.approve(
+        approval = await context.approve(
             ActionRequest(risks=frozenset({"none"}), tool=self.name),
             "tool",
             ClineSayTool(tool="searchMemory", query=context.mask(arguments.query)).to_json(),
         )
+        if not approval.approved:
+            return denied(approval)
         hits = await asyncio.to_thread(memory.search, arguments.query, _MOST_HITS)
         if not hits:
             return ToolResult("Nothing that is remembered has these words. Go on without it.")
@@ -162,11 +164,13 @@ class ReadMemory(SimpleTool[ReadMemoryArguments]):
 
     async def _run(self, arguments: ReadMemoryArguments, context: ToolContext) -> ToolResult:
         memory = context.memory
-        await context.approve(
+        approval = await context.approve(
             ActionRequest(risks=frozenset({"none"}), tool=self.name),
             "tool",
             ClineSayTool(tool="readMemory", description=arguments.path).to_json(),
         )
+        if not approval.approved:
+            return denied(approval)
         lines = (await asyncio.to_thread(memory.read, arguments.path)).split("\n")
         begin = arguments.first_line - 1
         if begin >= len(lines):

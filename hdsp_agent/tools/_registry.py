@@ -14,7 +14,7 @@ from ..messages import JsonObject
 from ..providers import ToolSpec
 from ._edit_files import ApplyDiff, SearchReplace, WriteToFile
 from ._fetch_url import FetchUrl
-from ._memory_tools import MEMORY_TOOLS
+from ._memory_tools import MEMORY_TOOLS, ReadMemory, SearchMemory
 from ._read_file import ReadFile
 from ._search_files import ListFiles, SearchFiles
 from ._search_tasks import SearchTasks
@@ -39,6 +39,7 @@ from .notebook import (
     InspectVariables,
     InstallPackages,
     ListKernels,
+    ListNotebooks,
     ManageKernel,
     ReadNotebook,
     RunCells,
@@ -46,7 +47,7 @@ from .notebook import (
     WaitRun,
 )
 
-__all__ = ["ToolRegistry", "built_in_tools", "file_tools"]
+__all__ = ["ToolRegistry", "built_in_tools", "file_tools", "program_tools"]
 
 _MOST_PROBLEMS = 5
 _SUGGESTION = "worth_remembering"
@@ -91,6 +92,32 @@ def built_in_tools(*, notebooks: bool = True, memory: bool = True, past: bool = 
         AttemptCompletion(),
         *(compound if notebooks else ()),
         AnswerTool(),
+    ]
+
+
+def program_tools(*, notebooks: bool = True, past: bool = True) -> list[Tool]:
+    """What programs outside may call: nothing that steers a task of ours, and nothing that they have themselves."""
+    for_notebooks: list[Tool] = [
+        ListNotebooks(),
+        ReadNotebook(),
+        EditCells(),
+        RunCells(),
+        WaitRun(),
+        RunCode(),
+        InspectVariables(),
+        CreateNotebook(),
+        ListKernels(),
+        ManageKernel(),
+        InstallPackages(),
+    ]
+    return [
+        *(for_notebooks if notebooks else ()),
+        *file_tools(),
+        ExecuteCommand(),
+        ReadCommandOutput(),
+        SearchMemory(),
+        ReadMemory(),
+        *((SearchTasks(),) if past else ()),
     ]
 
 

@@ -28,7 +28,8 @@ from ..messages import (
 )
 from ..persistence import Vault
 from ._action import ActionRequest
-from ._tool_failed import ToolFailed
+from ._structured import Output
+from ._tool_failed import PresentCell, ToolFailed
 
 if TYPE_CHECKING:
     from ..memory import TaskMemory
@@ -54,6 +55,7 @@ __all__ = [
     "answered",
     "data_url",
     "denied",
+    "failed",
     "image_block",
     "with_images",
 ]
@@ -84,6 +86,14 @@ class ToolResult:
     """Whether an error counts among the model's mistakes in a row, after which the person is asked."""
     shown: bool = False
     """Whether messages of its own have told the person what came of it."""
+    code: str | None = None
+    """What kind of error it is, for a program."""
+    cells: tuple[PresentCell, ...] = ()
+    """Of an error, the cells that are meant, or there are, as they are now."""
+    structured: Callable[[], JsonObject] | None = None
+    """The same in the shape that the tool's ``Output`` promises, made only for whoever wants that."""
+    said: str | None = None
+    """What the person said when allowing it, and what they changed, as it stands in front of the content."""
 
 
 @dataclass(frozen=True)
@@ -303,6 +313,8 @@ class Tool(ABC):
     """Whether it may run beside others of the same turn: it only reads."""
     reads_external: ClassVar[bool] = False
     """Whether what it gives back was written by strangers, such as a web page."""
+    Output: ClassVar[type[Output] | None] = None
+    """The shape of what it gives programs besides texts; None for texts alone."""
     Arguments: type[ToolArguments]
     """What it takes."""
 
@@ -334,16 +346,21 @@ class SimpleTool(Tool, Generic[A]):
         try:
             return await self._run(arguments, context)
         except ToolFailed as failure:
-            return ToolResult(str(failure), is_error=True)
+            return failed(failure)
         except StorageUnavailable:
             # Perhaps the conversation itself cannot be recorded any more, and then the task ends.
             raise
         except HdspAgentError as error:
-            return ToolResult(error.message, is_error=True)
+            return ToolResult(error.message, is_error=True, code=error.code)
 
     @abstractmethod
     async def _run(self, arguments: A, context: ToolContext) -> ToolResult:
         """Do it, or raise ToolFailed."""
+
+
+def failed(failure: ToolFailed) -> ToolResult:
+    """The result of what could not be done."""
+    return ToolResult(str(failure), is_error=True, code=failure.code, cells=failure.cells)
 
 
 def denied(approval: Approval) -> ToolResult:
@@ -351,7 +368,8 @@ def denied(approval: Approval) -> ToolResult:
     said: JsonObject = {"status": "denied", "message": "The person denied this action. It was not done."}
     if approval.feedback:
         said["feedback"] = approval.feedback
-    return with_images(ToolResult(json.dumps(said, ensure_ascii=False), is_error=True), approval.images)
+    told = ToolResult(json.dumps(said, ensure_ascii=False), is_error=True, code="denied")
+    return with_images(told, approval.images)
 
 
 def answered(approval: Approval, result: ToolResult) -> ToolResult:
@@ -363,6 +381,7 @@ def answered(approval: Approval, result: ToolResult) -> ToolResult:
         told |= {"message": _EDITED, "user_edits": approval.edits}
     if len(told) > 1:
         said = json.dumps(told, ensure_ascii=False)
+        result = replace(result, said=said)
         if isinstance(result.content, str):
             result = replace(result, content=f"{said}\n\n{result.content}")
         else:

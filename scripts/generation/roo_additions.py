@@ -69,6 +69,7 @@ OWN_EXTENSION_TYPES: Final = frozenset(
         "proposal",
         "folderTrustUpdated",
         "memoryUpdated",
+        "externalAgentsUpdated",
     }
 )
 OWN_WEBVIEW_TYPES: Final = frozenset(

@@ -258,7 +258,12 @@ export type OwnSayTool =
   | 'remember'
   | 'forget'
   | 'searchMemory'
-  | 'readMemory';
+  | 'readMemory'
+  | 'listNotebooks'
+  | 'listCheckpoints'
+  | 'diffCheckpoint'
+  | 'restoreCheckpoint'
+  | 'undoRestore';
 
 export type CellEditKind =
   | 'insert'
@@ -409,7 +414,8 @@ export type ExtensionMessage =
   | RuleSuggestionsMessage
   | ProposalMessage
   | FolderTrustUpdatedMessage
-  | MemoryUpdatedMessage;
+  | MemoryUpdatedMessage
+  | ExternalAgentsUpdatedMessage;
 
 export type ClientFrame =
   ClientOpen | ClientMsg | ClientPing | ClientPong | ClientClose;
@@ -752,6 +758,12 @@ export interface ClearTaskRequest {
   type: 'clearTask';
 }
 
+/** What another agent may do without asking; without `approvalPreset` it asks. */
+export interface ClientApproval {
+  name: string;
+  approvalPreset?: 'ask' | 'edit' | 'editAndRun' | 'everything';
+}
+
 /** The page closes the channel. */
 export interface ClientClose {
   op: 'close';
@@ -906,7 +918,12 @@ export interface ClineSayTool {
     | 'remember'
     | 'forget'
     | 'searchMemory'
-    | 'readMemory';
+    | 'readMemory'
+    | 'listNotebooks'
+    | 'listCheckpoints'
+    | 'diffCheckpoint'
+    | 'restoreCheckpoint'
+    | 'undoRestore';
   path?: string;
   readStart?: number;
   readEnd?: number;
@@ -1452,6 +1469,11 @@ export interface ExtensionState {
   notebookRoot?: string;
 }
 
+/** Another agent came, went or does something else. Ask again what is shown of it. */
+export interface ExternalAgentsUpdatedMessage {
+  type: 'externalAgentsUpdated';
+}
+
 /** Begin a task that fixes a failed cell; the answer is its id. */
 export interface FailedCellRequest {
   requestId: string;
@@ -1591,6 +1613,11 @@ export interface GlobalSettings {
   askBeforeReading: boolean;
   /** What the agent may do without asking in one notebook, by the full path of its file. */
   notebookApprovals?: Record<
+    string,
+    'ask' | 'edit' | 'editAndRun' | 'everything'
+  >;
+  /** What another agent that is connected here may do without asking, by its name. */
+  clientApprovals?: Record<
     string,
     'ask' | 'edit' | 'editAndRun' | 'everything'
   >;
@@ -1748,6 +1775,10 @@ export interface GlobalSettings {
   experiments?: Record<string, boolean>;
   /** Offer the agent the tools of the MCP servers you set up. */
   mcpEnabled: boolean;
+  /** Claude Code, Codex and other programs that speak MCP may work in your notebooks, under your approvals. */
+  mcpServerEnabled: boolean;
+  /** Let other agents that are connected here run shell commands. They are asked about like any other. Most have a shell of their own. */
+  mcpServerCommands: boolean;
   /** Let the agent fetch public web pages. It asks before each one unless network access is allowed without asking. */
   fetchUrlEnabled: boolean;
   /** Also let it fetch from this machine and its local network, where servers often trust all visitors. */
@@ -1855,6 +1886,7 @@ export interface HistoryItem {
   renames?: Array<Rename>;
   memoryOff?: boolean;
   approvalPreset?: 'ask' | 'edit' | 'editAndRun' | 'everything';
+  externalAgent?: string;
   state?: 'paused' | 'failed' | 'timeout';
 }
 
@@ -2289,6 +2321,7 @@ export interface OpenTask {
   needsYou: boolean;
   failed?: true;
   notebook?: NotebookRef;
+  externalAgent?: string;
   pictures?: number;
 }
 
@@ -3308,13 +3341,14 @@ export interface UpdatePromptRequest {
   customPrompt: ModePrompt;
 }
 
-/** Change some settings, and what holds for one notebook; null puts a setting back to its default. `notebookApprovals` cannot be among them: a page changes one notebook at a time, by `notebookApproval`. */
+/** Change some settings, and what holds for one notebook or another agent; null puts a setting back to its default. `notebookApprovals` and `clientApprovals` cannot be among them: a page changes one notebook at a time, by `notebookApproval`, and one agent by `clientApproval`. */
 export interface UpdateSettingsRequest {
   requestId: string;
   taskId?: string;
   type: 'updateSettings';
   updatedSettings: Record<string, JsonValue>;
   notebookApproval?: NotebookApproval;
+  clientApproval?: ClientApproval;
 }
 
 /** The whole list, as the person left it. */

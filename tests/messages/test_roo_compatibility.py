@@ -110,6 +110,7 @@ OUR_EXTENSION_TYPES = {
     "proposal",
     "folderTrustUpdated",
     "memoryUpdated",
+    "externalAgentsUpdated",
 }
 OUR_WEBVIEW_TYPES = {
     "dismissNotice",

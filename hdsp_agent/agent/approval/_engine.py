@@ -155,7 +155,7 @@ def _only_reads(action: ActionRequest) -> bool:
 
 
 def _needs_person(action: ActionRequest) -> bool:
-    return action.puts_back_masked or action.matches_hidden is not None
+    return action.puts_back_masked or action.matches_hidden is not None or action.always_asks
 
 
 def _refusal(action: ActionRequest, settings: GlobalSettings, policy: OperatorPolicy, mode: ModeConfig) -> str | None:
@@ -201,6 +201,8 @@ def _objection(
         return "Your administrator requires approval for every action."
     if not settings.auto_approval_enabled:
         return "Approving automatically is switched off."
+    if action.always_asks:
+        return "Restoring is always asked about."
     if action.puts_back_masked:
         return "It would be given a key or another masked value, which only you may allow."
     if action.matches_hidden is not None:

@@ -84,6 +84,7 @@ class Dialogue:
         model_failure: ModelFailure | None = None,
         stopped_by: Literal["person"] | None = None,
         halt: Halt | None = None,
+        kept: bool = True,
     ) -> AskAnswer: ...
 
     @overload
@@ -98,6 +99,7 @@ class Dialogue:
         flags: Sequence[ApprovalFlag] = (),
         about: ActionRequest | None = None,
         proposal: Proposal | None = None,
+        kept: bool = True,
         unless: Callable[[], bool],
     ) -> AskAnswer | None: ...
 
@@ -115,12 +117,13 @@ class Dialogue:
         stopped_by: Literal["person"] | None = None,
         halt: Halt | None = None,
         proposal: Proposal | None = None,
+        kept: bool = True,
         unless: Callable[[], bool] | None = None,
     ) -> AskAnswer | None:
         """Ask, and wait as long as it takes. With ``ts`` a question that was shown while it streamed becomes whole.
 
         ``about`` is what is to be approved, ``proposal`` what may be edited first, and ``flags`` what to warn of; ``model_failure``, ``stopped_by`` and ``halt``
-        say on the message why it is asked.
+        say on the message why it is asked. A question that is not ``kept`` is withdrawn where waiting for it is stopped.
         None if, when its turn came, ``unless`` said that the question no longer arises.
         """
         text = None if text is None else await self.conversation.mask(text)
@@ -140,7 +143,12 @@ class Dialogue:
             message = await self._put(kind, text, ts, fields)
             self._turn_to(status_during(kind))
             self._about, self._proposed = (message.ts, about), proposal
-            answer = await self._wait(message)
+            try:
+                answer = await self._wait(message)
+            except asyncio.CancelledError:
+                if not kept:
+                    await self.withdraw(message)
+                raise
             self._turn_to("running")
         return answer
 
@@ -227,6 +235,10 @@ class Dialogue:
     def working(self) -> None:
         """The task works."""
         self._turn_to("running")
+
+    def idle(self) -> None:
+        """Nothing is under way, and something may come at any time."""
+        self._turn_to("idle")
 
     def at_rest(self) -> None:
         """Nothing is under way and nothing asked."""

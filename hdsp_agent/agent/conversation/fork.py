@@ -10,7 +10,17 @@ from typing import Final
 from ...errors import InvalidInput, NotFound
 from ...memory.conversation_text import has_external_content
 from ...messages import ClineMessage, TaskId
-from ...persistence import ApiRecord, Fork, NewTaskRecord, StoredTaskState, TaskLog, TaskReader, fork_at
+from ...persistence import (
+    ApiRecord,
+    Fork,
+    NewTaskRecord,
+    StoredTaskState,
+    TaskKey,
+    TaskLog,
+    TaskMetadata,
+    TaskReader,
+    fork_at,
+)
 from .._agent_services import AgentServices
 from ..environment import renumbered
 from ..task.task_metadata import model_of
@@ -31,7 +41,7 @@ async def fork_task(services: AgentServices, reader: TaskReader, ts: int) -> Tas
     item = state.history_item
     log = await services.store.create(
         NewTaskRecord(
-            task_key=metadata.task_key.model_copy(update={"task_id": None}),
+            task_key=_key_of_fork(metadata),
             config={
                 **model_of(metadata.config),
                 **TaskConfig(TaskConfig.of(metadata.config).overrides, forked_at=ts).to_json(),
@@ -53,6 +63,12 @@ async def fork_task(services: AgentServices, reader: TaskReader, ts: int) -> Tas
         if not whole:
             await services.store.delete(log.task_id)
     return log.task_id
+
+
+def _key_of_fork(metadata: TaskMetadata) -> TaskKey:
+    """Where a copy comes from: whatever program began the original, our own agent goes on with it."""
+    own = {} if TaskConfig.of(metadata.config).external_agent is None else {"task_source": TaskKey().task_source}
+    return metadata.task_key.model_copy(update={"task_id": None, **own})
 
 
 async def _copy(reader: TaskReader, log: TaskLog, fork: Fork) -> None:

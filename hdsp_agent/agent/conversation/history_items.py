@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from pydantic import JsonValue
 from typing_extensions import TypedDict
@@ -13,6 +14,8 @@ from ...messages import HistoryItem, HistoryStatus, JsonObject, NotebookRef, Ren
 from ...persistence import TaskMetadata, parse_iso_time
 
 __all__ = ["HistoryItemChange", "TaskConfig", "fresh_item"]
+
+_EXTERNAL_AGENT: Final = "externalAgent"
 
 
 class HistoryItemChange(TypedDict, total=False):
@@ -37,16 +40,24 @@ class HistoryItemChange(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class TaskConfig:
-    """What ``metadata.json`` says of the task's own settings. A fork pays only for what came after ``forked_at``."""
+    """What ``metadata.json`` says of the task's own settings. A fork pays only for what came after ``forked_at``.
+
+    ``external_agent`` is the name of the program outside whose calls it holds.
+    """
 
     overrides: Mapping[str, JsonValue] = field(default_factory=dict)
     forked_at: int = 0
+    external_agent: str | None = None
 
     @classmethod
     def of(cls, config: JsonObject) -> TaskConfig:
         """Read what ``to_json`` wrote; what others wrote there is not ours."""
-        overrides, forked_at = config.get("settings"), config.get("forkedAt")
-        return cls(overrides if isinstance(overrides, dict) else {}, forked_at if isinstance(forked_at, int) else 0)
+        overrides, forked_at, program = config.get("settings"), config.get("forkedAt"), config.get(_EXTERNAL_AGENT)
+        return cls(
+            overrides if isinstance(overrides, dict) else {},
+            forked_at if isinstance(forked_at, int) else 0,
+            program if isinstance(program, str) else None,
+        )
 
     def to_json(self) -> JsonObject:
         """What goes into the metadata. Keys never do: only settings have names here."""
@@ -55,6 +66,7 @@ class TaskConfig:
         return {
             **({"settings": settings} if settings else {}),
             **({"forkedAt": self.forked_at} if self.forked_at else {}),
+            **({_EXTERNAL_AGENT: self.external_agent} if self.external_agent else {}),
         }
 
     def settings(self, base: GlobalSettings, policy: OperatorPolicy) -> GlobalSettings:
@@ -82,4 +94,5 @@ def fresh_item(metadata: TaskMetadata) -> HistoryItem:
         workspace=metadata.workspace,
         notebook=metadata.notebook,
         mode=metadata.mode,
+        external_agent=TaskConfig.of(metadata.config).external_agent,
     )

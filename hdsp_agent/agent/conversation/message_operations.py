@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, assert_never
 from weakref import WeakValueDictionary
 
 from ..._background_tasks import STOP_SECONDS, BackgroundTasks
-from ...errors import Conflict, InvalidInput, NotFound, UnknownTask
+from ...errors import Conflict, InvalidInput, NotFound, UnknownTask, Unsupported
 from ...messages import (
     ClineMessage,
     ConversationChange,
@@ -28,7 +28,7 @@ from ..checkpoints.interrupted_restores import InterruptedRestores
 from ..task.outcomes import Again, Edited, Opening, Retried
 from ..task.recorded_state import last_that_counts, unanswered_calls
 from .fork import fork_task
-from .history_items import HistoryItemChange
+from .history_items import HistoryItemChange, TaskConfig
 from .side_effects import SideEffectCounter
 
 if TYPE_CHECKING:
@@ -77,11 +77,13 @@ class MessageOperations:
         """Say something else instead of the message ``ts``, and go on from there."""
         if not text.strip() and not images:
             raise InvalidInput("An empty message cannot be sent. Delete it instead, or write something.", field="text")
+        await self._refuse_external(task_id)
         change = TakeBack(operation="edit", message_ts=ts)
         await self._make(task_id, change, opening=Edited(text, tuple(images)), files=files)
 
     async def retry(self, task_id: TaskId, ts: int, *, files: bool = False) -> None:
         """Have the model answer anew: the answer that the message ``ts`` is part of goes, with all that followed."""
+        await self._refuse_external(task_id)
         await self._make(task_id, TakeBack(operation="retry", message_ts=ts), opening=Retried(), files=files)
 
     async def undo(self, task_id: TaskId, mark_id: str | None = None, *, newer: Newer = "refuse") -> None:
@@ -245,6 +247,12 @@ class MessageOperations:
         if foreseen.gone_on and newer == "refuse":
             raise Conflict("The conversation has continued since. Confirm to set aside what is newer.", task=task_id)
         await self._files.refuse_early(await self._reader(task_id), history, change, wanted=files)
+
+    async def _refuse_external(self, task_id: TaskId) -> None:
+        """Raise Unsupported for the conversation of a program outside: nobody but the program can go on with it."""
+        name = TaskConfig.of((await self._reader(task_id)).metadata.config).external_agent
+        if name is not None:
+            raise Unsupported(f"Only {name} can continue this conversation. Ask it there, or copy the conversation.")
 
     async def _reader(self, task_id: TaskId) -> TaskReader:
         task = self._tasks.opened(task_id)

@@ -10,6 +10,7 @@ from ...messages import ClineMessage, JsonObject, QueuedMessage
 from ..task.persisted_state import UnsentInput
 from .asks import AskAnswer
 from .conversation import text_block
+from .user_text import said
 
 if TYPE_CHECKING:
     from ..task.task_state import TaskState
@@ -83,6 +84,24 @@ class PendingUserInput:
                 queue.unclaim()
             taken = True
         return taken
+
+    async def hand_over(self) -> list[JsonObject]:
+        """Tell all that waits as the two above do, and give it back for a program outside: word for word, nothing is read
+        that it names."""
+        handed: list[JsonObject] = []
+        for entry in [entry for entry in self._untold if self._is_there(entry)]:
+            blocks = said(entry.text, entry.images) + ([text_block(entry.note)] if entry.note is not None else [])
+            await self._to_its_end(self._tell(entry, blocks))
+            handed += blocks
+        queue = self._state.queue
+        while (message := queue.claim()) is not None:
+            try:
+                blocks = said(message.text, message.images or ())
+                await self._to_its_end(self._take_queued(message, blocks))
+            finally:
+                queue.unclaim()
+            handed += blocks
+        return handed
 
     def _tell_later(self, untold: UnsentInput) -> None:
         self._untold = [*self._untold, untold]

@@ -68,11 +68,12 @@ async def recall(
     masker: Masker,
     *,
     counted_from: int = 0,
+    side_by_side: bool = False,
     aside: Callable[[ClineMessage], bool] = lambda message: False,
 ) -> RecordedState:
     """Read the logs once. What was spent stays spent when it is rewound; a fork counts from ``counted_from`` on.
 
-    ``aside`` tells which questions and answers are not about the model's work.
+    ``side_by_side`` says that calls do not wait for each other's results. ``aside`` tells which questions and answers are not about the model's work.
     """
     # What was stopped in the middle of being recorded has been handed over: it comes, though nobody waits for it.
     await log.sync()
@@ -95,8 +96,19 @@ async def recall(
             recalled.told_until = max(recalled.told_until, record.ts or 0)
     async for tool in log.tools.iterate():
         recalled.usage.tried(tool.tool_name, failed=tool.status == "error")
-    recalled.calls = await unanswered_calls(log, view)
+    recalled.calls = await (all_unanswered_calls(log, view) if side_by_side else unanswered_calls(log, view))
     return recalled
+
+
+async def all_unanswered_calls(log: TaskLog, view: HistoryView) -> list[JsonObject]:
+    """All calls that have no result, where one may begin before another has ended."""
+    waiting: dict[str, JsonObject] = {}
+    async for record in log.api.iterate():
+        if record.seq in view.api:
+            waiting.update((str(block.get("id")), block) for block in _blocks(record, "tool_use"))
+            for block in _blocks(record, "tool_result"):
+                waiting.pop(str(block.get("tool_use_id")), None)
+    return list(waiting.values())
 
 
 async def unanswered_calls(log: TaskLog, view: HistoryView) -> list[JsonObject]:

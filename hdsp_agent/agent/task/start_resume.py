@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final, Literal, assert_never
+from typing import TYPE_CHECKING, Final, Literal, Protocol, assert_never
 
 from pydantic import ValidationError
 
@@ -33,22 +33,33 @@ from .usage_meter import request_of
 if TYPE_CHECKING:
     from ..conversation.user_input import PendingUserInput
     from ..user_messages._expanded_message import Expand
-    from .loop import Loop
     from .task_state import TaskState
 
-__all__ = ["TaskStarter"]
+__all__ = ["TaskStarter", "Worker"]
 
 _CELL_LEFT: Final = "The server stopped while it ran, so how it ended is not known."
 _CONDENSING_LEFT: Final = "The server stopped before it was done."
+_EXTERNAL: Final = "What follows are calls of another agent, {name}, that works here through MCP."
+_OUTCOME_UNKNOWN: Final = (
+    "The server stopped while these calls of yours were under way: {calls}. Nobody knows whether they were done. Look "
+    "at what they were to change before you repeat them."
+)
 _ABOUT_A_CALL: Final = frozenset({"tool", "command", "use_mcp_server", "followup"})
 _SUBTASK_LEFT: Final = "The subtask {child} was not finished. The user took this task up again without it."
+
+
+class Worker(Protocol):
+    """What works on a task once it has begun."""
+
+    async def run(self, *, spoken: bool) -> Outcome:
+        """Work until there is an outcome; ``spoken`` says that the person's words came last. Raises TaskStopped."""
 
 
 class TaskStarter:
     """Begins the work on one task."""
 
     def __init__(
-        self, state: TaskState, loop: Loop, calls: ToolCalls, user_input: PendingUserInput, expand: Expand
+        self, state: TaskState, loop: Worker, calls: ToolCalls, user_input: PendingUserInput, expand: Expand
     ) -> None:
         self._state = state
         self._loop = loop
@@ -63,6 +74,10 @@ class TaskStarter:
         state.tool_state.allowed_runs.forget()
         state.dialogue.working()
         match opening:
+            case Begin() if state.external_agent is not None:
+                await self._begin_external(state.external_agent, opening)
+            case Again() if state.external_agent is not None:
+                await self._again_external()
             case Begin():
                 await self._begin(opening)
                 await self._interrupted_restores.settle()
@@ -105,6 +120,24 @@ class TaskStarter:
         await state.conversation.add_api("user", blocks, ts=ts, durable=True)
         await state.note_progress(text=opening.text, pictures=len(opening.images))
         state.services.events.emit(TaskStarted(payload=(state.task_id,)))
+
+    async def _begin_external(self, name: str, opening: Begin) -> None:
+        """Another agent begins: its name stands where the person's first words stand elsewhere."""
+        state = self._state
+        ts = await state.conversation.say("text", opening.text, durable=True)
+        await state.conversation.add_api("user", [text_block(_EXTERNAL.format(name=name))], ts=ts, durable=True)
+        await state.note_progress(text=opening.text)
+        state.services.events.emit(TaskStarted(payload=(state.task_id,)))
+
+    async def _again_external(self) -> None:
+        """Another agent goes on. Who waited for its calls is gone: nobody is asked about them any more."""
+        recalled = await self._recall()
+        if recalled.pending is not None:
+            await self._state.dialogue.withdraw(recalled.pending)
+        calls = calls_of(recalled.calls)
+        await self._calls.interrupted(calls)
+        if calls:
+            self._user_input.note(_OUTCOME_UNKNOWN.format(calls=", ".join(call.name for call in calls)))
 
     async def _say_first_or_later(self, recalled: RecordedState, text: str, images: tuple[str, ...]) -> None:
         state = self._state
@@ -225,7 +258,8 @@ class TaskStarter:
         log, history = state.conversation.log, state.conversation.history
         recalled = await recall(
             log, history.view, state.conversation.masker,
-            counted_from=state.counted_from, aside=self._interrupted_restores.is_its_own,
+            counted_from=state.counted_from, side_by_side=state.external_agent is not None,
+            aside=self._interrupted_restores.is_its_own,
         )  # fmt: skip
         state.usage, state.spending, state.todos = recalled.usage, recalled.spending, recalled.todos
         await self._user_input.keep(recalled.unheard)

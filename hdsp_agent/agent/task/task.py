@@ -20,7 +20,9 @@ from ..conversation.asks import AskAnswer, AskNotOpen, GivenAnswer
 from ..conversation.auto_answer import AutoAnswer
 from ..conversation.notebook_copy import NotebookCopy
 from ..conversation.user_input import PendingUserInput
-from ..user_messages import MessageExpander
+from ..external.calls import ProgramCalls, Tell
+from ..external.loop import ExternalLoop
+from ..user_messages import ExpandedMessage, MessageExpander
 from .flow_port import TaskFlow
 from .loop import Loop
 from .model_requests import ModelRequests
@@ -69,7 +71,11 @@ class Task:
         self.user_input: Final = PendingUserInput(state, self.expander.expand)
         self.calls: Final = ToolCalls(state, self._parts, self.window, self.user_input)
         self.requests: Final = ModelRequests(state, self.window, self.user_input, self.calls.preview)
-        loop = Loop(state, self.requests, self.calls, self.window, self.user_input)
+        self.external: Final = (
+            ExternalLoop(state, self.user_input, self._program_calls) if state.external_agent is not None else None
+        )
+        """Where the calls of a program outside arrive; None for a task of our own agent."""
+        loop = self.external or Loop(state, self.requests, self.calls, self.window, self.user_input)
         self._starter: Final = TaskStarter(state, loop, self.calls, self.user_input, self.expander.expand)
         self._notebook_copy: Final = NotebookCopy(state)
         state.on_queue_changed = self._heed_queue
@@ -81,6 +87,11 @@ class Task:
         self._cancelled: asyncio.Task[None] | None = None
         self._settled = False
         self._held = BackgroundTasks()
+
+    def _program_calls(self, tell: Tell) -> ProgramCalls:
+        """What makes one call of a program outside: what is denied or decided in it is nothing to another one."""
+        parts = CallParts(TaskFlow(self.state, self._approve), self.auto_answer, _as_said)
+        return ProgramCalls(self.state, parts, self.window, self.user_input, tell)
 
     @property
     def task_id(self) -> TaskId:
@@ -188,6 +199,8 @@ class Task:
             if self.state.is_over:
                 return
             self.state.dialogue.asks.go_on()
+            if self.external is not None:
+                self.external.close()
             log = self.state.conversation.log
             try:
                 await self._end_tools()
@@ -313,3 +326,8 @@ class Task:
     async def _approve(self, action: ActionRequest, ask: ApprovalAsk, text: str) -> Approval:
         """Have the person decide about something that is no call of a tool."""
         return await CallContext(self.state, self._parts).approve(action, ask, text)
+
+
+async def _as_said(text: str | None, images: Sequence[str]) -> ExpandedMessage:
+    """The person's words to a program outside, word for word: nothing is read that they name."""
+    return ExpandedMessage(text, tuple(images))

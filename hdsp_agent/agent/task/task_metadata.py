@@ -27,7 +27,7 @@ async def recorded(new: NewTaskRecord, services: AgentServices, profile: str) ->
         repo=Path(new.workspace).name if new.workspace else None,
         task_type="subtask" if new.parent_task_id else "notebook" if new.notebook else "conversation",
     )
-    config = {**TaskConfig.of(dict(new.config)).to_json(), **await _model(services, profile)}
+    config = {**TaskConfig.of(dict(new.config)).to_json(), **(await _model(services, profile) if profile else {})}
     return replace(new, task_key=key, config=config)
 
 

@@ -14,6 +14,7 @@ from ...events import Emitter
 from ...messages import TaskCreated, TaskFocused, TaskId, TaskStatus, TaskUnfocused
 from ...persistence import MessageManager, NewTaskRecord, TaskKey, TaskLog
 from .._agent_services import AgentServices
+from ..conversation.history_items import TaskConfig
 from .outcomes import Begin, Completed, Delegated, Opening, Outcome
 from .task import Task
 from .task_metadata import recorded
@@ -61,6 +62,10 @@ class TaskPool:
         """What a task is doing; ``none`` for one that is not worked on."""
         task = self._open.get(task_id)
         return "none" if task is None else task.state.status
+
+    def owner_of(self, task_id: TaskId) -> str | None:
+        """Whose task it is that is worked on, if it names anybody."""
+        return self.get(task_id).state.conversation.log.metadata.user
 
     # ---- begin and end
 
@@ -198,8 +203,7 @@ class TaskPool:
         log, history = await self.open_log(task_id)
         try:
             mode = await self._sticky_mode(log)
-            item = log.state.history_item
-            profile = (item.api_config_name if item else None) or self.services.models.profile_for(mode.slug)
+            profile = self._sticky_profile(log, mode)
             waits = await self.parent_waits(log.metadata.parent_task_id, task_id)
             task = self._task(log, history, mode, profile, parent_waits=waits)
         except BaseException:
@@ -207,6 +211,13 @@ class TaskPool:
             raise
         self._begin(task, opening)
         return task
+
+    def _sticky_profile(self, log: TaskLog, mode: ModeConfig) -> str:
+        """The profile of the model a task had; none for the calls of a program outside."""
+        if TaskConfig.of(log.metadata.config).external_agent is not None:
+            return ""
+        item = log.state.history_item
+        return (item.api_config_name if item else None) or self.services.models.profile_for(mode.slug)
 
     def _task(
         self, log: TaskLog, history: MessageManager, mode: ModeConfig, profile: str, *, parent_waits: bool
@@ -219,7 +230,9 @@ class TaskPool:
     def _begin(self, task: Task, opening: Opening | None) -> None:
         self._open[task.task_id] = task
         if opening is not None:
-            self.focus(task.task_id)
+            if task.state.external_agent is None:
+                # What a program does by itself is not what the person turned to.
+                self.focus(task.task_id)
             task.launch(opening)
 
     def focus(self, task_id: TaskId) -> None:

@@ -87,6 +87,9 @@ class TaskState:
         self.parent: Final = metadata.parent_task_id
         self.returned: Final = not parent_waits
         self._config: Final = TaskConfig.of(metadata.config)
+        self.external_agent: Final = self._config.external_agent
+        """The name of the program outside whose calls this task makes; None for our own agent's."""
+        self.toolbox: Final = services.tools if self.external_agent is None else services.external_tools
         self.counted_from: Final = self._config.forked_at
         self._made_of: tuple[GlobalSettings | None, frozenset[str]] = (None, frozenset())
         self._settings: GlobalSettings | None = None
@@ -151,7 +154,9 @@ class TaskState:
 
     @property
     def notebook(self) -> NotebookRef | None:
-        """The notebook it is about."""
+        """The notebook it is about. Another agent names one with each call."""
+        if self.external_agent is not None:
+            return None
         # Its line in the history follows when the notebook is renamed.
         return self.item.notebook or self.conversation.log.metadata.notebook
 
@@ -170,12 +175,18 @@ class TaskState:
             self._made_of = base, left_out
             policy = self.services.policy()
             here = with_project(base, self._project, policy.forced_settings())
-            here = with_preset(here, self._notebook_approvals(base), policy)
+            here = with_preset(here, self._chosen_approvals(base), policy)
             own = with_preset(self._config.settings(here, policy), self.item.approval_preset, policy)
             if self.item.memory_off:
                 own = own.model_copy(update={"memory_enabled": False})
             self._settings = with_profile(own, provider)
         return self._settings
+
+    def _chosen_approvals(self, base: GlobalSettings) -> ApprovalPreset | None:
+        """What was chosen for the other agent, which asks until something is, or for the notebook that it is about."""
+        if self.external_agent is not None:
+            return base.client_approvals.get(self.external_agent, "ask")
+        return self._notebook_approvals(base)
 
     async def look_for_notebook(self) -> None:
         """See that the notebook it is about is there still: what was chosen for it ends with its file."""
@@ -215,7 +226,7 @@ class TaskState:
         mode, settings, chosen = key = (self.mode, self.settings, tool_set(self.provider))
         known = self._tools
         if known is None or known[0][0] is not mode or known[0][1] is not settings or known[0][2] != chosen:
-            specs = self.services.tools.specs(mode, self.services.policy(), settings, tool_set=chosen)
+            specs = self.toolbox.specs(mode, self.services.policy(), settings, tool_set=chosen)
             self._tools = known = key, specs
         return known[1]
 
@@ -281,7 +292,8 @@ class TaskState:
         if mode is None:
             raise InvalidInput(f"There is no mode {slug}.", field="mode", mode=slug)
         self.mode = mode
-        self.profile = self.services.models.profile_for(slug, self.profile)
+        if self.external_agent is None:
+            self.profile = self.services.models.profile_for(slug, self.profile)
         await self.note_item(mode=slug, api_config_name=self.profile)
         self.services.events.emit(TaskModeSwitched(payload=(self.task_id, slug)))
 
@@ -305,7 +317,9 @@ class TaskState:
         return services.modes.by_slug(str(folder)), services.project_settings(folder)
 
     async def switch_profile(self, name: str) -> None:
-        """Go on with another model."""
+        """Go on with another model. A program outside has none here."""
+        if self.external_agent is not None:
+            return
         self.profile = name
         await self.note_item(api_config_name=name)
 
@@ -337,7 +351,7 @@ class TaskState:
             "cache_reads": usage.cache_reads,
             "total_cost": usage.cost,
             "mode": self.mode.slug,
-            "api_config_name": self.profile,
+            "api_config_name": self.profile or None,
             "state": None,
         }
         if text is not None:

@@ -15,7 +15,7 @@ from pydantic import JsonValue
 from ...errors import HdspAgentError, InvalidInput
 from ...events import tool_failed
 from ...messages import Halt, JsonObject
-from ...persistence import INTERRUPTED, ToolDraft
+from ...persistence import INTERRUPTED, ApiRecord, ToolDraft
 from ...providers import parsed_arguments
 from ...tools import Tool, ToolArguments, ToolFailed, ToolResult
 from ..checkpoints.checkpoint_service import SavedStep
@@ -72,7 +72,7 @@ class ToolCalls:
     def preview(self, tool: str, partial: JsonObject) -> str | None:
         """What to show of a call while its arguments stream."""
         try:
-            return self._state.services.tools.get(tool).preview(partial, CallContext(self._state, self._parts))
+            return self._state.toolbox.get(tool).preview(partial, CallContext(self._state, self._parts))
         except HdspAgentError:
             return None
 
@@ -133,7 +133,7 @@ class ToolCalls:
         saved = (
             None if checkpoints is None else SavedStep(checkpoints, state.folder, state.task_id, call.name, notebook)
         )
-        context = CallContext(state, self._parts, shown_at=call.shown_at, saved=saved)
+        context = self._context(call, saved)
         state.conversation.log.update_state(last_activity="tool_execution")
         begun = monotonic()
         try:
@@ -167,13 +167,16 @@ class ToolCalls:
 
     # ---- before
 
+    def _context(self, call: Call, saved: SavedStep | None) -> CallContext:
+        return CallContext(self._state, self._parts, shown_at=call.shown_at, saved=saved)
+
     def _understood(self, call: Call) -> tuple[Tool, ToolArguments]:
         state = self._state
         tool = self._tool(call.name)
         if tool is None or all(spec.name != call.name for spec in state.tools):
             known = ", ".join(spec.name for spec in state.tools)
             raise InvalidInput(f"There is no tool {call.name} in this mode. Use one of: {known}.", field="name")
-        arguments = state.services.tools.validate(call.name, call.arguments)
+        arguments = state.toolbox.validate(call.name, call.arguments)
         try:
             parsed_arguments(call.arguments)
         except ValueError as error:
@@ -182,7 +185,7 @@ class ToolCalls:
 
     def _tool(self, name: str) -> Tool | None:
         try:
-            return self._state.services.tools.get(name)
+            return self._state.toolbox.get(name)
         except HdspAgentError:
             return None
 
@@ -242,12 +245,16 @@ class ToolCalls:
         )
 
     async def _answer(self, call: Call, result: ToolResult) -> None:
+        """Put the call's one result into the conversation."""
+        await self._put_answer(call, result)
+
+    async def _put_answer(self, call: Call, result: ToolResult) -> ApiRecord:
         content = cast("JsonValue", await self._window.bounded(result.content))
         block: JsonObject = {"type": "tool_result", "tool_use_id": call.id, "content": content}
         if result.is_error:
             block["is_error"] = True
         # On the disk at the end of the turn at the latest.
-        await self._state.conversation.add_api("user", [block])
+        return await self._state.conversation.add_api("user", [block])
 
     async def answered(self, call: Call, text: str) -> None:
         """Give a call a result that came from elsewhere."""

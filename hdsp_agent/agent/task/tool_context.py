@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from ...config import GlobalSettings, ModeConfig
 from ...errors import HdspAgentError
 from ...messages import (
+    ApprovalFlag,
     ClineAsk,
     ClineSay,
     ClineSayTool,
@@ -62,6 +63,9 @@ class CallContext:
     ``denied`` says that the person refused what it wanted to do, ``approved_at`` is the time of the question that allowed
     it last.
     """
+
+    _keeps_question = True
+    """Whether a question goes on waiting when the work is stopped, to be put again later."""
 
     def __init__(
         self, state: TaskState, parts: CallParts, *, shown_at: int | None = None, saved: SavedStep | None = None
@@ -191,7 +195,7 @@ class CallContext:
             )
             await self._save_first(action, at, meanwhile)
             return Approval(approved=True, runs=decision.runs)
-        answer = await state.dialogue.ask(
+        answer = await self._asked(
             ask,
             text,
             ts=at,
@@ -200,7 +204,6 @@ class CallContext:
             flags=decision.flags,
             about=action,
             proposal=proposal,
-            unless=lambda: self._parts.flow.rejected,
         )
         if answer is None:
             return self._refused(Approval(approved=False))
@@ -214,6 +217,32 @@ class CallContext:
         self.approved_at = answer.asked_at
         await self._save_first(action, answer.said_at or answer.asked_at, meanwhile)
         return approval
+
+    async def _asked(
+        self,
+        ask: ApprovalAsk,
+        text: str,
+        *,
+        ts: int | None,
+        is_protected: bool | None,
+        progress: ProgressStatus | None,
+        flags: Sequence[ApprovalFlag],
+        about: ActionRequest,
+        proposal: Proposal | None,
+    ) -> AskAnswer | None:
+        """The person's answer; None if the question no longer arises when its turn comes."""
+        return await self._state.dialogue.ask(
+            ask,
+            text,
+            ts=ts,
+            is_protected=is_protected,
+            progress=progress,
+            flags=flags,
+            about=about,
+            proposal=proposal,
+            kept=self._keeps_question,
+            unless=lambda: self._parts.flow.rejected,
+        )
 
     async def _decided(self, action: ActionRequest) -> Decision:
         state = self._state
@@ -308,7 +337,7 @@ class CallContext:
     async def ask(self, ask: ClineAsk, text: str | None = None) -> AskAnswer:
         """Ask the person something else; wait as long as it takes."""
         async with self._parts.auto_answer.watching(ask, text):
-            answer = await self._state.dialogue.ask(ask, text)
+            answer = await self._state.dialogue.ask(ask, text, kept=self._keeps_question)
         suggested = suggested_answers(text) if ask == "followup" else []
         if any(answer.text in (one, self.mask(one)) for one in suggested):
             # The model's own words, taken with a click or by nobody: they read no file and begin no command.

@@ -31,6 +31,7 @@ _EXAMPLES = {
     "run": "0" * 32,
     "note": "3f2a91c0",
     "item": "9f31c07b2a",
+    "agent": "5d41402abc4b2a76b9719d911017c592",
 }
 
 Schema = dict[str, JsonValue]

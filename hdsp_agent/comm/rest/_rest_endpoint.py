@@ -23,11 +23,12 @@ from tornado import web
 from tornado.iostream import StreamClosedError
 
 from ..._portable_names import portable
-from ...errors import FrameTooLarge, HdspAgentError, InvalidInput
+from ...errors import HdspAgentError, InvalidInput
 from ...messages import ErrorBody, error_body
 from ...persistence import AuditAction
 from ...wire import WireModel
 from ..identity import owner_of
+from ..request_body import RequestBody
 from ..services import Services
 
 __all__ = [
@@ -48,8 +49,6 @@ API_PATH = "/hdsp-agent/api"
 HandlerT = TypeVar("HandlerT", bound="RestHandler")
 P = ParamSpec("P")
 
-_MOST_PARTS = 20_000
-"""Lists, objects and names: Python stands still while they are made, and again while it looks for what can go."""
 _PARSED_APART_BYTES = 64 * 1024
 """A larger body is parsed in a thread."""
 
@@ -85,25 +84,16 @@ class Download:
 
 @web.stream_request_body
 class RestHandler(APIHandler):
-    """The base of our REST handlers: typed errors, our services, no activity from polling.
-
-    Bodies are taken in piece by piece, because Jupyter's own limit is half a gigabyte, and anybody may send that much
-    before it is known who asks.
-    """
+    """The base of our REST handlers: typed errors, our services, no activity from polling."""
 
     def initialize(self, *args: object, **kwargs: object) -> None:
         """Nothing of the body is there yet."""
         super().initialize(*args, **kwargs)
-        self._body = bytearray()
-        self._body_too_large = False
+        self._body = RequestBody(self.services.max_body_bytes)
 
     def data_received(self, chunk: bytes) -> None:
-        """Keep the next piece, or nothing once it is too much."""
-        if len(self._body) + len(chunk) > self.services.max_body_bytes:
-            self._body_too_large = True
-            self._body.clear()
-        elif not self._body_too_large:
-            self._body += chunk
+        """Keep the next piece."""
+        self._body.add(chunk)
 
     @property
     def services(self) -> Services:
@@ -113,12 +103,7 @@ class RestHandler(APIHandler):
 
     async def parse(self, model: type[WireModel]) -> WireModel:
         """The request's body as ``model``, or a typed error naming the field that is wrong."""
-        if self._body_too_large:
-            limit = self.services.max_body_bytes
-            raise FrameTooLarge(f"The request's body is larger than {limit} bytes.", limit=limit)
-        body = bytes(self._body)
-        if sum(map(body.count, (b"[", b"{", b'":'))) > _MOST_PARTS:
-            raise FrameTooLarge(f"The request's body has more than {_MOST_PARTS:,} parts.", limit=_MOST_PARTS)
+        body = self._body.whole()
         try:
             if len(body) > _PARSED_APART_BYTES:
                 return await asyncio.to_thread(_parsed, model, body)

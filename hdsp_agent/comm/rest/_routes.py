@@ -44,6 +44,7 @@ def routes() -> dict[str, type[RestHandler]]:
         LocalModelsHandler,
         LocalRuntimeHandler,
     )
+    from ._mcp_server import ExternalAgentHandler, McpServerHandler, McpServerTestHandler
     from ._memory import (
         LearnedHandler,
         LearnedKeepHandler,
@@ -128,6 +129,9 @@ def routes() -> dict[str, type[RestHandler]]:
         "/memory/undo": MemoryUndoHandler,
         "/recall": RecallHandler,
         "/recall/meaning": RecallMeaningHandler,
+        "/mcp/server": McpServerHandler,
+        "/mcp/server/test": McpServerTestHandler,
+        "/mcp/server/agents/{agent}": ExternalAgentHandler,
         "/statistics": StatisticsHandler,
         "/storage": StorageHandler,
     }

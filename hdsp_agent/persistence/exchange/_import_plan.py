@@ -41,7 +41,7 @@ IMPORTED: Final = "imported"
 MayWorkIn: TypeAlias = Callable[[Path], bool]
 """Whether an imported conversation may work in this folder, whose links are followed. Blocks."""
 
-_DECIDED_HERE: Final = frozenset({"settings", "forkedAt"})
+_DECIDED_HERE: Final = frozenset({"settings", "forkedAt", "externalAgent"})
 _IDS: Final = uuid.UUID("c02a2f0c-9d3b-4a86-8d1f-7f9b7a0d4f11")
 _TITLE_CHARACTERS: Final = 4_000
 
@@ -283,8 +283,8 @@ class ImportTaskPlan:
         for name in ("title", "completionResultSummary"):
             text = fields.get(name)
             fields[name] = self.converter.text(text) if isinstance(text, str) else None
-        # Its number counted somewhere else, nobody stopped it here, and what it may do is decided here.
-        fields.update(id=self.task_id, number=0, size=None, state=None, approvalPreset=None)
+        # Its number counted somewhere else, nobody stopped it here, no program goes on with it, and what it may do is decided here.
+        fields.update(id=self.task_id, number=0, size=None, state=None, approvalPreset=None, externalAgent=None)
         item = _valid_item({name: value for name, value in fields.items() if value is not None})
         # What holds for a notebook is for the person's own conversations about it, and not for whatever names it.
         return item if item.notebook is None else item.model_copy(update={"approval_preset": "ask"})

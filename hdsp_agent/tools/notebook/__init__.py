@@ -5,6 +5,7 @@ from __future__ import annotations
 from ._create_notebook import CreateNotebook
 from ._edit_cells import EditCells
 from ._inspect_variables import InspectVariables
+from ._list_notebooks import ListNotebooks
 from ._manage_kernels import ListKernels, ManageKernel
 from ._notebook_location import place_of
 from ._notebook_summary import NotebookSummary, notebook_digest
@@ -18,6 +19,7 @@ __all__ = [
     "InspectVariables",
     "InstallPackages",
     "ListKernels",
+    "ListNotebooks",
     "ManageKernel",
     "NotebookSummary",
     "ReadNotebook",

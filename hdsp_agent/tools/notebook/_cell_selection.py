@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, StringConstraints
 
 from ...messages import CellId
 from ...notebooks import Cell, NotebookSnapshot
-from .._tool_failed import ToolFailed
+from .._tool_failed import PresentCell, ToolFailed
 
 __all__ = ["CellName", "CellNames", "as_list", "cell_named", "chosen_cells", "numbers_of"]
 
@@ -75,7 +75,8 @@ def _place(name: str, snapshot: NotebookSnapshot, shown: str) -> int:
             return place
     if name.isascii() and name.isdigit() and 1 <= int(name) <= len(snapshot.cells):
         return int(name) - 1
-    raise ToolFailed(f"{shown} has no cell {name}. {_there_are(snapshot)}")
+    cells = [PresentCell(cell.id, at, cell.cell_type) for at, cell in enumerate(snapshot.cells[:_MOST_LISTED], 1)]
+    raise ToolFailed(f"{shown} has no cell {name}. {_there_are(snapshot)}", code="cell_unknown", cells=cells)
 
 
 def _there_are(snapshot: NotebookSnapshot) -> str:

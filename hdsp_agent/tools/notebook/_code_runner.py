@@ -9,7 +9,7 @@ from typing import Final
 
 from ..._threads import in_thread
 from ...errors import HdspAgentError
-from ...messages import CellId, KernelChanged, NotebookRef
+from ...messages import CellId, JsonObject, KernelChanged, NotebookRef
 from ...notebooks import NotebookSnapshot
 from ...notebooks.kernels import CellRun, CellRunSpec, KernelInfo
 from .._action import ActionRequest
@@ -19,8 +19,9 @@ from .._path_policy import CheckedPath
 from .._tool import ToolContext, ToolResult
 from .._tool_failed import ToolFailed
 from ._code_risks import CodeRisks, risks_of
-from ._model_outputs import told_outputs, with_outputs
+from ._model_outputs import ModelOutput, shown_texts, told_outputs, with_outputs
 from ._notebook_location import NotebookLocation
+from ._outputs import RanCell, RunReport
 from ._run_messages import RunMessages
 
 __all__ = [
@@ -176,9 +177,39 @@ async def result_of(known: KnownRun, context: ToolContext) -> ToolResult:
     ]
     before = f"[{left_out} cells before these ran, too.]" if left_out else ""
     after = "\n".join(_endings(known, waiting, context))
-    content = await with_outputs(told, context, before=before, after=after)
+    shown = await shown_texts(told, context)
+    content = with_outputs(told, shown, before=before, after=after)
     failed = run.done and any(cell.state != "ok" for cell in run.cells)
-    return ToolResult(content or "Nothing was run.", is_error=failed, shown=True)
+    return ToolResult(
+        content or "Nothing was run.",
+        is_error=failed,
+        shown=True,
+        structured=lambda: _report(known, ran[left_out:], told, shown, f"{before}\n{after}".strip()),
+    )
+
+
+def _report(
+    known: KnownRun, cells: Sequence[CellRun], told: Sequence[ModelOutput], shown: Sequence[str], notes: str
+) -> JsonObject:
+    entries = [_ran(cell, known, len(one.images), text) for cell, one, text in zip(cells, told, shown, strict=True)]
+    entries += [_ran(cell, known, 0, "") for cell in known.run.cells if cell.started_at is None]
+    report = RunReport(run=known.id, done=known.run.done, path=known.shown, cells=entries, notes=notes or None)
+    return report.model_dump(exclude_none=True)
+
+
+def _ran(cell: CellRun, known: KnownRun, images: int, text: str) -> RanCell:
+    times = cell.started_at, cell.ended_at
+    return RanCell(
+        id=cell.cell_id,
+        number=known.numbers.get(cell.cell_id) if cell.cell_id is not None else None,
+        state=cell.state,
+        execution_count=cell.execution_count,
+        seconds=None if times[0] is None or times[1] is None else (times[1] - times[0]) / 1000,
+        output=text or None,
+        images=images or None,
+        error=cell.error.ename if cell.error is not None else None,
+        advice=cell.advice,
+    )
 
 
 def _endings(known: KnownRun, waiting: Sequence[CellRun], context: ToolContext) -> list[str]:

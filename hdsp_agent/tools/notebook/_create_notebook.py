@@ -17,6 +17,7 @@ from .._tool import SimpleTool, ToolArguments, ToolContext, ToolResult, answered
 from .._tool_failed import ToolFailed
 from ._cell_states import outline_text
 from ._notebook_location import NotebookPath, place_of, still_allowed
+from ._outputs import CellsChanged, InsertedCell
 from ._remote_risks import remote_risks, united
 
 __all__ = ["CreateNotebook", "CreateNotebookArguments"]
@@ -50,6 +51,7 @@ class CreateNotebook(SimpleTool[CreateNotebookArguments]):
     name: ClassVar[str] = "create_notebook"
     group: ClassVar[ToolGroup | None] = "edit"
     description: ClassVar[str] = "Create a notebook with its first cells. Nothing is run: use run_cells afterwards."
+    Output = CellsChanged
 
     async def _run(self, arguments: CreateNotebookArguments, context: ToolContext) -> ToolResult:
         place = await place_of(arguments.path, context)
@@ -86,11 +88,20 @@ class CreateNotebook(SimpleTool[CreateNotebookArguments]):
         operations = _insertions(arguments.cells, sources)
         if operations:
             await place.document.apply(operations, task_id=context.task_id)
+        ids: list[str] = [one.cell_id for one in operations]
         context.state.cells.saw(place.document.path, [(one.cell_id, source_hash(one.source)) for one in operations])
         lines = outline_of(await place.document.snapshot())
         told = f"Created {place.shown} for {spec.display_name}"
         text = f"{told}:\n{context.mask(outline_text(lines))}" if lines else f"{told}. It has no cells yet."
-        return answered(approval, ToolResult(text))
+        created = CellsChanged(
+            path=place.shown,
+            saved=True,
+            inserted=[InsertedCell(id=one) for one in ids],
+            changed=ids,
+            cell_count=len(lines),
+            summary=text,
+        )
+        return answered(approval, ToolResult(text, structured=lambda: created.model_dump(exclude_none=True)))
 
     def preview(self, partial: JsonObject, context: ToolContext) -> str | None:
         path = partial.get("path")

@@ -43,12 +43,13 @@ from .._action import ActionRequest
 from .._edit_check import known_only
 from .._output_buffer import middle_left_out
 from .._tool import Proposal, SimpleTool, ToolArguments, ToolContext, ToolResult, answered, denied
-from .._tool_failed import ToolFailed
+from .._tool_failed import PresentCell, ToolFailed
 from ._cell_edits import cell_edits, previewed_edit
 from ._cell_selection import numbers_of
 from ._cell_states import outline_text
 from ._notebook_location import NotebookLocation, NotebookPath, once_saved, place_of, still_allowed
 from ._operations import CellOperation, Planned, planned
+from ._outputs import CellsChanged, InsertedCell
 from ._remote_risks import RemoteRisks, remote_risks, united
 
 __all__ = ["EditCells", "EditCellsArguments", "new_id"]
@@ -78,6 +79,7 @@ class EditCells(SimpleTool[EditCellsArguments]):
         "changes in the notebook they have open, and can undo them. Read the cells before you change them. Nothing is run: "
         "use run_cells afterwards. Outputs of changed cells stay until they are run again."
     )
+    Output = CellsChanged
 
     async def _run(self, arguments: EditCellsArguments, context: ToolContext) -> ToolResult:
         place = await place_of(arguments.path, context)
@@ -106,13 +108,17 @@ class EditCells(SimpleTool[EditCellsArguments]):
         applied = await _apply(operations, snapshot, place, context, review=not approval.by_person)
         written = _written(operations, applied)
         context.state.cells.saw(place.document.path, written)
-        lines = [await _said(plan, applied, place, context)]
+        said, count = await _said(plan, applied, place, context)
+        lines = [said]
         if approval.run:
             context.state.allowed_runs.allow(place.document.path, written)
             lines.append("The person allowed you to run the changed cells, too, as they are now.")
         if plan.puts_back_masked and not approval.by_person:
             lines.append("Masked values were left as placeholders, because no person approved giving them back.")
-        return answered(approval, ToolResult("\n".join(lines)))
+        text = "\n".join(lines)
+        return answered(
+            approval, ToolResult(text, structured=lambda: _changed(operations, applied, count, place, text))
+        )
 
     async def _action(self, plan: _Plan, snapshot: NotebookSnapshot, place: NotebookLocation) -> ActionRequest:
         remote = await _remote(plan, snapshot)
@@ -184,6 +190,25 @@ def _written(operations: Sequence[NotebookOperation], applied: Applied) -> list[
         for one in operations
         if isinstance(one, (InsertCell, ReplaceSource))
     ]
+
+
+def _changed(
+    operations: Sequence[NotebookOperation], applied: Applied, count: int | None, place: NotebookLocation, text: str
+) -> JsonObject:
+    inserted = [
+        InsertedCell(id=applied.renamed.get(one.cell_id, one.cell_id))
+        for one in operations
+        if isinstance(one, InsertCell)
+    ]
+    changed = CellsChanged(
+        path=place.shown,
+        saved=applied.saved,
+        inserted=inserted,
+        changed=list(applied.changed),
+        cell_count=count,
+        summary=text,
+    )
+    return changed.model_dump(exclude_none=True)
 
 
 def _editable(plan: _Plan) -> list[tuple[str, InsertCell | ReplaceSource]]:
@@ -297,7 +322,9 @@ def _refuse_unseen(
         why.append(f"The call takes away the source of {which} of {place.shown} that you have not read.")
     raise ToolFailed(
         f"{' '.join(why)} Nothing was changed. Repeat the call if it is still right, now that you know the present "
-        f"source.\n{_sources(shown, snapshot, context)}"
+        f"source.\n{_sources(shown, snapshot, context)}",
+        code="cells_changed" if changed else "cells_unread",
+        cells=_present(shown, snapshot, context),
     )
 
 
@@ -305,7 +332,7 @@ def _resolved(snapshot: NotebookSnapshot, plan: Sequence[Planned], context: Tool
     try:
         return resolve_edits(snapshot, [one.operation for one in plan])
     except CellConflict as conflict:
-        raise ToolFailed(_conflict_words(conflict, snapshot, context)) from conflict
+        raise _conflict(conflict, snapshot, context) from conflict
     except HdspAgentError as error:
         raise ToolFailed(error.message) from error
 
@@ -329,26 +356,35 @@ async def _apply(
         return await once_saved(work, place, context)
     except CellConflict as conflict:
         now = await place.document.snapshot()
-        raise ToolFailed(_conflict_words(conflict, now, context)) from conflict
+        raise _conflict(conflict, now, context) from conflict
 
 
-def _conflict_words(conflict: CellConflict, snapshot: NotebookSnapshot, context: ToolContext) -> str:
+def _conflict(conflict: CellConflict, snapshot: NotebookSnapshot, context: ToolContext) -> ToolFailed:
     missed = {mismatch.cell_id for mismatch in conflict.mismatches}
     cells = [cell for cell in snapshot.cells if cell.id in missed]
     context.state.cells.saw(snapshot.path, [(cell.id, cell.hash) for cell in cells])
     told = f"\nThis is how they are now:\n{_sources(cells, snapshot, context)}" if cells else ""
-    return context.mask(conflict.message) + told
+    words = context.mask(conflict.message) + told
+    return ToolFailed(words, code="cells_changed", cells=_present(cells, snapshot, context))
 
 
 def _sources(cells: Iterable[Cell], snapshot: NotebookSnapshot, context: ToolContext) -> str:
+    return "\n".join(
+        f'<cell number={cell.number} id="{cell.id}" type={cell.cell_type}>\n{cell.source}\n</cell>'
+        for cell in _present(cells, snapshot, context)
+    )
+
+
+def _present(cells: Iterable[Cell], snapshot: NotebookSnapshot, context: ToolContext) -> list[PresentCell]:
+    """The first of these cells as they are now."""
     numbers = numbers_of(snapshot)
-    parts: list[str] = []
+    present: list[PresentCell] = []
     for cell in list(cells)[:_MOST_TOLD]:
         source = context.mask(cell.source)
         if len(source) > _MOST_SOURCE:
             source = middle_left_out(source, _MOST_SOURCE, "[… the middle is left out: read_notebook shows it …]")
-        parts.append(f'<cell number={numbers[cell.id]} id="{cell.id}" type={cell.cell_type}>\n{source}\n</cell>')
-    return "\n".join(parts)
+        present.append(PresentCell(cell.id, numbers[cell.id], cell.cell_type, source))
+    return present
 
 
 async def _said(
@@ -356,8 +392,8 @@ async def _said(
     applied: Applied,
     place: NotebookLocation,
     context: ToolContext,
-) -> str:
-    """What was done, and how the notebook is around it now."""
+) -> tuple[str, int | None]:
+    """What was done, and how the notebook is around it now; and how many cells it has, where that is known."""
     path = place.document.path
     done = f"Changed {place.shown}: {len(plan.edits)} change{'s' if len(plan.edits) > 1 else ''} of cells."
     if not applied.saved:
@@ -367,10 +403,10 @@ async def _said(
     try:
         now = await place.document.snapshot()
     except HdspAgentError as error:
-        return f"{done} {error.message}"
+        return f"{done} {error.message}", None
     memory = context.notebooks.memory(path, await context.notebooks.kernel(path))
     around = await for_cells(len(now.cells), lambda: _around(set(applied.changed), now, memory, context))
-    return f"{done} {around}"
+    return f"{done} {around}", len(now.cells)
 
 
 def _around(changed: AbstractSet[CellId], now: NotebookSnapshot, memory: RunMemory, context: ToolContext) -> str:

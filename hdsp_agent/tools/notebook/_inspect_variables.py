@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Final
 
 from pydantic import BeforeValidator, Field, StringConstraints
 
 from ...config import ToolGroup
-from ...messages import ClineSayTool
+from ...messages import ClineSayTool, JsonObject
 from ...notebooks.kernels import Variable, VariablesReport
 from .._action import ActionRequest
 from .._output_buffer import middle_left_out
@@ -15,8 +15,12 @@ from .._tool import SimpleTool, ToolArguments, ToolContext, ToolResult, answered
 from ._cell_selection import as_list
 from ._model_outputs import most_characters
 from ._notebook_location import NotebookPath, place_of, still_allowed
+from ._outputs import ColumnEntry, VariableEntry, VariableList
 
 __all__ = ["InspectVariables", "InspectVariablesArguments"]
+
+_MOST_LISTED: Final = 2
+"""Entries take more room than lines."""
 
 
 class InspectVariablesArguments(ToolArguments):
@@ -44,6 +48,7 @@ class InspectVariables(SimpleTool[InspectVariablesArguments]):
         "See the variables of a notebook's Python kernel: types, shapes, columns with their types, memory and the first "
         "values. Changes nothing, and mostly works while a cell runs. Prefer it to printing things."
     )
+    Output = VariableList
 
     async def _run(self, arguments: InspectVariablesArguments, context: ToolContext) -> ToolResult:
         place = await place_of(arguments.path, context)
@@ -65,7 +70,37 @@ class InspectVariables(SimpleTool[InspectVariablesArguments]):
         if len(text) > most:
             note = f"[… the middle of {len(text):,} characters is left out: ask for fewer variables …]"
             text = middle_left_out(text, most, note)
-        return answered(approval, ToolResult(text))
+        return answered(approval, ToolResult(text, structured=lambda: _listed(report, place.shown, most)))
+
+
+def _listed(report: VariablesReport, path: str, most: int) -> JsonObject:
+    """The same as entries, as many as have room."""
+    entries: list[VariableEntry] = []
+    size, left_out = 0, list(report.unseen)
+    for variable in report.variables:
+        entry = _entry(variable)
+        size += len(entry.model_dump_json(exclude_none=True))
+        if entries and size > _MOST_LISTED * most:
+            left_out.append(variable.name)
+        else:
+            entries.append(entry)
+    told = VariableList(path=path, variables=entries, missing=list(report.missing), unseen=left_out)
+    return told.model_dump(exclude_none=True)
+
+
+def _entry(variable: Variable) -> VariableEntry:
+    return VariableEntry(
+        name=variable.name,
+        type=variable.type,
+        shape=None if variable.shape is None else list(variable.shape),
+        length=variable.length,
+        dtype=variable.dtype,
+        device=variable.device,
+        memory=variable.memory,
+        columns=[ColumnEntry(name=name, dtype=dtype) for name, dtype in variable.columns] or None,
+        head=variable.head,
+        error=variable.error,
+    )
 
 
 def _text(report: VariablesReport) -> str:

@@ -10,12 +10,13 @@ from pydantic import StringConstraints
 
 from ..._threads import in_thread
 from ...config import ToolGroup
-from ...messages import ClineSayTool, KernelChange, KernelChanged, OwnSayTool
+from ...messages import ClineSayTool, JsonObject, KernelChange, KernelChanged, OwnSayTool
 from ...notebooks.kernels import KernelInfo, KernelSpec, Run
 from .._action import ActionRequest, Risk
 from .._tool import SimpleTool, ToolArguments, ToolContext, ToolResult, answered, denied
 from ._code_runner import start_kernel
 from ._notebook_location import NotebookLocation, NotebookPath, place_of, still_allowed
+from ._outputs import AvailableKernel, KernelList, running_kernel
 
 __all__ = ["ListKernels", "ListKernelsArguments", "ManageKernel", "ManageKernelArguments"]
 
@@ -40,6 +41,7 @@ class ListKernels(SimpleTool[ListKernelsArguments]):
         "See which kernels run, for which notebooks and whether they work, and which can be started."
     )
     parallel_safe: ClassVar[bool] = True
+    Output = KernelList
 
     async def _run(self, arguments: ListKernelsArguments, context: ToolContext) -> ToolResult:
         await context.say("tool", ClineSayTool(tool="listKernels").to_json())
@@ -47,7 +49,8 @@ class ListKernels(SimpleTool[ListKernelsArguments]):
         running = await executor.kernels()
         root = context.notebooks.access.root
         seen = await in_thread(lambda _stop: [kernel for kernel in running if _may_be_told(kernel, root, context)])
-        return ToolResult(context.mask(_listed(seen, await executor.kernel_specs())))
+        specs = await executor.kernel_specs()
+        return ToolResult(context.mask(_listed(seen, specs)), structured=lambda: _entries(seen, specs))
 
 
 class ManageKernelArguments(ToolArguments):
@@ -139,6 +142,15 @@ def _own_run(place: NotebookLocation, context: ToolContext) -> Run | None:
 
 def _may_be_told(kernel: KernelInfo, root: Path | None, context: ToolContext) -> bool:
     return root is None or not context.paths.hides((root / kernel.path).resolve(), is_directory=False)
+
+
+def _entries(running: Sequence[KernelInfo], specs: Mapping[str, KernelSpec]) -> JsonObject:
+    available = [
+        AvailableKernel(name=spec.name, display_name=spec.display_name, language=spec.language)
+        for spec in specs.values()
+    ]
+    told = KernelList(running=[running_kernel(kernel, kernel.path) for kernel in running], available=available)
+    return told.model_dump(exclude_none=True)
 
 
 def _listed(running: Sequence[KernelInfo], specs: Mapping[str, KernelSpec]) -> str:

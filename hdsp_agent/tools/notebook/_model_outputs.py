@@ -27,7 +27,15 @@ from ...notebooks.kernels import ModelImage, images_of
 from .._output_buffer import middle_left_out
 from .._tool import ToolContext, image_block
 
-__all__ = ["MOST_IMAGES", "ModelOutput", "most_characters", "outputs_text", "told_outputs", "with_outputs"]
+__all__ = [
+    "MOST_IMAGES",
+    "ModelOutput",
+    "most_characters",
+    "outputs_text",
+    "shown_texts",
+    "told_outputs",
+    "with_outputs",
+]
 
 _PREVIEW: Final = {"small": 5_000, "medium": 10_000, "large": 20_000}
 _AT_ONCE: Final = 30
@@ -101,17 +109,24 @@ def _masked(outputs: Sequence[JsonObject], mask: Callable[[str], str]) -> tuple[
     return whole, [last_written(part) for part in (parts if _joined(parts) == whole else [whole])]
 
 
-async def with_outputs(
-    told: Sequence[ModelOutput], context: ToolContext, *, before: str = "", after: str = ""
+async def shown_texts(told: Sequence[ModelOutput], context: ToolContext) -> list[str]:
+    """The text of each cell's outputs: long ones share the room there is."""
+    whole = [_joined(one.pieces) for one in told]
+    share = fair_share([len(text) for text in whole], most_characters(context.settings))
+    return [
+        text if len(text) <= share * TOOL_OUTPUT_FACTOR else await _shortened(one, text, share, context)
+        for one, text in zip(told, whole, strict=True)
+    ]
+
+
+def with_outputs(
+    told: Sequence[ModelOutput], shown: Sequence[str], *, before: str = "", after: str = ""
 ) -> str | list[JsonObject]:
-    """A tool's result that tells of these cells: long texts share the room there is, images follow the text."""
-    shown = [_joined(one.pieces) for one in told]
-    share = fair_share([len(text) for text in shown], most_characters(context.settings))
+    """A tool's result that tells of these cells with these texts; images follow the text."""
     parts = [before] if before else []
     images = [image for one in told for image in one.images]
     left_out = max(0, len([image for image in images if image.data is not None]) - MOST_IMAGES)
     for one, text in zip(told, shown, strict=True):
-        text = text if len(text) <= share * TOOL_OUTPUT_FACTOR else await _shortened(one, text, share, context)
         parts.append(f"{one.header}\n{text}" if text else one.header)
     if left_out:
         parts.append(f"[{left_out} earlier images are not shown]")

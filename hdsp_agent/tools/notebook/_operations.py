@@ -95,13 +95,15 @@ def planned(
     """
     plan = _Plan(snapshot, shown, fill, unmask, iter(new_ids))
     problems: list[str] = []
+    first: ToolFailed | None = None
     for number, one in enumerate(wanted, 1):
         try:
             plan.add(one)
         except ToolFailed as problem:
+            first = first or problem
             problems.append(f"Operation {number} ({one.op}): {problem}")
-    if problems:
-        raise ToolFailed("\n".join(["Nothing was changed.", *problems]))
+    if first is not None:
+        raise ToolFailed("\n".join(["Nothing was changed.", *problems]), code=first.code, cells=first.cells)
     return plan.done
 
 

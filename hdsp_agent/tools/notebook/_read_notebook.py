@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Final, Literal
 
 from ...config import ToolGroup
@@ -15,8 +16,9 @@ from .._output_buffer import middle_left_out
 from .._tool import SimpleTool, ToolArguments, ToolContext, ToolResult, answered, denied
 from ._cell_selection import CellNames, chosen_cells, numbers_of
 from ._cell_states import outline_text, state_words
-from ._model_outputs import MOST_IMAGES, told_outputs, with_outputs
+from ._model_outputs import MOST_IMAGES, shown_texts, told_outputs, with_outputs
 from ._notebook_location import NotebookLocation, NotebookPath, place_of, still_allowed
+from ._outputs import NotebookCell, NotebookContent, running_kernel
 
 __all__ = ["ReadNotebook", "ReadNotebookArguments"]
 
@@ -49,6 +51,7 @@ class ReadNotebook(SimpleTool[ReadNotebookArguments]):
         "unknown (it ran before the agent looked)."
     )
     parallel_safe: ClassVar[bool] = True
+    Output = NotebookContent
 
     async def _run(self, arguments: ReadNotebookArguments, context: ToolContext) -> ToolResult:
         place = await place_of(arguments.path, context)
@@ -67,33 +70,99 @@ class ReadNotebook(SimpleTool[ReadNotebookArguments]):
         if not approval.approved:
             return denied(approval)
         await still_allowed(place, context)
-        return answered(approval, ToolResult(await _read(arguments, place, context)))
+        return answered(approval, await _read(arguments, place, context))
 
     def preview(self, partial: JsonObject, context: ToolContext) -> str | None:
         path = partial.get("path")
         return ClineSayTool(tool="readNotebook", path=path).to_json() if isinstance(path, str) and path else None
 
 
-async def _read(
-    arguments: ReadNotebookArguments, place: NotebookLocation, context: ToolContext
-) -> str | list[JsonObject]:
+async def _read(arguments: ReadNotebookArguments, place: NotebookLocation, context: ToolContext) -> ToolResult:
     snapshot = await place.document.snapshot(outputs="full" if arguments.view == "outputs" else "none")
     kernel = await context.notebooks.kernel(place.path)
     memory = context.notebooks.memory(place.path, kernel)
     count = len(snapshot.cells)
     before = await for_cells(count, lambda: _about(snapshot, place, kernel))
+    seen = _Seen(snapshot, memory, kernel, place)
     if arguments.view == "outline":
-        return await for_cells(count, lambda: context.mask(f"{before}\n{_outline(arguments, snapshot, memory, place)}"))
+        text = await for_cells(count, lambda: context.mask(f"{before}\n{_outline(arguments, snapshot, memory, place)}"))
+        return ToolResult(text, structured=lambda: _outlined(arguments, seen))
     chosen, cells, headers = await for_cells(count, lambda: _told_cells(arguments, snapshot, memory, place, context))
     context.state.cells.saw(place.document.path, [(cell.id, cell.hash) for cell in chosen])
     left_out = len(chosen) - len(cells)
-    seen = [cell.id for cell in cells if cell.output_summary.images][-MOST_IMAGES:]
+    pictured = [cell.id for cell in cells if cell.output_summary.images][-MOST_IMAGES:]
     told = [
-        await told_outputs(header, cell.outputs, context, images=cell.id in seen)
+        await told_outputs(header, cell.outputs, context, images=cell.id in pictured)
         for cell, header in zip(cells, headers, strict=True)
     ]
     after = f"[… {left_out} more cells: read them with `cells` …]" if left_out else ""
-    return await with_outputs(told, context, before=context.mask(before), after=after)
+    shown = await shown_texts(told, context)
+    return ToolResult(
+        with_outputs(told, shown, before=context.mask(before), after=after),
+        structured=lambda: _told(cells, shown, left_out, seen, context),
+    )
+
+
+@dataclass(frozen=True)
+class _Seen:
+    snapshot: NotebookSnapshot
+    memory: RunMemory
+    kernel: KernelInfo | None
+    place: NotebookLocation
+
+    def content(self, cells: list[NotebookCell], left_out: int) -> JsonObject:
+        """The notebook with these of its cells."""
+        snapshot, kernel = self.snapshot, self.kernel
+        content = NotebookContent(
+            path=self.place.shown,
+            cell_count=len(snapshot.cells),
+            kernel=None if kernel is None else running_kernel(kernel, self.place.shown),
+            open_in_browser=snapshot.source != "disk",
+            unsaved_changes=bool(snapshot.dirty),
+            cells=cells,
+            left_out=left_out,
+        )
+        return content.model_dump(exclude_none=True)
+
+
+def _outlined(arguments: ReadNotebookArguments, seen: _Seen) -> JsonObject:
+    chosen = chosen_cells(arguments.cells or ["all"], seen.snapshot, seen.place.shown)
+    lines, numbers = _chosen_lines(seen.snapshot, seen.memory, chosen), numbers_of(seen.snapshot)
+    told = [
+        NotebookCell(
+            id=line.cell_id,
+            number=line.number,
+            cell_type=line.cell_type,
+            execution_count=line.execution_count,
+            state=None if line.freshness is None else state_words(line.freshness, numbers),
+            error=line.outputs.error,
+            title=line.title,
+            lines=line.lines,
+            images=line.outputs.images or None,
+        )
+        for line in lines[:_MOST_LINES]
+    ]
+    return seen.content(told, max(0, len(lines) - _MOST_LINES))
+
+
+def _told(
+    cells: Sequence[Cell], outputs: Sequence[str], left_out: int, seen: _Seen, context: ToolContext
+) -> JsonObject:
+    numbers, states = numbers_of(seen.snapshot), freshness_of(seen.snapshot.cells, seen.memory)
+    told = [
+        NotebookCell(
+            id=cell.id,
+            number=numbers[cell.id],
+            cell_type=cell.cell_type,
+            execution_count=cell.execution_count,
+            state=state_words(states[cell.id], numbers) if cell.id in states else None,
+            source=_told_source(cell, context),
+            output=output or None,
+            images=cell.output_summary.images or None,
+        )
+        for cell, output in zip(cells, outputs, strict=True)
+    ]
+    return seen.content(told, left_out)
 
 
 def _named(arguments: ReadNotebookArguments, snapshot: NotebookSnapshot, place: NotebookLocation) -> str:
@@ -173,9 +242,14 @@ def _headers(cells: Sequence[Cell], snapshot: NotebookSnapshot, memory: RunMemor
             facts.append(f"execution_count={cell.execution_count}")
         if cell.id in states:
             facts.append(f'state="{state_words(states[cell.id], numbers)}"')
-        source = context.mask(cell.source)
-        if len(source) > _LONGEST_SOURCE:
-            source = middle_left_out(source, _LONGEST_SOURCE, f"[… the middle of {len(source):,} characters …]")
+        source = _told_source(cell, context)
         outputs = "\nOutput:" if cell.outputs else ""
         headers.append(f"<cell number={numbers[cell.id]} {' '.join(facts)}>\n{source}\n</cell>{outputs}")
     return headers
+
+
+def _told_source(cell: Cell, context: ToolContext) -> str:
+    source = context.mask(cell.source)
+    if len(source) > _LONGEST_SOURCE:
+        return middle_left_out(source, _LONGEST_SOURCE, f"[… the middle of {len(source):,} characters …]")
+    return source

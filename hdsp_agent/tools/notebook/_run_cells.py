@@ -18,6 +18,7 @@ from .._tool_failed import ToolFailed
 from ._cell_selection import CellNames, chosen_cells, numbers_of
 from ._code_runner import MOST_SECONDS, USUAL_SECONDS, action_for, begun, language_of, result_of, waited_for
 from ._notebook_location import NotebookLocation, NotebookPath, place_of, still_allowed
+from ._outputs import RunReport
 
 __all__ = ["RunCells", "RunCellsArguments", "WaitRun", "WaitRunArguments"]
 
@@ -47,6 +48,7 @@ class RunCells(SimpleTool[RunCellsArguments]):
         "Run code cells of a notebook in its kernel, which is started if none runs. What they print is put into the "
         "notebook and told to you, images included. A cell that fails ends the run. Cells have no standard input."
     )
+    Output = RunReport
 
     async def _run(self, arguments: RunCellsArguments, context: ToolContext) -> ToolResult:
         place = await place_of(arguments.path, context)
@@ -66,7 +68,8 @@ class RunCells(SimpleTool[RunCellsArguments]):
             approval = await self._approved(cells, snapshot, place, context, look)
         raise ToolFailed(
             "The cells were changed again and again while their running waited for approval. Nothing was run. Read them "
-            "and try again."
+            "and try again.",
+            code="cells_changed",
         )
 
     async def _approved(
@@ -152,6 +155,7 @@ class WaitRun(SimpleTool[WaitRunArguments]):
         "Wait for a run of cells that still goes on, and get what it has printed so far, or all of it if it has ended. It "
         "can also be interrupted."
     )
+    Output = RunReport
 
     async def _run(self, arguments: WaitRunArguments, context: ToolContext) -> ToolResult:
         known = context.state.runs.get(arguments.run.strip())
@@ -189,6 +193,7 @@ def _again(cells: Sequence[Cell], snapshot: NotebookSnapshot, place: NotebookLoc
         gone = ", ".join(sorted(wanted - {cell.id for cell in now}))
         raise ToolFailed(
             f"{place.shown} was changed while running it waited for approval: there is no code cell {gone} any more. "
-            "Nothing was run. Read the notebook again."
+            "Nothing was run. Read the notebook again.",
+            code="cells_changed",
         )
     return now

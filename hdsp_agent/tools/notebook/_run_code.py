@@ -17,6 +17,7 @@ from .._tool_failed import ToolFailed
 from ._cell_selection import as_list
 from ._code_runner import MOST_SECONDS, USUAL_SECONDS, action_for, begun, language_of, result_of, waited_for
 from ._notebook_location import NotebookLocation, NotebookPath, place_of, still_allowed
+from ._outputs import RunReport
 
 __all__ = ["InstallPackages", "InstallPackagesArguments", "RunCode", "RunCodeArguments"]
 
@@ -50,6 +51,7 @@ class RunCode(SimpleTool[RunCodeArguments]):
         "Run a piece of code in a notebook's kernel without putting it into the notebook or its history: to look at data, "
         "or to try something. It sees and can change the notebook's variables. For what belongs to the work use cells."
     )
+    Output = RunReport
 
     async def _run(self, arguments: RunCodeArguments, context: ToolContext) -> ToolResult:
         place = await place_of(arguments.path, context)
@@ -88,6 +90,7 @@ class InstallPackages(SimpleTool[InstallPackagesArguments]):
         "Install Python packages from the configured index into the environment of a notebook's kernel, with %pip. A "
         "package that was imported before in another version needs a restart of the kernel."
     )
+    Output = RunReport
 
     async def _run(self, arguments: InstallPackagesArguments, context: ToolContext) -> ToolResult:
         wrong = [package for package in arguments.packages if not _names_a_package(package)]

@@ -20,15 +20,19 @@ from hdsp_agent.agent.context_window.port import ContextOf
 from hdsp_agent.agent.context_window.recovery_notice import RecoveryNotice
 from hdsp_agent.agent.conversation.conversation import Conversation
 from hdsp_agent.agent.environment import CurrentEnvironment, EnvironmentBasis, Section, SectionEntry
+from hdsp_agent.agent.external.checkpoint_tools import checkpoint_tools
+from hdsp_agent.agent.external.offered_tools import ExternalTools
 from hdsp_agent.agent.modes import ModeRegistry
 from hdsp_agent.agent.user_messages import SlashCommands
 from hdsp_agent.config import (
+    ApprovalPreset,
     GlobalSettings,
     ModeConfig,
     OperatorPolicy,
     ProviderSettings,
     ToolSet,
     TrustedFolders,
+    chosen_for,
     project_settings,
 )
 from hdsp_agent.context import NoticeKind
@@ -59,6 +63,7 @@ from hdsp_agent.tools import (
     ToolFailed,
     ToolResult,
     ToolState,
+    program_tools,
 )
 
 from ..._helpers.stored_tasks import make_store
@@ -493,6 +498,18 @@ async def running_agent(
         plain = FullContext(conversation, workspace, prompt=prompt, surrounded=around)
         return lambda situation: plain
 
+    async def choose_client_approvals(name: str, preset: ApprovalPreset | None) -> None:
+        nonlocal current
+        chosen = chosen_for(name, preset)(current.client_approvals)
+        current = current.model_copy(update={"client_approvals": {**chosen}})
+
+    def owner_of(task_id: TaskId) -> str | None:
+        return manager.tasks.owner_of(task_id)
+
+    others = program_tools(notebooks=notebooks is not None, past=False)
+    if files is not None:
+        others += checkpoint_tools(files, owner_of)
+
     services = AgentServices(
         store=store,
         settings=lambda: current,
@@ -500,6 +517,8 @@ async def running_agent(
         models=models,
         modes=ModeRegistry(lambda: current, lambda: operator, folders.trusted),
         tools=tools or Toolbox(),
+        external_tools=ExternalTools(others),
+        choose_client_approvals=choose_client_approvals,
         approvals=ApprovalEngine(),
         contexts=context,
         paths=lambda folder, settings: PathPolicy(folder),

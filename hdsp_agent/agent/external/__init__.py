@@ -1,0 +1,1 @@
+"""Programs outside that work through the agent's tools, under its approvals and checkpoints."""

@@ -1,0 +1,144 @@
+"""``hdsp-agent mcp``: connect another agent's program to the running server, or look why it does not connect."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Final
+
+from .._command import CliCommand, ExitCode
+
+if TYPE_CHECKING:
+    from ...mcp.connection_check import CheckStep
+    from .._terminal import Terminal
+
+__all__ = ["COMMAND"]
+
+
+def _arguments(parser: ArgumentParser) -> None:
+    _place(parser, default=None)
+    actions = parser.add_subparsers(dest="action", metavar="ACTION")
+    proxy = actions.add_parser("proxy", help="speak MCP on standard input and output (the default)", allow_abbrev=False)
+    test = actions.add_parser("test", help="test the connection, and say what is wrong", allow_abbrev=False)
+    for parser_of_one in (proxy, test):
+        # What may stand after `mcp` may stand after `mcp test` too.
+        _place(parser_of_one, default=argparse.SUPPRESS)
+    test.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="print JSON")
+
+
+def _place(parser: ArgumentParser, default: str | None) -> None:
+    parser.add_argument("--folder", metavar="FOLDER", default=default, help="where the program works (default: here)")
+    parser.add_argument(
+        "--server", metavar="ADDRESS", default=default, help="the server's address, if several run for the folder"
+    )
+
+
+async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
+    if options.action == "test":
+        return await _test(terminal, options)
+    return await _proxy(options)
+
+
+def _folder(options: Namespace) -> Path:
+    return Path(os.path.abspath(os.path.expanduser(options.folder or os.getcwd())))
+
+
+async def _proxy(options: Namespace) -> ExitCode:
+    from .._mcp_relay import Relay
+    from .._mcp_target import find_target
+
+    folder = _folder(options)
+    with _protocol_output() as output:
+        turn = asyncio.Lock()
+
+        async def write(line: bytes) -> None:
+            async with turn:
+                await asyncio.to_thread(_write_line, output, line)
+
+        relay = Relay(lambda: find_target(folder, options.server), write)
+        try:
+            await relay.run(_input_lines())
+        except BrokenPipeError:
+            # The program is gone without a word.
+            return ExitCode.BROKEN_PIPE
+    return ExitCode.OK
+
+
+def _write_line(output: BinaryIO, line: bytes) -> None:
+    output.write(line + b"\n")
+    output.flush()
+
+
+@contextmanager
+def _protocol_output() -> Iterator[BinaryIO]:
+    """Standard output for the protocol alone: whatever else is printed goes to standard error."""
+    sys.stdout.flush()
+    number = sys.stdout.fileno()
+    own = os.dup(number)
+    os.dup2(sys.stderr.fileno(), number)
+    try:
+        with os.fdopen(os.dup(own), "wb") as output:
+            yield output
+    finally:
+        os.dup2(own, number)
+        os.close(own)
+
+
+async def _input_lines() -> AsyncIterator[bytes]:
+    """Lines of standard input, however long. The next is read when there is room for it."""
+    from ..._daemon_calls import call_in_daemon
+
+    # Not through sys.stdin, which the interpreter could not close while a thread reads from it.
+    with os.fdopen(os.dup(sys.stdin.fileno()), "rb") as lines:
+        while line := await call_in_daemon(lines.readline, None):
+            yield line
+
+
+async def _test(terminal: Terminal, options: Namespace) -> ExitCode:
+    from ...errors import Unavailable
+    from ...mcp.connection_check import CheckStep, check_connection
+    from .._mcp_target import find_target
+
+    tools: int | None = None
+    try:
+        target = await asyncio.to_thread(find_target, _folder(options), options.server)
+    except Unavailable as error:
+        steps = [CheckStep("found", False, error.message)]
+    else:
+        steps = [CheckStep("found", True, f"This folder belongs to the Jupyter Server at {target.server}.")]
+        async with target.client() as client:
+            checked = await check_connection(client, target.url)
+        steps, tools = [*steps, *checked.steps], checked.tools
+    _tell(terminal, steps, tools)
+    return ExitCode.OK if all(step.ok for step in steps) else ExitCode.FAILED
+
+
+def _tell(terminal: Terminal, steps: list[CheckStep], tools: int | None) -> None:
+    if terminal.json:
+        terminal.document(
+            {
+                "ok": all(step.ok for step in steps),
+                "steps": [{"step": step.step, "ok": step.ok, "message": step.message} for step in steps],
+                "tools": tools,
+            }
+        )
+        return
+    for step in steps:
+        mark = terminal.paint("ok", "green") if step.ok else terminal.paint("failed", "red")
+        terminal.line(f"{mark:<8}{step.message}")
+
+
+COMMAND: Final = CliCommand(
+    help="connect Claude Code, Codex or another agent to the running server",
+    run=_run,
+    arguments=_arguments,
+    details="Without an action it is what the other program starts: it finds the Jupyter Server of the folder and passes\n"
+    "messages on. JupyterLab shows what to paste: HDSP Agent's panel, “Connect another agent…”.",
+    interrupted="disconnected",
+)

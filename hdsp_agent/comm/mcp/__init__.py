@@ -1,0 +1,1 @@
+"""The way to the MCP server: where programs reach it, who may, and the bridge from Tornado to it."""

@@ -1,0 +1,59 @@
+"""The program at the other end, from what it says of itself and from who sent it."""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from typing import Any, Final
+
+from mcp.server.context import ServerRequestContext
+
+from ...agent.external.port import ExternalClient
+from .caller import CALLER, Caller
+
+__all__ = ["Context", "caller_of", "client_of"]
+
+Context = ServerRequestContext[dict[str, Any], Any]
+
+_NAMELESS: Final = "Another agent"
+_NAME_LENGTH: Final = 60
+_VERSION_LENGTH: Final = 30
+_SESSION_HEADER: Final = "mcp-session-id"
+
+
+def caller_of(context: Context) -> Caller:
+    """Who sent the request that the message came in."""
+    assert context.request is not None
+    caller: Caller = context.request.scope[CALLER]
+    return caller
+
+
+def client_of(context: Context) -> ExternalClient:
+    """The program, as the engine knows it."""
+    caller, params = caller_of(context), context.session.client_params
+    info = None if params is None else params.client_info
+    name = _cleaned("" if info is None else info.title or info.name, _NAME_LENGTH) or _NAMELESS
+    capabilities = context.session.client_capabilities
+    assert context.request is not None
+    session = context.request.headers.get(_SESSION_HEADER)
+    return ExternalClient(
+        owner=caller.owner,
+        name=name,
+        version=_cleaned("" if info is None else info.version, _VERSION_LENGTH) or None,
+        key=session or _key(caller, name),
+        folder=caller.folder,
+        can_ask=capabilities is not None and capabilities.elicitation is not None,
+    )
+
+
+def _key(caller: Caller, name: str) -> str:
+    """The same for every request of one program of one person in one folder, where the protocol knows no sessions."""
+    parts = "\0".join((caller.owner or "", name, caller.folder or ""))
+    return hashlib.sha256(parts.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _cleaned(text: str, length: int) -> str:
+    """One line of what can be seen: a name is shown where people decide what it may do."""
+    # Letters that join or turn what stands around them are format characters (Cf), as are control characters (Cc).
+    seen = "".join(" " if unicodedata.category(each)[0] in "CZ" else each for each in text[: 10 * length])
+    return " ".join(seen.split())[:length].rstrip()

@@ -1,0 +1,1 @@
+"""Tests of programs outside that work through the agent."""
