@@ -508,6 +508,12 @@ export function settingsText(
       title: trans.__('Experiments'),
       description: trans.__('Unfinished features you want to try, by name.')
     },
+    mcpServerCommands: {
+      title: trans.__('Shell commands of other agents'),
+      description: trans.__(
+        'Let other agents that are connected here run shell commands. They are asked about like any other. Most have a shell of their own.'
+      )
+    },
     fetchUrlEnabled: {
       title: trans.__('Fetching web pages'),
       description: trans.__(

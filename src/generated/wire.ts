@@ -258,7 +258,12 @@ export type OwnSayTool =
   | 'remember'
   | 'forget'
   | 'searchMemory'
-  | 'readMemory';
+  | 'readMemory'
+  | 'listNotebooks'
+  | 'listCheckpoints'
+  | 'diffCheckpoint'
+  | 'restoreCheckpoint'
+  | 'undoRestore';
 
 export type CellEditKind =
   | 'insert'
@@ -906,7 +911,12 @@ export interface ClineSayTool {
     | 'remember'
     | 'forget'
     | 'searchMemory'
-    | 'readMemory';
+    | 'readMemory'
+    | 'listNotebooks'
+    | 'listCheckpoints'
+    | 'diffCheckpoint'
+    | 'restoreCheckpoint'
+    | 'undoRestore';
   path?: string;
   readStart?: number;
   readEnd?: number;
@@ -1594,6 +1604,11 @@ export interface GlobalSettings {
     string,
     'ask' | 'edit' | 'editAndRun' | 'everything'
   >;
+  /** What another agent that is connected here may do without asking, by its name. */
+  clientApprovals?: Record<
+    string,
+    'ask' | 'edit' | 'editAndRun' | 'everything'
+  >;
   /** Read files, notebooks and variables in the workspace without asking. */
   alwaysAllowReadOnly: boolean;
   /** Read files outside the workspace without asking. */
@@ -1748,6 +1763,8 @@ export interface GlobalSettings {
   experiments?: Record<string, boolean>;
   /** Offer the agent the tools of the MCP servers you set up. */
   mcpEnabled: boolean;
+  /** Let other agents that are connected here run shell commands. They are asked about like any other. Most have a shell of their own. */
+  mcpServerCommands: boolean;
   /** Let the agent fetch public web pages. It asks before each one unless network access is allowed without asking. */
   fetchUrlEnabled: boolean;
   /** Also let it fetch from this machine and its local network, where servers often trust all visitors. */
@@ -1855,6 +1872,7 @@ export interface HistoryItem {
   renames?: Array<Rename>;
   memoryOff?: boolean;
   approvalPreset?: 'ask' | 'edit' | 'editAndRun' | 'everything';
+  externalAgent?: string;
   state?: 'paused' | 'failed' | 'timeout';
 }
 
@@ -2289,6 +2307,7 @@ export interface OpenTask {
   needsYou: boolean;
   failed?: true;
   notebook?: NotebookRef;
+  externalAgent?: string;
   pictures?: number;
 }
 
@@ -3308,7 +3327,7 @@ export interface UpdatePromptRequest {
   customPrompt: ModePrompt;
 }
 
-/** Change some settings, and what holds for one notebook; null puts a setting back to its default. `notebookApprovals` cannot be among them: a page changes one notebook at a time, by `notebookApproval`. */
+/** Change some settings, and what holds for one notebook; null puts a setting back to its default. `notebookApprovals` cannot be among them: a page changes one notebook at a time, by `notebookApproval`. Nor can `clientApprovals`: what another agent may do is changed beside that agent. */
 export interface UpdateSettingsRequest {
   requestId: string;
   taskId?: string;
