@@ -26,6 +26,7 @@ from .task.retry import Sleep
 from .user_messages._slash_commands import SlashCommands
 
 if TYPE_CHECKING:
+    from ..mcp.client import McpHub
     from ..memory import Memories
     from ..notebooks import Notebooks
     from ..tools import PathPolicy, ToolState
@@ -82,6 +83,8 @@ class AgentServices:
     """None where nothing is kept of files."""
     past: PastSearch | None = None
     """None where nothing of the past can be searched."""
+    mcp: McpHub | None = None
+    """None where no MCP servers are used."""
     memories: Memories | None = None
     """None where nothing is remembered between conversations."""
     commands: SlashCommands = field(default_factory=SlashCommands)

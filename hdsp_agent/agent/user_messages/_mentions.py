@@ -232,6 +232,6 @@ class _Named(CallContext):
         """Nothing is said: the person named it themselves."""
         return 0
 
-    async def ask(self, ask: ClineAsk, text: str | None = None) -> AskAnswer:
+    async def ask(self, ask: ClineAsk, text: str | None = None, *, verbatim: bool = False) -> AskAnswer:
         """Nothing is asked."""
         raise ToolFailed("It cannot be read without asking the person something. Read it with a tool.")
