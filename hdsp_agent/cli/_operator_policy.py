@@ -23,6 +23,7 @@ class _Traits(BaseModel):
     allow_auto_approval: bool = True
     allow_local_models: bool = True
     allow_memory: bool = True
+    allowed_mcp_servers: tuple[str, ...] = ()
     workspace_trust: Literal["ask", "always", "never"] = "ask"
     trusted_folders: tuple[str, ...] = ()
     fixed_settings: dict[str, JsonValue] = {}
@@ -45,6 +46,7 @@ def operator_policy() -> OperatorPolicy:
         allow_auto_approval=traits.allow_auto_approval,
         allow_local_models=traits.allow_local_models,
         allow_memory=traits.allow_memory,
+        allowed_mcp_servers=traits.allowed_mcp_servers or None,
         workspace_trust=traits.workspace_trust,
         trusted_folders=traits.trusted_folders,
         default_profile=traits.default_profile,

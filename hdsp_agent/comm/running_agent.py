@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..agent import TaskManager
     from ..events import Emitter
     from ..local import LocalModels
+    from ..mcp.client import McpHub
     from ..memory.pipeline import MemoryPipeline
     from ..notebooks import Notebooks
 
@@ -38,6 +39,7 @@ class RunningAgent:
         workspace: Path,
         notebooks: Notebooks | None = None,
         local: LocalModels | None = None,
+        mcp: McpHub | None = None,
     ) -> None:
         self._storage = storage
         memories = Memories(config.home, storage.person, config.trusted_folders.trusted)
@@ -65,6 +67,7 @@ class RunningAgent:
             local=local,
             memories=memories,
             past=self.past,
+            mcp=mcp,
         )
         feed.attach(self._manager)
         feed.on_changed = self.past.feed.touched

@@ -17,6 +17,7 @@ from .audit import Audit
 from .checkpoint_access import CheckpointAccess
 from .folder_trust import FolderTrusts
 from .history import History
+from .mcp_servers import McpServersAccess
 from .memory_access import MemoryAccess
 from .notebooks import ServerNotebooks
 from .notice_board import Notices
@@ -59,6 +60,7 @@ class Services:
     notebooks: ServerNotebooks
     panels: OpenPanels
     local_models: LocalModels
+    mcp: McpServersAccess
     folder_trusts: FolderTrusts
     ipc: IpcPort | None
     """Only where the operator wants it."""
@@ -74,6 +76,7 @@ class Services:
         await self.retention_job.stop()
         await self.checkpoints.stop()
         await self.agent.stop()
+        await self.mcp.stop()
         await self.local_models.stop()
         await self.notebooks.stop()
         await self.panels.stop()

@@ -9,6 +9,7 @@ from ._extension_services import ServicesUpdate
 from ._extension_settings import SettingsUpdate
 from ._extension_tasks import TaskUpdate
 from ._folder_trust import FolderTrustUpdatedMessage
+from ._mcp import McpServersMessage
 from ._memory import MemoryUpdatedMessage
 from ._notebooks import NotebookUpdate
 from ._open_tasks import OpenTasksUpdatedMessage
@@ -27,6 +28,7 @@ ExtensionMessage = Annotated[
     | RuleSuggestionsMessage
     | ProposalMessage
     | FolderTrustUpdatedMessage
-    | MemoryUpdatedMessage,
+    | MemoryUpdatedMessage
+    | McpServersMessage,
     Field(discriminator="type"),
 ]

@@ -46,6 +46,7 @@ from .mcp import (
     McpServers,
     OfferedMcpTool,
     Progressed,
+    answer_blocks,
     offers_search,
 )
 from .notebook import NotebookSummary, notebook_digest, place_of
@@ -95,6 +96,7 @@ __all__ = [
     "ToolResult",
     "ToolState",
     "WatchedProcess",
+    "answer_blocks",
     "built_in_tools",
     "command_environment",
     "data_url",

@@ -31,6 +31,7 @@ _EXAMPLES = {
     "run": "0" * 32,
     "note": "3f2a91c0",
     "item": "9f31c07b2a",
+    "server": "github",
 }
 
 Schema = dict[str, JsonValue]

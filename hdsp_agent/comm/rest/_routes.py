@@ -44,6 +44,7 @@ def routes() -> dict[str, type[RestHandler]]:
         LocalModelsHandler,
         LocalRuntimeHandler,
     )
+    from ._mcp_servers import McpConnectHandler, McpLogHandler, McpLoginHandler, McpServersHandler
     from ._memory import (
         LearnedHandler,
         LearnedKeepHandler,
@@ -126,6 +127,10 @@ def routes() -> dict[str, type[RestHandler]]:
         "/memory/learned/{item}/keep": LearnedKeepHandler,
         "/memory/run": MemoryRunHandler,
         "/memory/undo": MemoryUndoHandler,
+        "/mcp/servers": McpServersHandler,
+        "/mcp/servers/connect": McpConnectHandler,
+        "/mcp/servers/{server}/log": McpLogHandler,
+        "/mcp/servers/{server}/login": McpLoginHandler,
         "/recall": RecallHandler,
         "/recall/meaning": RecallMeaningHandler,
         "/statistics": StatisticsHandler,

@@ -5,12 +5,14 @@ from __future__ import annotations
 from ._config_files import PROJECT_FILE, ConfigFile, project_servers
 from ._hub import Imported, McpHub
 from ._listing import Prompt
+from ._prompts import PROMPT_PREFIX, prompt_command
 from ._server_config import ServerConfig, Source
 from ._server_state import ServerState
 from ._task_servers import TaskServers
 
 __all__ = [
     "PROJECT_FILE",
+    "PROMPT_PREFIX",
     "ConfigFile",
     "Imported",
     "McpHub",
@@ -20,4 +22,5 @@ __all__ = [
     "Source",
     "TaskServers",
     "project_servers",
+    "prompt_command",
 ]

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ...errors import NotFound
-from ...messages import JsonObject
+from ...messages import Command, JsonObject
 from ...tools import AskPerson, McpAnswer, McpOffer, OfferedMcpTool, Progressed
 from ._connection import Connection
 from ._content import answer_of, content_of, prompt_text
 from ._elicitation import answered_by
+from ._listing import Prompt
+from ._prompts import argument_hint, prompt_arguments, prompt_command
+from ._server_state import ServerState
 
 if TYPE_CHECKING:
     from mcp_types import ElicitRequestParams, ElicitResult
@@ -57,9 +61,32 @@ class TaskServers:
         elicit = None if ask is None else _elicit(server, ask)
         return content_of(await self._connection(server).read(uri, elicit=elicit))
 
-    async def prompt(self, server: str, name: str, arguments: dict[str, str]) -> str:
-        """A prompt that a server has written, filled in."""
-        return prompt_text(await self._connection(server).prompt(name, arguments))
+    def commands(self) -> list[Command]:
+        """The servers' prompts as slash commands."""
+        return [
+            Command(
+                name=prompt_command(state.config, prompt),
+                source=state.config.source,
+                description=f"{state.config.name}: {prompt.description or prompt.title or prompt.name}",
+                argument_hint=argument_hint(prompt),
+            )
+            for state, prompt in self._prompts()
+        ]
+
+    async def spoken(self, command: str, text: str) -> str | None:
+        """The prompt that a slash command stands for, filled in; None if there is none. Raises InvalidInput, Unavailable."""
+        for state, prompt in self._prompts():
+            if prompt_command(state.config, prompt) == command:
+                arguments = prompt_arguments(prompt, text)
+                written = await self._connection(state.config.name).prompt(prompt.name, arguments)
+                return prompt_text(written)
+        return None
+
+    def _prompts(self) -> Iterator[tuple[ServerState, Prompt]]:
+        if self._hub.is_on:
+            for state in self._hub.states(self._owner, self._folder):
+                if state.is_usable:
+                    yield from ((state, prompt) for prompt in state.listing.prompts)
 
     def _connection(self, server: str) -> Connection:
         state = self._hub.state(self._owner, self._folder, server)

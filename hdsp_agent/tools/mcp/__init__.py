@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ._answers import answer_blocks
 from ._port import (
     MCP_PREFIX,
     AskPerson,
@@ -29,6 +30,7 @@ __all__ = [
     "McpServers",
     "OfferedMcpTool",
     "Progressed",
+    "answer_blocks",
     "mcp_tool_specs",
     "named_mcp_tool",
     "offers_search",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+from collections.abc import Sequence
 from typing import Final
 
 from ...messages import JsonObject
@@ -12,7 +13,7 @@ from .._output_buffer import middle_left_out
 from .._tool import ToolContext, ToolResult, image_block
 from ._port import McpAnswer, McpImage
 
-__all__ = ["shown_answer"]
+__all__ = ["answer_blocks", "shown_answer"]
 
 _MOST_CHARACTERS: Final = 60_000
 _MOST_SHOWN: Final = 20_000
@@ -22,6 +23,20 @@ _NOTHING: Final = "It answered with nothing."
 
 async def shown_answer(answer: McpAnswer, context: ToolContext) -> ToolResult:
     """Show the person an answer; what the model is told of it."""
+    masked, images = await _content(answer, context)
+    text, artifact = await _fitted(masked, context)
+    shown = masked if len(masked) <= _MOST_SHOWN else middle_left_out(masked, _MOST_SHOWN, "[…]")
+    await context.say("mcp_server_response", f"Error: {shown}" if answer.is_error else shown, images=images)
+    return ToolResult(_blocks(text, images), is_error=answer.is_error, artifact=artifact, shown=True)
+
+
+async def answer_blocks(answer: McpAnswer, context: ToolContext) -> Sequence[JsonObject]:
+    """An answer as content blocks, shown to nobody."""
+    return _blocks(*await _content(answer, context))
+
+
+async def _content(answer: McpAnswer, context: ToolContext) -> tuple[str, Sequence[str]]:
+    """The text, masked, and the pictures as they may be sent."""
     texts = [part for part in answer.parts if isinstance(part, str)]
     images: list[str] = []
     for part in answer.parts:
@@ -32,13 +47,12 @@ async def shown_answer(answer: McpAnswer, context: ToolContext) -> ToolResult:
             else:
                 images.append(image)
     text = "\n\n".join(texts) or ("" if images else _NOTHING)
-    masked = await asyncio.to_thread(context.mask, text)
-    text, artifact = await _fitted(masked, context)
-    shown = masked if len(masked) <= _MOST_SHOWN else middle_left_out(masked, _MOST_SHOWN, "[…]")
-    await context.say("mcp_server_response", f"Error: {shown}" if answer.is_error else shown, images=images)
-    content: list[JsonObject] = [{"type": "text", "text": text}] if text else []
-    content += [image_block(image) for image in images]
-    return ToolResult(content, is_error=answer.is_error, artifact=artifact, shown=True)
+    return await asyncio.to_thread(context.mask, text), images
+
+
+def _blocks(text: str, images: Sequence[str]) -> list[JsonObject]:
+    words: list[JsonObject] = [{"type": "text", "text": text}] if text else []
+    return [*words, *(image_block(image) for image in images)]
 
 
 async def _fitted(text: str, context: ToolContext) -> tuple[str, str | None]:

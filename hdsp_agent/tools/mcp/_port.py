@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, Protocol, TypeAlias
 
+from ...config import PatternProblem, path_matches
 from ...messages import JsonObject
 
 __all__ = [
@@ -24,6 +26,8 @@ __all__ = [
 
 MCP_PREFIX: Final = "mcp--"
 """What the names of all tools of MCP servers begin with, and none of ours."""
+
+_VARIABLE: Final = re.compile(r"\{[^{}]*\}")
 
 AskPerson: TypeAlias = Callable[[str, Sequence[str]], Awaitable[str]]
 """Asks the person a question with some likely answers; what they say, as they say it."""
@@ -58,6 +62,17 @@ class McpResource:
     description: str | None = None
     media_type: str | None = None
     is_template: bool = False
+
+    def fits(self, uri: str) -> bool:
+        """Whether an address is this one, or of this form."""
+        if not self.is_template:
+            return uri == self.uri
+        # A stranger wrote it: Python's own engine can be made to run for ever.
+        pieces = "[^/?#]+".join(map(re.escape, _VARIABLE.split(self.uri)))
+        try:
+            return path_matches(rf"\A{pieces}\z", uri)
+        except PatternProblem:
+            return False
 
 
 @dataclass(frozen=True)
