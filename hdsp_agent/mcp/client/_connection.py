@@ -264,18 +264,19 @@ class Connection:
         self._settled.set()
         listening = asyncio.create_task(_listened(session), name=f"Changes of MCP server {self.config.name}")
         ended = asyncio.create_task(_over(session), name=f"End of MCP server {self.config.name}")
+        changed = asyncio.create_task(self._changed.wait(), name=f"Changed list of MCP server {self.config.name}")
         try:
             while not ended.done():
-                changed = asyncio.create_task(self._changed.wait())
                 await asyncio.wait([changed, ended], return_when=asyncio.FIRST_COMPLETED)
-                changed.cancel()
-                if not ended.done():
+                if changed.done():
                     await self._refresh(session)
+                    changed = asyncio.create_task(self._changed.wait(), name=changed.get_name())
         finally:
             self._session = None
-            for task in (listening, ended):
+            tasks = (listening, ended, changed)
+            for task in tasks:
                 task.cancel()
-            await asyncio.wait([listening, ended])
+            await asyncio.wait(tasks)
         raise Unavailable(session.reason or "It ended.")
 
     async def _refresh(self, session: Session) -> None:

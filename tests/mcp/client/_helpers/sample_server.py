@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from typing import Literal
+from typing import Annotated, Literal
 
-from mcp.server.mcpserver import Context, Image, MCPServer
+from mcp.server.mcpserver import Context, Elicit, ElicitationResult, Image, MCPServer, Resolve
 from pydantic import BaseModel
 
 PNG = bytes.fromhex(
@@ -90,10 +90,14 @@ class Wish(BaseModel):
     kind: Literal["cheap", "quiet"] = "cheap"
 
 
+def ask_wish() -> Elicit[Wish]:
+    """The question."""
+    return Elicit("Where do you want to go?", Wish)
+
+
 @server.tool()
-async def book(context: Context) -> str:  # type: ignore[type-arg]
+def book(result: Annotated[ElicitationResult[Wish], Resolve(ask_wish)]) -> str:
     """Ask the person where to."""
-    result = await context.elicit("Where do you want to go?", Wish)
     if result.action != "accept":
         return f"not booked: {result.action}"
     return f"booked {result.data.nights} nights in {result.data.city}, {result.data.kind}"
@@ -109,7 +113,7 @@ def add_tool(name: str) -> str:
 @server.tool()
 async def tell_change(context: Context) -> str:  # type: ignore[type-arg]
     """Say that the list has changed."""
-    await context.session.send_tool_list_changed()
+    await context.notify_tools_changed()
     return "told"
 
 
