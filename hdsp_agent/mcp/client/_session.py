@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -20,13 +22,15 @@ from ._stdio import StdioTransport
 from ._variables import FilledEntry
 
 if TYPE_CHECKING:
-    import asyncio
-
     from mcp.client.session import ElicitationFnT, IncomingMessage
 
 __all__ = ["Session", "SessionParts", "connected", "is_closed", "reason_of"]
 
 _LONGEST_REASON: Final = 500
+
+for _name in ("mcp.client", "client"):
+    # It logs what strangers send, with where in the program, as often as they send it. What matters is in their own logs.
+    logging.getLogger(_name).setLevel(logging.CRITICAL)
 
 Era = Literal["auto", "legacy"]
 """Whether a server is asked what it speaks, or taken for one that knows the older handshake only."""
@@ -73,7 +77,8 @@ async def connected(parts: SessionParts, era: Era) -> AsyncIterator[Session]:
         stdio = StdioTransport(parts.entry, parts.folder, parts.log)
         transport = bounded(stdio)
     else:
-        web = http_client(parts.entry.headers, parts.auth, parts.on_status)
+        # It reads the certificates that are trusted.
+        web = await asyncio.to_thread(http_client, parts.entry.headers, parts.auth, parts.on_status)
         transport = bounded(http_transport(parts.entry, web))
 
     async def heard(message: IncomingMessage) -> None:
