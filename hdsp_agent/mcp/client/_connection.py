@@ -51,6 +51,7 @@ class ConnectionNeeds:
     timeout: Callable[[ServerConfig], float]
     """How long a call may take without a sign of life."""
     connect_seconds: Callable[[ServerConfig], float]
+    on_failed: Callable[[ServerConfig], None]
     on_changed: Callable[[], None]
     """Its state, or what it lists, is another."""
     most_listed: int
@@ -315,16 +316,20 @@ class Connection:
     def _failed(self, why: str) -> None:
         self._failures = min(self._failures + 1, 20)
         self._failed_at = monotonic()
+        self._needs.on_failed(self.config)
         self.log.agent(why)
         self._become("disconnected", why)
 
     def _why(self, error: Exception) -> str:
         from ._oauth import LoginNeeded
-        from ._session import reason_of
+        from ._session import innermost, reason_of
 
-        if isinstance(error, TimeoutError):
+        found = innermost(error)
+        if isinstance(found, TimeoutError):
             return "It did not answer in time."
-        if isinstance(error, LoginNeeded) or self._refused == 401:
+        if isinstance(found, HdspAgentError) and not isinstance(found, LoginNeeded):
+            return found.message
+        if isinstance(found, LoginNeeded) or self._refused == 401:
             self.wants_login = not self.config.entry.headers
             return "This server wants you to log in." if self.wants_login else "This server refuses its key."
         if self._refused == 403:

@@ -381,6 +381,7 @@ class McpHub:
             auth=lambda server, entry: self._auth(person, server, entry),
             timeout=lambda server: self._state(person, server).timeout,
             connect_seconds=lambda server: self._connect_seconds(person, server),
+            on_failed=person.logins.give_up,
             on_changed=lambda: self._changed(owner),
             most_listed=_MOST_LISTED,
         )

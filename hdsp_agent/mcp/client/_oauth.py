@@ -76,7 +76,7 @@ class Logins:
         self._logged_in[server.key] = tokens is not None
         if login is None and tokens is None:
             return None
-        return await _provider(self._secrets, server, url, login)
+        return await _provider(self._secrets, server, url, login, lambda: self._done(server))
 
     async def begin(self, server: ServerConfig, redirect_uri: str, connect: Callable[[], None]) -> str:
         """The page at which the person logs in; ``connect`` begins to. Raises Unavailable, InvalidInput."""
@@ -114,6 +114,11 @@ class Logins:
             for waiting in (login.url, login.answer):
                 waiting.cancel()
 
+    def _done(self, server: ServerConfig) -> None:
+        """There are tokens now."""
+        self._under_way.pop(server.key, None)
+        self._logged_in[server.key] = True
+
     async def log_out(self, server: ServerConfig) -> None:
         """Forget the tokens."""
         self.give_up(server)
@@ -121,13 +126,15 @@ class Logins:
         await self._secrets.forget_login(server)
 
 
-async def _provider(secrets: SavedSecrets, server: ServerConfig, url: str, login: _Login | None) -> OAuthClientProvider:
+async def _provider(
+    secrets: SavedSecrets, server: ServerConfig, url: str, login: _Login | None, on_tokens: Callable[[], None]
+) -> OAuthClientProvider:
     from mcp.client.auth import OAuthClientProvider
     from mcp.shared.auth import OAuthClientMetadata, OAuthMetadata, ProtectedResourceMetadata
 
     kept = _kept(await secrets.login(server, "metadata"))
     redirect = login.redirect_uri if login is not None else str(kept.get("redirect") or "http://localhost/")
-    storage = _Tokens(secrets, server, redirect)
+    storage = _Tokens(secrets, server, redirect, on_tokens)
     is_loopback = urlsplit(redirect).hostname in _LOOPBACK
 
     async def open_page(page: str) -> None:
@@ -168,10 +175,13 @@ async def _provider(secrets: SavedSecrets, server: ServerConfig, url: str, login
 class _Tokens:
     """Where the SDK keeps what it is given. It keeps for one life only what is needed to renew tokens in the next one."""
 
-    def __init__(self, secrets: SavedSecrets, server: ServerConfig, redirect: str) -> None:
+    def __init__(
+        self, secrets: SavedSecrets, server: ServerConfig, redirect: str, on_tokens: Callable[[], None]
+    ) -> None:
         self._secrets = secrets
         self._server = server
         self._redirect = redirect
+        self._on_tokens = on_tokens
         self.provider: OAuthClientProvider | None = None
 
     async def get_tokens(self) -> OAuthToken | None:
@@ -185,6 +195,7 @@ class _Tokens:
         """Keep them."""
         await self._secrets.keep_login(self._server, "tokens", tokens.model_dump_json(exclude_none=True))
         await self._secrets.keep_login(self._server, "metadata", json.dumps(self._metadata(tokens)))
+        self._on_tokens()
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
         """What we are called there; not if we would come back to another address now."""

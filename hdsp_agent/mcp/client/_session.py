@@ -15,6 +15,7 @@ from mcp import Client, MCPError
 from mcp_types import CONNECTION_CLOSED, Implementation
 
 from ..._version import __version__
+from ...errors import HdspAgentError
 from ._bounded_messages import bounded
 from ._http import http_client, http_transport
 from ._server_log import ServerLog
@@ -24,7 +25,7 @@ from ._variables import FilledEntry
 if TYPE_CHECKING:
     from mcp.client.session import ElicitationFnT, IncomingMessage
 
-__all__ = ["Session", "SessionParts", "connected", "is_closed", "reason_of"]
+__all__ = ["Session", "SessionParts", "connected", "innermost", "is_closed", "reason_of"]
 
 _LONGEST_REASON: Final = 500
 
@@ -104,7 +105,7 @@ async def connected(parts: SessionParts, era: Era) -> AsyncIterator[Session]:
 
 def is_closed(error: BaseException) -> bool:
     """Whether this says that there is no connection any more."""
-    found = _innermost(error)
+    found = innermost(error)
     if isinstance(found, MCPError):
         return found.error.code == CONNECTION_CLOSED or found.error.message == "Session terminated"
     return isinstance(found, (httpx2.TransportError, OSError))
@@ -112,8 +113,10 @@ def is_closed(error: BaseException) -> bool:
 
 def reason_of(error: BaseException) -> str:
     """What went wrong, in words, without where in the program."""
-    found = _innermost(error)
-    if isinstance(found, MCPError):
+    found = innermost(error)
+    if isinstance(found, HdspAgentError):
+        text = found.message
+    elif isinstance(found, MCPError):
         text = found.error.message
     elif isinstance(found, FileNotFoundError):
         text = f"{found.filename}: there is no such program or folder"
@@ -127,7 +130,7 @@ def reason_of(error: BaseException) -> str:
     return text if text.endswith(".") else f"{text}."
 
 
-def _innermost(error: BaseException) -> BaseException:
+def innermost(error: BaseException) -> BaseException:
     """Task groups wrap what went wrong in groups of errors."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]

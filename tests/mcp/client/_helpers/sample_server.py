@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
 import sys
 from typing import Annotated, Literal
@@ -34,6 +35,12 @@ def add(a: int, b: int) -> Sum:
 def echo(text: str) -> str:
     """Say it again."""
     return text
+
+
+@server.tool()
+def digest(text: str) -> str:
+    """Give the SHA-256 of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 @server.tool()
