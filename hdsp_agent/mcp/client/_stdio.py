@@ -63,6 +63,7 @@ class StdioTransport:
         self._watched: WatchedProcess | None = None
         self._pump: asyncio.Task[None] | None = None
         self._to_client: MemoryObjectSendStream[SessionMessage | Exception] | None = None
+        self._from_server: MemoryObjectReceiveStream[SessionMessage | Exception] | None = None
         self.ended: Final = asyncio.Event()
         self.reason: str | None = None
         """Why it ended, where that is known."""
@@ -75,13 +76,15 @@ class StdioTransport:
         try:
             self._watched = await asyncio.shield(starting)
         except asyncio.CancelledError:
-            # It may be starting all the same.
+            # It may be starting all the same, and nobody reads or closes its pipes.
             self._watched = await starting
+            for name in ("stdin", "stdout", "stderr"):
+                self._pipe(name).close()
             await self._close()
             raise
         to_client, from_server = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         to_server, from_client = anyio.create_memory_object_stream[SessionMessage](0)
-        self._to_client = to_client
+        self._to_client, self._from_server = to_client, from_server
         self._pump = asyncio.create_task(self._send_on(from_client), name="MCP server's input")
         for work in (self._read, self._write, self._read_log, self._wait):
             # Daemons: a server that does not end must not hold up the end of ours.
@@ -127,6 +130,9 @@ class StdioTransport:
 
     async def _close(self) -> None:
         self._end(None)
+        if self._from_server is not None:
+            # Whoever waits for it to be read would wait for ever.
+            self._from_server.close()
         if self._pump is not None:
             self._pump.cancel()
             await asyncio.wait([self._pump])
