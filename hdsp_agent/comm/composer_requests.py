@@ -69,9 +69,11 @@ class ComposerRequests:
         return [mode.to_wire() for mode in modes]
 
     async def commands(self, context: RequestContext, _: RequestCommandsRequest) -> None:
-        """The slash commands of the workspace, the person and the agent itself."""
+        """The slash commands of the workspace, the person and the agent itself, and the prompts of MCP servers."""
         services = (await self._agent.manager()).services
         commands = await services.commands.listed(str(services.workspace))
+        if services.mcp is not None:
+            commands += services.mcp.of_task(context.owner, services.workspace).commands()
         await self._channels.send_to(context, CommandsMessage(commands=commands))
 
     async def search_files(self, context: RequestContext, message: SearchFilesRequest) -> None:

@@ -844,7 +844,7 @@ class GlobalSettings(WireModel):
 
     # ---- services
     mcp_enabled: Annotated[
-        bool, shown("services", "MCP servers", "Offer the agent the tools of the MCP servers you set up.", hidden=True)
+        bool, shown("services", "MCP servers", "Offer the agent the tools of the MCP servers you set up.")
     ] = True
     mcp_server_enabled: Annotated[
         bool,
