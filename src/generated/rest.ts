@@ -7,6 +7,7 @@ import type {
   GlobalSettings,
   HistoryItem,
   JsonValue,
+  McpServer,
   NotebookRef,
   Notice,
   Parts,
@@ -317,6 +318,45 @@ export interface Endpoints {
   'POST /memory/run': { answer: DoneView };
   /** Undo the last change to what was learned. */
   'POST /memory/undo': { answer: UndoneView };
+  /** How other agents connect, and which are connected. */
+  'GET /mcp/server': { query: { origin?: string }; answer: McpServerView };
+  /** Let other agents connect, or no longer. */
+  'PUT /mcp/server': { body: McpServerBody; answer: McpServerView };
+  /** Try whether another agent could connect. */
+  'POST /mcp/server/test': { answer: McpServerTest };
+  /** Choose what a connected agent may do without asking. */
+  'PATCH /mcp/server/agents/{key}': {
+    path: { key: string };
+    body: ConnectedAgentBody;
+    answer: McpServerView;
+  };
+  /** Disconnect another agent. */
+  'DELETE /mcp/server/agents/{key}': {
+    path: { key: string };
+    answer: McpServerView;
+  };
+  /** The MCP servers, with their tools. */
+  'GET /mcp/servers': { query: { connect?: string }; answer: McpServersView };
+  /** Add MCP servers. */
+  'POST /mcp/servers': { body: McpImportBody; answer: McpImportView };
+  /** What an MCP server wrote. */
+  'GET /mcp/servers/{server}/log': {
+    path: { server: string };
+    query: { source?: string };
+    answer: McpLogView;
+  };
+  /** Begin to sign in to an MCP server. */
+  'POST /mcp/servers/{server}/authorize': {
+    path: { server: string };
+    query: { source?: string };
+    answer: McpAuthorizeView;
+  };
+  /** Sign out of an MCP server. */
+  'DELETE /mcp/servers/{server}/authorize': {
+    path: { server: string };
+    query: { source?: string };
+    answer: DoneView;
+  };
   /** Search the caller's conversations, memory and notebooks. */
   'GET /recall': {
     query: {
@@ -344,7 +384,7 @@ export interface Endpoints {
 
 /** One thing that a folder brings. */
 export interface BroughtView {
-  kind: 'mode' | 'rules' | 'instructions' | 'command' | 'setting';
+  kind: 'mode' | 'rules' | 'instructions' | 'command' | 'setting' | 'mcpServer';
   name: string;
   /** The file it is in, from the folder on. */
   path: string;
@@ -1626,4 +1666,131 @@ export interface Why {
     | 'cell_conflict'
     | 'unsaved_elsewhere';
   params: Record<string, string | number | boolean | null>;
+}
+
+/** How other agents connect, and which are connected. */
+export interface McpServerView {
+  enabled: boolean;
+  fixed: boolean;
+  url: string;
+  folder: string;
+  hub: boolean;
+  programs: Array<ConnectProgram>;
+  agents: Array<ConnectedAgentView>;
+  tokenVariable: string;
+  hubTokenUrl?: string;
+  hubScope?: string;
+}
+
+/** Whether other agents may connect. */
+export interface McpServerBody {
+  enabled: boolean;
+}
+
+/** What a connected agent may do without asking. */
+export interface ConnectedAgentBody {
+  approvalPreset: 'ask' | 'edit' | 'editAndRun' | 'everything' | null;
+}
+
+/** A program, and how it is connected. */
+export interface ConnectProgram {
+  id: string;
+  name: string;
+  ways: Array<ConnectWay>;
+}
+
+/** One way to connect a program. */
+export interface ConnectWay {
+  kind: 'local' | 'http';
+  snippets: Array<ConnectSnippet>;
+}
+
+/** What to paste. */
+export interface ConnectSnippet {
+  kind: 'command' | 'file';
+  language: 'shell' | 'json' | 'toml';
+  file?: string;
+  text: string;
+}
+
+/** A connected agent. */
+export interface ConnectedAgentView {
+  key: string;
+  name: string;
+  version?: string;
+  since: number;
+  lastCall?: number;
+  taskId?: string;
+  doing?: string;
+  notebook?: string;
+  activity: 'working' | 'waiting' | 'idle';
+  approvalPreset?: 'ask' | 'edit' | 'editAndRun' | 'everything';
+}
+
+/** What a test of the connection found. */
+export interface McpServerTest {
+  ok: boolean;
+  steps: Array<McpTestStep>;
+  tools?: number;
+}
+
+/** One step of a test. */
+export interface McpTestStep {
+  step: 'enabled' | 'reached' | 'signedIn' | 'protocol' | 'tools';
+  ok: boolean;
+  message: string;
+  error?: ErrorBody;
+}
+
+/** The MCP servers, and the files that they are in. */
+export interface McpServersView {
+  enabled: boolean;
+  servers: Array<McpServer>;
+  files: Array<McpServersFile>;
+  operatorLimits: boolean;
+  toolCount: number;
+  offeredAtMost: number;
+}
+
+/** A file of MCP servers. */
+export interface McpServersFile {
+  source: 'global' | 'project';
+  path: string;
+  exists: boolean;
+  error?: string;
+  trusted: boolean;
+}
+
+/** Servers to add. */
+export interface McpImportBody {
+  text: string;
+  name?: string;
+  replace?: boolean;
+  keepSecretsInFile?: boolean;
+}
+
+/** What was added. */
+export interface McpImportView {
+  added: Array<string>;
+  replaced: Array<string>;
+  secrets: Array<string>;
+  servers: Array<McpServer>;
+}
+
+/** What an MCP server wrote. */
+export interface McpLogView {
+  lines: Array<McpLogLine>;
+  dropped: number;
+}
+
+/** One line of it. */
+export interface McpLogLine {
+  ts: number;
+  from: 'server' | 'agent';
+  text: string;
+}
+
+/** Where to sign in. */
+export interface McpAuthorizeView {
+  url: string;
 }

@@ -364,7 +364,14 @@ export type WebviewMessage =
   | SuggestRulesRequest
   | FindEmbeddedConversationRequest
   | OpenEmbeddedConversationRequest
-  | ProposalRequest;
+  | ProposalRequest
+  | RestartMcpServerRequest
+  | ToggleMcpServerRequest
+  | ToggleToolAlwaysAllowRequest
+  | ToggleToolEnabledForPromptRequest
+  | UpdateMcpTimeoutRequest
+  | DeleteMcpServerRequest
+  | RefreshAllMcpServersRequest;
 
 export type ExtensionMessage =
   | StateMessage
@@ -409,7 +416,9 @@ export type ExtensionMessage =
   | RuleSuggestionsMessage
   | ProposalMessage
   | FolderTrustUpdatedMessage
-  | MemoryUpdatedMessage;
+  | MemoryUpdatedMessage
+  | McpServersMessage
+  | McpServerUpdatedMessage;
 
 export type ClientFrame =
   ClientOpen | ClientMsg | ClientPing | ClientPong | ClientClose;
@@ -858,6 +867,8 @@ export interface ClineMessage {
     | 'hidden_parts'
     | 'strange_characters'
     | 'remote_content'
+    | 'mcp_changed'
+    | 'mcp_lookalike'
   >;
   commandRun?: CommandRun;
   modelFailure?: ModelFailure;
@@ -1856,6 +1867,7 @@ export interface HistoryItem {
   memoryOff?: boolean;
   approvalPreset?: 'ask' | 'edit' | 'editAndRun' | 'everything';
   state?: 'paused' | 'failed' | 'timeout';
+  externalAgent?: string;
 }
 
 /** Import the mode, with its rules, whose file has the content `text`. */
@@ -2290,6 +2302,7 @@ export interface OpenTask {
   failed?: true;
   notebook?: NotebookRef;
   pictures?: number;
+  externalAgent?: string;
 }
 
 /** All open conversations as they are now, in their order. */
@@ -3342,4 +3355,152 @@ export interface WorkingCell {
     | 'dead'
     | 'timed_out';
   taskId?: string;
+}
+
+/** An MCP server and its state. */
+export interface McpServer {
+  name: string;
+  config: string;
+  status: 'connected' | 'connecting' | 'disconnected';
+  authStatus?: 'unauthenticated' | 'awaiting_auth' | 'authenticated';
+  error?: string;
+  disabled: boolean;
+  timeout: number;
+  source: 'global' | 'project';
+  projectPath?: string;
+  instructions?: string;
+  transport: 'stdio' | 'streamable-http';
+  address: string;
+  needsApproval: boolean;
+  forbidden: boolean;
+  unusable: boolean;
+  toolCount: number;
+  resourceCount: number;
+  promptCount: number;
+  tools?: Array<McpTool>;
+  resources?: Array<McpResource>;
+  resourceTemplates?: Array<McpResourceTemplate>;
+  prompts?: Array<McpPrompt>;
+}
+
+/** A tool of an MCP server. */
+export interface McpTool {
+  name: string;
+  title?: string;
+  description?: string;
+  alwaysAllow: boolean;
+  enabledForPrompt: boolean;
+  changed: boolean;
+  readOnly?: boolean;
+  destructive?: boolean;
+}
+
+/** A resource of an MCP server. */
+export interface McpResource {
+  uri: string;
+  name: string;
+  mimeType?: string;
+  description?: string;
+}
+
+/** A kind of resource of an MCP server. */
+export interface McpResourceTemplate {
+  uriTemplate: string;
+  name: string;
+  mimeType?: string;
+  description?: string;
+}
+
+/** A prompt of an MCP server. */
+export interface McpPrompt {
+  name: string;
+  title?: string;
+  description?: string;
+  command: string;
+  arguments: Array<McpPromptArgument>;
+}
+
+/** An argument of a prompt. */
+export interface McpPromptArgument {
+  name: string;
+  description?: string;
+  required: boolean;
+}
+
+/** The MCP servers as they are now, without their tools. */
+export interface McpServersMessage {
+  type: 'mcpServers';
+  mcpServers: Array<McpServer>;
+}
+
+/** Other agents connected or left, or may do other things. */
+export interface McpServerUpdatedMessage {
+  type: 'mcpServerUpdated';
+}
+
+/** Restart an MCP server. */
+export interface RestartMcpServerRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'restartMcpServer';
+  text: string;
+  source?: 'global' | 'project';
+}
+
+/** Switch an MCP server on or off. */
+export interface ToggleMcpServerRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'toggleMcpServer';
+  serverName: string;
+  source?: 'global' | 'project';
+  disabled: boolean;
+}
+
+/** Allow a tool without asking, or no longer. */
+export interface ToggleToolAlwaysAllowRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'toggleToolAlwaysAllow';
+  serverName: string;
+  source?: 'global' | 'project';
+  toolName: string;
+  alwaysAllow: boolean;
+}
+
+/** Offer a tool to the model, or no longer. */
+export interface ToggleToolEnabledForPromptRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'toggleToolEnabledForPrompt';
+  serverName: string;
+  source?: 'global' | 'project';
+  toolName: string;
+  isEnabled: boolean;
+}
+
+/** How long a call of a server may take. */
+export interface UpdateMcpTimeoutRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'updateMcpTimeout';
+  serverName: string;
+  source?: 'global' | 'project';
+  timeout: number;
+}
+
+/** Remove an MCP server. */
+export interface DeleteMcpServerRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'deleteMcpServer';
+  serverName: string;
+  source?: 'global' | 'project';
+}
+
+/** Read the files of MCP servers again, and connect to all. */
+export interface RefreshAllMcpServersRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'refreshAllMcpServers';
 }
