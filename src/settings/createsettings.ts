@@ -10,12 +10,15 @@ import type { IAgentChannel } from '../tokens';
 
 import type { IMemoryPlace } from '../rest/memoryapi';
 import { MemoryApi } from '../rest/memoryapi';
+import { McpApi } from '../rest/mcpapi';
 import { MemoryData } from '../rest/memorydata';
+import { OtherAgentsData } from '../rest/otheragentsdata';
 import { SettingsApi } from '../rest/settingsapi';
 import { CommandIDs } from '../ui/commandids';
 import { LabDialogs } from '../ui/dialogs';
 import { openPaths } from '../ui/notebookchoice';
 import { followChannel } from './data/followchannel';
+import { McpServersData } from './data/mcpserversdata';
 import { SettingsModel } from './data/settingsmodel';
 import { SettingsWidget } from './settingswidget';
 
@@ -50,6 +53,7 @@ export function createSettings(
 ): MainAreaWidget<SettingsWidget> {
   const { serverSettings, translator, channel, commands } = environment;
   const trans = translator.load('hdsp_agent');
+  const mcp = new McpApi(serverSettings);
   const model = new SettingsModel({
     api: new SettingsApi(serverSettings),
     client: channel?.client ?? null,
@@ -57,6 +61,8 @@ export function createSettings(
       api: new MemoryApi(serverSettings),
       place: () => memoryPlace(environment)
     }),
+    otherAgents: new OtherAgentsData(mcp, pageOrigin(serverSettings)),
+    mcpServers: channel ? new McpServersData(mcp, channel.client) : null,
     texts: settingsText(trans)
   });
   const content = new SettingsWidget({
@@ -78,6 +84,13 @@ export function createSettings(
   }
   void model.refresh();
   return widget;
+}
+
+/**
+ * Where the server is, as this page reaches it.
+ */
+function pageOrigin({ baseUrl }: ServerConnection.ISettings): string {
+  return new URL(baseUrl, window.location.href).origin;
 }
 
 /**

@@ -99,6 +99,8 @@ namespace Private {
     'reads_secrets',
     'overwrites_history',
     'strange_characters',
+    'mcp_changed',
+    'mcp_lookalike',
     'memory'
   ]);
 
@@ -191,6 +193,18 @@ namespace Private {
       label: trans.__('Loads content from the network'),
       meaning: trans.__(
         'Showing it loads images or other content from the network.'
+      )
+    }),
+    mcp_changed: trans => ({
+      label: trans.__('Changed since you allowed it'),
+      meaning: trans.__(
+        'The server changed this tool after you allowed it without asking.'
+      )
+    }),
+    mcp_lookalike: trans => ({
+      label: trans.__('Misleading name'),
+      meaning: trans.__(
+        'Its name has invisible characters, or some that look like others.'
       )
     }),
     outside: trans => ({

@@ -7,6 +7,7 @@ import type {
 import type { AgentState } from '../../../state/store';
 import type { IPanelServices } from '../../../ui/services';
 import { agreement } from '../autoapproval/autoapproval';
+import type { ApprovedClass } from '../autoapproval/approvedclasses';
 import { APPROVED_CLASSES, HARMLESS } from '../autoapproval/approvedclasses';
 
 /**
@@ -84,6 +85,15 @@ export function presetOf(settings: GlobalSettings): ApprovalPreset | 'custom' {
 }
 
 /**
+ * What a preset allows that can do harm.
+ */
+export function riskyKinds(preset: ApprovalPreset): readonly ApprovedClass[] {
+  return APPROVED_CLASSES.filter(
+    name => allows(preset, name) && !HARMLESS.has(name)
+  );
+}
+
+/**
  * Let a preset hold from now on.
  */
 export async function choosePreset(
@@ -93,10 +103,7 @@ export async function choosePreset(
   notebook: string | null
 ): Promise<void> {
   const { client, state: panel, store } = services;
-  const kinds = APPROVED_CLASSES.filter(
-    name => allows(preset, name) && !HARMLESS.has(name)
-  );
-  const agreed = await agreement(services, kinds, scope);
+  const agreed = await agreement(services, riskyKinds(preset), scope);
   if (agreed === null) {
     return;
   }

@@ -10,7 +10,7 @@ import { possibilities } from './autoapprovaltexts';
 /**
  * Where it could do it.
  */
-export type ConfirmedScope = 'conversation' | 'notebook' | 'always';
+export type ConfirmedScope = 'conversation' | 'notebook' | 'program' | 'always';
 
 /**
  * Say what the agent could do without asking, and ask whether it may.
@@ -51,6 +51,7 @@ function Possibilities({
   const places: Readonly<Record<ConfirmedScope, string>> = {
     conversation: trans.__('In this conversation:'),
     notebook: trans.__('In all conversations about this notebook:'),
+    program: trans.__('In all conversations of this program:'),
     always: trans.__('In all your conversations, from now on:')
   };
   const restarts =

@@ -1,0 +1,92 @@
+import type {
+  ConnectedAgentBody,
+  McpAuthorizeView,
+  McpImportBody,
+  McpImportView,
+  McpLogView,
+  McpServersView,
+  McpServerTest,
+  McpServerView
+} from '../generated/rest';
+import type { McpServer } from '../generated/wire';
+
+import { SettingsApi } from './settingsapi';
+
+/**
+ * Names one of the MCP servers: a folder may have one of the same name.
+ */
+export type McpServerKey = Pick<McpServer, 'name' | 'source'>;
+
+/**
+ * What a connected agent may do without asking; `null`: what the settings say.
+ */
+export type AgentPreset = ConnectedAgentBody['approvalPreset'];
+
+/**
+ * The part of the server's REST interface that is about MCP: other agents that
+ * work here, and servers whose tools the agent uses.
+ */
+export class McpApi extends SettingsApi {
+  /**
+   * How other agents connect, and which are connected.
+   *
+   * @param origin - Where the page is from; the addresses to paste begin with it.
+   */
+  otherAgents(origin: string): Promise<McpServerView> {
+    return this._request('GET /mcp/server', { query: { origin } });
+  }
+
+  letOthersIn(enabled: boolean): Promise<McpServerView> {
+    return this._request('PUT /mcp/server', { body: { enabled } });
+  }
+
+  testConnection(): Promise<McpServerTest> {
+    return this._request('POST /mcp/server/test', {});
+  }
+
+  allowAgent(key: string, approvalPreset: AgentPreset): Promise<McpServerView> {
+    return this._request('PATCH /mcp/server/agents/{key}', {
+      path: { key },
+      body: { approvalPreset }
+    });
+  }
+
+  disconnectAgent(key: string): Promise<McpServerView> {
+    return this._request('DELETE /mcp/server/agents/{key}', { path: { key } });
+  }
+
+  /**
+   * The MCP servers with their tools; those that are switched on are started.
+   */
+  servers(): Promise<McpServersView> {
+    return this._request('GET /mcp/servers', { query: { connect: 'true' } });
+  }
+
+  addServers(body: McpImportBody): Promise<McpImportView> {
+    return this._request('POST /mcp/servers', { body });
+  }
+
+  serverLog({ name, source }: McpServerKey): Promise<McpLogView> {
+    return this._request('GET /mcp/servers/{server}/log', {
+      path: { server: name },
+      query: { source }
+    });
+  }
+
+  /**
+   * Begin to sign in to a server.
+   */
+  signIn({ name, source }: McpServerKey): Promise<McpAuthorizeView> {
+    return this._request('POST /mcp/servers/{server}/authorize', {
+      path: { server: name },
+      query: { source }
+    });
+  }
+
+  signOut({ name, source }: McpServerKey): Promise<unknown> {
+    return this._request('DELETE /mcp/servers/{server}/authorize', {
+      path: { server: name },
+      query: { source }
+    });
+  }
+}
