@@ -56,10 +56,13 @@ export class McpApi extends SettingsApi {
   }
 
   /**
-   * The MCP servers with their tools; those that are switched on are started.
+   * The MCP servers with their tools.
+   *
+   * @param connect - Whether to start those that are switched on.
    */
-  servers(): Promise<McpServersView> {
-    return this._request('GET /mcp/servers', { query: { connect: 'true' } });
+  servers(connect: boolean): Promise<McpServersView> {
+    const query = { connect: String(connect) };
+    return this._request('GET /mcp/servers', { query });
   }
 
   addServers(body: McpImportBody): Promise<McpImportView> {

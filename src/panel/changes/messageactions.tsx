@@ -14,6 +14,7 @@ import { IconButton } from '../../ui/controls/iconbutton';
 import { ProblemNote } from '../../ui/controls/problemnote';
 import { useAction } from '../../ui/useaction';
 import { readAttachments } from '../../state/panel/attachments';
+import { externalAgent } from '../../state/externalagent';
 import { useStore } from '../../ui/hooks';
 import { usePanel } from '../../ui/services';
 import { deleteMessage, goBack } from './conversationchanges';
@@ -37,6 +38,8 @@ export function MessageActions({
     store,
     ({ order, hasOlderMessages }) => order[0] === ts && !hasOlderMessages
   );
+  // Another agent has been told it, whatever happens to it here.
+  const isOurs = useStore(store, store => externalAgent(store) === null);
   const edited = useEdited(taskId, ts);
   const { isBusy, error, run } = useAction();
   const [copied, setCopied] = React.useState(false);
@@ -49,7 +52,7 @@ export function MessageActions({
     }
     wasEdited.current = edited !== null;
   }, [edited]);
-  if (taskId === null || message.partial === true) {
+  if (taskId === null || !isOurs || message.partial === true) {
     return null;
   }
   const said = () => readAttachments(message.text ?? '').text;

@@ -20,6 +20,7 @@ import {
 import type { OpenTaskPhase } from '../../ui/conversations/opentasks';
 import { phaseText, titleOf } from '../../ui/conversations/opentasks';
 import { Marked, textOf } from '../../ui/texts/marked';
+import { plainName } from '../../ui/texts/visibletext';
 import { useMenu } from '../../ui/usemenu';
 import { usePanel } from '../../ui/services';
 
@@ -194,6 +195,11 @@ function Facts({
         <span data-phase={phase}>{phaseText(phase, trans)}</span>
       ) : (
         <Left item={item} />
+      )}
+      {item.externalAgent !== undefined && (
+        <span data-agent={item.externalAgent}>
+          {plainName(item.externalAgent)}
+        </span>
       )}
       <span>{dateTimeText(item.ts)}</span>
       {item.notebook !== undefined && (

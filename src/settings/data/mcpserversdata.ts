@@ -146,7 +146,7 @@ export class McpServersData extends RemoteData<McpServersView> {
   }
 
   protected fetch(): Promise<McpServersView> {
-    return this._api.servers();
+    return this._api.servers(true);
   }
 
   private async _change(request: ChannelClient.Request): Promise<boolean> {
