@@ -103,14 +103,29 @@ function Tool({
           )}
         </p>
       )}
-      {description && (
-        <p className="jp-hdspSettings-toolText" dir="auto">
-          {description}
-        </p>
-      )}
+      {description && <Description text={description} />}
     </li>
   );
 }
+
+/**
+ * What a tool does in the words of its server, of which many are for the model.
+ */
+function Description({ text }: { text: string }): JSX.Element {
+  const line = text.trim().split('\n', 1)[0].slice(0, LONGEST);
+  return line === text.trim() ? (
+    <p className="jp-hdspSettings-toolText" dir="auto">
+      {line}
+    </p>
+  ) : (
+    <details className="jp-hdspSettings-toolText" dir="auto">
+      <summary>{line}…</summary>
+      {text}
+    </details>
+  );
+}
+
+const LONGEST = 160;
 
 function Names({
   label,
