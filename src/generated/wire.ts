@@ -418,7 +418,7 @@ export type ExtensionMessage =
   | FolderTrustUpdatedMessage
   | MemoryUpdatedMessage
   | McpServersMessage
-  | McpServerUpdatedMessage;
+  | ExternalAgentsUpdatedMessage;
 
 export type ClientFrame =
   ClientOpen | ClientMsg | ClientPing | ClientPong | ClientClose;
@@ -917,7 +917,12 @@ export interface ClineSayTool {
     | 'remember'
     | 'forget'
     | 'searchMemory'
-    | 'readMemory';
+    | 'readMemory'
+    | 'listNotebooks'
+    | 'listCheckpoints'
+    | 'diffCheckpoint'
+    | 'restoreCheckpoint'
+    | 'undoRestore';
   path?: string;
   readStart?: number;
   readEnd?: number;
@@ -1759,6 +1764,12 @@ export interface GlobalSettings {
   experiments?: Record<string, boolean>;
   /** Offer the agent the tools of the MCP servers you set up. */
   mcpEnabled: boolean;
+  mcpServerEnabled: boolean;
+  mcpServerCommands: boolean;
+  clientApprovals: Record<
+    string,
+    'ask' | 'edit' | 'editAndRun' | 'everything'
+  >;
   /** Let the agent fetch public web pages. It asks before each one unless network access is allowed without asking. */
   fetchUrlEnabled: boolean;
   /** Also let it fetch from this machine and its local network, where servers often trust all visitors. */
@@ -3328,6 +3339,7 @@ export interface UpdateSettingsRequest {
   type: 'updateSettings';
   updatedSettings: Record<string, JsonValue>;
   notebookApproval?: NotebookApproval;
+  clientApproval?: ClientApproval;
 }
 
 /** The whole list, as the person left it. */
@@ -3434,8 +3446,8 @@ export interface McpServersMessage {
 }
 
 /** Other agents connected or left, or may do other things. */
-export interface McpServerUpdatedMessage {
-  type: 'mcpServerUpdated';
+export interface ExternalAgentsUpdatedMessage {
+  type: 'externalAgentsUpdated';
 }
 
 /** Restart an MCP server. */
@@ -3503,4 +3515,10 @@ export interface RefreshAllMcpServersRequest {
   requestId: string;
   taskId?: string;
   type: 'refreshAllMcpServers';
+}
+
+/** What a program of this name may do without asking. */
+export interface ClientApproval {
+  name: string;
+  approvalPreset?: 'ask' | 'edit' | 'editAndRun' | 'everything';
 }
