@@ -18,9 +18,9 @@ import { SettingsApi } from './settingsapi';
 export type McpServerKey = Pick<McpServer, 'name' | 'source'>;
 
 /**
- * What a connected agent may do without asking; `null`: what the settings say.
+ * What a connected agent may do without asking.
  */
-export type AgentPreset = ConnectedAgentBody['approvalPreset'];
+export type AgentPreset = NonNullable<ConnectedAgentBody['approvalPreset']>;
 
 /**
  * The part of the server's REST interface that is about MCP: other agents that

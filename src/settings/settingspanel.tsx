@@ -21,7 +21,10 @@ import type { SettingsModel } from './data/settingsmodel';
 import { MemorySection } from './memory/memorysection';
 import { MEMORY_GROUP } from './memory/memorytexts';
 import { MCP_KEY, McpServersSection } from './mcpservers/mcpserverssection';
-import { OtherAgentsSection } from './otheragents/otheragentssection';
+import {
+  COMMANDS_KEY,
+  OtherAgentsSection
+} from './otheragents/otheragentssection';
 import { ModesSection } from './sections/modessection';
 import { ProfilesSection } from './sections/profilessection';
 import { matches, searchFields, textsOf } from './fields/settingssearch';
@@ -109,7 +112,7 @@ export namespace SettingsPanel {
  * Settings that have a section of their own.
  */
 const MODE_KEYS: readonly string[] = ['customModes', 'customModePrompts'];
-const MCP_KEYS: readonly string[] = ['mcpServerEnabled', MCP_KEY];
+const MCP_KEYS: readonly string[] = ['mcpServerEnabled', COMMANDS_KEY, MCP_KEY];
 
 /**
  * The settings for searching the past, and how those begin that say where an

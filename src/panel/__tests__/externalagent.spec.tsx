@@ -5,7 +5,13 @@ import type {
   HistoryItem,
   OpenTask
 } from '../../generated/wire';
-import { ask, toolAsk, updated, waiting } from '../asks/__tests__/openedask';
+import {
+  ask,
+  settings,
+  toolAsk,
+  updated,
+  waiting
+} from '../asks/__tests__/openedask';
 import { WrittenPanel } from '../composer/__tests__/openedcomposer';
 import { anItem, anOpenTask } from '../header/__tests__/conversations';
 import { notifyAsks } from '../notify/asknotifications';
@@ -32,7 +38,7 @@ describe('a conversation of another agent', () => {
       id: 't',
       task: 'analysis.ipynb',
       externalAgent: AGENT,
-      notebook: CELLS as HistoryItem['notebook'],
+      notebook: CELLS,
       ...change
     });
   const state = (
@@ -141,6 +147,62 @@ describe('a conversation of another agent', () => {
     expect(page.find('.jp-hdspAgent-ask')?.textContent).not.toContain(
       'Continue'
     );
+  });
+
+  it('should do unasked what one lets programs of its name do, and nothing else', async () => {
+    const ours = settings({
+      autoApprovalEnabled: true,
+      alwaysAllowWrite: true,
+      alwaysAllowReadOnly: true
+    });
+    const menu = () => page.find('.jp-hdspAgent-approvals')?.textContent;
+    begin([], { ...working, settings: { ...ours, clientApprovals: {} } });
+    expect(menu()).toBe('Ask');
+    become([], {
+      ...working,
+      settings: { ...ours, clientApprovals: { [AGENT]: 'edit' } }
+    });
+    expect(menu()).toBe('Edit freely');
+    await page.settle(() => page.button('Edit freely (approvals)').click());
+    await page.settle();
+    const body = () => page.find('.jp-hdspAgent-approvals-body');
+    expect(body()?.textContent).toContain(
+      'What may Claude Code do without asking?'
+    );
+    expect(
+      [...(body()?.querySelectorAll('option') ?? [])].map(
+        ({ textContent }) => textContent
+      )
+    ).toEqual(['This conversation', 'All conversations of Claude Code']);
+    const [askFirst] = body()?.querySelectorAll('input') ?? [];
+    await page.settle(() => askFirst.click());
+    expect(page.sent('setTaskApprovals')).toMatchObject([
+      { taskId: 't', approvalPreset: 'ask' }
+    ]);
+    await page.settle(() => page.button('Use my default').click());
+    await page.settle(() => page.answer('setTaskApprovals'));
+    expect(page.sent('updateSettings')).toMatchObject([
+      { updatedSettings: {}, clientApproval: { name: AGENT } }
+    ]);
+  });
+
+  it('should ask before it takes work back, whatever is allowed', () => {
+    begin([
+      toolAsk(2, {
+        tool: 'restoreCheckpoint',
+        description: 'before edit_cells',
+        reason: 'abc1234',
+        content: '~ analysis.ipynb'
+      })
+    ]);
+    const bar = page.find('.jp-hdspAgent-ask');
+    expect(bar?.textContent).toMatch(/^Restore the checkpoint “.+”\?/);
+    expect(bar?.textContent).not.toContain('edit_cells');
+    expect(
+      [...(bar?.querySelectorAll('button') ?? [])].map(
+        ({ textContent }) => textContent
+      )
+    ).toEqual(['Restore', 'Deny']);
   });
 
   it('should name it where one is told that it asks', () => {

@@ -38,7 +38,7 @@ export function MessageActions({
     store,
     ({ order, hasOlderMessages }) => order[0] === ts && !hasOlderMessages
   );
-  // Another agent has been told it, whatever happens to it here.
+  // Another agent was told it, and only it can go on from here.
   const isOurs = useStore(store, store => externalAgent(store) === null);
   const edited = useEdited(taskId, ts);
   const { isBusy, error, run } = useAction();
@@ -52,16 +52,20 @@ export function MessageActions({
     }
     wasEdited.current = edited !== null;
   }, [edited]);
-  if (taskId === null || !isOurs || message.partial === true) {
+  if (taskId === null || message.partial === true) {
     return null;
   }
   const said = () => readAttachments(message.text ?? '').text;
   const actions: readonly IMessageAction[] = [
-    {
-      icon: editIcon,
-      label: trans.__('Edit and send again'),
-      act: () => MessageEdits.of(state).write(taskId, ts, said())
-    },
+    ...(isOurs
+      ? [
+          {
+            icon: editIcon,
+            label: trans.__('Edit and send again'),
+            act: () => MessageEdits.of(state).write(taskId, ts, said())
+          }
+        ]
+      : []),
     {
       icon: undoIcon,
       label: trans.__('Restore to here…'),

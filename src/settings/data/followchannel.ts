@@ -59,7 +59,7 @@ export function followChannel<M extends { readonly type: string }>(
         void model.folders.refresh();
         lookAtServers();
         break;
-      case 'mcpServerUpdated':
+      case 'externalAgentsUpdated':
         lookAtAgents();
         break;
       case 'mcpServers':

@@ -1,7 +1,7 @@
 import * as React from 'react';
 
 import type { McpServersView } from '../../generated/rest';
-import { FieldRow } from '../fields/fieldrow';
+import { SettingField } from '../fields/settingfield';
 import type { McpServersData } from '../data/mcpserversdata';
 import { keyOf } from '../data/mcpserversdata';
 import { SectionProblem } from '../sections/sectionproblem';
@@ -22,10 +22,8 @@ export function McpServersSection({
 }: {
   servers: McpServersData;
 }): JSX.Element {
-  const { model, trans } = useSettings();
+  const { trans } = useSettings();
   React.useEffect(() => void servers.refresh(), [servers]);
-  const { settings } = model;
-  const field = model.field(MCP_KEY);
   const { error, loadError, value } = servers;
   return (
     <div className="jp-hdspSettings-servers">
@@ -34,15 +32,7 @@ export function McpServersSection({
           'MCP servers give the agent more tools, such as a database or an issue tracker.'
         )}
       </p>
-      {field && (
-        <FieldRow
-          field={field}
-          form={settings.form}
-          scope="mcp"
-          fixed={settings.isFixed(field)}
-          standard={settings.defaultOf(field)}
-        />
-      )}
+      <SettingField name={MCP_KEY} scope="mcp" />
       <SectionProblem error={error ?? loadError} />
       {value && <Notes view={value} />}
       {value && <Servers view={value} servers={servers} />}

@@ -1,9 +1,9 @@
 import * as React from 'react';
 
 import type { ConnectedAgentView } from '../../generated/rest';
+import type { ApprovalPreset } from '../../panel/asks/approval/approvals';
 import { PRESETS, riskyKinds } from '../../panel/asks/approval/approvals';
 import { presetTexts } from '../../panel/asks/approval/approvaltexts';
-import type { AgentPreset } from '../../rest/mcpapi';
 import type { OtherAgentsData } from '../../rest/otheragentsdata';
 import { dateTimeText } from '../../ui/texts/formats';
 import { ItemAction, ItemActions } from '../sections/itemactions';
@@ -121,14 +121,14 @@ function Preset({
 }): JSX.Element {
   const { model, trans, announce } = useSettings();
   const id = React.useId();
-  const { approvalPreset = null } = agent;
-  const choose = async (preset: AgentPreset) => {
-    const kinds = preset === null ? [] : riskyKinds(preset);
+  const { approvalPreset = 'ask' } = agent;
+  const choose = async (preset: ApprovalPreset) => {
+    const kinds = riskyKinds(preset);
     const { settings } = model.settings.value ?? {};
     if (kinds.length > 0 && settings !== undefined) {
       const { confirmKinds } =
         await import('../../panel/asks/autoapproval/autoapprovaldialog');
-      if (!(await confirmKinds(trans, kinds, settings, 'program'))) {
+      if (!(await confirmKinds(trans, kinds, settings, 'program', false))) {
         return;
       }
     }
@@ -142,14 +142,11 @@ function Preset({
       <select
         id={id}
         className="jp-hdspSettings-input"
-        value={approvalPreset ?? ''}
+        value={approvalPreset}
         disabled={agents.isBusy}
         aria-describedby={`${id}-meaning`}
-        onChange={event =>
-          void choose((event.target.value || null) as AgentPreset)
-        }
+        onChange={event => void choose(event.target.value as ApprovalPreset)}
       >
-        <option value="">{trans.__('As your settings say')}</option>
         {PRESETS.map(preset => (
           <option key={preset} value={preset}>
             {presetTexts(preset, trans).name}
@@ -160,9 +157,7 @@ function Preset({
         id={`${id}-meaning`}
         className="jp-hdspSettings-description jp-hdspSettings-modeMeaning"
       >
-        {approvalPreset === null
-          ? trans.__('What you chose for all conversations holds.')
-          : presetTexts(approvalPreset, trans).meaning}
+        {presetTexts(approvalPreset, trans).meaning}
       </p>
     </div>
   );

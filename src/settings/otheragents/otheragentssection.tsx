@@ -2,11 +2,17 @@ import * as React from 'react';
 
 import type { McpServerView } from '../../generated/rest';
 import type { OtherAgentsData } from '../../rest/otheragentsdata';
+import { SettingField } from '../fields/settingfield';
 import { SectionProblem } from '../sections/sectionproblem';
 import { useSettings } from '../settingscontext';
 import { ConnectedList } from './connectedlist';
 import { ConnectGuide } from './connectguide';
 import { ConnectionTest } from './connectiontest';
+
+/**
+ * The setting that lets other agents run shell commands.
+ */
+export const COMMANDS_KEY = 'mcpServerCommands';
 
 /**
  * Other agents that work in the person's notebooks: whether they may, how they
@@ -31,6 +37,7 @@ export function OtherAgentsSection({
       {value && <Switch agents={agents} view={value} />}
       {value?.enabled && (
         <>
+          <SettingField name={COMMANDS_KEY} scope="agents" />
           <ConnectGuide view={value} />
           <ConnectionTest agents={agents} />
           <ConnectedList agents={agents} />

@@ -1,5 +1,6 @@
 import { APPROVAL_PRESETS } from '../../../generated/wire';
 import type {
+  ClientApproval,
   GlobalSettings,
   JsonValue,
   NotebookApproval
@@ -18,7 +19,7 @@ export type ApprovalPreset = keyof typeof APPROVAL_PRESETS;
 /**
  * Where a choice holds.
  */
-export type ApprovalScope = 'conversation' | 'notebook' | 'always';
+export type ApprovalScope = 'conversation' | 'notebook' | 'program' | 'always';
 
 /**
  * What holds now: a preset or settings of one's own, and for what.
@@ -31,6 +32,11 @@ export interface IApprovals {
    * The notebook of the conversation, if there is one.
    */
   readonly notebook: string | null;
+
+  /**
+   * The other agent whose conversation it is; none for our own.
+   */
+  readonly agent?: string;
 }
 
 /**
@@ -56,6 +62,17 @@ export function approvalsOf(
   }
   const notebook = (item ? item.notebook?.path : front) ?? null;
   const own = item ? item.approvalPreset : choice;
+  const agent = item?.externalAgent;
+  if (agent !== undefined) {
+    return own
+      ? { preset: own, scope: 'conversation', notebook, agent }
+      : {
+          preset: presetOfAgent(settings, agent),
+          scope: 'program',
+          notebook,
+          agent
+        };
+  }
   if (own) {
     return { preset: own, scope: 'conversation', notebook };
   }
@@ -66,6 +83,18 @@ export function approvalsOf(
   return here
     ? { preset: here, scope: 'notebook', notebook }
     : { preset: presetOf(settings), scope: 'always', notebook };
+}
+
+/**
+ * What another agent does without asking. What is set for our own says nothing of it.
+ */
+function presetOfAgent(
+  { clientApprovals }: GlobalSettings,
+  agent: string
+): ApprovalPreset {
+  const chosen: Readonly<Record<string, ApprovalPreset>> =
+    clientApprovals ?? {};
+  return Object.hasOwn(chosen, agent) ? chosen[agent] : 'ask';
 }
 
 /**
@@ -114,8 +143,11 @@ export async function choosePreset(
   }
   const change: Record<string, JsonValue> = { ...agreed };
   let notebookApproval: NotebookApproval | undefined;
+  let clientApproval: ClientApproval | undefined;
   if (scope === 'notebook' && notebook !== null) {
     notebookApproval = { path: notebook, approvalPreset: preset };
+  } else if (scope === 'program' && item?.externalAgent !== undefined) {
+    clientApproval = { name: item.externalAgent, approvalPreset: preset };
   } else if (scope === 'always') {
     const fixed = store.state?.fixed ?? [];
     const values = Object.entries(valuesOf(preset));
@@ -135,11 +167,16 @@ export async function choosePreset(
       ...(own ? { approvalPreset: own } : {})
     });
   }
-  if (notebookApproval !== undefined || Object.keys(change).length > 0) {
+  if (
+    notebookApproval !== undefined ||
+    clientApproval !== undefined ||
+    Object.keys(change).length > 0
+  ) {
     await client.request({
       type: 'updateSettings',
       updatedSettings: change,
-      ...(notebookApproval ? { notebookApproval } : {})
+      ...(notebookApproval ? { notebookApproval } : {}),
+      ...(clientApproval ? { clientApproval } : {})
     });
   }
 }
@@ -156,6 +193,16 @@ export async function dropChoice(
   panel.approvalChoice = null;
   if (item?.approvalPreset) {
     await client.request({ type: 'setTaskApprovals', taskId: item.id });
+  }
+  if (item?.externalAgent !== undefined) {
+    if (!item.approvalPreset) {
+      await client.request({
+        type: 'updateSettings',
+        updatedSettings: {},
+        clientApproval: { name: item.externalAgent }
+      });
+    }
+    return;
   }
   const notebookApproval = withoutNotebook(store.state, notebook);
   if (notebookApproval !== undefined) {

@@ -1,13 +1,13 @@
-import type { ClineMessage } from '../../../generated/wire';
-import { OpenedPanel } from '../../__tests__/openedpanel';
-import { PageLayout } from '../../__tests__/pagelayout';
+import type { ClineMessage } from '../../../../generated/wire';
+import { OpenedPanel } from '../../../__tests__/openedpanel';
+import { PageLayout } from '../../../__tests__/pagelayout';
 import {
   ask,
   created,
   settings,
   updated,
   waiting
-} from '../../asks/__tests__/openedask';
+} from '../../../asks/__tests__/openedask';
 
 const USE = {
   serverName: 'db',

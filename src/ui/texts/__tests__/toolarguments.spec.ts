@@ -1,4 +1,4 @@
-import { argumentLines, indentedJson } from '../texts/toolarguments';
+import { argumentLines, indentedJson } from '../toolarguments';
 
 describe('argumentLines()', () => {
   it('should have a line for each argument', () => {
