@@ -27,7 +27,7 @@ export function McpServersSection({
   const { error, loadError, value } = servers;
   return (
     <div className="jp-hdspSettings-servers">
-      <p className="jp-hdspSettings-description">
+      <p className="jp-hdspSettings-description jp-hdspSettings-lead">
         {trans.__(
           'MCP servers give the agent more tools, such as a database or an issue tracker.'
         )}

@@ -70,7 +70,7 @@ function Tool({
   const claim = claimText(tool, trans);
   return (
     <li className="jp-hdspSettings-serverTool" data-tool={name}>
-      <div className="jp-hdspSettings-fieldHead">
+      <div className="jp-hdspSettings-toolHead">
         <input
           type="checkbox"
           role="switch"

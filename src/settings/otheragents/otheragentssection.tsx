@@ -28,7 +28,7 @@ export function OtherAgentsSection({
   const { error, loadError, value } = agents;
   return (
     <div className="jp-hdspSettings-agents">
-      <p className="jp-hdspSettings-description">
+      <p className="jp-hdspSettings-description jp-hdspSettings-lead">
         {trans.__(
           'Claude Code, Codex and other agents can read, edit and run your notebooks here. They ask you in the panel first, and you can undo what they do.'
         )}
