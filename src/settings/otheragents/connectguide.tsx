@@ -164,7 +164,7 @@ function TokenNote({ view }: { view: McpServerView }): JSX.Element {
             {trans.__('Make a token in JupyterHub')}
           </a>{' '}
           {hubScope !== undefined &&
-            trans.__('and give it the scope %1.', hubScope)}
+            trans.__('Give it the scope %1.', hubScope)}
         </>
       ) : (
         trans.__(
