@@ -13,7 +13,8 @@ import type {
   Parts,
   ProfileEntry,
   ProviderSettings,
-  SecretStatus
+  SecretStatus,
+  Source
 } from './wire';
 
 /** Where the endpoints are, under base_url. */
@@ -318,6 +319,31 @@ export interface Endpoints {
   'POST /memory/run': { answer: DoneView };
   /** Undo the last change to what was learned. */
   'POST /memory/undo': { answer: UndoneView };
+  /** List the MCP servers that the agent uses. */
+  'GET /mcp/servers': { answer: McpServersView };
+  /** Add MCP servers. */
+  'POST /mcp/servers': { body: McpImportBody; answer: McpImportView };
+  /** Connect to the MCP servers that are switched on. */
+  'POST /mcp/servers/connect': { answer: McpServersView };
+  /** Show what an MCP server wrote. */
+  'GET /mcp/servers/{server}/log': {
+    path: { server: string };
+    query: { source?: string };
+    answer: McpLogView;
+  };
+  /** Log in to a remote MCP server. */
+  'POST /mcp/servers/{server}/login': {
+    path: { server: string };
+    query: { source?: string };
+    body: McpLoginBody;
+    answer: McpLoginView;
+  };
+  /** Log out of a remote MCP server. */
+  'DELETE /mcp/servers/{server}/login': {
+    path: { server: string };
+    query: { source?: string };
+    answer: McpLogoutView;
+  };
   /** How other agents connect, and which are connected. */
   'GET /mcp/server': { query: { origin?: string }; answer: McpServerView };
   /** Let other agents connect, or no longer. */
@@ -334,28 +360,6 @@ export interface Endpoints {
   'DELETE /mcp/server/agents/{key}': {
     path: { key: string };
     answer: McpServerView;
-  };
-  /** The MCP servers, with their tools. */
-  'GET /mcp/servers': { query: { connect?: string }; answer: McpServersView };
-  /** Add MCP servers. */
-  'POST /mcp/servers': { body: McpImportBody; answer: McpImportView };
-  /** What an MCP server wrote. */
-  'GET /mcp/servers/{server}/log': {
-    path: { server: string };
-    query: { source?: string };
-    answer: McpLogView;
-  };
-  /** Begin to sign in to an MCP server. */
-  'POST /mcp/servers/{server}/authorize': {
-    path: { server: string };
-    query: { source?: string };
-    answer: McpAuthorizeView;
-  };
-  /** Sign out of an MCP server. */
-  'DELETE /mcp/servers/{server}/authorize': {
-    path: { server: string };
-    query: { source?: string };
-    answer: DoneView;
   };
   /** Search the caller's conversations, memory and notebooks. */
   'GET /recall': {
@@ -832,6 +836,78 @@ export interface LocalRuntimeView {
   /** Why it had to be started again, the last time that was so. */
   restartedAfter?: ErrorBody;
   restartedAt?: string;
+}
+
+/** A file that names servers. */
+export interface McpFileView {
+  source: Source;
+  path: string;
+  exists: boolean;
+  error?: string;
+}
+
+/** Servers to add: the text of a file of the common form, or one entry and its name. */
+export interface McpImportBody {
+  text: string;
+  name?: string;
+  /** Whether a server of the same name is replaced. */
+  replace: boolean;
+  /** Whether keys stay in the file; else they are kept where keys are kept. */
+  keepSecretsInFile: boolean;
+}
+
+/** What came of it. */
+export interface McpImportView {
+  added: Array<string>;
+  replaced: Array<string>;
+  /** The keys that are kept where keys are kept, by name. */
+  secrets: Array<string>;
+  servers: Array<McpServer>;
+}
+
+/** One line. */
+export interface McpLogLine {
+  ts: number;
+  origin: 'server' | 'agent';
+  text: string;
+}
+
+/** The newest lines, oldest first. */
+export interface McpLogView {
+  lines: Array<McpLogLine>;
+  /** How many older ones are gone. */
+  dropped: number;
+}
+
+/** Where the browser comes back to: this server's `hdsp-agent/mcp-login`, as the page reaches it. */
+export interface McpLoginBody {
+  redirectUri: string;
+}
+
+/** The page to open for logging in. */
+export interface McpLoginView {
+  url: string;
+}
+
+/** The tokens are forgotten. */
+export interface McpLogoutView {
+  done: true;
+}
+
+/** All servers, with what they offer. */
+export interface McpServersView {
+  /** Whether they are used at all. */
+  enabled: boolean;
+  servers: Array<McpServer>;
+  files: Array<McpFileView>;
+  /** Whether what the folder brings counts. */
+  folderTrusted: boolean;
+  /** Whether the administrator lists which servers may be used. */
+  operatorLimits: boolean;
+  /** Tools that the model may use. */
+  toolCount: number;
+  /** Where there are more tools than that, the model searches them. */
+  offeredAtMost: number;
 }
 
 /** Everything that is remembered for a person here. */
@@ -1740,57 +1816,4 @@ export interface McpTestStep {
   ok: boolean;
   message: string;
   error?: ErrorBody;
-}
-
-/** The MCP servers, and the files that they are in. */
-export interface McpServersView {
-  enabled: boolean;
-  servers: Array<McpServer>;
-  files: Array<McpServersFile>;
-  operatorLimits: boolean;
-  toolCount: number;
-  offeredAtMost: number;
-}
-
-/** A file of MCP servers. */
-export interface McpServersFile {
-  source: 'global' | 'project';
-  path: string;
-  exists: boolean;
-  error?: string;
-  trusted: boolean;
-}
-
-/** Servers to add. */
-export interface McpImportBody {
-  text: string;
-  name?: string;
-  replace?: boolean;
-  keepSecretsInFile?: boolean;
-}
-
-/** What was added. */
-export interface McpImportView {
-  added: Array<string>;
-  replaced: Array<string>;
-  secrets: Array<string>;
-  servers: Array<McpServer>;
-}
-
-/** What an MCP server wrote. */
-export interface McpLogView {
-  lines: Array<McpLogLine>;
-  dropped: number;
-}
-
-/** One line of it. */
-export interface McpLogLine {
-  ts: number;
-  from: 'server' | 'agent';
-  text: string;
-}
-
-/** Where to sign in. */
-export interface McpAuthorizeView {
-  url: string;
 }
