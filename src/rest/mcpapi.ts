@@ -1,8 +1,8 @@
 import type {
   ConnectedAgentBody,
-  McpAuthorizeView,
   McpImportBody,
   McpImportView,
+  McpLoginView,
   McpLogView,
   McpServersView,
   McpServerTest,
@@ -56,13 +56,17 @@ export class McpApi extends SettingsApi {
   }
 
   /**
-   * The MCP servers with their tools.
-   *
-   * @param connect - Whether to start those that are switched on.
+   * The MCP servers with their tools, as far as they are known; none is started.
    */
-  servers(connect: boolean): Promise<McpServersView> {
-    const query = { connect: String(connect) };
-    return this._request('GET /mcp/servers', { query });
+  servers(): Promise<McpServersView> {
+    return this._request('GET /mcp/servers', {});
+  }
+
+  /**
+   * Connect to the servers that are switched on. How they are then is told later.
+   */
+  connectServers(): Promise<McpServersView> {
+    return this._request('POST /mcp/servers/connect', {});
   }
 
   addServers(body: McpImportBody): Promise<McpImportView> {
@@ -78,16 +82,22 @@ export class McpApi extends SettingsApi {
 
   /**
    * Begin to sign in to a server.
+   *
+   * @param redirectUri - Where one comes back to afterwards.
    */
-  signIn({ name, source }: McpServerKey): Promise<McpAuthorizeView> {
-    return this._request('POST /mcp/servers/{server}/authorize', {
+  signIn(
+    { name, source }: McpServerKey,
+    redirectUri: string
+  ): Promise<McpLoginView> {
+    return this._request('POST /mcp/servers/{server}/login', {
       path: { server: name },
-      query: { source }
+      query: { source },
+      body: { redirectUri }
     });
   }
 
   signOut({ name, source }: McpServerKey): Promise<unknown> {
-    return this._request('DELETE /mcp/servers/{server}/authorize', {
+    return this._request('DELETE /mcp/servers/{server}/login', {
       path: { server: name },
       query: { source }
     });

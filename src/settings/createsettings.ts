@@ -1,4 +1,5 @@
 import { MainAreaWidget } from '@jupyterlab/apputils';
+import { URLExt } from '@jupyterlab/coreutils';
 import type { ServerConnection } from '@jupyterlab/services';
 import type { INotebookTracker } from '@jupyterlab/notebook';
 import type { ITranslator } from '@jupyterlab/translation';
@@ -61,8 +62,10 @@ export function createSettings(
       api: new MemoryApi(serverSettings),
       place: () => memoryPlace(environment)
     }),
-    otherAgents: new OtherAgentsData(mcp, pageOrigin(serverSettings)),
-    mcpServers: channel ? new McpServersData(mcp, channel.client) : null,
+    otherAgents: new OtherAgentsData(mcp, serverUrl(serverSettings).origin),
+    mcpServers: channel
+      ? new McpServersData(mcp, channel.client, signedInUrl(serverSettings))
+      : null,
     texts: settingsText(trans)
   });
   const content = new SettingsWidget({
@@ -89,8 +92,15 @@ export function createSettings(
 /**
  * Where the server is, as this page reaches it.
  */
-function pageOrigin({ baseUrl }: ServerConnection.ISettings): string {
-  return new URL(baseUrl, window.location.href).origin;
+function serverUrl({ baseUrl }: ServerConnection.ISettings): URL {
+  return new URL(baseUrl, window.location.href);
+}
+
+/**
+ * Where one comes back to who has signed in to an MCP server.
+ */
+function signedInUrl(settings: ServerConnection.ISettings): string {
+  return URLExt.join(serverUrl(settings).href, 'hdsp-agent/mcp-login');
 }
 
 /**

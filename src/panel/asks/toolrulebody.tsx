@@ -1,7 +1,9 @@
+import type { ServerConnection } from '@jupyterlab/services';
 import * as React from 'react';
 
 import { settingsText } from '../../generated/settingsText';
-import type { GlobalSettings } from '../../generated/wire';
+import type { GlobalSettings, McpServer } from '../../generated/wire';
+import { McpApi } from '../../rest/mcpapi';
 import type { AskMessage } from '../../state/pendingask';
 import { ProblemNote } from '../../ui/controls/problemnote';
 import { useStore } from '../../ui/hooks';
@@ -19,6 +21,21 @@ const NEEDED = [
 ] as const satisfies readonly (keyof GlobalSettings)[];
 
 /**
+ * Where the server of a name is from that is used; a folder may have one of the
+ * same name as the person.
+ */
+async function sourceOf(
+  server: string,
+  settings: ServerConnection.ISettings
+): Promise<McpServer['source']> {
+  const { servers } = await new McpApi(settings).servers();
+  const used = servers.find(
+    ({ name, status }) => name === server && status === 'connected'
+  );
+  return used?.source ?? 'global';
+}
+
+/**
  * Lets the agent use one tool of an MCP server without asking.
  */
 export default function ToolRuleBody({
@@ -28,7 +45,8 @@ export default function ToolRuleBody({
   ask: AskMessage;
   onDone: () => void;
 }): JSX.Element {
-  const { answers, client, openSettings, store, trans } = usePanel();
+  const { answers, client, openSettings, serverSettings, store, trans } =
+    usePanel();
   const settings = useStore(store, ({ state }) => state?.settings);
   const fixed = useStore(store, ({ state }) => state?.fixed);
   const words = React.useMemo(() => settingsText(trans), [trans]);
@@ -41,6 +59,7 @@ export default function ToolRuleBody({
       await client.request({
         type: 'toggleToolAlwaysAllow',
         serverName,
+        source: await sourceOf(serverName, serverSettings),
         toolName,
         alwaysAllow: true
       });

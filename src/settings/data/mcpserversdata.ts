@@ -21,11 +21,27 @@ export type McpClient = Pick<ChannelClient, 'request'>;
  * What is changed goes over the channel, as from any other page.
  */
 export class McpServersData extends RemoteData<McpServersView> {
+  /**
+   * @param signedInUrl - Where one comes back to who has signed in to a server.
+   */
   constructor(
     private readonly _api: McpApi,
-    private readonly _client: McpClient
+    private readonly _client: McpClient,
+    private readonly _signedInUrl: string
   ) {
     super();
+  }
+
+  /**
+   * Connect to the servers that are switched on.
+   */
+  async connect(): Promise<void> {
+    const done = await this.act(async () => {
+      this.accept(await this._api.connectServers());
+    });
+    if (!done) {
+      await this.refresh();
+    }
   }
 
   /**
@@ -132,7 +148,7 @@ export class McpServersData extends RemoteData<McpServersView> {
   async signIn(server: McpServerKey): Promise<string | null> {
     let url: string | null = null;
     await this.act(async () => {
-      ({ url } = await this._api.signIn(server));
+      ({ url } = await this._api.signIn(server, this._signedInUrl));
     });
     return url;
   }
@@ -146,7 +162,7 @@ export class McpServersData extends RemoteData<McpServersView> {
   }
 
   protected fetch(): Promise<McpServersView> {
-    return this._api.servers(true);
+    return this._api.servers();
   }
 
   private async _change(request: ChannelClient.Request): Promise<boolean> {

@@ -57,7 +57,8 @@ export function AddServer({
         if (isComplete(server)) {
           void add({
             ...importBody(server),
-            ...(hasNoKeyring && keepsSecrets ? { keepSecretsInFile: true } : {})
+            replace: false,
+            keepSecretsInFile: hasNoKeyring && keepsSecrets
           });
         }
       }}

@@ -23,7 +23,7 @@ export function McpServersSection({
   servers: McpServersData;
 }): JSX.Element {
   const { trans } = useSettings();
-  React.useEffect(() => void servers.refresh(), [servers]);
+  React.useEffect(() => void servers.connect(), [servers]);
   const { error, loadError, value } = servers;
   return (
     <div className="jp-hdspSettings-servers">
@@ -45,29 +45,28 @@ export function McpServersSection({
  */
 function Notes({ view }: { view: McpServersView }): JSX.Element {
   const { trans } = useSettings();
-  const { files, offeredAtMost, operatorLimits, toolCount } = view;
+  const { files, folderTrusted, offeredAtMost, operatorLimits, toolCount } =
+    view;
   return (
     <>
       {operatorLimits && (
         <p>{trans.__('Your administrator allows only some servers.')}</p>
       )}
-      {files.map(({ error, exists, path, trusted }) => (
-        <React.Fragment key={path}>
-          {error && (
-            <p className="jp-hdspSettings-error">
+      {!folderTrusted && (
+        <p className="jp-hdspSettings-description">
+          {trans.__(
+            'Servers that this folder brings are used once you trust it. Choose “Trust This Folder” in the Agent menu.'
+          )}
+        </p>
+      )}
+      {files.map(
+        ({ error, path }) =>
+          error && (
+            <p key={path} className="jp-hdspSettings-error">
               {trans.__('%1 cannot be read: %2', path, error)}
             </p>
-          )}
-          {exists && !trusted && (
-            <p className="jp-hdspSettings-warning">
-              {trans.__(
-                'The servers in %1 are used once you trust the folder. Choose “Trust This Folder” in the Agent menu.',
-                path
-              )}
-            </p>
-          )}
-        </React.Fragment>
-      ))}
+          )
+      )}
       {toolCount > offeredAtMost && (
         <p className="jp-hdspSettings-description">
           {trans.__(

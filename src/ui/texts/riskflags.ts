@@ -100,7 +100,6 @@ namespace Private {
     'overwrites_history',
     'strange_characters',
     'mcp_changed',
-    'mcp_lookalike',
     'memory'
   ]);
 
@@ -199,12 +198,6 @@ namespace Private {
       label: trans.__('Changed since you allowed it'),
       meaning: trans.__(
         'The server changed this tool after you allowed it without asking.'
-      )
-    }),
-    mcp_lookalike: trans => ({
-      label: trans.__('Misleading name'),
-      meaning: trans.__(
-        'Its name has invisible characters, or some that look like others.'
       )
     }),
     outside: trans => ({

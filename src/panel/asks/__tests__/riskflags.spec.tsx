@@ -23,8 +23,7 @@ const ALL: Readonly<Record<ApprovalFlag, true>> = {
   hidden_parts: true,
   strange_characters: true,
   remote_content: true,
-  mcp_changed: true,
-  mcp_lookalike: true
+  mcp_changed: true
 };
 const CODES = Object.keys(ALL) as ApprovalFlag[];
 

@@ -14,7 +14,7 @@ import type {
   Command,
   FileResult,
   GitCommit,
-  McpResource,
+  McpResourceInfo,
   ModeName
 } from '../../../generated/wire';
 import { modeName } from '../../../ui/texts/modenames';
@@ -150,7 +150,7 @@ export async function resourceSuggestions({
     return [];
   }
   const { McpApi } = await import('../../../rest/mcpapi');
-  const { servers } = await new McpApi(serverSettings).servers(false);
+  const { servers } = await new McpApi(serverSettings).servers();
   return servers
     .filter(({ disabled, status }) => !disabled && status === 'connected')
     .flatMap(({ name, resources = [] }) =>
@@ -267,7 +267,7 @@ namespace Private {
 
   export function resource(
     server: string,
-    { uri, name }: McpResource
+    { uri, name }: McpResourceInfo
   ): ISuggestion {
     return {
       key: `resource:${server}:${uri}`,

@@ -63,6 +63,7 @@ describe('the section about MCP servers', () => {
       enabled: true,
       servers: [],
       files: [],
+      folderTrusted: true,
       operatorLimits: false,
       toolCount: 0,
       offeredAtMost: 60
@@ -74,9 +75,14 @@ describe('the section about MCP servers', () => {
       }
     };
     page = new OpenedSettings(server => ({
-      mcpServers: new McpServersData(new McpApi(server.serverSettings), client)
+      mcpServers: new McpServersData(
+        new McpApi(server.serverSettings),
+        client,
+        'https://lab.example/hdsp-agent/mcp-login'
+      )
     }));
     page.server.others.set('GET mcp/servers', () => view);
+    page.server.others.set('POST mcp/servers/connect', () => view);
   });
 
   afterEach(() => page.close());
@@ -150,18 +156,12 @@ describe('the section about MCP servers', () => {
     });
     view = {
       ...view,
+      folderTrusted: false,
       files: [
-        {
-          source: 'project',
-          path: '/w/.hdsp/mcp.json',
-          exists: true,
-          trusted: false
-        },
         {
           source: 'global',
           path: '/h/mcp.json',
           exists: true,
-          trusted: true,
           error: 'No JSON.'
         }
       ]
@@ -169,7 +169,7 @@ describe('the section about MCP servers', () => {
     await open();
     expect(item('db').textContent).toContain('Turn it on only if you trust it');
     expect(page.node.textContent).toContain(
-      'The servers in /w/.hdsp/mcp.json are used once you trust the folder.'
+      'Servers that this folder brings are used once you trust it.'
     );
     expect(page.node.textContent).toContain(
       '/h/mcp.json cannot be read: No JSON.'
@@ -226,7 +226,7 @@ describe('the section about MCP servers', () => {
   it('should show what a server wrote', async () => {
     show({});
     page.server.others.set('GET mcp/servers/files/log', () => ({
-      lines: [{ ts: 1_700_000_000_000, from: 'server', text: 'Listening.' }],
+      lines: [{ ts: 1_700_000_000_000, origin: 'server', text: 'Listening.' }],
       dropped: 3
     }));
     await open();
@@ -240,11 +240,11 @@ describe('the section about MCP servers', () => {
   it('should lead to the page on which one signs in, and to no other', async () => {
     show({ name: 'far', authStatus: 'unauthenticated' });
     let url = 'javascript:alert(1)';
-    page.server.others.set('POST mcp/servers/far/authorize', () => ({ url }));
+    page.server.others.set('POST mcp/servers/far/login', () => ({ url }));
     await open();
     await press('Sign in… far');
     expect(item('far').querySelector('a')).toBeNull();
-    url = 'https://far.example/authorize';
+    url = 'https://far.example/login';
     await press('Sign in… far');
     const link = item('far').querySelector('a');
     expect(link?.href).toBe(url);
@@ -252,11 +252,11 @@ describe('the section about MCP servers', () => {
     expect(document.activeElement).toBe(link);
     show({ name: 'far', authStatus: 'authenticated' });
     await page.do(() => page.model.mcpServers?.refresh());
-    page.server.others.set('DELETE mcp/servers/far/authorize', () => ({
+    page.server.others.set('DELETE mcp/servers/far/login', () => ({
       done: true
     }));
     await press('Sign out of far');
-    expect(page.server.requests).toContain('DELETE mcp/servers/far/authorize');
+    expect(page.server.requests).toContain('DELETE mcp/servers/far/login');
   });
 
   it('should add what is pasted, and replace only what one is sure of', async () => {
@@ -274,11 +274,13 @@ describe('the section about MCP servers', () => {
     await page.type('form textarea', text);
     page.answer = null;
     await press('Save');
-    expect(bodies).toEqual([{ text }]);
+    expect(bodies).toEqual([
+      { text, replace: false, keepSecretsInFile: false }
+    ]);
     expect(page.get('[role="alert"]').textContent).toContain('There is one.');
     page.answer = 'yes';
     await press('Save');
-    expect(bodies.at(-1)).toEqual({ text, replace: true });
+    expect(bodies.at(-1)).toMatchObject({ text, replace: true });
     expect(page.all('form')).toEqual([]);
     expect(document.activeElement?.textContent).toBe('Add a server…');
   });

@@ -1,6 +1,7 @@
 import type { ClineMessage } from '../../../../generated/wire';
 import { OpenedPanel } from '../../../__tests__/openedpanel';
 import { PageLayout } from '../../../__tests__/pagelayout';
+import { RestServer } from '../../../history/__tests__/restserver';
 import {
   ask,
   created,
@@ -19,12 +20,23 @@ const PICTURE = 'data:image/png;base64,AA';
 
 describe('a call of an MCP server', () => {
   let page: OpenedPanel;
+  let rest: RestServer;
 
   beforeEach(() => {
+    rest = new RestServer();
+    rest.answers.set('GET mcp/servers', () => ({
+      servers: [
+        { name: 'db', source: 'global', status: 'disconnected' },
+        { name: 'db', source: 'project', status: 'connected' }
+      ]
+    }));
     page = new OpenedPanel({ layout: new PageLayout({ box: 600 }) });
   });
 
-  afterEach(() => page.dispose());
+  afterEach(() => {
+    page.dispose();
+    rest.dispose();
+  });
 
   const begin = async (
     use: Partial<ClineMessage> = {},
@@ -116,8 +128,14 @@ describe('a call of an MCP server', () => {
       'The agent uses the tool “query” of “db” without asking'
     );
     await page.settle(() => page.button('Allow and approve').click());
+    await page.settle();
     expect(page.sent('toggleToolAlwaysAllow')).toMatchObject([
-      { serverName: 'db', toolName: 'query', alwaysAllow: true }
+      {
+        serverName: 'db',
+        source: 'project',
+        toolName: 'query',
+        alwaysAllow: true
+      }
     ]);
     await page.settle(() => page.answer('toggleToolAlwaysAllow'));
     expect(page.sent('updateSettings')).toMatchObject([
@@ -137,6 +155,7 @@ describe('a call of an MCP server', () => {
     await page.settle(() => page.button('Approve always…').click());
     await page.settle();
     await page.settle(() => page.button('Allow and approve').click());
+    await page.settle();
     await page.settle(() =>
       page.answer('toggleToolAlwaysAllow', {
         code: 'nothing_known',
