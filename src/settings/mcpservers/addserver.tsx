@@ -133,7 +133,7 @@ function KindChoice({
     <div
       role="radiogroup"
       aria-label={trans.__('How to add it')}
-      className="jp-hdspSettings-field"
+      className="jp-hdspSettings-field jp-hdspSettings-radios"
     >
       {choices.map(([one, label]) => (
         <label key={one} className="jp-hdspSettings-check">

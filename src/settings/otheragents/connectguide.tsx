@@ -67,7 +67,7 @@ function Program({
         <div
           role="radiogroup"
           aria-labelledby={group}
-          className="jp-hdspSettings-field"
+          className="jp-hdspSettings-field jp-hdspSettings-radios"
         >
           <div id={group} className="jp-hdspSettings-label">
             {trans.__('Where does %1 run?', name)}
