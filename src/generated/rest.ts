@@ -344,23 +344,6 @@ export interface Endpoints {
     query: { source?: string };
     answer: McpLogoutView;
   };
-  /** How other agents connect, and which are connected. */
-  'GET /mcp/server': { query: { origin?: string }; answer: McpServerView };
-  /** Let other agents connect, or no longer. */
-  'PUT /mcp/server': { body: McpServerBody; answer: McpServerView };
-  /** Try whether another agent could connect. */
-  'POST /mcp/server/test': { answer: McpServerTest };
-  /** Choose what a connected agent may do without asking. */
-  'PATCH /mcp/server/agents/{key}': {
-    path: { key: string };
-    body: ConnectedAgentBody;
-    answer: McpServerView;
-  };
-  /** Disconnect another agent. */
-  'DELETE /mcp/server/agents/{key}': {
-    path: { key: string };
-    answer: McpServerView;
-  };
   /** Search the caller's conversations, memory and notebooks. */
   'GET /recall': {
     query: {
@@ -377,6 +360,23 @@ export interface Endpoints {
   'GET /recall/meaning': { answer: RecallMeaningView };
   /** Test the embeddings endpoint, or the installed model, with one word. */
   'POST /recall/meaning': { answer: RecallMeaningView };
+  /** Show how other agents connect, and which are connected. */
+  'GET /mcp/server': { query: { origin?: string }; answer: McpServerView };
+  /** Let other agents connect, or stop it. */
+  'PUT /mcp/server': { body: McpServerBody; answer: McpServerView };
+  /** Test whether another agent could connect. */
+  'POST /mcp/server/test': { body: NoBody; answer: McpServerTest };
+  /** Choose what programs of an agent's name may do without asking. */
+  'PATCH /mcp/server/agents/{agent}': {
+    path: { agent: string };
+    body: ExternalAgentBody;
+    answer: McpServerView;
+  };
+  /** Disconnect an agent; what it was doing is stopped. */
+  'DELETE /mcp/server/agents/{agent}': {
+    path: { agent: string };
+    answer: McpServerView;
+  };
   /** The caller's conversations in numbers. */
   'GET /statistics': {
     query: { since?: string; until?: string; status?: string };
@@ -528,6 +528,44 @@ export interface ClientStats {
   waiting: number;
 }
 
+/** A program with its ways, the usual one first. */
+export interface ConnectProgramView {
+  id: string;
+  name: string;
+  ways: Array<ConnectWayView>;
+}
+
+/** A command for a terminal, or text for a file. */
+export interface ConnectSnippetView {
+  kind: 'command' | 'file';
+  language: 'shell' | 'json' | 'toml';
+  text: string;
+  /** Beginning with ~, or in the project's folder. */
+  file?: string;
+}
+
+/** One way to connect. The first snippet is enough; others say the same in another way. */
+export interface ConnectWayView {
+  /** On this machine, without a token; or from anywhere, with one. */
+  kind: 'local' | 'http';
+  snippets: Array<ConnectSnippetView>;
+}
+
+/** An agent that works here. */
+export interface ConnectedAgentView {
+  key: string;
+  name: string;
+  version?: string;
+  since: number;
+  lastCall?: number;
+  activity: 'working' | 'waiting' | 'idle';
+  doing?: string;
+  taskId?: string;
+  notebook?: string;
+  /** What every program of this name may do without asking. */
+  approvals: 'ask' | 'edit' | 'editAndRun' | 'everything';
+}
+
 /** The tasks that went: the one asked for, and its subtasks. */
 export interface Deleted {
   taskIds: Array<string>;
@@ -548,6 +586,11 @@ export interface EmbeddedChoice {
   context?: number;
   /** Tokens of its longest answer. */
   output?: number;
+}
+
+/** What every program of an agent's name may do without asking; null: nothing. */
+export interface ExternalAgentBody {
+  approvals: 'ask' | 'edit' | 'editAndRun' | 'everything' | null;
 }
 
 /** One file that differs. `hunks` and `notebook` are left out where there is nothing to show line by line. */
@@ -910,6 +953,42 @@ export interface McpServersView {
   offeredAtMost: number;
 }
 
+/** Whether other agents may connect. */
+export interface McpServerBody {
+  enabled: boolean;
+}
+
+/** What a program that connects would meet, up to the first thing that is wrong. */
+export interface McpServerTest {
+  ok: boolean;
+  steps: Array<McpTestStep>;
+  tools?: number;
+}
+
+/** The MCP server as its page shows it. */
+export interface McpServerView {
+  enabled: boolean;
+  /** The administrator decided it. */
+  fixed: boolean;
+  url: string;
+  /** Programs that work here, or below, find this server. */
+  folder: string;
+  hub: boolean;
+  /** From which programs that connect over HTTP read their token. */
+  tokenVariable: string;
+  hubTokenUrl?: string;
+  hubScope?: string;
+  programs: Array<ConnectProgramView>;
+  agents: Array<ConnectedAgentView>;
+}
+
+/** One thing that was looked at. */
+export interface McpTestStep {
+  step: 'found' | 'reached' | 'signedIn' | 'enabled' | 'tools';
+  ok: boolean;
+  message: string;
+}
+
 /** Everything that is remembered for a person here. */
 export interface MemoryOverview {
   folder: string;
@@ -1020,6 +1099,9 @@ export interface NewProfile {
   name: string;
   settings?: Record<string, JsonValue>;
 }
+
+/** Nothing to say. */
+export type NoBody = Record<string, never>;
 
 /** What is different about a note; what is left out stays. */
 export interface NoteChangeBody {
@@ -1742,78 +1824,4 @@ export interface Why {
     | 'cell_conflict'
     | 'unsaved_elsewhere';
   params: Record<string, string | number | boolean | null>;
-}
-
-/** How other agents connect, and which are connected. */
-export interface McpServerView {
-  enabled: boolean;
-  fixed: boolean;
-  url: string;
-  folder: string;
-  hub: boolean;
-  programs: Array<ConnectProgram>;
-  agents: Array<ConnectedAgentView>;
-  tokenVariable: string;
-  hubTokenUrl?: string;
-  hubScope?: string;
-}
-
-/** Whether other agents may connect. */
-export interface McpServerBody {
-  enabled: boolean;
-}
-
-/** What a connected agent may do without asking. */
-export interface ConnectedAgentBody {
-  approvalPreset: 'ask' | 'edit' | 'editAndRun' | 'everything' | null;
-}
-
-/** A program, and how it is connected. */
-export interface ConnectProgram {
-  id: string;
-  name: string;
-  ways: Array<ConnectWay>;
-}
-
-/** One way to connect a program. */
-export interface ConnectWay {
-  kind: 'local' | 'http';
-  snippets: Array<ConnectSnippet>;
-}
-
-/** What to paste. */
-export interface ConnectSnippet {
-  kind: 'command' | 'file';
-  language: 'shell' | 'json' | 'toml';
-  file?: string;
-  text: string;
-}
-
-/** A connected agent. */
-export interface ConnectedAgentView {
-  key: string;
-  name: string;
-  version?: string;
-  since: number;
-  lastCall?: number;
-  taskId?: string;
-  doing?: string;
-  notebook?: string;
-  activity: 'working' | 'waiting' | 'idle';
-  approvalPreset?: 'ask' | 'edit' | 'editAndRun' | 'everything';
-}
-
-/** What a test of the connection found. */
-export interface McpServerTest {
-  ok: boolean;
-  steps: Array<McpTestStep>;
-  tools?: number;
-}
-
-/** One step of a test. */
-export interface McpTestStep {
-  step: 'enabled' | 'reached' | 'signedIn' | 'protocol' | 'tools';
-  ok: boolean;
-  message: string;
-  error?: ErrorBody;
 }

@@ -258,7 +258,12 @@ export type OwnSayTool =
   | 'remember'
   | 'forget'
   | 'searchMemory'
-  | 'readMemory';
+  | 'readMemory'
+  | 'listNotebooks'
+  | 'listCheckpoints'
+  | 'diffCheckpoint'
+  | 'restoreCheckpoint'
+  | 'undoRestore';
 
 export type CellEditKind =
   | 'insert'
@@ -759,6 +764,12 @@ export interface ClearTaskRequest {
   requestId: string;
   taskId?: string;
   type: 'clearTask';
+}
+
+/** What another agent may do without asking; without `approvalPreset` it asks. */
+export interface ClientApproval {
+  name: string;
+  approvalPreset?: 'ask' | 'edit' | 'editAndRun' | 'everything';
 }
 
 /** The page closes the channel. */
@@ -1476,6 +1487,11 @@ export interface ExtensionState {
   notebookRoot?: string;
 }
 
+/** Another agent came, went or does something else. Ask again what is shown of it. */
+export interface ExternalAgentsUpdatedMessage {
+  type: 'externalAgentsUpdated';
+}
+
 /** Begin a task that fixes a failed cell; the answer is its id. */
 export interface FailedCellRequest {
   requestId: string;
@@ -1615,6 +1631,11 @@ export interface GlobalSettings {
   askBeforeReading: boolean;
   /** What the agent may do without asking in one notebook, by the full path of its file. */
   notebookApprovals?: Record<
+    string,
+    'ask' | 'edit' | 'editAndRun' | 'everything'
+  >;
+  /** What another agent that is connected here may do without asking, by its name. */
+  clientApprovals?: Record<
     string,
     'ask' | 'edit' | 'editAndRun' | 'everything'
   >;
@@ -1772,9 +1793,10 @@ export interface GlobalSettings {
   experiments?: Record<string, boolean>;
   /** Offer the agent the tools of the MCP servers you set up. */
   mcpEnabled: boolean;
-  mcpServerEnabled: boolean;
+  /** Let other agents that are connected here run shell commands. They are asked about like any other. Most have a shell of their own. */
   mcpServerCommands: boolean;
-  clientApprovals: Record<string, 'ask' | 'edit' | 'editAndRun' | 'everything'>;
+  /** Claude Code, Codex and other programs that speak MCP may work in your notebooks, under your approvals. */
+  mcpServerEnabled: boolean;
   /** Let the agent fetch public web pages. It asks before each one unless network access is allowed without asking. */
   fetchUrlEnabled: boolean;
   /** Also let it fetch from this machine and its local network, where servers often trust all visitors. */
@@ -1882,8 +1904,8 @@ export interface HistoryItem {
   renames?: Array<Rename>;
   memoryOff?: boolean;
   approvalPreset?: 'ask' | 'edit' | 'editAndRun' | 'everything';
-  state?: 'paused' | 'failed' | 'timeout';
   externalAgent?: string;
+  state?: 'paused' | 'failed' | 'timeout';
 }
 
 /** Import the mode, with its rules, whose file has the content `text`. */
@@ -2393,8 +2415,8 @@ export interface OpenTask {
   needsYou: boolean;
   failed?: true;
   notebook?: NotebookRef;
-  pictures?: number;
   externalAgent?: string;
+  pictures?: number;
 }
 
 /** All open conversations as they are now, in their order. */
@@ -3471,7 +3493,7 @@ export interface UpdatePromptRequest {
   customPrompt: ModePrompt;
 }
 
-/** Change some settings, and what holds for one notebook; null puts a setting back to its default. `notebookApprovals` cannot be among them: a page changes one notebook at a time, by `notebookApproval`. */
+/** Change some settings, and what holds for one notebook or another agent; null puts a setting back to its default. `notebookApprovals` and `clientApprovals` cannot be among them: a page changes one notebook at a time, by `notebookApproval`, and one agent by `clientApproval`. */
 export interface UpdateSettingsRequest {
   requestId: string;
   taskId?: string;
@@ -3506,15 +3528,4 @@ export interface WorkingCell {
     | 'dead'
     | 'timed_out';
   taskId?: string;
-}
-
-/** Other agents connected or left, or may do other things. */
-export interface ExternalAgentsUpdatedMessage {
-  type: 'externalAgentsUpdated';
-}
-
-/** What a program of this name may do without asking. */
-export interface ClientApproval {
-  name: string;
-  approvalPreset?: 'ask' | 'edit' | 'editAndRun' | 'everything';
 }
