@@ -1,5 +1,5 @@
 import type {
-  ConnectedAgentBody,
+  ExternalAgentBody,
   McpImportBody,
   McpImportView,
   McpLoginView,
@@ -20,7 +20,7 @@ export type McpServerKey = Pick<McpServer, 'name' | 'source'>;
 /**
  * What a connected agent may do without asking.
  */
-export type AgentPreset = NonNullable<ConnectedAgentBody['approvalPreset']>;
+export type AgentPreset = NonNullable<ExternalAgentBody['approvals']>;
 
 /**
  * The part of the server's REST interface that is about MCP: other agents that
@@ -41,18 +41,20 @@ export class McpApi extends SettingsApi {
   }
 
   testConnection(): Promise<McpServerTest> {
-    return this._request('POST /mcp/server/test', {});
+    return this._request('POST /mcp/server/test', { body: {} });
   }
 
-  allowAgent(key: string, approvalPreset: AgentPreset): Promise<McpServerView> {
-    return this._request('PATCH /mcp/server/agents/{key}', {
-      path: { key },
-      body: { approvalPreset }
+  allowAgent(agent: string, approvals: AgentPreset): Promise<McpServerView> {
+    return this._request('PATCH /mcp/server/agents/{agent}', {
+      path: { agent },
+      body: { approvals }
     });
   }
 
-  disconnectAgent(key: string): Promise<McpServerView> {
-    return this._request('DELETE /mcp/server/agents/{key}', { path: { key } });
+  disconnectAgent(agent: string): Promise<McpServerView> {
+    return this._request('DELETE /mcp/server/agents/{agent}', {
+      path: { agent }
+    });
   }
 
   /**

@@ -121,7 +121,7 @@ function Preset({
 }): JSX.Element {
   const { model, trans, announce } = useSettings();
   const id = React.useId();
-  const { approvalPreset = 'ask' } = agent;
+  const { approvals } = agent;
   const choose = async (preset: ApprovalPreset) => {
     const kinds = riskyKinds(preset);
     const { settings } = model.settings.value ?? {};
@@ -142,7 +142,7 @@ function Preset({
       <select
         id={id}
         className="jp-hdspSettings-input"
-        value={approvalPreset}
+        value={approvals}
         disabled={agents.isBusy}
         aria-describedby={`${id}-meaning`}
         onChange={event => void choose(event.target.value as ApprovalPreset)}
@@ -157,7 +157,7 @@ function Preset({
         id={`${id}-meaning`}
         className="jp-hdspSettings-description jp-hdspSettings-modeMeaning"
       >
-        {presetTexts(approvalPreset, trans).meaning}
+        {presetTexts(approvals, trans).meaning}
       </p>
     </div>
   );

@@ -1,9 +1,9 @@
 import * as React from 'react';
 
 import type {
-  ConnectProgram,
-  ConnectSnippet,
-  ConnectWay,
+  ConnectProgramView,
+  ConnectSnippetView,
+  ConnectWayView,
   McpServerView
 } from '../../generated/rest';
 import { CopyText } from '../sections/copytext';
@@ -50,7 +50,7 @@ function Program({
   program,
   view
 }: {
-  program: ConnectProgram;
+  program: ConnectProgramView;
   view: McpServerView;
 }): JSX.Element | null {
   const { trans } = useSettings();
@@ -96,7 +96,7 @@ function Way({
   view
 }: {
   name: string;
-  way: ConnectWay;
+  way: ConnectWayView;
   view: McpServerView;
 }): JSX.Element {
   const { trans } = useSettings();
@@ -127,7 +127,7 @@ function Way({
   );
 }
 
-function Snippet({ snippet }: { snippet: ConnectSnippet }): JSX.Element {
+function Snippet({ snippet }: { snippet: ConnectSnippetView }): JSX.Element {
   const { trans } = useSettings();
   const { file, text } = snippet;
   return (

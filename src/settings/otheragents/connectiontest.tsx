@@ -48,6 +48,11 @@ function Result({ test }: { test: McpServerTest }): JSX.Element {
           <li key={step.step} data-ok={step.ok}>
             <span aria-hidden="true">{step.ok ? '✓' : '✗'}</span>{' '}
             {testStepText(step, test.tools, trans)}
+            {!step.ok && (
+              <p className="jp-hdspSettings-about" lang="en">
+                {step.message}
+              </p>
+            )}
           </li>
         ))}
       </ul>

@@ -1,11 +1,10 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { PathExt } from '@jupyterlab/coreutils';
 
-import { errorText } from '../../errors';
 import type {
   ConnectedAgentView,
-  ConnectSnippet,
-  ConnectWay,
+  ConnectSnippetView,
+  ConnectWayView,
   McpTestStep
 } from '../../generated/rest';
 import { plainName } from '../../ui/texts/visibletext';
@@ -33,7 +32,7 @@ export function activityText(
  * Where a program runs that connects in this way.
  */
 export function wayText(
-  kind: ConnectWay['kind'],
+  kind: ConnectWayView['kind'],
   trans: TranslationBundle
 ): string {
   switch (kind) {
@@ -48,7 +47,7 @@ export function wayText(
  * What is done with a text that is copied.
  */
 export function snippetText(
-  { kind, file }: ConnectSnippet,
+  { kind, file }: ConnectSnippetView,
   trans: TranslationBundle
 ): string {
   return kind === 'command' || file === undefined
@@ -62,25 +61,32 @@ export function snippetText(
  * What one step of a test found.
  */
 export function testStepText(
-  { step, ok, error, message }: McpTestStep,
+  { step, ok }: McpTestStep,
   tools: number | undefined,
   trans: TranslationBundle
 ): string {
-  if (!ok) {
-    return error ? errorText(trans, error) : message;
-  }
   switch (step) {
-    case 'enabled':
-      return trans.__('Other agents may connect.');
+    case 'found':
+      return ok
+        ? trans.__('A running server was found.')
+        : trans.__('No running server was found.');
     case 'reached':
-      return trans.__('The server answers.');
+      return ok
+        ? trans.__('The server answers.')
+        : trans.__('The server does not answer at its own address.');
     case 'signedIn':
-      return trans.__('It asks for a login, and accepts yours.');
-    case 'protocol':
-      return trans.__('It speaks MCP.');
+      return ok
+        ? trans.__('It asks for a login, and accepts yours.')
+        : trans.__('The server refuses the login.');
+    case 'enabled':
+      return ok
+        ? trans.__('Other agents may connect.')
+        : trans.__('Other agents may not connect now.');
     case 'tools':
-      return tools === undefined
-        ? trans.__('It offers its tools.')
-        : trans._n('It offers %1 tool.', 'It offers %1 tools.', tools);
+      return !ok
+        ? trans.__('The server does not list its tools.')
+        : tools === undefined
+          ? trans.__('It offers its tools.')
+          : trans._n('It offers %1 tool.', 'It offers %1 tools.', tools);
   }
 }

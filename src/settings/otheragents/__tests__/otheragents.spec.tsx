@@ -74,7 +74,8 @@ const CLAUDE: McpServerView['agents'][number] = {
   since: 1_700_000_000_000,
   taskId: 't1',
   notebook: 'data/analysis.ipynb',
-  activity: 'working'
+  activity: 'working',
+  approvals: 'ask'
 };
 
 describe('the section about other agents', () => {
@@ -97,8 +98,8 @@ describe('the section about other agents', () => {
       view = { ...view, enabled: enabled === true };
       return view;
     });
-    others.set('PATCH mcp/server/agents/k1', ({ approvalPreset }) => {
-      asked.push(approvalPreset);
+    others.set('PATCH mcp/server/agents/k1', ({ approvals }) => {
+      asked.push(approvals);
       return view;
     });
     others.set('DELETE mcp/server/agents/k1', () => {
@@ -189,7 +190,7 @@ describe('the section about other agents', () => {
 
   it('should tell step by step what a test found', async () => {
     const steps: McpServerTest['steps'] = [
-      { step: 'enabled', ok: true, message: 'On.' },
+      { step: 'signedIn', ok: true, message: 'In.' },
       { step: 'reached', ok: false, message: 'A proxy answers instead.' }
     ];
     let test: McpServerTest = { ok: false, steps };
@@ -242,7 +243,7 @@ describe('the section about other agents', () => {
   });
 
   it('should let one choose what an agent does without asking', async () => {
-    view = { ...VIEW, agents: [{ ...CLAUDE, approvalPreset: 'ask' }] };
+    view = { ...VIEW, agents: [{ ...CLAUDE, approvals: 'ask' }] };
     await open();
     const select = '[data-agent="k1"] select';
     expect(page.get<HTMLSelectElement>(select).value).toBe('ask');
