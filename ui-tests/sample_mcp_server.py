@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import struct
 import sys
+import time
 import zlib
 from pathlib import Path
 
@@ -52,9 +53,13 @@ def fail() -> str:
 async def wait(signal: str, context: Context) -> str:  # type: ignore[type-arg]
     """Wait for a file, and tell how far it is."""
     await context.report_progress(3, 10, "Copying")
-    while not Path(signal).exists():
-        await asyncio.sleep(0.02)
+    await asyncio.to_thread(_wait_for, Path(signal))
     return "It is there."
+
+
+def _wait_for(file: Path) -> None:
+    while not file.exists():
+        time.sleep(0.02)
 
 
 @server.resource("sample://sales")
