@@ -50,7 +50,7 @@ def fail() -> str:
 
 
 @server.tool()
-async def wait(signal: str, context: Context) -> str:  # type: ignore[type-arg]
+async def wait(signal: str, context: Context) -> str:
     """Wait for a file, and tell how far it is."""
     await context.report_progress(3, 10, "Copying")
     await asyncio.to_thread(_wait_for, Path(signal))

@@ -118,7 +118,7 @@ function Description({ text }: { text: string }): JSX.Element {
       {line}
     </p>
   ) : (
-    <details className="jp-hdspSettings-toolText" dir="auto">
+    <details className="jp-hdspSettings-toolText" aria-label={line} dir="auto">
       <summary>{line}…</summary>
       {text}
     </details>
@@ -135,7 +135,7 @@ function Names({
   names: readonly string[];
 }): JSX.Element | null {
   return names.length === 0 ? null : (
-    <details className="jp-hdspSettings-advanced">
+    <details className="jp-hdspSettings-advanced" aria-label={label}>
       <summary>{label}</summary>
       <ul>
         {names.map((name, index) => (

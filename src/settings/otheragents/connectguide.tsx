@@ -105,7 +105,10 @@ function Way({
     <>
       {first && <Snippet snippet={first} />}
       {others.length > 0 && (
-        <details className="jp-hdspSettings-advanced">
+        <details
+          className="jp-hdspSettings-advanced"
+          aria-label={trans.__('Another way')}
+        >
           <summary>{trans.__('Another way')}</summary>
           {others.map((snippet, index) => (
             <Snippet key={index} snippet={snippet} />
