@@ -10,6 +10,7 @@ import zlib
 from pathlib import Path
 
 from mcp.server.mcpserver import Context, Image, MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import BaseModel
 
 server = MCPServer("Sample", instructions="Use the tools with care.")
@@ -46,7 +47,7 @@ def picture() -> Image:
 @server.tool()
 def fail() -> str:
     """Fail."""
-    raise ValueError("There is no such table.")
+    raise ToolError("There is no such table.")
 
 
 @server.tool()
