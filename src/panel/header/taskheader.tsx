@@ -139,7 +139,8 @@ function Bound({ item }: { item: HistoryItem }): JSX.Element | null {
         />
         <span>{sentence ?? name}</span>
       </button>
-      <KernelState path={path} />
+      {/* A sentence needs the room. */}
+      {sentence === null && <KernelState path={path} />}
       {gone === path && (
         <span className="jp-hdspAgent-chat-trouble" role="alert">
           {trans.__('%1 no longer exists.', plainName(path))}

@@ -189,6 +189,8 @@ function Facts({
 }): JSX.Element {
   const { trans } = usePanel();
   const tokens = item.tokensIn + item.tokensOut;
+  const agent =
+    item.externalAgent === undefined ? null : plainName(item.externalAgent);
   return (
     <>
       {phase !== null && phase !== 'resting' ? (
@@ -196,10 +198,8 @@ function Facts({
       ) : (
         <Left item={item} />
       )}
-      {item.externalAgent !== undefined && (
-        <span data-agent={item.externalAgent}>
-          {plainName(item.externalAgent)}
-        </span>
+      {agent !== null && agent !== titleOf(item, trans) && (
+        <span data-agent={agent}>{agent}</span>
       )}
       <span>{dateTimeText(item.ts)}</span>
       {item.notebook !== undefined && (

@@ -27,7 +27,8 @@ export function phaseOf({
   status
 }: OpenTask): OpenTaskPhase {
   // What went wrong tells more than that somebody has to do something about it.
-  if (failed) {
+  // Another agent goes on from it by itself.
+  if (failed && externalAgent === undefined) {
     return 'failed';
   }
   if (needsYou) {
