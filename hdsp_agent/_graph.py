@@ -19,8 +19,8 @@ from ._operator import (
     workspace_of,
 )
 from ._version import __version__
-from .agent.external.port import ExternalClient
 from .agent import mcp_hub
+from .agent.external.port import ExternalClient
 from .comm import ChannelHub, ChannelLimits, Dispatcher, Owner, RequestContext
 from .comm.agent_requests import AgentRequests
 from .comm.audit import Audit

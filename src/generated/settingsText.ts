@@ -508,6 +508,12 @@ export function settingsText(
       title: trans.__('Experiments'),
       description: trans.__('Unfinished features you want to try, by name.')
     },
+    mcpEnabled: {
+      title: trans.__('MCP servers'),
+      description: trans.__(
+        'Offer the agent the tools of the MCP servers you set up.'
+      )
+    },
     mcpServerEnabled: {
       title: trans.__('Let other agents connect'),
       description: trans.__(
