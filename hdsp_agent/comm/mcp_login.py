@@ -34,7 +34,7 @@ class McpLoginDoneHandler(JupyterHandler):
         state = self.get_query_argument("state", "")
         code, issuer, error = (self.get_query_argument(name, None) for name in ("code", "iss", "error"))
         try:
-            services.mcp.hub.logins(owner_of(self)).come_back(state, code, issuer, error)
+            services.mcp_servers.hub.logins(owner_of(self)).come_back(state, code, issuer, error)
         except HdspAgentError as problem:
             self.set_status(problem.status)
             text = problem.message

@@ -60,7 +60,7 @@ class Services:
     notebooks: ServerNotebooks
     panels: OpenPanels
     local_models: LocalModels
-    mcp: McpServersAccess
+    mcp_servers: McpServersAccess
     folder_trusts: FolderTrusts
     ipc: IpcPort | None
     """Only where the operator wants it."""
@@ -76,7 +76,7 @@ class Services:
         await self.retention_job.stop()
         await self.checkpoints.stop()
         await self.agent.stop()
-        await self.mcp.stop()
+        await self.mcp_servers.stop()
         await self.local_models.stop()
         await self.notebooks.stop()
         await self.panels.stop()

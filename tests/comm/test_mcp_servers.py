@@ -145,10 +145,10 @@ async def test_keys_are_not_kept_in_the_file_unless_that_is_wanted(
     assert TOKEN not in (storage_dir / "mcp.json").read_text()
     # They move with all keys, and go with all keys.
     await services.config.use_storage("file")
-    [server] = services.mcp.hub.states(str(services.storage.person), services.mcp.workspace)
-    assert await services.mcp.hub._secrets.key(server.config, "sample/SOME_TOKEN") == TOKEN
+    [server] = services.mcp_servers.hub.states(str(services.storage.person), services.mcp_servers.workspace)
+    assert await services.mcp_servers.hub._secrets.key(server.config, "sample/SOME_TOKEN") == TOKEN
     await services.config.reset()
-    assert await services.mcp.hub._secrets.key(server.config, "sample/SOME_TOKEN") is None
+    assert await services.mcp_servers.hub._secrets.key(server.config, "sample/SOME_TOKEN") is None
 
 
 async def test_a_conversation_uses_them(
@@ -203,7 +203,7 @@ async def test_nothing_is_left_when_the_server_stops(
         await add(jp_fetch, bad=hostile("deaf", cwd=str(folder)))
         await connected(panel, "bad")
     assert _working_in(folder)
-    await services.mcp.stop()
+    await services.mcp_servers.stop()
     assert not _working_in(folder)
 
 

@@ -107,7 +107,7 @@ class _McpRest(RestHandler):
 
     def view(self, owner: Owner) -> McpServersView:
         """All servers as they stand."""
-        access = self.services.mcp
+        access = self.services.mcp_servers
         hub, folder = access.hub, access.workspace
         return McpServersView(
             enabled=hub.is_on,
@@ -129,14 +129,14 @@ class McpServersHandler(_McpRest):
     @endpoint("List the MCP servers that the agent uses", answer=McpServersView)
     async def get(self) -> McpServersView:
         """The files are read; nothing is started."""
-        owner, access = owner_of(self), self.services.mcp
+        owner, access = owner_of(self), self.services.mcp_servers
         await access.hub.look(owner, access.workspace)
         return self.view(owner)
 
     @endpoint("Add MCP servers", answer=McpImportView, body=McpImportBody, action="write", status=201)
     async def post(self, *, body: McpImportBody) -> McpImportView:
         """Into the person's own file."""
-        owner, access = owner_of(self), self.services.mcp
+        owner, access = owner_of(self), self.services.mcp_servers
         done = await access.hub.add(
             owner,
             access.workspace,
@@ -160,7 +160,7 @@ class McpConnectHandler(_McpRest):
     @endpoint("Connect to the MCP servers that are switched on", answer=McpServersView, action="write")
     async def post(self) -> McpServersView:
         """Answered at once: how they fare pages are told."""
-        owner, access = owner_of(self), self.services.mcp
+        owner, access = owner_of(self), self.services.mcp_servers
         await access.hub.look(owner, access.workspace)
         access.hub.start(owner, access.workspace)
         return self.view(owner)
@@ -172,7 +172,7 @@ class McpLogHandler(_McpRest):
     @endpoint("Show what an MCP server wrote", answer=McpLogView, query=McpServerQuery)
     async def get(self, server: str, *, query: McpServerQuery) -> McpLogView:
         """Since it was started last; nothing of a server that was not."""
-        access = self.services.mcp
+        access = self.services.mcp_servers
         connection = access.hub.state(owner_of(self), access.workspace, server, query.source).connection
         if connection is None:
             return McpLogView(lines=[], dropped=0)
@@ -195,13 +195,13 @@ class McpLoginHandler(_McpRest):
     )
     async def post(self, server: str, *, body: McpLoginBody, query: McpServerQuery) -> McpLoginView:
         """The browser comes back to this server when that is done."""
-        access = self.services.mcp
+        access = self.services.mcp_servers
         url = await access.hub.log_in(owner_of(self), access.workspace, server, query.source, body.redirect_uri)
         return McpLoginView(url=url)
 
     @endpoint("Log out of a remote MCP server", answer=McpLogoutView, query=McpServerQuery, action="write")
     async def delete(self, server: str, *, query: McpServerQuery) -> McpLogoutView:
         """Its tokens are forgotten."""
-        access = self.services.mcp
+        access = self.services.mcp_servers
         await access.hub.log_out(owner_of(self), access.workspace, server, query.source)
         return McpLogoutView()

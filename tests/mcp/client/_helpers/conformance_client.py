@@ -81,6 +81,8 @@ async def main(url: str) -> None:
         entry["oauth"] = {"clientMetadataUrl": METADATA}
     with tempfile.TemporaryDirectory() as home:
         async with running_hub(Path(home), {"server": entry}) as tested:
+            # Many of these run side by side.
+            await tested.connection("server").settled()
             for _ in range(_MOST_LOGINS):
                 if not tested.connection("server").wants_login:
                     break
