@@ -103,11 +103,11 @@ def build_services(app: HdspAgentApp) -> Services:
     room = _conversations(app, configuration)
     notebooks = _notebooks(app, configuration, room)
     local_models = LocalModels(local_models_folder_of(app), policy=lambda: configuration.config.policy)
-    mcp = McpServersAccess(
+    mcp_servers = McpServersAccess(
         mcp_hub(configuration.config, workspace_of(app)), workspace_of(app), room.channels.publish_to
     )
-    mcp.register(room.dispatcher)
-    agent, panels, requests = _agent(app, configuration, room, notebooks, local_models, mcp)
+    mcp_servers.register(room.dispatcher)
+    agent, panels, requests = _agent(app, configuration, room, notebooks, local_models, mcp_servers)
     HistoryRequests(room.history, room.channels).register(room.dispatcher)
     ErrorDetails(room.history, configuration.config).register(room.dispatcher)
     ComposerRequests(agent, room.history, room.channels).register(room.dispatcher)
@@ -156,7 +156,7 @@ def build_services(app: HdspAgentApp) -> Services:
         notebooks=notebooks,
         panels=panels,
         local_models=local_models,
-        mcp_servers=mcp,
+        mcp_servers=mcp_servers,
         folder_trusts=FolderTrusts(configuration.config, room.history, workspace_of(app), room.channels.publish_to_all),
         mcp_endpoint=_mcp(app, configuration, room, agent),
         ipc=_ipc(app, configuration, room, agent),
@@ -268,7 +268,7 @@ def _agent(
     room: _Conversations,
     notebooks: ServerNotebooks,
     local_models: LocalModels,
-    mcp: McpServersAccess,
+    mcp_servers: McpServersAccess,
 ) -> tuple[RunningAgent, OpenPanels, AgentRequests]:
     workspace = workspace_of(app)
     feed = TaskFeed(room.history, room.channels, person_of_server())
@@ -281,7 +281,7 @@ def _agent(
         workspace=workspace,
         notebooks=notebooks.notebooks,
         local=local_models,
-        mcp=mcp.hub,
+        mcp=mcp_servers.hub,
     )
     panels = OpenPanels(agent, room.history, PanelStateStore(configuration.home, workspace))
     room.channels.on_arrival(panels.arrived)

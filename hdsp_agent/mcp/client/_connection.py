@@ -18,6 +18,7 @@ from ...errors import HdspAgentError, Unavailable
 from ...messages import JsonObject
 from ._active_calls import ActiveCall, ActiveCalls, Elicit, Progressed
 from ._listing import Listing, listing_of
+from ._oauth import AskLogin, LoginNeeded
 from ._server_config import ServerConfig
 from ._server_log import ServerLog
 from ._variables import FilledEntry
@@ -46,7 +47,7 @@ class ConnectionNeeds:
 
     fill: Callable[[ServerConfig], Awaitable[FilledEntry]]
     """The entry as it is used. Raises why it may not or cannot be."""
-    auth: Callable[[ServerConfig, FilledEntry], Awaitable[httpx2.Auth | None]]
+    auth: Callable[[ServerConfig, FilledEntry, AskLogin], Awaitable[httpx2.Auth | None]]
     """What logs in, for a remote server."""
     timeout: Callable[[ServerConfig], float]
     """How long a call may take without a sign of life."""
@@ -225,7 +226,7 @@ class Connection:
             elicit=self._elicit,
             on_changed=self._changed.set,
             on_status=self._note_status,
-            auth=await self._needs.auth(self.config, entry),
+            auth=await self._needs.auth(self.config, entry, self._ask_login),
         )
         try:
             async with self._opened(parts, self._era) as session:
@@ -307,6 +308,16 @@ class Connection:
             return ElicitResult(action="cancel")
         return await call.ask(params)
 
+    async def _ask_login(self, page: str) -> bool:
+        """The server wants more than the log-in there is: whoever is at the call that needs it can give that."""
+        from mcp_types import ElicitRequestURLParams
+
+        call = self._calls.asking()
+        if call is None:
+            return False
+        message = "For this, it needs you to log in again."
+        return (await call.ask(ElicitRequestURLParams(message=message, url=page))).action == "accept"
+
     def _note_status(self, status: int) -> None:
         if status in (401, 403):
             self._refused = status
@@ -321,7 +332,6 @@ class Connection:
         self._become("disconnected", why)
 
     def _why(self, error: Exception) -> str:
-        from ._oauth import LoginNeeded
         from ._session import innermost, reason_of
 
         found = innermost(error)

@@ -22,13 +22,13 @@ from ._config_files import ConfigFile
 from ._connection import Connection, ConnectionNeeds
 from ._imports import imported_servers
 from ._listing import ServerTool
-from ._oauth import LOGIN_SECONDS, Logins
+from ._oauth import LOGIN_SECONDS, AskLogin, Logins
 from ._offers import offer_of
 from ._saved_secrets import SavedSecrets, SecretPlace, login_names, take_secrets
 from ._server_config import MOST_SECONDS, ServerConfig, Source, server_config
 from ._server_state import ServerState
 from ._task_servers import TaskServers
-from ._variables import FilledEntry, filled, secret_names
+from ._variables import FilledEntry, FilledOAuth, filled, secret_names
 
 if TYPE_CHECKING:
     import httpx2
@@ -351,7 +351,9 @@ class McpHub:
 
     def _forbids(self, config: ServerConfig) -> bool:
         entry = config.entry
-        as_written = FilledEntry(entry.command, entry.args, entry.env, entry.cwd, entry.url, entry.headers, frozenset())
+        as_written = FilledEntry(
+            entry.command, entry.args, entry.env, entry.cwd, entry.url, entry.headers, FilledOAuth(), frozenset()
+        )
         return not is_allowed(as_written, self._policy().allowed_mcp_servers)
 
     async def _looked_up(self, owner: str, folder: Path, name: str, source: Source) -> ServerState:
@@ -378,7 +380,7 @@ class McpHub:
             self._held.begin(found.stop())
         needs = ConnectionNeeds(
             fill=self._fill,
-            auth=lambda server, entry: self._auth(person, server, entry),
+            auth=lambda server, entry, ask: self._auth(person, server, entry, ask),
             timeout=lambda server: self._state(person, server).timeout,
             connect_seconds=lambda server: self._connect_seconds(person, server),
             on_failed=person.logins.give_up,
@@ -400,10 +402,12 @@ class McpHub:
             raise _forbidden(config.name)
         return entry
 
-    async def _auth(self, person: _Person, config: ServerConfig, entry: FilledEntry) -> httpx2.Auth | None:
+    async def _auth(
+        self, person: _Person, config: ServerConfig, entry: FilledEntry, ask: AskLogin
+    ) -> httpx2.Auth | None:
         if entry.url is None or any(name.lower() == "authorization" for name in entry.headers):
             return None
-        return await person.logins.auth(config, entry.url)
+        return await person.logins.auth(config, entry, ask)
 
     def _connect_seconds(self, person: _Person, config: ServerConfig) -> float:
         if person.logins.is_under_way(config):

@@ -96,6 +96,9 @@ def take_secrets(name: str, written: JsonObject) -> tuple[JsonObject, dict[str, 
         values = changed.get(part)
         if isinstance(values, dict):
             changed[part] = {field: _taken(name, field, value, keys) for field, value in values.items()}
+    oauth = changed.get("oauth")
+    if isinstance(oauth, dict) and "clientSecret" in oauth:
+        changed["oauth"] = {**oauth, "clientSecret": _taken(name, "clientSecret", oauth["clientSecret"], keys)}
     return changed, keys
 
 

@@ -64,6 +64,17 @@ def _as_text(value: object) -> object:
 _Value = Annotated[_Text, BeforeValidator(_as_text)]
 
 
+class OAuthEntry(BaseModel):
+    """How the agent is registered at a remote server's authorization server, where it does not register itself."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="ignore", frozen=True)
+
+    client_id: _Name | None = None
+    client_secret: _Text | None = None
+    client_metadata_url: Annotated[str, Field(pattern=r"^https://[^/]+/.+", max_length=4_096)] | None = None
+    """An address that says who we are: some servers take it in place of an id."""
+
+
 class Entry(BaseModel):
     """One server as it is written down. What other programs add to it is left alone."""
 
@@ -82,6 +93,7 @@ class Entry(BaseModel):
     headers: Annotated[dict[_Name, _Value], Field(max_length=100)] = Field(
         default_factory=dict, validation_alias=AliasChoices("headers", "http_headers")
     )
+    oauth: OAuthEntry | None = None
     disabled: bool = False
     timeout: Annotated[float, Field(ge=1, le=MOST_SECONDS)] = DEFAULT_SECONDS
     always_allow: Annotated[tuple[_Name, ...], Field(max_length=10_000)] = Field(
@@ -132,6 +144,7 @@ class ServerConfig:
             "cwd": entry.cwd,
             "url": entry.url,
             "headers": dict(sorted(entry.headers.items())),
+            "oauth": None if entry.oauth is None else entry.oauth.model_dump(),
         }
         return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:32]
 

@@ -13,7 +13,7 @@ from ...config import secret_environment
 from ...errors import InvalidInput
 from ._server_config import Entry
 
-__all__ = ["FilledEntry", "ReadSecret", "filled", "secret_names", "secret_reference"]
+__all__ = ["FilledEntry", "FilledOAuth", "ReadSecret", "filled", "secret_names", "secret_reference"]
 
 ReadSecret = Callable[[str], Awaitable[str | None]]
 """The secret of this name."""
@@ -22,6 +22,15 @@ _VARIABLE: Final = re.compile(r"\$\{(?:(?P<kind>[A-Za-z]+):)?(?P<name>[^{}]*)\}"
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _FOLDERS: Final = frozenset({"workspaceFolder", "userHome"})
 _OURS: Final = re.compile(r"HDSP_.*|JPY_.*|JUPYTER_TOKEN|JUPYTERHUB_.*", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class FilledOAuth:
+    """How we are registered where one logs in, if we are already."""
+
+    client_id: str | None = None
+    client_secret: str | None = None
+    metadata_url: str | None = None
 
 
 @dataclass(frozen=True)
@@ -34,6 +43,7 @@ class FilledEntry:
     cwd: str | None
     url: str | None
     headers: Mapping[str, str]
+    oauth: FilledOAuth
     secrets: frozenset[str]
     """The keys among it."""
 
@@ -45,7 +55,8 @@ def secret_reference(name: str) -> str:
 
 def secret_names(entry: Entry) -> list[str]:
     """The secrets that an entry refers to."""
-    texts = (*entry.args, *entry.env.values(), entry.url or "", *entry.headers.values())
+    secret = entry.oauth.client_secret if entry.oauth is not None else None
+    texts = (*entry.args, *entry.env.values(), entry.url or "", *entry.headers.values(), secret or "")
     found = [match["name"] for text in texts for match in _VARIABLE.finditer(text) if match["kind"] == "secret"]
     return list(dict.fromkeys(found))
 
@@ -67,7 +78,19 @@ async def filled(entry: Entry, workspace: Path, read_secret: ReadSecret, *, own_
         cwd=None if entry.cwd is None else await fill.text(entry.cwd),
         url=None if entry.url is None else await fill.text(entry.url),
         headers=headers,
+        oauth=await _oauth(entry, fill),
         secrets=frozenset(fill.secrets),
+    )
+
+
+async def _oauth(entry: Entry, fill: _Fill) -> FilledOAuth:
+    given = entry.oauth
+    if given is None:
+        return FilledOAuth()
+    return FilledOAuth(
+        None if given.client_id is None else await fill.text(given.client_id),
+        None if given.client_secret is None else await fill.text(given.client_secret, secret=True),
+        given.client_metadata_url,
     )
 
 
