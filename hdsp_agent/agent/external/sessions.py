@@ -240,22 +240,23 @@ class ExternalSessions:
     async def _opened(self, session: _Session) -> Task | None:
         """The conversation that it had, unless that is long ago, or was deleted."""
         tasks = self._manager.tasks
-        for task_id in [session.task_id] if session.task_id is not None else self._ids(session.client)[:2]:
-            assert task_id is not None
-            task = tasks.opened(task_id)
-            if task is None:
-                try:
-                    reader = await self._manager.services.store.view(task_id)
-                    item = (await reader.read_state()).history_item
-                except UnknownTask:
-                    continue
-                if item is not None and self._clock() - item.ts / 1000 > _NEW_AFTER_SECONDS:
-                    continue
-                task = await tasks.take_up(task_id, Again())
-            if task.external is not None:
+        for task_id in self._ids(session.client) if session.task_id is None else [session.task_id]:
+            task = tasks.opened(task_id) or await self._taken_up(task_id)
+            if task is not None and task.external is not None:
                 session.task_id = task_id
                 return task
         return None
+
+    async def _taken_up(self, task_id: TaskId) -> Task | None:
+        """A conversation that nobody works on, unless it ended long ago, was deleted, or another server works on it."""
+        try:
+            reader = await self._manager.services.store.view(task_id)
+            item = (await reader.read_state()).history_item
+            if item is not None and self._clock() - item.ts / 1000 > _NEW_AFTER_SECONDS:
+                return None
+            return await self._manager.tasks.take_up(task_id, Again())
+        except (UnknownTask, Conflict):
+            return None
 
     async def _created(self, session: _Session) -> Task:
         client, services = session.client, self._manager.services
