@@ -51,6 +51,7 @@ _NEW_AFTER_SECONDS: Final = 12 * 3_600.0
 _LOOK_SECONDS: Final = 60.0
 _MOST_SESSIONS: Final = 1_000
 _MCP: Final = "mcp"
+_LONG: Final = 50_000
 
 
 @dataclass(eq=False)
@@ -161,6 +162,8 @@ class ExternalSessions:
         finally:
             session.last_call, session.doing = self._clock(), None
             self.on_changed(client.owner)
+        if sum(len(str(block.get("text", ""))) for block in done.given.content) > _LONG:
+            return await asyncio.to_thread(self._result, task, name, done)
         return self._result(task, name, done)
 
     async def _begin(
@@ -170,7 +173,8 @@ class ExternalSessions:
             if session.doing != text:
                 session.doing = text
                 self.on_changed(session.client.owner)
-            await progress(text)
+            # A program that is slow to listen, or gone, holds nothing up.
+            self._held.begin(_tell(progress, text))
 
         for _ in range(3):
             task = await self._task(session)
@@ -367,6 +371,13 @@ class ExternalSessions:
 
 def _milliseconds(seconds: float) -> int:
     return int(seconds * 1000)
+
+
+async def _tell(progress: Progress, text: str) -> None:
+    try:
+        await progress(text)
+    except Exception as error:  # noqa: BLE001 -- whatever a connection that is gone says
+        logger.debug("A program could not be told what it waits for: %r", error)
 
 
 async def _tell_nobody(text: str) -> None:
