@@ -26,6 +26,7 @@ CLAIMS: Final[dict[str, tuple[str, ...]]] = {
     "local": ("local",),
     "evals": ("evals",),
     "memory": ("memory",),
+    "mcp": ("mcp",),
     "suite": ("suite",),
 }
 """What the ids of results begin with, and the modules that measure them."""

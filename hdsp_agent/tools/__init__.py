@@ -16,7 +16,7 @@ from ._plain_rendering import render
 from ._process import command_environment
 from ._registry import ToolRegistry, built_in_tools, file_tools, program_tools
 from ._running_commands import RunningCommands
-from ._structured import Output, failure_of, output_schema
+from ._structured import StructuredOutput, failure_of, output_schema
 from ._task_tools import AttemptCompletion, AttemptCompletionArguments
 from ._todo_checklist import format_todos, parse_todos
 from ._tool import (
@@ -51,7 +51,6 @@ __all__ = [
     "KeptOutput",
     "NotPlain",
     "NotebookSummary",
-    "Output",
     "PastCall",
     "PathPolicy",
     "PlainCommand",
@@ -66,6 +65,7 @@ __all__ = [
     "SimpleCommand",
     "SimpleTool",
     "SinceAsked",
+    "StructuredOutput",
     "Tool",
     "ToolArguments",
     "ToolContext",

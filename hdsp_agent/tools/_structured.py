@@ -9,14 +9,14 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from ..messages import JsonObject
 from ._tool_failed import PresentCell
 
-__all__ = ["Output", "failure_of", "output_schema"]
+__all__ = ["StructuredOutput", "failure_of", "output_schema"]
 
 
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True, use_attribute_docstrings=True)
 
 
-class Output(_Part):
+class StructuredOutput(_Part):
     """What a tool gives a program."""
 
     from_person: list[str] | None = None
@@ -38,14 +38,14 @@ class _Problem(_Part):
     """The cells that are meant, or there are, as they are now."""
 
 
-class _Failure(Output):
+class _Failure(StructuredOutput):
     error: _Problem
 
 
 _FAILURE_NAME: Final = "Failure"
 
 
-def output_schema(model: type[Output]) -> JsonObject:
+def output_schema(model: type[StructuredOutput]) -> JsonObject:
     """The schema of what a tool gives: this, or what went wrong."""
     given: JsonObject = model.model_json_schema(mode="serialization")
     failed: JsonObject = _Failure.model_json_schema(mode="serialization")

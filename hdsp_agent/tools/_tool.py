@@ -28,7 +28,7 @@ from ..messages import (
 )
 from ..persistence import Vault
 from ._action import ActionRequest
-from ._structured import Output
+from ._structured import StructuredOutput
 from ._tool_failed import PresentCell, ToolFailed
 
 if TYPE_CHECKING:
@@ -313,7 +313,7 @@ class Tool(ABC):
     """Whether it may run beside others of the same turn: it only reads."""
     reads_external: ClassVar[bool] = False
     """Whether what it gives back was written by strangers, such as a web page."""
-    Output: ClassVar[type[Output] | None] = None
+    Output: ClassVar[type[StructuredOutput] | None] = None
     """The shape of what it gives programs besides texts; None for texts alone."""
     Arguments: type[ToolArguments]
     """What it takes."""

@@ -33,6 +33,7 @@ OWN_CLINE_MESSAGE_FIELDS: Final = frozenset(
 OWN_HISTORY_FIELDS: Final = frozenset(
     {
         "approvalPreset",
+        "externalAgent",
         "forkedFrom",
         "isFavorited",
         "memoryOff",

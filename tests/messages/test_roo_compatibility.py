@@ -66,10 +66,16 @@ OUR_SAY_TOOLS = {
     "forget",
     "searchMemory",
     "readMemory",
+    "listNotebooks",
+    "listCheckpoints",
+    "diffCheckpoint",
+    "restoreCheckpoint",
+    "undoRestore",
 }
 OUR_SAY_TOOL_FIELDS = {"canRun", "cellEdits", "cells", "kernel"}
 OUR_HISTORY_FIELDS = {
     "approvalPreset",
+    "externalAgent",
     "forkedFrom",
     "isFavorited",
     "memoryOff",

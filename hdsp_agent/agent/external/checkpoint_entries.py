@@ -9,15 +9,15 @@ from pydantic import BaseModel, ConfigDict
 
 from ...checkpoints import CheckpointRecord
 from ...checkpoints.timeline import OperationView, RestorePreview, RestoreResult
-from ...tools import Output
+from ...tools import StructuredOutput
 
 __all__ = [
-    "ChangedFile",
     "CheckpointEntry",
     "CheckpointList",
     "CheckpointOperation",
     "DiffReport",
-    "RestoreReport",
+    "DifferingFile",
+    "DoneRestore",
     "checkpoint_operation",
     "planned_lines",
     "restore_report",
@@ -62,14 +62,14 @@ class CheckpointOperation(_Entry):
     can_be_undone: bool
 
 
-class CheckpointList(Output):
+class CheckpointList(StructuredOutput):
     """What was done to a workspace, the newest first."""
 
     operations: list[CheckpointOperation]
     more: bool
 
 
-class ChangedFile(_Entry):
+class DifferingFile(_Entry):
     """A file that differs."""
 
     path: str
@@ -78,17 +78,17 @@ class ChangedFile(_Entry):
     diff: str | None = None
 
 
-class DiffReport(Output):
+class DiffReport(StructuredOutput):
     """What differs between two states of a workspace."""
 
     checkpoint: str
     against: str
-    files: list[ChangedFile]
+    files: list[DifferingFile]
     left_out: int
     """Files that differ and are kept from you, or had no room."""
 
 
-class RestoreReport(Output):
+class DoneRestore(StructuredOutput):
     """What a restore, or an undo, did."""
 
     operation: str
@@ -147,12 +147,12 @@ def planned_lines(preview: RestorePreview) -> list[str]:
     return [*lines[:_MOST_LINES], *(["…"] if len(lines) > _MOST_LINES else [])]
 
 
-def restore_report(result: RestoreResult) -> RestoreReport:
+def restore_report(result: RestoreResult) -> DoneRestore:
     """What was done."""
     done = result.operation
     looked_at = [(one.path, one.why_not) for one in result.notebooks]
     looked_at += [(one.path, one.why_not) for one in result.variables]
-    return RestoreReport(
+    return DoneRestore(
         operation=done.id,
         files_written=done.written,
         files_deleted=done.deleted,

@@ -28,10 +28,10 @@ from ...tools import (
 )
 from ..checkpoints.checkpoint_service import CheckpointService
 from .checkpoint_entries import (
-    ChangedFile,
     CheckpointList,
+    DifferingFile,
     DiffReport,
-    RestoreReport,
+    DoneRestore,
     checkpoint_operation,
     planned_lines,
     restore_report,
@@ -172,7 +172,7 @@ class RestoreCheckpoint(SimpleTool[RestoreCheckpointArguments]):
         "Bring files, notebooks or variables back to what they were at a checkpoint. The person is always asked. What they "
         "changed themselves since stays. The restore can be undone with checkpoint_undo."
     )
-    Output = RestoreReport
+    Output = DoneRestore
 
     def __init__(self, checkpoints: CheckpointService) -> None:
         self._checkpoints = checkpoints
@@ -209,7 +209,7 @@ class UndoRestore(SimpleTool[UndoRestoreArguments]):
     name: ClassVar[str] = "checkpoint_undo"
     group: ClassVar[ToolGroup | None] = "edit"
     description: ClassVar[str] = "Take a restore back. The person is always asked. This can be undone the same way."
-    Output = RestoreReport
+    Output = DoneRestore
 
     def __init__(self, checkpoints: CheckpointService) -> None:
         self._checkpoints = checkpoints
@@ -282,7 +282,7 @@ def _shown(tool: OwnSayTool, preview: RestorePreview, path: str | None) -> str:
 
 def _report(diff: CheckpointDiff, arguments: DiffCheckpointArguments, context: ToolContext) -> DiffReport:
     """The files that may be read with leave to read the workspace; blocks."""
-    files: list[ChangedFile] = []
+    files: list[DifferingFile] = []
     room = _MOST_DIFF
     for file in diff.files:
         if len(files) >= _MOST_FILES or not _may_be_read(file, context):
@@ -293,7 +293,7 @@ def _report(diff: CheckpointDiff, arguments: DiffCheckpointArguments, context: T
         text = text[: max(0, room)]
         room -= len(text)
         renamed = file.renamed_from.path if file.renamed_from is not None else None
-        files.append(ChangedFile(path=file.path, change=file.change, renamed_from=renamed, diff=text or None))
+        files.append(DifferingFile(path=file.path, change=file.change, renamed_from=renamed, diff=text or None))
     return DiffReport(
         checkpoint=diff.new, against=arguments.against, files=files, left_out=len(diff.files) - len(files)
     )
@@ -349,7 +349,7 @@ def _diff_text(told: DiffReport) -> str:
     return "\n\n".join(parts) or "Nothing differs."
 
 
-def _restored(told: RestoreReport) -> str:
+def _restored(told: DoneRestore) -> str:
     done = f"Restored: {told.files_written} files written, {told.files_deleted} deleted"
     kept = f", {told.files_kept} left as the person changed them since" if told.files_kept else ""
     others = [f"cells of {path}" for path in told.notebooks] + [f"variables of {path}" for path in told.variables]

@@ -98,7 +98,6 @@ class ExternalSessions:
         services = self._manager.services
         task = self._open_task(self._sessions.get((client.owner, client.key)))
         if task is not None:
-            await task.state.renew()
             return services.external_tools.offered(task.state.mode, services.policy(), task.state.settings)
         return services.external_tools.offered(await self._mode(client), services.policy(), services.settings())
 

@@ -127,6 +127,8 @@ class TaskStarter:
         ts = await state.conversation.say("text", opening.text, durable=True)
         await state.conversation.add_api("user", [text_block(_EXTERNAL.format(name=name))], ts=ts, durable=True)
         await state.note_progress(text=opening.text)
+        # Whoever looks at it right away sees whose it is.
+        await state.conversation.log.save_state()
         state.services.events.emit(TaskStarted(payload=(state.task_id,)))
 
     async def _again_external(self) -> None:

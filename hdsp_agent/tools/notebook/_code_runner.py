@@ -21,7 +21,7 @@ from .._tool_failed import ToolFailed
 from ._code_risks import CodeRisks, risks_of
 from ._model_outputs import ModelOutput, shown_texts, told_outputs, with_outputs
 from ._notebook_location import NotebookLocation
-from ._outputs import RanCell, RunReport
+from ._outputs import CellRunReport, RunReport
 from ._run_messages import RunMessages
 
 __all__ = [
@@ -197,9 +197,9 @@ def _report(
     return report.model_dump(exclude_none=True)
 
 
-def _ran(cell: CellRun, known: KnownRun, images: int, text: str) -> RanCell:
+def _ran(cell: CellRun, known: KnownRun, images: int, text: str) -> CellRunReport:
     times = cell.started_at, cell.ended_at
-    return RanCell(
+    return CellRunReport(
         id=cell.cell_id,
         number=known.numbers.get(cell.cell_id) if cell.cell_id is not None else None,
         state=cell.state,

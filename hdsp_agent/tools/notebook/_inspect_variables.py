@@ -15,7 +15,7 @@ from .._tool import SimpleTool, ToolArguments, ToolContext, ToolResult, answered
 from ._cell_selection import as_list
 from ._model_outputs import most_characters
 from ._notebook_location import NotebookPath, place_of, still_allowed
-from ._outputs import ColumnEntry, VariableEntry, VariableList
+from ._outputs import ColumnEntry, InspectedVariable, VariableList
 
 __all__ = ["InspectVariables", "InspectVariablesArguments"]
 
@@ -75,7 +75,7 @@ class InspectVariables(SimpleTool[InspectVariablesArguments]):
 
 def _listed(report: VariablesReport, path: str, most: int) -> JsonObject:
     """The same as entries, as many as have room."""
-    entries: list[VariableEntry] = []
+    entries: list[InspectedVariable] = []
     size, left_out = 0, list(report.unseen)
     for variable in report.variables:
         entry = _entry(variable)
@@ -88,8 +88,8 @@ def _listed(report: VariablesReport, path: str, most: int) -> JsonObject:
     return told.model_dump(exclude_none=True)
 
 
-def _entry(variable: Variable) -> VariableEntry:
-    return VariableEntry(
+def _entry(variable: Variable) -> InspectedVariable:
+    return InspectedVariable(
         name=variable.name,
         type=variable.type,
         shape=None if variable.shape is None else list(variable.shape),

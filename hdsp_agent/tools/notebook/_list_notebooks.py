@@ -16,7 +16,7 @@ from .._action import ActionRequest, Risk
 from .._file_access import raise_failure
 from .._folder_walk import FolderWalk
 from .._path_policy import CheckedPath
-from .._structured import Output
+from .._structured import StructuredOutput
 from .._tool import SimpleTool, ToolArguments, ToolContext, ToolResult, answered, denied
 from .._tool_failed import ToolFailed
 from ._outputs import RunningKernel, running_kernel
@@ -45,7 +45,7 @@ class NotebookEntry(BaseModel):
     kernel: RunningKernel | None = None
 
 
-class NotebookList(Output):
+class NotebookList(StructuredOutput):
     """Notebooks, those that are open first."""
 
     notebooks: list[NotebookEntry]

@@ -7,20 +7,20 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from ...notebooks.kernels import KernelInfo
-from .._structured import Output
+from .._structured import StructuredOutput
 
 __all__ = [
     "AvailableKernel",
+    "CellRunReport",
     "CellsChanged",
     "ColumnEntry",
     "InsertedCell",
+    "InspectedVariable",
     "KernelList",
     "NotebookCell",
     "NotebookContent",
-    "RanCell",
     "RunReport",
     "RunningKernel",
-    "VariableEntry",
     "VariableList",
     "running_kernel",
 ]
@@ -53,7 +53,7 @@ class AvailableKernel(_Entry):
     language: str
 
 
-class KernelList(Output):
+class KernelList(StructuredOutput):
     """Which kernels run, and which can be started."""
 
     running: list[RunningKernel]
@@ -80,7 +80,7 @@ class NotebookCell(_Entry):
     images: int | None = None
 
 
-class NotebookContent(Output):
+class NotebookContent(StructuredOutput):
     """A notebook, or those of its cells that were asked for."""
 
     path: str
@@ -99,7 +99,7 @@ class InsertedCell(_Entry):
     id: str
 
 
-class CellsChanged(Output):
+class CellsChanged(StructuredOutput):
     """What was done to cells."""
 
     path: str
@@ -114,7 +114,7 @@ class CellsChanged(Output):
     """What was done, and how the notebook is around it now."""
 
 
-class RanCell(_Entry):
+class CellRunReport(_Entry):
     """How a cell ran."""
 
     id: str | None = None
@@ -129,14 +129,14 @@ class RanCell(_Entry):
     advice: str | None = None
 
 
-class RunReport(Output):
+class RunReport(StructuredOutput):
     """How a run of cells stands."""
 
     run: str
     """Its handle, for wait_run."""
     done: bool
     path: str
-    cells: list[RanCell]
+    cells: list[CellRunReport]
     notes: str | None = None
     """What else to know: which cells wait or were not run, and how to go on."""
 
@@ -148,7 +148,7 @@ class ColumnEntry(_Entry):
     dtype: str
 
 
-class VariableEntry(_Entry):
+class InspectedVariable(_Entry):
     """A variable; ``memory`` is in bytes."""
 
     name: str
@@ -163,11 +163,11 @@ class VariableEntry(_Entry):
     error: str | None = None
 
 
-class VariableList(Output):
+class VariableList(StructuredOutput):
     """The variables of a kernel."""
 
     path: str
-    variables: list[VariableEntry]
+    variables: list[InspectedVariable]
     missing: list[str]
     """Names that were asked for and do not exist."""
     unseen: list[str]

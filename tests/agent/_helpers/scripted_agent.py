@@ -461,6 +461,7 @@ async def running_agent(
     notebooks: Notebooks | None = None,
     files: CheckpointService | None = None,
     trusted: bool = False,
+    engine: ApprovalEngine | None = None,
 ) -> AsyncIterator[Agent]:
     """An agent on this folder; stopped in the end as a server stops. ``trusted`` is what the person says of the folder."""
     workspace = home / "work"
@@ -506,7 +507,7 @@ async def running_agent(
     def owner_of(task_id: TaskId) -> str | None:
         return manager.tasks.owner_of(task_id)
 
-    others = program_tools(notebooks=notebooks is not None, past=False)
+    others = program_tools(notebooks=notebooks is not None)
     if files is not None:
         others += checkpoint_tools(files, owner_of)
 
@@ -519,7 +520,7 @@ async def running_agent(
         tools=tools or Toolbox(),
         external_tools=ExternalTools(others),
         choose_client_approvals=choose_client_approvals,
-        approvals=ApprovalEngine(),
+        approvals=engine or ApprovalEngine(),
         contexts=context,
         paths=lambda folder, settings: PathPolicy(folder),
         tool_state=lambda task_id: ToolState(),

@@ -13,6 +13,7 @@ from typing import cast
 import jsonschema
 from pydantic import JsonValue
 
+from hdsp_agent.agent.approval import ApprovalEngine
 from hdsp_agent.agent.checkpoints.checkpoint_service import CheckpointService
 from hdsp_agent.agent.external.port import ExternalClient, ExternalResult
 from hdsp_agent.agent.external.sessions import ExternalSessions
@@ -130,6 +131,7 @@ async def program(
     trusted: bool = False,
     checkpoints: bool = False,
     notebooks: bool = True,
+    engine: ApprovalEngine | None = None,
 ) -> AsyncIterator[Program]:
     """A program that works in a folder with a notebook ``a.ipynb`` of these code cells, if there are any."""
     workspace, current = home / "work", settings or GlobalSettings()
@@ -139,7 +141,7 @@ async def program(
     if not notebooks:
         files = CheckpointService(home / "home", lambda: current, None) if checkpoints else None
         async with (
-            running_agent(home, settings=current, policy=policy, files=files, trusted=trusted) as agent,
+            running_agent(home, settings=current, policy=policy, files=files, trusted=trusted, engine=engine) as agent,
             _program(agent) as made,
         ):
             yield made
@@ -148,7 +150,7 @@ async def program(
         files = CheckpointService(home / "home", lambda: current, opened) if checkpoints else None
         async with (
             running_agent(
-                home, settings=current, policy=policy, notebooks=opened, files=files, trusted=trusted
+                home, settings=current, policy=policy, notebooks=opened, files=files, trusted=trusted, engine=engine
             ) as agent,
             _program(agent) as made,
         ):

@@ -1,0 +1,90 @@
+"""A program outside in the running server: its conversation, its questions and its calls, as pages and the audit log have them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+from hdsp_agent.agent.external.port import ExternalClient, ExternalResult
+from hdsp_agent.comm.identity import server_owner
+from hdsp_agent.comm.services import Services
+from hdsp_agent.messages import JsonObject
+from tests.comm._helpers.scripted_pages import asked
+from tests.comm._helpers.stored_tasks import eventually
+from tests.comm.conftest import Connect, messages
+
+ME = server_owner()
+CLAUDE = ExternalClient(owner=ME, name="Claude Code", key="k1")
+WRITE: JsonObject = {"path": "note.txt", "content": "once\n"}
+
+
+async def call(services: Services, name: str, arguments: JsonObject) -> ExternalResult:
+    """Call a tool as the program does."""
+
+    async def tell(text: str) -> None:
+        """Nobody listens."""
+
+    return await services.agent.external.call(CLAUDE, name, arguments, tell)
+
+
+async def test_a_program_is_asked_about_on_a_page_which_answers(
+    services: Services, connect: Connect, jp_root_dir: Path
+) -> None:
+    async with connect() as panel:
+        writing = asyncio.create_task(call(services, "write_to_file", WRITE))
+        # It is among the open conversations by itself, and says that it needs somebody.
+        await panel.until(
+            lambda: any(one["needsYou"] for told in messages(panel, "openTasksUpdated") for one in told["openTasks"])
+        )
+        [opened] = messages(panel, "openTasksUpdated")[-1]["openTasks"]
+        assert (opened["externalAgent"], opened["title"], opened["status"]) == (
+            "Claude Code",
+            "Claude Code",
+            "interactive",
+        )
+        task = opened["taskId"]
+        assert (await panel.ask("showTaskWithId", taskId=task))["ok"]
+        await panel.until(lambda: asked(panel, "tool"))
+        [question] = asked(panel, "tool")
+        assert (await panel.ask("askResponse", messageTs=question["ts"], askResponse="yesButtonClicked"))["ok"]
+        assert not (await writing).is_error
+        assert (jp_root_dir / "note.txt").read_text() == "once\n"
+        await panel.until(lambda: messages(panel, "taskProgress")[-1]["status"] == "idle")
+        assert (await services.history.item(ME, task)).external_agent == "Claude Code"
+
+
+async def test_what_is_said_on_a_page_goes_along_with_the_next_result(services: Services, connect: Connect) -> None:
+    await call(services, "list_kernels", {})
+    [agent] = services.agent.external.connected(ME)
+    async with connect() as panel:
+        assert (await panel.ask("showTaskWithId", taskId=agent.task_id))["ok"]
+        assert (await panel.ask("queueMessage", taskId=agent.task_id, text="Be careful"))["ok"]
+        assert "Be careful" in str((await call(services, "list_kernels", {})).content)
+
+
+async def test_each_call_is_in_the_audit_log_with_the_programs_name_and_no_text(services: Services) -> None:
+    writing = asyncio.create_task(call(services, "write_to_file", {**WRITE, "content": "aardvark"}))
+    await eventually(lambda: any(one.activity == "waiting" for one in services.agent.external.connected(ME)))
+    [agent] = services.agent.external.connected(ME)
+    await (await services.agent.manager()).cancel(agent.task_id or "")  # type: ignore[arg-type]
+    assert (await writing).is_error
+    path = services.storage.home / "audit.jsonl"
+    await eventually(path.exists)
+    text = path.read_text()
+    assert "aardvark" not in text
+    [entry] = [json.loads(line) for line in text.splitlines()]
+    assert (entry["user"], entry["action"], entry["via"]) == (ME, "change", "mcp Claude Code: write_to_file")
+    assert entry["conversation"] == agent.task_id
+
+
+async def test_a_page_cannot_change_the_whole_list_of_what_programs_may_do(
+    services: Services, connect: Connect
+) -> None:
+    async with connect() as panel:
+        refused = await panel.ask("updateSettings", updatedSettings={"clientApprovals": {"Claude Code": "everything"}})
+        assert refused["error"]["code"] == "invalid_input"
+        assert services.config.settings.client_approvals == {}
+        services.agent.external.connect(CLAUDE)
+        assert await services.agent.external.choose_approvals(ME, "k1", "edit")
+        assert services.config.settings.client_approvals == {"Claude Code": "edit"}
