@@ -26,7 +26,7 @@ CLAIMS: Final[dict[str, tuple[str, ...]]] = {
     "local": ("local",),
     "evals": ("evals",),
     "memory": ("memory",),
-    "mcp": ("mcp",),
+    "mcp": ("mcp", "mcp_http"),
     "suite": ("suite",),
 }
 """What the ids of results begin with, and the modules that measure them."""

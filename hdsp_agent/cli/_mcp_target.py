@@ -60,11 +60,11 @@ class McpTarget:
         )
 
 
-def find_target(folder: Path, wanted: str | None) -> McpTarget:
+def find_target(folder: Path, wanted: str | None, runtime: Path | None = None) -> McpTarget:
     """The server named by ``wanted``, else the one whose folder contains this one most closely. Raises Unavailable, with
     the servers there are."""
     here = Path(os.path.realpath(folder))
-    servers = running_jupyters()
+    servers = running_jupyters(runtime)
     chosen = _named(servers, wanted) if wanted is not None else _around(servers, here)
     return McpTarget(chosen.url, _token(chosen), chosen.socket, here)
 

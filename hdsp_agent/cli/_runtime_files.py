@@ -28,11 +28,11 @@ class RunningJupyter:
     """The Unix socket it listens on instead of a port; empty otherwise."""
 
 
-def running_jupyters() -> list[RunningJupyter]:
-    """Those whose process lives, in the order of their addresses."""
+def running_jupyters(folder: Path | None = None) -> list[RunningJupyter]:
+    """Those whose process lives, in the order of their addresses. The folder is Jupyter's own unless another is named."""
     from jupyter_core.paths import jupyter_runtime_dir
 
-    return sorted(_read(Path(jupyter_runtime_dir())), key=lambda server: server.url)
+    return sorted(_read(folder or Path(jupyter_runtime_dir())), key=lambda server: server.url)
 
 
 def _read(folder: Path) -> Iterator[RunningJupyter]:

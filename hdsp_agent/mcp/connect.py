@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, Literal
 
+from jupyter_core.paths import jupyter_runtime_dir
 from pydantic import JsonValue
 
 __all__ = ["TOKEN_VARIABLE", "ConnectProgram", "ConnectSnippet", "ConnectWay", "connect_programs", "proxy_command"]
@@ -56,7 +57,15 @@ def proxy_command() -> tuple[str, ...]:
     """How to start the proxy from anywhere on this machine: the program beside this Python, whatever the path says."""
     folder = Path(sys.executable).parent
     program = folder / ("hdsp-agent.exe" if os.name == "nt" else "hdsp-agent")
-    return (str(program), "mcp") if program.exists() else (sys.executable, "-m", "hdsp_agent.cli", "mcp")
+    command = (str(program), "mcp") if program.exists() else (sys.executable, "-m", "hdsp_agent.cli", "mcp")
+    return (*command, *_elsewhere())
+
+
+def _elsewhere() -> tuple[str, ...]:
+    """Where Jupyter's runtime folder is, if only this server's environment says it: other programs pass little of theirs on."""
+    if not any(os.environ.get(name) for name in ("JUPYTER_RUNTIME_DIR", "JUPYTER_DATA_DIR", "XDG_DATA_HOME")):
+        return ()
+    return ("--runtime-dir", jupyter_runtime_dir())
 
 
 def connect_programs(url: str, command: Sequence[str], *, http_first: bool = False) -> tuple[ConnectProgram, ...]:

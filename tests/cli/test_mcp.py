@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator, Mapping
@@ -20,7 +21,7 @@ from mcp_types import Implementation, TextContent
 from hdsp_agent.comm.services import Services
 from tests._helpers.parsed_json import ParsedJson, parsed
 from tests.cli._helpers.homes import PROGRAM
-from tests.mcp._helpers.http_programs import MODERN
+from tests.mcp._helpers.http_programs import LEGACY, MODERN
 from tests.mcp._helpers.port_agents import PortAgents
 
 if TYPE_CHECKING:
@@ -137,6 +138,30 @@ async def test_a_program_that_ends_leaves_nothing_running(
     await agents.until(lambda: bool(agents.ended))
     assert agents.ended == ["cancelled"]
     assert (*(await process.communicate()), process.returncode) == (b"", b"", 0)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGINT])
+async def test_a_program_that_ends_it_by_a_signal_is_not_connected_any_more(
+    agents: PortAgents, environment: dict[str, str], jp_root_dir: Path, told: signal.Signals
+) -> None:
+    process = await asyncio.create_subprocess_exec(
+        *PROGRAM, "mcp", cwd=jp_root_dir, env=environment, stdin=PIPE, stdout=PIPE, stderr=PIPE
+    )
+    assert process.stdin is not None and process.stdout is not None
+    hello = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+    for message in (
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+    ):
+        process.stdin.write(json.dumps(message).encode() + b"\n")
+    await process.stdout.readline()
+    await process.stdout.readline()
+    assert len(agents.clients) == 1
+    process.send_signal(told)
+    assert await process.wait() == 130
+    assert agents.clients == {}
 
 
 async def test_nothing_but_the_protocol_is_on_standard_output(

@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from .._command import CliCommand, ExitCode
+from .._ending_signals import ends_by_signals
 
 if TYPE_CHECKING:
     from ...mcp.connection_check import CheckStep
+    from .._mcp_target import McpTarget
     from .._terminal import Terminal
 
 __all__ = ["COMMAND"]
@@ -37,6 +39,10 @@ def _place(parser: ArgumentParser, default: str | None) -> None:
     parser.add_argument(
         "--server", metavar="ADDRESS", default=default, help="the server's address, if several run for the folder"
     )
+    # Programs start others with little of their environment.
+    parser.add_argument(
+        "--runtime-dir", metavar="FOLDER", default=default, help="what JUPYTER_RUNTIME_DIR is for the server"
+    )
 
 
 async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
@@ -45,15 +51,17 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
     return await _proxy(options)
 
 
-def _folder(options: Namespace) -> Path:
-    return Path(os.path.abspath(os.path.expanduser(options.folder or os.getcwd())))
+def _target(options: Namespace) -> McpTarget:
+    from .._mcp_target import find_target
+
+    folder = Path(os.path.abspath(os.path.expanduser(options.folder or os.getcwd())))
+    runtime = Path(options.runtime_dir) if options.runtime_dir is not None else None
+    return find_target(folder, options.server, runtime)
 
 
 async def _proxy(options: Namespace) -> ExitCode:
     from .._mcp_relay import Relay
-    from .._mcp_target import find_target
 
-    folder = _folder(options)
     with _protocol_output() as output:
         turn = asyncio.Lock()
 
@@ -61,12 +69,17 @@ async def _proxy(options: Namespace) -> ExitCode:
             async with turn:
                 await asyncio.to_thread(_write_line, output, line)
 
-        relay = Relay(lambda: find_target(folder, options.server), write)
-        try:
-            await relay.run(_input_lines())
-        except BrokenPipeError:
-            # The program is gone without a word.
-            return ExitCode.BROKEN_PIPE
+        relay = Relay(lambda: _target(options), write)
+        with ends_by_signals() as ended:
+            try:
+                await relay.run(_input_lines())
+            except BrokenPipeError:
+                # The program is gone without a word.
+                return ExitCode.BROKEN_PIPE
+            except asyncio.CancelledError:
+                if not ended:
+                    raise
+                return ExitCode.INTERRUPTED
     return ExitCode.OK
 
 
@@ -94,20 +107,20 @@ async def _input_lines() -> AsyncIterator[bytes]:
     """Lines of standard input, however long. The next is read when there is room for it."""
     from ..._daemon_calls import call_in_daemon
 
-    # Not through sys.stdin, which the interpreter could not close while a thread reads from it.
-    with os.fdopen(os.dup(sys.stdin.fileno()), "rb") as lines:
-        while line := await call_in_daemon(lines.readline, None):
-            yield line
+    # Not through sys.stdin, which the interpreter could not close while a thread reads from it; nor can this be closed then.
+    lines = os.fdopen(os.dup(sys.stdin.fileno()), "rb")
+    while line := await call_in_daemon(lines.readline, None):
+        yield line
+    lines.close()
 
 
 async def _test(terminal: Terminal, options: Namespace) -> ExitCode:
     from ...errors import Unavailable
     from ...mcp.connection_check import CheckStep, check_connection
-    from .._mcp_target import find_target
 
     tools: int | None = None
     try:
-        target = await asyncio.to_thread(find_target, _folder(options), options.server)
+        target = await asyncio.to_thread(_target, options)
     except Unavailable as error:
         steps = [CheckStep("found", False, error.message)]
     else:
