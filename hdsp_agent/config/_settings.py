@@ -271,7 +271,7 @@ class GlobalSettings(WireModel):
         shown(
             "approvals",
             "Wait before answering a follow-up question (ms)",
-            "How long you have to answer a follow-up question yourself. 0 never answers for you.",
+            "How long you have to answer a follow-up question yourself. At 0 the agent never answers for you.",
         ),
     ] = 60_000
     allowed_max_requests: Annotated[

@@ -799,6 +799,8 @@ export interface LearningRound {
   conversations: number;
   /** Why it failed, or why no model could learn. */
   error?: string;
+  /** Why no model could learn. */
+  noModel?: 'not_set_up' | 'too_small';
 }
 
 /** What was asked to be kept and could not be. */

@@ -111,7 +111,7 @@ export function settingsText(
     followupAutoApproveTimeoutMs: {
       title: trans.__('Wait before answering a follow-up question (ms)'),
       description: trans.__(
-        'How long you have to answer a follow-up question yourself. 0 never answers for you.'
+        'How long you have to answer a follow-up question yourself. At 0 the agent never answers for you.'
       )
     },
     allowedMaxRequests: {

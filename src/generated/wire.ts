@@ -1665,7 +1665,7 @@ export interface GlobalSettings {
   alwaysAllowSubtasks: boolean;
   /** Take the first suggested answer to a follow-up question after a while. */
   alwaysAllowFollowupQuestions: boolean;
-  /** How long you have to answer a follow-up question yourself. 0 never answers for you. */
+  /** How long you have to answer a follow-up question yourself. At 0 the agent never answers for you. */
   followupAutoApproveTimeoutMs: number;
   /** After this many requests, the agent asks before it continues. Empty means no limit. */
   allowedMaxRequests?: number;

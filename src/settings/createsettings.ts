@@ -18,6 +18,7 @@ import { SettingsApi } from '../rest/settingsapi';
 import { CommandIDs } from '../ui/commandids';
 import { LabDialogs } from '../ui/dialogs';
 import { openPaths } from '../ui/notebookchoice';
+import { loadTexts } from '../ui/texts/loadtexts';
 import { followChannel } from './data/followchannel';
 import { McpServersData } from './data/mcpserversdata';
 import { SettingsModel } from './data/settingsmodel';
@@ -53,7 +54,7 @@ export function createSettings(
   environment: ISettingsEnvironment
 ): MainAreaWidget<SettingsWidget> {
   const { serverSettings, translator, channel, commands } = environment;
-  const trans = translator.load('hdsp_agent');
+  const trans = loadTexts(translator);
   const mcp = new McpApi(serverSettings);
   const model = new SettingsModel({
     api: new SettingsApi(serverSettings),

@@ -1,6 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { BroughtView } from '../generated/rest';
+import { listText } from '../ui/texts/listtext';
 
 const KINDS: readonly BroughtView['kind'][] = [
   'mode',
@@ -31,7 +32,7 @@ function line(
   names: readonly string[]
 ): string {
   const count = names.length;
-  const shown = names.slice(0, MOST_NAMES).join(', ');
+  const shown = listText(names.slice(0, MOST_NAMES), trans);
   const list =
     count > MOST_NAMES
       ? trans.__('%1 and %2 more', shown, count - MOST_NAMES)

@@ -11,7 +11,6 @@ import type { IField } from './fields/fields';
 import { fieldsOfProvider } from './fields/fields';
 import { FoldersSection } from './sections/folderssection';
 import type { OwnSection } from './headingtexts';
-import { modeNames } from '../ui/texts/modenames';
 import { headingText } from './headingtexts';
 import { CommandsSection } from './sections/commandssection';
 import { KeyControl } from './sections/keycontrol';
@@ -378,13 +377,12 @@ function GroupFields(props: {
 }): JSX.Element {
   const { model, trans } = useSettings();
   const { settings } = model;
-  const names = modeNames(trans);
   // A section with nothing but advanced settings is no place to fold them away.
   const foldable = props.fields.some(field => !field.advanced);
   return (
     <FieldRows
       fields={props.fields.map(field => ({
-        ...model.withChoices(field, names),
+        ...model.withChoices(field, trans),
         advanced: foldable && field.advanced
       }))}
       unfold={props.unfold}

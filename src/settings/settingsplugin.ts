@@ -13,6 +13,7 @@ import { IFormRendererRegistry, settingsIcon } from '@jupyterlab/ui-components';
 import { CommandIDs } from '../ui/commandids';
 import { addToPalette, commandLabel } from '../ui/commandlabel';
 import { IAgentChannel } from '../tokens';
+import { loadTexts } from '../ui/texts/loadtexts';
 import { addSettingsLink } from './labsettings';
 
 import type { createSettings } from './createsettings';
@@ -51,7 +52,7 @@ export const settingsPlugin: JupyterFrontEndPlugin<void> = {
       commands: app.commands,
       notebooks
     };
-    const trans = environment.translator.load('hdsp_agent');
+    const trans = loadTexts(environment.translator);
     const tracker = new WidgetTracker<MainAreaWidget<SettingsWidget>>({
       namespace: NAMESPACE
     });

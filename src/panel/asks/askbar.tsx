@@ -20,6 +20,7 @@ import { FollowUp } from './followup';
 import { Popover } from '../../ui/controls/popover';
 import { RunningCommand } from './runningcommand';
 import { ProblemNote } from '../../ui/controls/problemnote';
+import { listText } from '../../ui/texts/listtext';
 import { useAction } from '../../ui/useaction';
 import { useAnswers } from './useanswers';
 import type { IAskTexts } from './asktexts';
@@ -319,7 +320,10 @@ namespace Private {
   ): string {
     const question =
       announcement ?? `${sentence} ${code.slice(0, LONGEST_CODE)}`.trim();
-    const warnings = flags.map(flag => flagTexts(flag, trans).label).join(', ');
+    const warnings = listText(
+      flags.map(flag => flagTexts(flag, trans).label),
+      trans
+    );
     return warnings
       ? trans.__('%1 Warnings: %2.', question, warnings)
       : question;

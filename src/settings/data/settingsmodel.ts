@@ -1,3 +1,4 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
 import type { JSONObject } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
 import type { ISignal } from '@lumino/signaling';
@@ -25,6 +26,8 @@ import type { ModesClient } from './modesdata';
 import { CommandsData, ModesData } from './modesdata';
 import type { RemoteData } from '../../rest/remotedata';
 import { choiceKey } from '../fields/fieldvalues';
+import { modeNames } from '../../ui/texts/modenames';
+import { providerName } from '../../ui/texts/providernames';
 
 const STORAGE_KEY = 'secretStorage';
 const MODE_KEY = 'mode';
@@ -215,10 +218,8 @@ export class SettingsModel implements IDisposable {
 
   /**
    * A field with the choices people really have: their profiles and modes, the providers offered.
-   *
-   * @param names - The names of the modes everybody has.
    */
-  withChoices(field: IField, names: Readonly<Record<string, string>>): IField {
+  withChoices(field: IField, trans: TranslationBundle): IField {
     if (PROFILE_KEYS.includes(field.key)) {
       const choices = this.profiles.entries.map(({ id, name }) => ({
         value: id,
@@ -228,13 +229,14 @@ export class SettingsModel implements IDisposable {
     }
     if (field.key === PROVIDER_KEY) {
       const offered = new Set<string>(this.providers.map(({ id }) => id));
-      const choices = field.choices.filter(({ value }) =>
-        offered.has(choiceKey(value))
-      );
+      const choices = field.choices
+        .map(({ value }) => choiceKey(value))
+        .filter(id => offered.has(id))
+        .map(id => ({ value: id, title: providerName(id, trans) }));
       return { ...field, choices };
     }
     if (field.key === MODE_KEY) {
-      const choices = this.modes(names).map(({ slug, name }) => ({
+      const choices = this.modes(modeNames(trans)).map(({ slug, name }) => ({
         value: slug,
         title: name
       }));

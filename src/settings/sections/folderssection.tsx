@@ -1,6 +1,7 @@
 import * as React from 'react';
 
 import type { TrustedFolder, TrustedFoldersView } from '../../generated/rest';
+import { listText } from '../../ui/texts/listtext';
 
 import { useSettings } from '../settingscontext';
 import { SectionProblem } from './sectionproblem';
@@ -48,7 +49,10 @@ function Operator({
       )}
       {operators.length > 0 && (
         <p>
-          {trans.__('Trusted by your administrator: %1', operators.join(', '))}
+          {trans.__(
+            'Trusted by your administrator: %1',
+            listText(operators, trans)
+          )}
         </p>
       )}
     </>
