@@ -63,7 +63,8 @@ test('an agent is connected by what the page says', async ({
   const [{ command, args }] = Object.values(mcpServers);
   const cursor = await startProgram('Cursor', {
     command,
-    args,
+    // As Cursor does it.
+    args: args.map(arg => arg.replace('${workspaceFolder}', sharedServer.root)),
     cwd: sharedServer.root,
     env: {
       PATH: `${path.resolve(__dirname, '../../.venv/bin')}:${process.env.PATH}`,
@@ -91,6 +92,57 @@ test('an agent is connected by what the page says', async ({
     .getByRole('button', { name: 'Disconnect' })
     .click();
   await expect(lab.settings).toContainText('No agent is connected.');
+});
+
+test('connecting works without a mouse', async ({ lab }) => {
+  const { keyboard } = lab.page;
+  await lab.visit();
+  await lab.execute('hdsp-agent:connect-agent');
+  const lever = lab.settings.getByRole('switch', {
+    name: 'Let other agents work in your notebooks'
+  });
+  await lab.tabTo(lever);
+  await keyboard.press('Space');
+  await expect(lever).toBeChecked();
+  await lab.tabTo(lab.settings.getByRole('combobox', { name: 'Program' }));
+  await keyboard.type('Codex');
+  await lab.tabTo(
+    lab.settings.getByRole('radio', { name: 'On the machine Jupyter runs on' })
+  );
+  await keyboard.press('ArrowDown');
+  await expect(lab.settings).toContainText('HDSP_AGENT_TOKEN');
+  const copy = lab.settings
+    .getByRole('button', { name: /^Cop(y|ied): / })
+    .filter({ visible: true })
+    .first();
+  await lab.tabTo(copy);
+  await keyboard.press('Enter');
+  await expect(copy).toHaveText('Copied');
+  const tried = lab.settings.getByRole('button', {
+    name: 'Test the connection'
+  });
+  await lab.tabTo(tried);
+  await keyboard.press('Enter');
+  await expect(lab.settings).toContainText('The connection works.');
+  await expect(tried).toBeFocused();
+});
+
+test('where the administrator lets no agent in, the page says so', async ({
+  lab,
+  startServer
+}) => {
+  const server = await startServer({
+    args: ['--HdspAgentApp.allow_mcp_server=False']
+  });
+  await lab.visit(server.url);
+  await lab.execute('hdsp-agent:connect-agent');
+  const lever = lab.settings.getByRole('switch', {
+    name: 'Let other agents work in your notebooks'
+  });
+  await expect(lever).toBeDisabled();
+  await expect(lever).not.toBeChecked();
+  await expect(lab.settings).toContainText('Set by your administrator');
+  await lab.picture('other-agents-forbidden');
 });
 
 test('what another agent does is asked, and approved, denied, answered and stopped', async ({

@@ -2,6 +2,7 @@ import * as React from 'react';
 
 import type { McpServerView } from '../../generated/rest';
 import type { OtherAgentsData } from '../../rest/otheragentsdata';
+import { FieldRows } from '../fields/fieldrow';
 import { SettingField } from '../fields/settingfield';
 import { SectionProblem } from '../sections/sectionproblem';
 import { useSettings } from '../settingscontext';
@@ -37,13 +38,31 @@ export function OtherAgentsSection({
       {value && <Switch agents={agents} view={value} />}
       {value?.enabled && (
         <>
-          <SettingField name={COMMANDS_KEY} scope="agents" />
           <ConnectGuide view={value} />
           <ConnectionTest agents={agents} />
           <ConnectedList agents={agents} />
+          <Advanced />
         </>
       )}
     </div>
+  );
+}
+
+/**
+ * What few people change.
+ */
+function Advanced(): JSX.Element {
+  const { model } = useSettings();
+  const field = model.field(COMMANDS_KEY);
+  return (
+    <FieldRows
+      fields={field ? [field] : []}
+      unfold={false}
+      needsAttention={field => model.settings.form.errorOf(field) !== null}
+      renderField={({ key }) => (
+        <SettingField key={key} name={key} scope="agents" />
+      )}
+    />
   );
 }
 

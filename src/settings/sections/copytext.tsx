@@ -40,7 +40,9 @@ export function CopyText({
       <button
         type="button"
         className="jp-hdspSettings-button"
-        aria-label={trans.__('Copy: %1', label)}
+        aria-label={
+          isCopied ? trans.__('Copied: %1', label) : trans.__('Copy: %1', label)
+        }
         onClick={copy}
       >
         {isCopied ? trans.__('Copied') : trans.__('Copy')}
