@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from pydantic import JsonValue
 
 from ..agent import enhanced_prompt, search_commits
+from ..mcp.client import TaskServers
 from ..messages import (
     CommandsMessage,
     CommitSearchResultsMessage,
@@ -73,7 +74,7 @@ class ComposerRequests:
         services = (await self._agent.manager()).services
         commands = await services.commands.listed(str(services.workspace))
         if services.mcp is not None:
-            commands += services.mcp.of_task(context.owner, services.workspace).commands()
+            commands += TaskServers(services.mcp, context.owner, services.workspace).commands()
         await self._channels.send_to(context, CommandsMessage(commands=commands))
 
     async def search_files(self, context: RequestContext, message: SearchFilesRequest) -> None:

@@ -1,6 +1,6 @@
 """MCP servers as pages see them, and what pages ask for about them."""
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from pydantic import Field
 
@@ -27,7 +27,6 @@ __all__ = [
 ]
 
 McpSource: TypeAlias = Literal["global", "project"]
-_Seconds = Annotated[float, Field(ge=1, le=3600, allow_inf_nan=False)]
 
 
 class McpTool(Message):
@@ -156,7 +155,7 @@ class UpdateMcpTimeoutRequest(Request):
     type: Literal["updateMcpTimeout"] = "updateMcpTimeout"
     server_name: Name
     source: McpSource
-    timeout: _Seconds
+    timeout: float
 
 
 class DeleteMcpServerRequest(Request):

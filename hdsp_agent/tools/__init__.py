@@ -9,6 +9,18 @@ from ._edit_check import unified_diff
 from ._file_access import open_file
 from ._folder_walk import FolderWalk
 from ._ignore import IGNORE_FILE
+from ._mcp_port import (
+    MCP_PREFIX,
+    AskPerson,
+    McpAnswer,
+    McpImage,
+    McpOffer,
+    McpPart,
+    McpResource,
+    McpServers,
+    OfferedMcpTool,
+    Progressed,
+)
 from ._output_buffer import middle_left_out
 from ._path_policy import PathPolicy, holds_credentials, is_protected_name
 from ._plain_command import NotPlain, PlainCommand, PlainRedirection, PlainScript, PlainWord, parse_plain
@@ -38,21 +50,7 @@ from ._tool import (
 from ._tool_failed import PresentCell, ToolFailed
 from ._tool_state import KeptOutput, ToolState
 from ._watched_process import KILL, WatchedProcess
-from .mcp import (
-    MCP_PREFIX,
-    MOST_OFFERED_MCP_TOOLS,
-    AskPerson,
-    McpAnswer,
-    McpImage,
-    McpOffer,
-    McpPart,
-    McpResource,
-    McpServers,
-    OfferedMcpTool,
-    Progressed,
-    answer_blocks,
-    offers_search,
-)
+from .mcp import MOST_OFFERED_MCP_TOOLS, answer_blocks, offers_search
 from .notebook import NotebookSummary, notebook_digest, place_of
 
 __all__ = [

@@ -14,6 +14,7 @@ from ..messages import JsonObject
 from ..providers import ToolSpec
 from ._edit_files import ApplyDiff, SearchReplace, WriteToFile
 from ._fetch_url import FetchUrl
+from ._mcp_port import MCP_PREFIX, McpOffer
 from ._memory_tools import MEMORY_TOOLS, ReadMemory, SearchMemory
 from ._read_file import ReadFile
 from ._search_files import ListFiles, SearchFiles
@@ -33,7 +34,7 @@ from .compound import (
     RenameVariable,
     RunCell,
 )
-from .mcp import MCP_PREFIX, MCP_TOOLS, McpOffer, mcp_tool_specs, named_mcp_tool
+from .mcp import MCP_TOOLS, mcp_tool_specs, named_mcp_tool
 from .notebook import (
     CreateNotebook,
     EditCells,

@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from ..memory import TaskMemory
     from ..notebooks import Notebooks
     from ..recall import RecallHit
+    from ._mcp_port import McpServers
     from ._path_policy import PathPolicy
     from ._tool_state import ToolState
-    from .mcp import McpServers
 
 __all__ = [
     "Approval",

@@ -24,6 +24,7 @@ from ...config import (
     with_project,
 )
 from ...errors import InvalidInput
+from ...mcp.client import TaskServers
 from ...messages import (
     HistoryItem,
     NotebookRef,
@@ -55,7 +56,7 @@ from .task_limits import Mistakes, Spending
 from .usage_meter import UsageMeter
 
 if TYPE_CHECKING:
-    from ...mcp.client import McpHub, TaskServers
+    from ...mcp.client import McpHub
     from ...memory import Memories, TaskMemory
     from ...tools import McpOffer, PathPolicy, ToolState
 
@@ -149,7 +150,7 @@ class TaskState:
         return memories.of_task(owner, self.folder, lambda: self.notebook.path if self.notebook is not None else None)
 
     def _own_servers(self, hub: McpHub | None) -> TaskServers | None:
-        return None if hub is None else hub.of_task(self.conversation.log.metadata.user, self.folder)
+        return None if hub is None else TaskServers(hub, self.conversation.log.metadata.user, self.folder)
 
     @property
     def task_id(self) -> TaskId:

@@ -26,7 +26,7 @@ from ..._private_files import (
 from ...wire import WireModel
 from ._server_config import MOST_SECONDS, ServerConfig
 
-__all__ = ["Choices", "ServerChoice", "ToolChoice"]
+__all__ = ["ServerChoice", "ServerChoices", "ToolChoice"]
 
 logger = logging.getLogger(__name__)
 
@@ -53,12 +53,12 @@ class ServerChoice(WireModel):
     tools: dict[str, ToolChoice] = Field(default_factory=dict)
 
 
-class _Choices(WireModel):
+class _ChoicesFile(WireModel):
     version: Literal[1] = 1
     servers: dict[str, ServerChoice] = Field(default_factory=dict)
 
 
-class Choices:
+class ServerChoices:
     """The file."""
 
     def __init__(self, home: Path) -> None:
@@ -100,7 +100,7 @@ class Choices:
         with locked(self._path, _LOCK_SECONDS):
             servers = dict(self._load(to_change=True)[1])
             work(servers)
-            identity = replace_file(self._path, _Choices(servers=servers).to_json().encode())
+            identity = replace_file(self._path, _ChoicesFile(servers=servers).to_json().encode())
         self._read = identity, servers
 
     def _load(self, *, to_change: bool) -> tuple[Identity | None, Mapping[str, ServerChoice]]:
@@ -108,7 +108,7 @@ class Choices:
         if found is None:
             return None, {}
         try:
-            return found[1], _Choices.model_validate_json(found[0]).servers
+            return found[1], _ChoicesFile.model_validate_json(found[0]).servers
         except ValidationError:
             logger.warning("%s cannot be read, so nothing in it counts", self._path)
             if to_change:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from mcp.client.session import ClientRequestContext
     from mcp_types import CallToolResult, ElicitRequestParams, ElicitResult, GetPromptResult, ReadResourceResult
 
-    from ._session import Era, Session, SessionParts
+    from ._session import Era, ServerSession, SessionParts
 
 __all__ = ["Connection", "ConnectionNeeds", "ConnectionStatus"]
 
@@ -71,7 +71,7 @@ class Connection:
         """What it lists, or listed when it was last there."""
         self._folder = folder
         self._needs = needs
-        self._session: Session | None = None
+        self._session: ServerSession | None = None
         self._running: asyncio.Task[None] | None = None
         self._settled = asyncio.Event()
         self._settled.set()
@@ -126,7 +126,7 @@ class Connection:
     ) -> CallToolResult:
         """Use a tool. Raises Unavailable saying what went wrong."""
 
-        async def use(session: Session, call: ActiveCall) -> CallToolResult:
+        async def use(session: ServerSession, call: ActiveCall) -> CallToolResult:
             return await session.client.call_tool(tool, arguments, progress_callback=call.progress)
 
         return await self._use(use, progressed, elicit)
@@ -141,7 +141,7 @@ class Connection:
 
     async def _use(
         self,
-        work: Callable[[Session, ActiveCall], Awaitable[T]],
+        work: Callable[[ServerSession, ActiveCall], Awaitable[T]],
         progressed: Progressed | None,
         elicit: Elicit | None,
     ) -> T:
@@ -155,7 +155,7 @@ class Connection:
 
     async def _used(
         self,
-        work: Callable[[Session, ActiveCall], Awaitable[T]],
+        work: Callable[[ServerSession, ActiveCall], Awaitable[T]],
         progressed: Progressed | None,
         elicit: Elicit | None,
     ) -> T:
@@ -175,7 +175,7 @@ class Connection:
         except Exception as error:
             raise self._failed_use(error) from error
 
-    async def _open_session(self) -> Session:
+    async def _open_session(self) -> ServerSession:
         self.start()
         await self.settled()
         session = self._session
@@ -187,7 +187,7 @@ class Connection:
         from ._session import is_closed, reason_of
 
         reason = reason_of(error)
-        if reason == "Session terminated." and self.config.transport == "streamable-http":
+        if reason == "ServerSession terminated." and self.config.transport == "streamable-http":
             return _SessionTerminated()
         if is_closed(error):
             if self.config.transport == "streamable-http":
@@ -248,7 +248,7 @@ class Connection:
                 await self._stay(session)
 
     @asynccontextmanager
-    async def _opened(self, parts: SessionParts, era: Era) -> AsyncIterator[Session]:
+    async def _opened(self, parts: SessionParts, era: Era) -> AsyncIterator[ServerSession]:
         from ._session import connected
 
         async with AsyncExitStack() as stack:
@@ -257,7 +257,7 @@ class Connection:
                 self._take(await listing_of(session.client, self._needs.most_listed))
             yield session
 
-    async def _stay(self, session: Session) -> None:
+    async def _stay(self, session: ServerSession) -> None:
         """Stay connected until the server is gone, or somebody cancels this."""
         self._session = session
         self._failures, self.wants_login, self._refused = 0, False, None
@@ -281,7 +281,7 @@ class Connection:
             await asyncio.wait(tasks)
         raise Unavailable(session.reason or "It ended.")
 
-    async def _refresh(self, session: Session) -> None:
+    async def _refresh(self, session: ServerSession) -> None:
         """Look at what it lists now. Raises what shows that it is gone."""
         await asyncio.sleep(_REFRESH_SECONDS)
         self._changed.clear()
@@ -357,14 +357,14 @@ class _SessionTerminated(Exception):
     """The server does not know us any more, and has done nothing."""
 
 
-async def _over(session: Session) -> None:
+async def _over(session: ServerSession) -> None:
     if session.ended is None:
         await asyncio.Event().wait()
     else:
         await session.ended.wait()
 
 
-async def _listened(session: Session) -> None:
+async def _listened(session: ServerSession) -> None:
     """Be told of changes where a server has to be asked for that. What it tells comes as any other message does."""
     from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 

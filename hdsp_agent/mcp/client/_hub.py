@@ -17,7 +17,7 @@ from ...config import GlobalSettings, OperatorPolicy
 from ...errors import Conflict, ForbiddenByOperator, HdspAgentError, InvalidInput, NotFound
 from ...tools import McpOffer
 from ._allowed_servers import is_allowed
-from ._choices import Choices, ServerChoice, ToolChoice
+from ._choices import ServerChoice, ServerChoices, ToolChoice
 from ._config_files import ConfigFile
 from ._connection import Connection, ConnectionNeeds
 from ._imports import imported_servers
@@ -27,7 +27,6 @@ from ._offers import offer_of
 from ._saved_secrets import SavedSecrets, SecretPlace, login_names, take_secrets
 from ._server_config import MOST_SECONDS, ServerConfig, Source, server_config
 from ._server_state import ServerState
-from ._task_servers import TaskServers
 from ._variables import FilledEntry, FilledOAuth, filled, secret_names
 
 if TYPE_CHECKING:
@@ -86,14 +85,14 @@ class McpHub:
         self._secrets = SavedSecrets(secrets)
         self._trusted = trusted
         self._workspace = workspace
-        self._default = person
+        self.person: Final = person
         self._own: Final = ConfigFile("global", home)
         self._folders: dict[Path, ConfigFile] = {}
         self._real: dict[Path, Path | None] = {}
         """Where the folders that were asked about really are; None for one that is not trusted."""
         self._were_trusted: dict[Path, Path] = {}
         """Where those really are that were trusted once: they have the connections they had."""
-        self._choices: Final = Choices(home)
+        self._choices: Final = ServerChoices(home)
         self._people: dict[str, _Person] = {}
         self._looking = asyncio.Lock()
         self._held = BackgroundTasks()
@@ -146,15 +145,11 @@ class McpHub:
         """The log-ins of a person."""
         return self._person(owner).logins
 
-    def of_task(self, owner: str | None, folder: Path) -> TaskServers:
-        """Those that a task uses."""
-        return TaskServers(self, owner or self._default, folder)
-
     def offer(self, owner: str | None, folder: Path) -> McpOffer:
         """What the model may use; the same object as long as nothing changes."""
         if not self.is_on:
             return _NOTHING
-        owner = owner or self._default
+        owner = owner or self.person
         offers = self._person(owner).offers
         if folder not in offers:
             offers[folder] = offer_of(self.states(owner, folder))

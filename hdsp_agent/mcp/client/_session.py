@@ -25,7 +25,7 @@ from ._variables import FilledEntry
 if TYPE_CHECKING:
     from mcp.client.session import ElicitationFnT, IncomingMessage
 
-__all__ = ["Session", "SessionParts", "connected", "innermost", "is_closed", "reason_of"]
+__all__ = ["ServerSession", "SessionParts", "connected", "innermost", "is_closed", "reason_of"]
 
 _LONGEST_REASON: Final = 500
 
@@ -53,7 +53,7 @@ class SessionParts:
 
 
 @dataclass(frozen=True)
-class Session:
+class ServerSession:
     """An open connection."""
 
     client: Client
@@ -71,7 +71,7 @@ class Session:
 
 
 @asynccontextmanager
-async def connected(parts: SessionParts, era: Era) -> AsyncIterator[Session]:
+async def connected(parts: SessionParts, era: Era) -> AsyncIterator[ServerSession]:
     """Open a connection and agree on what is spoken. Raises what the SDK raises, and OSError where a process cannot begin."""
     stdio: StdioTransport | None = None
     if parts.entry.url is None:
@@ -100,14 +100,14 @@ async def connected(parts: SessionParts, era: Era) -> AsyncIterator[Session]:
         client_info=Implementation(name="hdsp-agent", title="HDSP Agent", version=__version__),
     )
     async with client:
-        yield Session(client, stdio)
+        yield ServerSession(client, stdio)
 
 
 def is_closed(error: BaseException) -> bool:
     """Whether this says that there is no connection any more."""
     found = innermost(error)
     if isinstance(found, MCPError):
-        return found.error.code == CONNECTION_CLOSED or found.error.message == "Session terminated"
+        return found.error.code == CONNECTION_CLOSED or found.error.message == "ServerSession terminated"
     return isinstance(found, (httpx2.TransportError, OSError))
 
 

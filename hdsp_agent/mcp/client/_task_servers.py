@@ -31,9 +31,9 @@ _PATIENCE_SECONDS: Final = 20.0
 class TaskServers:
     """Those of one person, as seen from the task's folder."""
 
-    def __init__(self, hub: McpHub, owner: str, folder: Path) -> None:
+    def __init__(self, hub: McpHub, owner: str | None, folder: Path) -> None:
         self._hub = hub
-        self._owner = owner
+        self._owner = owner or hub.person
         self._folder = folder
 
     @property

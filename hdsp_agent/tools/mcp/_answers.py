@@ -9,9 +9,9 @@ from typing import Final
 
 from ...messages import JsonObject
 from .._image_file import DamagedImage, TooManyPixels, image_for_model
+from .._mcp_port import McpAnswer, McpImage
 from .._output_buffer import middle_left_out
 from .._tool import ToolContext, ToolResult, image_block
-from ._port import McpAnswer, McpImage
 
 __all__ = ["answer_blocks", "shown_answer"]
 

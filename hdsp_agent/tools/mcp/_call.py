@@ -11,10 +11,10 @@ from ...errors import HdspAgentError
 from ...messages import ApprovalFlag, ClineAskUseMcpServer, FollowUpData, JsonObject, Suggestion
 from .._action import ActionRequest
 from .._deceptive_characters import strange_characters
+from .._mcp_port import AskPerson, McpAnswer, McpResource, OfferedMcpTool, Progressed
 from .._tool import Approval, ToolContext, ToolResult, answered, denied
 from .._tool_failed import ToolFailed
 from ._answers import shown_answer
-from ._port import AskPerson, McpAnswer, McpResource, OfferedMcpTool, Progressed
 
 __all__ = ["RESOURCE_TOOL", "USE_TOOL", "read_resource", "use_tool"]
 

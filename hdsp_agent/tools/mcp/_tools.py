@@ -13,10 +13,10 @@ from pydantic import ConfigDict, Field, JsonValue, StringConstraints
 from ...config import GlobalSettings, ModeConfig, OperatorPolicy, ToolGroup
 from ...messages import JsonObject
 from ...providers import ToolSpec
+from .._mcp_port import MCP_PREFIX, McpOffer, McpResource, OfferedMcpTool
 from .._tool import SimpleTool, Tool, ToolArguments, ToolContext, ToolResult
 from .._tool_failed import ToolFailed
 from ._call import RESOURCE_TOOL, USE_TOOL, read_resource, use_tool
-from ._port import MCP_PREFIX, McpOffer, McpResource, OfferedMcpTool
 
 __all__ = [
     "MCP_TOOLS",

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.errors import InvalidInput, NotFound
+from hdsp_agent.mcp.client import TaskServers
 from hdsp_agent.mcp.client._offers import tool_name
 from hdsp_agent.mcp.client._server_config import server_config
 
@@ -107,7 +108,7 @@ async def test_choices_that_cannot_be_read_allow_nothing(tmp_path: Path) -> None
 
 async def test_servers_of_two_people_are_two(tmp_path: Path) -> None:
     async with running_hub(tmp_path, {"sample": sample()}) as tested:
-        other = tested.hub.of_task("other", tested.workspace)
+        other = TaskServers(tested.hub, "other", tested.workspace)
         await other.prepare()
         first, second = (tested.hub.state(who, tested.workspace, "sample").connection for who in (ME, "other"))
         assert first is not second

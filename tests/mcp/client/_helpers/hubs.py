@@ -69,7 +69,7 @@ class TestedHub:
     @property
     def task(self) -> TaskServers:
         """The servers as a task has them."""
-        return self.hub.of_task(ME, self.workspace)
+        return TaskServers(self.hub, ME, self.workspace)
 
     def state(self, name: str) -> ServerState:
         """How a server stands."""

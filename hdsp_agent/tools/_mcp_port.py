@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, Protocol, TypeAlias
 
-from ...config import PatternProblem, path_matches
-from ...messages import JsonObject
+from ..config import PatternProblem, path_matches
+from ..messages import JsonObject
 
 __all__ = [
     "MCP_PREFIX",
