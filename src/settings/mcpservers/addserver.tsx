@@ -2,6 +2,7 @@ import * as React from 'react';
 
 import type { McpImportBody } from '../../generated/rest';
 import { TextBox } from '../../ui/controls/textbox';
+import { listText } from '../../ui/texts/listtext';
 import type { McpServersData } from '../data/mcpserversdata';
 import { FormButtons } from '../sections/formbuttons';
 import { useSettings } from '../settingscontext';
@@ -34,7 +35,10 @@ export function AddServer({
     const added = await servers.add(body);
     if (added) {
       announce(
-        trans.__('Added: %1', [...added.added, ...added.replaced].join(', '))
+        trans.__(
+          'Added: %1',
+          listText([...added.added, ...added.replaced], trans)
+        )
       );
       onClose();
     } else if (servers.error?.code === 'conflict' && !body.replace) {
