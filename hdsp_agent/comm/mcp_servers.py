@@ -154,16 +154,12 @@ def _shown(state: ServerState, auth_status: str | None, *, whole: bool) -> McpSe
             "disabled": state.is_disabled,
             "timeout": state.timeout,
             "source": config.source,
-            "project_path": None if config.folder is None else str(config.folder),
             "instructions": listing.instructions,
-            "transport": config.transport,
             "address": config.address,
             "needs_approval": state.needs_approval,
             "forbidden": state.is_forbidden,
             "unusable": config.problem is not None,
             "tool_count": len(listing.tools),
-            "resource_count": len(listing.resources) + len(listing.templates),
-            "prompt_count": len(listing.prompts),
         }
     )
     return shown if not whole else shown.model_copy(update=_offered(state))

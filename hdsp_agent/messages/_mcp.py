@@ -89,16 +89,12 @@ class McpServer(Message):
     disabled: Flag
     timeout: float
     source: McpSource
-    project_path: str | None = None
     instructions: str | None = None
-    transport: Literal["stdio", "streamable-http"]
     address: str
     needs_approval: Flag = False
     forbidden: Flag = False
     unusable: Flag = False
     tool_count: Count = 0
-    resource_count: Count = 0
-    prompt_count: Count = 0
     tools: list[McpTool] | None = None
     resources: list[McpResourceInfo] | None = None
     resource_templates: list[McpResourceTemplate] | None = None

@@ -2072,16 +2072,12 @@ export interface McpServer {
   disabled: boolean;
   timeout: number;
   source: Source;
-  projectPath?: string;
   instructions?: string;
-  transport: 'stdio' | 'streamable-http';
   address: string;
   needsApproval: boolean;
   forbidden: boolean;
   unusable: boolean;
   toolCount: number;
-  resourceCount: number;
-  promptCount: number;
   tools?: Array<McpTool>;
   resources?: Array<McpResourceInfo>;
   resourceTemplates?: Array<McpResourceTemplate>;

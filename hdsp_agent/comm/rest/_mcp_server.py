@@ -26,7 +26,7 @@ __all__ = ["ExternalAgentHandler", "McpServerHandler", "McpServerTestHandler"]
 _SETTING = "mcpServerEnabled"
 
 
-class McpServerQuery(WireModel):
+class McpPageQuery(WireModel):
     """The origin that the browser sees: behind a proxy the server does not know it."""
 
     origin: Annotated[str, Field(pattern=r"^https?://[^/?#\s]{1,300}$")] | None = None
@@ -149,8 +149,8 @@ class McpServerHandler(_McpServerBase):
 
     _track_activity = False
 
-    @endpoint("Show how other agents connect, and which are connected", answer=McpServerView, query=McpServerQuery)
-    async def get(self, *, query: McpServerQuery) -> McpServerView:
+    @endpoint("Show how other agents connect, and which are connected", answer=McpServerView, query=McpPageQuery)
+    async def get(self, *, query: McpPageQuery) -> McpServerView:
         """The caller's own agents."""
         return self.view(query.origin)
 

@@ -16,14 +16,11 @@ const FILES: McpServer = {
   disabled: false,
   timeout: 60,
   source: 'global',
-  transport: 'stdio',
   address: 'uvx mcp-server-files .',
   needsApproval: false,
   forbidden: false,
   unusable: false,
   toolCount: 2,
-  resourceCount: 1,
-  promptCount: 0,
   tools: [
     {
       name: 'read',
