@@ -172,8 +172,9 @@ class McpLogHandler(_McpRest):
     @endpoint("Show what an MCP server wrote", answer=McpLogView, query=McpServerQuery)
     async def get(self, server: str, *, query: McpServerQuery) -> McpLogView:
         """Since it was started last; nothing of a server that was not."""
-        access = self.services.mcp_servers
-        connection = access.hub.state(owner_of(self), access.workspace, server, query.source).connection
+        owner, access = owner_of(self), self.services.mcp_servers
+        await access.hub.look(owner, access.workspace)
+        connection = access.hub.state(owner, access.workspace, server, query.source).connection
         if connection is None:
             return McpLogView(lines=[], dropped=0)
         log = connection.log

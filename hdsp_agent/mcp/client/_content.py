@@ -100,7 +100,7 @@ def _bounded(parts: Iterator[McpPart]) -> Iterator[McpPart]:
 
 def _says(parts: Sequence[McpPart], structured: JsonValue) -> bool:
     """Whether a text among the parts is the same as JSON, as the specification wants it, or all there is to it."""
-    if isinstance(structured, dict) and structured.keys() == {"result"} and structured["result"] in parts:
+    if isinstance(structured, dict) and len(structured) == 1 and next(iter(structured.values())) in parts:
         return True
     for part in parts:
         if isinstance(part, str) and part.lstrip()[:1] in ("{", "[") and len(part) < _MOST_CHARACTERS:

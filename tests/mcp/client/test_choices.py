@@ -49,7 +49,7 @@ async def test_another_server_of_the_same_name_was_never_allowed(tmp_path: Path)
         await allow(tested, "act", "one")
         tested.write({"one": hostile("plain", "--other")})
         await until(lambda: tested.state("one").connection is None)
-        await tested.task.prepare()
+        await tested.ready()
         assert not tested.tool("act", "one").always_allowed
 
 
@@ -60,7 +60,7 @@ async def test_what_the_persons_file_allows_holds_as_first_seen(tmp_path: Path) 
     async with running_hub(tmp_path, {"one": entry}) as tested:
         assert tested.tool("act", "one").always_allowed
         await allow(tested, "act", "one", always=False)
-        await tested.task.prepare()
+        await tested.ready()
         assert not tested.tool("act", "one").always_allowed, "the file does not bring it back"
         await allow(tested, "act", "one")
     description.write_text("Deletes.")
@@ -77,7 +77,7 @@ async def test_tools_are_switched_off_one_by_one(tmp_path: Path) -> None:
         # To allow one does not switch it on or off.
         await allow(tested, "fail", "sample")
         await allow(tested, "add", "sample")
-        assert tested.tool("fail")
+        assert tested.task.offer.tool("sample", "fail") is not None
         assert tested.task.offer.tool("sample", "add") is None
         with pytest.raises(NotFound):
             await allow(tested, "no such tool", "sample")
@@ -92,8 +92,8 @@ async def test_servers_are_switched_off_and_time_limits_set(tmp_path: Path) -> N
         await tested.hub.switch(ME, tested.workspace, "sample", "global", disabled=True)
         assert (tested.task.offer.tools, tested.state("sample").connection) == ((), None)
         await tested.hub.switch(ME, tested.workspace, "sample", "global", disabled=False)
-        await tested.task.prepare()
-        assert tested.tool("add")
+        await tested.ready()
+        assert tested.task.offer.tool("sample", "add") is not None
         assert tested.changes
 
 

@@ -71,7 +71,7 @@ async def test_changes_of_the_file_are_noticed(tmp_path: Path) -> None:
         tested.write({"one": hostile("plain", env={"A": "b"}), "two": hostile("plain")})
         await until(lambda: len(tested.hub.states(ME, tested.workspace)) == 2)
         # The one that is another now was ended; both are there when they are needed.
-        await tested.task.prepare()
+        await tested.ready()
         assert {tool.server for tool in tested.task.offer.tools} == {"one", "two"}
         tested.write({})
         await until(lambda: not tested.task.offer.tools)
@@ -80,28 +80,35 @@ async def test_changes_of_the_file_are_noticed(tmp_path: Path) -> None:
 async def test_switched_off_in_the_settings_nothing_is_started(tmp_path: Path) -> None:
     settings = GlobalSettings(mcp_enabled=False)
     async with running_hub(tmp_path, {"one": hostile("plain")}, settings=settings) as tested:
-        assert tested.task.offer.tools == ()
+
+        def offered() -> int:
+            return len(tested.task.offer.tools)
+
+        def is_connected() -> bool:
+            return tested.state("one").connection is not None
+
+        assert offered() == 0
         await tested.hub.look(ME, tested.workspace)
-        assert tested.state("one").connection is None
-        tested.settings = GlobalSettings()
-        await tested.task.prepare()
-        assert tested.task.offer.tools
+        assert not is_connected()
+        tested.settings = GlobalSettings(mcp_enabled=True)
+        await tested.ready()
+        assert offered() == 1
         tested.settings = settings
-        await until(lambda: tested.state("one").connection is None)
+        await until(lambda: not is_connected())
 
 
 async def test_what_a_folder_brings_counts_once_it_is_trusted_and_switched_on(tmp_path: Path) -> None:
     async with running_hub(tmp_path, {"mine": hostile("plain")}, prepare=False) as tested:
         tested.write_project({"theirs": hostile("plain", alwaysAllow=["act"]), "MINE": hostile("dies")})
-        await tested.task.prepare()
+        await tested.ready()
         assert [state.config.name for state in tested.hub.states(ME, tested.workspace)] == ["mine"]
         await asyncio.to_thread(tested.folders.decide, tested.workspace, True)
-        await tested.task.prepare()
+        await tested.ready()
         theirs = tested.state("theirs")
         assert (theirs.needs_approval, theirs.is_disabled, theirs.connection) == (True, True, None)
         assert "of this name yourself" in (tested.state("MINE").config.problem or "")
         await tested.hub.switch(ME, tested.workspace, "theirs", "project", disabled=False)
-        await tested.task.prepare()
+        await tested.ready()
         # Its own file allows nothing.
         assert not tested.tool("act", "theirs").always_allowed
         # Another command is another server: it needs another yes.
@@ -130,7 +137,7 @@ async def test_a_folder_gets_no_variables_and_no_keys_of_ours(tmp_path: Path, mo
         await tested.hub.look(ME, tested.workspace)
         for name in ("variable", "secret"):
             await tested.hub.switch(ME, tested.workspace, name, "project", disabled=False)
-        await tested.task.prepare()
+        await tested.ready()
         assert "MY_TOKEN is not given to MCP servers" in (tested.connection("variable").error or "")
         assert "There is no saved key for ${secret:github/TOKEN}" in (tested.connection("secret").error or "")
         assert "has only the letters A to Z" in (tested.state("bad name\u200b").config.problem or "")
@@ -142,7 +149,7 @@ async def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
         (tested.workspace / ".hdsp").mkdir()
         (tested.workspace / ".hdsp" / "mcp.json").symlink_to(tmp_path / "elsewhere.json")
         await asyncio.to_thread(tested.folders.decide, tested.workspace, True)
-        await tested.task.prepare()
+        await tested.ready()
         assert tested.hub.states(ME, tested.workspace) == []
         assert "leads out of the folder" in (tested.hub.files(tested.workspace)[1].problem or "")
 
@@ -241,7 +248,7 @@ async def test_keys_that_are_pasted_are_kept_where_keys_are_kept(tmp_path: Path)
             "GITHUB_TOKEN": "${secret:sample/GITHUB_TOKEN}",
             "MODE": "fast",
         }
-        await tested.task.prepare()
+        await tested.ready()
         assert f"GITHUB_TOKEN={TOKEN}" in await tested.said("environment")
         assert TOKEN not in json.dumps(tested.state("sample").config.shown())
         await tested.hub.delete(ME, tested.workspace, "sample", "global")
@@ -258,7 +265,7 @@ async def test_a_key_of_a_header_keeps_its_scheme_and_goes_nowhere_else(tmp_path
         assert written["headers"] == {"Authorization": "Bearer ${secret:remote/Authorization}"}
         # Somebody changes the address: the key was not given for that one.
         tested.write({"remote": {**written, "url": "http://127.0.0.2:9/mcp"}})
-        await tested.task.prepare()
+        await tested.ready()
         assert "There is no saved key" in (tested.connection("remote").error or "")
 
 

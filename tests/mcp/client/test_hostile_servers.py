@@ -11,6 +11,7 @@ import psutil
 import pytest
 
 from hdsp_agent.errors import Unavailable
+from hdsp_agent.messages import JsonObject
 from tests._helpers.loop_stalls import measured
 
 from ._helpers.hubs import ME, hostile, running_hub, sample, until
@@ -23,7 +24,11 @@ async def test_noise_on_standard_output_is_told_and_ignored(tmp_path: Path) -> N
 
 
 async def test_one_that_does_not_start_says_why(tmp_path: Path) -> None:
-    servers = {"bad": hostile("dies"), "none": {"command": "no-such-program-anywhere"}, "good": hostile("plain")}
+    servers: JsonObject = {
+        "bad": hostile("dies"),
+        "none": {"command": "no-such-program-anywhere"},
+        "good": hostile("plain"),
+    }
     async with running_hub(tmp_path, servers) as tested:
         error = tested.connection("bad").error or ""
         assert "exit code 3" in error or "closed" in error
@@ -54,7 +59,7 @@ async def test_one_that_dies_in_a_call_is_told_and_started_again(tmp_path: Path)
         await until(lambda: tested.connection("bad").status == "disconnected")
         assert "exit code 7" in tested.log("bad") or "closed" in tested.log("bad")
         # Its tools are still offered: the next call starts it.
-        assert tested.tool("act", "bad")
+        assert tested.task.offer.tool("bad", "act") is not None
         with pytest.raises(Unavailable, match="was lost"):
             await tested.call("act", server="bad")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.errors import Unavailable
+from hdsp_agent.messages import JsonObject
 from tests._helpers.loop_stalls import measured
 
 from ._helpers.http_servers import answering_server, free_port, sample_http_server
@@ -45,7 +46,7 @@ async def test_one_that_is_gone_says_so_and_comes_back(tmp_path: Path) -> None:
         assert tested.connection("sample").error == "Nothing answers at its address."
         async with sample_http_server(port):
             await tested.hub.restart("somebody", tested.workspace, "sample", "global")
-            await tested.task.prepare()
+            await tested.ready()
             assert await tested.said("echo", {"text": "x"}) == "x"
         with pytest.raises(Unavailable, match="sample"):
             await tested.call("echo", {"text": "x"})
@@ -57,7 +58,7 @@ async def test_one_that_is_gone_says_so_and_comes_back(tmp_path: Path) -> None:
 async def test_headers_are_sent_and_shown_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_TOKEN", TOKEN)
     with answering_server("plain") as (url, seen):
-        entry = {"url": url, "headers": {"Authorization": "Bearer ${env:MY_TOKEN}", "X-Team": "data"}}
+        entry: JsonObject = {"url": url, "headers": {"Authorization": "Bearer ${env:MY_TOKEN}", "X-Team": "data"}}
         async with running_hub(tmp_path, {"one": entry}) as tested:
             assert await tested.said("act", server="one") == "done"
             assert all(headers["Authorization"] == f"Bearer {TOKEN}" for headers in seen)

@@ -106,7 +106,7 @@ async def test_tokens_go_to_no_other_address(tmp_path: Path) -> None:
         with answering_server("plain") as (other, seen):
             tested.write({"remote": {"url": other}})
             await until(lambda: tested.state("remote").connection is None)
-            await tested.task.prepare()
+            await tested.ready()
             assert tested.connection("remote").status == "connected"
             assert seen
             assert not any("Authorization" in headers for headers in seen)

@@ -87,9 +87,7 @@ async def test_it_gets_what_is_configured_and_none_of_our_keys(tmp_path: Path, m
 async def test_our_own_keys_cannot_be_given_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv(name, "sk-ant-api03-Zq8vT4mWb2LkP9xR7nYc")
     async with running_hub(tmp_path, {"sample": sample(env={"X": f"${{env:{name}}}"})}) as tested:
-        assert (
-            tested.state("sample").connection.error == f"The environment variable {name} is not given to MCP servers."
-        )  # type: ignore[union-attr]
+        assert tested.connection("sample").error == f"The environment variable {name} is not given to MCP servers."
 
 
 async def test_it_runs_in_its_folder(tmp_path: Path) -> None:
@@ -125,7 +123,7 @@ async def test_a_changed_list_is_looked_at_again(tmp_path: Path) -> None:
 async def test_it_ends_with_the_hub_and_is_started_once(tmp_path: Path) -> None:
     entry = sample(cwd=str(tmp_path / "work"), env={"PYTHONPATH": str(ROOT)})
     async with running_hub(tmp_path, {"sample": entry}) as tested:
-        await asyncio.gather(*(tested.task.prepare() for _ in range(5)))
+        await asyncio.gather(*(tested.ready() for _ in range(5)))
         assert len(processes(tmp_path)) == 1
 
 

@@ -104,6 +104,10 @@ class TestedHub:
         answer = await self.call(tool, arguments, server=server)
         return "\n".join(part for part in answer.parts if isinstance(part, str))
 
+    async def ready(self) -> None:
+        """Connect to all servers that are used, however slow this machine is."""
+        await self.hub.prepare(ME, self.workspace, 3 * PATIENCE)
+
     async def ask(self, question: str, suggested: Sequence[str]) -> str:
         """The person."""
         self.asked.append((question, suggested))
@@ -141,7 +145,7 @@ async def running_hub(
         tested.write(servers)
     try:
         if prepare:
-            await tested.task.prepare()
+            await tested.ready()
         yield tested
     finally:
         await hub.stop()

@@ -74,7 +74,7 @@ def where() -> str:
 
 
 @server.tool()
-async def slow(seconds: float, context: Context) -> str:  # type: ignore[type-arg]
+async def slow(seconds: float, context: Context) -> str:
     """Wait, and tell how far it is."""
     for step in range(10):
         await context.report_progress(step + 1, 10, f"step {step + 1}")
@@ -118,7 +118,7 @@ def add_tool(name: str) -> str:
 
 
 @server.tool()
-async def tell_change(context: Context) -> str:  # type: ignore[type-arg]
+async def tell_change(context: Context) -> str:
     """Say that the list has changed."""
     await context.notify_tools_changed()
     return "told"
