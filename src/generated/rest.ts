@@ -7,12 +7,14 @@ import type {
   GlobalSettings,
   HistoryItem,
   JsonValue,
+  McpServer,
   NotebookRef,
   Notice,
   Parts,
   ProfileEntry,
   ProviderSettings,
-  SecretStatus
+  SecretStatus,
+  Source
 } from './wire';
 
 /** Where the endpoints are, under base_url. */
@@ -317,6 +319,31 @@ export interface Endpoints {
   'POST /memory/run': { answer: DoneView };
   /** Undo the last change to what was learned. */
   'POST /memory/undo': { answer: UndoneView };
+  /** List the MCP servers that the agent uses. */
+  'GET /mcp/servers': { answer: McpServersView };
+  /** Add MCP servers. */
+  'POST /mcp/servers': { body: McpImportBody; answer: McpImportView };
+  /** Connect to the MCP servers that are switched on. */
+  'POST /mcp/servers/connect': { answer: McpServersView };
+  /** Show what an MCP server wrote. */
+  'GET /mcp/servers/{server}/log': {
+    path: { server: string };
+    query: { source?: string };
+    answer: McpLogView;
+  };
+  /** Log in to a remote MCP server. */
+  'POST /mcp/servers/{server}/login': {
+    path: { server: string };
+    query: { source?: string };
+    body: McpLoginBody;
+    answer: McpLoginView;
+  };
+  /** Log out of a remote MCP server. */
+  'DELETE /mcp/servers/{server}/login': {
+    path: { server: string };
+    query: { source?: string };
+    answer: McpLogoutView;
+  };
   /** Search the caller's conversations, memory and notebooks. */
   'GET /recall': {
     query: {
@@ -333,6 +360,23 @@ export interface Endpoints {
   'GET /recall/meaning': { answer: RecallMeaningView };
   /** Test the embeddings endpoint, or the installed model, with one word. */
   'POST /recall/meaning': { answer: RecallMeaningView };
+  /** Show how other agents connect, and which are connected. */
+  'GET /mcp/server': { query: { origin?: string }; answer: McpServerView };
+  /** Let other agents connect, or stop it. */
+  'PUT /mcp/server': { body: McpServerBody; answer: McpServerView };
+  /** Test whether another agent could connect. */
+  'POST /mcp/server/test': { body: NoBody; answer: McpServerTest };
+  /** Choose what programs of an agent's name may do without asking. */
+  'PATCH /mcp/server/agents/{agent}': {
+    path: { agent: string };
+    body: ExternalAgentBody;
+    answer: McpServerView;
+  };
+  /** Disconnect an agent; what it was doing is stopped. */
+  'DELETE /mcp/server/agents/{agent}': {
+    path: { agent: string };
+    answer: McpServerView;
+  };
   /** The caller's conversations in numbers. */
   'GET /statistics': {
     query: { since?: string; until?: string; status?: string };
@@ -344,7 +388,7 @@ export interface Endpoints {
 
 /** One thing that a folder brings. */
 export interface BroughtView {
-  kind: 'mode' | 'rules' | 'instructions' | 'command' | 'setting';
+  kind: 'mode' | 'rules' | 'instructions' | 'command' | 'setting' | 'mcpServer';
   name: string;
   /** The file it is in, from the folder on. */
   path: string;
@@ -484,6 +528,44 @@ export interface ClientStats {
   waiting: number;
 }
 
+/** A program with its ways, the usual one first. */
+export interface ConnectProgramView {
+  id: string;
+  name: string;
+  ways: Array<ConnectWayView>;
+}
+
+/** A command for a terminal, or text for a file. */
+export interface ConnectSnippetView {
+  kind: 'command' | 'file';
+  language: 'shell' | 'json' | 'toml';
+  text: string;
+  /** Beginning with ~, or in the project's folder. */
+  file?: string;
+}
+
+/** One way to connect. The first snippet is enough; others say the same in another way. */
+export interface ConnectWayView {
+  /** On this machine, without a token; or from anywhere, with one. */
+  kind: 'local' | 'http';
+  snippets: Array<ConnectSnippetView>;
+}
+
+/** An agent that works here. */
+export interface ConnectedAgentView {
+  key: string;
+  name: string;
+  version?: string;
+  since: number;
+  lastCall?: number;
+  activity: 'working' | 'waiting' | 'idle';
+  doing?: string;
+  taskId?: string;
+  notebook?: string;
+  /** What every program of this name may do without asking. */
+  approvals: 'ask' | 'edit' | 'editAndRun' | 'everything';
+}
+
 /** The tasks that went: the one asked for, and its subtasks. */
 export interface Deleted {
   taskIds: Array<string>;
@@ -504,6 +586,11 @@ export interface EmbeddedChoice {
   context?: number;
   /** Tokens of its longest answer. */
   output?: number;
+}
+
+/** What every program of an agent's name may do without asking; null: nothing. */
+export interface ExternalAgentBody {
+  approvals: 'ask' | 'edit' | 'editAndRun' | 'everything' | null;
 }
 
 /** One file that differs. `hunks` and `notebook` are left out where there is nothing to show line by line. */
@@ -796,6 +883,114 @@ export interface LocalRuntimeView {
   restartedAt?: string;
 }
 
+/** A file that names servers. */
+export interface McpFileView {
+  source: Source;
+  path: string;
+  exists: boolean;
+  error?: string;
+}
+
+/** Servers to add: the text of a file of the common form, or one entry and its name. */
+export interface McpImportBody {
+  text: string;
+  name?: string;
+  /** Whether a server of the same name is replaced. */
+  replace: boolean;
+  /** Whether keys stay in the file; else they are kept where keys are kept. */
+  keepSecretsInFile: boolean;
+}
+
+/** What came of it. */
+export interface McpImportView {
+  added: Array<string>;
+  replaced: Array<string>;
+  /** The keys that are kept where keys are kept, by name. */
+  secrets: Array<string>;
+  servers: Array<McpServer>;
+}
+
+/** One line. */
+export interface McpLogLine {
+  ts: number;
+  origin: 'server' | 'agent';
+  text: string;
+}
+
+/** The newest lines, oldest first. */
+export interface McpLogView {
+  lines: Array<McpLogLine>;
+  /** How many older ones are gone. */
+  dropped: number;
+}
+
+/** Where the browser comes back to: this server's `hdsp-agent/mcp-login`, as the page reaches it. */
+export interface McpLoginBody {
+  redirectUri: string;
+}
+
+/** The page to open for logging in. */
+export interface McpLoginView {
+  url: string;
+}
+
+/** The tokens are forgotten. */
+export interface McpLogoutView {
+  done: true;
+}
+
+/** All servers, with what they offer. */
+export interface McpServersView {
+  /** Whether they are used at all. */
+  enabled: boolean;
+  servers: Array<McpServer>;
+  files: Array<McpFileView>;
+  /** Whether what the folder brings counts. */
+  folderTrusted: boolean;
+  /** Whether the administrator lists which servers may be used. */
+  operatorLimits: boolean;
+  /** Tools that the model may use. */
+  toolCount: number;
+  /** Where there are more tools than that, the model searches them. */
+  offeredAtMost: number;
+}
+
+/** Whether other agents may connect. */
+export interface McpServerBody {
+  enabled: boolean;
+}
+
+/** What a program that connects would meet, up to the first thing that is wrong. */
+export interface McpServerTest {
+  ok: boolean;
+  steps: Array<McpTestStep>;
+  tools?: number;
+}
+
+/** The MCP server as its page shows it. */
+export interface McpServerView {
+  enabled: boolean;
+  /** The administrator decided it. */
+  fixed: boolean;
+  url: string;
+  /** Programs that work here, or below, find this server. */
+  folder: string;
+  hub: boolean;
+  /** From which programs that connect over HTTP read their token. */
+  tokenVariable: string;
+  hubTokenUrl?: string;
+  hubScope?: string;
+  programs: Array<ConnectProgramView>;
+  agents: Array<ConnectedAgentView>;
+}
+
+/** One thing that was looked at. */
+export interface McpTestStep {
+  step: 'found' | 'reached' | 'signedIn' | 'enabled' | 'tools';
+  ok: boolean;
+  message: string;
+}
+
 /** Everything that is remembered for a person here. */
 export interface MemoryOverview {
   folder: string;
@@ -906,6 +1101,9 @@ export interface NewProfile {
   name: string;
   settings?: Record<string, JsonValue>;
 }
+
+/** Nothing to say. */
+export type NoBody = Record<string, never>;
 
 /** What is different about a note; what is left out stays. */
 export interface NoteChangeBody {

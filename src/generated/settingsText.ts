@@ -508,6 +508,24 @@ export function settingsText(
       title: trans.__('Experiments'),
       description: trans.__('Unfinished features you want to try, by name.')
     },
+    mcpEnabled: {
+      title: trans.__('MCP servers'),
+      description: trans.__(
+        'Offer the agent the tools of the MCP servers you set up.'
+      )
+    },
+    mcpServerCommands: {
+      title: trans.__('Shell commands of other agents'),
+      description: trans.__(
+        'Let other agents that are connected here run shell commands. They are asked about like any other. Most have a shell of their own.'
+      )
+    },
+    mcpServerEnabled: {
+      title: trans.__('Let other agents connect'),
+      description: trans.__(
+        'Claude Code, Codex and other programs that speak MCP may work in your notebooks, under your approvals.'
+      )
+    },
     fetchUrlEnabled: {
       title: trans.__('Fetching web pages'),
       description: trans.__(

@@ -124,6 +124,9 @@ export type AnyAsk =
   | 'browser_action_launch';
 
 export type AnySay =
+  | 'mcp_server_request_started'
+  | 'mcp_server_response'
+  | 'too_many_tools_warning'
   | 'error'
   | 'api_req_started'
   | 'api_req_retried'
@@ -150,11 +153,8 @@ export type AnySay =
   | 'api_req_finished'
   | 'api_req_deleted'
   | 'shell_integration_warning'
-  | 'mcp_server_request_started'
-  | 'mcp_server_response'
   | 'rooignore_error'
   | 'diff_error'
-  | 'too_many_tools_warning'
   | 'browser_action'
   | 'browser_action_result'
   | 'browser_session_status';
@@ -178,6 +178,9 @@ export type ClineAskResponse =
   'yesButtonClicked' | 'noButtonClicked' | 'messageResponse' | 'objectResponse';
 
 export type ClineSay =
+  | 'mcp_server_request_started'
+  | 'mcp_server_response'
+  | 'too_many_tools_warning'
   | 'error'
   | 'api_req_started'
   | 'api_req_retried'
@@ -211,11 +214,8 @@ export type UnwrittenSay =
   | 'api_req_finished'
   | 'api_req_deleted'
   | 'shell_integration_warning'
-  | 'mcp_server_request_started'
-  | 'mcp_server_response'
   | 'rooignore_error'
-  | 'diff_error'
-  | 'too_many_tools_warning';
+  | 'diff_error';
 
 export type TaskStatus =
   'running' | 'interactive' | 'resumable' | 'idle' | 'none';
@@ -258,7 +258,12 @@ export type OwnSayTool =
   | 'remember'
   | 'forget'
   | 'searchMemory'
-  | 'readMemory';
+  | 'readMemory'
+  | 'listNotebooks'
+  | 'listCheckpoints'
+  | 'diffCheckpoint'
+  | 'restoreCheckpoint'
+  | 'undoRestore';
 
 export type CellEditKind =
   | 'insert'
@@ -364,7 +369,14 @@ export type WebviewMessage =
   | SuggestRulesRequest
   | FindEmbeddedConversationRequest
   | OpenEmbeddedConversationRequest
-  | ProposalRequest;
+  | ProposalRequest
+  | RestartMcpServerRequest
+  | ToggleMcpServerRequest
+  | ToggleToolAlwaysAllowRequest
+  | ToggleToolEnabledForPromptRequest
+  | UpdateMcpTimeoutRequest
+  | DeleteMcpServerRequest
+  | RefreshAllMcpServersRequest;
 
 export type ExtensionMessage =
   | StateMessage
@@ -409,7 +421,9 @@ export type ExtensionMessage =
   | RuleSuggestionsMessage
   | ProposalMessage
   | FolderTrustUpdatedMessage
-  | MemoryUpdatedMessage;
+  | MemoryUpdatedMessage
+  | McpServersMessage
+  | ExternalAgentsUpdatedMessage;
 
 export type ClientFrame =
   ClientOpen | ClientMsg | ClientPing | ClientPong | ClientClose;
@@ -858,6 +872,7 @@ export interface ClineMessage {
     | 'hidden_parts'
     | 'strange_characters'
     | 'remote_content'
+    | 'mcp_changed'
   >;
   commandRun?: CommandRun;
   modelFailure?: ModelFailure;
@@ -906,7 +921,12 @@ export interface ClineSayTool {
     | 'remember'
     | 'forget'
     | 'searchMemory'
-    | 'readMemory';
+    | 'readMemory'
+    | 'listNotebooks'
+    | 'listCheckpoints'
+    | 'diffCheckpoint'
+    | 'restoreCheckpoint'
+    | 'undoRestore';
   path?: string;
   readStart?: number;
   readEnd?: number;
@@ -1248,6 +1268,15 @@ export interface DeleteCustomModeRequest {
   slug: string;
 }
 
+/** Take a server out of its file, with its keys. */
+export interface DeleteMcpServerRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'deleteMcpServer';
+  serverName: string;
+  source: Source;
+}
+
 /** Confirm the deletion, and optionally restore the checkpoint before it. */
 export interface DeleteMessageConfirmRequest {
   requestId: string;
@@ -1452,6 +1481,11 @@ export interface ExtensionState {
   notebookRoot?: string;
 }
 
+/** Another agent came, went or does something else. Ask again what is shown of it. */
+export interface ExternalAgentsUpdatedMessage {
+  type: 'externalAgentsUpdated';
+}
+
 /** Begin a task that fixes a failed cell; the answer is its id. */
 export interface FailedCellRequest {
   requestId: string;
@@ -1591,6 +1625,11 @@ export interface GlobalSettings {
   askBeforeReading: boolean;
   /** What the agent may do without asking in one notebook, by the full path of its file. */
   notebookApprovals?: Record<
+    string,
+    'ask' | 'edit' | 'editAndRun' | 'everything'
+  >;
+  /** What another agent that is connected here may do without asking, by its name. */
+  clientApprovals?: Record<
     string,
     'ask' | 'edit' | 'editAndRun' | 'everything'
   >;
@@ -1748,6 +1787,10 @@ export interface GlobalSettings {
   experiments?: Record<string, boolean>;
   /** Offer the agent the tools of the MCP servers you set up. */
   mcpEnabled: boolean;
+  /** Let other agents that are connected here run shell commands. They are asked about like any other. Most have a shell of their own. */
+  mcpServerCommands: boolean;
+  /** Claude Code, Codex and other programs that speak MCP may work in your notebooks, under your approvals. */
+  mcpServerEnabled: boolean;
   /** Let the agent fetch public web pages. It asks before each one unless network access is allowed without asking. */
   fetchUrlEnabled: boolean;
   /** Also let it fetch from this machine and its local network, where servers often trust all visitors. */
@@ -1855,6 +1898,7 @@ export interface HistoryItem {
   renames?: Array<Rename>;
   memoryOff?: boolean;
   approvalPreset?: 'ask' | 'edit' | 'editAndRun' | 'everything';
+  externalAgent?: string;
   state?: 'paused' | 'failed' | 'timeout';
 }
 
@@ -1978,6 +2022,82 @@ export interface LockApiConfigAcrossModesRequest {
   taskId?: string;
   type: 'lockApiConfigAcrossModes';
   bool: boolean;
+}
+
+/** A message that a server has written; `command` is what to type for it. */
+export interface McpPrompt {
+  name: string;
+  title?: string;
+  description?: string;
+  command: string;
+  arguments?: Array<McpPromptArgument>;
+}
+
+/** What a prompt is filled in with. */
+export interface McpPromptArgument {
+  name: string;
+  description?: string;
+  required: boolean;
+}
+
+/** Something a server lets be read. */
+export interface McpResourceInfo {
+  uri: string;
+  name: string;
+  mimeType?: string;
+  description?: string;
+}
+
+/** Addresses of one form that a server lets be read. */
+export interface McpResourceTemplate {
+  uriTemplate: string;
+  name: string;
+  mimeType?: string;
+  description?: string;
+}
+
+/** One server, as it stands. What it offers is there only where it was asked for. */
+export interface McpServer {
+  name: string;
+  config: string;
+  status: 'connected' | 'connecting' | 'disconnected';
+  authStatus?: 'unauthenticated' | 'awaiting_auth' | 'authenticated';
+  error?: string;
+  disabled: boolean;
+  timeout: number;
+  source: Source;
+  projectPath?: string;
+  instructions?: string;
+  transport: 'stdio' | 'streamable-http';
+  address: string;
+  needsApproval: boolean;
+  forbidden: boolean;
+  unusable: boolean;
+  toolCount: number;
+  resourceCount: number;
+  promptCount: number;
+  tools?: Array<McpTool>;
+  resources?: Array<McpResourceInfo>;
+  resourceTemplates?: Array<McpResourceTemplate>;
+  prompts?: Array<McpPrompt>;
+}
+
+/** The MCP servers are in another state now. Ask again for what they offer, if that is on screen. */
+export interface McpServersMessage {
+  type: 'mcpServers';
+  mcpServers: Array<McpServer>;
+}
+
+/** A tool of a server. `changed`: it was always allowed, and is another one now. The claims decide nothing. */
+export interface McpTool {
+  name: string;
+  title?: string;
+  description?: string;
+  alwaysAllow: boolean;
+  enabledForPrompt: boolean;
+  changed: boolean;
+  readOnly?: boolean;
+  destructive?: boolean;
 }
 
 /** Something was remembered, changed or forgotten, or learning began or ended. Ask again what is shown of it. */
@@ -2289,6 +2409,7 @@ export interface OpenTask {
   needsYou: boolean;
   failed?: true;
   notebook?: NotebookRef;
+  externalAgent?: string;
   pictures?: number;
 }
 
@@ -2640,6 +2761,13 @@ export interface RedoConversationRequest {
   newer?: 'refuse' | 'set_aside';
 }
 
+/** Read the files again, and connect to all servers anew. */
+export interface RefreshAllMcpServersRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'refreshAllMcpServers';
+}
+
 /** Another tab saved; this one has nothing unsaved and shows what is on the disk. */
 export interface ReloadNotebookMessage {
   type: 'reloadNotebook';
@@ -2698,6 +2826,15 @@ export interface RequestModesRequest {
   requestId: string;
   taskId?: string;
   type: 'requestModes';
+}
+
+/** Connect anew to the server named `text`. */
+export interface RestartMcpServerRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'restartMcpServer';
+  text: string;
+  source: Source;
 }
 
 /** Take up the task with the id `data`. */
@@ -3253,6 +3390,38 @@ export interface ToggleApiConfigPinRequest {
   text: string;
 }
 
+/** Switch a server on or off; on is also the yes to one that a folder brings. */
+export interface ToggleMcpServerRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'toggleMcpServer';
+  serverName: string;
+  source: Source;
+  disabled: boolean;
+}
+
+/** Allow a tool once and for all, as it is now, or ask about it again. */
+export interface ToggleToolAlwaysAllowRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'toggleToolAlwaysAllow';
+  serverName: string;
+  source: Source;
+  toolName: string;
+  alwaysAllow: boolean;
+}
+
+/** Offer a tool to the model, or do not. */
+export interface ToggleToolEnabledForPromptRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'toggleToolEnabledForPrompt';
+  serverName: string;
+  source: Source;
+  toolName: string;
+  isEnabled: boolean;
+}
+
 /** What a task has used so far, and how full its context is. */
 export interface TokenUsage {
   totalTokensIn: number;
@@ -3299,6 +3468,16 @@ export interface UpdateCustomModeRequest {
   modeConfig: ModeConfig;
 }
 
+/** How many seconds a call may take without a sign of life. */
+export interface UpdateMcpTimeoutRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'updateMcpTimeout';
+  serverName: string;
+  source: Source;
+  timeout: number;
+}
+
 /** Change the prompt of a built-in mode; without any field it is again as it came. */
 export interface UpdatePromptRequest {
   requestId: string;
@@ -3308,7 +3487,7 @@ export interface UpdatePromptRequest {
   customPrompt: ModePrompt;
 }
 
-/** Change some settings, and what holds for one notebook; null puts a setting back to its default. `notebookApprovals` cannot be among them: a page changes one notebook at a time, by `notebookApproval`. */
+/** Change some settings, and what holds for one notebook or another agent; null puts a setting back to its default. `notebookApprovals` and `clientApprovals` cannot be among them: a page changes one notebook at a time, by `notebookApproval`, and one agent by `clientApproval`. */
 export interface UpdateSettingsRequest {
   requestId: string;
   taskId?: string;
