@@ -8,7 +8,8 @@ const KINDS: readonly BroughtView['kind'][] = [
   'rules',
   'instructions',
   'command',
-  'setting'
+  'setting',
+  'mcpServer'
 ];
 const MOST_NAMES = 12;
 
@@ -57,5 +58,7 @@ function line(
       );
     case 'setting':
       return trans._n('%1 setting: %2', '%1 settings: %2', count, list);
+    case 'mcpServer':
+      return trans._n('%1 MCP server: %2', '%1 MCP servers: %2', count, list);
   }
 }

@@ -19,6 +19,11 @@ import { MeaningStatus } from './sections/meaningstatus';
 import type { SettingsModel } from './data/settingsmodel';
 import { MemorySection } from './memory/memorysection';
 import { MEMORY_GROUP } from './memory/memorytexts';
+import { MCP_KEY, McpServersSection } from './mcpservers/mcpserverssection';
+import {
+  COMMANDS_KEY,
+  OtherAgentsSection
+} from './otheragents/otheragentssection';
 import { ModesSection } from './sections/modessection';
 import { ProfilesSection } from './sections/profilessection';
 import { matches, searchFields, textsOf } from './fields/settingssearch';
@@ -106,6 +111,7 @@ export namespace SettingsPanel {
  * Settings that have a section of their own.
  */
 const MODE_KEYS: readonly string[] = ['customModes', 'customModePrompts'];
+const MCP_KEYS: readonly string[] = ['mcpServerEnabled', COMMANDS_KEY, MCP_KEY];
 
 /**
  * The settings for searching the past, and how those begin that say where an
@@ -113,6 +119,12 @@ const MODE_KEYS: readonly string[] = ['customModes', 'customModePrompts'];
  */
 const SEARCH_GROUP = 'search';
 const ENDPOINT_KEYS = 'searchEndpoint';
+
+/**
+ * What people look for who want to connect one of them.
+ */
+const AGENT_NAMES =
+  'Claude Code Codex Cursor VS Code Gemini opencode Copilot MCP';
 
 interface ISection {
   readonly id: string;
@@ -258,7 +270,9 @@ function useSections(query: string): ISection[] {
   const groups = model.groups.map(group => {
     const { id, title } = group;
     const fields = searchFields(group.fields, query, title).filter(
-      ({ key }) => model.ownModes === null || !MODE_KEYS.includes(key)
+      ({ key }) =>
+        !MCP_KEYS.includes(key) &&
+        (model.ownModes === null || !MODE_KEYS.includes(key))
     );
     return {
       id,
@@ -298,6 +312,23 @@ function useSections(query: string): ISection[] {
       render: () => <CommandsSection commands={commands} />
     });
   }
+  const { mcpServers, otherAgents } = model;
+  const mcpParts: ISection[] = [];
+  if (mcpServers !== null) {
+    mcpParts.push({
+      ...own('mcpServers', [trans.__('Tools, resources and prompts')]),
+      render: () => <McpServersSection servers={mcpServers} />
+    });
+  }
+  if (otherAgents !== null) {
+    mcpParts.push({
+      ...own('otherAgents', [
+        trans.__('Let other agents work in your notebooks'),
+        AGENT_NAMES
+      ]),
+      render: () => <OtherAgentsSection agents={otherAgents} />
+    });
+  }
   return [
     {
       ...profiles,
@@ -320,9 +351,12 @@ function useSections(query: string): ISection[] {
     },
     ...groups,
     ...ownParts,
+    ...mcpParts,
     {
       ...own('folders', [
-        trans.__('Modes, rules, slash commands and AGENTS.md of a folder')
+        trans.__(
+          'Modes, rules, slash commands, MCP servers and AGENTS.md of a folder'
+        )
       ]),
       render: () => <FoldersSection />
     },

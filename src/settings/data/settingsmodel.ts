@@ -18,7 +18,9 @@ import { groupFields, readFields } from '../fields/fields';
 import { TrustedFoldersData } from '../../rest/foldertrustdata';
 import { MeaningData } from '../../rest/meaningdata';
 import type { MemoryData } from '../../rest/memorydata';
+import type { OtherAgentsData } from '../../rest/otheragentsdata';
 import { KeysData } from './keysdata';
+import type { McpServersData } from './mcpserversdata';
 import { ProfilesData } from './profilesdata';
 import type { ModesClient } from './modesdata';
 import { CommandsData, ModesData } from './modesdata';
@@ -59,7 +61,11 @@ export class SettingsModel implements IDisposable {
       part?.changed.connect(this._onChanged, this);
     }
     this.memory = options.memory ?? null;
-    this.memory?.changed.connect(this._onChanged, this);
+    this.otherAgents = options.otherAgents ?? null;
+    this.mcpServers = options.mcpServers ?? null;
+    for (const part of [this.memory, this.otherAgents, this.mcpServers]) {
+      part?.changed.connect(this._onChanged, this);
+    }
     this._parts = [this.schema, this.settings, this.profiles, this.keys];
     this._shown = [this.embedded, this.folders, this.meaning];
     for (const part of [...this._parts, ...this._shown]) {
@@ -115,6 +121,17 @@ export class SettingsModel implements IDisposable {
   readonly memory: MemoryData | null;
 
   /**
+   * The other agents that work here, asked for where they are shown; `null` where
+   * nobody is to see them.
+   */
+  readonly otherAgents: OtherAgentsData | null;
+
+  /**
+   * The MCP servers, asked for where they are shown; `null` without a channel.
+   */
+  readonly mcpServers: McpServersData | null;
+
+  /**
    * The modes, asked for where they are shown; `null` without a channel.
    */
   readonly ownModes: ModesData | null;
@@ -137,6 +154,14 @@ export class SettingsModel implements IDisposable {
   get groups(): readonly IFieldGroup[] {
     this._readSchema();
     return this._groups;
+  }
+
+  /**
+   * A setting for everything; `null` if this server has none of that name.
+   */
+  field(key: string): IField | null {
+    const fields = this.groups.flatMap(({ fields }) => fields);
+    return fields.find(field => field.key === key) ?? null;
   }
 
   /**
@@ -233,6 +258,8 @@ export class SettingsModel implements IDisposable {
       part.dispose();
     }
     this.memory?.dispose();
+    this.otherAgents?.dispose();
+    this.mcpServers?.dispose();
     this.ownModes?.dispose();
     this.slashCommands?.dispose();
     Signal.clearData(this);
@@ -323,6 +350,16 @@ export namespace SettingsModel {
      * What is remembered; the model owns it.
      */
     memory?: MemoryData | null;
+
+    /**
+     * The other agents that work here; the model owns it.
+     */
+    otherAgents?: OtherAgentsData | null;
+
+    /**
+     * The MCP servers; the model owns it.
+     */
+    mcpServers?: McpServersData | null;
 
     /**
      * Titles and descriptions in the reader's language.

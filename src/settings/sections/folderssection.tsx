@@ -18,7 +18,7 @@ export function FoldersSection(): JSX.Element {
     <>
       <p className="jp-hdspSettings-description">
         {trans.__(
-          'Modes, rules, slash commands and AGENTS.md of a folder are used only if you trust it, and everything inside it.'
+          'Modes, rules, slash commands, MCP servers and AGENTS.md of a folder are used only if you trust it, and everything inside it.'
         )}
       </p>
       <SectionProblem error={problem} />
