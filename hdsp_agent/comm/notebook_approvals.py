@@ -57,7 +57,7 @@ class NotebookApprovals:
         self._held.begin(self.look())
 
     async def update_settings(self, message: UpdateSettingsRequest) -> None:
-        """Change settings for a page, and what was chosen for one notebook and another agent; all or none.
+        """Change settings for a page, and what was chosen for one notebook; all or none.
 
         Raises InvalidInput for a whole list: a page that has not heard of a notebook's end would bring it back.
         """
@@ -66,20 +66,19 @@ class NotebookApprovals:
                 raise InvalidInput(
                     "This page is out of date. Reload it, then choose again.", field=f"updatedSettings.{whole}"
                 )
-        client, chosen = message.client_approval, message.notebook_approval
-        by_client = None if client is None else chosen_for(client.name, client.approval_preset)
+        chosen = message.notebook_approval
         if chosen is None:
-            await self._config.update(message.updated_settings, by_client=by_client)
+            await self._config.update(message.updated_settings)
             return
         path, preset = self._access.now_at(chosen.path), chosen.approval_preset
         file = self._access.file_of(path)
         if preset is None:
-            await self._config.update(message.updated_settings, by_notebook=_without({file}), by_client=by_client)
+            await self._config.update(message.updated_settings, by_notebook=_without({file}))
             return
         if self._access.root is not None and not await asyncio.to_thread(os.path.isfile, file):
             raise NotFound(f"There is no notebook {path}. It may have been moved or deleted.", path=path)
         by_notebook = chosen_for(file, preset)
-        await self._config.update(message.updated_settings, by_notebook=by_notebook, by_client=by_client)
+        await self._config.update(message.updated_settings, by_notebook=by_notebook)
 
     # ---- inside
 

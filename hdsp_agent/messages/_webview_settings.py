@@ -1,6 +1,6 @@
 """What the page sends about settings and profiles."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -9,7 +9,6 @@ from ._base import FilePath, Flag, JsonObject, Message, Name, Text
 from ._webview_base import Request
 
 __all__ = [
-    "ClientApproval",
     "ExportSettingsRequest",
     "ImportSettingsRequest",
     "LoadApiConfigurationRequest",
@@ -29,24 +28,16 @@ class NotebookApproval(Message):
     approval_preset: ApprovalPreset | None = None
 
 
-class ClientApproval(Message):
-    """What another agent of this name may do without asking; without ``approvalPreset`` it asks."""
-
-    name: Annotated[str, Field(min_length=1, max_length=60)]
-    approval_preset: ApprovalPreset | None = None
-
-
 class UpdateSettingsRequest(Request):
-    """Change some settings, and what holds for one notebook or another agent; null puts a setting back to its default.
+    """Change some settings, and what holds for one notebook; null puts a setting back to its default.
 
-    ``notebookApprovals`` and ``clientApprovals`` cannot be among them: a page changes one notebook at a time, by
-    ``notebookApproval``, and one agent by ``clientApproval``.
+    ``notebookApprovals`` cannot be among them: a page changes one notebook at a time, by ``notebookApproval``. Nor can
+    ``clientApprovals``: what another agent may do is changed beside that agent.
     """
 
     type: Literal["updateSettings"] = "updateSettings"
     updated_settings: JsonObject = Field(repr=False)
     notebook_approval: NotebookApproval | None = None
-    client_approval: ClientApproval | None = None
 
 
 class SaveApiConfigurationRequest(Request):

@@ -766,12 +766,6 @@ export interface ClearTaskRequest {
   type: 'clearTask';
 }
 
-/** What another agent of this name may do without asking; without `approvalPreset` it asks. */
-export interface ClientApproval {
-  name: string;
-  approvalPreset?: 'ask' | 'edit' | 'editAndRun' | 'everything';
-}
-
 /** The page closes the channel. */
 export interface ClientClose {
   op: 'close';
@@ -3489,14 +3483,13 @@ export interface UpdatePromptRequest {
   customPrompt: ModePrompt;
 }
 
-/** Change some settings, and what holds for one notebook or another agent; null puts a setting back to its default. `notebookApprovals` and `clientApprovals` cannot be among them: a page changes one notebook at a time, by `notebookApproval`, and one agent by `clientApproval`. */
+/** Change some settings, and what holds for one notebook; null puts a setting back to its default. `notebookApprovals` cannot be among them: a page changes one notebook at a time, by `notebookApproval`. Nor can `clientApprovals`: what another agent may do is changed beside that agent. */
 export interface UpdateSettingsRequest {
   requestId: string;
   taskId?: string;
   type: 'updateSettings';
   updatedSettings: Record<string, JsonValue>;
   notebookApproval?: NotebookApproval;
-  clientApproval?: ClientApproval;
 }
 
 /** The whole list, as the person left it. */

@@ -32,8 +32,9 @@ export class McpApi extends SettingsApi {
    *
    * @param origin - Where the page is from; the addresses to paste begin with it.
    */
-  otherAgents(origin: string): Promise<McpServerView> {
-    return this._request('GET /mcp/server', { query: { origin } });
+  otherAgents(origin: string | null = null): Promise<McpServerView> {
+    const query = origin === null ? {} : { origin };
+    return this._request('GET /mcp/server', { query });
   }
 
   letOthersIn(enabled: boolean): Promise<McpServerView> {
@@ -44,7 +45,14 @@ export class McpApi extends SettingsApi {
     return this._request('POST /mcp/server/test', { body: {} });
   }
 
-  allowAgent(agent: string, approvals: AgentPreset): Promise<McpServerView> {
+  /**
+   * Let all programs of an agent's name do so much without asking; with `null`
+   * they ask again.
+   */
+  allowAgent(
+    agent: string,
+    approvals: AgentPreset | null
+  ): Promise<McpServerView> {
     return this._request('PATCH /mcp/server/agents/{agent}', {
       path: { agent },
       body: { approvals }

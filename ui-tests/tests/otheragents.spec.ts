@@ -214,6 +214,27 @@ test('what another agent does is asked, and approved, denied, answered and stopp
     await expect(chat.messages('You', 'Please use polars.')).toBeVisible();
   });
 
+  await test.step('allowed for all its conversations, an edit is not asked', async () => {
+    await chat.button('Ask (approvals)').click();
+    await lab.panel.getByRole('radio', { name: /^Edit freely/ }).click();
+    await expect(lab.panel).toContainText('In this conversation: Edit freely.');
+    await lab.panel
+      .getByRole('combobox', { name: 'Applies to' })
+      .selectOption(`All conversations of ${AGENT}`);
+    await expect(lab.panel).toContainText(
+      `In all conversations of ${AGENT}: Edit freely.`
+    );
+    await lab.picture('other-agent-approvals');
+    await lab.page.keyboard.press('Escape');
+    const edit = { op: 'edit', cell: 'load', old: '4', new: '5' };
+    const edited = await claude.call('edit_cells', {
+      path: NOTEBOOK,
+      operations: [edit]
+    });
+    expect(edited.isError).toBe(false);
+    await expect(notebook.lines(0)).toHaveText(['rows = 5']);
+  });
+
   await test.step('stopped, its cell is interrupted', async () => {
     const run = claude.call('run_cells', { path: NOTEBOOK, cells: ['wait'] });
     await chat.button('Run').click();

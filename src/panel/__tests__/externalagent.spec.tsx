@@ -14,6 +14,7 @@ import {
 } from '../asks/__tests__/openedask';
 import { WrittenPanel } from '../composer/__tests__/openedcomposer';
 import { anItem, anOpenTask } from '../header/__tests__/conversations';
+import { RestServer } from '../history/__tests__/restserver';
 import { notifyAsks } from '../notify/asknotifications';
 import { addQuestionCommand } from '../statusbar/question';
 import { PageLayout } from './pagelayout';
@@ -23,13 +24,23 @@ const CELLS = { path: 'data/analysis.ipynb', kernelId: null };
 
 describe('a conversation of another agent', () => {
   let page: WrittenPanel;
+  let rest: RestServer;
 
   beforeEach(() => {
+    rest = new RestServer();
+    rest.answers.set('GET mcp/server', () => ({
+      agents: [
+        { key: 'other', name: AGENT, taskId: 'o' },
+        { key: 'k', name: AGENT, taskId: 't' }
+      ]
+    }));
+    rest.answers.set('PATCH mcp/server/agents/k', () => ({}));
     page = new WrittenPanel({ layout: new PageLayout({ box: 600 }) });
   });
 
   afterEach(() => {
     page.dispose();
+    rest.dispose();
     Notification.dismiss();
   });
 
@@ -179,11 +190,13 @@ describe('a conversation of another agent', () => {
     expect(page.sent('setTaskApprovals')).toMatchObject([
       { taskId: 't', approvalPreset: 'ask' }
     ]);
-    await page.settle(() => page.button('Use my default').click());
     await page.settle(() => page.answer('setTaskApprovals'));
-    expect(page.sent('updateSettings')).toMatchObject([
-      { updatedSettings: {}, clientApproval: { name: AGENT } }
+    await page.settle(() => page.button('Use my default').click());
+    await page.settle();
+    expect(rest.of('PATCH mcp/server/agents/k')).toMatchObject([
+      { body: { approvals: null } }
     ]);
+    expect(page.sent('updateSettings')).toEqual([]);
   });
 
   it('should ask before it takes work back, whatever is allowed', () => {

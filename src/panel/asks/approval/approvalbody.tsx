@@ -3,6 +3,7 @@ import * as React from 'react';
 
 import { ProblemNote } from '../../../ui/controls/problemnote';
 import { Select } from '../../../ui/controls/select';
+import { isConnected } from '../../../state/externalagent';
 import { useStore } from '../../../ui/hooks';
 import { usePanel } from '../../../ui/services';
 import { plainName } from '../../../ui/texts/visibletext';
@@ -47,10 +48,17 @@ const STEPS: Partial<Record<string, 1 | -1>> = {
 
 /**
  * Where a choice may hold.
+ *
+ * @param isHere - Whether the other agent is connected, if it is one's.
  */
-function scopesOf({ agent, notebook }: IApprovals): readonly ApprovalScope[] {
+function scopesOf(
+  { agent, notebook }: IApprovals,
+  isHere: boolean
+): readonly ApprovalScope[] {
   return agent !== undefined
-    ? ['conversation', 'program']
+    ? isHere
+      ? ['conversation', 'program']
+      : ['conversation']
     : notebook !== null
       ? ['conversation', 'notebook', 'always']
       : ['conversation', 'always'];
@@ -71,6 +79,7 @@ export default function ApprovalBody(): JSX.Element | null {
   const [isCustom, setCustom] = React.useState(approvals?.preset === 'custom');
   // What holds always is changed only by whoever says so.
   const [chosenScope, setScope] = React.useState<ApprovalScope | null>(null);
+  const isHere = useStore(store, isConnected);
   const { isBusy, error, add } = useActionQueue();
   const id = React.useId();
   if (approvals === null) {
@@ -142,7 +151,7 @@ export default function ApprovalBody(): JSX.Element | null {
               }
             }}
           >
-            {scopesOf(approvals).map(one => (
+            {scopesOf(approvals, isHere).map(one => (
               <option key={one} value={one}>
                 {scopeText(one, place, trans)}
               </option>

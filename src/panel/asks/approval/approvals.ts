@@ -1,12 +1,12 @@
 import { APPROVAL_PRESETS } from '../../../generated/wire';
 import type {
-  ClientApproval,
   GlobalSettings,
   JsonValue,
   NotebookApproval
 } from '../../../generated/wire';
 import type { AgentState } from '../../../state/store';
 import type { IPanelServices } from '../../../ui/services';
+import { allowAgent } from './agentapprovals';
 import { agreement } from '../autoapproval/autoapproval';
 import type { ApprovedClass } from '../autoapproval/approvedclasses';
 import { APPROVED_CLASSES, HARMLESS } from '../autoapproval/approvedclasses';
@@ -143,11 +143,10 @@ export async function choosePreset(
   }
   const change: Record<string, JsonValue> = { ...agreed };
   let notebookApproval: NotebookApproval | undefined;
-  let clientApproval: ClientApproval | undefined;
   if (scope === 'notebook' && notebook !== null) {
     notebookApproval = { path: notebook, approvalPreset: preset };
   } else if (scope === 'program' && item?.externalAgent !== undefined) {
-    clientApproval = { name: item.externalAgent, approvalPreset: preset };
+    await allowAgent(services, preset);
   } else if (scope === 'always') {
     const fixed = store.state?.fixed ?? [];
     const values = Object.entries(valuesOf(preset));
@@ -167,16 +166,11 @@ export async function choosePreset(
       ...(own ? { approvalPreset: own } : {})
     });
   }
-  if (
-    notebookApproval !== undefined ||
-    clientApproval !== undefined ||
-    Object.keys(change).length > 0
-  ) {
+  if (notebookApproval !== undefined || Object.keys(change).length > 0) {
     await client.request({
       type: 'updateSettings',
       updatedSettings: change,
-      ...(notebookApproval ? { notebookApproval } : {}),
-      ...(clientApproval ? { clientApproval } : {})
+      ...(notebookApproval ? { notebookApproval } : {})
     });
   }
 }
@@ -196,11 +190,7 @@ export async function dropChoice(
   }
   if (item?.externalAgent !== undefined) {
     if (!item.approvalPreset) {
-      await client.request({
-        type: 'updateSettings',
-        updatedSettings: {},
-        clientApproval: { name: item.externalAgent }
-      });
+      await allowAgent(services, null);
     }
     return;
   }
