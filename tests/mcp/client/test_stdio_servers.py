@@ -17,7 +17,7 @@ from ._helpers.hubs import ROOT, hostile, processes, running_hub, sample, until
 async def test_tools_are_offered_and_used(tmp_path: Path) -> None:
     async with running_hub(tmp_path, {"sample": sample()}) as tested:
         names = [tool.name for tool in tested.task.offer.tools]
-        assert names[:3] == ["mcp--sample--add", "mcp--sample--echo", "mcp--sample--picture"]
+        assert names[:3] == ["mcp--sample--add", "mcp--sample--echo", "mcp--sample--digest"]
         assert tested.tool("add").input_schema["required"] == ["a", "b"]
         assert '"total": 3' in await tested.said("add", {"a": 1, "b": 2})
         assert await tested.said("echo", {"text": "안녕"}) == "안녕"
