@@ -171,9 +171,9 @@ async function everyAnswer(
     if (verbs.get === undefined) {
       continue;
     }
-    // There is no task, checkpoint or run here: what is asked of one is refused, and the refusal is looked at too.
+    // There is no task, checkpoint, run or MCP server here: what is asked of one is refused, and the refusal is looked at too.
     const refused =
-      /\{(task|checkpoint|run)\}/.test(template) ||
+      /\{(task|checkpoint|run|server)\}/.test(template) ||
       verbs.get.parameters.some(one => one.in === 'query' && one.required);
     const route = template
       .replace('{name}', 'default')
@@ -182,6 +182,7 @@ async function everyAnswer(
       .replace('{model}', 'smollm2-135m-instruct')
       .replace('{checkpoint}', '0123456789abcdef')
       .replace('{run}', '0123456789abcdef')
+      .replace('{server}', 'none')
       .replace('{artifact}', '0'.repeat(64));
     expect(route, 'a path this test knows how to fill in').not.toContain('{');
     const url = `${api.url}/hdsp-agent/api${route}`;
