@@ -98,6 +98,7 @@ export default tseslint.config(
     ignores: [
       '.collaboration/',
       '.corpus/',
+      '.programs/',
       '.venv/',
       '.yarn/',
       'build/',
