@@ -43,7 +43,10 @@ const features = {
     'askcontent.ts',
     'asktexts.ts',
     'approval/approvalmenu.tsx',
+    'approval/approvals.ts',
+    'approval/approvaltexts.ts',
     'approval/keepunasked.ts',
+    'autoapproval/autoapprovaldialog.tsx',
     'limittexts.ts',
     'runningcommand.tsx'
   ],

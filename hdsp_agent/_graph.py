@@ -19,6 +19,7 @@ from ._operator import (
     workspace_of,
 )
 from ._version import __version__
+from .agent import mcp_hub
 from .agent.external.port import ExternalClient
 from .comm import ChannelHub, ChannelLimits, Dispatcher, Owner, RequestContext
 from .comm.agent_requests import AgentRequests
@@ -35,6 +36,8 @@ from .comm.history import History
 from .comm.history_requests import HistoryRequests
 from .comm.mcp.endpoint import McpEndpoint
 from .comm.mcp.handler import MCP_PATH, McpHandler
+from .comm.mcp_login import MCP_LOGIN_PATH, McpLoginDoneHandler
+from .comm.mcp_servers import McpServersAccess
 from .comm.memory_access import MemoryAccess
 from .comm.memory_job import MemoryJob
 from .comm.mode_requests import ModeRequests
@@ -100,7 +103,11 @@ def build_services(app: HdspAgentApp) -> Services:
     room = _conversations(app, configuration)
     notebooks = _notebooks(app, configuration, room)
     local_models = LocalModels(local_models_folder_of(app), policy=lambda: configuration.config.policy)
-    agent, panels, requests = _agent(app, configuration, room, notebooks, local_models)
+    mcp_servers = McpServersAccess(
+        mcp_hub(configuration.config, workspace_of(app)), workspace_of(app), room.channels.publish_to
+    )
+    mcp_servers.register(room.dispatcher)
+    agent, panels, requests = _agent(app, configuration, room, notebooks, local_models, mcp_servers)
     HistoryRequests(room.history, room.channels).register(room.dispatcher)
     ErrorDetails(room.history, configuration.config).register(room.dispatcher)
     ComposerRequests(agent, room.history, room.channels).register(room.dispatcher)
@@ -149,8 +156,9 @@ def build_services(app: HdspAgentApp) -> Services:
         notebooks=notebooks,
         panels=panels,
         local_models=local_models,
+        mcp_servers=mcp_servers,
         folder_trusts=FolderTrusts(configuration.config, room.history, workspace_of(app), room.channels.publish_to_all),
-        mcp=_mcp(app, configuration, room, agent),
+        mcp_endpoint=_mcp(app, configuration, room, agent),
         ipc=_ipc(app, configuration, room, agent),
         max_body_bytes=app.max_body_bytes,
         describe_api=describe,
@@ -260,6 +268,7 @@ def _agent(
     room: _Conversations,
     notebooks: ServerNotebooks,
     local_models: LocalModels,
+    mcp_servers: McpServersAccess,
 ) -> tuple[RunningAgent, OpenPanels, AgentRequests]:
     workspace = workspace_of(app)
     feed = TaskFeed(room.history, room.channels, person_of_server())
@@ -272,6 +281,7 @@ def _agent(
         workspace=workspace,
         notebooks=notebooks.notebooks,
         local=local_models,
+        mcp=mcp_servers.hub,
     )
     panels = OpenPanels(agent, room.history, PanelStateStore(configuration.home, workspace))
     room.channels.on_arrival(panels.arrived)
@@ -326,7 +336,7 @@ async def start_services(app: HdspAgentApp, services: Services) -> None:
     # Building validators takes a few tenths of a second; neither the first frame nor other requests may wait for it.
     await asyncio.to_thread(warm_up)
     services.config.subscribe(lambda change: _tell_pages(services, change))
-    services.config.subscribe(lambda change: services.mcp.setting_changed())
+    services.config.subscribe(lambda change: services.mcp_endpoint.setting_changed())
     services.notices.subscribe(
         lambda: services.channels.publish_to_all(NoticesUpdatedMessage(notices=services.notices.standing))
     )
@@ -373,7 +383,12 @@ def _publish(app: HdspAgentApp, services: Services) -> None:
     services.audit.on_entry = accessed
     web_app: Application = server.web_app
     web_app.settings.update({"hdsp_agent_services": services, "hdsp_agent_channels": services.channels})
-    handlers = [("/hdsp-agent/comm", ChannelHandler), (MCP_PATH, McpHandler), *rest_handlers()]
+    handlers = [
+        ("/hdsp-agent/comm", ChannelHandler),
+        (MCP_PATH, McpHandler),
+        (MCP_LOGIN_PATH, McpLoginDoneHandler),
+        *rest_handlers(),
+    ]
     base_url = web_app.settings["base_url"]
     web_app.add_handlers(".*$", [(url_path_join(base_url, path), handler) for path, handler in handlers])
 

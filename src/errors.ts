@@ -4,6 +4,7 @@ import type { ErrorLike } from './comm/requesterror';
 import { RequestError } from './comm/requesterror';
 import type { ErrorBody } from './generated/wire';
 import { modelFailureText } from './modelfailuretexts';
+import { noModelText } from './nomodeltext';
 import { reasonText } from './validationtexts';
 
 /**
@@ -79,13 +80,18 @@ const SERVER_ERRORS: Readonly<Record<string, Sentence>> = {
     param(error, 'profile')
       ? trans.__('The profile “%1” no longer exists.', param(error, 'profile'))
       : trans.__('This profile no longer exists.'),
-  conflict: (trans, error) =>
-    param(error, 'variable')
+  conflict: (trans, error) => {
+    const noModel = param(error, 'no_model');
+    if (noModel === 'not_set_up' || noModel === 'too_small') {
+      return noModelText(noModel, trans);
+    }
+    return param(error, 'variable')
       ? trans.__(
           'This key comes from the environment variable %1, which overrides saved keys. To use your own key, start the server without that variable.',
           param(error, 'variable')
         )
-      : trans.__('This is not possible now: %1', error.message),
+      : trans.__('This is not possible now: %1', error.message);
+  },
   cell_conflict: (trans, error) =>
     trans.__(
       'Cells of %1 changed in the meantime, so nothing was done. Check the notebook, then try again.',

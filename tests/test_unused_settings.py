@@ -33,7 +33,7 @@ def test_one_that_nobody_reads_is_found_by_its_name(check: ModuleType) -> None:
     found = set(check.unread_settings(set()))
     assert {"GlobalSettings.mode", "ProviderSettings.todo_list_enabled"} <= found
     # What is hidden is offered to nobody.
-    assert "GlobalSettings.dismissed_hints" not in found and "GlobalSettings.mcp_enabled" not in found
+    assert "GlobalSettings.dismissed_hints" not in found
     shown = len(GlobalSettings.model_fields) + len(ProviderSettings.model_fields)
     assert shown // 2 < len(found) < shown
 

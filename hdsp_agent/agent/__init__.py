@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ._agent_services import AgentServices
-from ._factory import Headless, build_agent, headless_agent
+from ._factory import Headless, build_agent, headless_agent, mcp_hub
 from ._ipc_commands import IpcCommandSession
 from ._ports import ConversationShown, NoListener, Situation
 from ._task_manager import TaskManager, TaskRequest
@@ -35,6 +35,7 @@ __all__ = [
     "build_agent",
     "enhanced_prompt",
     "headless_agent",
+    "mcp_hub",
     "mode_prompt",
     "search_commits",
     "seen_by_model",

@@ -27,6 +27,7 @@ from .task.retry import Sleep
 from .user_messages._slash_commands import SlashCommands
 
 if TYPE_CHECKING:
+    from ..mcp.client import McpHub
     from ..memory import Memories
     from ..notebooks import Notebooks
     from ..tools import PathPolicy, ToolState
@@ -87,6 +88,8 @@ class AgentServices:
     """None where nothing is kept of files."""
     past: PastSearch | None = None
     """None where nothing of the past can be searched."""
+    mcp: McpHub | None = None
+    """None where no MCP servers are used."""
     memories: Memories | None = None
     """None where nothing is remembered between conversations."""
     external_tools: ExternalTools = field(default_factory=lambda: ExternalTools(()))

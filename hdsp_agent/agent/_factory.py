@@ -26,6 +26,7 @@ from ..config import (
     tool_set,
 )
 from ..local import LocalModels
+from ..mcp.client import McpHub
 from ..memory import MEMORY_SCHEMA, Memories
 from ..messages import CommandExited, CommandOutput, CommandStarted, CommandTimedOut, HistoryItem, TaskId
 from ..notebooks import Lazy, Notebooks, lazy_contents, lazy_kernels
@@ -68,7 +69,7 @@ if TYPE_CHECKING:
     from ..notebooks.kernels.headless import HeadlessKernels
     from .recall import PastSearch
 
-__all__ = ["CommandHeard", "Headless", "build_agent", "headless_agent"]
+__all__ = ["CommandHeard", "Headless", "build_agent", "headless_agent", "mcp_hub"]
 
 T = TypeVar("T")
 
@@ -91,6 +92,7 @@ def build_agent(
     local: LocalModels | None = None,
     memories: Memories | None = None,
     past: PastSearch | None = None,
+    mcp: McpHub | None = None,
 ) -> TaskManager:
     """The agent of one home folder. Nothing is opened or begun.
 
@@ -156,12 +158,28 @@ def build_agent(
             checkpoints=checkpoints,
             memories=memories,
             past=past,
+            mcp=mcp,
             commands=SlashCommands(config.home / "commands", folders.trusted),
             project_settings=lambda folder: _project_settings(folders, folder),
             is_trusted=lambda folder: folders.trusted(folder) is not None,
         )
     )
     return manager
+
+
+def mcp_hub(config: ContextProxy, workspace: Path) -> McpHub:
+    """The MCP servers of a home folder. Nothing is read or started."""
+    hub = McpHub(
+        config.home,
+        policy=lambda: config.policy,
+        settings=lambda: config.settings,
+        secrets=config.secrets,
+        trusted=config.trusted_folders.trusted,
+        workspace=workspace,
+        person=person_of_server(),
+    )
+    config.secrets.other_names = hub.secret_names
+    return hub
 
 
 @dataclass(frozen=True)
@@ -211,6 +229,8 @@ async def headless_agent(
         await list_recovered(recovered, store, index)
         local = LocalModels(local_models, policy=lambda: config.policy)
         stack.push_async_callback(local.stop)
+        mcp = mcp_hub(config, workspace)
+        stack.push_async_callback(mcp.stop)
         manager = build_agent(
             config,
             store,
@@ -222,6 +242,7 @@ async def headless_agent(
             overrides=overrides,
             notebooks=await stack.enter_async_context(_notebooks_of(workspace, config)),
             local=local,
+            mcp=mcp,
         )
         stack.push_async_callback(manager.stop)
 

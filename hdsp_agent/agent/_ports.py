@@ -17,7 +17,7 @@ from ..messages import (
     TimeSpan,
 )
 from ..providers import ModelClient, ToolSpec
-from ..tools import Tool, ToolArguments
+from ..tools import McpOffer, Tool, ToolArguments
 
 __all__ = [
     "ConversationShown",
@@ -119,9 +119,15 @@ class ToolBox(Protocol):
     """The tools there are."""
 
     def specs(
-        self, mode: ModeConfig, policy: OperatorPolicy, settings: GlobalSettings, *, tool_set: ToolSet = "full"
+        self,
+        mode: ModeConfig,
+        policy: OperatorPolicy,
+        settings: GlobalSettings,
+        *,
+        tool_set: ToolSet = "full",
+        mcp: McpOffer | None = None,
     ) -> list[ToolSpec]:
-        """What the model is told of them, in an order that stays."""
+        """What the model is told of them, and of those of MCP servers, in an order that stays."""
 
     def get(self, name: str) -> Tool:
         """One of them. Raises InvalidInput or NotFound."""

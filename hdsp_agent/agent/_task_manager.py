@@ -24,7 +24,7 @@ from ..messages import (
 from ..persistence import NewTaskRecord, TaskKey
 from ..tools import format_todos
 from ._agent_services import AgentServices
-from .approval import Suggestions, suggest_rules
+from .approval import NO_RULES, Suggestions, suggest_rules
 from .checkpoints.checkpoint_service import CheckpointService
 from .checkpoints.kernel_restarts import KernelRestarts
 from .conversation.answer_feedback import AnswerFeedback
@@ -231,6 +231,9 @@ class TaskManager:
         action = task.state.dialogue.action_of(ask_ts)
         if action is None:
             raise AskNotOpen("This question is no longer open, or it asks for no approval.", ask=ask_ts)
+        if task.external is not None:
+            # The person's rules are for their own agent. What others may do is chosen for each of them.
+            return NO_RULES
         settings, policy, mode = task.state.settings, self.services.policy(), task.state.mode
         # Each rule is tried, with a look at the files that a command names.
         return await asyncio.to_thread(

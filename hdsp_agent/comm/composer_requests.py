@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from pydantic import JsonValue
 
 from ..agent import enhanced_prompt, search_commits
+from ..mcp.client import TaskServers
 from ..messages import (
     CommandsMessage,
     CommitSearchResultsMessage,
@@ -69,9 +70,11 @@ class ComposerRequests:
         return [mode.to_wire() for mode in modes]
 
     async def commands(self, context: RequestContext, _: RequestCommandsRequest) -> None:
-        """The slash commands of the workspace, the person and the agent itself."""
+        """The slash commands of the workspace, the person and the agent itself, and the prompts of MCP servers."""
         services = (await self._agent.manager()).services
         commands = await services.commands.listed(str(services.workspace))
+        if services.mcp is not None:
+            commands += TaskServers(services.mcp, context.owner, services.workspace).commands()
         await self._channels.send_to(context, CommandsMessage(commands=commands))
 
     async def search_files(self, context: RequestContext, message: SearchFilesRequest) -> None:

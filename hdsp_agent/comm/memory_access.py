@@ -11,6 +11,7 @@ from .._background_tasks import BackgroundTasks
 from ..config import ContextProxy
 from ..errors import Conflict, ForbiddenByOperator, HdspAgentError, NotFound
 from ..memory import Memories, NoteFiles
+from ..memory.no_model import no_model_text
 from ..memory.person_memory import PersonMemory
 from ..messages import TaskId
 from ._owner import Owner
@@ -142,7 +143,7 @@ class MemoryAccess:
         if not self.is_on:
             raise Conflict("Memory is turned off. Turn it on in the settings first.")
         if (why := (await self.job.pipeline()).unusable) is not None:
-            raise Conflict(why)
+            raise Conflict(no_model_text(why), no_model=why)
         self.job.run_now(owner).add_done_callback(
             lambda task: None if task.cancelled() else self._told(task.exception())
         )

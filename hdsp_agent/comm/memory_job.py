@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from .._iso_time import iso_time
 from ..errors import HdspAgentError
 from ..events import MemoryEvent
+from ..memory.no_model import NoModel, no_model_text
 from ..wire import WireModel
 from ._owner import Owner
 from ._rounds import Rounds, Times
@@ -34,6 +35,8 @@ class LearningRound(WireModel):
     """From how many something was learned."""
     error: str | None = None
     """Why it failed, or why no model could learn."""
+    no_model: NoModel | None = None
+    """Why no model could learn."""
 
 
 class MemoryJob:
@@ -138,7 +141,8 @@ class MemoryJob:
 def _ended(report: RoundReport) -> LearningRound:
     at = iso_time()
     if report.unusable is not None:
-        return LearningRound(ended_at=at, outcome="unusable", error=report.unusable)
+        why = report.unusable
+        return LearningRound(ended_at=at, outcome="unusable", error=no_model_text(why), no_model=why)
     if report.saved or report.consolidation == "done":
         return LearningRound(ended_at=at, outcome="learned", conversations=report.saved)
     if report.failed or report.consolidation == "failed":

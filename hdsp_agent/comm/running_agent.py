@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..agent import TaskManager
     from ..events import Emitter
     from ..local import LocalModels
+    from ..mcp.client import McpHub
     from ..memory.pipeline import MemoryPipeline
     from ..notebooks import Notebooks
 
@@ -39,6 +40,7 @@ class RunningAgent:
         workspace: Path,
         notebooks: Notebooks | None = None,
         local: LocalModels | None = None,
+        mcp: McpHub | None = None,
     ) -> None:
         self._storage = storage
         memories = Memories(config.home, storage.person, config.trusted_folders.trusted)
@@ -66,6 +68,7 @@ class RunningAgent:
             local=local,
             memories=memories,
             past=self.past,
+            mcp=mcp,
         )
         self.external: Final = ExternalSessions(self._manager, ready=self.manager)
         """The programs outside that work through it."""

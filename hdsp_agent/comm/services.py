@@ -18,6 +18,7 @@ from .checkpoint_access import CheckpointAccess
 from .folder_trust import FolderTrusts
 from .history import History
 from .mcp.endpoint import McpEndpoint
+from .mcp_servers import McpServersAccess
 from .memory_access import MemoryAccess
 from .notebooks import ServerNotebooks
 from .notice_board import Notices
@@ -60,8 +61,9 @@ class Services:
     notebooks: ServerNotebooks
     panels: OpenPanels
     local_models: LocalModels
+    mcp_servers: McpServersAccess
     folder_trusts: FolderTrusts
-    mcp: McpEndpoint
+    mcp_endpoint: McpEndpoint
     ipc: IpcPort | None
     """Only where the operator wants it."""
     max_body_bytes: int
@@ -71,12 +73,13 @@ class Services:
 
     async def stop(self) -> None:
         """Put tasks aside, then let pages and writes finish."""
-        await self.mcp.stop()
+        await self.mcp_endpoint.stop()
         await self.recall_job.stop()
         await self.memory.stop()
         await self.retention_job.stop()
         await self.checkpoints.stop()
         await self.agent.stop()
+        await self.mcp_servers.stop()
         await self.local_models.stop()
         await self.notebooks.stop()
         await self.panels.stop()

@@ -10,7 +10,7 @@ from ._import_export import ImportReport
 from ._keys_in_use import KEY_IN_USE, KeysInUse, keys_in_use
 from ._notices import ConfigChange, ConfigNotice
 from ._operator_policy import OperatorPolicy
-from ._path_patterns import LinearPattern, linear_pattern, path_matches
+from ._path_patterns import LinearPattern, PatternProblem, linear_pattern, path_matches
 from ._profiles_section import ProfileEntry
 from ._project_settings import PROJECT_SETTINGS, PROJECT_SETTINGS_FILE, project_settings, with_project
 from ._provider_settings import (
@@ -65,6 +65,7 @@ __all__ = [
     "ModeSlug",
     "NarrowedMode",
     "OperatorPolicy",
+    "PatternProblem",
     "ProfileEntry",
     "ProviderInfo",
     "ProviderSettings",

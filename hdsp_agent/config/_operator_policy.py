@@ -29,7 +29,6 @@ class OperatorPolicy:
     """Folders that are trusted whatever people decide, with all inside them."""
     allow_local_models: bool = True
     """Whether the embedded model may be fetched and run."""
-
     allow_memory: bool = True
     """Whether anything may be remembered between conversations."""
     allow_mcp_server: bool = True

@@ -46,6 +46,8 @@ _CHOICES: Final = (
     "choose in the settings to keep them in a file only you can read."
 )
 _LONGEST_KEY: Final = 65_536
+_OTHERS: Final = "mcp"
+"""In place of a profile's id: those are longer."""
 
 
 class SecretStore:
@@ -73,6 +75,8 @@ class SecretStore:
         self._held = BackgroundTasks()
         self._search: asyncio.Task[None] | None = None
         self._listeners: list[Callable[[], None]] = []
+        self.other_names: Callable[[], Iterable[str]] = tuple
+        """The names of the secrets that belong to no setting. They are moved and forgotten with the keys."""
 
     # ---- life
 
@@ -214,6 +218,7 @@ class SecretStore:
         """Forget every key of these profiles, and those of no profile."""
         await self.delete_profiles(profile_ids)
         await self._forget([name for name in self._wanted if name[1] in setting_keys()])
+        await self._forget(self._others())
 
     async def use_storage(self, choice: StorageChoice, profile_ids: Iterable[str]) -> None:
         """Keep keys elsewhere from now on and move those that are there.
@@ -222,6 +227,7 @@ class SecretStore:
         """
         names = [(profile_id, key) for profile_id in profile_ids for key in sorted(secret_keys())]
         names += [name for name in self._wanted if name[1] in setting_keys()]
+        names += self._others()
 
         async def switch() -> None:
             await self._searched()
@@ -242,6 +248,43 @@ class SecretStore:
                 raise refusal
 
         await self._in_order(switch())
+
+    # ---- secrets of no setting, such as those of MCP servers
+
+    async def get_other(self, name: str, address: str) -> SecretStr | None:
+        """A secret that was given for this address; None if there is none. Raises SecretStorageUnavailable."""
+
+        async def read() -> BoundKey | None:
+            backend = await self._place()
+            text = None if backend is None else await self._ask(lambda: backend.get(account_name(_OTHERS, name)))
+            return None if text is None else read_bound_key(text)
+
+        kept = await self._in_order(read())
+        if kept is None or kept.address != address:
+            return None
+        keys_in_use.add(kept.value)
+        return SecretStr(kept.value)
+
+    async def set_other(self, name: str, value: SecretStr, address: str) -> None:
+        """Keep a secret for an address, which is one line. Raises SecretStorageUnavailable."""
+        checked = _checked_value(name, value)
+        keys_in_use.add(checked)
+        text = write_bound_key(checked, address)
+
+        async def write() -> None:
+            backend = await self._place()
+            if backend is None:
+                raise self._unavailable()
+            await self._ask(lambda: backend.set(account_name(_OTHERS, name), text))
+
+        await self._in_order(write())
+
+    async def delete_others(self, names: Iterable[str]) -> None:
+        """Forget such secrets; none there is fine."""
+        await self._forget([(_OTHERS, name) for name in names])
+
+    def _others(self) -> list[SecretName]:
+        return [(_OTHERS, name) for name in self.other_names()]
 
     def follow(self, choice: StorageChoice) -> None:
         """Follow a choice made elsewhere, such as in another process, which has moved the keys."""
@@ -398,7 +441,8 @@ class SecretStore:
         # They are safe in the new place by now.
         await self._clear(old, moved)
         for name, value in moved.items():
-            self._note(*name, value, announce=False)
+            if name[0] != _OTHERS:
+                self._note(*name, value, announce=False)
         self._announce()
 
     async def _clear(self, backend: SecretBackend, names: Iterable[SecretName]) -> None:

@@ -279,7 +279,7 @@ class GlobalSettings(WireModel):
         shown(
             "approvals",
             "Wait before answering a follow-up question (ms)",
-            "How long you have to answer a follow-up question yourself. 0 never answers for you.",
+            "How long you have to answer a follow-up question yourself. At 0 the agent never answers for you.",
         ),
     ] = 60_000
     allowed_max_requests: Annotated[
@@ -844,7 +844,7 @@ class GlobalSettings(WireModel):
 
     # ---- services
     mcp_enabled: Annotated[
-        bool, shown("services", "MCP servers", "Offer the agent the tools of the MCP servers you set up.", hidden=True)
+        bool, shown("services", "MCP servers", "Offer the agent the tools of the MCP servers you set up.")
     ] = True
     mcp_server_enabled: Annotated[
         bool,

@@ -27,9 +27,11 @@ __all__ = [
     "token_limit",
 ]
 
-EXTERNAL_TOOLS: Final = frozenset({"fetch_url"})
+EXTERNAL_TOOLS: Final = frozenset(
+    {"fetch_url", "use_mcp_tool", "access_mcp_resource", "search_mcp_tools", "list_mcp_resources"}
+)
 """Tools whose results are strangers' words. What an older conversation read is told by the names of the tools it called."""
-_MCP_PREFIX: Final = "mcp_"
+_MCP_PREFIXES: Final = ("mcp--", "mcp_")
 
 _LONGEST_RESULT: Final = Budget("tokens", 4_000)
 _LONGEST_ARGUMENTS: Final = Budget("tokens", 1_000)
@@ -77,7 +79,7 @@ async def has_external_content(reader: TaskReader) -> bool:
 
 
 def _reads_external(tool: str) -> bool:
-    return tool in EXTERNAL_TOOLS or tool.startswith(_MCP_PREFIX)
+    return tool in EXTERNAL_TOOLS or tool.startswith(_MCP_PREFIXES)
 
 
 def _parts(record: ApiRecord) -> Iterator[str]:

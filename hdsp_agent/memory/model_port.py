@@ -8,6 +8,7 @@ from typing import Final, Literal, Protocol
 
 from ..providers import ModelClient
 from .memory_folder import MemoryFolder
+from .no_model import NoModel
 from .person_edits import PersonEdits
 from .run_log import RunCost
 
@@ -33,8 +34,8 @@ class MemoryModels(Protocol):
     """The model that learns from conversations."""
 
     @property
-    def unusable(self) -> str | None:
-        """Why nothing can be learned with the models there are, in words for the person; None if something can."""
+    def unusable(self) -> NoModel | None:
+        """Why nothing can be learned with the models there are; None if something can."""
 
     def may_read(self, profile: str | None, *, used_local_model: bool = False) -> bool:
         """Whether a conversation with the model of this profile may be read: what stayed on this machine stays there.

@@ -42,6 +42,7 @@ from .job_table import (
 )
 from .memory_folder import MemoryFolder
 from .model_port import ConsolidationFailed, Consolidator, MemoryModels, ModelNeededElsewhere
+from .no_model import NoModel
 from .pipeline_limits import (
     EXTRACTION_CONCURRENCY_LIMIT,
     JOB_HEARTBEAT_SECONDS,
@@ -79,7 +80,7 @@ class RoundReport:
     used: list[RunCost] = field(default_factory=list)
     error: str | None = None
     """Why something failed, if anything did."""
-    unusable: str | None = None
+    unusable: NoModel | None = None
     """Why nothing can be learned: there is no model that could."""
 
     @property
@@ -169,7 +170,7 @@ class MemoryPipeline:
         return report
 
     @property
-    def unusable(self) -> str | None:
+    def unusable(self) -> NoModel | None:
         """Why nothing can be learned with the models there are; None if something can."""
         return self._models.unusable
 

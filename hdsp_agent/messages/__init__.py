@@ -21,6 +21,7 @@ from ._frames import *
 from ._history_item import *
 from ._ipc import *
 from ._kinds import *
+from ._mcp import *
 from ._memory import *
 from ._notebook_texts import *
 from ._notebooks import *

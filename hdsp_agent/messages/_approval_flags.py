@@ -21,7 +21,9 @@ ApprovalFlag = Literal[
     "hidden_parts",
     "strange_characters",
     "remote_content",
+    "mcp_changed",
 ]
 """``network_to_shell``: what the network sends is run. ``runs_text``: a program is given as text (``bash -c``, ``eval``).
 ``runs_programs``: a cell starts programs from Python. ``overwrites_history``: Git loses or replaces commits or changes.
-``hidden_parts``: only the shell knows what it becomes. ``remote_content``: what is shown fetches from the network."""
+``hidden_parts``: only the shell knows what it becomes. ``remote_content``: what is shown fetches from the network. ``mcp_changed``: an MCP tool that was always allowed says something else of itself now,
+or takes something else."""

@@ -10,6 +10,7 @@ from ._extension_settings import SettingsUpdate
 from ._extension_tasks import TaskUpdate
 from ._external_agents import ExternalAgentsUpdatedMessage
 from ._folder_trust import FolderTrustUpdatedMessage
+from ._mcp import McpServersMessage
 from ._memory import MemoryUpdatedMessage
 from ._notebooks import NotebookUpdate
 from ._open_tasks import OpenTasksUpdatedMessage
@@ -29,6 +30,7 @@ ExtensionMessage = Annotated[
     | ProposalMessage
     | FolderTrustUpdatedMessage
     | MemoryUpdatedMessage
-    | ExternalAgentsUpdatedMessage,
+    | ExternalAgentsUpdatedMessage
+    | McpServersMessage,
     Field(discriminator="type"),
 ]

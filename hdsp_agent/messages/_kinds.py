@@ -50,15 +50,15 @@ UnwrittenSay = Literal[
     "api_req_finished",
     "api_req_deleted",
     "shell_integration_warning",
-    "mcp_server_request_started",
-    "mcp_server_response",
     "rooignore_error",
     "diff_error",
-    "too_many_tools_warning",
 ]
 """Says of Roo Code that we do not emit: read in conversations that were imported."""
 
 _RooSayWritten = Literal[
+    "mcp_server_request_started",
+    "mcp_server_response",
+    "too_many_tools_warning",
     "error",
     "api_req_started",
     "api_req_retried",
@@ -102,11 +102,8 @@ UNWRITTEN_SAYS: Final[dict[UnwrittenSay, str]] = {
     "api_req_finished": "`api_req_started` itself gets the tokens and the cost when the request ends",
     "api_req_deleted": "what was removed stays in the log, and still counts",
     "shell_integration_warning": "it is about the terminals of VS Code",
-    "mcp_server_request_started": "there are no MCP servers",
-    "mcp_server_response": "there are no MCP servers",
     "rooignore_error": "the `tool` message that was refused says why in `failure`",
     "diff_error": "the `tool` message of the change that does not fit says why in `failure`",
-    "too_many_tools_warning": "it is about the tools of MCP servers",
 }
 """Why they are not needed."""
 

@@ -32,6 +32,7 @@ __all__ = [
     "SearchFound",
     "SearchHit",
     "Suggestion",
+    "TooManyTools",
 ]
 
 ClineApiReqCancelReason = Literal["streaming_failed", "user_cancelled"]
@@ -164,6 +165,14 @@ class ClineAskUseMcpServer(Record):
     arguments: str | None = None
     uri: str | None = None
     response: str | None = None
+
+
+class TooManyTools(Record):
+    """The text of a ``too_many_tools_warning``."""
+
+    tool_count: int
+    server_count: int
+    threshold: int
 
 
 class FoundText(Record):

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from ._conversation_changes import ConversationRequest
 from ._embedded_conversations import FindEmbeddedConversationRequest, OpenEmbeddedConversationRequest
+from ._mcp import McpRequest
 from ._notebooks import NotebookMessage
 from ._open_tasks import OpenTasksMessage
 from ._proposals import ProposalRequest
@@ -28,6 +29,7 @@ WebviewMessage = Annotated[
     | SuggestRulesRequest
     | FindEmbeddedConversationRequest
     | OpenEmbeddedConversationRequest
-    | ProposalRequest,
+    | ProposalRequest
+    | McpRequest,
     Field(discriminator="type"),
 ]

@@ -9,6 +9,18 @@ from ._edit_check import unified_diff
 from ._file_access import open_file
 from ._folder_walk import FolderWalk
 from ._ignore import IGNORE_FILE
+from ._mcp_port import (
+    MCP_PREFIX,
+    AskPerson,
+    McpAnswer,
+    McpImage,
+    McpOffer,
+    McpPart,
+    McpResource,
+    McpServers,
+    OfferedMcpTool,
+    Progressed,
+)
 from ._output_buffer import middle_left_out
 from ._path_policy import PathPolicy, holds_credentials, is_protected_name
 from ._plain_command import NotPlain, PlainCommand, PlainRedirection, PlainScript, PlainWord, parse_plain
@@ -37,20 +49,33 @@ from ._tool import (
 )
 from ._tool_failed import PresentCell, ToolFailed
 from ._tool_state import KeptOutput, ToolState
+from ._watched_process import KILL, WatchedProcess
+from .mcp import MOST_OFFERED_MCP_TOOLS, answer_blocks, offers_search
 from .notebook import NotebookSummary, notebook_digest, place_of
 
 __all__ = [
     "IGNORE_FILE",
+    "KILL",
+    "MCP_PREFIX",
+    "MOST_OFFERED_MCP_TOOLS",
     "ActionRequest",
     "Approval",
     "ApprovalAsk",
+    "AskPerson",
     "AttemptCompletion",
     "AttemptCompletionArguments",
     "Completion",
     "FolderWalk",
     "KeptOutput",
+    "McpAnswer",
+    "McpImage",
+    "McpOffer",
+    "McpPart",
+    "McpResource",
+    "McpServers",
     "NotPlain",
     "NotebookSummary",
+    "OfferedMcpTool",
     "PastCall",
     "PathPolicy",
     "PlainCommand",
@@ -58,6 +83,7 @@ __all__ = [
     "PlainScript",
     "PlainWord",
     "PresentCell",
+    "Progressed",
     "Proposal",
     "Risk",
     "RunningCommands",
@@ -73,6 +99,8 @@ __all__ = [
     "ToolRegistry",
     "ToolResult",
     "ToolState",
+    "WatchedProcess",
+    "answer_blocks",
     "answered",
     "built_in_tools",
     "command_environment",
@@ -85,6 +113,7 @@ __all__ = [
     "is_protected_name",
     "middle_left_out",
     "notebook_digest",
+    "offers_search",
     "open_file",
     "output_schema",
     "parse_plain",

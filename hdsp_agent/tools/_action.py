@@ -54,5 +54,7 @@ class ActionRequest:
     """Whether only a person decides about it, whatever is allowed."""
     allowed_before: bool = False
     """Whether the person allowed this when they approved the change of the cells, which are as they were approved."""
+    not_always_allowed: str | None = None
+    """Why a tool of an MCP server is asked about whatever the settings allow: only a person may allow it."""
     same_as: str | None = None
     """A command that would do the same: a rule that denies it denies this, none allows it."""

@@ -6,10 +6,8 @@ import asyncio
 import contextlib
 import os
 import re
-import secrets
 import shutil
 import signal
-import subprocess
 import sys
 import threading
 from collections.abc import Mapping
@@ -19,8 +17,7 @@ from typing import Final
 from .._timeouts import wait_at_most
 from ..config import secret_environment
 from ._output_buffer import OutputBuffer
-from ._process_reaper import GUARDIAN
-from ._process_reaper_worker import VARIABLE, kill_tree, marked, send
+from ._watched_process import KILL, WatchedProcess
 
 __all__ = ["ShellProcess", "command_environment", "shell"]
 
@@ -100,9 +97,9 @@ def command_environment(environment: Mapping[str, str], *, unasked: bool = False
 class ShellProcess:
     """One running command. Made by ``start``."""
 
-    def __init__(self, process: subprocess.Popen[bytes], mark: str, output: OutputBuffer) -> None:
-        self._process = process
-        self._mark = mark
+    def __init__(self, watched: WatchedProcess, output: OutputBuffer) -> None:
+        self._watched = watched
+        self._process = watched.process
         self._loop = asyncio.get_running_loop()
         self.output = output
         self.wrote = asyncio.Event()
@@ -113,22 +110,25 @@ class ShellProcess:
         self._watchers = threading.Semaphore(1)
         for work in (self._read, self._wait):
             # Daemons: a command nobody waits for any more must not hold up the end of the server.
-            threading.Thread(target=work, name=f"hdsp-command-{process.pid}", daemon=True).start()
+            threading.Thread(target=work, name=f"hdsp-command-{watched.pid}", daemon=True).start()
 
     @classmethod
     async def start(cls, command: str, folder: Path, *, unasked: bool = False) -> ShellProcess:
         """Run the command in the system's shell. Raises OSError if that cannot be done."""
-        mark = secrets.token_hex(8)
-        environment = {**command_environment(os.environ, unasked=unasked), VARIABLE: mark}
-        starting = asyncio.ensure_future(asyncio.to_thread(_spawn, command, folder, environment, mark, unasked=unasked))
+        environment = command_environment(os.environ, unasked=unasked)
+
+        def begin() -> WatchedProcess:
+            return WatchedProcess.start([*shell(unasked=unasked), command], folder, environment)
+
+        starting = asyncio.ensure_future(asyncio.to_thread(begin))
         try:
-            process = await asyncio.shield(starting)
+            watched = await asyncio.shield(starting)
         except asyncio.CancelledError:
             # It may be starting all the same.
-            process = await starting
-            await asyncio.to_thread(cls(process, mark, OutputBuffer()).kill_now)
+            watched = await starting
+            await asyncio.to_thread(cls(watched, OutputBuffer()).kill_now)
             raise
-        return cls(process, mark, OutputBuffer())
+        return cls(watched, OutputBuffer())
 
     @property
     def pid(self) -> int:
@@ -148,11 +148,11 @@ class ShellProcess:
 
     async def kill(self) -> None:
         """End the command and all it started: first asked to, and a moment later forced to."""
-        self._signal(signal.SIGTERM)
+        self._watched.signal(signal.SIGTERM)
         with contextlib.suppress(asyncio.TimeoutError):
             await wait_at_most(self._closed.wait(), _GRACE_SECONDS)
-        self._signal(signal.SIGKILL if sys.platform != "win32" else signal.SIGTERM)
-        await asyncio.to_thread(self._kill_strays)
+        self._watched.signal(KILL)
+        await asyncio.to_thread(self._watched.kill_strays)
         with contextlib.suppress(asyncio.TimeoutError):
             await wait_at_most(self.exited.wait(), 1)
 
@@ -160,29 +160,12 @@ class ShellProcess:
         """End what the command left running when it ended."""
         if sys.platform == "darwin":
             # It does not show the marks of its own programs. Elsewhere the group's number may be another's by now.
-            self._signal(signal.SIGTERM)
-        await asyncio.to_thread(self._kill_strays)
+            self._watched.signal(signal.SIGTERM)
+        await asyncio.to_thread(self._watched.kill_strays)
 
     def kill_now(self) -> None:
         """The same at once, without waiting for anything."""
-        self._signal(signal.SIGKILL if sys.platform != "win32" else signal.SIGTERM)
-        self._kill_strays()
-
-    def _signal(self, number: signal.Signals) -> None:
-        if sys.platform == "win32":
-            kill_tree(self.pid)
-            return
-        # The group outlives its leader, and its number is not given anew while it has members.
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, number)
-
-    def _kill_strays(self) -> None:
-        """End those that left the group, known by the mark in their environment."""
-        for _ in range(3):
-            strays = list(marked(self._mark))
-            if not strays:
-                return
-            send(strays, signal.SIGKILL if sys.platform != "win32" else signal.SIGTERM)
+        self._watched.kill_now()
 
     def _read(self) -> None:
         assert self._process.stdout is not None
@@ -206,32 +189,9 @@ class ShellProcess:
     def _watched_to_the_end(self) -> None:
         """The command has ended, or nobody can write to its output any more: when both are so, nothing is left of it."""
         if not self._watchers.acquire(blocking=False):
-            GUARDIAN.forget(self._mark)
+            self._watched.forget()
 
     def _tell(self, event: asyncio.Event) -> None:
         # The loop may be gone: then nobody is left to be told.
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(event.set)
-
-
-def _spawn(
-    command: str, folder: Path, environment: Mapping[str, str], mark: str, *, unasked: bool
-) -> subprocess.Popen[bytes]:
-    # Told before and after: this process may be killed in between.
-    GUARDIAN.expect(mark)
-    try:
-        process = subprocess.Popen(  # noqa: S603 -- running what was approved is its purpose
-            [*shell(unasked=unasked), command],
-            cwd=folder,
-            env=dict(environment),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=sys.platform != "win32",
-            bufsize=0,
-        )
-    except BaseException:
-        GUARDIAN.forget(mark)
-        raise
-    GUARDIAN.watch(mark, process.pid)
-    return process

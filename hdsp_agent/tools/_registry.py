@@ -14,6 +14,7 @@ from ..messages import JsonObject
 from ..providers import ToolSpec
 from ._edit_files import ApplyDiff, SearchReplace, WriteToFile
 from ._fetch_url import FetchUrl
+from ._mcp_port import MCP_PREFIX, McpOffer
 from ._memory_tools import MEMORY_TOOLS, ReadMemory, SearchMemory
 from ._read_file import ReadFile
 from ._search_files import ListFiles, SearchFiles
@@ -33,6 +34,7 @@ from .compound import (
     RenameVariable,
     RunCell,
 )
+from .mcp import MCP_TOOLS, mcp_tool_specs, named_mcp_tool
 from .notebook import (
     CreateNotebook,
     EditCells,
@@ -50,6 +52,7 @@ from .notebook import (
 __all__ = ["ToolRegistry", "built_in_tools", "file_tools", "program_tools"]
 
 _MOST_PROBLEMS = 5
+_LONGEST_NAME = 64
 _SUGGESTION = "worth_remembering"
 
 
@@ -85,6 +88,7 @@ def built_in_tools(*, notebooks: bool = True, memory: bool = True, past: bool = 
         FetchUrl(),
         *(tool() for tool in (MEMORY_TOOLS if memory else ())),
         *((SearchTasks(),) if past else ()),
+        *(tool() for tool in MCP_TOOLS),
         AskFollowupQuestion(),
         UpdateTodoList(),
         SwitchMode(),
@@ -138,15 +142,26 @@ class ToolRegistry:
         return list(self._tools)
 
     def specs(
-        self, mode: ModeConfig, policy: OperatorPolicy, settings: GlobalSettings, *, tool_set: ToolSet = "full"
+        self,
+        mode: ModeConfig,
+        policy: OperatorPolicy,
+        settings: GlobalSettings,
+        *,
+        tool_set: ToolSet = "full",
+        mcp: McpOffer | None = None,
     ) -> list[ToolSpec]:
-        """What the model is told of the tools it has in this mode."""
-        return [
-            self._spec(name, settings)
+        """What the model is told of the tools it has in this mode, those of MCP servers last: they may change."""
+        own = {
+            name: self._spec(name, settings)
             for name, tool in self._tools.items()
             if isinstance(tool, CompoundTool) == (tool_set == "compound")
             and self.is_offered(name, mode, policy, settings)
-        ]
+        }
+        specs = [spec for name, spec in own.items() if not isinstance(self._tools[name], MCP_TOOLS)]
+        if mcp is None or tool_set == "compound" or not settings.mcp_enabled:
+            return specs
+        reaching = [spec for name, spec in own.items() if isinstance(self._tools[name], MCP_TOOLS)]
+        return [*specs, *mcp_tool_specs(mcp, reaching, mode, policy, settings)]
 
     def is_offered(self, name: str, mode: ModeConfig, policy: OperatorPolicy, settings: GlobalSettings) -> bool:
         """Whether the tool may be used in this mode, under these settings and this operator."""
@@ -168,6 +183,8 @@ class ToolRegistry:
     def get(self, name: str) -> Tool:
         """The tool of this name. Raises NotFound that names the nearest."""
         tool = self._tools.get(name)
+        if tool is None and name.startswith(MCP_PREFIX) and len(name) <= _LONGEST_NAME:
+            return named_mcp_tool(name)
         if tool is None:
             near = _nearest(name, self._tools, percent=60)
             hint = f"Did you mean {near}?" if near else f"The tools are: {', '.join(self._tools)}."

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ..memory import TaskMemory
     from ..notebooks import Notebooks
     from ..recall import RecallHit
+    from ._mcp_port import McpServers
     from ._path_policy import PathPolicy
     from ._tool_state import ToolState
 
@@ -245,6 +246,10 @@ class ToolContext(Protocol):
     def memory(self) -> TaskMemory:
         """What is remembered between conversations. Raises ToolFailed where nothing is."""
 
+    @property
+    def mcp(self) -> McpServers:
+        """The person's MCP servers. Raises ToolFailed where there are none."""
+
     async def search_past(self, query: str, limit: int) -> Sequence[RecallHit]:
         """What the person's earlier conversations and the notebooks say about this. Raises ToolFailed where nothing can be
         searched."""
@@ -277,8 +282,11 @@ class ToolContext(Protocol):
         ``progress`` is shown beside it.
         """
 
-    async def ask(self, ask: ClineAsk, text: str | None = None) -> AskReply:
-        """Ask the person and wait for the answer."""
+    async def ask(self, ask: ClineAsk, text: str | None = None, *, verbatim: bool = False) -> AskReply:
+        """Ask the person and wait for the answer.
+
+        ``verbatim`` is for an answer that goes to strangers: what it names is not attached, and its command not filled in.
+        """
 
     async def say(
         self,

@@ -44,6 +44,19 @@ describe('errorText', () => {
     }
   });
 
+  it('says why nothing can be learned', () => {
+    const error = { code: 'conflict', message: 'English' };
+    for (const [no_model, text] of [
+      ['not_set_up', 'No model is set up to learn from conversations.'],
+      ['too_small', 'The embedded model is too small to learn'],
+      ['of_a_later_version', 'This is not possible now: English']
+    ]) {
+      expect(errorText(trans, { ...error, params: { no_model } })).toContain(
+        text
+      );
+    }
+  });
+
   it('shows the English sentence of a code it does not know', () => {
     const error = { code: 'of_a_later_version', message: 'It rained.' };
     expect(errorText(trans, error)).toBe('It rained.');

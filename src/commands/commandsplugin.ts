@@ -13,6 +13,7 @@ import { IAgentChannel, IAgentPanel } from '../tokens';
 import { addCommands } from './panelcommands';
 import { CommandIDs } from '../ui/commandids';
 import { addToPalette } from '../ui/commandlabel';
+import { loadTexts } from '../ui/texts/loadtexts';
 import { translateMenus } from './menulabels';
 import { showKeysInPalette } from './palettekeys';
 
@@ -34,7 +35,7 @@ export const commandsPlugin: JupyterFrontEndPlugin<void> = {
     launcher: ILauncher | null,
     translator: ITranslator | null
   ): void => {
-    const trans = (translator ?? nullTranslator).load('hdsp_agent');
+    const trans = loadTexts(translator ?? nullTranslator);
     const { commands, shell } = app;
     const { client } = channel;
     addCommands(commands, {

@@ -7,12 +7,14 @@ import type {
   GlobalSettings,
   HistoryItem,
   JsonValue,
+  McpServer,
   NotebookRef,
   Notice,
   Parts,
   ProfileEntry,
   ProviderSettings,
-  SecretStatus
+  SecretStatus,
+  Source
 } from './wire';
 
 /** Where the endpoints are, under base_url. */
@@ -317,6 +319,31 @@ export interface Endpoints {
   'POST /memory/run': { answer: DoneView };
   /** Undo the last change to what was learned. */
   'POST /memory/undo': { answer: UndoneView };
+  /** List the MCP servers that the agent uses. */
+  'GET /mcp/servers': { answer: McpServersView };
+  /** Add MCP servers. */
+  'POST /mcp/servers': { body: McpImportBody; answer: McpImportView };
+  /** Connect to the MCP servers that are switched on. */
+  'POST /mcp/servers/connect': { answer: McpServersView };
+  /** Show what an MCP server wrote. */
+  'GET /mcp/servers/{server}/log': {
+    path: { server: string };
+    query: { source?: string };
+    answer: McpLogView;
+  };
+  /** Log in to a remote MCP server. */
+  'POST /mcp/servers/{server}/login': {
+    path: { server: string };
+    query: { source?: string };
+    body: McpLoginBody;
+    answer: McpLoginView;
+  };
+  /** Log out of a remote MCP server. */
+  'DELETE /mcp/servers/{server}/login': {
+    path: { server: string };
+    query: { source?: string };
+    answer: McpLogoutView;
+  };
   /** Search the caller's conversations, memory and notebooks. */
   'GET /recall': {
     query: {
@@ -361,7 +388,7 @@ export interface Endpoints {
 
 /** One thing that a folder brings. */
 export interface BroughtView {
-  kind: 'mode' | 'rules' | 'instructions' | 'command' | 'setting';
+  kind: 'mode' | 'rules' | 'instructions' | 'command' | 'setting' | 'mcpServer';
   name: string;
   /** The file it is in, from the folder on. */
   path: string;
@@ -455,6 +482,8 @@ export interface CheckpointView {
     | 'manage_kernel'
     | 'install_packages'
     | 'execute_command'
+    | 'use_mcp_tool'
+    | 'access_mcp_resource'
     | 'new_task'
     | 'add_cell'
     | 'edit_cell'
@@ -772,6 +801,8 @@ export interface LearningRound {
   conversations: number;
   /** Why it failed, or why no model could learn. */
   error?: string;
+  /** Why no model could learn. */
+  noModel?: 'not_set_up' | 'too_small';
 }
 
 /** What was asked to be kept and could not be. */
@@ -854,6 +885,62 @@ export interface LocalRuntimeView {
   restartedAt?: string;
 }
 
+/** A file that names servers. */
+export interface McpFileView {
+  source: Source;
+  path: string;
+  exists: boolean;
+  error?: string;
+}
+
+/** Servers to add: the text of a file of the common form, or one entry and its name. */
+export interface McpImportBody {
+  text: string;
+  name?: string;
+  /** Whether a server of the same name is replaced. */
+  replace: boolean;
+  /** Whether keys stay in the file; else they are kept where keys are kept. */
+  keepSecretsInFile: boolean;
+}
+
+/** What came of it. */
+export interface McpImportView {
+  added: Array<string>;
+  replaced: Array<string>;
+  /** The keys that are kept where keys are kept, by name. */
+  secrets: Array<string>;
+  servers: Array<McpServer>;
+}
+
+/** One line. */
+export interface McpLogLine {
+  ts: number;
+  origin: 'server' | 'agent';
+  text: string;
+}
+
+/** The newest lines, oldest first. */
+export interface McpLogView {
+  lines: Array<McpLogLine>;
+  /** How many older ones are gone. */
+  dropped: number;
+}
+
+/** Where the browser comes back to: this server's `hdsp-agent/mcp-login`, as the page reaches it. */
+export interface McpLoginBody {
+  redirectUri: string;
+}
+
+/** The page to open for logging in. */
+export interface McpLoginView {
+  url: string;
+}
+
+/** The tokens are forgotten. */
+export interface McpLogoutView {
+  done: true;
+}
+
 /** Whether other agents may connect. */
 export interface McpServerBody {
   enabled: boolean;
@@ -881,6 +968,22 @@ export interface McpServerView {
   hubScope?: string;
   programs: Array<ConnectProgramView>;
   agents: Array<ConnectedAgentView>;
+}
+
+/** All servers, with what they offer. */
+export interface McpServersView {
+  /** Whether they are used at all. */
+  enabled: boolean;
+  servers: Array<McpServer>;
+  files: Array<McpFileView>;
+  /** Whether what the folder brings counts. */
+  folderTrusted: boolean;
+  /** Whether the administrator lists which servers may be used. */
+  operatorLimits: boolean;
+  /** Tools that the model may use. */
+  toolCount: number;
+  /** Where there are more tools than that, the model searches them. */
+  offeredAtMost: number;
 }
 
 /** One thing that was looked at. */

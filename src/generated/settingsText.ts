@@ -111,7 +111,7 @@ export function settingsText(
     followupAutoApproveTimeoutMs: {
       title: trans.__('Wait before answering a follow-up question (ms)'),
       description: trans.__(
-        'How long you have to answer a follow-up question yourself. 0 never answers for you.'
+        'How long you have to answer a follow-up question yourself. At 0 the agent never answers for you.'
       )
     },
     allowedMaxRequests: {
@@ -507,6 +507,12 @@ export function settingsText(
     experiments: {
       title: trans.__('Experiments'),
       description: trans.__('Unfinished features you want to try, by name.')
+    },
+    mcpEnabled: {
+      title: trans.__('MCP servers'),
+      description: trans.__(
+        'Offer the agent the tools of the MCP servers you set up.'
+      )
     },
     mcpServerEnabled: {
       title: trans.__('Let other agents connect'),

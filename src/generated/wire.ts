@@ -124,6 +124,9 @@ export type AnyAsk =
   | 'browser_action_launch';
 
 export type AnySay =
+  | 'mcp_server_request_started'
+  | 'mcp_server_response'
+  | 'too_many_tools_warning'
   | 'error'
   | 'api_req_started'
   | 'api_req_retried'
@@ -150,11 +153,8 @@ export type AnySay =
   | 'api_req_finished'
   | 'api_req_deleted'
   | 'shell_integration_warning'
-  | 'mcp_server_request_started'
-  | 'mcp_server_response'
   | 'rooignore_error'
   | 'diff_error'
-  | 'too_many_tools_warning'
   | 'browser_action'
   | 'browser_action_result'
   | 'browser_session_status';
@@ -178,6 +178,9 @@ export type ClineAskResponse =
   'yesButtonClicked' | 'noButtonClicked' | 'messageResponse' | 'objectResponse';
 
 export type ClineSay =
+  | 'mcp_server_request_started'
+  | 'mcp_server_response'
+  | 'too_many_tools_warning'
   | 'error'
   | 'api_req_started'
   | 'api_req_retried'
@@ -211,11 +214,8 @@ export type UnwrittenSay =
   | 'api_req_finished'
   | 'api_req_deleted'
   | 'shell_integration_warning'
-  | 'mcp_server_request_started'
-  | 'mcp_server_response'
   | 'rooignore_error'
-  | 'diff_error'
-  | 'too_many_tools_warning';
+  | 'diff_error';
 
 export type TaskStatus =
   'running' | 'interactive' | 'resumable' | 'idle' | 'none';
@@ -369,7 +369,14 @@ export type WebviewMessage =
   | SuggestRulesRequest
   | FindEmbeddedConversationRequest
   | OpenEmbeddedConversationRequest
-  | ProposalRequest;
+  | ProposalRequest
+  | RestartMcpServerRequest
+  | ToggleMcpServerRequest
+  | ToggleToolAlwaysAllowRequest
+  | ToggleToolEnabledForPromptRequest
+  | UpdateMcpTimeoutRequest
+  | DeleteMcpServerRequest
+  | RefreshAllMcpServersRequest;
 
 export type ExtensionMessage =
   | StateMessage
@@ -415,7 +422,8 @@ export type ExtensionMessage =
   | ProposalMessage
   | FolderTrustUpdatedMessage
   | MemoryUpdatedMessage
-  | ExternalAgentsUpdatedMessage;
+  | ExternalAgentsUpdatedMessage
+  | McpServersMessage;
 
 export type ClientFrame =
   ClientOpen | ClientMsg | ClientPing | ClientPong | ClientClose;
@@ -864,6 +872,7 @@ export interface ClineMessage {
     | 'hidden_parts'
     | 'strange_characters'
     | 'remote_content'
+    | 'mcp_changed'
   >;
   commandRun?: CommandRun;
   modelFailure?: ModelFailure;
@@ -1259,6 +1268,15 @@ export interface DeleteCustomModeRequest {
   slug: string;
 }
 
+/** Take a server out of its file, with its keys. */
+export interface DeleteMcpServerRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'deleteMcpServer';
+  serverName: string;
+  source: Source;
+}
+
 /** Confirm the deletion, and optionally restore the checkpoint before it. */
 export interface DeleteMessageConfirmRequest {
   requestId: string;
@@ -1641,7 +1659,7 @@ export interface GlobalSettings {
   alwaysAllowSubtasks: boolean;
   /** Take the first suggested answer to a follow-up question after a while. */
   alwaysAllowFollowupQuestions: boolean;
-  /** How long you have to answer a follow-up question yourself. 0 never answers for you. */
+  /** How long you have to answer a follow-up question yourself. At 0 the agent never answers for you. */
   followupAutoApproveTimeoutMs: number;
   /** After this many requests, the agent asks before it continues. Empty means no limit. */
   allowedMaxRequests?: number;
@@ -2004,6 +2022,78 @@ export interface LockApiConfigAcrossModesRequest {
   taskId?: string;
   type: 'lockApiConfigAcrossModes';
   bool: boolean;
+}
+
+/** A message that a server has written; `command` is what to type for it. */
+export interface McpPrompt {
+  name: string;
+  title?: string;
+  description?: string;
+  command: string;
+  arguments?: Array<McpPromptArgument>;
+}
+
+/** What a prompt is filled in with. */
+export interface McpPromptArgument {
+  name: string;
+  description?: string;
+  required: boolean;
+}
+
+/** Something a server lets be read. */
+export interface McpResourceInfo {
+  uri: string;
+  name: string;
+  mimeType?: string;
+  description?: string;
+}
+
+/** Addresses of one form that a server lets be read. */
+export interface McpResourceTemplate {
+  uriTemplate: string;
+  name: string;
+  mimeType?: string;
+  description?: string;
+}
+
+/** One server, as it stands. What it offers is there only where it was asked for. */
+export interface McpServer {
+  name: string;
+  config: string;
+  status: 'connected' | 'connecting' | 'disconnected';
+  authStatus?: 'unauthenticated' | 'awaiting_auth' | 'authenticated';
+  error?: string;
+  disabled: boolean;
+  timeout: number;
+  source: Source;
+  instructions?: string;
+  address: string;
+  needsApproval: boolean;
+  forbidden: boolean;
+  unusable: boolean;
+  toolCount: number;
+  tools?: Array<McpTool>;
+  resources?: Array<McpResourceInfo>;
+  resourceTemplates?: Array<McpResourceTemplate>;
+  prompts?: Array<McpPrompt>;
+}
+
+/** The MCP servers are in another state now. Ask again for what they offer, if that is on screen. */
+export interface McpServersMessage {
+  type: 'mcpServers';
+  mcpServers: Array<McpServer>;
+}
+
+/** A tool of a server. `changed`: it was always allowed, and is another one now. The claims decide nothing. */
+export interface McpTool {
+  name: string;
+  title?: string;
+  description?: string;
+  alwaysAllow: boolean;
+  enabledForPrompt: boolean;
+  changed: boolean;
+  readOnly?: boolean;
+  destructive?: boolean;
 }
 
 /** Something was remembered, changed or forgotten, or learning began or ended. Ask again what is shown of it. */
@@ -2667,6 +2757,13 @@ export interface RedoConversationRequest {
   newer?: 'refuse' | 'set_aside';
 }
 
+/** Read the files again, and connect to all servers anew. */
+export interface RefreshAllMcpServersRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'refreshAllMcpServers';
+}
+
 /** Another tab saved; this one has nothing unsaved and shows what is on the disk. */
 export interface ReloadNotebookMessage {
   type: 'reloadNotebook';
@@ -2725,6 +2822,15 @@ export interface RequestModesRequest {
   requestId: string;
   taskId?: string;
   type: 'requestModes';
+}
+
+/** Connect anew to the server named `text`. */
+export interface RestartMcpServerRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'restartMcpServer';
+  text: string;
+  source: Source;
 }
 
 /** Take up the task with the id `data`. */
@@ -3280,6 +3386,38 @@ export interface ToggleApiConfigPinRequest {
   text: string;
 }
 
+/** Switch a server on or off; on is also the yes to one that a folder brings. */
+export interface ToggleMcpServerRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'toggleMcpServer';
+  serverName: string;
+  source: Source;
+  disabled: boolean;
+}
+
+/** Allow a tool once and for all, as it is now, or ask about it again. */
+export interface ToggleToolAlwaysAllowRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'toggleToolAlwaysAllow';
+  serverName: string;
+  source: Source;
+  toolName: string;
+  alwaysAllow: boolean;
+}
+
+/** Offer a tool to the model, or do not. */
+export interface ToggleToolEnabledForPromptRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'toggleToolEnabledForPrompt';
+  serverName: string;
+  source: Source;
+  toolName: string;
+  isEnabled: boolean;
+}
+
 /** What a task has used so far, and how full its context is. */
 export interface TokenUsage {
   totalTokensIn: number;
@@ -3324,6 +3462,16 @@ export interface UpdateCustomModeRequest {
   type: 'updateCustomMode';
   slug?: string;
   modeConfig: ModeConfig;
+}
+
+/** How many seconds a call may take without a sign of life. */
+export interface UpdateMcpTimeoutRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'updateMcpTimeout';
+  serverName: string;
+  source: Source;
+  timeout: number;
 }
 
 /** Change the prompt of a built-in mode; without any field it is again as it came. */

@@ -21,6 +21,7 @@ import { agentIcon } from '../ui/icons/agenticon';
 import { PanelState } from '../state/panel/panelstate';
 import type { IPanelServices } from '../ui/services';
 import { PanelContext } from '../ui/services';
+import { loadTexts } from '../ui/texts/loadtexts';
 import { PanelView } from './panelview';
 
 /**
@@ -43,7 +44,7 @@ export class AgentPanel extends ReactWidget {
       ...others
     } = options;
     this._body = Body;
-    const trans = translator.load('hdsp_agent');
+    const trans = loadTexts(translator);
     const state = new PanelState(drafts, dismissed);
     this.services = {
       ...channel,

@@ -13,6 +13,7 @@ import type { Widget } from '@lumino/widgets';
 import { CommandIDs } from '../ui/commandids';
 import { addToPalette, commandLabel } from '../ui/commandlabel';
 import { IAgentPanel } from '../tokens';
+import { loadTexts } from '../ui/texts/loadtexts';
 import { widenOnce } from './firstwidth';
 
 /**
@@ -43,7 +44,7 @@ export const placementPlugin: JupyterFrontEndPlugin<void> = {
     palette: ICommandPalette | null,
     translator: ITranslator | null
   ): void => {
-    const trans = (translator ?? nullTranslator).load('hdsp_agent');
+    const trans = loadTexts(translator ?? nullTranslator);
     const { commands, shell } = app;
     const { widget } = panel;
     let current: Area = 'left';

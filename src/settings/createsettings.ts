@@ -1,4 +1,5 @@
 import { MainAreaWidget } from '@jupyterlab/apputils';
+import { URLExt } from '@jupyterlab/coreutils';
 import type { ServerConnection } from '@jupyterlab/services';
 import type { INotebookTracker } from '@jupyterlab/notebook';
 import type { ITranslator } from '@jupyterlab/translation';
@@ -10,12 +11,16 @@ import type { IAgentChannel } from '../tokens';
 
 import type { IMemoryPlace } from '../rest/memoryapi';
 import { MemoryApi } from '../rest/memoryapi';
+import { McpApi } from '../rest/mcpapi';
 import { MemoryData } from '../rest/memorydata';
+import { OtherAgentsData } from '../rest/otheragentsdata';
 import { SettingsApi } from '../rest/settingsapi';
 import { CommandIDs } from '../ui/commandids';
 import { LabDialogs } from '../ui/dialogs';
 import { openPaths } from '../ui/notebookchoice';
+import { loadTexts } from '../ui/texts/loadtexts';
 import { followChannel } from './data/followchannel';
+import { McpServersData } from './data/mcpserversdata';
 import { SettingsModel } from './data/settingsmodel';
 import { SettingsWidget } from './settingswidget';
 
@@ -49,7 +54,8 @@ export function createSettings(
   environment: ISettingsEnvironment
 ): MainAreaWidget<SettingsWidget> {
   const { serverSettings, translator, channel, commands } = environment;
-  const trans = translator.load('hdsp_agent');
+  const trans = loadTexts(translator);
+  const mcp = new McpApi(serverSettings);
   const model = new SettingsModel({
     api: new SettingsApi(serverSettings),
     client: channel?.client ?? null,
@@ -57,6 +63,10 @@ export function createSettings(
       api: new MemoryApi(serverSettings),
       place: () => memoryPlace(environment)
     }),
+    otherAgents: new OtherAgentsData(mcp, serverUrl(serverSettings).origin),
+    mcpServers: channel
+      ? new McpServersData(mcp, channel.client, signedInUrl(serverSettings))
+      : null,
     texts: settingsText(trans)
   });
   const content = new SettingsWidget({
@@ -78,6 +88,20 @@ export function createSettings(
   }
   void model.refresh();
   return widget;
+}
+
+/**
+ * Where the server is, as this page reaches it.
+ */
+function serverUrl({ baseUrl }: ServerConnection.ISettings): URL {
+  return new URL(baseUrl, window.location.href);
+}
+
+/**
+ * Where one comes back to who has signed in to an MCP server.
+ */
+function signedInUrl(settings: ServerConnection.ISettings): string {
+  return URLExt.join(serverUrl(settings).href, 'hdsp-agent/mcp-login');
 }
 
 /**

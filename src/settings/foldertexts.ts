@@ -1,13 +1,15 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { BroughtView } from '../generated/rest';
+import { listText } from '../ui/texts/listtext';
 
 const KINDS: readonly BroughtView['kind'][] = [
   'mode',
   'rules',
   'instructions',
   'command',
-  'setting'
+  'setting',
+  'mcpServer'
 ];
 const MOST_NAMES = 12;
 
@@ -30,7 +32,7 @@ function line(
   names: readonly string[]
 ): string {
   const count = names.length;
-  const shown = names.slice(0, MOST_NAMES).join(', ');
+  const shown = listText(names.slice(0, MOST_NAMES), trans);
   const list =
     count > MOST_NAMES
       ? trans.__('%1 and %2 more', shown, count - MOST_NAMES)
@@ -56,5 +58,7 @@ function line(
       );
     case 'setting':
       return trans._n('%1 setting: %2', '%1 settings: %2', count, list);
+    case 'mcpServer':
+      return trans._n('%1 MCP server: %2', '%1 MCP servers: %2', count, list);
   }
 }

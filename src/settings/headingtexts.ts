@@ -10,6 +10,8 @@ export type OwnSection =
   | 'customModes'
   | 'slashCommands'
   | 'folders'
+  | 'otherAgents'
+  | 'mcpServers'
   | 'transfer';
 
 /**
@@ -32,6 +34,10 @@ export function headingText(
       return trans.__('Slash commands');
     case 'folders':
       return trans.__('Trusted folders');
+    case 'otherAgents':
+      return trans.__('Other agents');
+    case 'mcpServers':
+      return trans.__('MCP servers');
     case 'transfer':
       return trans.__('Import, export, reset');
   }

@@ -11,7 +11,6 @@ import type { IField } from './fields/fields';
 import { fieldsOfProvider } from './fields/fields';
 import { FoldersSection } from './sections/folderssection';
 import type { OwnSection } from './headingtexts';
-import { modeNames } from '../ui/texts/modenames';
 import { headingText } from './headingtexts';
 import { CommandsSection } from './sections/commandssection';
 import { KeyControl } from './sections/keycontrol';
@@ -20,6 +19,11 @@ import { MeaningStatus } from './sections/meaningstatus';
 import type { SettingsModel } from './data/settingsmodel';
 import { MemorySection } from './memory/memorysection';
 import { MEMORY_GROUP } from './memory/memorytexts';
+import { MCP_KEY, McpServersSection } from './mcpservers/mcpserverssection';
+import {
+  COMMANDS_KEY,
+  OtherAgentsSection
+} from './otheragents/otheragentssection';
 import { ModesSection } from './sections/modessection';
 import { ProfilesSection } from './sections/profilessection';
 import { matches, searchFields, textsOf } from './fields/settingssearch';
@@ -107,6 +111,7 @@ export namespace SettingsPanel {
  * Settings that have a section of their own.
  */
 const MODE_KEYS: readonly string[] = ['customModes', 'customModePrompts'];
+const MCP_KEYS: readonly string[] = ['mcpServerEnabled', COMMANDS_KEY, MCP_KEY];
 
 /**
  * The settings for searching the past, and how those begin that say where an
@@ -114,6 +119,12 @@ const MODE_KEYS: readonly string[] = ['customModes', 'customModePrompts'];
  */
 const SEARCH_GROUP = 'search';
 const ENDPOINT_KEYS = 'searchEndpoint';
+
+/**
+ * What people look for who want to connect one of them.
+ */
+const AGENT_NAMES =
+  'Claude Code Codex Cursor VS Code Gemini opencode Copilot MCP';
 
 interface ISection {
   readonly id: string;
@@ -259,7 +270,9 @@ function useSections(query: string): ISection[] {
   const groups = model.groups.map(group => {
     const { id, title } = group;
     const fields = searchFields(group.fields, query, title).filter(
-      ({ key }) => model.ownModes === null || !MODE_KEYS.includes(key)
+      ({ key }) =>
+        !MCP_KEYS.includes(key) &&
+        (model.ownModes === null || !MODE_KEYS.includes(key))
     );
     return {
       id,
@@ -299,6 +312,23 @@ function useSections(query: string): ISection[] {
       render: () => <CommandsSection commands={commands} />
     });
   }
+  const { mcpServers, otherAgents } = model;
+  const mcpParts: ISection[] = [];
+  if (mcpServers !== null) {
+    mcpParts.push({
+      ...own('mcpServers', [trans.__('Tools, resources and prompts')]),
+      render: () => <McpServersSection servers={mcpServers} />
+    });
+  }
+  if (otherAgents !== null) {
+    mcpParts.push({
+      ...own('otherAgents', [
+        trans.__('Let other agents work in your notebooks'),
+        AGENT_NAMES
+      ]),
+      render: () => <OtherAgentsSection agents={otherAgents} />
+    });
+  }
   return [
     {
       ...profiles,
@@ -321,9 +351,12 @@ function useSections(query: string): ISection[] {
     },
     ...groups,
     ...ownParts,
+    ...mcpParts,
     {
       ...own('folders', [
-        trans.__('Modes, rules, slash commands and AGENTS.md of a folder')
+        trans.__(
+          'Modes, rules, slash commands, MCP servers and AGENTS.md of a folder'
+        )
       ]),
       render: () => <FoldersSection />
     },
@@ -344,13 +377,12 @@ function GroupFields(props: {
 }): JSX.Element {
   const { model, trans } = useSettings();
   const { settings } = model;
-  const names = modeNames(trans);
   // A section with nothing but advanced settings is no place to fold them away.
   const foldable = props.fields.some(field => !field.advanced);
   return (
     <FieldRows
       fields={props.fields.map(field => ({
-        ...model.withChoices(field, names),
+        ...model.withChoices(field, trans),
         advanced: foldable && field.advanced
       }))}
       unfold={props.unfold}

@@ -13,6 +13,7 @@ import { IFormRendererRegistry, settingsIcon } from '@jupyterlab/ui-components';
 import { CommandIDs } from '../ui/commandids';
 import { addToPalette, commandLabel } from '../ui/commandlabel';
 import { IAgentChannel } from '../tokens';
+import { loadTexts } from '../ui/texts/loadtexts';
 import { addSettingsLink } from './labsettings';
 
 import type { createSettings } from './createsettings';
@@ -51,7 +52,7 @@ export const settingsPlugin: JupyterFrontEndPlugin<void> = {
       commands: app.commands,
       notebooks
     };
-    const trans = environment.translator.load('hdsp_agent');
+    const trans = loadTexts(environment.translator);
     const tracker = new WidgetTracker<MainAreaWidget<SettingsWidget>>({
       namespace: NAMESPACE
     });
@@ -111,6 +112,7 @@ export const settingsPlugin: JupyterFrontEndPlugin<void> = {
       execute: () =>
         app.commands.execute(CommandIDs.openSettings, { section: 'memory' })
     });
+    Private.addMcpCommands(app, trans);
     for (const command of Private.LISTED) {
       addToPalette(palette, trans, command);
     }
@@ -141,10 +143,38 @@ namespace Private {
    */
   export const LISTED = [
     CommandIDs.openMemory,
+    CommandIDs.connectAgent,
+    CommandIDs.manageMcpServers,
     CommandIDs.manageTrustedFolders,
     CommandIDs.trustFolder,
     CommandIDs.distrustFolder
   ] as const;
+
+  /**
+   * Add the commands about other agents, and about servers of tools.
+   */
+  export function addMcpCommands(
+    { commands }: JupyterFrontEnd,
+    trans: TranslationBundle
+  ): void {
+    const describedBy = { args: { type: 'object', properties: {} } };
+    commands.addCommand(CommandIDs.connectAgent, {
+      label: commandLabel(trans, trans.__('Connect Another Agent…')),
+      caption: trans.__(
+        'Let Claude Code, Codex or another agent work in your notebooks'
+      ),
+      describedBy,
+      execute: () =>
+        commands.execute(CommandIDs.openSettings, { section: 'otherAgents' })
+    });
+    commands.addCommand(CommandIDs.manageMcpServers, {
+      label: commandLabel(trans, trans.__('MCP Servers')),
+      caption: trans.__('Give the agent the tools of MCP servers'),
+      describedBy,
+      execute: () =>
+        commands.execute(CommandIDs.openSettings, { section: 'mcpServers' })
+    });
+  }
 
   /**
    * Add the commands about trust in folders.

@@ -6,6 +6,7 @@ import { errorText } from '../errors';
 import type { ImportItem, ModelEntry } from '../generated/rest';
 import type { SecretPresence, SecretStorageStatus } from '../generated/wire';
 import { fullCount } from '../ui/texts/formats';
+import { listText } from '../ui/texts/listtext';
 
 import type { IField } from './fields/fields';
 import type { SaveStatus } from './fields/fieldform';
@@ -33,14 +34,14 @@ export function valueText(
     return trans.__('not set');
   }
   if (Array.isArray(value)) {
-    return listText(trans, field, value);
+    return valuesText(trans, field, value);
   }
   return typeof value === 'object' && Object.keys(value).length === 0
     ? trans.__('empty')
     : formatValue(field, value);
 }
 
-function listText(
+function valuesText(
   trans: TranslationBundle,
   field: IField,
   values: readonly JSONValue[]
@@ -54,10 +55,8 @@ function listText(
   const titles = new Map(
     field.choices.map(({ value, title }) => [choiceKey(value), title])
   );
-  return values
-    .map(choiceKey)
-    .map(key => titles.get(key) ?? key)
-    .join(', ');
+  const names = values.map(choiceKey).map(key => titles.get(key) ?? key);
+  return listText(names, trans);
 }
 
 /**

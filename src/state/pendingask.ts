@@ -90,11 +90,18 @@ namespace Private {
   ]);
 
   /**
+   * How far back is looked: where another agent works, no model is ever asked.
+   */
+  const MOST_MESSAGES = 500;
+
+  /**
    * The questions since the model was asked or the person spoke, newest first.
    */
   export function recentAsks(store: AgentStore): AskMessage[] {
     const asks: AskMessage[] = [];
-    for (let index = store.order.length - 1; index >= 0; index--) {
+    const last = store.order.length - 1;
+    const first = Math.max(0, last - MOST_MESSAGES);
+    for (let index = last; index >= first; index--) {
       const message = store.message(store.order[index]);
       if (message?.say === 'api_req_started' || isOfPerson(message)) {
         break;

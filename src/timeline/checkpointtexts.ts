@@ -114,6 +114,11 @@ namespace Private {
     after: trans.__('After the agent ran cells'),
     while: trans.__('While the agent ran cells')
   });
+  const usedServer: Words = trans => ({
+    before: trans.__('Before the agent used an MCP server'),
+    after: trans.__('After the agent used an MCP server'),
+    while: trans.__('While the agent used an MCP server')
+  });
   const edit: Words = trans => ({
     before: trans.__('Before the agent changed cells'),
     after: trans.__('After the agent changed cells'),
@@ -145,6 +150,8 @@ namespace Private {
     write_to_file: write,
     apply_diff: write,
     search_replace: write,
+    use_mcp_tool: usedServer,
+    access_mcp_resource: usedServer,
     execute_command: trans => ({
       before: trans.__('Before the agent ran a command'),
       after: trans.__('After the agent ran a command'),
@@ -255,6 +262,8 @@ namespace Private {
     write_to_file: wrote,
     apply_diff: wrote,
     search_replace: wrote,
+    use_mcp_tool: trans => trans.__('Used an MCP server'),
+    access_mcp_resource: trans => trans.__('Used an MCP server'),
     execute_command: trans => trans.__('Ran a command'),
     create_notebook: trans => trans.__('Created a notebook'),
     install_packages: trans => trans.__('Installed packages'),

@@ -10,6 +10,7 @@ import type {
 import { language } from '../ui/texts/formats';
 import { plainName } from '../ui/texts/visibletext';
 import type { Part } from '../rest/timelineapi';
+import { listText } from '../ui/texts/listtext';
 import { checkpointText, stepText } from './checkpointtexts';
 import type { ITimelineEntry } from './timelineentries';
 import { whyText } from './failuretexts';
@@ -137,7 +138,7 @@ export function changedText(
     variables > 0 && trans._n('%1 variable', '%1 variables', variables)
   ].filter(count => count !== false);
   return counts.length > 0
-    ? trans.__('%1 changed', counts.join(', '))
+    ? trans.__('%1 changed', listText(counts, trans))
     : trans.__('nothing changed');
 }
 

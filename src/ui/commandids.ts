@@ -15,6 +15,8 @@ export namespace CommandIDs {
   export const trustFolder = 'hdsp-agent:trust-folder';
   export const distrustFolder = 'hdsp-agent:distrust-folder';
   export const openMemory = 'hdsp-agent:open-memory';
+  export const connectAgent = 'hdsp-agent:connect-agent';
+  export const manageMcpServers = 'hdsp-agent:manage-mcp-servers';
 
   /**
    * Added by the cells plugin.

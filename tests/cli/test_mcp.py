@@ -34,7 +34,7 @@ BOTH = pytest.mark.parametrize("mode", ["legacy", MODERN])
 def agents(services: Services, http_server: object, jp_asyncio_loop: asyncio.AbstractEventLoop) -> PortAgents:
     """What answers behind a server that listens; its file in the runtime folder says where."""
     agents = PortAgents()
-    services.mcp.agents = agents
+    services.mcp_endpoint.agents = agents
     jp_asyncio_loop.run_until_complete(services.config.update({"mcpServerEnabled": True}))
     return agents
 

@@ -267,7 +267,8 @@ async def test_how_the_last_round_ended_is_told(services: Services, jp_fetch: Fe
     assert "lastRound" not in await rest(jp_fetch)
     await services.memory.job.look()
     ended_round = (await rest(jp_fetch))["lastRound"]
-    assert ended_round["outcome"] == "unusable" and "No model is set up" in ended_round["error"]
+    assert (ended_round["outcome"], ended_round["noModel"]) == ("unusable", "not_set_up")
+    assert "No model is set up" in ended_round["error"]
     async with speaking(services, {}):
         # No money is left, and nothing waits for it.
         await services.config.update({"memoryDailyCost": 0})

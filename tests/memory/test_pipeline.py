@@ -403,12 +403,12 @@ async def test_what_a_person_asks_for_is_done_whatever_was_spent(tmp_path: Path)
 
 
 async def test_without_a_model_that_could_learn_nothing_is_tried(tmp_path: Path) -> None:
-    model = OneModel(ScriptedModel([]), why_not="The embedded model is too small.")
+    model = OneModel(ScriptedModel([]), why_not="too_small")
     async with memory_home(tmp_path, models=model) as at:
         await at.conversation()
         at.later(7)
         report = await at.pipeline.round(ME)
-        assert (report.unusable, report.failed) == ("The embedded model is too small.", 0)
+        assert (report.unusable, report.failed) == ("too_small", 0)
         assert await at.pipeline.jobs(ME) == [] and RunLog(at.folder).runs() == []
 
 

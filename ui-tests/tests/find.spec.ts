@@ -42,7 +42,7 @@ test('a text is found in all of a conversation, and gone through', async ({
     await chat.field.press('Control+f');
     await expect(field).toBeFocused();
     await keyboard.type('pangolin');
-    await expect(count).toHaveText(/^\d of 2$/);
+    await expect(count).toHaveText(/^\d of 2 messages$/);
     await expect(last).toBeInViewport();
     await expect(field).toBeFocused();
     await lab.picture('find-newest');
@@ -52,7 +52,7 @@ test('a text is found in all of a conversation, and gone through', async ({
     await expect(first).toHaveCount(0);
     await field.press('Shift+Enter');
     await expect(first).toBeInViewport();
-    await expect(count).toHaveText('1 of 2');
+    await expect(count).toHaveText('1 of 2 messages');
     await expect(field).toBeFocused();
     await expect(first).toHaveAttribute('data-found', 'true');
     await lab.picture('find-first');

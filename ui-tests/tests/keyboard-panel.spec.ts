@@ -43,6 +43,7 @@ test('mode, model and approvals are chosen without a mouse', async ({
   await agent.api.change({ autoApprovalEnabled: false });
   await lab.visit();
   await keyboard.press('Control+Alt+y');
+  await expect(chat.field).toBeFocused();
   await keyboard.type('Wait for me.');
   await keyboard.press('Enter');
   await agent.model.asked();
@@ -131,6 +132,7 @@ test('an answer is searched, rated, used and asked for anew without a mouse', as
   await lab.visit();
   const notebook = await OpenNotebook.open(lab, path);
   await keyboard.press('Control+Alt+y');
+  await expect(chat.field).toBeFocused();
   await keyboard.type('Which library is quick?');
   await keyboard.press('Enter');
   await model.say('It is **polars**:\n\n```python\nimport polars\n```');
@@ -171,7 +173,9 @@ test('an answer is searched, rated, used and asked for anew without a mouse', as
     });
     await expect(field).toBeFocused();
     await keyboard.type('library');
-    await expect(field.locator('..').getByRole('status')).toHaveText('1 of 1');
+    await expect(field.locator('..').getByRole('status')).toHaveText(
+      '1 of 1 message'
+    );
     await press(lab, chat.button('Next result'));
     await expect(chat.button('Next result')).toBeFocused();
     await keyboard.press('Escape');

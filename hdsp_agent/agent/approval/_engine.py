@@ -155,7 +155,8 @@ def _only_reads(action: ActionRequest) -> bool:
 
 
 def _needs_person(action: ActionRequest) -> bool:
-    return action.puts_back_masked or action.matches_hidden is not None or action.always_asks
+    asks = action.always_asks or action.not_always_allowed is not None
+    return asks or action.puts_back_masked or action.matches_hidden is not None
 
 
 def _refusal(action: ActionRequest, settings: GlobalSettings, policy: OperatorPolicy, mode: ModeConfig) -> str | None:
@@ -207,6 +208,8 @@ def _objection(
         return "It would be given a key or another masked value, which only you may allow."
     if action.matches_hidden is not None:
         return f"{action.matches_hidden} stands for files too that .hdspignore hides from the agent."
+    if action.not_always_allowed is not None:
+        return action.not_always_allowed
     for risk in sorted(action.risks - {"none"}):
         allowed, name = _SETTINGS[risk]
         if not allowed(settings):

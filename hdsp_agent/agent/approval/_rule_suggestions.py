@@ -18,7 +18,7 @@ from ._engine import _SETTINGS, ApprovalEngine
 from ._programs import CHANGES_THE_SHELL, SHELLS, installs
 from ._wrapper_programs import WRAPPERS
 
-__all__ = ["Suggestions", "suggest_rules"]
+__all__ = ["NO_RULES", "Suggestions", "suggest_rules"]
 
 _MAIN_SWITCH: Final = "auto_approval_enabled"
 _CLASS: Final = "always_allow_"
@@ -75,6 +75,10 @@ class Suggestions:
     reason: ErrorBody | None = None
 
 
+NO_RULES: Final = Suggestions(reason=_NO_RULE)
+"""There is no rule that would allow it."""
+
+
 def suggest_rules(
     action: ActionRequest,
     *,
@@ -102,7 +106,7 @@ def suggest_rules(
     tried = opened.model_copy(update={"allowed_commands": (*opened.allowed_commands, *chosen.values())})
     decision = ApprovalEngine().decide(action, settings=tried, policy=policy, mode=mode)
     if decision.verdict != "approve":
-        return Suggestions(reason=_NO_RULE)
+        return NO_RULES
     classes = [RuleSuggestion(kind="class", value=_wire(name), label=_title(name)) for name in switches]
     return Suggestions((*rules, *classes))
 

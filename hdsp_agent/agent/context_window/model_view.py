@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...config import tool_set, with_profile
@@ -55,7 +56,9 @@ async def seen_by_model(services: AgentServices, reader: TaskReader) -> SeenRequ
     info = KnownModel(id="", provider="") if provider is None else await asyncio.to_thread(model_info, provider)
     mode = await services.modes.get(slug, metadata.workspace)
     chosen = tool_set(provider)
-    specs = [] if mode is None else services.tools.specs(mode, policy, settings, tool_set=chosen)
+    folder = Path(metadata.workspace) if metadata.workspace else services.workspace
+    mcp = None if services.mcp is None else services.mcp.offer(metadata.user, folder)
+    specs = [] if mode is None else services.tools.specs(mode, policy, settings, tool_set=chosen, mcp=mcp)
     counter = TokenCounter.of(settings)
     seen = await services.seen.seen(
         reader,

@@ -196,6 +196,7 @@ class ExternalLoop:
         async with self._handing:
             handed = await self._user_input.hand_over()
         await self._state.note_progress()
+        self._ended(arrived)
         if calls.given is not None and not arrived.done.done():
             arrived.done.set_result(CallDone(calls.given, handed))
 
@@ -207,6 +208,7 @@ class ExternalLoop:
                 await calls.end(arrived.call, why)
             except HdspAgentError as error:
                 self._state.logger.error("How a call of another agent ended could not be recorded: %s", error)
+            self._ended(arrived)
             arrived.end(why)
             return
         # It was done just then.
@@ -237,7 +239,9 @@ class ExternalLoop:
             return True
 
     def _ended(self, arrived: ArrivedCall) -> None:
-        self._working.pop(arrived, None)
+        """Nothing of a call is left to do: whoever hears of its end finds it so."""
+        if self._working.pop(arrived, None) is None:
+            return
         if self._failure is None and self._syncing is None and not self._closed:
             self._syncing = asyncio.create_task(
                 self._state.conversation.log.sync(), name=f"Sync of task {self._state.task_id}"

@@ -51,6 +51,7 @@ _NEW_AFTER_SECONDS: Final = 12 * 3_600.0
 _LOOK_SECONDS: Final = 60.0
 _MOST_SESSIONS: Final = 1_000
 _MCP: Final = "mcp"
+_LONG: Final = 50_000
 
 
 @dataclass(eq=False)
@@ -161,6 +162,8 @@ class ExternalSessions:
         finally:
             session.last_call, session.doing = self._clock(), None
             self.on_changed(client.owner)
+        if sum(len(str(block.get("text", ""))) for block in done.given.content) > _LONG:
+            return await asyncio.to_thread(self._result, task, name, done)
         return self._result(task, name, done)
 
     async def _begin(
@@ -170,7 +173,8 @@ class ExternalSessions:
             if session.doing != text:
                 session.doing = text
                 self.on_changed(session.client.owner)
-            await progress(text)
+            # A program that is slow to listen, or gone, holds nothing up.
+            self._held.begin(_tell(progress, text))
 
         for _ in range(3):
             task = await self._task(session)
@@ -240,22 +244,23 @@ class ExternalSessions:
     async def _opened(self, session: _Session) -> Task | None:
         """The conversation that it had, unless that is long ago, or was deleted."""
         tasks = self._manager.tasks
-        for task_id in [session.task_id] if session.task_id is not None else self._ids(session.client)[:2]:
-            assert task_id is not None
-            task = tasks.opened(task_id)
-            if task is None:
-                try:
-                    reader = await self._manager.services.store.view(task_id)
-                    item = (await reader.read_state()).history_item
-                except UnknownTask:
-                    continue
-                if item is not None and self._clock() - item.ts / 1000 > _NEW_AFTER_SECONDS:
-                    continue
-                task = await tasks.take_up(task_id, Again())
-            if task.external is not None:
+        for task_id in self._ids(session.client) if session.task_id is None else [session.task_id]:
+            task = tasks.opened(task_id) or await self._taken_up(task_id)
+            if task is not None and task.external is not None:
                 session.task_id = task_id
                 return task
         return None
+
+    async def _taken_up(self, task_id: TaskId) -> Task | None:
+        """A conversation that nobody works on, unless it ended long ago, was deleted, or another server works on it."""
+        try:
+            reader = await self._manager.services.store.view(task_id)
+            item = (await reader.read_state()).history_item
+            if item is not None and self._clock() - item.ts / 1000 > _NEW_AFTER_SECONDS:
+                return None
+            return await self._manager.tasks.take_up(task_id, Again())
+        except (UnknownTask, Conflict):
+            return None
 
     async def _created(self, session: _Session) -> Task:
         client, services = session.client, self._manager.services
@@ -366,6 +371,13 @@ class ExternalSessions:
 
 def _milliseconds(seconds: float) -> int:
     return int(seconds * 1000)
+
+
+async def _tell(progress: Progress, text: str) -> None:
+    try:
+        await progress(text)
+    except Exception as error:  # noqa: BLE001 -- whatever a connection that is gone says
+        logger.debug("A program could not be told what it waits for: %r", error)
 
 
 async def _tell_nobody(text: str) -> None:

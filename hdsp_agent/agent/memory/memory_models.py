@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Final
 
 from ...config import GlobalSettings, ProviderSettings
 from ...errors import Unavailable
 from ...memory.model_port import ModelNeededElsewhere
+from ...memory.no_model import NoModel, no_model_text
 from ...providers import ModelClient
 from .._local_providers import place_on_this_machine, stayed_on_this_machine
 from .._ports import Models
 
 __all__ = ["ProfileMemoryModels"]
-
-_NOT_SET_UP: Final = "No model is set up to learn from conversations. Choose a provider in the settings first."
-_TOO_SMALL: Final = (
-    "The embedded model is too small to learn from conversations. Choose another one in the settings under "
-    "“Profile for learning”. Notes still work."
-)
 
 
 class ProfileMemoryModels:
@@ -41,12 +35,12 @@ class ProfileMemoryModels:
         return settings.memory_api_config_id or self._models.profile_for(settings.mode)
 
     @property
-    def unusable(self) -> str | None:
-        """Why nothing can be learned: no profile is set up, or only the embedded model."""
+    def unusable(self) -> NoModel | None:
+        """Why nothing can be learned."""
         provider = self._models.settings_of(self.profile)
         if provider is None or provider.api_provider is None:
-            return _NOT_SET_UP
-        return _TOO_SMALL if provider.api_provider == "local" else None
+            return "not_set_up"
+        return "too_small" if provider.api_provider == "local" else None
 
     def may_read(self, profile: str | None, *, used_local_model: bool = False) -> bool:
         """Whether the model may read a conversation whose last model was that of this profile.
@@ -62,7 +56,7 @@ class ProfileMemoryModels:
     async def client(self) -> ModelClient:
         """The model. Raises Unavailable where there is none that could learn."""
         if (why := self.unusable) is not None:
-            raise Unavailable(why)
+            raise Unavailable(no_model_text(why))
         return await self._models.client(self.profile)
 
     def check_free(self) -> None:

@@ -24,6 +24,7 @@ from ...config import (
     with_project,
 )
 from ...errors import InvalidInput
+from ...mcp.client import TaskServers
 from ...messages import (
     HistoryItem,
     NotebookRef,
@@ -33,9 +34,11 @@ from ...messages import (
     TaskModeSwitched,
     TaskStatus,
     TodoItem,
+    TooManyTools,
 )
 from ...persistence import Masker, MessageManager, TaskLog, task_logger
 from ...providers import ModelClient, ToolSpec
+from ...tools import MOST_OFFERED_MCP_TOOLS, offers_search
 from .._agent_services import AgentServices
 from ..checkpoints.checkpoint_messages import CheckpointMessages
 from ..context_window.port import ContextPort
@@ -44,7 +47,7 @@ from ..conversation.dialogue import Dialogue
 from ..conversation.history_items import HistoryItemChange, TaskConfig, fresh_item
 from ..conversation.history_sync import HistorySync
 from ..conversation.message_queue import MessageQueue
-from ..modes import DEFAULT_MODE
+from ..modes import DEFAULT_MODE, allows_group
 from .cancellation import BoundedCancellation
 from .persisted_state import PersistedTaskState
 from .recorded_state import recall
@@ -53,8 +56,9 @@ from .task_limits import Mistakes, Spending
 from .usage_meter import UsageMeter
 
 if TYPE_CHECKING:
+    from ...mcp.client import McpHub
     from ...memory import Memories, TaskMemory
-    from ...tools import PathPolicy, ToolState
+    from ...tools import McpOffer, PathPolicy, ToolState
 
 __all__ = ["TaskState"]
 
@@ -134,13 +138,19 @@ class TaskState:
         self.memory: Final = self._own_memory(services.memories)
         """What is remembered, as far as it counts here; None where nothing is."""
         self._paths: tuple[GlobalSettings, PathPolicy] | None = None
-        self._tools: tuple[tuple[ModeConfig, GlobalSettings, ToolSet], list[ToolSpec]] | None = None
+        self._tools: tuple[tuple[ModeConfig, GlobalSettings, ToolSet, McpOffer | None], list[ToolSpec]] | None = None
+        self.mcp: Final = self._own_servers(services.mcp)
+        """The MCP servers of its person; None where there are none."""
+        self._told_too_many = False
 
     def _own_memory(self, memories: Memories | None) -> TaskMemory | None:
         if memories is None:
             return None
         owner = self.conversation.log.metadata.user
         return memories.of_task(owner, self.folder, lambda: self.notebook.path if self.notebook is not None else None)
+
+    def _own_servers(self, hub: McpHub | None) -> TaskServers | None:
+        return None if hub is None else TaskServers(hub, self.conversation.log.metadata.user, self.folder)
 
     @property
     def task_id(self) -> TaskId:
@@ -223,10 +233,12 @@ class TaskState:
     @property
     def tools(self) -> Sequence[ToolSpec]:
         """The tools the model may call, in an order that stays."""
-        mode, settings, chosen = key = (self.mode, self.settings, tool_set(self.provider))
+        offer = None if self.mcp is None else self.mcp.offer
+        mode, settings, chosen, _ = key = (self.mode, self.settings, tool_set(self.provider), offer)
         known = self._tools
-        if known is None or known[0][0] is not mode or known[0][1] is not settings or known[0][2] != chosen:
-            specs = self.toolbox.specs(mode, self.services.policy(), settings, tool_set=chosen)
+        is_known = known is not None and known[0][0] is mode and known[0][1] is settings and known[0][2] == chosen
+        if known is None or not is_known or known[0][3] is not offer:
+            specs = self.toolbox.specs(mode, self.services.policy(), settings, tool_set=chosen, mcp=offer)
             self._tools = known = key, specs
         return known[1]
 
@@ -303,7 +315,10 @@ class TaskState:
         modes, project = await asyncio.to_thread(self._look_at_folder)
         if project != self._project:
             self._project, self._settings = project, None
-        now = modes.get(self.mode.slug)
+        await self._renew_mode(modes.get(self.mode.slug))
+        await self._prepare_servers()
+
+    async def _renew_mode(self, now: ModeConfig | None) -> None:
         if now is not None and now != self.mode:
             self.mode = now
         elif now is None and self.mode.source == "project":
@@ -311,6 +326,20 @@ class TaskState:
                 if await self.services.modes.get(slug, self.workspace) is not None:
                     await self.switch_mode(slug)
                     return
+
+    async def _prepare_servers(self) -> None:
+        """See that the MCP servers are there before the model is told of their tools."""
+        uses_them = allows_group(self.mode, "mcp") and tool_set(self.provider) == "full"
+        if self.mcp is None or not uses_them or not self.settings.mcp_enabled:
+            return
+        await self.mcp.prepare()
+        offer = self.mcp.offer
+        if offers_search(offer) and not self._told_too_many:
+            self._told_too_many = True
+            warning = TooManyTools(
+                tool_count=len(offer.tools), server_count=offer.servers, threshold=MOST_OFFERED_MCP_TOOLS
+            )
+            await self.conversation.say("too_many_tools_warning", warning.to_json())
 
     def _look_at_folder(self) -> tuple[Mapping[str, ModeConfig], Mapping[str, JsonValue]]:
         services, folder = self.services, self.folder

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ...memory import TaskMemory
     from ...notebooks import Notebooks
     from ...recall import RecallHit, RecallKind
-    from ...tools import PathPolicy, ToolState
+    from ...tools import McpServers, PathPolicy, ToolState
     from ..conversation.auto_answer import AutoAnswer
     from ..user_messages._expanded_message import Expand
     from .task_state import TaskState
@@ -137,6 +137,14 @@ class CallContext:
         if memory is None or not self._state.settings.memory_enabled:
             raise ToolFailed("Nothing is remembered here: memory is turned off.")
         return memory
+
+    @property
+    def mcp(self) -> McpServers:
+        """The person's MCP servers."""
+        servers = self._state.mcp
+        if servers is None or not self._state.settings.mcp_enabled:
+            raise ToolFailed("There are no MCP servers here: they are switched off.")
+        return servers
 
     async def search_past(self, query: str, limit: int) -> Sequence[RecallHit]:
         """What the person's earlier conversations and the notebooks say about this."""
@@ -334,10 +342,12 @@ class CallContext:
         self._parts.flow.rejected = True
         return approval
 
-    async def ask(self, ask: ClineAsk, text: str | None = None) -> AskAnswer:
+    async def ask(self, ask: ClineAsk, text: str | None = None, *, verbatim: bool = False) -> AskAnswer:
         """Ask the person something else; wait as long as it takes."""
         async with self._parts.auto_answer.watching(ask, text):
             answer = await self._state.dialogue.ask(ask, text, kept=self._keeps_question)
+        if verbatim:
+            return answer
         suggested = suggested_answers(text) if ask == "followup" else []
         if any(answer.text in (one, self.mask(one)) for one in suggested):
             # The model's own words, taken with a click or by nobody: they read no file and begin no command.

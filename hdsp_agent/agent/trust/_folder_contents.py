@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from ...config import PROJECT_SETTINGS_FILE, project_settings
+from ...mcp.client import PROJECT_FILE, project_servers
 from ..modes import MODE_FILES, project_modes
 from ..prompts import agent_rules, folder_rules, subfolders_with_rules
 from ..user_messages import project_commands
 
 __all__ = ["BroughtKind", "FolderContents", "brought_by"]
 
-BroughtKind: TypeAlias = Literal["mode", "rules", "instructions", "command", "setting"]
+BroughtKind: TypeAlias = Literal["mode", "rules", "instructions", "command", "setting", "mcpServer"]
 
 _MOST_OF_A_KIND: Final = 50
 """Of many things of one kind none may keep another kind from being listed."""
@@ -41,7 +42,8 @@ def brought_by(folder: Path, person: Path, *, subfolders: bool = False) -> list[
     """
     below = _below(folder) if subfolders else iter(())
     kinds = (
-        _modes(folder), _rules(folder, person), _instructions(folder), _commands(folder), _settings(folder), below
+        _modes(folder), _rules(folder, person), _instructions(folder), _commands(folder), _settings(folder),
+        _servers(folder), below
     )  # fmt: skip
     return [_shown(one) for kind in kinds for one in islice(kind, _MOST_OF_A_KIND)]
 
@@ -86,6 +88,11 @@ def _commands(folder: Path) -> Iterator[FolderContents]:
 def _settings(folder: Path) -> Iterator[FolderContents]:
     for name in sorted(project_settings(folder)):
         yield FolderContents("setting", name, PROJECT_SETTINGS_FILE)
+
+
+def _servers(folder: Path) -> Iterator[FolderContents]:
+    for name in project_servers(folder):
+        yield FolderContents("mcpServer", name, PROJECT_FILE)
 
 
 def _file(kind: BroughtKind, path: Path, folder: Path) -> FolderContents:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ...errors import HdspAgentError
+from ...mcp.client import PROMPT_PREFIX
 from ._expanded_message import ExpandedMessage
 from ._mentions import Attachments, attachments_for
 from ._slash_commands import spoken_command
@@ -39,10 +40,24 @@ class MessageExpander:
         name, arguments = spoken
         command = await state.services.commands.get(name, str(state.folder))
         if command is None:
-            return text
+            return await self._filled_by_server(text, name, arguments)
         if command.mode is not None and command.mode != state.mode.slug:
             try:
                 await state.switch_mode(command.mode)
             except HdspAgentError as error:
                 state.logger.warning("The command %s is for another mode: %s", name, error.message)
         return command.filled(arguments)
+
+    async def _filled_by_server(self, text: str, name: str, arguments: str) -> str:
+        """A prompt that an MCP server has written; what is none stays as it is."""
+        state = self._state
+        if state.mcp is None or not name.startswith(PROMPT_PREFIX) or not state.settings.mcp_enabled:
+            return text
+        try:
+            written = await state.mcp.spoken(name, arguments)
+        except HdspAgentError as error:
+            return f"{text}\n\n[The prompt was not read: {error.message}]"
+        if written is None:
+            return text
+        state.conversation.log.update_state(has_external_content=True)
+        return f"{text}\n\n[This is the prompt, as the MCP server has written it:]\n{written}"

@@ -1,6 +1,7 @@
 """What a person names in a message with an ``@``, read for the model as its own tools would read it.
 
-Files and folders, the errors in the conversation's notebook, and what Git knows: changes and commits.
+Files and folders, the errors in the conversation's notebook, what Git knows (changes and commits), and resources of MCP
+servers.
 """
 
 from __future__ import annotations
@@ -16,7 +17,17 @@ from ..._threads import Stop, in_thread
 from ..._timeouts import wait_at_most
 from ...errors import HdspAgentError
 from ...messages import ClineAsk, ClineSay, CommandRun, JsonObject, NotebookRef, ProgressStatus
-from ...tools import ActionRequest, Approval, ApprovalAsk, Proposal, ToolFailed, ToolResult, data_url, place_of
+from ...tools import (
+    ActionRequest,
+    Approval,
+    ApprovalAsk,
+    Proposal,
+    ToolFailed,
+    ToolResult,
+    answer_blocks,
+    data_url,
+    place_of,
+)
 from ..conversation.asks import AskAnswer
 from ..git import NoRepository, commit_text, working_tree_text
 from ..task.tool_context import CallContext, CallParts
@@ -29,6 +40,8 @@ __all__ = ["Attachments", "attachments_for", "mentions_in"]
 
 _MENTION: Final = re.compile(
     r"(?:(?<=\s)|^)@(?:(?P<path>/(?:\\ |[^\s\\])*)"
+    # A resource of an MCP server: its name, and the address.
+    r"|(?P<resource>[A-Za-z0-9][A-Za-z0-9_.-]{0,63}:[^\s:/][^\s]*)"
     # A name that only begins like one of these is none; the ending of a Korean or Japanese word may follow.
     r"|(?P<name>problems|git-changes|[0-9a-fA-F]{7,40})(?![A-Za-z0-9_@/\\-]|[.:][A-Za-z0-9_]))",
     re.MULTILINE,
@@ -61,14 +74,17 @@ class _Attached:
 
 
 def mentions_in(text: str) -> list[str]:
-    """What a text names, each once: paths, which begin with a slash, ``problems``, ``git-changes`` and hashes.
+    """What a text names, each once: paths, which begin with a slash, ``problems``, ``git-changes``, hashes, and resources.
 
     A space in a path has a backslash in front.
     """
     found: list[str] = []
     for match in _MENTION.finditer(text):
-        path = match["path"]
-        found.append(match["name"] if path is None else path.rstrip(_TRAILING).replace("\\ ", " "))
+        path, resource = match["path"], match["resource"]
+        if path is not None:
+            found.append(path.rstrip(_TRAILING).replace("\\ ", " "))
+        else:
+            found.append(match["name"] if resource is None else resource.rstrip(_TRAILING))
     return list(dict.fromkeys(name for name in found if name))
 
 
@@ -106,6 +122,8 @@ async def _attached(name: str, context: _Named) -> _Attached | None:
         return _Attached("notebook_errors", await _read(_errors_of_notebook(context)), path)
     if name == _GIT_CHANGES:
         return _Attached("git_working_state", await _read(_by_git(working_tree_text, context)))
+    if ":" in name:
+        return await _resource(name, context)
     content = await _read(_by_git(lambda paths: _commit(paths, name), context))
     if not content and len(name) < _WHOLE_HASH:
         return None
@@ -120,6 +138,15 @@ async def _read(reading: Awaitable[Sequence[JsonObject]]) -> Sequence[JsonObject
         return [_not_attached(f"reading it took longer than {_PATIENCE_SECONDS:.0f} seconds.")]
     except (HdspAgentError, ToolFailed, OSError) as error:
         return [_not_attached(str(error))]
+
+
+async def _resource(name: str, context: _Named) -> _Attached | None:
+    """A resource of an MCP server; None for what only looks like one."""
+    server, _, uri = name.partition(":")
+    if not context.has_resource(server, uri):
+        return None
+    attributes = f' server="{escape(server)}" uri="{escape(uri)}"'
+    return _Attached("mcp_resource", await _read(context.resource(server, uri)), attributes)
 
 
 def _reader(relative: str, context: _Named) -> tuple[str, JsonObject]:
@@ -188,6 +215,20 @@ class _Named(CallContext):
         """Whether there are notebooks and kernels here."""
         return self._state.services.notebooks is not None
 
+    def has_resource(self, server: str, uri: str) -> bool:
+        """Whether an MCP server lists such a resource."""
+        state = self._state
+        if state.mcp is None or not state.settings.mcp_enabled:
+            return False
+        return any(one.server == server and one.fits(uri) for one in state.mcp.offer.resources)
+
+    async def resource(self, server: str, uri: str) -> Sequence[JsonObject]:
+        """What it holds: a stranger's words."""
+        self._check(ActionRequest(risks=frozenset({"mcp"}), tool="access_mcp_resource", server=server))
+        answer = await self.mcp.read(server, uri)
+        self._state.conversation.log.update_state(has_external_content=True)
+        return await answer_blocks(answer, self)
+
     async def run(self, tool: str, arguments: JsonObject) -> ToolResult:
         """What one of the model's own tools makes of it."""
         tools = self._state.services.tools
@@ -204,12 +245,7 @@ class _Named(CallContext):
         progress: ProgressStatus | None = None,
     ) -> Approval:
         """Whether it may be read: what is outside the workspace or may hold passwords is left to a tool that asks."""
-        state = self._state
-        decision = state.services.approvals.decide(
-            action, settings=state.settings, policy=state.services.policy(), mode=state.mode
-        )
-        if decision.verdict == "deny":
-            raise ToolFailed(decision.reason)
+        self._check(action)
         if action.risks - {"read", "none"}:
             # The name may have come in with text that somebody else wrote and the person only pasted.
             raise ToolFailed(
@@ -217,6 +253,15 @@ class _Named(CallContext):
                 "If it is needed, read it with a tool: the person is asked then."
             )
         return Approval(approved=True)
+
+    def _check(self, action: ActionRequest) -> None:
+        """Raise for what somebody has forbidden."""
+        state = self._state
+        decision = state.services.approvals.decide(
+            action, settings=state.settings, policy=state.services.policy(), mode=state.mode
+        )
+        if decision.verdict == "deny":
+            raise ToolFailed(decision.reason)
 
     async def say(
         self,
@@ -232,6 +277,6 @@ class _Named(CallContext):
         """Nothing is said: the person named it themselves."""
         return 0
 
-    async def ask(self, ask: ClineAsk, text: str | None = None) -> AskAnswer:
+    async def ask(self, ask: ClineAsk, text: str | None = None, *, verbatim: bool = False) -> AskAnswer:
         """Nothing is asked."""
         raise ToolFailed("It cannot be read without asking the person something. Read it with a tool.")

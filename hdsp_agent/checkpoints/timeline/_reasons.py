@@ -24,6 +24,8 @@ StepTool = Literal[
     "manage_kernel",
     "install_packages",
     "execute_command",
+    "use_mcp_tool",
+    "access_mcp_resource",
     "new_task",
     "add_cell",
     "edit_cell",

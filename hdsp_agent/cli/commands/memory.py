@@ -181,6 +181,7 @@ async def _jobs(terminal: Terminal) -> list[JobRow]:
 async def _learn(terminal: Terminal, options: Namespace) -> ExitCode:
     from ..._person import person_of_server
     from ...agent import headless_agent
+    from ...memory.no_model import no_model_text
     from .._operator_policy import local_models_folder, operator_policy
 
     workspace = (options.workspace or Path.cwd()).expanduser().absolute()
@@ -197,7 +198,7 @@ async def _learn(terminal: Terminal, options: Namespace) -> ExitCode:
             return ExitCode.FAILED
         report = await agent.memory_pipeline().round(person_of_server(), is_asked_for=True)
     if report.unusable is not None:
-        terminal.error(report.unusable)
+        terminal.error(no_model_text(report.unusable))
         return ExitCode.FAILED
     cost = report.cost
     told = {

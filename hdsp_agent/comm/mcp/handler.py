@@ -53,7 +53,7 @@ class McpHandler(APIHandler):
     def endpoint(self) -> McpEndpoint:
         """The server, as the app built it."""
         services: Services = self.settings["hdsp_agent_services"]
-        return services.mcp
+        return services.mcp_endpoint
 
     async def prepare(self) -> None:  # type: ignore[override]  # as APIHandler has it
         """Refuse what may not be here: other hosts and pages, nobody, and everybody while the server is off."""

@@ -26,7 +26,7 @@ __all__ = ["ExternalAgentHandler", "McpServerHandler", "McpServerTestHandler"]
 _SETTING = "mcpServerEnabled"
 
 
-class McpServerQuery(WireModel):
+class McpPageQuery(WireModel):
     """The origin that the browser sees: behind a proxy the server does not know it."""
 
     origin: Annotated[str, Field(pattern=r"^https?://[^/?#\s]{1,300}$")] | None = None
@@ -131,16 +131,16 @@ class _McpServerBase(RestHandler):
         person = os.environ.get("JUPYTERHUB_USER")
         programs = connect_programs(url, proxy_command(), http_first=person is not None)
         return McpServerView(
-            enabled=services.mcp.is_on,
+            enabled=services.mcp_endpoint.is_on,
             fixed=_SETTING in services.config.fixed,
             url=url,
-            folder=str(services.mcp.root),
+            folder=str(services.mcp_endpoint.root),
             hub=person is not None,
             token_variable=TOKEN_VARIABLE,
             hub_token_url=None if person is None else _hub_token_url(origin),
             hub_scope=None if person is None else f"access:servers!user={person}",
             programs=[_program_view(program) for program in programs],
-            agents=[_agent_view(agent) for agent in services.mcp.agents.connected(owner)],
+            agents=[_agent_view(agent) for agent in services.mcp_endpoint.agents.connected(owner)],
         )
 
 
@@ -149,8 +149,8 @@ class McpServerHandler(_McpServerBase):
 
     _track_activity = False
 
-    @endpoint("Show how other agents connect, and which are connected", answer=McpServerView, query=McpServerQuery)
-    async def get(self, *, query: McpServerQuery) -> McpServerView:
+    @endpoint("Show how other agents connect, and which are connected", answer=McpServerView, query=McpPageQuery)
+    async def get(self, *, query: McpPageQuery) -> McpServerView:
         """The caller's own agents."""
         return self.view(query.origin)
 
@@ -184,13 +184,13 @@ class ExternalAgentHandler(_McpServerBase):
     )
     async def patch(self, agent: str, *, body: ExternalAgentBody) -> McpServerView:
         """It holds for the next time, too."""
-        found = await self.services.mcp.agents.choose_approvals(owner_of(self), agent, body.approvals)
+        found = await self.services.mcp_endpoint.agents.choose_approvals(owner_of(self), agent, body.approvals)
         return self._after(found, agent)
 
     @endpoint("Disconnect an agent; what it was doing is stopped", answer=McpServerView, action="write")
     async def delete(self, agent: str) -> McpServerView:
         """Its conversation stays in the history."""
-        return self._after(await self.services.mcp.agents.disconnect(owner_of(self), agent), agent)
+        return self._after(await self.services.mcp_endpoint.agents.disconnect(owner_of(self), agent), agent)
 
     def _after(self, found: bool, agent: str) -> McpServerView:
         if not found:

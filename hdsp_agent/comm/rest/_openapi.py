@@ -32,6 +32,7 @@ _EXAMPLES = {
     "note": "3f2a91c0",
     "item": "9f31c07b2a",
     "agent": "5d41402abc4b2a76b9719d911017c592",
+    "server": "github",
 }
 
 Schema = dict[str, JsonValue]

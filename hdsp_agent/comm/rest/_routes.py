@@ -45,6 +45,7 @@ def routes() -> dict[str, type[RestHandler]]:
         LocalRuntimeHandler,
     )
     from ._mcp_server import ExternalAgentHandler, McpServerHandler, McpServerTestHandler
+    from ._mcp_servers import McpConnectHandler, McpLogHandler, McpLoginHandler, McpServersHandler
     from ._memory import (
         LearnedHandler,
         LearnedKeepHandler,
@@ -127,6 +128,10 @@ def routes() -> dict[str, type[RestHandler]]:
         "/memory/learned/{item}/keep": LearnedKeepHandler,
         "/memory/run": MemoryRunHandler,
         "/memory/undo": MemoryUndoHandler,
+        "/mcp/servers": McpServersHandler,
+        "/mcp/servers/connect": McpConnectHandler,
+        "/mcp/servers/{server}/log": McpLogHandler,
+        "/mcp/servers/{server}/login": McpLoginHandler,
         "/recall": RecallHandler,
         "/recall/meaning": RecallMeaningHandler,
         "/mcp/server": McpServerHandler,

@@ -9,6 +9,7 @@ import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { CommandIDs } from '../../ui/commandids';
 import { addToPalette } from '../../ui/commandlabel';
 import { IAgentChannel, IAgentNotebooks, IAgentPanel } from '../../tokens';
+import { loadTexts } from '../../ui/texts/loadtexts';
 import { whenOpened } from '../whenopened';
 
 /**
@@ -30,7 +31,7 @@ export const cellsPlugin: JupyterFrontEndPlugin<void> = {
     palette: ICommandPalette | null,
     translator: ITranslator | null
   ): void => {
-    const trans = (translator ?? nullTranslator).load('hdsp_agent');
+    const trans = loadTexts(translator ?? nullTranslator);
     const { commands } = app;
     const pointed = () =>
       app.contextMenuHitTest(node => node.classList.contains('jp-Cell'));

@@ -10,6 +10,7 @@ import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { CommandIDs } from '../../ui/commandids';
 import { addToPalette } from '../../ui/commandlabel';
 import { IAgentNotebooks } from '../../tokens';
+import { loadTexts } from '../../ui/texts/loadtexts';
 import { whenOpened } from '../whenopened';
 
 const ID = 'hdsp-agent:follow';
@@ -32,7 +33,7 @@ export const followPlugin: JupyterFrontEndPlugin<void> = {
     palette: ICommandPalette | null,
     translator: ITranslator | null
   ): void => {
-    const trans = (translator ?? nullTranslator).load('hdsp_agent');
+    const trans = loadTexts(translator ?? nullTranslator);
     const { commands } = app;
     const { agentNotebooks } = provided;
     whenOpened(agentNotebooks.notebooks, async () => {

@@ -5,6 +5,7 @@ import type {
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 
 import { IAgentChannel, IAgentNotebooks } from '../../tokens';
+import { loadTexts } from '../../ui/texts/loadtexts';
 import { whenOpened } from '../whenopened';
 
 /**
@@ -23,7 +24,7 @@ export const kernelsPlugin: JupyterFrontEndPlugin<void> = {
     provided: IAgentNotebooks,
     translator: ITranslator | null
   ): void => {
-    const trans = (translator ?? nullTranslator).load('hdsp_agent');
+    const trans = loadTexts(translator ?? nullTranslator);
     const { commands, serviceManager: manager } = app;
     const { client } = channel;
     const { notebooks } = provided.agentNotebooks;

@@ -8,6 +8,7 @@ import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 
 import { addToPalette } from '../../ui/commandlabel';
 import { IAgentChannel, IAgentNotebooks } from '../../tokens';
+import { loadTexts } from '../../ui/texts/loadtexts';
 import type { IAgentChange } from '../agentnotebooks';
 import { whenOpened } from '../whenopened';
 
@@ -29,7 +30,7 @@ export const reviewPlugin: JupyterFrontEndPlugin<void> = {
     palette: ICommandPalette | null,
     translator: ITranslator | null
   ): void => {
-    const trans = (translator ?? nullTranslator).load('hdsp_agent');
+    const trans = loadTexts(translator ?? nullTranslator);
     const { commands } = app;
     const { client } = channel;
     const { agentNotebooks } = provided;

@@ -3,6 +3,7 @@ import { caretDownIcon, closeIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
 import { errorText } from '../../errors';
+import { externalAgent } from '../../state/externalagent';
 import type { AskMessage } from '../../state/pendingask';
 import type { AgentStore } from '../../state/store';
 import { isBlank } from '../../state/panel/senddraft';
@@ -14,16 +15,20 @@ import { AskText } from './asktext';
 import { IconButton } from '../../ui/controls/iconbutton';
 import { TransientNote } from '../../ui/controls/transientnote';
 import { flagTexts } from '../../ui/texts/riskflags';
+import { plainName } from '../../ui/texts/visibletext';
 import { FollowUp } from './followup';
 import { Popover } from '../../ui/controls/popover';
 import { RunningCommand } from './runningcommand';
 import { ProblemNote } from '../../ui/controls/problemnote';
+import { listText } from '../../ui/texts/listtext';
 import { useAction } from '../../ui/useaction';
 import { useAnswers } from './useanswers';
 import type { IAskTexts } from './asktexts';
+import { mcpUseOf } from './askcontent';
 import { describeAsk } from './asktexts';
 
 const RulesBody = React.lazy(() => import('./rulesbody'));
+const ToolRuleBody = React.lazy(() => import('./toolrulebody'));
 const NeverBody = React.lazy(() => import('./denyrulebody'));
 const EditBody = React.lazy(() => import('./editbody'));
 
@@ -43,10 +48,12 @@ export function AskBar(): JSX.Element {
     store,
     ({ state }) => state?.currentTaskItem?.notebook?.path
   );
+  const agent = useStore(store, externalAgent) ?? undefined;
   const words = React.useMemo(
     () =>
-      ask && describeAsk(ask, trans, { modes, notebook, wentBack, renames }),
-    [ask, trans, modes, notebook, wentBack, renames]
+      ask &&
+      describeAsk(ask, trans, { agent, modes, notebook, wentBack, renames }),
+    [ask, trans, agent, modes, notebook, wentBack, renames]
   );
   return (
     <div className="jp-hdspAgent-asks">
@@ -71,14 +78,19 @@ function Ask({
   ask: AskMessage;
   words: IAskTexts;
 }): JSX.Element {
-  const { trans } = usePanel();
+  const { store, trans } = usePanel();
+  const agent = useStore(store, externalAgent);
   const [isEditing, setIsEditing] = React.useState(false);
   const [wasEditing, setWasEditing] = React.useState(false);
   return (
     <TransientNote
       className="jp-hdspAgent-ask"
       role="group"
-      aria-label={trans.__('The agent is waiting for you')}
+      aria-label={
+        agent === null
+          ? trans.__('The agent is waiting for you')
+          : trans.__('%1 is waiting for you', plainName(agent))
+      }
       data-ask={ask.ask}
     >
       <AskText words={words} />
@@ -166,7 +178,13 @@ function AskButtons({
                 label={trans.__('Approve always…')}
                 isAccept={!approveAndRun}
               >
-                {close => <RulesBody ask={ask} onDone={close} />}
+                {close =>
+                  mcpUseOf(ask)?.type === 'use_mcp_tool' ? (
+                    <ToolRuleBody ask={ask} onDone={close} />
+                  ) : (
+                    <RulesBody ask={ask} onDone={close} />
+                  )
+                }
               </MoreButton>
             )}
           </span>
@@ -302,7 +320,10 @@ namespace Private {
   ): string {
     const question =
       announcement ?? `${sentence} ${code.slice(0, LONGEST_CODE)}`.trim();
-    const warnings = flags.map(flag => flagTexts(flag, trans).label).join(', ');
+    const warnings = listText(
+      flags.map(flag => flagTexts(flag, trans).label),
+      trans
+    );
     return warnings
       ? trans.__('%1 Warnings: %2.', question, warnings)
       : question;

@@ -21,12 +21,15 @@ export function followUpOf(ask: AskMessage): FollowUpData {
 }
 
 /**
- * What a `use_mcp_server` question is about; `null` if its text cannot be read.
+ * What a `use_mcp_server` question is about; `null` if it is another one, or its
+ * text cannot be read.
  */
 export function mcpUseOf(
   ask: AskMessage
 ): Partial<ClineAskUseMcpServer> | null {
-  return readJson<ClineAskUseMcpServer>(ask.text);
+  return ask.ask === 'use_mcp_server'
+    ? readJson<ClineAskUseMcpServer>(ask.text)
+    : null;
 }
 
 /**

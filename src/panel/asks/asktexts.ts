@@ -3,6 +3,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { DiffStats, ModeConfig, Rename } from '../../generated/wire';
 import type { AskMessage } from '../../state/pendingask';
 import type { AgentStore } from '../../state/store';
+import { argumentLines } from '../../ui/texts/toolarguments';
 import { plainName } from '../../ui/texts/visibletext';
 import type { AskFlag } from '../../ui/texts/riskflags';
 import { flagsOn } from '../../ui/texts/riskflags';
@@ -93,6 +94,11 @@ export interface IAskSituation {
   readonly wentBack?: boolean;
 
   /**
+   * The name of the other agent that asks; none for our own.
+   */
+  readonly agent?: string;
+
+  /**
    * What was renamed, perhaps since it was asked.
    */
   readonly renames?: readonly Rename[];
@@ -107,6 +113,7 @@ export function situationOf({
   return {
     modes: state?.customModes,
     notebook: state?.currentTaskItem?.notebook?.path,
+    agent: state?.currentTaskItem?.externalAgent,
     renames: state?.currentTaskItem?.renames
   };
 }
@@ -129,7 +136,7 @@ export function describeAsk(
     case 'followup':
       return describeFollowUp(ask, trans);
     default:
-      return describeHalt(ask, trans, situation.wentBack ?? false);
+      return describeHalt(ask, trans, situation);
   }
 }
 
@@ -183,7 +190,7 @@ function describeMcpUse(ask: AskMessage, trans: TranslationBundle): IAskTexts {
           ...buttons,
           sentence: trans.__(
             'Read this from the MCP server “%1”?',
-            use.serverName ?? ''
+            plainName(use.serverName ?? '')
           ),
           code: use.uri ?? ''
         };
@@ -192,17 +199,17 @@ function describeMcpUse(ask: AskMessage, trans: TranslationBundle): IAskTexts {
     ...buttons,
     sentence: trans.__(
       'Use the tool “%1” of the MCP server “%2”?',
-      use?.toolName ?? '',
-      use?.serverName ?? ''
+      plainName(use?.toolName ?? ''),
+      plainName(use?.serverName ?? '')
     ),
-    ...(use?.arguments ? { code: use.arguments } : {})
+    ...(use?.arguments ? { code: argumentLines(use.arguments) } : {})
   };
 }
 
 function describeHalt(
   ask: AskMessage,
   trans: TranslationBundle,
-  wentBack: boolean
+  { agent, wentBack = false }: IAskSituation
 ): IAskTexts {
   switch (ask.ask) {
     case 'completion_result':
@@ -218,8 +225,11 @@ function describeHalt(
           : ask.stoppedBy === 'person'
             ? trans.__('You stopped this.')
             : trans.__('This was interrupted.'),
-        approve: trans.__('Continue'),
-        canLeave: true
+        // How another agent goes on, one says to itself.
+        ...(agent === undefined && {
+          approve: trans.__('Continue'),
+          canLeave: true
+        })
       };
     case 'api_req_failed':
       return {
@@ -240,7 +250,10 @@ function describeHalt(
     default:
       // Of a newer server. Its row says what it asks.
       return {
-        sentence: trans.__('The agent needs your approval.'),
+        sentence:
+          agent === undefined
+            ? trans.__('The agent needs your approval.')
+            : trans.__('%1 needs your approval.', plainName(agent)),
         approve: trans.__('Approve'),
         deny: trans.__('Deny')
       };

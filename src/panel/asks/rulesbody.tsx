@@ -13,6 +13,7 @@ import { usePanel } from '../../ui/services';
 import { named } from '../../state/panel/askanswers';
 import { APPROVED_CLASSES } from './autoapproval/approvedclasses';
 import { requestReply } from '../../comm/requestreply';
+import { listText } from '../../ui/texts/listtext';
 import { useAction } from '../../ui/useaction';
 import type { IAnswer } from '../../ui/useanswer';
 import { useAnswer } from '../../ui/useanswer';
@@ -174,7 +175,10 @@ function AlsoAllowed({
         <p>
           {trans.__(
             'These are on already, so they will no longer be asked about either: %1',
-            kinds.map(name => words[name]?.title ?? name).join(', ')
+            listText(
+              kinds.map(name => words[name]?.title ?? name),
+              trans
+            )
           )}
         </p>
       )}

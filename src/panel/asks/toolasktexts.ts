@@ -6,6 +6,7 @@ import type {
   ClineSayTool,
   ModeConfig
 } from '../../generated/wire';
+import { reasonText } from '../../timeline/checkpointtexts';
 import { modeName } from '../../ui/texts/modenames';
 import type { AskMessage } from '../../state/pendingask';
 import { presentPath } from '../../ui/renamedpaths';
@@ -96,6 +97,9 @@ function wordsOf(
     case 'remember':
     case 'forget':
       return noteTexts(tool, trans);
+    case 'restoreCheckpoint':
+    case 'undoRestore':
+      return restoreTexts(tool, trans);
     case 'switchMode':
     case 'newTask':
     case 'finishTask':
@@ -294,6 +298,31 @@ function kernelTexts(tool: Tool, trans: TranslationBundle): Texts {
   }
 }
 
+/**
+ * No rule allows another agent to take work back unasked.
+ */
+function restoreTexts(
+  { tool, description }: Tool,
+  trans: TranslationBundle
+): Texts {
+  return tool === 'undoRestore'
+    ? {
+        sentence: trans.__('Undo the last restore?'),
+        approve: trans.__('Undo'),
+        hasRules: false
+      }
+    : {
+        sentence: description
+          ? trans.__(
+              'Restore the checkpoint “%1”?',
+              plainName(reasonText(description, trans))
+            )
+          : trans.__('Restore a checkpoint?'),
+        approve: trans.__('Restore'),
+        hasRules: false
+      };
+}
+
 function noteTexts(tool: Tool, trans: TranslationBundle): Texts {
   return tool.tool === 'forget'
     ? { sentence: trans.__('Forget this?'), approve: trans.__('Forget') }
@@ -368,6 +397,16 @@ function readTexts(tool: Tool, trans: TranslationBundle): Texts {
     case 'readFile':
     case 'readNotebook':
       return { sentence: trans.__('Read %1?', path) };
+    case 'listNotebooks':
+      return {
+        sentence: path
+          ? trans.__('List the notebooks in %1?', path)
+          : trans.__('List the notebooks?')
+      };
+    case 'listCheckpoints':
+      return { sentence: trans.__('List the checkpoints?') };
+    case 'diffCheckpoint':
+      return { sentence: trans.__('Compare the files with a checkpoint?') };
     case 'inspectVariables':
       return {
         sentence: trans.__('Inspect the variables of %1?', path)

@@ -14,6 +14,7 @@ import { IconButton } from '../../ui/controls/iconbutton';
 import { ProblemNote } from '../../ui/controls/problemnote';
 import { useAction } from '../../ui/useaction';
 import { readAttachments } from '../../state/panel/attachments';
+import { externalAgent } from '../../state/externalagent';
 import { useStore } from '../../ui/hooks';
 import { usePanel } from '../../ui/services';
 import { deleteMessage, goBack } from './conversationchanges';
@@ -37,6 +38,8 @@ export function MessageActions({
     store,
     ({ order, hasOlderMessages }) => order[0] === ts && !hasOlderMessages
   );
+  // Another agent was told it, and only it can go on from here.
+  const isOurs = useStore(store, store => externalAgent(store) === null);
   const edited = useEdited(taskId, ts);
   const { isBusy, error, run } = useAction();
   const [copied, setCopied] = React.useState(false);
@@ -54,11 +57,15 @@ export function MessageActions({
   }
   const said = () => readAttachments(message.text ?? '').text;
   const actions: readonly IMessageAction[] = [
-    {
-      icon: editIcon,
-      label: trans.__('Edit and send again'),
-      act: () => MessageEdits.of(state).write(taskId, ts, said())
-    },
+    ...(isOurs
+      ? [
+          {
+            icon: editIcon,
+            label: trans.__('Edit and send again'),
+            act: () => MessageEdits.of(state).write(taskId, ts, said())
+          }
+        ]
+      : []),
     {
       icon: undoIcon,
       label: trans.__('Restore to here…'),

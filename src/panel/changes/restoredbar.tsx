@@ -12,6 +12,7 @@ import { useAction } from '../../ui/useaction';
 import { usePanelState, useStore } from '../../ui/hooks';
 import type { IRestored } from '../../state/panel/panelstate';
 import { usePanel } from '../../ui/services';
+import { listText } from '../../ui/texts/listtext';
 import { undoRestore } from './restorecheckpoint';
 
 /**
@@ -87,7 +88,10 @@ function restoredText(
         ? trans.__('The cell was restored.')
         : trans.__(
             'Restored: %1.',
-            parts.map(part => partText(part, trans)).join(', ')
+            listText(
+              parts.map(part => partText(part, trans)),
+              trans
+            )
           ),
     kept > 0 &&
       trans._n(

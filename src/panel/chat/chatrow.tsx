@@ -3,11 +3,14 @@ import * as React from 'react';
 
 import type { ClineMessage } from '../../generated/wire';
 import { ErrorBoundary } from '../../ui/errorboundary';
-import { useMessage } from '../../ui/hooks';
+import { externalAgent } from '../../state/externalagent';
+import { useMessage, useStore } from '../../ui/hooks';
 import { MessageTime } from '../../ui/renamedpaths';
 import { useFocusGoesOn } from '../../ui/controls/transientnote';
 import { usePanel } from '../../ui/services';
+import { plainName } from '../../ui/texts/visibletext';
 import type { IChatRow } from './rowmodel';
+import { AgentStartRow } from './rows/agentstartrow';
 import { contentOf } from './rows/rowcontent';
 import { StoppedHere, isFigures } from './rows/requestrow';
 
@@ -27,12 +30,15 @@ export const ChatRow = React.memo(function ChatRow({
   total: number;
 }): JSX.Element | null {
   const { store, trans } = usePanel();
+  const agent = useStore(store, externalAgent);
   const message = useMessage(store, row.ts);
   if (!message) {
     return null;
   }
   const isFirst = position === 1 && total !== -1;
-  const Content = contentOf(message, isFirst);
+  const isStart = isFirst && agent !== null && message.say === 'text';
+  const isRequest = isFirst && agent === null;
+  const Content = isStart ? AgentStartRow : contentOf(message, isRequest);
   return (
     <Row
       className="jp-hdspAgent-chat-row"
@@ -40,7 +46,9 @@ export const ChatRow = React.memo(function ChatRow({
       data-kind={message.ask ?? message.say}
       data-figures={isFigures(message) || undefined}
       tabIndex={-1}
-      aria-label={speakerOf(message, isFirst, trans)}
+      aria-label={
+        isStart ? trans.__('Note') : speakerOf(message, isRequest, agent, trans)
+      }
       aria-posinset={position}
       aria-setsize={total}
       aria-busy={message.partial === true}
@@ -73,10 +81,11 @@ function Row(props: React.HTMLAttributes<HTMLElement>): JSX.Element {
  */
 function speakerOf(
   { type, say, ask }: ClineMessage,
-  isFirst: boolean,
+  isRequest: boolean,
+  agent: string | null,
   trans: TranslationBundle
 ): string {
-  if (isFirst && say === 'text') {
+  if (isRequest && say === 'text') {
     return trans.__('You');
   }
   switch (ask ?? say) {
@@ -86,7 +95,7 @@ function speakerOf(
       return trans.__('You');
     case 'text':
     case 'completion_result':
-      return trans.__('Agent');
+      return agent === null ? trans.__('Agent') : plainName(agent);
     case 'reasoning':
       return trans.__('Thinking');
     case 'error':

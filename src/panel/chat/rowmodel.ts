@@ -48,6 +48,10 @@ export function rowsOf(
       owner.parts.push(ts);
       continue;
     }
+    if (said.say === 'mcp_server_request_started') {
+      // Where its row is not here, there is nothing to tell.
+      continue;
+    }
     const row = { ts, parts: [] };
     open.note(said, row);
     const last = found.at(-1);
@@ -97,6 +101,7 @@ class OpenRows {
         return cell ? this._cells.get(cell) : this._command;
       case 'error':
         return cell ? this._cells.get(cell) : undefined;
+      case 'mcp_server_request_started':
       case 'mcp_server_response':
         return this._server;
       case 'codebase_search_result':
@@ -148,7 +153,6 @@ const SILENT: ReadonlySet<string> = new Set([
   'api_req_finished',
   'api_req_retried',
   'api_req_deleted',
-  'mcp_server_request_started',
   'resume_task',
   'resume_completed_task',
   'browser_session_status'

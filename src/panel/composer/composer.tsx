@@ -4,6 +4,8 @@ import { asErrorBody, errorText } from '../../errors';
 import type { ErrorBody } from '../../generated/wire';
 import { Notice } from '../../ui/controls/notice';
 import { usePanelState, useStore } from '../../ui/hooks';
+import { externalAgent } from '../../state/externalagent';
+import { plainName } from '../../ui/texts/visibletext';
 import type { IDraft } from '../../state/panel/panelstate';
 import { usePanel } from '../../ui/services';
 import { attachPart } from './attachments/attachpart';
@@ -59,6 +61,7 @@ function OpenComposer(): JSX.Element {
     obstacle?.kind !== 'offline';
   const reason = obstacle && blockerText(obstacle, false, trans);
   const now = useComposerState(store);
+  const agent = useStore(store, externalAgent);
   const onFailed = (error: ErrorBody) => setTrouble(errorText(trans, error));
   const { draft, change, onText, onFiles, isOver } = useWriting(
     root,
@@ -128,7 +131,7 @@ function OpenComposer(): JSX.Element {
         <PromptField
           taskId={taskId}
           value={text}
-          placeholder={placeholderOf(now, trans)}
+          placeholder={placeholderOf(now, trans, plainName(agent ?? ''))}
           describedBy={note || isOffline ? NOTE_ID : undefined}
           isReadOnly={enhancing.isBusy}
           caret={caret}
@@ -139,6 +142,7 @@ function OpenComposer(): JSX.Element {
         />
         <ComposerBar
           enhancing={enhancing}
+          isOurs={agent === null}
           isOffline={isOffline}
           canEnhance={obstacle === null && text.trim() !== ''}
           canSend={canSend}

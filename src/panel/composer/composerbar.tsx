@@ -16,6 +16,7 @@ import { StopButton } from './stopbutton';
  */
 export function ComposerBar({
   enhancing,
+  isOurs,
   isOffline,
   canEnhance,
   canSend,
@@ -27,6 +28,12 @@ export function ComposerBar({
   onFailed
 }: {
   readonly enhancing: IEnhancing;
+
+  /**
+   * Whether it is a conversation of our own agent: the model and the mode of
+   * another one are its own.
+   */
+  readonly isOurs: boolean;
   readonly isOffline: boolean;
   readonly canEnhance: boolean;
   readonly canSend: boolean;
@@ -52,15 +59,21 @@ export function ComposerBar({
   return (
     <div className="jp-hdspAgent-composer-bar">
       <AttachButton onRefused={onRefused} onFiles={onFiles} />
-      <ModePicker isOffline={isOffline} onFailed={onFailed} />
-      <ModelPicker isOffline={isOffline} onFailed={onFailed} />
+      {isOurs && (
+        <>
+          <ModePicker isOffline={isOffline} onFailed={onFailed} />
+          <ModelPicker isOffline={isOffline} onFailed={onFailed} />
+        </>
+      )}
       <ApprovalMenu isOffline={isOffline} />
       <span className="jp-hdspAgent-composer-actions">
-        <EnhanceButton
-          enhancing={enhancing}
-          isDisabled={!canEnhance}
-          blockedReason={blockedReason}
-        />
+        {isOurs && (
+          <EnhanceButton
+            enhancing={enhancing}
+            isDisabled={!canEnhance}
+            blockedReason={blockedReason}
+          />
+        )}
         <StopButton onFailed={onFailed} />
         <button
           type="button"

@@ -27,10 +27,13 @@ export function composerState(store: AgentStore): ComposerState {
 
 /**
  * What an empty field says.
+ *
+ * @param agent - The name of the other agent whose conversation it is.
  */
 export function placeholderOf(
   situation: ComposerState,
-  trans: TranslationBundle
+  trans: TranslationBundle,
+  agent = ''
 ): string {
   switch (situation) {
     case 'newTask':
@@ -49,6 +52,8 @@ export function placeholderOf(
       return trans.__("What's next?");
     case 'goOn':
       return trans.__('Say how to continue');
+    case 'agent':
+      return trans.__('Tell %1 (it reads this after its next step)', agent);
   }
 }
 

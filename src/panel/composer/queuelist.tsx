@@ -13,6 +13,8 @@ import { useAction } from '../../ui/useaction';
 import { composeText, readAttachments } from '../../state/panel/attachments';
 import { focusComposer } from '../../ui/focuscomposer';
 import { isWorking } from '../../state/panel/senddraft';
+import { externalAgent } from '../../state/externalagent';
+import { plainName } from '../../ui/texts/visibletext';
 
 /**
  * What was sent while the agent works, and waits; nothing when nothing does.
@@ -22,6 +24,7 @@ export function QueueList(): JSX.Element | null {
   const queue = useStore(store, ({ state }) => state?.messageQueue);
   const taskId = useStore(store, ({ state }) => state?.currentTaskId ?? null);
   const works = useStore(store, isWorking);
+  const agent = useStore(store, externalAgent);
   const { edits, edit } = useEdits(queue, taskId);
   if (!queue?.length || taskId === null) {
     return null;
@@ -29,17 +32,24 @@ export function QueueList(): JSX.Element | null {
   return (
     <div className="jp-hdspAgent-queue" role="group" aria-labelledby={TITLE_ID}>
       <p id={TITLE_ID} className="jp-hdspAgent-queue-title">
-        {works
+        {agent !== null
           ? trans._n(
-              "%1 message queued (doesn't approve)",
-              "%1 messages queued (they don't approve)",
-              queue.length
+              '%1 message waits for the next step of %2',
+              '%1 messages wait for the next step of %2',
+              queue.length,
+              plainName(agent)
             )
-          : trans._n(
-              '%1 message is queued. It is sent when you continue.',
-              '%1 messages are queued. They are sent when you continue.',
-              queue.length
-            )}
+          : works
+            ? trans._n(
+                "%1 message queued (doesn't approve)",
+                "%1 messages queued (they don't approve)",
+                queue.length
+              )
+            : trans._n(
+                '%1 message is queued. It is sent when you continue.',
+                '%1 messages are queued. They are sent when you continue.',
+                queue.length
+              )}
       </p>
       <ul>
         {queue.map(message => (

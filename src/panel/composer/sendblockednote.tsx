@@ -3,6 +3,7 @@ import * as React from 'react';
 
 import { Notice } from '../../ui/controls/notice';
 import { usePanel } from '../../ui/services';
+import { plainName } from '../../ui/texts/visibletext';
 import type { SendBlocker } from '../../state/panel/senddraft';
 
 /**
@@ -22,7 +23,8 @@ export function SendBlockedNote({
   readonly isSending: boolean;
 }): JSX.Element {
   const { openSettings, trans } = usePanel();
-  const isModel = hindrance.kind !== 'offline';
+  const isModel =
+    hindrance.kind === 'noModel' || hindrance.kind === 'forbidden';
   return (
     <Notice
       level="warning"
@@ -63,6 +65,11 @@ export function blockerText(
     case 'noModel':
       return trans.__(
         'Choose a model before you send. What you type stays here.'
+      );
+    case 'agentGone':
+      return trans.__(
+        '%1 is no longer connected. What you type stays here.',
+        plainName(hindrance.agent)
       );
     case 'forbidden':
       return trans.__(

@@ -3,9 +3,11 @@ import * as React from 'react';
 
 import { asErrorBody } from '../../errors';
 import type { ErrorBody } from '../../generated/wire';
+import { externalAgent } from '../../state/externalagent';
 import { useLasting, useStore } from '../../ui/hooks';
 import { usePanel } from '../../ui/services';
 import { isWorking } from '../../state/panel/senddraft';
+import { plainName } from '../../ui/texts/visibletext';
 
 /**
  * How long an answer may take before it is told that there is none yet.
@@ -23,6 +25,7 @@ export function StopButton({
   const { client, store, trans } = usePanel();
   const taskId = useStore(store, ({ state }) => state?.currentTaskId ?? null);
   const works = useStore(store, isWorking);
+  const agent = useStore(store, externalAgent);
   const [stopping, setStopping] = React.useState<string | null>(null);
   const isStopping = works && stopping === taskId && taskId !== null;
   const isLate = useLasting(isStopping, PATIENCE_MILLISECONDS);
@@ -56,7 +59,13 @@ export function StopButton({
         type="button"
         className="jp-hdspAgent-button jp-hdspAgent-composer-stop"
         aria-label={label}
-        title={isStopping ? label : trans.__('Stop the agent')}
+        title={
+          isStopping
+            ? label
+            : agent === null
+              ? trans.__('Stop the agent')
+              : trans.__('Stop %1', plainName(agent))
+        }
         disabled={isStopping}
         onClick={() => void stop()}
       >

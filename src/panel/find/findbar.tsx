@@ -130,9 +130,10 @@ function OpenBar({
         {hits.found !== null &&
           (isEmpty
             ? trans.__('No results')
-            : trans._p(
-                'search',
-                '%1 of %2',
+            : trans._n(
+                '%2 of %3 message',
+                '%2 of %3 messages',
+                hits.found.length,
                 fullCount(hits.at + 1),
                 hits.isMore
                   ? `${fullCount(hits.found.length)}+`

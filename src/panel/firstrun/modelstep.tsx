@@ -7,6 +7,7 @@ import { Select } from '../../ui/controls/select';
 import { useAction } from '../../ui/useaction';
 import { HistoryApi } from '../../rest/historyapi';
 import { usePanel } from '../../ui/services';
+import { providerName } from '../../ui/texts/providernames';
 import { KeyNote, keyOf } from './keynote';
 import type { ModelSource } from './providersetup';
 import { modelsOf, chooseModel } from './providersetup';
@@ -65,7 +66,9 @@ export function ModelStep({
     }
   };
   const name =
-    source.kind === 'candidate' ? source.candidate.name : source.provider.name;
+    source.kind === 'candidate'
+      ? source.candidate.name
+      : providerName(source.provider.id, trans);
   return (
     <form
       className="jp-hdspAgent-setup-form"

@@ -8,6 +8,7 @@ import { useStore } from '../../ui/hooks';
 import { useAction } from '../../ui/useaction';
 import { HistoryApi } from '../../rest/historyapi';
 import { usePanel } from '../../ui/services';
+import { providerName } from '../../ui/texts/providernames';
 import { KeyNote } from './keynote';
 import type { KeyPlace } from './keystorage';
 import { KeyStorage } from './keystorage';
@@ -150,9 +151,9 @@ export function ProviderForm({
           }}
         >
           <option value="">{trans.__('Choose a provider')}</option>
-          {providers.map(({ id, name }) => (
+          {providers.map(({ id }) => (
             <option key={id} value={id}>
-              {name}
+              {providerName(id, trans)}
             </option>
           ))}
         </Select>
@@ -205,7 +206,7 @@ export function ProviderForm({
       <ProblemNote error={saving.error} />
       <KeyNote
         check={check}
-        provider={provider?.name ?? ''}
+        provider={provider ? providerName(provider.id, trans) : ''}
         tried={{ kind: key.trim() === '' ? 'none' : 'typed' }}
       />
       <div ref={actions} className="jp-hdspAgent-actions">

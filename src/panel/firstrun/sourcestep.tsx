@@ -6,11 +6,12 @@ import type {
   SetupCandidates,
   SetupCandidateView
 } from '../../generated/rest';
-import { PROVIDERS } from '../../generated/wire';
 import { ProblemNote } from '../../ui/controls/problemnote';
 import { useAction } from '../../ui/useaction';
 import { HistoryApi } from '../../rest/historyapi';
 import { usePanel } from '../../ui/services';
+import { listText } from '../../ui/texts/listtext';
+import { providerName } from '../../ui/texts/providernames';
 import { EmbeddedOffer } from './embeddedoffer';
 import { ProviderForm } from './providerform';
 import type { ModelSource } from './providersetup';
@@ -113,7 +114,10 @@ export function SourceStep({
         <p>
           {trans.__(
             'Also found, but not allowed on this server: %1.',
-            found.refused.map(id => PROVIDERS[id]?.name ?? id).join(', ')
+            listText(
+              found.refused.map(id => providerName(id, trans)),
+              trans
+            )
           )}
         </p>
       )}

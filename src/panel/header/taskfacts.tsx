@@ -9,6 +9,7 @@ import {
   sizeText,
   spendingText
 } from '../../ui/texts/formats';
+import { plainName } from '../../ui/texts/visibletext';
 import { useIsFree } from './costs';
 
 /**
@@ -31,10 +32,14 @@ export function TaskFacts({
   const tokensOut = usage?.totalTokensOut ?? item.tokensOut;
   const reads = usage?.totalCacheReads ?? item.cacheReads ?? 0;
   const writes = usage?.totalCacheWrites ?? item.cacheWrites ?? 0;
-  const facts: [string, string][] = [
-    [trans.__('Tokens read'), fullCount(tokensIn)],
-    [trans.__('Tokens written'), fullCount(tokensOut)]
-  ];
+  const agent = item.externalAgent;
+  const facts: [string, string][] =
+    agent === undefined
+      ? [
+          [trans.__('Tokens read'), fullCount(tokensIn)],
+          [trans.__('Tokens written'), fullCount(tokensOut)]
+        ]
+      : [[trans.__('Agent'), plainName(agent)]];
   if (reads > 0 || writes > 0) {
     facts.push([
       trans.__('Cache'),
@@ -43,7 +48,10 @@ export function TaskFacts({
   }
   const cost = usage?.totalCost ?? item.totalCost;
   const tokens = tokensIn + tokensOut;
-  facts.push([trans.__('Cost'), spendingText(trans, { cost, tokens, isFree })]);
+  if (agent === undefined) {
+    const spending = { cost, tokens, isFree };
+    facts.push([trans.__('Cost'), spendingText(trans, spending)]);
+  }
   if (family !== null) {
     // Their tokens are not told; a subtask that began has some.
     const spending = { cost: family.childrenCost, tokens: 1, isFree };
@@ -56,7 +64,7 @@ export function TaskFacts({
     facts.push([trans.__('Started'), dateTimeText(began)]);
   }
   facts.push([trans.__('Last active'), dateTimeText(item.ts)]);
-  if (item.apiConfigName !== undefined) {
+  if (item.apiConfigName !== undefined && agent === undefined) {
     facts.push([trans.__('Profile'), item.apiConfigName]);
   }
   return (

@@ -7,12 +7,14 @@ import { PathExt } from '@jupyterlab/coreutils';
 import * as React from 'react';
 
 import type { HistoryItem, TodoItem } from '../../generated/wire';
+import { externalAgent } from '../../state/externalagent';
 import { modeName } from '../../ui/texts/modenames';
 import { useStore } from '../../ui/hooks';
 import { openPlace } from '../../ui/controls/openplace';
 import { usePanel } from '../../ui/services';
 import { plainName } from '../../ui/texts/visibletext';
 import { showConversation } from '../../ui/conversations/conversationactions';
+import { agentSentence } from './agentwords';
 import type { IContextUse } from './contextmeter';
 import { ContextBar, ContextMeter, ContextShare } from './contextmeter';
 import { useFamilyCosts } from './costs';
@@ -51,6 +53,8 @@ function Header({ item }: { item: HistoryItem }): JSX.Element {
   const family = useFamilyCosts(item);
   const [isOpen, setOpen] = React.useState(false);
   const id = React.useId();
+  // What a program of another maker reads and spends, nobody knows here.
+  const isOurs = item.externalAgent === undefined;
   const use: IContextUse = { used, ...room };
   const total = cost + (family?.childrenCost ?? 0);
   return (
@@ -67,10 +71,10 @@ function Header({ item }: { item: HistoryItem }): JSX.Element {
           onClick={() => setOpen(!isOpen)}
         />
         <Bound item={item} />
-        <Mode item={item} />
+        {isOurs && <Mode item={item} />}
         <span className="jp-hdspAgent-task-figures">
-          {!isOpen && <ContextBar use={use} />}
-          <ContextShare use={use} />
+          {isOurs && !isOpen && <ContextBar use={use} />}
+          {isOurs && <ContextShare use={use} />}
           {total > 0 && (
             <span
               className="jp-hdspAgent-task-cost"
@@ -86,7 +90,7 @@ function Header({ item }: { item: HistoryItem }): JSX.Element {
       {isOpen && (
         <div id={id} className="jp-hdspAgent-task-details">
           <EditTitle item={item} />
-          <ContextMeter taskId={item.id} use={use} />
+          {isOurs && <ContextMeter taskId={item.id} use={use} />}
           <TaskFacts item={item} family={family} />
         </div>
       )}
@@ -102,10 +106,14 @@ function Bound({ item }: { item: HistoryItem }): JSX.Element | null {
   const services = usePanel();
   const { documents, trans } = services;
   const path = item.notebook?.path;
+  const name = path === undefined ? null : plainName(PathExt.basename(path));
   const [gone, setGone] = React.useState<string | null>(null);
   const { error, run } = useAction();
+  const sentence = useAgentSentence(name);
   if (path === undefined) {
-    return null;
+    return sentence === null ? null : (
+      <span className="jp-hdspAgent-task-agent">{sentence}</span>
+    );
   }
   const open = () =>
     void run(async () =>
@@ -116,7 +124,9 @@ function Bound({ item }: { item: HistoryItem }): JSX.Element | null {
       <button
         type="button"
         className="jp-hdspAgent-task-notebook"
-        aria-label={trans.__('Open the notebook %1', plainName(path))}
+        aria-label={
+          sentence ?? trans.__('Open the notebook %1', plainName(path))
+        }
         title={plainName(path)}
         disabled={documents === null}
         onClick={open}
@@ -127,9 +137,10 @@ function Bound({ item }: { item: HistoryItem }): JSX.Element | null {
           width="14px"
           height="14px"
         />
-        <span>{plainName(PathExt.basename(path))}</span>
+        <span>{sentence ?? name}</span>
       </button>
-      <KernelState path={path} />
+      {/* A sentence needs the room. */}
+      {sentence === null && <KernelState path={path} />}
       {gone === path && (
         <span className="jp-hdspAgent-chat-trouble" role="alert">
           {trans.__('%1 no longer exists.', plainName(path))}
@@ -138,6 +149,18 @@ function Bound({ item }: { item: HistoryItem }): JSX.Element | null {
       <ProblemNote error={error} />
     </>
   );
+}
+
+/**
+ * What another agent does, in its conversation; `null` in one of ours.
+ *
+ * @param notebook - The name of the notebook it is about.
+ */
+function useAgentSentence(notebook: string | null): string | null {
+  const { store, trans } = usePanel();
+  const agent = useStore(store, externalAgent);
+  const status = useStore(store, ({ state }) => state?.currentTaskStatus);
+  return agent && agentSentence(plainName(agent), notebook, status, trans);
 }
 
 function Mode({ item }: { item: HistoryItem }): JSX.Element | null {

@@ -46,6 +46,7 @@ function fill(menu: Menu, exportLabel: string): void {
   menu.addItem({ type: 'separator' });
   menu.addItem({ command: CommandIDs.useMemory });
   menu.addItem({ command: CommandIDs.openMemory });
+  menu.addItem({ command: CommandIDs.connectAgent });
   menu.addItem({ type: 'separator' });
   menu.addItem({ command: CommandIDs.closeConversation });
   menu.addItem({ command: CommandIDs.deleteConversation });

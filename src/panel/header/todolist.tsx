@@ -51,7 +51,7 @@ export function TodoList({
       >
         <Caret.react tag="span" aria-hidden="true" width="16px" height="16px" />
         <span className="jp-hdspAgent-todos-count">
-          {trans.__('Plan: %1 of %2', done, todos.length)}
+          {trans.__('Plan: %1 of %2 done', done, todos.length)}
         </span>
         <span className="jp-hdspAgent-todos-current" dir="auto" title={current}>
           {current}

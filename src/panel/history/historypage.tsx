@@ -16,6 +16,7 @@ import { usePanelState } from '../../ui/hooks';
 import { useAction } from '../../ui/useaction';
 import { MoreButton } from '../../ui/controls/morebutton';
 import { usePanel } from '../../ui/services';
+import { listText } from '../../ui/texts/listtext';
 import { FoundGroups, FoundLinks, countOf } from './foundgroups';
 import type { FoundPassages } from './foundpassages';
 import { HistoryFilters } from './historyfilters';
@@ -193,7 +194,7 @@ function Listed({ pages }: { pages: HistoryPages }): JSX.Element {
     <>
       <HistoryFilters pages={pages} />
       <div className="jp-hdspAgent-announcement" role="status">
-        {counts.join(', ')}
+        {listText(counts, trans)}
       </div>
       {found !== null && items.length > 0 && (
         <FoundLinks found={found} id={id} />

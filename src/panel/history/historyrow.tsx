@@ -20,6 +20,7 @@ import {
 import type { OpenTaskPhase } from '../../ui/conversations/opentasks';
 import { phaseText, titleOf } from '../../ui/conversations/opentasks';
 import { Marked, textOf } from '../../ui/texts/marked';
+import { plainName } from '../../ui/texts/visibletext';
 import { useMenu } from '../../ui/usemenu';
 import { usePanel } from '../../ui/services';
 
@@ -188,12 +189,17 @@ function Facts({
 }): JSX.Element {
   const { trans } = usePanel();
   const tokens = item.tokensIn + item.tokensOut;
+  const agent =
+    item.externalAgent === undefined ? null : plainName(item.externalAgent);
   return (
     <>
       {phase !== null && phase !== 'resting' ? (
         <span data-phase={phase}>{phaseText(phase, trans)}</span>
       ) : (
         <Left item={item} />
+      )}
+      {agent !== null && agent !== titleOf(item, trans) && (
+        <span data-agent={agent}>{agent}</span>
       )}
       <span>{dateTimeText(item.ts)}</span>
       {item.notebook !== undefined && (

@@ -2,6 +2,7 @@ import * as React from 'react';
 
 import { lazyComponent } from '../../ui/lazycomponent';
 import { currentProfile } from '../../state/currentmode';
+import { externalAgent } from '../../state/externalagent';
 import { useStore } from '../../ui/hooks';
 import { usePanel } from '../../ui/services';
 
@@ -19,7 +20,8 @@ export function LocalModelLabel(): JSX.Element | null {
   const profile = useStore(store, ({ state }) =>
     state?.listApiConfigMeta?.find(one => one.name === name)
   );
-  return profile?.apiProvider === 'local' ? (
+  const isOurs = useStore(store, store => externalAgent(store) === null);
+  return isOurs && profile?.apiProvider === 'local' ? (
     <Label
       key={`${profile.id} ${profile.modelId}`}
       modelId={profile.modelId ?? null}

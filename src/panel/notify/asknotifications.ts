@@ -36,6 +36,11 @@ export function notifyAsks(
 export interface IWaitingTask {
   readonly taskId: string;
   readonly title: string;
+
+  /**
+   * The name of the other agent that waits; none for our own.
+   */
+  readonly agent?: string;
 }
 
 /**
@@ -48,7 +53,11 @@ export function waitingTasks({
   const { openTasks, currentTaskId, currentTaskItem } = store.state ?? {};
   const waiting = (openTasks ?? [])
     .filter(({ needsYou }) => needsYou)
-    .map(({ taskId, title }) => ({ taskId, title }));
+    .map(({ externalAgent: agent, taskId, title }) => ({
+      taskId,
+      title,
+      ...(agent !== undefined && { agent })
+    }));
   const isCurrentListed = openTasks?.some(
     ({ taskId }) => taskId === currentTaskId
   );
@@ -60,7 +69,12 @@ export function waitingTasks({
     Private.needsPerson(ask.ask)
   ) {
     const title = currentTaskItem?.title ?? currentTaskItem?.task ?? '';
-    waiting.push({ taskId: currentTaskId, title });
+    const agent = currentTaskItem?.externalAgent;
+    waiting.push({
+      taskId: currentTaskId,
+      title,
+      ...(agent !== undefined && { agent })
+    });
   }
   return waiting;
 }
@@ -238,7 +252,7 @@ namespace Private {
       });
     }
 
-    private _sentence({ taskId, title }: IWaitingTask): string {
+    private _sentence({ agent, taskId, title }: IWaitingTask): string {
       const { store, trans } = this._services;
       const plain = title === '' ? '' : plainTitle(title, trans);
       const short = shortened(plain);
@@ -246,6 +260,12 @@ namespace Private {
         store.state?.currentTaskId === taskId ? pendingAsk(store) : null;
       const sentence =
         ask && describeAsk(ask, trans, situationOf(store)).sentence;
+      if (agent !== undefined) {
+        const name = plainName(agent);
+        return sentence
+          ? trans.__('%1 asks: %2', name, sentence)
+          : trans.__('%1 is waiting for your answer.', name);
+      }
       if (short === '') {
         return sentence ?? trans.__('HDSP Agent is waiting for your answer.');
       }

@@ -45,6 +45,11 @@ export class FakeServer {
   isDown = false;
 
   /**
+   * What is answered to other requests, by method and path.
+   */
+  readonly others = new Map<string, (body: JSONObject) => unknown>();
+
+  /**
    * What a page at this server works with.
    */
   readonly serverSettings = ServerConnection.makeSettings({
@@ -68,6 +73,10 @@ export class FakeServer {
   }
 
   answer(method: string, parts: string[], body: JSONObject): IAnswer {
+    const other = this.others.get(`${method} ${parts.join('/')}`)?.(body);
+    if (other !== undefined) {
+      return other instanceof Refusal ? other : ok(other);
+    }
     switch (parts[0]) {
       case 'settings':
         return this.answerSettings(method, parts[1], body);
@@ -225,6 +234,18 @@ export class FakeServer {
   private view(profile: IStoredProfile): unknown {
     return { ...profile, current: profile.name === this.current };
   }
+}
+
+/**
+ * An answer that something was refused.
+ */
+export class Refusal implements IAnswer {
+  constructor(code: string, message: string) {
+    this.body = { code, message, params: {} };
+  }
+
+  readonly status = 400;
+  readonly body: unknown;
 }
 
 function ok(body: unknown): IAnswer {

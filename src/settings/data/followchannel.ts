@@ -1,5 +1,6 @@
 import type { ISignal } from '@lumino/signaling';
 
+import type { McpServersMessage } from '../../generated/wire';
 import type { SettingsModel } from './settingsmodel';
 
 /**
@@ -23,11 +24,23 @@ export function followChannel<M extends { readonly type: string }>(
       void model.memory.refresh();
     }
   };
+  const lookAtAgents = (): void => {
+    if (model.otherAgents?.value) {
+      void model.otherAgents.refresh();
+    }
+  };
+  const lookAtServers = (): void => {
+    if (model.mcpServers?.value) {
+      void model.mcpServers.refresh();
+    }
+  };
   const listen = (_: unknown, message: M): void => {
     switch (message.type) {
       case 'settingsUpdated':
         void model.settings.refresh();
         lookAtMeaning();
+        lookAtAgents();
+        lookAtServers();
         if (model.ownModes?.value) {
           void model.ownModes.refresh();
         }
@@ -44,11 +57,22 @@ export function followChannel<M extends { readonly type: string }>(
         break;
       case 'folderTrustUpdated':
         void model.folders.refresh();
+        lookAtServers();
+        break;
+      case 'externalAgentsUpdated':
+        lookAtAgents();
+        break;
+      case 'mcpServers':
+        model.mcpServers?.follow(
+          (message as M & Partial<McpServersMessage>).mcpServers ?? []
+        );
         break;
       case 'state':
         // Whatever was missed while there was no connection.
         void model.refresh();
         lookAtMemory();
+        lookAtAgents();
+        lookAtServers();
         break;
     }
   };

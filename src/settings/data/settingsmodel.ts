@@ -1,3 +1,4 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
 import type { JSONObject } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
 import type { ISignal } from '@lumino/signaling';
@@ -17,12 +18,16 @@ import { groupFields, readFields } from '../fields/fields';
 import { TrustedFoldersData } from '../../rest/foldertrustdata';
 import { MeaningData } from '../../rest/meaningdata';
 import type { MemoryData } from '../../rest/memorydata';
+import type { OtherAgentsData } from '../../rest/otheragentsdata';
 import { KeysData } from './keysdata';
+import type { McpServersData } from './mcpserversdata';
 import { ProfilesData } from './profilesdata';
 import type { ModesClient } from './modesdata';
 import { CommandsData, ModesData } from './modesdata';
 import type { RemoteData } from '../../rest/remotedata';
 import { choiceKey } from '../fields/fieldvalues';
+import { modeNames } from '../../ui/texts/modenames';
+import { providerName } from '../../ui/texts/providernames';
 
 const STORAGE_KEY = 'secretStorage';
 const MODE_KEY = 'mode';
@@ -56,7 +61,11 @@ export class SettingsModel implements IDisposable {
       part?.changed.connect(this._onChanged, this);
     }
     this.memory = options.memory ?? null;
-    this.memory?.changed.connect(this._onChanged, this);
+    this.otherAgents = options.otherAgents ?? null;
+    this.mcpServers = options.mcpServers ?? null;
+    for (const part of [this.memory, this.otherAgents, this.mcpServers]) {
+      part?.changed.connect(this._onChanged, this);
+    }
     this._parts = [this.schema, this.settings, this.profiles, this.keys];
     this._shown = [this.embedded, this.folders, this.meaning];
     for (const part of [...this._parts, ...this._shown]) {
@@ -112,6 +121,17 @@ export class SettingsModel implements IDisposable {
   readonly memory: MemoryData | null;
 
   /**
+   * The other agents that work here, asked for where they are shown; `null` where
+   * nobody is to see them.
+   */
+  readonly otherAgents: OtherAgentsData | null;
+
+  /**
+   * The MCP servers, asked for where they are shown; `null` without a channel.
+   */
+  readonly mcpServers: McpServersData | null;
+
+  /**
    * The modes, asked for where they are shown; `null` without a channel.
    */
   readonly ownModes: ModesData | null;
@@ -134,6 +154,14 @@ export class SettingsModel implements IDisposable {
   get groups(): readonly IFieldGroup[] {
     this._readSchema();
     return this._groups;
+  }
+
+  /**
+   * A setting for everything; `null` if this server has none of that name.
+   */
+  field(key: string): IField | null {
+    const fields = this.groups.flatMap(({ fields }) => fields);
+    return fields.find(field => field.key === key) ?? null;
   }
 
   /**
@@ -190,10 +218,8 @@ export class SettingsModel implements IDisposable {
 
   /**
    * A field with the choices people really have: their profiles and modes, the providers offered.
-   *
-   * @param names - The names of the modes everybody has.
    */
-  withChoices(field: IField, names: Readonly<Record<string, string>>): IField {
+  withChoices(field: IField, trans: TranslationBundle): IField {
     if (PROFILE_KEYS.includes(field.key)) {
       const choices = this.profiles.entries.map(({ id, name }) => ({
         value: id,
@@ -203,13 +229,14 @@ export class SettingsModel implements IDisposable {
     }
     if (field.key === PROVIDER_KEY) {
       const offered = new Set<string>(this.providers.map(({ id }) => id));
-      const choices = field.choices.filter(({ value }) =>
-        offered.has(choiceKey(value))
-      );
+      const choices = field.choices
+        .map(({ value }) => choiceKey(value))
+        .filter(id => offered.has(id))
+        .map(id => ({ value: id, title: providerName(id, trans) }));
       return { ...field, choices };
     }
     if (field.key === MODE_KEY) {
-      const choices = this.modes(names).map(({ slug, name }) => ({
+      const choices = this.modes(modeNames(trans)).map(({ slug, name }) => ({
         value: slug,
         title: name
       }));
@@ -231,6 +258,8 @@ export class SettingsModel implements IDisposable {
       part.dispose();
     }
     this.memory?.dispose();
+    this.otherAgents?.dispose();
+    this.mcpServers?.dispose();
     this.ownModes?.dispose();
     this.slashCommands?.dispose();
     Signal.clearData(this);
@@ -321,6 +350,16 @@ export namespace SettingsModel {
      * What is remembered; the model owns it.
      */
     memory?: MemoryData | null;
+
+    /**
+     * The other agents that work here; the model owns it.
+     */
+    otherAgents?: OtherAgentsData | null;
+
+    /**
+     * The MCP servers; the model owns it.
+     */
+    mcpServers?: McpServersData | null;
 
     /**
      * Titles and descriptions in the reader's language.

@@ -147,12 +147,18 @@ export function FieldRows(props: {
   const [open, setOpen] = React.useState(false);
   const plain = props.fields.filter(field => !field.advanced);
   const advanced = props.fields.filter(field => field.advanced);
+  const title = trans._n(
+    '%1 advanced setting',
+    '%1 advanced settings',
+    advanced.length
+  );
   return (
     <>
       {plain.map(props.renderField)}
       {advanced.length > 0 && (
         <details
           className="jp-hdspSettings-advanced"
+          aria-label={title}
           open={open || props.unfold || advanced.some(props.needsAttention)}
           onToggle={event => {
             // What a search unfolds is folded again after it; what a person or an error opened stays.
@@ -161,13 +167,7 @@ export function FieldRows(props: {
             }
           }}
         >
-          <summary>
-            {trans._n(
-              '%1 advanced setting',
-              '%1 advanced settings',
-              advanced.length
-            )}
-          </summary>
+          <summary>{title}</summary>
           {advanced.map(props.renderField)}
         </details>
       )}

@@ -6,6 +6,7 @@ import type {
   MemoryView,
   NoteLine
 } from '../../generated/rest';
+import { noModelText } from '../../nomodeltext';
 import type { Forgettable } from '../../rest/memoryapi';
 import {
   costText,
@@ -120,7 +121,8 @@ export function roundText(
   round: NonNullable<MemoryView['lastRound']>
 ): string {
   const at = dateTimeText(Date.parse(round.endedAt));
-  const { conversations, error = trans.__('Unknown reason.') } = round;
+  const { conversations, noModel } = round;
+  const { error = trans.__('Unknown reason.') } = round;
   switch (round.outcome) {
     case 'learned':
       return conversations > 0
@@ -139,7 +141,11 @@ export function roundText(
         at
       );
     case 'unusable':
-      return trans.__("Last attempt (%1): couldn't learn. %2", at, error);
+      return trans.__(
+        "Last attempt (%1): couldn't learn. %2",
+        at,
+        noModel ? noModelText(noModel, trans) : error
+      );
     case 'failed':
       return trans.__('Last attempt (%1) failed: %2', at, error);
   }

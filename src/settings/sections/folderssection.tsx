@@ -1,6 +1,7 @@
 import * as React from 'react';
 
 import type { TrustedFolder, TrustedFoldersView } from '../../generated/rest';
+import { listText } from '../../ui/texts/listtext';
 
 import { useSettings } from '../settingscontext';
 import { SectionProblem } from './sectionproblem';
@@ -17,7 +18,7 @@ export function FoldersSection(): JSX.Element {
     <>
       <p className="jp-hdspSettings-description">
         {trans.__(
-          'Modes, rules, slash commands and AGENTS.md of a folder are used only if you trust it, and everything inside it.'
+          'Modes, rules, slash commands, MCP servers and AGENTS.md of a folder are used only if you trust it, and everything inside it.'
         )}
       </p>
       <SectionProblem error={problem} />
@@ -48,7 +49,10 @@ function Operator({
       )}
       {operators.length > 0 && (
         <p>
-          {trans.__('Trusted by your administrator: %1', operators.join(', '))}
+          {trans.__(
+            'Trusted by your administrator: %1',
+            listText(operators, trans)
+          )}
         </p>
       )}
     </>

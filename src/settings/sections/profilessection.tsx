@@ -8,6 +8,7 @@ import { FieldRow, FieldRows } from '../fields/fieldrow';
 import type { IField } from '../fields/fields';
 import { fieldsOfProvider, groupFields } from '../fields/fields';
 import { modeNames } from '../../ui/texts/modenames';
+import { providerName } from '../../ui/texts/providernames';
 import { KeyControl } from './keycontrol';
 import { modelText } from '../settingstexts';
 import { ItemAction, ItemActions } from './itemactions';
@@ -81,7 +82,8 @@ function ProfileItem({ entry }: { entry: ProfileEntry }): JSX.Element {
   const isCurrent = profiles.value?.current === name;
   const isOpen = profiles.opened?.id === entry.id;
   const provider = model.providers.find(({ id }) => id === entry.apiProvider);
-  const about = [provider?.name, entry.modelId].filter(Boolean).join(' · ');
+  const providedBy = provider && providerName(provider.id, trans);
+  const about = [providedBy, entry.modelId].filter(Boolean).join(' · ');
   const rename = async () => {
     const newName = await dialogs.askName({
       title: trans.__('Rename profile'),
@@ -227,7 +229,7 @@ function ProfileFieldRow({
   if (field.key !== model.modelField) {
     return (
       <FieldRow
-        field={model.withChoices(field, {})}
+        field={model.withChoices(field, trans)}
         form={form}
         scope={profile.id}
         fixed={model.settings.isFixed(field)}

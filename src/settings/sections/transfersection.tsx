@@ -5,6 +5,7 @@ import type { ImportReport } from '../../generated/rest';
 
 import { useSettings } from '../settingscontext';
 import { saveFile } from '../../ui/savefile';
+import { listText } from '../../ui/texts/listtext';
 import { importText } from '../settingstexts';
 import { FileButton } from './filebutton';
 import { SectionProblem } from './sectionproblem';
@@ -85,7 +86,10 @@ function Report({ report }: { report: ImportReport }): JSX.Element {
       </p>
       {report.profiles.length > 0 && (
         <p>
-          {trans.__('Profiles in the file: %1', report.profiles.join(', '))}
+          {trans.__(
+            'Profiles in the file: %1',
+            listText(report.profiles, trans)
+          )}
         </p>
       )}
       {notable.length > 0 && (

@@ -1,5 +1,6 @@
 import type { ChannelClient } from '../../comm/client';
 import type { NotebookRef } from '../../generated/wire';
+import { externalAgent, isConnected } from '../externalagent';
 import { pendingAsk, takesText } from '../pendingask';
 import { modelSetup } from '../modelsetup';
 import type { AgentStore } from '../store';
@@ -32,6 +33,13 @@ export type Destination =
        */
       readonly kind: 'goOn';
       readonly taskId: string;
+    }
+  | {
+      /**
+       * Another agent gets it with the result of its next step.
+       */
+      readonly kind: 'agent';
+      readonly taskId: string;
     };
 
 /**
@@ -41,6 +49,9 @@ export function destination(store: AgentStore): Destination {
   const taskId = store.state?.currentTaskId;
   if (!taskId) {
     return { kind: 'newTask' };
+  }
+  if (externalAgent(store) !== null) {
+    return { kind: 'agent', taskId };
   }
   const ask = pendingAsk(store);
   if (ask && takesText(ask)) {
@@ -71,6 +82,13 @@ export function isWorking({ state }: AgentStore): boolean {
 export type SendBlocker =
   | { readonly kind: 'offline' }
   | { readonly kind: 'noModel' }
+  | {
+      /**
+       * The other agent whose conversation it is has left.
+       */
+      readonly kind: 'agentGone';
+      readonly agent: string;
+    }
   | { readonly kind: 'forbidden'; readonly provider: string };
 
 /**
@@ -80,6 +98,10 @@ export function sendBlocker(store: AgentStore): SendBlocker | null {
   const { connection, state } = store;
   if (connection.phase !== 'open' || state === null) {
     return { kind: 'offline' };
+  }
+  const agent = externalAgent(store);
+  if (agent !== null) {
+    return isConnected(store) ? null : { kind: 'agentGone', agent };
   }
   const setup = modelSetup(state);
   if (setup.kind === 'none') {
@@ -181,6 +203,7 @@ namespace Private {
         };
       case 'queue':
       case 'goOn':
+      case 'agent':
         return { type: 'queueMessage', taskId: to.taskId, text, ...images };
     }
   }

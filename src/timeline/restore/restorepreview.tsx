@@ -11,6 +11,7 @@ import type {
 import type { FilesPreview } from '../../generated/wire';
 import { FilesText, ChangePreview } from '../../ui/texts/changepreview';
 import { fullCount } from '../../ui/texts/formats';
+import { listText } from '../../ui/texts/listtext';
 import { plainName } from '../../ui/texts/visibletext';
 import { whyText } from '../failuretexts';
 
@@ -281,7 +282,7 @@ export function namesText(
   names: readonly string[],
   trans: TranslationBundle
 ): string {
-  const shown = names.slice(0, MOST_NAMES).join(', ');
+  const shown = listText(names.slice(0, MOST_NAMES), trans);
   return names.length > MOST_NAMES
     ? trans._n(
         '%2 and %1 more',

@@ -20,9 +20,15 @@ export function openTasks({ state }: AgentStore): readonly OpenTask[] {
 /**
  * How a conversation is.
  */
-export function phaseOf({ failed, needsYou, status }: OpenTask): OpenTaskPhase {
+export function phaseOf({
+  externalAgent,
+  failed,
+  needsYou,
+  status
+}: OpenTask): OpenTaskPhase {
   // What went wrong tells more than that somebody has to do something about it.
-  if (failed) {
+  // Another agent goes on from it by itself.
+  if (failed && externalAgent === undefined) {
     return 'failed';
   }
   if (needsYou) {
@@ -35,7 +41,8 @@ export function phaseOf({ failed, needsYou, status }: OpenTask): OpenTaskPhase {
     case 'resumable':
       return 'paused';
     case 'idle':
-      return 'done';
+      // Whether another agent is done, only it knows.
+      return externalAgent === undefined ? 'done' : 'resting';
     case 'none':
       return 'resting';
   }

@@ -99,6 +99,7 @@ namespace Private {
     'reads_secrets',
     'overwrites_history',
     'strange_characters',
+    'mcp_changed',
     'memory'
   ]);
 
@@ -191,6 +192,12 @@ namespace Private {
       label: trans.__('Loads content from the network'),
       meaning: trans.__(
         'Showing it loads images or other content from the network.'
+      )
+    }),
+    mcp_changed: trans => ({
+      label: trans.__('Changed since you allowed it'),
+      meaning: trans.__(
+        'The server changed this tool after you allowed it without asking.'
       )
     }),
     outside: trans => ({

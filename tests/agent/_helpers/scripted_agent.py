@@ -37,6 +37,7 @@ from hdsp_agent.config import (
 )
 from hdsp_agent.context import NoticeKind
 from hdsp_agent.errors import InvalidInput
+from hdsp_agent.mcp.client import McpHub
 from hdsp_agent.memory import Memories
 from hdsp_agent.messages import (
     ClineAsk,
@@ -55,6 +56,7 @@ from hdsp_agent.providers import ModelClient, ScriptedModel, ToolSpec
 from hdsp_agent.providers._scripted import Turn
 from hdsp_agent.tools import (
     ActionRequest,
+    McpOffer,
     PathPolicy,
     SimpleTool,
     Tool,
@@ -261,7 +263,13 @@ class Toolbox:
         self._tools[tool.name] = tool
 
     def specs(
-        self, mode: ModeConfig, policy: OperatorPolicy, settings: GlobalSettings, *, tool_set: ToolSet = "full"
+        self,
+        mode: ModeConfig,
+        policy: OperatorPolicy,
+        settings: GlobalSettings,
+        *,
+        tool_set: ToolSet = "full",
+        mcp: McpOffer | None = None,
     ) -> list[ToolSpec]:
         return [
             ToolSpec(tool.name, tool.description, tool.Arguments.model_json_schema()) for tool in self._tools.values()
@@ -462,6 +470,7 @@ async def running_agent(
     files: CheckpointService | None = None,
     trusted: bool = False,
     engine: ApprovalEngine | None = None,
+    mcp: McpHub | None = None,
 ) -> AsyncIterator[Agent]:
     """An agent on this folder; stopped in the end as a server stops. ``trusted`` is what the person says of the folder."""
     workspace = home / "work"
@@ -532,6 +541,7 @@ async def running_agent(
         notebooks=notebooks,
         checkpoints=files,
         memories=memories,
+        mcp=mcp,
         commands=SlashCommands(None, folders.trusted),
         project_settings=lambda folder: {} if folders.trusted(folder) is None else project_settings(folder),
         is_trusted=lambda folder: folders.trusted(folder) is not None,

@@ -174,3 +174,44 @@ async def test_a_run_goes_on_under_its_handle(tmp_path: Path) -> None:
         done = parsed((await waiting).structured)
         assert bool(done["done"])
         assert done["cells"][0]["output"] == "gone"
+
+
+async def test_a_program_that_does_not_listen_holds_nothing_up(tmp_path: Path) -> None:
+    async with program(tmp_path, "x = 1") as claude:
+
+        async def gone(text: str) -> None:
+            raise ConnectionResetError(text)
+
+        call = asyncio.create_task(
+            claude.sessions.call(claude.client, "run_cells", {"path": "a.ipynb", "cells": ["c1"]}, gone)
+        )
+        await claude.answer(await claude.asked(), "yesButtonClicked")
+        assert not (await call).is_error
+
+
+async def test_a_long_result_is_told_in_its_shape(tmp_path: Path) -> None:
+    async with program(tmp_path, *(f"x{number} = '{'long ' * 400}'" for number in range(40)), settings=FREE) as claude:
+        read = await claude.structured("read_notebook", path="a.ipynb", view="cells")
+        assert len(read["cells"]) == 40
+
+
+async def test_a_key_is_masked_in_all_that_a_program_is_told(tmp_path: Path) -> None:
+    key = "sk-ant-api03-" + "a1B2" * 20
+    async with program(tmp_path, f"key = '{key}'\nprint(key)", settings=FREE) as claude:
+        for view in ("outline", "cells", "outputs"):
+            result = await claude.call("read_notebook", path="a.ipynb", view=view)
+            assert key not in str(result)
+        assert key not in str(await claude.call("run_cells", path="a.ipynb", cells=["c1"]))
+        assert key not in str(await claude.call("inspect_variables", path="a.ipynb"))
+
+
+async def test_what_changes_something_is_done_in_the_order_in_which_it_came(tmp_path: Path) -> None:
+    async with program(tmp_path, "x = 0", settings=FREE) as claude:
+        edits = [
+            claude.begin("edit_cells", path="a.ipynb", operations=[{"op": "insert", "source": f"x = {number}"}])
+            for number in range(1, 6)
+        ]
+        results = await asyncio.gather(*edits)
+        assert not any(result.is_error for result in results)
+        read = await claude.structured("read_notebook", path="a.ipynb", view="cells")
+        assert [cell["source"] for cell in read["cells"]] == [f"x = {number}" for number in range(6)]

@@ -200,3 +200,41 @@ async def test_a_name_is_no_instruction(tmp_path: Path) -> None:
         await strange.call("list_kernels")
         reader = await claude.agent.store.view(strange.task_id)
         assert "the password" not in str([record.content async for record in reader.api.iterate()])
+
+
+async def test_what_another_server_works_on_is_not_waited_for(tmp_path: Path) -> None:
+    async with program(tmp_path, settings=FREE) as claude:
+        await claude.call("list_kernels")
+        before = claude.task_id
+        await claude.agent.manager.tasks.close(before)
+        log = await claude.agent.store.resume(before)
+        try:
+            again = Program(claude.agent, ExternalSessions(claude.agent.manager))
+            assert not (await again.call("list_kernels")).is_error
+            assert again.task_id != before
+            await again.sessions.stop()
+        finally:
+            await log.close()
+
+
+async def test_no_rule_is_suggested_for_a_program(tmp_path: Path) -> None:
+    async with program(tmp_path, "x = 1") as claude:
+        call = claude.begin("read_notebook", path="a.ipynb")
+        question = await claude.asked()
+        suggested = await claude.agent.manager.suggest_rules(claude.task_id, question.ts)
+        assert suggested.rules == () and suggested.reason is not None
+        await claude.answer(question, "noButtonClicked")
+        await call
+
+
+async def test_a_conversation_that_a_person_opens_is_told_of_as_one_nobody_is_connected_to(tmp_path: Path) -> None:
+    async with program(tmp_path, settings=FREE) as claude:
+        await claude.call("list_kernels")
+        task_id = claude.task_id
+        assert claude.agent.task(task_id).state.status == "idle"
+        await claude.sessions.disconnect(None, "k1")
+        task = await claude.agent.manager.resume(task_id)
+        await until(lambda: task.external is not None and task.state.status == "none")
+        await claude.agent.manager.queue(task_id, "Are you there?")
+        assert "Are you there?" in text_of(await claude.call("list_kernels"))
+        assert task.state.status == "idle"

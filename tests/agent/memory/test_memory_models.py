@@ -10,6 +10,7 @@ from hdsp_agent.agent.memory import ProfileMemoryModels
 from hdsp_agent.config import GlobalSettings, ProviderSettings
 from hdsp_agent.errors import Unavailable
 from hdsp_agent.memory.model_port import ModelNeededElsewhere
+from hdsp_agent.memory.no_model import no_model_text
 from hdsp_agent.messages import ModelRecord
 from hdsp_agent.providers import ModelClient, ScriptedModel
 
@@ -124,6 +125,6 @@ def test_who_went_on_with_another_model_did_not_mean_it_to_hear_what_was_said_be
 )
 async def test_without_a_model_that_could_learn_it_says_why(current: ProviderSettings | None, why: str) -> None:
     memory = models(current)
-    assert why in (memory.unusable or "")
+    assert memory.unusable is not None and why in no_model_text(memory.unusable)
     with pytest.raises(Unavailable, match=why):
         await memory.client()

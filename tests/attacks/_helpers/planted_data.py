@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,6 +46,7 @@ class Planted:
             "run": "0" * 16,
             "note": self.note,
             "item": self.learned,
+            "server": "planted",
             "name": self.profile,
             "profile": self.profile,
             "key": "apiKey",
@@ -72,6 +74,8 @@ async def plant(services: Services, root: Path, *, user: str | None = None, word
     memory = await services.memory.of(Owner(owner), None, None)
     memory.folder.write("memory_summary.md", f"## User Profile\n- {word} was learned\n")
     note = memory.add(f"{word} in a note of memory", "person")
+    planted = {"planted": {"command": "no-such-program", "env": {"TOKEN": KEY}}}
+    (config.home / "mcp.json").write_text(json.dumps({"mcpServers": planted}))
     [learned] = memory.overview().learned
     operation = line.operations[0].id
     return Planted(task, artifact, saved.id, operation, profile, note.id, learned.id, words=(word, KEY, KEY[-4:]))

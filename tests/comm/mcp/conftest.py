@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def agents(services: Services, jp_asyncio_loop: asyncio.AbstractEventLoop) -> PortAgents:
     """What answers calls; the server is switched on."""
     agents = PortAgents()
-    services.mcp.agents = agents
+    services.mcp_endpoint.agents = agents
     jp_asyncio_loop.run_until_complete(services.config.update({"mcpServerEnabled": True}))
     return agents
 

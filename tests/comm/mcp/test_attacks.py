@@ -73,7 +73,7 @@ async def test_it_is_off_until_somebody_switches_it_on(
 async def test_a_body_that_is_too_large_is_refused_and_not_kept(
     programs: Programs, services: Services, jp_http_port: int, jp_base_url: str
 ) -> None:
-    limit = services.mcp.max_body_bytes
+    limit = services.mcp_endpoint.max_body_bytes
     large = json.dumps(modern_request("tools/list", text="x" * limit)).encode()
     answer = await _sent(jp_http_port, jp_base_url, programs.headers, large)
     assert (answer.status, _sentence(answer)) == (413, f"The request's body is larger than {limit} bytes.")
@@ -122,7 +122,7 @@ async def test_a_program_that_vanishes_in_a_call_leaves_nothing_running(
 async def test_a_program_that_does_not_read_is_cut_off_and_holds_up_nobody(
     programs: Programs, agents: PortAgents, services: Services, jp_http_port: int, jp_base_url: str
 ) -> None:
-    services.mcp.write_seconds = 0.3
+    services.mcp_endpoint.write_seconds = 0.3
     message = modern_request("tools/call", name="large", arguments={"text": "200000000"})
     headers = {"Host": f"127.0.0.1:{jp_http_port}", **programs.headers, **modern_headers(message)}
     body = json.dumps(message).encode()

@@ -165,7 +165,7 @@ async def test_nothing_is_left_when_the_server_stops_in_a_call(
         else programs.post_in_session(await programs.session(), "tools/call", name="wait")
     )
     await agents.begun.wait()
-    await services.mcp.stop()
+    await services.mcp_endpoint.stop()
     assert agents.ended == ["cancelled"]
     with suppress(httpx2.HTTPError):
         assert (await call).status_code == 503

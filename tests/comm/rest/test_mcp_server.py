@@ -33,7 +33,7 @@ async def ask(
 @pytest.fixture
 def agents(services: Services) -> PortAgents:
     agents = PortAgents()
-    services.mcp.agents = agents
+    services.mcp_endpoint.agents = agents
     return agents
 
 

@@ -63,7 +63,14 @@ async def everything_said(jp_fetch: Fetch, jp_ws_fetch: SocketFetch, services: S
     """What every GET answers, and what a new tab is sent."""
     parts = {"name": "default", "mode": "code", "profile": "default", "key": "apiKey"}
     parts |= {"task": "nowhere", "log": "ui", "artifact": "0" * 64, "model": "smollm2-135m-instruct"}
-    parts |= {"checkpoint": "0" * 16, "operation": "0" * 16, "run": "0" * 16, "note": "0" * 8, "item": "0" * 10}
+    parts |= {
+        "checkpoint": "0" * 16,
+        "operation": "0" * 16,
+        "run": "0" * 16,
+        "note": "0" * 8,
+        "item": "0" * 10,
+        "server": "nobody",
+    }
     said = [await call(jp_fetch, path.format_map(parts)) for path in routes()]
     socket = await jp_ws_fetch("hdsp-agent", "comm")
     hello = {"target": "hdsp_agent.webview", "clientId": "c1", "version": services.version, "protocol": 1}

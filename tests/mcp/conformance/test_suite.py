@@ -61,8 +61,8 @@ def suite_url(
     http_server: object,
     jp_asyncio_loop: asyncio.AbstractEventLoop,
 ) -> str:
-    services.mcp.agents = SuiteAgents()
-    services.mcp.make_server = suite_server
+    services.mcp_endpoint.agents = SuiteAgents()
+    services.mcp_endpoint.make_server = suite_server
     jp_asyncio_loop.run_until_complete(services.config.update({"mcpServerEnabled": True}))
     return f"http://127.0.0.1:{jp_http_port}{jp_base_url}hdsp-agent/mcp"
 

@@ -15,6 +15,7 @@ from hdsp_agent.memory import MEMORY_SCHEMA, MemoryFolder, NoteFiles
 from hdsp_agent.memory.extracted_files import ExtractedFiles
 from hdsp_agent.memory.memory_folder import person_folder
 from hdsp_agent.memory.model_port import MemoryModels, ModelNeededElsewhere
+from hdsp_agent.memory.no_model import NoModel
 from hdsp_agent.memory.pipeline import MemoryPipeline
 from hdsp_agent.memory.sources import sources_by_code
 from hdsp_agent.messages import ClineMessage, HistoryItem, JsonObject, ModelRecord, NotebookRef, TaskId
@@ -119,10 +120,10 @@ class OneModel:
 
     model: ModelClient
     busy: Callable[[], bool] = lambda: False
-    why_not: str | None = None
+    why_not: NoModel | None = None
 
     @property
-    def unusable(self) -> str | None:
+    def unusable(self) -> NoModel | None:
         return self.why_not
 
     def may_read(self, profile: str | None, *, used_local_model: bool = False) -> bool:

@@ -32,6 +32,7 @@ from hdsp_agent.tools import (
     Approval,
     ApprovalAsk,
     Completion,
+    McpServers,
     PathPolicy,
     Proposal,
     SinceAsked,
@@ -150,6 +151,7 @@ class RecordingContext:
         self.working_notebooks: Notebooks | None = None
         self.working_memory: TaskMemory | None = None
         self.notebook: NotebookRef | None = None
+        self.servers: McpServers | None = None
 
     @property
     def notebooks(self) -> Notebooks:
@@ -162,6 +164,13 @@ class RecordingContext:
         if self.working_memory is None:
             raise ToolFailed("Nothing is remembered here.")
         return self.working_memory
+
+    @property
+    def mcp(self) -> McpServers:
+        """What was given, if anything was."""
+        if self.servers is None:
+            raise ToolFailed("There are no MCP servers here.")
+        return self.servers
 
     async def search_past(self, query: str, limit: int) -> Sequence[RecallHit]:
         raise ToolFailed("Nothing can be searched here.")
@@ -194,7 +203,7 @@ class RecordingContext:
             await self.saved(approved)
         return approval
 
-    async def ask(self, ask: ClineAsk, text: str | None = None) -> Reply:
+    async def ask(self, ask: ClineAsk, text: str | None = None, *, verbatim: bool = False) -> Reply:
         self.asked.append((ask, text))
         return self.reply
 

@@ -22,7 +22,8 @@ const ALL: Readonly<Record<ApprovalFlag, true>> = {
   overwrites_history: true,
   hidden_parts: true,
   strange_characters: true,
-  remote_content: true
+  remote_content: true,
+  mcp_changed: true
 };
 const CODES = Object.keys(ALL) as ApprovalFlag[];
 

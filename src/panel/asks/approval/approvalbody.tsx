@@ -3,12 +3,13 @@ import * as React from 'react';
 
 import { ProblemNote } from '../../../ui/controls/problemnote';
 import { Select } from '../../../ui/controls/select';
+import { isConnected } from '../../../state/externalagent';
 import { useStore } from '../../../ui/hooks';
 import { usePanel } from '../../../ui/services';
 import { plainName } from '../../../ui/texts/visibletext';
 import { useActionQueue } from '../../../ui/useaction';
 import AutoApproveBody from '../autoapproval/autoapprovebody';
-import type { ApprovalPreset, ApprovalScope } from './approvals';
+import type { ApprovalPreset, ApprovalScope, IApprovals } from './approvals';
 import { PRESETS, dropChoice, choosePreset } from './approvals';
 import { approvalsText, presetTexts, scopeText } from './approvaltexts';
 import { useApprovals } from './useapprovals';
@@ -46,6 +47,24 @@ const STEPS: Partial<Record<string, 1 | -1>> = {
 };
 
 /**
+ * Where a choice may hold.
+ *
+ * @param isHere - Whether the other agent is connected, if it is one's.
+ */
+function scopesOf(
+  { agent, notebook }: IApprovals,
+  isHere: boolean
+): readonly ApprovalScope[] {
+  return agent !== undefined
+    ? isHere
+      ? ['conversation', 'program']
+      : ['conversation']
+    : notebook !== null
+      ? ['conversation', 'notebook', 'always']
+      : ['conversation', 'always'];
+}
+
+/**
  * The presets of what the agent does without asking, where the chosen one
  * holds, and what a choice of one's own is made of.
  */
@@ -60,16 +79,16 @@ export default function ApprovalBody(): JSX.Element | null {
   const [isCustom, setCustom] = React.useState(approvals?.preset === 'custom');
   // What holds always is changed only by whoever says so.
   const [chosenScope, setScope] = React.useState<ApprovalScope | null>(null);
+  const isHere = useStore(store, isConnected);
   const { isBusy, error, add } = useActionQueue();
   const id = React.useId();
   if (approvals === null) {
     return null;
   }
-  const { notebook } = approvals;
-  const notebookName = plainName(PathExt.basename(notebook ?? ''));
-  const scope =
-    chosenScope ??
-    (approvals.scope === 'always' ? 'conversation' : approvals.scope);
+  const { agent, notebook } = approvals;
+  const place = plainName(agent ?? PathExt.basename(notebook ?? ''));
+  const isWide = approvals.scope === 'always' || approvals.scope === 'program';
+  const scope = chosenScope ?? (isWide ? 'conversation' : approvals.scope);
   const preset = isCustom ? 'custom' : approvals.preset;
   const choose = (to: ApprovalPreset | 'custom', where: ApprovalScope) => {
     setCustom(to === 'custom');
@@ -86,8 +105,15 @@ export default function ApprovalBody(): JSX.Element | null {
         disabled={isFixed}
         onKeyDown={onPresetKey}
       >
-        <legend>{trans.__('What may the agent do without asking?')}</legend>
-        {([...PRESETS, 'custom'] as const).map(one => {
+        <legend>
+          {agent === undefined
+            ? trans.__('What may the agent do without asking?')
+            : trans.__('What may %1 do without asking?', place)}
+        </legend>
+        {(agent === undefined
+          ? ([...PRESETS, 'custom'] as const)
+          : PRESETS
+        ).map(one => {
           const { name, meaning } = presetTexts(one, trans);
           return (
             <label key={one} className="jp-hdspAgent-approvals-preset">
@@ -120,24 +146,22 @@ export default function ApprovalBody(): JSX.Element | null {
               const where = target.value as ApprovalScope;
               setScope(where);
               // A choice that was made goes along.
-              if (approvals.scope !== 'always') {
+              if (!isWide) {
                 choose(preset, where);
               }
             }}
           >
-            {(['conversation', 'notebook', 'always'] as const)
-              .filter(one => one !== 'notebook' || notebook !== null)
-              .map(one => (
-                <option key={one} value={one}>
-                  {scopeText(one, notebookName, trans)}
-                </option>
-              ))}
+            {scopesOf(approvals, isHere).map(one => (
+              <option key={one} value={one}>
+                {scopeText(one, place, trans)}
+              </option>
+            ))}
           </Select>
         </label>
       )}
       {!isFixed && (preset !== 'custom' || approvals.scope !== 'always') && (
         <p>
-          {approvalsText(approvals, notebookName, trans)}{' '}
+          {approvalsText(approvals, place, trans)}{' '}
           {approvals.scope !== 'always' && (
             <button
               type="button"

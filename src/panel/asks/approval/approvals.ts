@@ -6,7 +6,9 @@ import type {
 } from '../../../generated/wire';
 import type { AgentState } from '../../../state/store';
 import type { IPanelServices } from '../../../ui/services';
+import { allowAgent } from './agentapprovals';
 import { agreement } from '../autoapproval/autoapproval';
+import type { ApprovedClass } from '../autoapproval/approvedclasses';
 import { APPROVED_CLASSES, HARMLESS } from '../autoapproval/approvedclasses';
 
 /**
@@ -17,7 +19,7 @@ export type ApprovalPreset = keyof typeof APPROVAL_PRESETS;
 /**
  * Where a choice holds.
  */
-export type ApprovalScope = 'conversation' | 'notebook' | 'always';
+export type ApprovalScope = 'conversation' | 'notebook' | 'program' | 'always';
 
 /**
  * What holds now: a preset or settings of one's own, and for what.
@@ -30,6 +32,11 @@ export interface IApprovals {
    * The notebook of the conversation, if there is one.
    */
   readonly notebook: string | null;
+
+  /**
+   * The other agent whose conversation it is; none for our own.
+   */
+  readonly agent?: string;
 }
 
 /**
@@ -55,6 +62,17 @@ export function approvalsOf(
   }
   const notebook = (item ? item.notebook?.path : front) ?? null;
   const own = item ? item.approvalPreset : choice;
+  const agent = item?.externalAgent;
+  if (agent !== undefined) {
+    return own
+      ? { preset: own, scope: 'conversation', notebook, agent }
+      : {
+          preset: presetOfAgent(settings, agent),
+          scope: 'program',
+          notebook,
+          agent
+        };
+  }
   if (own) {
     return { preset: own, scope: 'conversation', notebook };
   }
@@ -65,6 +83,18 @@ export function approvalsOf(
   return here
     ? { preset: here, scope: 'notebook', notebook }
     : { preset: presetOf(settings), scope: 'always', notebook };
+}
+
+/**
+ * What another agent does without asking. What is set for our own says nothing of it.
+ */
+function presetOfAgent(
+  { clientApprovals }: GlobalSettings,
+  agent: string
+): ApprovalPreset {
+  const chosen: Readonly<Record<string, ApprovalPreset>> =
+    clientApprovals ?? {};
+  return Object.hasOwn(chosen, agent) ? chosen[agent] : 'ask';
 }
 
 /**
@@ -84,6 +114,15 @@ export function presetOf(settings: GlobalSettings): ApprovalPreset | 'custom' {
 }
 
 /**
+ * What a preset allows that can do harm.
+ */
+export function riskyKinds(preset: ApprovalPreset): readonly ApprovedClass[] {
+  return APPROVED_CLASSES.filter(
+    name => allows(preset, name) && !HARMLESS.has(name)
+  );
+}
+
+/**
  * Let a preset hold from now on.
  */
 export async function choosePreset(
@@ -93,10 +132,7 @@ export async function choosePreset(
   notebook: string | null
 ): Promise<void> {
   const { client, state: panel, store } = services;
-  const kinds = APPROVED_CLASSES.filter(
-    name => allows(preset, name) && !HARMLESS.has(name)
-  );
-  const agreed = await agreement(services, kinds, scope);
+  const agreed = await agreement(services, riskyKinds(preset), scope);
   if (agreed === null) {
     return;
   }
@@ -109,6 +145,8 @@ export async function choosePreset(
   let notebookApproval: NotebookApproval | undefined;
   if (scope === 'notebook' && notebook !== null) {
     notebookApproval = { path: notebook, approvalPreset: preset };
+  } else if (scope === 'program' && item?.externalAgent !== undefined) {
+    await allowAgent(services, preset);
   } else if (scope === 'always') {
     const fixed = store.state?.fixed ?? [];
     const values = Object.entries(valuesOf(preset));
@@ -149,6 +187,12 @@ export async function dropChoice(
   panel.approvalChoice = null;
   if (item?.approvalPreset) {
     await client.request({ type: 'setTaskApprovals', taskId: item.id });
+  }
+  if (item?.externalAgent !== undefined) {
+    if (!item.approvalPreset) {
+      await allowAgent(services, null);
+    }
+    return;
   }
   const notebookApproval = withoutNotebook(store.state, notebook);
   if (notebookApproval !== undefined) {

@@ -45,7 +45,7 @@ export function presetTexts(
 /**
  * Where a choice holds.
  *
- * @param notebook - The name of the notebook.
+ * @param notebook - The name of the notebook, or of the other agent.
  */
 export function scopeText(
   scope: ApprovalScope,
@@ -57,6 +57,8 @@ export function scopeText(
       return trans.__('This conversation');
     case 'notebook':
       return trans.__('Notebook %1', notebook);
+    case 'program':
+      return trans.__('All conversations of %1', notebook);
     case 'always':
       return trans.__('All conversations');
   }
@@ -65,7 +67,7 @@ export function scopeText(
 /**
  * What the agent does without asking now, and where, in a sentence.
  *
- * @param notebook - The name of the notebook.
+ * @param notebook - The name of the notebook, or of the other agent.
  */
 export function approvalsText(
   { preset, scope }: Pick<IApprovals, 'preset' | 'scope'>,
@@ -78,6 +80,8 @@ export function approvalsText(
       return trans.__('In this conversation: %1.', name);
     case 'notebook':
       return trans.__('In conversations about %1: %2.', notebook, name);
+    case 'program':
+      return trans.__('In all conversations of %1: %2.', notebook, name);
     case 'always':
       return trans.__('In all conversations: %1.', name);
   }

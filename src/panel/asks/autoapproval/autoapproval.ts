@@ -1,4 +1,5 @@
 import type { JsonValue } from '../../../generated/wire';
+import { externalAgent } from '../../../state/externalagent';
 import type { IPanelServices } from '../../../ui/services';
 import type { ConfirmedScope } from './autoapprovaldialog';
 import type { ApprovedClass } from './approvedclasses';
@@ -96,15 +97,22 @@ export async function agreement(
   scope: ConfirmedScope = 'always'
 ): Promise<Record<string, JsonValue> | null> {
   const settings = store.state?.settings;
+  // What one let our own agent do says nothing of another one.
+  const isOurs = externalAgent(store) === null;
   if (
     settings === undefined ||
-    kinds.every(name => settings.dismissedHints.includes(hint(name)))
+    kinds.length === 0 ||
+    (isOurs &&
+      kinds.every(name => settings.dismissedHints.includes(hint(name))))
   ) {
     return {};
   }
   const { confirmKinds } = await import('./autoapprovaldialog');
-  if (!(await confirmKinds(trans, kinds, settings, scope))) {
+  if (!(await confirmKinds(trans, kinds, settings, scope, isOurs))) {
     return null;
+  }
+  if (!isOurs) {
+    return {};
   }
   const now = store.state;
   return now?.fixed?.includes('dismissedHints')

@@ -10,21 +10,24 @@ import { possibilities } from './autoapprovaltexts';
 /**
  * Where it could do it.
  */
-export type ConfirmedScope = 'conversation' | 'notebook' | 'always';
+export type ConfirmedScope = 'conversation' | 'notebook' | 'program' | 'always';
 
 /**
  * Say what the agent could do without asking, and ask whether it may.
+ *
+ * @param isLast - Whether one is not asked this again.
  */
 export async function confirmKinds(
   trans: TranslationBundle,
   kinds: readonly ApprovedClass[],
   settings: GlobalSettings,
-  scope: ConfirmedScope
+  scope: ConfirmedScope,
+  isLast = true
 ): Promise<boolean> {
   const { button } = await showDialog({
     title: trans.__('Let the agent do this without asking?'),
     body: ReactWidget.create(
-      <Possibilities {...{ trans, kinds, settings, scope }} />
+      <Possibilities {...{ trans, kinds, settings, scope, isLast }} />
     ),
     buttons: [
       Dialog.cancelButton({ label: trans.__('Cancel') }),
@@ -40,17 +43,20 @@ function Possibilities({
   trans,
   kinds,
   settings,
-  scope
+  scope,
+  isLast
 }: {
   readonly trans: TranslationBundle;
   readonly kinds: readonly ApprovedClass[];
   readonly settings: GlobalSettings;
   readonly scope: ConfirmedScope;
+  readonly isLast: boolean;
 }): JSX.Element {
   const words = settingsText(trans);
   const places: Readonly<Record<ConfirmedScope, string>> = {
     conversation: trans.__('In this conversation:'),
     notebook: trans.__('In all conversations about this notebook:'),
+    program: trans.__('In all conversations of this program:'),
     always: trans.__('In all your conversations, from now on:')
   };
   const restarts =
@@ -81,9 +87,11 @@ function Possibilities({
         )}
       </p>
       <p>
-        {trans.__(
-          'You can switch this off at any time. Once you agree, you are not asked this again.'
-        )}
+        {isLast
+          ? trans.__(
+              'You can switch this off at any time. Once you agree, you are not asked this again.'
+            )
+          : trans.__('You can switch this off at any time.')}
       </p>
     </div>
   );

@@ -54,14 +54,14 @@ export default function AutoApproveBody(): JSX.Element | null {
             title={trans.__('Let the agent do all of this without asking')}
             onClick={() => changeAll(true)}
           >
-            {trans.__('All')}
+            {trans._p('approvals', 'All')}
           </button>
           <button
             type="button"
             className="jp-hdspAgent-ask-link"
             onClick={() => changeAll(false)}
           >
-            {trans.__('None')}
+            {trans._p('approvals', 'None')}
           </button>
         </div>
         {APPROVED_CLASSES.map(name => (

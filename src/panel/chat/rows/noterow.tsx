@@ -59,10 +59,6 @@ function labelOf(
       return trans.__(
         'Shell integration is unavailable; the command runs without it.'
       );
-    case 'too_many_tools_warning':
-      return trans.__(
-        'The agent has so many tools that the model may choose the wrong one.'
-      );
     case 'browser_action':
     case 'browser_action_result':
     case 'browser_action_launch':

@@ -8,6 +8,7 @@ import { foundName } from '../../../ui/conversations/openfound';
 import { usePanel } from '../../../ui/services';
 import { Fold } from '../../../ui/texts/fold';
 import { dateTimeText } from '../../../ui/texts/formats';
+import { listText } from '../../../ui/texts/listtext';
 import { plainName } from '../../../ui/texts/visibletext';
 
 /**
@@ -33,7 +34,10 @@ export function Recalled({
     <div className="jp-hdspAgent-chat-recalled">
       <Fold
         id={id}
-        summary={trans.__('From memory and search: %1', counts.join(', '))}
+        summary={trans.__(
+          'From memory and search: %1',
+          listText(counts, trans)
+        )}
       >
         <RecalledList heading={trans.__('Given to the model')} items={told} />
         <RecalledList heading={trans.__('Read by the agent')} items={read} />

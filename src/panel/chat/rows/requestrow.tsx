@@ -44,9 +44,11 @@ export function RequestRow({ message, parts: _ }: IRowContent): JSX.Element {
       </div>
     );
   }
-  // What was begun and stopped says so at its own end.
-  const isHere =
-    info.cancelReason && !(isBegun && info.cancelReason === 'user_cancelled');
+  // What was begun and stopped says so at its own end; why nothing came, a row
+  // of its own.
+  const isSaidElsewhere =
+    info.cancelReason === 'user_cancelled' ? isBegun : isTold && !isBegun;
+  const isHere = info.cancelReason && !isSaidElsewhere;
   return (
     <div className="jp-hdspAgent-request">
       {isHere && (

@@ -8,6 +8,7 @@ import { CommandRow, OutputRow } from '../toolrows/commandrow';
 import { CondenseRow, TruncationRow } from './condenserow';
 import { LimitRow, MistakesRow, QuestionRow } from './questionrow';
 import { ImageRow, NoteRow } from './noterow';
+import { ManyToolsRow } from './manytoolsrow';
 import { McpRow } from '../toolrows/mcprow';
 import { ProblemRow } from './problemrow';
 import { SearchResultRow } from '../toolrows/searchresult';
@@ -70,6 +71,7 @@ const CONTENTS: Readonly<Record<string, React.ComponentType<IRowContent>>> = {
   auto_approval_max_req_reached: LimitRow,
   use_mcp_server: McpRow,
   mcp_server_response: McpRow,
+  too_many_tools_warning: ManyToolsRow,
   codebase_search_result: SearchResultRow,
   user_edit_todos: TodosRow,
   checkpoint_saved: CheckpointRow,

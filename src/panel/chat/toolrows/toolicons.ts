@@ -1,4 +1,5 @@
 import type { LabIcon } from '@jupyterlab/ui-components';
+import { checkpointIcon } from '../../../ui/icons/checkpointicon';
 import {
   addIcon,
   codeIcon,
@@ -55,5 +56,10 @@ const ICONS: Readonly<Record<string, LabIcon>> = {
   installPackages: terminalIcon,
   newTask: launchIcon,
   finishTask: launchIcon,
-  updateTodoList: listIcon
+  updateTodoList: listIcon,
+  listNotebooks: notebookIcon,
+  listCheckpoints: checkpointIcon,
+  diffCheckpoint: checkpointIcon,
+  restoreCheckpoint: checkpointIcon,
+  undoRestore: checkpointIcon
 };

@@ -1,5 +1,6 @@
 import * as React from 'react';
 
+import { reasonText } from '../../../timeline/checkpointtexts';
 import { RiskFlagList } from '../../../ui/texts/riskflaglist';
 import { flagsOn, placeFacts } from '../../../ui/texts/riskflags';
 import { modeName } from '../../../ui/texts/modenames';
@@ -166,6 +167,17 @@ function ToolBody({
       return <ToolText id={id} text={tool.reason} />;
     case 'readNotebook':
       return <ToolText id={id} text={viewTexts(tool.reason, trans)} />;
+    case 'restoreCheckpoint':
+    case 'undoRestore':
+      // Of which checkpoint, and what becomes of which file.
+      return (
+        <ToolText
+          id={id}
+          text={[reasonText(tool.description ?? '', trans), tool.content ?? '']
+            .filter(Boolean)
+            .join('\n\n')}
+        />
+      );
     case 'remember':
       return (
         <ToolText
@@ -195,8 +207,9 @@ function ToolText({
 }
 
 function textOf({ tool, content, reason, args, description }: Tool): string {
-  // Which run is waited for says nothing to a person.
-  const why = tool === 'waitRun' ? undefined : reason;
+  // Ids of runs and of checkpoints say nothing to a person.
+  const why =
+    tool === 'waitRun' || tool === 'diffCheckpoint' ? undefined : reason;
   return [description, args, why, content].filter(Boolean).join('\n\n');
 }
 

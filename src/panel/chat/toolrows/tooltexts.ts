@@ -79,6 +79,10 @@ const FILES: Readonly<Record<string, Texts>> = {
 };
 
 const NOTEBOOKS: Readonly<Record<string, Texts>> = {
+  listNotebooks: (_, trans) => [
+    trans.__('List the notebooks'),
+    trans.__('Listed the notebooks')
+  ],
   readNotebook: (_, trans) => [
     trans.__('Read a notebook'),
     trans.__('Read a notebook')
@@ -160,7 +164,27 @@ const MEMORY: Readonly<Record<string, Texts>> = {
   readMemory: (_, trans) => [trans.__('Read memory'), trans.__('Read memory')]
 };
 
+const CHECKPOINTS: Readonly<Record<string, Texts>> = {
+  listCheckpoints: (_, trans) => [
+    trans.__('List the checkpoints'),
+    trans.__('Listed the checkpoints')
+  ],
+  diffCheckpoint: (_, trans) => [
+    trans.__('Compare with a checkpoint'),
+    trans.__('Compared with a checkpoint')
+  ],
+  restoreCheckpoint: (_, trans) => [
+    trans.__('Restore a checkpoint'),
+    trans.__('Restored a checkpoint')
+  ],
+  undoRestore: (_, trans) => [
+    trans.__('Undo the restore'),
+    trans.__('Undid the restore')
+  ]
+};
+
 const TEXTS: Readonly<Record<string, Texts>> = {
+  ...CHECKPOINTS,
   ...MEMORY,
   ...FILES,
   ...NOTEBOOKS,

@@ -63,7 +63,7 @@ export default function ModeChoices({
       choices: main.map(choiceOf)
     },
     ...(isOpen && others.length > 0
-      ? [{ label: trans.__('More'), choices: others.map(choiceOf) }]
+      ? [{ label: trans._p('mode', 'More'), choices: others.map(choiceOf) }]
       : [])
   ];
   const keys = useChoiceKeys(groups, current ?? null, ({ key }) =>

@@ -1,12 +1,12 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { ListedModels } from '../../../rest/listedmodels';
-import { PROVIDERS } from '../../../generated/wire';
 import type { IRecentModel } from '../../../state/recentmodels';
 import type { AgentState } from '../../../state/store';
 import type { IChoice, IChoiceGroup } from '../../../ui/controls/choicelist';
 import type { ModelFigures } from '../../../ui/texts/modeltexts';
 import { fullFigures, shortFigures } from '../../../ui/texts/modeltexts';
+import { providerName } from '../../../ui/texts/providernames';
 
 /**
  * A profile as the panel knows it.
@@ -120,7 +120,7 @@ namespace Private {
     trans: TranslationBundle,
     { current, profiles }: IModelOffer
   ): string {
-    const name = providerName(current);
+    const name = nameOf(trans, current);
     return current && profiles.length > 1
       ? trans.__('%1 (profile %2)', name, current.name)
       : name;
@@ -150,14 +150,14 @@ namespace Private {
           detail: known
             ? shortFigures(trans, known)
             : isCurrent
-              ? providerName(profile)
+              ? nameOf(trans, profile)
               : profile.name,
           ...(known && { hint: fullFigures(trans, known) }),
           isChosen: false,
           isEnabled: true,
           profile,
           model,
-          words: `${model} ${profile.name} ${providerName(profile)}`
+          words: `${model} ${profile.name} ${nameOf(trans, profile)}`
         }
       ];
     });
@@ -206,15 +206,15 @@ namespace Private {
     return ordered.map(profile => ({
       key: `profile:${profile.id}`,
       label: profile.name,
-      detail: profile.modelId ?? providerName(profile),
+      detail: profile.modelId ?? nameOf(trans, profile),
       hint: profile.allowed
-        ? providerName(profile)
+        ? nameOf(trans, profile)
         : trans.__('Provider not allowed by your administrator'),
       isChosen: false,
       isEnabled: profile.allowed,
       profile,
       model: null,
-      words: `${profile.name} ${profile.modelId ?? ''} ${providerName(profile)}`
+      words: `${profile.name} ${profile.modelId ?? ''} ${nameOf(trans, profile)}`
     }));
   }
 
@@ -250,8 +250,11 @@ namespace Private {
     ];
   }
 
-  function providerName(profile: Profile | undefined): string {
+  function nameOf(
+    trans: TranslationBundle,
+    profile: Profile | undefined
+  ): string {
     const id = profile?.apiProvider;
-    return id === undefined ? '' : (PROVIDERS[id]?.name ?? id);
+    return id === undefined ? '' : providerName(id, trans);
   }
 }

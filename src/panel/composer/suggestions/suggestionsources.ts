@@ -1,6 +1,7 @@
 import {
   bugIcon,
   codeIcon,
+  extensionIcon,
   fileIcon,
   folderIcon,
   historyIcon,
@@ -13,6 +14,7 @@ import type {
   Command,
   FileResult,
   GitCommit,
+  McpResourceInfo,
   ModeName
 } from '../../../generated/wire';
 import { modeName } from '../../../ui/texts/modenames';
@@ -138,6 +140,25 @@ export async function fileSuggestions(
 }
 
 /**
+ * What the MCP servers have to read; nothing where none is used.
+ */
+export async function resourceSuggestions({
+  serverSettings,
+  store
+}: Pick<IPanelServices, 'serverSettings' | 'store'>): Promise<ISuggestion[]> {
+  if (!store.state?.settings?.mcpEnabled) {
+    return [];
+  }
+  const { McpApi } = await import('../../../rest/mcpapi');
+  const { servers } = await new McpApi(serverSettings).servers();
+  return servers
+    .filter(({ disabled, status }) => !disabled && status === 'connected')
+    .flatMap(({ name, resources = [] }) =>
+      resources.map(resource => Private.resource(name, resource))
+    );
+}
+
+/**
  * The changes since the last commit, and the commits that a query finds; nothing
  * where the workspace is in no repository.
  */
@@ -240,6 +261,22 @@ namespace Private {
         kind: 'insert',
         text: isFolder ? `${mentionOf(clean)}/` : mentionOf(clean),
         goesOn: isFolder
+      }
+    };
+  }
+
+  export function resource(
+    server: string,
+    { uri, name }: McpResourceInfo
+  ): ISuggestion {
+    return {
+      key: `resource:${server}:${uri}`,
+      icon: extensionIcon,
+      label: name || uri,
+      detail: `${server}: ${uri}`,
+      choice: {
+        kind: 'insert',
+        text: `@${server}:${uri}`.replace(/ /g, '\\ ')
       }
     };
   }

@@ -10,6 +10,7 @@ import { mayMean, rank, replaced, triggerAt } from './suggestions';
 import {
   CHANGES,
   commandSuggestions,
+  resourceSuggestions,
   commitSuggestions,
   fileSuggestions,
   notebookSuggestions
@@ -29,6 +30,11 @@ const MOST_SHOWN = 40;
  * How many of a notebook's own things come before the files.
  */
 const MOST_OF_NOTEBOOK = 12;
+
+/**
+ * How much of what MCP servers have is offered with it.
+ */
+const MOST_OF_SERVERS = 8;
 
 /**
  * How much is typed before commits are searched for; before that the newest are
@@ -255,6 +261,10 @@ function useItems(
           callbacks.current.onRefused(refusal)
         )
   );
+  const resources = useLoaded(kind === 'mention' ? kind : null, () =>
+    // Without servers of tools one still mentions files.
+    resourceSuggestions(services).catch(() => [])
+  );
   const files = useSearch(kind === 'mention' ? query : null, fileSuggestions);
   // A slash begins the path of a file.
   const isPath = trigger !== null && text[trigger.start + 1] === '/';
@@ -277,12 +287,13 @@ function useItems(
     );
     return [
       ...own.slice(0, MOST_OF_NOTEBOOK),
+      ...rank(resources.suggestions, query).slice(0, MOST_OF_SERVERS),
       ...rank(changes, query),
       ...Private.meant(files, query)
     ]
       .slice(0, MOST_SHOWN - last.length)
       .concat(last);
-  }, [fixed.suggestions, files, commits, kind, query]);
+  }, [fixed.suggestions, resources.suggestions, files, commits, kind, query]);
   return {
     items,
     isLoading: fixed.isLoading || files.isLoading || commits.isLoading,

@@ -80,7 +80,7 @@ describe('finding in the conversation', () => {
     expect(document.activeElement).toBe(field());
     await type(' ages ');
     expect(asked).toEqual(['ages']);
-    expect(count()).toBe('1 of 2');
+    expect(count()).toBe('1 of 2 messages');
     expect(document.activeElement).toBe(field());
   });
 
@@ -88,15 +88,15 @@ describe('finding in the conversation', () => {
     await open(say(1), say(2), say(3));
     await type('ages');
     await press('Enter');
-    expect(count()).toBe('2 of 2');
+    expect(count()).toBe('2 of 2 messages');
     await press('Enter');
-    expect(count()).toBe('1 of 2');
+    expect(count()).toBe('1 of 2 messages');
     await press('Enter', { shiftKey: true });
-    expect(count()).toBe('2 of 2');
+    expect(count()).toBe('2 of 2 messages');
     await page.settle(() => page.button('Next result').click());
-    expect(count()).toBe('1 of 2');
+    expect(count()).toBe('1 of 2 messages');
     await page.settle(() => page.button('Previous result').click());
-    expect(count()).toBe('2 of 2');
+    expect(count()).toBe('2 of 2 messages');
   });
 
   it('should load the messages before what is far away', async () => {
@@ -133,7 +133,7 @@ describe('finding in the conversation', () => {
     found = [1];
     more = true;
     await type('everywhere');
-    expect(count()).toBe('1 of 1+');
+    expect(count()).toBe('1 of 1+ message');
     await type('');
     expect(count()).toBe('');
   });
@@ -182,7 +182,7 @@ describe('finding in the conversation', () => {
     await page.during(async () => {
       await jest.advanceTimersByTimeAsync(500);
     });
-    expect(count()).toBe('1 of 3');
+    expect(count()).toBe('1 of 3 messages');
   });
 
   it('should not be offered where there is no conversation', async () => {

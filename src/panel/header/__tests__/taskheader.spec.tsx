@@ -355,7 +355,7 @@ describe('TaskHeader', () => {
     it('should be folded to what the agent is at', () => {
       page.begin(showing(anItem(), { currentTaskTodos: [...todos] }));
       const plan = page.find('.jp-hdspAgent-todos');
-      expect(plan?.textContent).toBe('Plan: 1 of 3Clean');
+      expect(plan?.textContent).toBe('Plan: 1 of 3 doneClean');
       page.act(() => page.find('.jp-hdspAgent-todos-head')?.click());
       expect(
         page.findAll('.jp-hdspAgent-todo').map(one => one.textContent)
@@ -380,7 +380,7 @@ describe('TaskHeader', () => {
       ]);
       // Until the server has it, it is as it was.
       expect(page.find('.jp-hdspAgent-todos-count')?.textContent).toBe(
-        'Plan: 1 of 3'
+        'Plan: 1 of 3 done'
       );
       await page.settle(() => page.answer('updateTodoList'));
       expect(page.find('.jp-hdspAgent-todoEditor')).toBeNull();

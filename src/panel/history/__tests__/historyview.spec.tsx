@@ -97,6 +97,24 @@ describe('HistoryView', () => {
     ]);
   });
 
+  it('should name the other agent whose conversation it is, and not twice', async () => {
+    const externalAgent = 'Claude Code';
+    const title = 'Sales';
+    listed = {
+      taskHistory: [
+        anItem({ id: 'a', task: externalAgent, externalAgent }),
+        anItem({ id: 'b', task: externalAgent, title, externalAgent })
+      ],
+      total: 2
+    };
+    await open();
+    const named = (id: string) =>
+      page.find(`[data-task="${id}"]`)?.textContent?.split(externalAgent);
+    expect(named('a')).toHaveLength(2);
+    expect(named('b')).toHaveLength(2);
+    expect(titles()).toEqual([externalAgent, title]);
+  });
+
   it('should say how a conversation was left that nobody works on', async () => {
     listed = {
       taskHistory: [

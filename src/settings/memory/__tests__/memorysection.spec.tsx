@@ -505,6 +505,21 @@ describe('MemorySection', () => {
       }
     );
 
+    it('should say in the words of the page why no model could learn', async () => {
+      const lastRound = {
+        endedAt: '2026-11-27T10:00:00+00:00',
+        outcome: 'unusable' as const,
+        conversations: 0,
+        error: 'English.',
+        noModel: 'too_small' as const
+      };
+      await page.open(remembered({}, { lastRound }));
+      expect(page.node.textContent).toContain(
+        'The embedded model is too small to learn from conversations.'
+      );
+      expect(page.node.textContent).not.toContain('English.');
+    });
+
     it('should tell a failure once', async () => {
       const run = aRun({ outcome: 'failed', error: 'Too small.' });
       const lastRound = {

@@ -218,7 +218,7 @@ describe('rows of requests to the model', () => {
         partial: true,
         text: 'Reset.\n<retry_timer>9</retry_timer>'
       });
-      expect(rows.row(2).textContent).toBe('No answer.');
+      expect(rows.row(2).textContent).toBe('');
       expect(page.node.textContent?.split('Reset.')).toHaveLength(2);
     });
 
@@ -230,7 +230,7 @@ describe('rows of requests to the model', () => {
       };
       await rows.show(BROKEN, nothing, FAILED);
       expect(page.find('[data-ts="3"]')).toBeNull();
-      expect(rows.row(2).textContent).toBe('No answer.');
+      expect(rows.row(2).textContent).toBe('');
     });
 
     it('should say that the person stopped an answer where it ends', async () => {

@@ -6,6 +6,8 @@ import type {
 } from '../../../../generated/wire';
 import type { ISuggestion } from '../suggestions';
 import { mentionOf, rank, replaced, triggerAt } from '../suggestions';
+import { settings } from '../../../asks/__tests__/openedask';
+import { RestServer, refusal } from '../../../history/__tests__/restserver';
 import { READY, WORKING, WrittenPanel } from '../../__tests__/openedcomposer';
 
 describe('triggerAt', () => {
@@ -136,6 +138,48 @@ describe('the suggestions of the composer', () => {
     expect(page.find('[role="listbox"]')).toBeNull();
     expect(page.field.hasAttribute('role')).toBe(false);
     expect(page.sent('newTask')).toEqual([]);
+  });
+
+  describe('of MCP servers', () => {
+    let rest: RestServer;
+
+    beforeEach(() => {
+      rest = new RestServer();
+      const server = {
+        name: 'db',
+        status: 'connected',
+        disabled: false,
+        resources: [{ uri: 'table://my sales', name: 'sales' }]
+      };
+      rest.answers.set('GET mcp/servers', () => ({
+        servers: [server, { ...server, name: 'off', disabled: true }]
+      }));
+    });
+
+    afterEach(() => rest.dispose());
+
+    it('should offer what they have to read, and start none for it', async () => {
+      page.begin({ ...READY, settings: settings({ mcpEnabled: true }) });
+      await find('@sal');
+      await page.settle();
+      expect(rest.of('GET mcp/servers')).toHaveLength(1);
+      expect(labels()).toEqual(['sales']);
+      await page.settle(() => page.press('Enter'));
+      expect(page.field.value).toBe('@db:table://my\\ sales ');
+    });
+
+    it('should not ask where none are used, and do without where that fails', async () => {
+      page.begin({ ...READY, settings: settings({ mcpEnabled: false }) });
+      await find('@sal', 'sales.csv');
+      expect(rest.of('GET mcp/servers')).toEqual([]);
+      page.begin({ ...READY, settings: settings({ mcpEnabled: true }) });
+      rest.answers.set('GET mcp/servers', () => refusal('odd', 'Broken.'));
+      page.type('');
+      await find('@sal', 'sales.csv');
+      await page.settle();
+      expect(labels()).toEqual(['sales.csv']);
+      expect(page.node.textContent).not.toContain('Broken.');
+    });
   });
 
   it('should go on in a folder that is chosen', async () => {
