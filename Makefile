@@ -23,6 +23,7 @@ BUILT := labextension/dist/.stamp-built
 LINKED := $(VENV)/.stamp-linked
 COLLABORATION := .collaboration/.stamp-installed
 CORPUS := .corpus/.stamp-installed
+PROGRAMS := .programs/.stamp-installed
 
 FRONT := $(shell find src labextension/style labextension/schema -type f 2>/dev/null) tsconfig.json package.json
 SERVER := $(shell find hdsp_agent -name '*.py' -o -name '*.json' -path '*locale*' -o -name '*.yaml' 2>/dev/null)
@@ -77,6 +78,12 @@ $(CORPUS): scripts/corpus.txt | $(VENV)/.stamp-created
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target .corpus -r $<
 	@touch $@
 
+# More than a gigabyte, for the long tests alone: other agents' programs, which connect to ours.
+$(PROGRAMS): scripts/programs.txt | $(VENV)/.stamp-created
+	rm -rf .programs
+	npm install --prefix .programs --no-save --no-audit --no-fund $$(cat $<)
+	@touch $@
+
 collaboration: $(COLLABORATION) ## put jupyter-collaboration beside the environment, for the tests that switch it on
 
 install: $(PY_INSTALLED) $(LINKED) ## make the environment and install into it
@@ -106,7 +113,7 @@ test-python: $(PY_INSTALLED) $(LINKED) $(SYSTEM_READY) $(COLLABORATION) $(CORPUS
 SAMPLE ?= 400
 MUTATION_MINUTES ?= 60
 
-test-long: $(PY_INSTALLED) $(LINKED) $(SYSTEM_READY) ## what can go on for long: fuzzing and stories in their long form, then mutation testing
+test-long: $(PY_INSTALLED) $(LINKED) $(SYSTEM_READY) $(PROGRAMS) ## what can go on for long: fuzzing and stories in their long form, then mutation testing
 	HDSP_AGENT_LONG_TESTS=1 python -m pytest -p no:cacheprovider -o timeout=7200 $$(grep -rlE '^from (tests|\.+)\.?_helpers\.long_tests import' tests --include='test_*.py')
 	HDSP_AGENT_LONG_TESTS=1 jlpm playwright test --config ui-tests/playwright.config.ts $$(grep -l "from '../longtests'" ui-tests/tests/*.ts)
 	python -m tests.mutation --sample $(SAMPLE) --minutes $(MUTATION_MINUTES)

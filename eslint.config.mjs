@@ -101,6 +101,7 @@ export default tseslint.config(
     ignores: [
       '.collaboration/',
       '.corpus/',
+      '.programs/',
       '.venv/',
       '.yarn/',
       'build/',

@@ -50,10 +50,11 @@ async def test_our_handlers_are_all_in_the_table_that_the_tests_walk(
         if rule.target.__module__.startswith("hdsp_agent")
     }
     from hdsp_agent.comm.mcp.handler import McpHandler
+    from hdsp_agent.comm.mcp_login import McpLoginDoneHandler
     from hdsp_agent.comm.websocket import ChannelHandler
 
-    # Those of other agents are tested in tests/comm/mcp.
-    assert ours == {*routes().values(), ChannelHandler, McpHandler}
+    # What other agents reach, and where a log-in ends, has tests of its own.
+    assert ours == {*routes().values(), ChannelHandler, McpHandler, McpLoginDoneHandler}
 
 
 class DenyAgent(Authorizer):

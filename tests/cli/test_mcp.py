@@ -211,6 +211,19 @@ async def test_what_is_wrong_is_said_in_words(
     assert denied[-1]["step"] == "signedIn" and denied[-1]["ok"] == False
 
 
+async def test_the_servers_that_our_agent_uses_are_listed(environment: dict[str, str], tmp_path: Path) -> None:
+    home, folder = tmp_path / "storage", tmp_path / "folder"
+    home.mkdir()
+    folder.mkdir()
+    servers = {"mine": {"command": "my-server", "disabled": True}}
+    (home / "mcp.json").write_text(json.dumps({"mcpServers": servers}))
+    own = {**environment, "HDSP_AGENT_HOME": str(home)}
+    for arguments in (("servers", "--folder", str(folder)), ("--folder", str(folder), "servers")):
+        code, out, err = await run(own, tmp_path, *arguments, "--json")
+        assert code == 0, err
+        assert [server["name"] for server in parsed(json.loads(out))] == ["mine"]
+
+
 async def test_a_hubs_token_is_taken_from_the_environment(
     agents: PortAgents, environment: dict[str, str], jp_serverapp: ServerApp, jp_root_dir: Path, jp_runtime_dir: Path
 ) -> None:

@@ -1,4 +1,4 @@
-"""``hdsp-agent mcp``: connect another agent's program to the running server, or look why it does not connect."""
+"""``hdsp-agent mcp``: connect another agent's program to the running server, look why it does not connect, and list servers."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 
 from .._command import CliCommand, ExitCode
 from .._ending_signals import ends_by_signals
+from .._mcp_servers import list_servers, servers_arguments
 
 if TYPE_CHECKING:
     from ...mcp.connection_check import CheckStep
@@ -28,10 +29,13 @@ def _arguments(parser: ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
     proxy = actions.add_parser("proxy", help="speak MCP on standard input and output (the default)", allow_abbrev=False)
     test = actions.add_parser("test", help="test the connection, and say what is wrong", allow_abbrev=False)
+    servers = actions.add_parser("servers", help="list the MCP servers that our agent uses", allow_abbrev=False)
+    servers_arguments(servers)
     for parser_of_one in (proxy, test):
         # What may stand after `mcp` may stand after `mcp test` too.
         _place(parser_of_one, default=argparse.SUPPRESS)
-    test.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="print JSON")
+    for parser_of_one in (test, servers):
+        parser_of_one.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="print JSON")
 
 
 def _place(parser: ArgumentParser, default: str | None) -> None:
@@ -46,9 +50,13 @@ def _place(parser: ArgumentParser, default: str | None) -> None:
 
 
 async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
-    if options.action == "test":
-        return await _test(terminal, options)
-    return await _proxy(options)
+    match options.action:
+        case "test":
+            return await _test(terminal, options)
+        case "servers":
+            return await list_servers(terminal, options)
+        case _:
+            return await _proxy(options)
 
 
 def _target(options: Namespace) -> McpTarget:
@@ -148,7 +156,7 @@ def _tell(terminal: Terminal, steps: list[CheckStep], tools: int | None) -> None
 
 
 COMMAND: Final = CliCommand(
-    help="connect Claude Code, Codex or another agent to the running server",
+    help="connect Claude Code, Codex or another agent, and list the MCP servers of ours",
     run=_run,
     arguments=_arguments,
     details="Without an action it is what the other program starts: it finds the Jupyter Server of the folder and passes\n"

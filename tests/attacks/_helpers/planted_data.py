@@ -46,6 +46,7 @@ class Planted:
             "run": "0" * 16,
             "note": self.note,
             "item": self.learned,
+            "agent": "0" * 32,
             "server": "planted",
             "name": self.profile,
             "profile": self.profile,

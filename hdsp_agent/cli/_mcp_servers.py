@@ -1,36 +1,40 @@
-"""``hdsp-agent mcp-servers``: the MCP servers that the agent uses, and whether they can be connected to."""
+"""``hdsp-agent mcp servers``: the MCP servers that the agent uses, and whether they can be connected to."""
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+import os
+from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from .._columns import one_line
-from .._command import CliCommand, ExitCode
+from ._columns import one_line
+from ._command import ExitCode
 
 if TYPE_CHECKING:
-    from ...mcp.client import ServerState
-    from .._terminal import Terminal
+    from ..mcp.client import ServerState
+    from ._terminal import Terminal
 
-__all__ = ["COMMAND"]
+__all__ = ["list_servers", "servers_arguments"]
 
 _SECONDS: Final = 60.0
 
 
-def _arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--folder", metavar="FOLDER", type=Path, help="the folder to work in (default: here)")
+def servers_arguments(parser: ArgumentParser) -> None:
+    """What it can be told."""
+    # What stands before its name counts too.
+    parser.add_argument("--folder", metavar="FOLDER", default=SUPPRESS, help="the folder to work in (default: here)")
     parser.add_argument("--no-connect", action="store_true", help="only list them; start and call none")
 
 
-async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
-    from ..._person import person_of_server
-    from ...agent import mcp_hub
-    from ...config import ContextProxy, SecretStore
-    from .._operator_policy import operator_policy
+async def list_servers(terminal: Terminal, options: Namespace) -> ExitCode:
+    """Connect to each that is switched on, and say what it offers or why it cannot be used."""
+    from .._person import person_of_server
+    from ..agent import mcp_hub
+    from ..config import ContextProxy, SecretStore
+    from ._operator_policy import operator_policy
 
-    folder = (options.folder or Path.cwd()).expanduser().absolute()
+    folder = _folder(options)
     owner, policy = person_of_server(), operator_policy()
     config = ContextProxy(terminal.home, policy, SecretStore(terminal.home, policy))
     await config.start()
@@ -51,6 +55,10 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
         await hub.stop()
         await config.stop()
     return ExitCode.FOUND if any(_problem(state) for state in states) else ExitCode.OK
+
+
+def _folder(options: Namespace) -> Path:
+    return Path(os.path.abspath(os.path.expanduser(options.folder or os.getcwd())))
 
 
 def _tell(terminal: Terminal, states: Sequence[ServerState], *, is_on: bool) -> None:
@@ -100,11 +108,3 @@ def _document(state: ServerState) -> dict[str, object]:
         "error": _problem(state),
         "tools": [tool.name for tool in state.listing.tools],
     }
-
-
-COMMAND: Final = CliCommand(
-    help="list the MCP servers that the agent uses",
-    run=_run,
-    arguments=_arguments,
-    details="Connects to each server that is switched on and says what it offers, or why it cannot be used.",
-)
