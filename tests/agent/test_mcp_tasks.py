@@ -273,6 +273,17 @@ async def test_many_tools_are_searched(tmp_path: Path) -> None:
         assert json.loads(warning.text or "") == {"toolCount": 1000, "serverCount": 1, "threshold": 60}
 
 
+async def test_of_many_tools_one_is_told_once(tmp_path: Path) -> None:
+    async with agent_with(tmp_path, {"bad": hostile("many-tools")}, [DONE, DONE]) as (agent, _):
+        task_id = await agent.finished()
+        await agent.manager.tasks.close(task_id)
+        await agent.manager.resume(task_id)
+        ask = await agent.asked(task_id, "resume_completed_task")
+        await agent.manager.answer(task_id, ask.ts, "messageResponse", "Again")
+        await until(lambda: len(agent.model.requests) == 2)
+        assert len(await agent.says(task_id, "too_many_tools_warning")) == 1
+
+
 async def test_resources_are_listed_read_and_attached(tmp_path: Path) -> None:
     turns = [
         call_tool("list_mcp_resources", {}, id="list"),

@@ -42,6 +42,8 @@ class RecordedState:
     said: list[ClineMessage] = field(default_factory=list)
     told_until: int = 0
     aside: ClineMessage | None = None
+    told_too_many: bool = False
+    """The person was told that there are too many tools."""
 
     @property
     def unheard(self) -> list[ClineMessage]:
@@ -156,6 +158,7 @@ def _look_at(recalled: RecordedState, message: ClineMessage) -> None:
         recalled.spoken = []
     elif recalled.request is not None and message.say == "text":
         recalled.spoken.append(message)
+    recalled.told_too_many |= message.say == "too_many_tools_warning"
     todos = todos_of(message)
     if todos is not None:
         recalled.todos = todos

@@ -264,6 +264,7 @@ class TaskStarter:
             aside=self._interrupted_restores.is_its_own,
         )  # fmt: skip
         state.usage, state.spending, state.todos = recalled.usage, recalled.spending, recalled.todos
+        state.told_too_many = recalled.told_too_many
         await self._user_input.keep(recalled.unheard)
         for message in recalled.torn:
             if message.type == "ask":

@@ -141,7 +141,8 @@ class TaskState:
         self._tools: tuple[tuple[ModeConfig, GlobalSettings, ToolSet, McpOffer | None], list[ToolSpec]] | None = None
         self.mcp: Final = self._own_servers(services.mcp)
         """The MCP servers of its person; None where there are none."""
-        self._told_too_many = False
+        self.told_too_many = False
+        """The person knows that there are too many tools."""
 
     def _own_memory(self, memories: Memories | None) -> TaskMemory | None:
         if memories is None:
@@ -334,8 +335,8 @@ class TaskState:
             return
         await self.mcp.prepare()
         offer = self.mcp.offer
-        if offers_search(offer) and not self._told_too_many:
-            self._told_too_many = True
+        if offers_search(offer) and not self.told_too_many:
+            self.told_too_many = True
             warning = TooManyTools(
                 tool_count=len(offer.tools), server_count=offer.servers, threshold=MOST_OFFERED_MCP_TOOLS
             )
