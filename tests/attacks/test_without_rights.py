@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tornado.web import create_signed_value
 
+from hdsp_agent.comm.mcp_login import McpLoginDoneHandler
 from hdsp_agent.comm.services import Services
 from tests.attacks._helpers.planted_data import Planted, plant, snapshot
 from tests.attacks._helpers.raw_http import Answer, request
@@ -132,20 +133,23 @@ async def test_every_route_and_method_refuses_whoever_has_no_rights(
                     server.port, method, path + intruder.query, intruder.headers, _body(method, intruder)
                 )
                 statuses[answer.status] += 1
-                if answer.status not in allowed(route, method) or leaks(answer, planted, server, storage_dir):
+                if not is_refused(answer, route, method) or leaks(answer, planted, server, storage_dir):
                     wrong.append(
                         f"{intruder.name}: {method} {path}: {answer.status} {leaks(answer, planted, server, storage_dir)}"
                     )
     assert wrong == []
     assert sum(statuses.values()) >= 2_000, statuses
-    assert set(statuses) <= set(REFUSED)
+    assert set(statuses) <= {*REFUSED, 302}
     assert snapshot(storage_dir, jp_root_dir) == before
     assert services.config.settings == settings
 
 
-def allowed(route: Route, method: str) -> tuple[int, ...]:
-    """How a request without rights may be refused: never with what says that it was understood."""
-    return (401, 403, 404) if route.takes(method) else REFUSED
+def is_refused(answer: Answer, route: Route, method: str) -> bool:
+    """Whether a request without rights is refused, and with nothing that says that it was understood."""
+    if answer.status == 302:
+        # People come here with their browser, and log in first.
+        return route.handler is McpLoginDoneHandler and "/login?next=" in (answer.header("Location") or "")
+    return answer.status in ((401, 403, 404) if route.takes(method) else REFUSED)
 
 
 def _body(method: str, intruder: Intruder) -> bytes:

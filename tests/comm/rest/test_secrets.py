@@ -69,6 +69,7 @@ async def everything_said(jp_fetch: Fetch, jp_ws_fetch: SocketFetch, services: S
         "run": "0" * 16,
         "note": "0" * 8,
         "item": "0" * 10,
+        "agent": "0" * 32,
         "server": "nobody",
     }
     said = [await call(jp_fetch, path.format_map(parts)) for path in routes()]
