@@ -133,10 +133,10 @@ async def test_every_route_and_method_refuses_whoever_has_no_rights(
                     server.port, method, path + intruder.query, intruder.headers, _body(method, intruder)
                 )
                 statuses[answer.status] += 1
-                if not is_refused(answer, route, method) or leaks(answer, planted, server, storage_dir):
-                    wrong.append(
-                        f"{intruder.name}: {method} {path}: {answer.status} {leaks(answer, planted, server, storage_dir)}"
-                    )
+                # The log-in is told where the browser wanted to go.
+                told = [word for word in leaks(answer, planted, server, storage_dir) if word not in intruder.query]
+                if not is_refused(answer, route, method) or told:
+                    wrong.append(f"{intruder.name}: {method} {path}: {answer.status} {told}")
     assert wrong == []
     assert sum(statuses.values()) >= 2_000, statuses
     assert set(statuses) <= {*REFUSED, 302}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,7 +15,22 @@ from tests.attacks._helpers.raw_http import Answer, request
 from tests.mcp._helpers.http_programs import LEGACY, MODERN, Programs, modern_headers, modern_request
 from tests.mcp._helpers.port_agents import PortAgents
 
+if TYPE_CHECKING:
+    from jupyter_server.serverapp import ServerApp
+
 LIST = modern_request("tools/list")
+
+
+class _Hearing(logging.Handler):
+    """Sets an event when something is logged."""
+
+    def __init__(self, words: str, event: asyncio.Event) -> None:
+        super().__init__()
+        self._words, self._event = words, event
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if self._words in record.getMessage():
+            self._event.set()
 
 
 async def _sent(
@@ -120,9 +137,16 @@ async def test_a_program_that_vanishes_in_a_call_leaves_nothing_running(
 
 
 async def test_a_program_that_does_not_read_is_cut_off_and_holds_up_nobody(
-    programs: Programs, agents: PortAgents, services: Services, jp_http_port: int, jp_base_url: str
+    programs: Programs,
+    agents: PortAgents,
+    services: Services,
+    jp_http_port: int,
+    jp_base_url: str,
+    jp_serverapp: ServerApp,
 ) -> None:
-    services.mcp_endpoint.write_seconds = 3.0
+    services.mcp_endpoint.write_seconds = 1.0
+    cut_off = asyncio.Event()
+    jp_serverapp.log.addHandler(_Hearing("did not read its answer", cut_off))
     message = modern_request("tools/call", name="large", arguments={"text": "40000000"})
     headers = {"Host": f"127.0.0.1:{jp_http_port}", **programs.headers, **modern_headers(message)}
     body = json.dumps(message).encode()
@@ -132,6 +156,7 @@ async def test_a_program_that_does_not_read_is_cut_off_and_holds_up_nobody(
     await agents.until(lambda: bool(agents.calls))
     async with programs.connected(MODERN) as other:
         assert (await other.call_tool("echo", {"text": "meanwhile"})).structured_content == {"text": "meanwhile"}
+    await cut_off.wait()
     # What was in flight comes; then the connection is at its end, long before the answer is.
     received = 0
     while piece := await reader.read(1_000_000):
