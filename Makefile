@@ -24,6 +24,7 @@ LINKED := $(VENV)/.stamp-linked
 COLLABORATION := .collaboration/.stamp-installed
 CORPUS := .corpus/.stamp-installed
 PROGRAMS := .programs/.stamp-installed
+HUB := .hub/.stamp-installed
 
 FRONT := $(shell find src labextension/style labextension/schema -type f 2>/dev/null) tsconfig.json package.json
 SERVER := $(shell find hdsp_agent -name '*.py' -o -name '*.json' -path '*locale*' -o -name '*.yaml' 2>/dev/null)
@@ -84,6 +85,13 @@ $(PROGRAMS): scripts/programs.txt | $(VENV)/.stamp-created
 	npm install --prefix .programs --no-save --no-audit --no-fund $$(cat $<)
 	@touch $@
 
+# JupyterHub and its proxy, for the long tests alone.
+$(HUB): scripts/hub.txt | $(VENV)/.stamp-created
+	rm -rf .hub
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target .hub -r $<
+	npm install --prefix .hub --no-save --no-audit --no-fund configurable-http-proxy@5.3.0
+	@touch $@
+
 collaboration: $(COLLABORATION) ## put jupyter-collaboration beside the environment, for the tests that switch it on
 
 install: $(PY_INSTALLED) $(LINKED) ## make the environment and install into it
@@ -113,7 +121,7 @@ test-python: $(PY_INSTALLED) $(LINKED) $(SYSTEM_READY) $(COLLABORATION) $(CORPUS
 SAMPLE ?= 400
 MUTATION_MINUTES ?= 60
 
-test-long: $(PY_INSTALLED) $(LINKED) $(SYSTEM_READY) $(PROGRAMS) ## what can go on for long: fuzzing and stories in their long form, then mutation testing
+test-long: $(PY_INSTALLED) $(LINKED) $(SYSTEM_READY) $(PROGRAMS) $(HUB) ## what can go on for long: fuzzing and stories in their long form, then mutation testing
 	HDSP_AGENT_LONG_TESTS=1 python -m pytest -p no:cacheprovider -o timeout=7200 $$(grep -rlE '^from (tests|\.+)\.?_helpers\.long_tests import' tests --include='test_*.py')
 	HDSP_AGENT_LONG_TESTS=1 jlpm playwright test --config ui-tests/playwright.config.ts $$(grep -l "from '../longtests'" ui-tests/tests/*.ts)
 	python -m tests.mutation --sample $(SAMPLE) --minutes $(MUTATION_MINUTES)

@@ -101,6 +101,7 @@ export default tseslint.config(
     ignores: [
       '.collaboration/',
       '.corpus/',
+      '.hub/',
       '.programs/',
       '.venv/',
       '.yarn/',

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from ..errors import HdspAgentError, Unavailable
+from ..mcp.connection_check import START_SECONDS, is_unknown_here, not_installed
 from ._mcp_target import McpTarget
 
 if TYPE_CHECKING:
@@ -30,12 +31,16 @@ _NAMED: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": 
 _PLAIN: Final = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
 _ENCODED: Final = re.compile(r"=\?base64\?.*\?=")
 _MOST_EVENT_BYTES: Final = 256 * 1024 * 1024
-_RETRY_SECONDS: Final = (0.2, 0.5, 1.0, 2.0, 4.0, 8.0)
+_RETRY_SECONDS: Final = (*START_SECONDS, 4.0, 8.0)
 """A server that restarts is back within this."""
 
 
 class _Gone(Exception):
     """The server does not know the session any more, or us: it was restarted."""
+
+
+class _Starting(Exception):
+    """Jupyter answers, and has not got to loading us, or will not."""
 
 
 class Relay:
@@ -121,6 +126,10 @@ class Relay:
                 if pause is None or not self._was_connected:
                     raise error if isinstance(error, HdspAgentError) else Unavailable(_lost(error)) from None
                 await self._reconnect(client, pause, greet=message.get("method") != "initialize")
+            except _Starting:
+                if pause not in START_SECONDS:
+                    raise Unavailable(not_installed(target.url)) from None
+                await asyncio.sleep(pause)
             except httpx2.HTTPError as error:
                 raise _ended_meanwhile(_said(error)) from None
 
@@ -130,6 +139,8 @@ class Relay:
         ) as response:
             if response.status_code == 401 or (response.status_code == 404 and self._session is not None):
                 raise _Gone
+            if response.status_code == 404 and is_unknown_here(404, await response.aread()):
+                raise _Starting
             self._was_connected = True
             if response.status_code >= 300:
                 await self._refused(message, response)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,13 +15,25 @@ if TYPE_CHECKING:
 
     from ..messages import JsonObject
 
-__all__ = ["CHECK_NAME", "SWITCHED_OFF", "CheckStep", "ConnectionCheck", "check_connection"]
+__all__ = [
+    "CHECK_NAME",
+    "START_SECONDS",
+    "SWITCHED_OFF",
+    "CheckStep",
+    "ConnectionCheck",
+    "check_connection",
+    "is_unknown_here",
+    "not_installed",
+]
 
 SWITCHED_OFF: Final = "switched_off"
 """The code in a refusal's data while the server lets nobody connect."""
 
 CHECK_NAME: Final = "Connection test"
 """What a check calls itself; it is not listed as connected."""
+
+START_SECONDS: Final = (0.2, 0.5, 1.0, 2.0)
+"""The pauses in which a Jupyter that is just starting is asked again: it answers before it has loaded us."""
 
 _VERSION: Final = "2026-07-28"
 _PATIENCE: Final = 30.0
@@ -51,12 +64,28 @@ async def check_connection(
     """Ask the server for its tools, as a program does. It begins no session and shows nobody as connected."""
     import httpx2
 
+    sent = {**_headers(), **(headers or {})}
     try:
-        response = await client.post(url, json=_request(), headers={**_headers(), **(headers or {})}, timeout=_PATIENCE)
+        response = await client.post(url, json=_request(), headers=sent, timeout=_PATIENCE)
+        for pause in START_SECONDS:
+            if not is_unknown_here(response.status_code, response.content):
+                break
+            await asyncio.sleep(pause)
+            response = await client.post(url, json=_request(), headers=sent, timeout=_PATIENCE)
     except httpx2.HTTPError as error:
         said = str(error) or type(error).__name__
         return ConnectionCheck((CheckStep("reached", False, f"{url} did not answer: {said}."),))
     return _judged(url, response.status_code, response.content)
+
+
+def is_unknown_here(status: int, body: bytes) -> bool:
+    """Whether Jupyter knows nothing of us: it has no HDSP Agent, or is just starting."""
+    return status == 404 and "error" not in _parsed(body)
+
+
+def not_installed(url: str) -> str:
+    """What is said where it stays so."""
+    return f"There is no HDSP Agent at {url}, or one that is older. Install it, then restart Jupyter."
 
 
 def _judged(url: str, status: int, body: bytes) -> ConnectionCheck:
@@ -68,9 +97,8 @@ def _judged(url: str, status: int, body: bytes) -> ConnectionCheck:
     if status == 401 or 300 <= status < 400:
         why = "The server wants a log-in. Give a token in the environment variable HDSP_AGENT_TOKEN."
         return ConnectionCheck((reached, CheckStep("signedIn", False, why)))
-    if status == 404 and not said:
-        why = f"There is no HDSP Agent at {url}, or one that is older. Install it, then restart Jupyter."
-        return ConnectionCheck((CheckStep("reached", False, why),))
+    if is_unknown_here(status, body):
+        return ConnectionCheck((CheckStep("reached", False, not_installed(url)),))
     if isinstance(data, dict) and data.get("code") == SWITCHED_OFF:
         return ConnectionCheck(
             (reached, CheckStep("signedIn", True, "The server lets you in."), CheckStep("enabled", False, said))

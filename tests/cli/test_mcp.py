@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ from mcp.client.stdio import StdioServerParameters
 from mcp_types import Implementation, TextContent
 
 from hdsp_agent.comm.services import Services
+from tests._helpers.model_server import raw_server
 from tests._helpers.parsed_json import ParsedJson, parsed
 from tests.cli._helpers.homes import PROGRAM
 from tests.mcp._helpers.http_programs import LEGACY, MODERN
@@ -224,6 +225,33 @@ async def test_the_servers_that_our_agent_uses_are_listed(environment: dict[str,
         assert [server["name"] for server in parsed(json.loads(out))] == ["mine"]
 
 
+_UNKNOWN = b"HTTP/1.1 404 Not Found\r\nContent-Type: text/html\r\nContent-Length: 4\r\nConnection: close\r\n\r\n404!"
+
+
+async def test_a_server_that_is_just_starting_is_asked_again(tmp_path: Path) -> None:
+    tools = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"tools": [], "resultType": "complete"}}).encode()
+    ready = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n" + tools
+    request = json.dumps(_request("tools/list"))
+    for command in ("test", None):
+        async with raw_server(_UNKNOWN, _UNKNOWN, ready) as server:
+            if command is not None:
+                code, out, _ = await run(os.environ, tmp_path, command, "--server", server.url)
+                assert code == 0, out
+            else:
+                [said] = await _answers(os.environ, tmp_path, 1, request, arguments=("--server", server.url))
+                assert said["result"]["tools"] == []
+            assert len(server.requests) == 3
+
+
+async def test_a_server_without_us_is_told_from_one_that_is_starting(tmp_path: Path) -> None:
+    async with raw_server(_UNKNOWN) as server:
+        code, out, _ = await run(os.environ, tmp_path, "test", "--server", server.url)
+        assert code == 1 and "There is no HDSP Agent at" in out
+        request = json.dumps(_request("tools/list"))
+        [said] = await _answers(os.environ, tmp_path, 1, request, arguments=("--server", server.url))
+        assert "There is no HDSP Agent at" in said["error"]["message"]
+
+
 async def test_a_hubs_token_is_taken_from_the_environment(
     agents: PortAgents, environment: dict[str, str], jp_serverapp: ServerApp, jp_root_dir: Path, jp_runtime_dir: Path
 ) -> None:
@@ -240,10 +268,12 @@ async def _steps(environment: Mapping[str, str], folder: Path) -> ParsedJson:
     return parsed(json.loads(out)["steps"])
 
 
-async def _answers(environment: Mapping[str, str], folder: Path, count: int, *lines: str) -> list[ParsedJson]:
+async def _answers(
+    environment: Mapping[str, str], folder: Path, count: int, *lines: str, arguments: Sequence[str] = ()
+) -> list[ParsedJson]:
     """What the proxy says to these lines, and that it says nothing else."""
     process = await asyncio.create_subprocess_exec(
-        *PROGRAM, "mcp", cwd=folder, env=dict(environment), stdin=PIPE, stdout=PIPE, stderr=PIPE
+        *PROGRAM, "mcp", *arguments, cwd=folder, env=dict(environment), stdin=PIPE, stdout=PIPE, stderr=PIPE
     )
     assert process.stdin is not None and process.stdout is not None
     process.stdin.write("".join(f"{line}\n" for line in lines).encode())
