@@ -91,7 +91,7 @@ export function settingsText(
     alwaysAllowMcp: {
       title: trans.__('MCP tools'),
       description: trans.__(
-        'Use the MCP tools and resources that you allowed one by one, without asking.'
+        'Use the MCP tools you always allow, and read all resources of MCP servers, without asking.'
       )
     },
     alwaysAllowModeSwitch: {

@@ -1651,7 +1651,7 @@ export interface GlobalSettings {
   alwaysAllowInstallPackages: boolean;
   /** Fetch from the network without asking. */
   alwaysAllowNetwork: boolean;
-  /** Use the MCP tools and resources that you allowed one by one, without asking. */
+  /** Use the MCP tools you always allow, and read all resources of MCP servers, without asking. */
   alwaysAllowMcp: boolean;
   /** Switch between modes without asking. */
   alwaysAllowModeSwitch: boolean;

@@ -64,7 +64,9 @@ namespace Private {
         'The agent fetches any web address. A request can leak your data, and a page can mislead the agent.'
       ),
     alwaysAllowMcp: trans =>
-      trans.__('The agent uses all tools and resources of your MCP servers.'),
+      trans.__(
+        'The agent uses the MCP tools you always allow, and reads all resources of your MCP servers.'
+      ),
     alwaysAllowWrite: trans =>
       trans.__(
         'The agent creates and changes files and notebook cells in the workspace. It can also delete cells.'
