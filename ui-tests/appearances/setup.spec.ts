@@ -20,7 +20,7 @@ inEveryLanguage('setting up a model', async (walk, { startServer }) => {
     await expect(provider).toBeEnabled();
     await walk.take('setup');
 
-    await provider.selectOption('OpenAI compatible');
+    await provider.selectOption('openai');
     await setup
       .locator('input[type="url"]')
       .fill(`http://127.0.0.1:${port}/v1`);
