@@ -8,7 +8,7 @@ import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 
 import { CommandIDs } from '../../ui/commandids';
-import { addToPalette } from '../../ui/commandlabel';
+import { addToPalette, commandLabel } from '../../ui/commandlabel';
 import { IAgentNotebooks } from '../../tokens';
 import { loadTexts } from '../../ui/texts/loadtexts';
 import { whenOpened } from '../whenopened';
@@ -36,27 +36,52 @@ export const followPlugin: JupyterFrontEndPlugin<void> = {
     const trans = loadTexts(translator ?? nullTranslator);
     const { commands } = app;
     const { agentNotebooks } = provided;
-    whenOpened(agentNotebooks.notebooks, async () => {
-      const settings = (await registry?.load(ID)) ?? null;
-      const { createFollow } = await import('./followui');
-      let isOn = true;
+    let isOn = true;
+    let settings: ISettingRegistry.ISettings | null = null;
+    // Whoever opens the menu first is to see what holds.
+    const ready = (async () => {
+      settings = (await registry?.load(ID)) ?? null;
       const read = () => {
         isOn = settings?.composite.follow !== false;
+        commands.notifyCommandChanged(CommandIDs.follow);
       };
       read();
       settings?.changed.connect(read);
-      addToPalette(palette, trans, CommandIDs.follow);
-      return createFollow({
-        commands,
-        agentNotebooks,
-        tracker,
+    })().catch((reason: unknown) => {
+      console.error('Whether to follow the agent could not be read', reason);
+    });
+    let resume = () => {};
+    commands.addCommand(CommandIDs.follow, {
+      label: commandLabel(
         trans,
-        isOn: () => isOn,
-        setOn: async on => {
-          isOn = on;
-          await settings?.set('follow', on);
+        trans.__('Follow the Agent in Notebooks'),
+        trans.__('Follow in Notebooks')
+      ),
+      caption: trans.__('Scroll to the cells the agent runs and changes'),
+      describedBy: { args: { type: 'object', properties: {} } },
+      isToggleable: true,
+      isToggled: () => isOn,
+      execute: async () => {
+        await ready;
+        isOn = !isOn;
+        await settings?.set('follow', isOn);
+        commands.notifyCommandChanged(CommandIDs.follow);
+        if (isOn) {
+          resume();
         }
+      }
+    });
+    addToPalette(palette, trans, CommandIDs.follow);
+    whenOpened(agentNotebooks.notebooks, async () => {
+      await ready;
+      const { Followers } = await import('./followers');
+      const followers = new Followers({
+        agentNotebooks,
+        trans,
+        isOn: () => isOn
       });
+      resume = () => followers.resume(tracker.currentWidget);
+      return followers;
     });
   }
 };
