@@ -1,4 +1,4 @@
-"""What a question about an action warns of, in words on the terminal. The panel says the same."""
+"""What a question about an action warns of, in words. The panel says the same."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ _WORDS: Final[Mapping[str, str]] = {
     "hidden_parts": "Some parts, such as variables and substitutions, are only known when it runs.",
     "strange_characters": "It contains invisible or misleading characters and may not do what it seems to do.",
     "remote_content": "Showing it loads images or other content from the network.",
+    "mcp_changed": "The server changed this tool after you allowed it without asking.",
 }
 _UNKNOWN: Final = "The agent warns of something that this program has no words for. Check carefully."
 
