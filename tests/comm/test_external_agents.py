@@ -82,9 +82,14 @@ async def test_a_page_cannot_change_the_whole_list_of_what_programs_may_do(
     services: Services, connect: Connect
 ) -> None:
     async with connect() as panel:
-        refused = await panel.ask("updateSettings", updatedSettings={"clientApprovals": {"Claude Code": "everything"}})
-        assert refused["error"]["code"] == "invalid_input"
+        for whole in ({"clientApprovals": {"Claude Code": "everything"}}, {"clientQuestions": {"Claude Code": True}}):
+            refused = await panel.ask("updateSettings", updatedSettings=whole)
+            assert refused["error"]["code"] == "invalid_input"
         assert services.config.settings.client_approvals == {}
+        assert services.config.settings.client_questions == {}
         services.agent.external.connect(CLAUDE)
         assert await services.agent.external.choose_approvals(ME, "k1", "edit")
         assert services.config.settings.client_approvals == {"Claude Code": "edit"}
+        for may_ask, kept in ((True, {"Claude Code": True}), (False, {})):
+            assert await services.agent.external.choose_questions(ME, "k1", may_ask)
+            assert services.config.settings.client_questions == kept
