@@ -10,6 +10,8 @@ from hdsp_agent.agent.external.port import ExternalClient, ExternalResult
 from hdsp_agent.comm.identity import server_owner
 from hdsp_agent.comm.services import Services
 from hdsp_agent.messages import JsonObject
+from tests._helpers.parsed_json import ParsedJson, parsed
+from tests.agent.external._helpers.program import notebook_file
 from tests.comm._helpers.scripted_pages import asked
 from tests.comm._helpers.stored_tasks import eventually
 from tests.comm.conftest import Connect, messages
@@ -52,6 +54,32 @@ async def test_a_program_is_asked_about_on_a_page_which_answers(
         assert (jp_root_dir / "note.txt").read_text() == "once\n"
         await panel.until(lambda: messages(panel, "taskProgress")[-1]["status"] == "idle")
         assert (await services.history.item(ME, task)).external_agent == "Claude Code"
+
+
+async def test_a_cell_that_fails_or_is_stopped_is_no_error_of_the_conversation(
+    services: Services, connect: Connect, jp_root_dir: Path
+) -> None:
+    await services.config.update({"clientApprovals": {"Claude Code": "everything"}})
+    slow = "import pathlib, time\npathlib.Path('begun').touch()\ntime.sleep(600)"
+    notebook_file(jp_root_dir / "a.ipynb", "1 / 0", slow)
+    async with connect() as panel:
+
+        def line() -> ParsedJson:
+            [opened] = messages(panel, "openTasksUpdated")[-1]["openTasks"]
+            return parsed(opened)
+
+        failed = await call(services, "run_cells", {"path": "a.ipynb", "cells": ["c1"]})
+        assert "ZeroDivisionError" in str(failed.content)
+        await panel.until(lambda: messages(panel, "openTasksUpdated") and line()["status"] == "idle")
+        assert "failed" not in line()
+        running = asyncio.create_task(call(services, "run_cells", {"path": "a.ipynb", "cells": ["c2"]}))
+        await eventually((jp_root_dir / "begun").exists)
+        await panel.until(lambda: line()["status"] == "running")
+        [agent] = services.agent.external.connected(ME)
+        await (await services.agent.manager()).cancel(agent.task_id or "")  # type: ignore[arg-type]
+        assert (await running).is_error
+        await panel.until(lambda: line()["status"] == "idle")
+        assert "failed" not in line()
 
 
 async def test_what_is_said_on_a_page_goes_along_with_the_next_result(services: Services, connect: Connect) -> None:
