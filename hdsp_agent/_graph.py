@@ -136,7 +136,11 @@ def build_services(app: HdspAgentApp) -> Services:
     def called(client: ExternalClient, tool: str, task_id: TaskId) -> None:
         room.audit.record(client.owner or room.storage.person, "change", f"mcp {client.name}: {tool}", task_id)
 
+    def answered(client: ExternalClient, task_id: TaskId) -> None:
+        room.audit.record(client.owner or room.storage.person, "change", f"mcp {client.name}: elicitation", task_id)
+
     agent.external.on_call = called
+    agent.external.on_answer = answered
     room.history.on_deleted = deleted
     notebooks.notebooks.access.on_moved(memory.notebook_moved)
     return Services(

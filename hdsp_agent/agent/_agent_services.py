@@ -46,6 +46,10 @@ async def _nobody_chooses(name: str, preset: ApprovalPreset | None) -> None:
     raise Unsupported("What other agents may do cannot be chosen here.")
 
 
+async def _nobody_decides(name: str, may_ask: bool) -> None:
+    raise Unsupported("Where other agents may ask cannot be chosen here.")
+
+
 class Spacing:
     """When a model may be asked, by profile, over all tasks."""
 
@@ -96,6 +100,8 @@ class AgentServices:
     """What programs outside may call; nothing where none can come."""
     choose_client_approvals: Callable[[str, ApprovalPreset | None], Awaitable[None]] = _nobody_chooses
     """Lets every program of this name do so much without asking, from now on."""
+    choose_client_questions: Callable[[str, bool], Awaitable[None]] = _nobody_decides
+    """Lets every program of this name ask in its own window, too, or only here."""
     commands: SlashCommands = field(default_factory=SlashCommands)
     project_settings: Callable[[Path], Mapping[str, JsonValue]] = lambda folder: {}
     """What the folder a task works in sets, if the person trusts it. Blocks."""

@@ -113,6 +113,9 @@ def build_agent(
     async def choose_client_approvals(name: str, preset: ApprovalPreset | None) -> None:
         await config.update({}, by_client=chosen_for(name, preset))
 
+    async def choose_client_questions(name: str, may_ask: bool) -> None:
+        await config.update({}, asking=chosen_for(name, True if may_ask else None))
+
     def tool_state(task_id: TaskId) -> ToolState:
         if on_command is None:
             return ToolState()
@@ -134,6 +137,7 @@ def build_agent(
                 ]
             ),
             choose_client_approvals=choose_client_approvals,
+            choose_client_questions=choose_client_questions,
             approvals=ApprovalEngine(),
             contexts=lambda conversation, where: _context(
                 current,

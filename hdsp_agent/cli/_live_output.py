@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterator
-from textwrap import indent
 from typing import TYPE_CHECKING, Final, Literal
 
-from ._cell_lines import cell_lines, executed_lines, kernel_line
+from ..question_texts import question_title
+from ._cell_lines import executed_lines, kernel_line
 from ._columns import one_line
-from ._unseen_characters import visible, visible_line
 
 if TYPE_CHECKING:
     from ..agent import ConversationShown
     from ..messages import ClineMessage, ConversationMarks, TaskId
     from ._terminal import Terminal
 
-__all__ = ["LiveOutput", "UnseenMessages", "question_lines", "question_title"]
+__all__ = ["LiveOutput", "UnseenMessages"]
 
 _STREAMED: Final = frozenset({"text", "reasoning", "completion_result", "command_output"})
 _TOLD: Final = frozenset({"error", "api_req_retry_delayed"})
 _DONE: Final = frozenset({"tool", "command", "use_mcp_server"})
-_IN_TITLE: Final = ("tool", "path", "serverName", "toolName")
-_BLANKS: Final = re.compile("[ \t\n]+")
-_NOT_SHOWN: Final = frozenset(
-    {*_IN_TITLE, "originalContent", "imageData", "diffStats", "isProtected", "cellEdits", "cells"}
-)
 
 
 class UnseenMessages:
@@ -140,42 +131,3 @@ class LiveOutput(UnseenMessages):
         self.end_line()
         self._terminal.line(text)
         self._terminal.flush()
-
-
-def question_title(message: ClineMessage) -> str:
-    """What is to be done, in a line."""
-    if message.ask == "command":
-        return f"runs: {visible_line(_BLANKS.sub(' ', message.text or '').strip(' '))}"
-    tool = _parsed(message.text)
-    named = [str(tool[name]) for name in _IN_TITLE if isinstance(tool.get(name), str)]
-    return visible_line(" ".join(named)) or str(message.ask)
-
-
-def question_lines(message: ClineMessage) -> Iterator[str]:
-    """Everything a person needs to decide: what is shown is what is done, and nothing hides in it."""
-    return (line for text in _question_texts(message) for line in visible(text).split("\n"))
-
-
-def _question_texts(message: ClineMessage) -> Iterator[str]:
-    tool = _parsed(message.text)
-    if message.ask == "command" or not tool:
-        yield message.text or ""
-        return
-    yield question_title(message)
-    for name, value in tool.items():
-        if name not in _NOT_SHOWN and value not in (None, "", False):
-            # The line ends of another system are no news.
-            text = value.replace("\r\n", "\n") if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            yield f"{name}: {text}" if "\n" not in text else f"{name}:\n" + indent(text, "  ", lambda _: True)
-    if cells := "\n".join(cell_lines(message.text)):
-        yield cells
-    if message.is_protected:
-        yield "(a protected file)"
-
-
-def _parsed(text: str | None) -> dict[str, object]:
-    try:
-        value = json.loads(text or "")
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Final, Protocol
 from pydantic import ValidationError
 
 from ..messages import ClineAskResponse, FollowUpData
-from ._approval_flags import flag_lines
+from ..question_texts import flag_lines, question_lines, question_title, visible, visible_line
 from ._keyboard import Keyboard
-from ._live_output import LiveOutput, question_lines, question_title
-from ._unseen_characters import visible, visible_line
+from ._live_output import LiveOutput
 
 if TYPE_CHECKING:
     from ..messages import ClineMessage

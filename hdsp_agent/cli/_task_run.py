@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 from .._timeouts import wait_at_most
 from ..agent import AskNotOpen
 from ..messages import TaskCompleted, TaskId, TaskIdle, TaskInteractive, TaskResumable
+from ..question_texts import visible
 from ._command import ExitCode
 from ._responder import Reply, Responder
-from ._unseen_characters import visible
 
 if TYPE_CHECKING:
     from ..agent import TaskManager

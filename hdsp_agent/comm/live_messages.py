@@ -22,7 +22,9 @@ def ends_in_failure(newest: Sequence[ClineMessage]) -> bool:
         last = newest[-2] if len(newest) > 1 else None
     if last is None or last.partial:
         return False
-    return last.say == "error" or (last.ask in _FAILURES and last.is_answered is None)
+    # The traceback of a cell is what the cell gave, not why nothing goes on.
+    is_error = last.say == "error" and last.notebook is None
+    return is_error or (last.ask in _FAILURES and last.is_answered is None)
 
 
 class LiveMessages:

@@ -61,7 +61,7 @@ class NotebookApprovals:
 
         Raises InvalidInput for a whole list: a page that has not heard of a notebook's end would bring it back.
         """
-        for whole in ("notebookApprovals", "clientApprovals"):
+        for whole in ("notebookApprovals", "clientApprovals", "clientQuestions"):
             if whole in message.updated_settings:
                 raise InvalidInput(
                     "This page is out of date. Reload it, then choose again.", field=f"updatedSettings.{whole}"
@@ -77,8 +77,7 @@ class NotebookApprovals:
             return
         if self._access.root is not None and not await asyncio.to_thread(os.path.isfile, file):
             raise NotFound(f"There is no notebook {path}. It may have been moved or deleted.", path=path)
-        by_notebook = chosen_for(file, preset)
-        await self._config.update(message.updated_settings, by_notebook=by_notebook)
+        await self._config.update(message.updated_settings, by_notebook=chosen_for(file, preset))
 
     # ---- inside
 

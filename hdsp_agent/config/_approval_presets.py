@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Final, TypeVar
 
 from pydantic import JsonValue
 
 from ._operator_policy import OperatorPolicy
 from ._setting_overrides import overridden
 from ._settings import ApprovalPreset, GlobalSettings
+
+T = TypeVar("T")
 
 __all__ = ["APPROVAL_PRESETS", "chosen_for", "with_preset"]
 
@@ -47,13 +49,11 @@ def with_preset(settings: GlobalSettings, preset: ApprovalPreset | None, policy:
     return settings if preset is None else overridden(settings, _values(preset), policy)
 
 
-def chosen_for(
-    name: str, preset: ApprovalPreset | None
-) -> Callable[[Mapping[str, ApprovalPreset]], Mapping[str, ApprovalPreset]]:
-    """The change of a list of presets that gives this name one, or takes it away."""
+def chosen_for(name: str, choice: T | None) -> Callable[[Mapping[str, T]], Mapping[str, T]]:
+    """The change of a list of choices, such as presets, that gives this name one, or takes it away."""
 
-    def change(known: Mapping[str, ApprovalPreset]) -> Mapping[str, ApprovalPreset]:
+    def change(known: Mapping[str, T]) -> Mapping[str, T]:
         others = {one: chosen for one, chosen in known.items() if one != name}
-        return others if preset is None else {**others, name: preset}
+        return others if choice is None else {**others, name: choice}
 
     return change

@@ -37,8 +37,8 @@ logger = logging.getLogger(__name__)
 Raw = dict[str, JsonValue]
 Listener = Callable[[ConfigChange], None]
 ApprovalsChange: TypeAlias = Callable[[Mapping[str, ApprovalPreset]], Mapping[str, ApprovalPreset]]
-_BY_NOTEBOOK: Final = "notebookApprovals"
-_BY_CLIENT: Final = "clientApprovals"
+QuestionsChange: TypeAlias = Callable[[Mapping[str, bool]], Mapping[str, bool]]
+_Choice: TypeAlias = Callable[[GlobalSettings], Raw]
 _FALLBACK_MODE: Final = "code"
 _KEYS_OF_SETTINGS: Final = "settings"
 """In place of a profile's name, for keys that belong to none."""
@@ -149,11 +149,12 @@ class ContextProxy:
         *,
         by_notebook: ApprovalsChange | None = None,
         by_client: ApprovalsChange | None = None,
+        asking: QuestionsChange | None = None,
     ) -> GlobalSettings:
         """Change settings by their names on the wire; ``None`` puts one back to its default.
 
-        ``by_notebook`` makes of the approvals by notebook that hold now those that are to hold, and ``by_client`` of those of
-        other agents: what another server or page changed meanwhile stays so.
+        ``by_notebook`` makes of the approvals by notebook that hold now those that are to hold, ``by_client`` of those of
+        other agents, and ``asking`` of where they may ask: what another server or page changed meanwhile stays so.
         Raises InvalidSetting or ForbiddenByOperator naming the first bad one; then nothing is changed.
         """
         values: Raw = {}
@@ -176,11 +177,7 @@ class ContextProxy:
         if "secretStorage" in values:
             # Keys move first: if they cannot, nothing is changed.
             await self.use_storage(cast(StorageChoice, values.pop("secretStorage") or "auto"))
-        chosen = {
-            name: change
-            for name, change in ((_BY_NOTEBOOK, by_notebook), (_BY_CLIENT, by_client))
-            if change is not None
-        }
+        chosen = _chosen_by_name(by_notebook, by_client, asking)
         for name in chosen:
             if name in self.fixed:
                 raise ForbiddenByOperator("Your administrator set this for everyone.", field=name)
@@ -188,13 +185,11 @@ class ContextProxy:
             await self._store.modify(lambda document: self._changed(document.settings, values, chosen))
         return self._settings
 
-    def _changed(self, section: Raw, values: Raw, chosen: Mapping[str, ApprovalsChange]) -> None:
+    def _changed(self, section: Raw, values: Raw, chosen: Mapping[str, _Choice]) -> None:
         """Put these into the settings as the file has them now."""
         own, _ = readable_settings(GlobalSettings, section) if chosen else ({}, ())
         for name, change in chosen.items():
-            in_force = self._in_force(own)
-            known = in_force.notebook_approvals if name == _BY_NOTEBOOK else in_force.client_approvals
-            values = {**values, name: check_setting(GlobalSettings, name, {**change(known)})}
+            values = {**values, name: check_setting(GlobalSettings, name, change(self._in_force(own)))}
         _apply(section, values)
 
     async def use_storage(self, choice: StorageChoice) -> None:
@@ -471,3 +466,17 @@ def _apply(section: Raw, values: Mapping[str, JsonValue]) -> None:
             section.pop(key, None)
         else:
             section[key] = value
+
+
+def _chosen_by_name(
+    by_notebook: ApprovalsChange | None, by_client: ApprovalsChange | None, asking: QuestionsChange | None
+) -> Mapping[str, _Choice]:
+    """What makes the settings that have an entry for each name, from the settings in force."""
+    chosen: dict[str, _Choice] = {}
+    if by_notebook is not None:
+        chosen["notebookApprovals"] = lambda now: {**by_notebook(now.notebook_approvals)}
+    if by_client is not None:
+        chosen["clientApprovals"] = lambda now: {**by_client(now.client_approvals)}
+    if asking is not None:
+        chosen["clientQuestions"] = lambda now: {**asking(now.client_questions)}
+    return chosen

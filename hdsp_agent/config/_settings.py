@@ -203,6 +203,16 @@ class GlobalSettings(WireModel):
             hidden=True,
         ),
     ] = Field(default_factory=dict)
+    client_questions: Annotated[
+        dict[Annotated[str, Field(min_length=1, max_length=60)], bool],
+        Field(max_length=200),
+        shown(
+            "approvals",
+            "Questions of other agents",
+            "Which other agents may also ask in their own window, by their names. Such a program could answer itself.",
+            hidden=True,
+        ),
+    ] = Field(default_factory=dict)
     always_allow_read_only: Annotated[
         bool, shown("approvals", "Reading", "Read files, notebooks and variables in the workspace without asking.")
     ] = False

@@ -144,6 +144,8 @@ class ClineMessage(Record):
     model_failure: ModelFailure | None = None
     denied: Literal[True] | None = None
     """On what was asked for: the person said no to it."""
+    answered_in: str | None = None
+    """On what another agent asked for: its name, where it was answered in its own window and not here."""
     failure: str | None = None
     """On what was asked for, or was to be: why it failed."""
     halt: Halt | None = None

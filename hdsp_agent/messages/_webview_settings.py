@@ -32,7 +32,7 @@ class UpdateSettingsRequest(Request):
     """Change some settings, and what holds for one notebook; null puts a setting back to its default.
 
     ``notebookApprovals`` cannot be among them: a page changes one notebook at a time, by ``notebookApproval``. Nor can
-    ``clientApprovals``: what another agent may do is changed beside that agent.
+    ``clientApprovals`` and ``clientQuestions``: what another agent may do is changed beside that agent.
     """
 
     type: Literal["updateSettings"] = "updateSettings"

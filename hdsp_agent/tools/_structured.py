@@ -32,7 +32,7 @@ class _FailureCell(_Part):
 
 class _Problem(_Part):
     code: str
-    """What kind of failure: denied, stopped, cell_unknown, cells_changed, cells_unread, not_found, invalid_input …"""
+    """What kind of failure: denied, stopped, cell_unknown, cells_changed, cells_unread, run_unknown, not_found, invalid_input …"""
     message: str
     cells: list[_FailureCell] = Field(default_factory=list)
     """The cells that are meant, or there are, as they are now."""

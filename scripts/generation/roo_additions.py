@@ -17,6 +17,7 @@ __all__ = [
 
 OWN_CLINE_MESSAGE_FIELDS: Final = frozenset(
     {
+        "answeredIn",
         "approvalFlags",
         "commandRun",
         "denied",

@@ -366,7 +366,7 @@ export interface Endpoints {
   'PUT /mcp/server': { body: McpServerBody; answer: McpServerView };
   /** Test whether another agent could connect. */
   'POST /mcp/server/test': { body: NoBody; answer: McpServerTest };
-  /** Choose what programs of an agent's name may do without asking. */
+  /** Choose what programs of an agent's name may do without asking, and where they may ask. */
   'PATCH /mcp/server/agents/{agent}': {
     path: { agent: string };
     body: ExternalAgentBody;
@@ -566,6 +566,10 @@ export interface ConnectedAgentView {
   notebook?: string;
   /** What every program of this name may do without asking. */
   approvals: 'ask' | 'edit' | 'editAndRun' | 'everything';
+  /** Whether it can ask in its own window, and whether that may be allowed. */
+  canAsk: boolean;
+  /** Whether every program of this name may. */
+  mayAsk: boolean;
 }
 
 /** The tasks that went: the one asked for, and its subtasks. */
@@ -590,9 +594,12 @@ export interface EmbeddedChoice {
   output?: number;
 }
 
-/** What every program of an agent's name may do without asking; null: nothing. */
+/** What holds for every program of an agent's name from now on; what is left out stays as it is. */
 export interface ExternalAgentBody {
-  approvals: 'ask' | 'edit' | 'editAndRun' | 'everything' | null;
+  /** What it may do without asking. */
+  approvals?: 'ask' | 'edit' | 'editAndRun' | 'everything';
+  /** Whether it may also ask in its own window. */
+  mayAsk?: boolean;
 }
 
 /** One file that differs. `hunks` and `notebook` are left out where there is nothing to show line by line. */

@@ -877,6 +877,7 @@ export interface ClineMessage {
   commandRun?: CommandRun;
   modelFailure?: ModelFailure;
   denied?: true;
+  answeredIn?: string;
   failure?: string;
   halt?: Halt;
   noteSuggestion?: NoteSuggestion;
@@ -1633,6 +1634,8 @@ export interface GlobalSettings {
     string,
     'ask' | 'edit' | 'editAndRun' | 'everything'
   >;
+  /** Which other agents may also ask in their own window, by their names. Such a program could answer itself. */
+  clientQuestions?: Record<string, boolean>;
   /** Read files, notebooks and variables in the workspace without asking. */
   alwaysAllowReadOnly: boolean;
   /** Read files outside the workspace without asking. */
@@ -3483,7 +3486,7 @@ export interface UpdatePromptRequest {
   customPrompt: ModePrompt;
 }
 
-/** Change some settings, and what holds for one notebook; null puts a setting back to its default. `notebookApprovals` cannot be among them: a page changes one notebook at a time, by `notebookApproval`. Nor can `clientApprovals`: what another agent may do is changed beside that agent. */
+/** Change some settings, and what holds for one notebook; null puts a setting back to its default. `notebookApprovals` cannot be among them: a page changes one notebook at a time, by `notebookApproval`. Nor can `clientApprovals` and `clientQuestions`: what another agent may do is changed beside that agent. */
 export interface UpdateSettingsRequest {
   requestId: string;
   taskId?: string;

@@ -46,16 +46,22 @@ export class McpApi extends SettingsApi {
   }
 
   /**
-   * Let all programs of an agent's name do so much without asking; with `null`
-   * they ask again.
+   * Let all programs of an agent's name do so much without asking.
    */
-  allowAgent(
-    agent: string,
-    approvals: AgentPreset | null
-  ): Promise<McpServerView> {
+  allowAgent(agent: string, approvals: AgentPreset): Promise<McpServerView> {
     return this._request('PATCH /mcp/server/agents/{agent}', {
       path: { agent },
       body: { approvals }
+    });
+  }
+
+  /**
+   * Let all programs of an agent's name ask in their own window, too, or only here.
+   */
+  letAgentAsk(agent: string, mayAsk: boolean): Promise<McpServerView> {
+    return this._request('PATCH /mcp/server/agents/{agent}', {
+      path: { agent },
+      body: { mayAsk }
     });
   }
 

@@ -46,6 +46,13 @@ export class OtherAgentsData extends RemoteData<McpServerView> {
     return this._change(() => this._api.allowAgent(key, preset));
   }
 
+  /**
+   * Choose whether an agent may also ask in its own window.
+   */
+  letAsk(key: string, mayAsk: boolean): Promise<boolean> {
+    return this._change(() => this._api.letAgentAsk(key, mayAsk));
+  }
+
   disconnect(key: string): Promise<boolean> {
     return this._change(() => this._api.disconnectAgent(key));
   }

@@ -170,7 +170,7 @@ async def test_nothing_but_the_protocol_is_on_standard_output(
 ) -> None:
     said = await _answers(environment, jp_root_dir, 3, "", "no json", "[]", json.dumps(_request("tools/list")))
     assert [one["error"]["code"] for one in said[:2]] == [-32700, -32700]
-    assert len(said[2]["result"]["tools"]) == 7
+    assert len(said[2]["result"]["tools"]) == 8
 
 
 async def test_without_a_server_it_says_which_there_are_and_how_to_choose(
@@ -180,7 +180,7 @@ async def test_without_a_server_it_says_which_there_are_and_how_to_choose(
     url = jp_serverapp.connection_url
     assert code == 1 and "No Jupyter Server runs for" in out and f"--server ADDRESS:\n  {url}" in out, (out, err)
     chosen = await run(environment, tmp_path, "test", "--server", url)
-    assert chosen[0] == 0 and "A program sees 7 tools." in chosen[1], chosen
+    assert chosen[0] == 0 and "A program sees 8 tools." in chosen[1], chosen
     wrong = await run(environment, tmp_path, "test", "--server", "nonsense")
     assert wrong[0] == 1 and "nonsense is not the address of a Jupyter Server." in wrong[1], wrong
 

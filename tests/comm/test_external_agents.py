@@ -10,6 +10,8 @@ from hdsp_agent.agent.external.port import ExternalClient, ExternalResult
 from hdsp_agent.comm.identity import server_owner
 from hdsp_agent.comm.services import Services
 from hdsp_agent.messages import JsonObject
+from tests._helpers.parsed_json import ParsedJson, parsed
+from tests.agent.external._helpers.program import notebook_file
 from tests.comm._helpers.scripted_pages import asked
 from tests.comm._helpers.stored_tasks import eventually
 from tests.comm.conftest import Connect, messages
@@ -54,6 +56,32 @@ async def test_a_program_is_asked_about_on_a_page_which_answers(
         assert (await services.history.item(ME, task)).external_agent == "Claude Code"
 
 
+async def test_a_cell_that_fails_or_is_stopped_is_no_error_of_the_conversation(
+    services: Services, connect: Connect, jp_root_dir: Path
+) -> None:
+    await services.config.update({"clientApprovals": {"Claude Code": "everything"}})
+    slow = "import pathlib, time\npathlib.Path('begun').touch()\ntime.sleep(600)"
+    notebook_file(jp_root_dir / "a.ipynb", "1 / 0", slow)
+    async with connect() as panel:
+
+        def line() -> ParsedJson:
+            [opened] = messages(panel, "openTasksUpdated")[-1]["openTasks"]
+            return parsed(opened)
+
+        failed = await call(services, "run_cells", {"path": "a.ipynb", "cells": ["c1"]})
+        assert "ZeroDivisionError" in str(failed.content)
+        await panel.until(lambda: messages(panel, "openTasksUpdated") and line()["status"] == "idle")
+        assert "failed" not in line()
+        running = asyncio.create_task(call(services, "run_cells", {"path": "a.ipynb", "cells": ["c2"]}))
+        await eventually((jp_root_dir / "begun").exists)
+        await panel.until(lambda: line()["status"] == "running")
+        [agent] = services.agent.external.connected(ME)
+        await (await services.agent.manager()).cancel(agent.task_id or "")  # type: ignore[arg-type]
+        assert (await running).is_error
+        await panel.until(lambda: line()["status"] == "idle")
+        assert "failed" not in line()
+
+
 async def test_what_is_said_on_a_page_goes_along_with_the_next_result(services: Services, connect: Connect) -> None:
     await call(services, "list_kernels", {})
     [agent] = services.agent.external.connected(ME)
@@ -82,9 +110,14 @@ async def test_a_page_cannot_change_the_whole_list_of_what_programs_may_do(
     services: Services, connect: Connect
 ) -> None:
     async with connect() as panel:
-        refused = await panel.ask("updateSettings", updatedSettings={"clientApprovals": {"Claude Code": "everything"}})
-        assert refused["error"]["code"] == "invalid_input"
+        for whole in ({"clientApprovals": {"Claude Code": "everything"}}, {"clientQuestions": {"Claude Code": True}}):
+            refused = await panel.ask("updateSettings", updatedSettings=whole)
+            assert refused["error"]["code"] == "invalid_input"
         assert services.config.settings.client_approvals == {}
+        assert services.config.settings.client_questions == {}
         services.agent.external.connect(CLAUDE)
         assert await services.agent.external.choose_approvals(ME, "k1", "edit")
         assert services.config.settings.client_approvals == {"Claude Code": "edit"}
+        for may_ask, kept in ((True, {"Claude Code": True}), (False, {})):
+            assert await services.agent.external.choose_questions(ME, "k1", may_ask)
+            assert services.config.settings.client_questions == kept

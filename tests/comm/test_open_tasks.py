@@ -144,6 +144,12 @@ def test_the_last_word_says_whether_an_error_stopped_it(newest: list[tuple[str, 
     assert ends_in_failure(words) is failed
 
 
+def test_the_traceback_of_a_cell_stopped_nobody() -> None:
+    about = {"ts": 1, "type": "say", "say": "error", "text": "KeyboardInterrupt", "notebook": {"path": "a.ipynb"}}
+    asks = {"ts": 2, "type": "ask", "ask": "resume_task"}
+    assert not ends_in_failure([ClineMessage.model_validate(about), ClineMessage.model_validate(asks)])
+
+
 async def test_closing_shows_the_neighbour_and_puts_aside_what_rests(
     services: Services, connect: Connect, tmp_path: Path
 ) -> None:

@@ -31,6 +31,7 @@ EVENTS_ROO_FORGOT = {"taskUserMessage", "modeChanged", "providerProfileChanged"}
 # What we add, spelled out once more: whoever adds to the vocabulary changes this file too, knowingly.
 OUR_SAYS = {"cell_executed", "kernel_status", "notebook_conversation"}
 OUR_CLINE_MESSAGE_FIELDS = {
+    "answeredIn",
     "approvalFlags",
     "commandRun",
     "denied",

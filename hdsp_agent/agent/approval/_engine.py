@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from ...config import GlobalSettings, ModeConfig, OperatorPolicy, ToolGroup
+from pydantic import JsonValue
+
+from ...config import GlobalSettings, ModeConfig, OperatorPolicy, ToolGroup, overridden
 from ...messages import ApprovalFlag
 from ...tools import ActionRequest, Risk
 from ..modes import allows_group, file_refusal
@@ -28,6 +30,8 @@ class Decision:
     """What is run of a command that is approved: the judged words, rendered anew."""
     flags: tuple[ApprovalFlag, ...] = ()
     """What to warn the person of."""
+    only_here: bool = False
+    """Whether only a person may say yes, or the operator wants to be asked for: never in a program's own window."""
 
 
 # Each risk, the setting that takes it without asking, and what it is called.
@@ -68,6 +72,16 @@ _GROUPS: Final[dict[Risk, ToolGroup]] = {
     "network": "read",
     "mcp": "mcp",
 }
+_ALL_ALLOWED: Final[Mapping[str, JsonValue]] = {
+    "autoApprovalEnabled": True,
+    "askBeforeReading": False,
+    **{
+        info.alias or name: True
+        for name, info in GlobalSettings.model_fields.items()
+        if name.startswith("always_allow_")
+    },
+}
+_COMMAND_RULES: Final = frozenset({"allowedCommands", "deniedCommands"})
 _NO_ACTIONS: Final[frozenset[Risk]] = frozenset({"followup"})
 _WRITES: Final[frozenset[Risk]] = frozenset({"write", "write_outside", "write_protected"})
 
@@ -139,7 +153,9 @@ class ApprovalEngine:
         objection = _objection(action, settings, policy, command)
         parts = command.parts if command is not None else ()
         if objection is not None:
-            return Decision("ask", objection, parts, flags=flags)
+            return Decision(
+                "ask", objection, parts, flags=flags, only_here=_always_asks(action, settings, policy, mode)
+            )
         rule = next((part.rule for part in parts if part.rule is not None), None)
         reason, runs = ("your settings allow it", None) if command is None else (command.reason, command.runs)
         return Decision("approve", reason, parts, rule, runs, flags)
@@ -193,6 +209,16 @@ def _may_edit(path: str, settings: GlobalSettings, mode: ModeConfig) -> bool:
     """Whether a file may be written without asking by a tool that edits, and so by a redirection."""
     allowed = settings.always_allow_write and allows_group(mode, _GROUPS["write"])
     return allowed and file_refusal(mode, path) is None
+
+
+def _always_asks(action: ActionRequest, settings: GlobalSettings, policy: OperatorPolicy, mode: ModeConfig) -> bool:
+    """Whether it would be asked about even if the person allowed all that they can: the operator wants it, or it is theirs to
+    decide each time."""
+    allowed = overridden(settings, _ALL_ALLOWED, policy)
+    rules = policy.forced_settings().keys() & _COMMAND_RULES
+    command = _command_decision(action, allowed, mode) if rules else None
+    asks_before_reading = allowed.ask_before_reading and _only_reads(action)
+    return asks_before_reading or _objection(action, allowed, policy, command) is not None
 
 
 def _objection(

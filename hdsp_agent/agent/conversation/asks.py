@@ -29,6 +29,8 @@ class GivenAnswer:
     """What they made of the texts that were proposed."""
     run: bool = False
     """Whether the cells that are changed may run, too."""
+    given_in: str | None = None
+    """The program in whose own window it was given; None where it was given here."""
 
     @property
     def says_something(self) -> bool:

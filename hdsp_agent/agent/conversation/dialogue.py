@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Final, Literal, overload
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from typing import Final, Literal, TypeAlias, overload
 
 from ...errors import InvalidInput
 from ...events import Emitter
@@ -30,7 +30,10 @@ from ...tools import ActionRequest, Proposal
 from .asks import AskAnswer, Asks, GivenAnswer
 from .conversation import NOT_YET, Conversation
 
-__all__ = ["MOST_RECALLED", "Dialogue"]
+__all__ = ["MOST_RECALLED", "Beside", "Dialogue"]
+
+Beside: TypeAlias = Callable[[ClineMessage], Coroutine[object, object, None]]
+"""What is done while a question waits. It raises nothing, and ends soon when it is cancelled."""
 
 MOST_RECALLED: Final = 50
 """Items named with one message."""
@@ -85,6 +88,7 @@ class Dialogue:
         stopped_by: Literal["person"] | None = None,
         halt: Halt | None = None,
         kept: bool = True,
+        beside: Beside | None = None,
     ) -> AskAnswer: ...
 
     @overload
@@ -101,6 +105,7 @@ class Dialogue:
         proposal: Proposal | None = None,
         kept: bool = True,
         unless: Callable[[], bool],
+        beside: Beside | None = None,
     ) -> AskAnswer | None: ...
 
     async def ask(
@@ -119,11 +124,13 @@ class Dialogue:
         proposal: Proposal | None = None,
         kept: bool = True,
         unless: Callable[[], bool] | None = None,
+        beside: Beside | None = None,
     ) -> AskAnswer | None:
         """Ask, and wait as long as it takes. With ``ts`` a question that was shown while it streamed becomes whole.
 
         ``about`` is what is to be approved, ``proposal`` what may be edited first, and ``flags`` what to warn of; ``model_failure``, ``stopped_by`` and ``halt``
-        say on the message why it is asked. A question that is not ``kept`` is withdrawn where waiting for it is stopped.
+        say on the message why it is asked. A question that is not ``kept`` is withdrawn where waiting for it is stopped. While
+        it waits, ``beside`` is done, and cancelled once it has an answer.
         None if, when its turn came, ``unless`` said that the question no longer arises.
         """
         text = None if text is None else await self.conversation.mask(text)
@@ -136,7 +143,7 @@ class Dialogue:
             "halt": halt,
         }
         if status_during(kind) == "running":
-            return await self._wait(await self._put(kind, text, ts, fields))
+            return await self._wait(await self._put(kind, text, ts, fields), beside)
         async with self._one_at_a_time:
             if unless is not None and unless():
                 return None
@@ -144,7 +151,7 @@ class Dialogue:
             self._turn_to(status_during(kind))
             self._about, self._proposed = (message.ts, about), proposal
             try:
-                answer = await self._wait(message)
+                answer = await self._wait(message, beside)
             except asyncio.CancelledError:
                 if not kept:
                     await self.withdraw(message)
@@ -284,8 +291,14 @@ class Dialogue:
         await self.conversation.update(message, durable=True)
         return message
 
-    async def _wait(self, message: ClineMessage) -> AskAnswer:
-        answer = await self.asks.wait(message)
+    async def _wait(self, message: ClineMessage, beside: Beside | None) -> AskAnswer:
+        other = None if beside is None else asyncio.create_task(beside(message), name=f"Beside question {message.ts}")
+        try:
+            answer = await self.asks.wait(message)
+        finally:
+            if other is not None:
+                other.cancel()
+                await asyncio.wait({other})
         self._events.emit(TaskAskResponded(payload=(self.task_id,)))
         return answer
 
@@ -297,6 +310,7 @@ class Dialogue:
                 update={
                     "is_answered": approved,
                     "denied": None if approved else True,
+                    "answered_in": given.given_in,
                     "partial": False if message.partial else message.partial,
                 }
             ),

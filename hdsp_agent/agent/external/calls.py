@@ -8,20 +8,24 @@ from typing import TYPE_CHECKING, Final, cast
 
 from ..._background_tasks import BackgroundTasks
 from ...errors import HdspAgentError
-from ...messages import ApprovalFlag, CellExecuted, ClineSay, CommandRun, JsonObject, NotebookRef, ProgressStatus
+from ...messages import CellExecuted, ClineSay, CommandRun, JsonObject, NotebookRef, ProgressStatus
 from ...tools import ActionRequest, Approval, ApprovalAsk, Proposal, Risk, ToolResult
+from ..approval import Decision
 from ..checkpoints.checkpoint_service import SavedStep
 from ..conversation.asks import AskAnswer
+from ..conversation.dialogue import Beside
 from ..task.tool_calls import Call, ToolCalls
 from ..task.tool_context import CallContext
+from .program_questions import ProgramQuestions
 
 if TYPE_CHECKING:
     from ..context_window import ContextWindow
     from ..conversation.user_input import PendingUserInput
     from ..task.task_state import TaskState
     from ..task.tool_context import CallParts
+    from .port import AskProgram
 
-__all__ = ["GivenResult", "ProgramCalls", "Tell"]
+__all__ = ["GivenResult", "ProgramCalls", "ProgramContact", "Tell"]
 
 Tell = Callable[[str], Awaitable[None]]
 """Lets a program know what is happening."""
@@ -37,6 +41,16 @@ _LEAST_RISKS: Final[Mapping[str, frozenset[Risk]]] = {
 
 
 @dataclass(frozen=True)
+class ProgramContact:
+    """How the program that makes a call is reached while the call is under way."""
+
+    tell: Tell
+    ask: AskProgram | None = None
+    on_answer: Callable[[], None] = lambda: None
+    """Told that what was asked was answered in the program's own window."""
+
+
+@dataclass(frozen=True)
 class GivenResult:
     """A call's result as it stands in the conversation, masked, and with all that a program is told besides."""
 
@@ -48,10 +62,15 @@ class ProgramCalls(ToolCalls):
     """Makes one call. What a person denies, or stops, is nothing to any other call."""
 
     def __init__(
-        self, state: TaskState, parts: CallParts, window: ContextWindow, user_input: PendingUserInput, tell: Tell
+        self,
+        state: TaskState,
+        parts: CallParts,
+        window: ContextWindow,
+        user_input: PendingUserInput,
+        contact: ProgramContact,
     ) -> None:
         super().__init__(state, parts, window, user_input)
-        self._tell = tell
+        self._contact = contact
         self._held = BackgroundTasks()
         self.given: GivenResult | None = None
         """Once there is one, it is in the conversation or on its way there."""
@@ -66,7 +85,7 @@ class ProgramCalls(ToolCalls):
             await self._answer(call, why)
 
     def _context(self, call: Call, saved: SavedStep | None) -> CallContext:
-        return ProgramCallContext(self._state, self._parts, call.name, self._tell, saved)
+        return ProgramCallContext(self._state, self._parts, call.name, self._contact, saved)
 
     async def _not_again(self, call: Call) -> bool:
         # To ask again and again how a run stands is what a program does.
@@ -90,10 +109,13 @@ class ProgramCallContext(CallContext):
 
     _keeps_question = False
 
-    def __init__(self, state: TaskState, parts: CallParts, tool: str, tell: Tell, saved: SavedStep | None) -> None:
+    def __init__(
+        self, state: TaskState, parts: CallParts, tool: str, contact: ProgramContact, saved: SavedStep | None
+    ) -> None:
         super().__init__(state, parts, saved=saved)
         self._least = _LEAST_RISKS.get(tool, frozenset[Risk]())
-        self._tell = tell
+        self._tell = contact.tell
+        self._questions = ProgramQuestions(state, contact.ask, contact.on_answer)
 
     async def approve(
         self,
@@ -123,9 +145,10 @@ class ProgramCallContext(CallContext):
         ts: int | None,
         is_protected: bool | None,
         progress: ProgressStatus | None,
-        flags: Sequence[ApprovalFlag],
+        decision: Decision,
         about: ActionRequest,
         proposal: Proposal | None,
+        beside: Beside | None = None,
     ) -> AskAnswer | None:
         await self._tell(_WAITING)
         return await super()._asked(
@@ -134,9 +157,10 @@ class ProgramCallContext(CallContext):
             ts=ts,
             is_protected=is_protected,
             progress=progress,
-            flags=flags,
+            decision=decision,
             about=about,
             proposal=proposal,
+            beside=beside or self._questions.beside(decision),
         )
 
     async def say(

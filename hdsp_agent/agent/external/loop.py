@@ -8,7 +8,7 @@ import uuid
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, cast
 
 from pydantic import JsonValue
@@ -20,7 +20,7 @@ from ...tools import ToolResult
 from ..conversation.conversation import masked_json, sound_text
 from ..task.outcomes import Outcome
 from ..task.tool_calls import Call
-from .calls import GivenResult, ProgramCalls, Tell
+from .calls import GivenResult, ProgramCalls, ProgramContact
 
 if TYPE_CHECKING:
     from ..conversation.user_input import PendingUserInput
@@ -58,7 +58,7 @@ class ArrivedCall:
     """A call on its way. ``done`` gets what came of it, or CallEnded."""
 
     call: Call
-    tell: Tell
+    contact: ProgramContact
     done: asyncio.Future[CallDone] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     given_up: bool = False
     """Whether the program does not want it any more."""
@@ -80,7 +80,9 @@ class ArrivedCall:
 class ExternalLoop:
     """Does what one program calls: what only reads side by side, all else in the order in which it came."""
 
-    def __init__(self, state: TaskState, user_input: PendingUserInput, calls: Callable[[Tell], ProgramCalls]) -> None:
+    def __init__(
+        self, state: TaskState, user_input: PendingUserInput, calls: Callable[[ProgramContact], ProgramCalls]
+    ) -> None:
         self._state = state
         self._user_input = user_input
         self._calls = calls
@@ -108,7 +110,7 @@ class ExternalLoop:
         self.is_attached = attached
         self._settle_status()
 
-    def submit(self, name: str, arguments: JsonObject, tell: Tell) -> ArrivedCall:
+    def submit(self, name: str, arguments: JsonObject, contact: ProgramContact) -> ArrivedCall:
         """Have this done. Raises Unavailable where too much waits already, CallEnded where nobody works any more."""
         if self._closed:
             raise CallEnded
@@ -117,7 +119,7 @@ class ExternalLoop:
         # Masked as it is kept: what was masked when it was told is put back only if a person approves that.
         masked = masked_json(cast("JsonValue", arguments), self._state.conversation.masker)
         text = sound_text(json.dumps(masked, ensure_ascii=False))
-        arrived = ArrivedCall(Call(f"call_{uuid.uuid4().hex[:24]}", name, text), tell)
+        arrived = ArrivedCall(Call(f"call_{uuid.uuid4().hex[:24]}", name, text), contact)
         self._waiting.append(arrived)
         self._arrived.set()
         return arrived
@@ -178,8 +180,7 @@ class ExternalLoop:
         self._settle_status()
 
     async def _do(self, arrived: ArrivedCall) -> None:
-        tell = _while_awaited(arrived)
-        calls = self._calls(tell)
+        calls = self._calls(_while_awaited(arrived))
         try:
             async with self._turn(arrived.call.name):
                 await calls.run([arrived.call])
@@ -285,11 +286,11 @@ class ExternalLoop:
             state.dialogue.at_rest()
 
 
-def _while_awaited(arrived: ArrivedCall) -> Tell:
+def _while_awaited(arrived: ArrivedCall) -> ProgramContact:
     """Tell the program something for as long as it waits: a cell may go on after its call."""
 
     async def tell(text: str) -> None:
         if not arrived.done.done() and not arrived.given_up:
-            await arrived.tell(text)
+            await arrived.contact.tell(text)
 
-    return tell
+    return replace(arrived.contact, tell=tell)

@@ -11,6 +11,7 @@ from ...messages import JsonObject, TaskId
 
 __all__ = [
     "AgentActivity",
+    "AskProgram",
     "ConnectedAgent",
     "ExternalAgents",
     "ExternalClient",
@@ -23,6 +24,12 @@ __all__ = [
 
 Progress: TypeAlias = Callable[[str], Awaitable[None]]
 """Told what is happening, in a sentence. The caller limits how often the program hears of it."""
+
+AskProgram: TypeAlias = Callable[[str], Awaitable[bool | None]]
+"""Has the program ask the person in its own window: whether they said yes there, or None if nothing came of it.
+
+It may take as long as it likes. Cancelling it takes the question back, and ends at once.
+"""
 
 AgentActivity = Literal["working", "waiting", "idle"]
 """A call is under way, it waits for the person's yes, or the program does something else."""
@@ -42,7 +49,7 @@ class ExternalClient:
     folder: str | None = None
     """The folder it works in, where it said so: an absolute path inside the server's root."""
     can_ask: bool = False
-    """Whether it can put a question to the person itself."""
+    """Whether it can put a question to the person in its own window."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +115,10 @@ class ConnectedAgent:
     """The notebook it worked on last, by its path in Jupyter."""
     approvals: ApprovalPreset
     """What every program of this name may do without asking."""
+    can_ask: bool = False
+    """Whether it can ask in its own window, and the operator leaves that to the person."""
+    may_ask: bool = False
+    """Whether every program of this name may."""
 
 
 class ExternalAgents(Protocol):
@@ -120,10 +131,16 @@ class ExternalAgents(Protocol):
         """What this program may call."""
 
     async def call(
-        self, client: ExternalClient, name: str, arguments: JsonObject, progress: Progress
+        self,
+        client: ExternalClient,
+        name: str,
+        arguments: JsonObject,
+        progress: Progress,
+        ask: AskProgram | None = None,
     ) -> ExternalResult:
         """Do it, and wait as long as that takes. Cancelling it withdraws a question and interrupts a cell.
 
+        With ``ask`` the program is asked, too, where the person allows that; the first answer counts.
         What the tool refuses is a result; raises NotFound for a tool that is none, and HdspAgentError where no
         conversation can be opened or recorded.
         """
@@ -145,3 +162,9 @@ class ExternalAgents(Protocol):
 
     async def choose_approvals(self, owner: str | None, key: str, preset: ApprovalPreset | None) -> bool:
         """Let every program of this one's name do so much without asking, or ask again; whether there is such a program."""
+
+    async def choose_questions(self, owner: str | None, key: str, may_ask: bool) -> bool:
+        """Let every program of this one's name ask in its own window, too, or only here; whether there is such a program.
+
+        Raises ForbiddenByOperator where only the answers given here count.
+        """

@@ -10,12 +10,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Final
 from uuid import NAMESPACE_OID, uuid4, uuid5
 
 from ..._background_tasks import BackgroundTasks
 from ...config import ApprovalPreset, ModeConfig
-from ...errors import Conflict, HdspAgentError, NotFound, Unavailable, UnknownTask
+from ...errors import Conflict, ForbiddenByOperator, HdspAgentError, NotFound, Unavailable, UnknownTask
 from ...messages import JsonObject, TaskId
 from ...persistence import NewTaskRecord, TaskKey
 from ...tools import failure_of
@@ -23,9 +24,11 @@ from ..conversation.conversation import masked_json
 from ..conversation.history_items import TaskConfig
 from ..modes import DEFAULT_MODE
 from ..task.outcomes import Again, Begin
+from .calls import ProgramContact
 from .loop import ArrivedCall, CallDone, CallEnded
 from .port import (
     AgentActivity,
+    AskProgram,
     ConnectedAgent,
     ExternalClient,
     ExternalResult,
@@ -91,6 +94,8 @@ class ExternalSessions:
         """Told whose list of connected programs may read differently now."""
         self.on_call: Callable[[ExternalClient, str, TaskId], None] = lambda client, tool, task_id: None
         """Told of each call that was begun: who, which tool, in which conversation."""
+        self.on_answer: Callable[[ExternalClient, TaskId], None] = lambda client, task_id: None
+        """Told of each question that was answered in a program's own window: whose, in which conversation."""
 
     # ---- what is offered
 
@@ -142,10 +147,26 @@ class ExternalSessions:
         self.on_changed(owner)
         return True
 
+    async def choose_questions(self, owner: str | None, key: str, may_ask: bool) -> bool:
+        """Let every program of this one's name ask in its own window, too; whether there is such a program."""
+        session = self._sessions.get((owner, key))
+        if session is None:
+            return False
+        if may_ask and not self._manager.services.policy().allow_auto_approval:
+            raise ForbiddenByOperator("Your administrator wants every question to be answered here.", field="mayAsk")
+        await self._manager.services.choose_client_questions(session.client.name, may_ask)
+        self.on_changed(owner)
+        return True
+
     # ---- calls
 
     async def call(
-        self, client: ExternalClient, name: str, arguments: JsonObject, progress: Progress
+        self,
+        client: ExternalClient,
+        name: str,
+        arguments: JsonObject,
+        progress: Progress,
+        ask: AskProgram | None = None,
     ) -> ExternalResult:
         """Do it, and wait as long as that takes. Cancelling it withdraws a question and interrupts a cell."""
         if self._ready is not None:
@@ -155,7 +176,7 @@ class ExternalSessions:
         if name not in self._manager.services.external_tools.names:
             raise NotFound(f"There is no tool {name}.", tool=name)
         try:
-            task, arrived = await self._begin(session, name, arguments, progress)
+            task, arrived = await self._begin(session, name, arguments, progress, ask)
             self.on_call(client, name, task.task_id)
             self.on_changed(client.owner)
             done = await self._done(task, arrived)
@@ -167,7 +188,7 @@ class ExternalSessions:
         return self._result(task, name, done)
 
     async def _begin(
-        self, session: _Session, name: str, arguments: JsonObject, progress: Progress
+        self, session: _Session, name: str, arguments: JsonObject, progress: Progress, ask: AskProgram | None
     ) -> tuple[Task, ArrivedCall]:
         async def tell(text: str) -> None:
             if session.doing != text:
@@ -179,10 +200,14 @@ class ExternalSessions:
         for _ in range(3):
             task = await self._task(session)
             assert task.external is not None
+            contact = ProgramContact(tell, ask, partial(self._answered, session.client, task.task_id))
             # It may be put aside between being opened and this.
             with suppress(CallEnded):
-                return task, task.external.submit(name, arguments, tell)
+                return task, task.external.submit(name, arguments, contact)
         raise Unavailable("The conversation of this program could not be opened. Try again.")
+
+    def _answered(self, client: ExternalClient, task_id: TaskId) -> None:
+        self.on_answer(client, task_id)
 
     async def _done(self, task: Task, arrived: ArrivedCall) -> CallDone:
         assert task.external is not None
@@ -350,7 +375,8 @@ class ExternalSessions:
 
     def _told(self, session: _Session) -> ConnectedAgent:
         client, task = session.client, self._open_task(session)
-        approvals = self._manager.services.settings().client_approvals.get(client.name, "ask")
+        services = self._manager.services
+        settings = services.settings()
         notebook = None if task is None else task.state.item.notebook
         activity: AgentActivity = "idle"
         if task is not None and task.external is not None and task.external.is_busy:
@@ -365,7 +391,9 @@ class ExternalSessions:
             doing=session.doing if activity != "idle" else None,
             task_id=session.task_id,
             notebook=None if notebook is None else notebook.path,
-            approvals=approvals,
+            approvals=settings.client_approvals.get(client.name, "ask"),
+            can_ask=client.can_ask and services.policy().allow_auto_approval,
+            may_ask=settings.client_questions.get(client.name, False),
         )
 
 

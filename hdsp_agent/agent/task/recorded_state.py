@@ -103,13 +103,16 @@ async def recall(
 
 
 async def all_unanswered_calls(log: TaskLog, view: HistoryView) -> list[JsonObject]:
-    """All calls that have no result, where one may begin before another has ended."""
+    """All calls that have no result, where one may begin before another has ended.
+
+    A result that the person took back is one all the same: its call was done, and it comes back with an undo.
+    """
     waiting: dict[str, JsonObject] = {}
     async for record in log.api.iterate():
         if record.seq in view.api:
             waiting.update((str(block.get("id")), block) for block in _blocks(record, "tool_use"))
-            for block in _blocks(record, "tool_result"):
-                waiting.pop(str(block.get("tool_use_id")), None)
+        for block in _blocks(record, "tool_result"):
+            waiting.pop(str(block.get("tool_use_id")), None)
     return list(waiting.values())
 
 

@@ -20,7 +20,7 @@ from ..conversation.asks import AskAnswer, AskNotOpen, GivenAnswer
 from ..conversation.auto_answer import AutoAnswer
 from ..conversation.notebook_copy import NotebookCopy
 from ..conversation.user_input import PendingUserInput
-from ..external.calls import ProgramCalls, Tell
+from ..external.calls import ProgramCalls, ProgramContact
 from ..external.loop import ExternalLoop
 from ..user_messages import ExpandedMessage, MessageExpander
 from .flow_port import TaskFlow
@@ -88,10 +88,10 @@ class Task:
         self._settled = False
         self._held = BackgroundTasks()
 
-    def _program_calls(self, tell: Tell) -> ProgramCalls:
+    def _program_calls(self, contact: ProgramContact) -> ProgramCalls:
         """What makes one call of a program outside: what is denied or decided in it is nothing to another one."""
         parts = CallParts(TaskFlow(self.state, self._approve), self.auto_answer, _as_said)
-        return ProgramCalls(self.state, parts, self.window, self.user_input, tell)
+        return ProgramCalls(self.state, parts, self.window, self.user_input, contact)
 
     @property
     def task_id(self) -> TaskId:

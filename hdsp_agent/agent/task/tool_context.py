@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 from ...config import GlobalSettings, ModeConfig
 from ...errors import HdspAgentError
 from ...messages import (
-    ApprovalFlag,
     ClineAsk,
     ClineSay,
     ClineSayTool,
@@ -28,6 +27,7 @@ from ..approval import Decision
 from ..checkpoints.checkpoint_service import SavedStep
 from ..conversation.asks import AskAnswer
 from ..conversation.auto_answer import suggested_answers
+from ..conversation.dialogue import Beside
 from .flow_port import TaskFlow
 
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ class CallContext:
             ts=at,
             is_protected=protected,
             progress=progress,
-            flags=decision.flags,
+            decision=decision,
             about=action,
             proposal=proposal,
         )
@@ -234,9 +234,10 @@ class CallContext:
         ts: int | None,
         is_protected: bool | None,
         progress: ProgressStatus | None,
-        flags: Sequence[ApprovalFlag],
+        decision: Decision,
         about: ActionRequest,
         proposal: Proposal | None,
+        beside: Beside | None = None,
     ) -> AskAnswer | None:
         """The person's answer; None if the question no longer arises when its turn comes."""
         return await self._state.dialogue.ask(
@@ -245,11 +246,12 @@ class CallContext:
             ts=ts,
             is_protected=is_protected,
             progress=progress,
-            flags=flags,
+            flags=decision.flags,
             about=about,
             proposal=proposal,
             kept=self._keeps_question,
             unless=lambda: self._parts.flow.rejected,
+            beside=beside,
         )
 
     async def _decided(self, action: ActionRequest) -> Decision:

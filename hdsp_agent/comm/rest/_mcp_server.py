@@ -82,12 +82,19 @@ class ConnectedAgentView(WireModel):
     notebook: str | None = None
     approvals: ApprovalPreset
     """What every program of this name may do without asking."""
+    can_ask: bool
+    """Whether it can ask in its own window, and whether that may be allowed."""
+    may_ask: bool
+    """Whether every program of this name may."""
 
 
 class ExternalAgentBody(WireModel):
-    """What every program of an agent's name may do without asking; null: nothing."""
+    """What holds for every program of an agent's name from now on; what is left out stays as it is."""
 
-    approvals: ApprovalPreset | None
+    approvals: ApprovalPreset | None = None
+    """What it may do without asking."""
+    may_ask: bool | None = None
+    """Whether it may also ask in its own window."""
 
 
 class McpServerView(WireModel):
@@ -177,14 +184,20 @@ class ExternalAgentHandler(_McpServerBase):
     """`PATCH|DELETE mcp/server/agents/{agent}`"""
 
     @endpoint(
-        "Choose what programs of an agent's name may do without asking",
+        "Choose what programs of an agent's name may do without asking, and where they may ask",
         answer=McpServerView,
         body=ExternalAgentBody,
         action="write",
     )
     async def patch(self, agent: str, *, body: ExternalAgentBody) -> McpServerView:
         """It holds for the next time, too."""
-        found = await self.services.mcp_endpoint.agents.choose_approvals(owner_of(self), agent, body.approvals)
+        agents, owner = self.services.mcp_endpoint.agents, owner_of(self)
+        found = any(one.key == agent for one in agents.connected(owner))
+        if body.approvals is not None:
+            # What holds without a choice needs none.
+            found = await agents.choose_approvals(owner, agent, None if body.approvals == "ask" else body.approvals)
+        if found and body.may_ask is not None:
+            found = await agents.choose_questions(owner, agent, body.may_ask)
         return self._after(found, agent)
 
     @endpoint("Disconnect an agent; what it was doing is stopped", answer=McpServerView, action="write")
@@ -218,6 +231,8 @@ def _agent_view(agent: ConnectedAgent) -> ConnectedAgentView:
         task_id=agent.task_id,
         notebook=agent.notebook,
         approvals=agent.approvals,
+        can_ask=agent.can_ask,
+        may_ask=agent.may_ask,
     )
 
 

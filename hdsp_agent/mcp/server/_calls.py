@@ -11,6 +11,7 @@ import anyio
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
+from ..._background_tasks import BackgroundTasks
 from ...agent.external.port import ExternalAgents, ExternalClient, ExternalResult, OfferedTool
 from ...errors import HdspAgentError
 from ...messages import JsonObject
@@ -19,6 +20,7 @@ from ._call_limits import CallLimits
 from ._call_progress import CallClock, CallProgress
 from ._client_info import Context, caller_of, client_of
 from ._content import as_result, error_result
+from ._elicitation import asker
 
 __all__ = ["ToolCaller"]
 
@@ -65,9 +67,11 @@ class ToolCaller:
     async def _reported(
         self, context: Context, client: ExternalClient, name: str, arguments: JsonObject
     ) -> ExternalResult:
+        taken_back = BackgroundTasks()
+        ask = asker(context, taken_back) if client.can_ask else None
         progress = CallProgress(lambda count, text: context.session.report_progress(count, message=text), self._clock)
         # A task of its own: the SDK cancels again at every await, and the engine's clean-up has to await.
-        work = asyncio.ensure_future(self._agents.call(client, name, arguments, progress.tell))
+        work = asyncio.ensure_future(self._agents.call(client, name, arguments, progress.tell, ask))
         reports = asyncio.ensure_future(progress.run())
         gone = asyncio.ensure_future(caller_of(context).closed.wait())
         try:
@@ -76,6 +80,9 @@ class ToolCaller:
             reports.cancel()
             gone.cancel()
             await self._ended(work)
+            # After the result nothing more is told on its stream. Who does not read this does not read that, either.
+            with anyio.move_on_after(_END_SECONDS, shield=True):
+                await taken_back.drain()
         return work.result()
 
     async def _ended(self, work: asyncio.Task[ExternalResult]) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Final
 from mcp.server.context import ServerRequestContext
 
 from ...agent.external.port import ExternalClient
+from ._elicitation import can_be_asked
 from .caller import CALLER, Caller
 
 __all__ = ["Context", "caller_of", "client_of"]
@@ -33,7 +34,6 @@ def client_of(context: Context) -> ExternalClient:
     caller, params = caller_of(context), context.session.client_params
     info = None if params is None else params.client_info
     name = _cleaned("" if info is None else info.title or info.name, _NAME_LENGTH) or _NAMELESS
-    capabilities = context.session.client_capabilities
     assert context.request is not None
     session = context.request.headers.get(_SESSION_HEADER)
     return ExternalClient(
@@ -42,7 +42,7 @@ def client_of(context: Context) -> ExternalClient:
         version=_cleaned("" if info is None else info.version, _VERSION_LENGTH) or None,
         key=session or _key(caller, name),
         folder=caller.folder,
-        can_ask=capabilities is not None and capabilities.elicitation is not None,
+        can_ask=can_be_asked(context.session),
     )
 
 

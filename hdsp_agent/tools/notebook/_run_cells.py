@@ -167,7 +167,8 @@ class WaitRun(SimpleTool[WaitRunArguments]):
                     f"These still go on: {there}."
                     if there
                     else "None of this task goes on; read_notebook shows outputs."
-                )
+                ),
+                code="run_unknown",
             )
         await context.say("tool", ClineSayTool(tool="waitRun", path=known.shown, reason=known.id).to_json())
         if arguments.interrupt:

@@ -194,7 +194,7 @@ describe('a conversation of another agent', () => {
     await page.settle(() => page.button('Use my default').click());
     await page.settle();
     expect(rest.of('PATCH mcp/server/agents/k')).toMatchObject([
-      { body: { approvals: null } }
+      { body: { approvals: 'ask' } }
     ]);
     expect(page.sent('updateSettings')).toEqual([]);
   });

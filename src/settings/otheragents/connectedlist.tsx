@@ -91,6 +91,9 @@ function Connected({
         )}
       </p>
       <Preset agent={agent} agents={agents} />
+      {(agent.canAsk || agent.mayAsk) && (
+        <OwnWindow agent={agent} agents={agents} />
+      )}
       <ItemActions name={name}>
         {taskId !== undefined && openConversation !== null && (
           <ItemAction
@@ -106,6 +109,58 @@ function Connected({
         />
       </ItemActions>
     </li>
+  );
+}
+
+/**
+ * Whether an agent may also ask in its own window.
+ */
+function OwnWindow({
+  agent: { key, mayAsk, name },
+  agents
+}: {
+  agent: ConnectedAgentView;
+  agents: OtherAgentsData;
+}): JSX.Element {
+  const { trans, dialogs, announce } = useSettings();
+  const id = React.useId();
+  const choose = async (on: boolean) => {
+    const sure =
+      !on ||
+      (await dialogs.confirm({
+        title: trans.__('Let %1 ask in its own window?', name),
+        body: trans.__(
+          'Its questions will appear there, too, and the first answer counts. A program could also answer them itself. Allow this only if you trust it.'
+        ),
+        accept: trans.__('Allow')
+      }));
+    if (sure && (await agents.letAsk(key, on))) {
+      announce(trans.__('Saved'));
+    }
+  };
+  return (
+    <div className="jp-hdspSettings-field" data-kind="switch">
+      <div className="jp-hdspSettings-fieldHead">
+        <input
+          id={id}
+          type="checkbox"
+          role="switch"
+          className="jp-hdspSettings-switch"
+          checked={mayAsk}
+          disabled={agents.isBusy}
+          aria-describedby={`${id}-description`}
+          onChange={event => void choose(event.target.checked)}
+        />
+        <label className="jp-hdspSettings-label" htmlFor={id}>
+          {trans.__('May also ask in its own window')}
+        </label>
+      </div>
+      <p id={`${id}-description`} className="jp-hdspSettings-description">
+        {trans.__(
+          'Questions appear here and there, and the first answer counts.'
+        )}
+      </p>
+    </div>
   );
 }
 

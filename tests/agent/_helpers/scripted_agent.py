@@ -513,6 +513,11 @@ async def running_agent(
         chosen = chosen_for(name, preset)(current.client_approvals)
         current = current.model_copy(update={"client_approvals": {**chosen}})
 
+    async def choose_client_questions(name: str, may_ask: bool) -> None:
+        nonlocal current
+        chosen = chosen_for(name, True if may_ask else None)(current.client_questions)
+        current = current.model_copy(update={"client_questions": {**chosen}})
+
     def owner_of(task_id: TaskId) -> str | None:
         return manager.tasks.owner_of(task_id)
 
@@ -529,6 +534,7 @@ async def running_agent(
         tools=tools or Toolbox(),
         external_tools=ExternalTools(others),
         choose_client_approvals=choose_client_approvals,
+        choose_client_questions=choose_client_questions,
         approvals=engine or ApprovalEngine(),
         contexts=context,
         paths=lambda folder, settings: PathPolicy(folder),

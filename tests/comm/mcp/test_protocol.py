@@ -22,7 +22,7 @@ BOTH = pytest.mark.parametrize("mode", ["legacy", MODERN])
 async def test_tools_are_listed_in_order_with_what_they_may_do(programs: Programs, mode: str) -> None:
     async with programs.connected(mode) as client:
         tools = (await client.list_tools()).tools
-    assert [tool.name for tool in tools] == ["echo", "image", "refuse", "break", "wait", "large", "write"]
+    assert [tool.name for tool in tools] == ["echo", "image", "refuse", "break", "wait", "large", "write", "ask"]
     marks = {tool.name: tool.annotations.read_only_hint for tool in tools if tool.annotations}
     assert marks["echo"] is True and marks["write"] is False
 

@@ -99,13 +99,20 @@ async def test_who_is_connected_is_listed_and_can_be_sent_away(
     assert agent["name"] == ("Claude Code " + "x" * 100)[:60] and agent["activity"] == "idle"
     key = str(agent["key"])
     chosen = (await ask(jp_fetch, "agents", key, method="PATCH", body={"approvals": "edit"}))["agents"]
-    assert chosen[0]["approvals"] == "edit"
+    assert chosen[0]["approvals"] == "edit" and not chosen[0]["canAsk"] and not chosen[0]["mayAsk"]
+    chosen = (await ask(jp_fetch, "agents", key, method="PATCH", body={"mayAsk": True}))["agents"]
+    assert chosen[0]["approvals"] == "edit" and bool(chosen[0]["mayAsk"])
+    chosen = (await ask(jp_fetch, "agents", key, method="PATCH", body={"mayAsk": False}))["agents"]
+    assert not chosen[0]["mayAsk"]
     assert (await ask(jp_fetch, "agents", key, method="DELETE"))["agents"] == []
     with pytest.raises(HTTPClientError) as gone:
         await ask(jp_fetch, "agents", key, method="DELETE")
     assert gone.value.code == 404
     with pytest.raises(HTTPClientError) as gone:
         await ask(jp_fetch, "agents", key, method="PATCH", body={"approvals": None})
+    assert gone.value.code == 404
+    with pytest.raises(HTTPClientError) as gone:
+        await ask(jp_fetch, "agents", key, method="PATCH", body={"mayAsk": True})
     assert gone.value.code == 404
 
 
@@ -119,7 +126,7 @@ async def test_the_test_says_what_a_program_would_meet(
     assert "Connect another agent" in json.dumps(steps[-1], ensure_ascii=False)
     await services.config.update({"mcpServerEnabled": True})
     on = await ask(jp_fetch, "test", method="POST", body={})
-    assert on["ok"] and on["tools"] == 7
+    assert on["ok"] and on["tools"] == 8
     # It is nobody who works here.
     assert (await ask(jp_fetch))["agents"] == [] and agents.calls == []
 

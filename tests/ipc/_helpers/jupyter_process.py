@@ -7,7 +7,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +37,15 @@ class Jupyter:
         return found
 
     @property
+    def address(self) -> tuple[str, str]:
+        """Where it answers, and the token that lets one in."""
+        [told] = [
+            json.loads(path.read_text(encoding="utf-8"))
+            for path in (self.log.parent / "runtime").glob(f"jpserver-{self.process.pid}.json")
+        ]
+        return told["url"], told["token"]
+
+    @property
     def audit_log(self) -> Path:
         """Where it records who did what."""
         return self.ipc.parent / "audit.jsonl"
@@ -53,12 +62,20 @@ class Jupyter:
 
 
 @asynccontextmanager
-async def jupyter_server(folder: Path, turns: list[list[dict[str, JsonValue]]]) -> AsyncIterator[Jupyter]:
-    """Run one below this folder, from when its socket is there; it is gone afterwards."""
+async def jupyter_server(
+    folder: Path, turns: list[list[dict[str, JsonValue]]], settings: Mapping[str, JsonValue] | None = None
+) -> AsyncIterator[Jupyter]:
+    """Run one below this folder, from when its socket is there; it is gone afterwards. ``settings`` are fixed there."""
     workspace, home, script = folder / "work", folder / "home", folder / "script.json"
     workspace.mkdir(exist_ok=True)
     script.write_text(json.dumps(turns), encoding="utf-8")
-    agent = {"ipc_enabled": True, "storage_dir": str(home), "default_provider": "fake-ai", "default_model": str(script)}
+    agent = {
+        "ipc_enabled": True,
+        "storage_dir": str(home),
+        "default_provider": "fake-ai",
+        "default_model": str(script),
+        "fixed_settings": dict(settings or {}),
+    }
     config = {"ServerApp": {"jpserver_extensions": {"hdsp_agent": True}}, "HdspAgentApp": agent}
     (folder / "jupyter_server_config.json").write_text(json.dumps(config), encoding="utf-8")
     environ = {

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import httpx2
 from mcp import Client
+from mcp.client.session import ElicitationFnT
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import Implementation
 from pydantic import JsonValue
@@ -29,9 +30,13 @@ class Programs:
 
     @asynccontextmanager
     async def connected(
-        self, mode: str = "auto", name: str = "Claude Code", headers: Mapping[str, str] | None = None
+        self,
+        mode: str = "auto",
+        name: str = "Claude Code",
+        headers: Mapping[str, str] | None = None,
+        asked: ElicitationFnT | None = None,
     ) -> AsyncIterator[Client]:
-        """A program that has said hello."""
+        """A program that has said hello; with ``asked`` it puts questions to its person."""
         info = Implementation(name="claude-code", title=name, version="2.1")
         async with (
             httpx2.AsyncClient(
@@ -42,6 +47,7 @@ class Programs:
                 mode=mode,
                 client_info=info,
                 cache=None,
+                elicitation_callback=asked,
             ) as client,
         ):
             yield client
@@ -52,11 +58,11 @@ class Programs:
         async with httpx2.AsyncClient(trust_env=False, timeout=60) as http:
             return await http.post(self.url, json=message, headers={k: v for k, v in sent.items() if v})
 
-    async def session(self) -> Mapping[str, str]:
+    async def session(self, capabilities: JsonObject | None = None) -> Mapping[str, str]:
         """Say hello as 2025-11-25 has it; the headers that later messages need."""
         hello: JsonObject = {
             "protocolVersion": LEGACY,
-            "capabilities": {},
+            "capabilities": capabilities or {},
             "clientInfo": {"name": "by-hand", "version": "1"},
         }
         answer = await self._post({}, {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello})

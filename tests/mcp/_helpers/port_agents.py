@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from hdsp_agent.agent.external.port import (
+    AskProgram,
     ConnectedAgent,
     ExternalClient,
     ExternalResult,
@@ -48,6 +49,7 @@ class PortAgents:
         """How each call of ``wait`` ended: ``done`` or ``cancelled``."""
         self.clients: dict[str, ExternalClient] = {}
         self.presets: dict[str, ApprovalPreset] = {}
+        self.asking: set[str] = set()
         self.on_changed: Callable[[str | None], None] = lambda owner: None
         self.begun = asyncio.Event()
         self.may_end = asyncio.Event()
@@ -69,10 +71,16 @@ class PortAgents:
             offered_tool("wait"),
             offered_tool("large"),
             offered_tool("write", read_only=False),
+            offered_tool("ask"),
         ]
 
     async def call(
-        self, client: ExternalClient, name: str, arguments: JsonObject, progress: Progress
+        self,
+        client: ExternalClient,
+        name: str,
+        arguments: JsonObject,
+        progress: Progress,
+        ask: AskProgram | None = None,
     ) -> ExternalResult:
         self.calls.append((client, name, arguments))
         self._happened.set()
@@ -95,6 +103,8 @@ class PortAgents:
                 return ExternalResult([{"type": "text", "text": "x" * int(text)}], None, False)
             case "wait":
                 return await self._wait(progress)
+            case "ask":
+                return await self._ask(ask)
         raise AssertionError(name)
 
     async def _wait(self, progress: Progress) -> ExternalResult:
@@ -109,6 +119,19 @@ class PortAgents:
             raise
         self._end("done")
         return ExternalResult([{"type": "text", "text": "approved"}], None, False)
+
+    async def _ask(self, ask: AskProgram | None) -> ExternalResult:
+        """Ask the program, unless it is answered here first: ``may_end`` is the answer here."""
+        assert ask is not None
+        there, here = asyncio.ensure_future(ask("Allow this?")), asyncio.ensure_future(self.may_end.wait())
+        try:
+            await asyncio.wait({there, here}, return_when=asyncio.FIRST_COMPLETED)
+            said = str(there.result()) if there.done() and there.exception() is None else "here"
+        finally:
+            there.cancel()
+            here.cancel()
+        self.begun.set()
+        return ExternalResult([{"type": "text", "text": said}], None, False)
 
     def _end(self, how: str) -> None:
         self.ended.append(how)
@@ -131,7 +154,18 @@ class PortAgents:
     def connected(self, owner: str | None) -> Sequence[ConnectedAgent]:
         return [
             ConnectedAgent(
-                key, client.name, client.version, 1, 2, "idle", None, None, None, self.presets.get(client.name, "ask")
+                key,
+                client.name,
+                client.version,
+                1,
+                2,
+                "idle",
+                None,
+                None,
+                None,
+                self.presets.get(client.name, "ask"),
+                client.can_ask,
+                client.name in self.asking,
             )
             for key, client in self.clients.items()
             if client.owner == owner
@@ -150,4 +184,13 @@ class PortAgents:
         if client is None or client.owner != owner:
             return False
         self.presets[client.name] = preset or "ask"
+        return True
+
+    async def choose_questions(self, owner: str | None, key: str, may_ask: bool) -> bool:
+        client = self.clients.get(key)
+        if client is None or client.owner != owner:
+            return False
+        self.asking.discard(client.name)
+        if may_ask:
+            self.asking.add(client.name)
         return True

@@ -6,12 +6,10 @@ import type { IPanelServices } from '../../../ui/services';
 /**
  * Let the other agent whose conversation is on screen, and all of its name, do so
  * much without asking.
- *
- * @param approvals - How much; with `null` it asks again.
  */
 export async function allowAgent(
   { serverSettings, store }: Pick<IPanelServices, 'serverSettings' | 'store'>,
-  approvals: ConnectedAgentView['approvals'] | null
+  approvals: ConnectedAgentView['approvals']
 ): Promise<void> {
   const { McpApi } = await import('../../../rest/mcpapi');
   const api = new McpApi(serverSettings);

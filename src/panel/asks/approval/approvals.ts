@@ -190,7 +190,7 @@ export async function dropChoice(
   }
   if (item?.externalAgent !== undefined) {
     if (!item.approvalPreset) {
-      await allowAgent(services, null);
+      await allowAgent(services, 'ask');
     }
     return;
   }

@@ -4,7 +4,7 @@ import type { ClineMessage } from '../../../generated/wire';
 import { pendingAsk } from '../../../state/pendingask';
 import { useStore } from '../../../ui/hooks';
 import { usePanel } from '../../../ui/services';
-import { VisibleText } from '../../../ui/texts/visibletext';
+import { plainName, VisibleText } from '../../../ui/texts/visibletext';
 
 /**
  * What became of something the agent wants to do.
@@ -80,6 +80,22 @@ export function AskFailure({
   return failure ? (
     <p className="jp-hdspAgent-chat-failure">
       <VisibleText text={failure.split(NEXT_SENTENCE)[0]} />
+    </p>
+  ) : null;
+}
+
+/**
+ * Where it was answered, if that was in another agent's own window.
+ */
+export function AskedElsewhere({
+  message: { answeredIn }
+}: {
+  message: ClineMessage;
+}): JSX.Element | null {
+  const { trans } = usePanel();
+  return answeredIn ? (
+    <p className="jp-hdspAgent-chat-quiet">
+      {trans.__('Answered in %1', plainName(answeredIn))}
     </p>
   ) : null;
 }

@@ -12,7 +12,12 @@ import { CopyButton } from '../../../ui/controls/copybutton';
 import { useRowParts } from '../rows/rowparts';
 import { PlaceLink } from '../../../ui/controls/placelink';
 import { TerminalText } from '../../../ui/texts/terminaltext';
-import { AskBadge, AskFailure, useAskState } from '../rows/askstate';
+import {
+  AskBadge,
+  AskedElsewhere,
+  AskFailure,
+  useAskState
+} from '../rows/askstate';
 import { CommandState, runs } from './commandstate';
 import type { IRowContent } from '../rows/rowcontent';
 import { RowHead } from '../rows/rowhead';
@@ -57,6 +62,7 @@ export function CommandRow({ message, parts }: IRowContent): JSX.Element {
         />
       </div>
       <AskFailure message={message} />
+      <AskedElsewhere message={message} />
       {/* While it waits, they stand at the question. */}
       {state !== 'waiting' && <RiskFlagList flags={flagsOn(message)} />}
       {said.map(

@@ -14,7 +14,12 @@ import { Markdown } from '../../../ui/markdown/markdown';
 import { PlaceLink } from '../../../ui/controls/placelink';
 import { noteScope } from '../../../ui/texts/notescope';
 import { readJson } from '../../../ui/texts/readjson';
-import { AskBadge, AskFailure, useAskState } from '../rows/askstate';
+import {
+  AskBadge,
+  AskedElsewhere,
+  AskFailure,
+  useAskState
+} from '../rows/askstate';
 import { BatchBody } from './batchbody';
 import { MemoryLink } from '../rows/memorylink';
 import type { IRowContent } from '../rows/rowcontent';
@@ -54,6 +59,7 @@ export function ToolRow({ message, parts }: IRowContent): JSX.Element {
         <AskBadge state={state} />
       </RowHead>
       <AskFailure message={message} />
+      <AskedElsewhere message={message} />
       {/* While it waits, they stand at the question. */}
       {state !== 'waiting' && (
         <RiskFlagList

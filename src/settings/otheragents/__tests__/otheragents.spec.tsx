@@ -75,7 +75,9 @@ const CLAUDE: McpServerView['agents'][number] = {
   taskId: 't1',
   notebook: 'data/analysis.ipynb',
   activity: 'working',
-  approvals: 'ask'
+  approvals: 'ask',
+  canAsk: false,
+  mayAsk: false
 };
 
 describe('the section about other agents', () => {
@@ -98,8 +100,11 @@ describe('the section about other agents', () => {
       view = { ...view, enabled: enabled === true };
       return view;
     });
-    others.set('PATCH mcp/server/agents/k1', ({ approvals }) => {
-      asked.push(approvals);
+    others.set('PATCH mcp/server/agents/k1', ({ approvals, mayAsk }) => {
+      asked.push(approvals ?? mayAsk);
+      if (typeof mayAsk === 'boolean') {
+        view = { ...view, agents: [{ ...CLAUDE, canAsk: true, mayAsk }] };
+      }
       return view;
     });
     others.set('DELETE mcp/server/agents/k1', () => {
@@ -250,6 +255,29 @@ describe('the section about other agents', () => {
     await page.type(select, 'edit');
     expect(asked).toEqual(['edit']);
     expect(page.get(`${select} ~ p`).textContent).toContain('Asks before');
+  });
+
+  it('should let an agent ask in its own window only when one is sure', async () => {
+    view = { ...VIEW, agents: [CLAUDE] };
+    await open();
+    expect(page.all('[data-agent="k1"] [role="switch"]')).toHaveLength(0);
+    view = { ...VIEW, agents: [{ ...CLAUDE, canAsk: true }] };
+    await page.do(() => page.model.otherAgents?.refresh());
+    const ownWindow = () =>
+      page.get<HTMLInputElement>('[data-agent="k1"] [role="switch"]');
+    expect(ownWindow().labels?.[0].textContent).toBe(
+      'May also ask in its own window'
+    );
+    page.answer = null;
+    await page.do(() => ownWindow().click());
+    expect(page.asked).toEqual(['Let Claude Code ask in its own window?']);
+    expect([asked, ownWindow().checked]).toEqual([[], false]);
+    page.answer = 'yes';
+    await page.do(() => ownWindow().click());
+    expect([asked, ownWindow().checked]).toEqual([[true], true]);
+    await page.do(() => ownWindow().click());
+    expect([asked, ownWindow().checked]).toEqual([[true, false], false]);
+    expect(page.asked).toHaveLength(2);
   });
 
   it('should say why something was refused', async () => {

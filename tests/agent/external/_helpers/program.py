@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import cast
+from typing import Protocol, cast
 
 import jsonschema
 from pydantic import JsonValue
@@ -29,6 +29,13 @@ __all__ = ["CLAUDE", "Program", "notebook_file", "program", "text_of"]
 CLAUDE = ExternalClient(owner=None, name="Claude Code", version="2.1", key="k1")
 
 
+class AsksProgram(Protocol):
+    """A program's own window."""
+
+    async def ask(self, text: str) -> bool | None:
+        """What the person there says."""
+
+
 @dataclass
 class Program:
     """What a test talks to."""
@@ -37,7 +44,8 @@ class Program:
     sessions: ExternalSessions
     client: ExternalClient = CLAUDE
     told: list[str] = field(default_factory=list)
-    now: float = 0.0
+    window: AsksProgram | None = None
+    """Where it asks its person, if it can."""
 
     async def call(self, name: str, /, **arguments: object) -> ExternalResult:
         """Call a tool, and hold its result against the schema that was promised."""
@@ -45,7 +53,8 @@ class Program:
         async def tell(text: str) -> None:
             self.told.append(text)
 
-        result = await self.sessions.call(self.client, name, cast("JsonObject", arguments), tell)
+        ask = None if self.window is None else self.window.ask
+        result = await self.sessions.call(self.client, name, cast("JsonObject", arguments), tell, ask)
         offered = {tool.name: tool for tool in await self.sessions.tools(self.client)}
         schema = offered[name].output_schema if name in offered else None
         if schema is not None:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 from hdsp_agent.agent.external.port import (
+    AskProgram,
     ExternalClient,
     ExternalResult,
     OfferedResource,
@@ -66,7 +67,12 @@ class SuiteAgents(PortAgents):
         ]
 
     async def call(
-        self, client: ExternalClient, name: str, arguments: JsonObject, progress: Progress
+        self,
+        client: ExternalClient,
+        name: str,
+        arguments: JsonObject,
+        progress: Progress,
+        ask: AskProgram | None = None,
     ) -> ExternalResult:
         match name:
             case "test_simple_text":

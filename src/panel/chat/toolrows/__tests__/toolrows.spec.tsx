@@ -183,6 +183,8 @@ describe('rows of tools', () => {
     expect(rows.row(2).textContent).toMatch(/No a\.py there\.$/);
     await rows.update({ ...ask, isAnswered: true });
     expect(rows.row(2).textContent).toBe('Read a filea.py');
+    await rows.update({ ...ask, isAnswered: true, answeredIn: 'Claude Code' });
+    expect(rows.row(2).textContent).toContain('Answered in Claude Code');
   });
 
   it('should tell what was approved and then failed from what is done', async () => {

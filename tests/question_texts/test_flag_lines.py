@@ -6,8 +6,9 @@ from typing import get_args
 
 import pytest
 
-from hdsp_agent.cli._approval_flags import _WORDS, flag_lines
 from hdsp_agent.messages import ApprovalFlag, ClineMessage
+from hdsp_agent.question_texts import flag_lines
+from hdsp_agent.question_texts._flag_lines import _WORDS
 
 
 def test_every_warning_has_words() -> None:

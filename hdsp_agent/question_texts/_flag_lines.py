@@ -1,4 +1,4 @@
-"""What a question about an action warns of, in words on the terminal. The panel says the same."""
+"""What a question about an action warns of, in words. The panel says the same."""
 
 from __future__ import annotations
 

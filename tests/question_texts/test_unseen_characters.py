@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.cli._terminal import printable
-from hdsp_agent.cli._unseen_characters import visible, visible_line
+from hdsp_agent.question_texts import visible, visible_line
 
 KNOWN = json.loads(
     (Path(__file__).parents[2] / "src/ui/texts/__tests__/invisiblecharacters.json").read_text(encoding="utf-8")
