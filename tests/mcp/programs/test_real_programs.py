@@ -78,7 +78,7 @@ class Place:
 @pytest.fixture
 def agents(services: Services, http_server: object, jp_asyncio_loop: asyncio.AbstractEventLoop) -> PortAgents:
     agents = PortAgents()
-    services.mcp.agents = agents
+    services.mcp_endpoint.agents = agents
     jp_asyncio_loop.run_until_complete(services.config.update({"mcpServerEnabled": True}))
     return agents
 
