@@ -19,6 +19,7 @@ from hdsp_agent.messages import JsonObject
 from tests._helpers.long_tests import rounds
 from tests._helpers.model_server import ModelServer, model_server, raw_server, sse
 from tests.cli._helpers.homes import PROGRAM
+from tests.mcp._helpers.installed_programs import BIN
 from tests.mcp._helpers.port_agents import PortAgents
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ pytestmark = [
     pytest.mark.skipif(rounds(0, 1) == 0, reason="make test-long installs these programs, more than a gigabyte"),
 ]
 
-_BIN = Path(__file__).parents[3] / ".programs/node_modules/.bin"
 _ASKED = "say hello with the tool"
 _SAID: JsonObject = {"text": "hello from outside"}
 WAYS = pytest.mark.parametrize("way", ["local", "http"])
@@ -50,7 +50,7 @@ class Place:
             "HOME": str(home),
             # Some go by what a shell would say, not by where they are.
             "PWD": str(root),
-            "PATH": f"{_BIN}{os.pathsep}{os.environ['PATH']}",
+            "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
             "HDSP_AGENT_TOKEN": token,
         }
 
