@@ -218,7 +218,7 @@ def _working_in(folder: Path) -> list[int]:
 
 async def test_the_sdk_is_not_loaded_before_it_is_needed(jp_serverapp: ServerApp) -> None:
     code = (
-        "import sys, hdsp_agent._graph, hdsp_agent.mcp.client, hdsp_agent.cli.commands.mcp_servers\n"
+        "import sys, hdsp_agent._graph, hdsp_agent.mcp.client, hdsp_agent.cli.commands.mcp\n"
         "sys.exit(any(name.split('.')[0] in ('mcp', 'mcp_types') for name in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -148,7 +148,7 @@ async def test_gemini_cli(place: Place, agents: PortAgents, model_server: ModelS
         "gemini", "-m", "gemini-2.5-flash", "--approval-mode", "yolo", "-p", _ASKED,
         GEMINI_API_KEY="none", GOOGLE_GEMINI_BASE_URL=model_server.url, GEMINI_CLI_TRUST_WORKSPACE="true",
     )  # fmt: skip
-    _called(agents, "gemini", output)
+    _called(agents, "Gemini CLI", output)
 
 
 @WAYS
