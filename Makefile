@@ -79,7 +79,7 @@ $(CORPUS): scripts/corpus.txt | $(VENV)/.stamp-created
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target .corpus -r $<
 	@touch $@
 
-# More than a gigabyte, for the long tests alone: other agents' programs, which connect to ours.
+# More than a gigabyte, for the long tests alone: other agents' programs, which connect to ours, and MCP servers, which ours uses.
 $(PROGRAMS): scripts/programs.txt | $(VENV)/.stamp-created
 	rm -rf .programs
 	npm install --prefix .programs --no-save --no-audit --no-fund $$(cat $<)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple, TypedDict, cast
 
 from babel.messages.catalog import Catalog, Message
+from babel.messages.extract import extract_python
 from babel.messages.pofile import read_po, write_po
 from generation.node_script import run_node
 from jupyterlab_server.translation_utils import DEFAULT_SCHEMA_SELECTORS
@@ -47,6 +48,7 @@ _HEADER = """\
 #"""
 
 _FIND_CALLS = Path(__file__).with_name("typescript_calls.mjs")
+_PYTHON_METHOD = "translated"
 # What the leading arguments of each translator method are.
 _TEXTS = {"__": ("id",), "_n": ("id", "plural"), "_p": ("context", "id"), "_np": ("context", "id", "plural")}
 
@@ -86,6 +88,11 @@ class Project(NamedTuple):
         return sorted(path for path in found if "__tests__" not in path.parts)
 
     @property
+    def modules(self) -> list[Path]:
+        """The Python that ships; of it, only pages that the server makes are translated there."""
+        return sorted((self.root / DOMAIN).rglob("*.py"))
+
+    @property
     def schemas(self) -> list[Path]:
         """The schemas of JupyterLab's own settings editor."""
         return sorted((self.root / "labextension" / "schema").glob("*.json"))
@@ -106,7 +113,7 @@ class Project(NamedTuple):
 
 def extract(project: Project) -> bytes:
     """The template as the sources have it now."""
-    texts = [*_typescript_texts(project), *_schema_texts(project)]
+    texts = [*_typescript_texts(project), *_schema_texts(project), *_python_texts(project)]
     catalog = Catalog(charset="utf-8", header_comment=_HEADER)
     plurals: dict[tuple[str | None, str], str | None] = {}
     problems = []
@@ -226,6 +233,22 @@ def _typescript_texts(project: Project) -> Iterator[Text]:
 def _translator_calls(paths: Sequence[Path]) -> list[list[TranslatorCall]]:
     found = run_node(_FIND_CALLS, text=json.dumps([str(path) for path in paths]))
     return cast(list[list[TranslatorCall]], json.loads(found))
+
+
+def _python_texts(project: Project) -> Iterator[Text]:
+    problems = []
+    for path in project.modules:
+        name = _name(project, path)
+        source = path.read_bytes()
+        if f".{_PYTHON_METHOD}(".encode() not in source:
+            continue
+        for line, _, text, _ in extract_python(BytesIO(source), [_PYTHON_METHOD], [], {}):
+            if isinstance(text, str) and text:
+                yield Text(name, text)
+            else:
+                problems.append(f"{name}:{line}: the text of {_PYTHON_METHOD}() is not a literal")
+    if problems:
+        raise SourceError(problems)
 
 
 def _schema_texts(project: Project) -> Iterator[Text]:

@@ -115,6 +115,18 @@ def test_extract_takes_the_texts_jupyterlab_translates_in_a_settings_schema(chec
     }
 
 
+def test_extract_takes_the_texts_of_pages_that_python_makes(checkout: Path, run: Run) -> None:
+    page = checkout / "hdsp_agent/page.py"
+    page.parent.mkdir()
+    page.write_text('text = language.translated("Signed in.")\n', encoding="utf-8")
+    assert run(checkout, "extract").returncode == 0
+    assert "Signed in." in ids(checkout / "hdsp_agent/locale/hdsp_agent.pot")
+    page.write_text("text = language.translated(message)\n", encoding="utf-8")
+    result = run(checkout, "extract")
+    assert result.returncode == 1
+    assert result.stderr.splitlines() == ["hdsp_agent/page.py:1: the text of translated() is not a literal"]
+
+
 def test_extract_twice_writes_the_same_bytes(checkout: Path, run: Run) -> None:
     pot = checkout / "hdsp_agent/locale/hdsp_agent.pot"
     run(checkout, "extract")

@@ -72,7 +72,7 @@ class TaskFeed:
         """Listen to this agent. It was made with this feed as its sink."""
         self._manager = manager
         self._hush = manager.tasks.events.on_any(self._heard)
-        manager.tasks.on_left = self._history.open_tasks.touched
+        manager.tasks.on_left = self._left
         if manager.services.checkpoints is not None:
             manager.services.checkpoints.on_saved = self._saved
 
@@ -253,6 +253,20 @@ class TaskFeed:
         for task_id in closed[:-_MOST_CLOSED]:
             if not self._history.shows(self._told[task_id].owner, task_id):
                 del self._told[task_id]
+
+    def _left(self, task_id: TaskId) -> None:
+        """Nobody works on a task any more. What another agent leaves says so here: it ends with no question."""
+        self._history.open_tasks.touched(task_id)
+        told = self._told.get(task_id)
+        if told is None or not self._history.shows(told.owner, task_id):
+            return
+        shown = self._history.shown(told.owner)
+        if shown is not None and shown.item.external_agent is not None and shown.usage is not None:
+            self._progress.pop(task_id, None)
+            message = TaskProgressMessage(
+                task_id=task_id, status="none", todos=[], message_queue=[], token_usage=shown.usage
+            )
+            self._channels.publish_to(told.owner, message)
 
     def _saved(self, task_id: TaskId, checkpoint: CheckpointRecord) -> None:
         """Time lines on the owner's tabs are looked at again, whichever conversation is on screen."""

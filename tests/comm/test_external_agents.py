@@ -82,6 +82,16 @@ async def test_a_cell_that_fails_or_is_stopped_is_no_error_of_the_conversation(
         assert "failed" not in line()
 
 
+async def test_a_page_is_told_that_a_program_has_left(services: Services, connect: Connect) -> None:
+    await call(services, "list_kernels", {})
+    [agent] = services.agent.external.connected(ME)
+    async with connect() as panel:
+        assert (await panel.ask("showTaskWithId", taskId=agent.task_id))["ok"]
+        assert await services.agent.external.disconnect(ME, agent.key)
+        await panel.until(lambda: messages(panel, "taskProgress"))
+        assert messages(panel, "taskProgress")[-1]["status"] == "none"
+
+
 async def test_what_is_said_on_a_page_goes_along_with_the_next_result(services: Services, connect: Connect) -> None:
     await call(services, "list_kernels", {})
     [agent] = services.agent.external.connected(ME)

@@ -187,9 +187,10 @@ async def test_one_logs_in_through_the_browser(jp_fetch: Fetch, connect: Connect
             await jp_fetch("hdsp-agent", "mcp-login", params={**query, "state": "<script>"})
         assert wrong.value.code == 404
         assert wrong.value.response is not None
-        assert b"<script>" not in wrong.value.response.body
-        answer = await jp_fetch("hdsp-agent", "mcp-login", params=query)
-        assert b"You are logged in." in answer.body
+        assert b"This sign-in is over." in wrong.value.response.body
+        answer = await jp_fetch("hdsp-agent", "mcp-login", params=query, headers={"Accept-Language": "ko-KR,en;q=0.8"})
+        assert '<html lang="ko">' in answer.body.decode()
+        assert "로그인되었습니다." in answer.body.decode()
         assert (await connected(panel, "remote"))["authStatus"] == "authenticated"
         assert await rest(jp_fetch, "remote", "login", method="DELETE") == {"done": True}
 

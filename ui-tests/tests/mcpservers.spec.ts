@@ -3,47 +3,16 @@ import * as path from 'path';
 import { expectNames } from '../accessiblenames';
 import type { Chat } from '../chat';
 import { expect, test } from '../chat';
-import type { Lab } from '../lab';
+import { McpServersPage } from '../mcpserverspage';
 
 const PYTHON = path.resolve(__dirname, '../../.venv/bin/python');
 const SAMPLE = path.resolve(__dirname, '../sample_mcp_server.py');
 
 /**
- * The form in which other programs keep their servers.
+ * The server of the stories, in the form in which other programs keep theirs.
  */
-function configuration(...args: string[]): string {
-  return JSON.stringify({
-    mcpServers: { sample: { command: PYTHON, args: [SAMPLE, ...args] } }
-  });
-}
-
-/**
- * A server in the list.
- */
-function item(lab: Lab, name = 'sample') {
-  return lab.settings.getByRole('listitem', { name, exact: true });
-}
-
-/**
- * Add servers as one who has them in another program.
- */
-async function paste(lab: Lab, text: string): Promise<void> {
-  await lab.openSettings('mcpServers');
-  await lab.settings.getByRole('button', { name: 'Add a server…' }).click();
-  await lab.settings
-    .getByRole('textbox', { name: 'Configuration (JSON)' })
-    .fill(text);
-  await lab.settings.getByRole('button', { name: 'Save' }).click();
-}
-
-async function remove(lab: Lab): Promise<void> {
-  await lab.openSettings('mcpServers');
-  await lab.settings.getByRole('button', { name: 'Remove… sample' }).click();
-  await lab.page
-    .getByRole('dialog')
-    .getByRole('button', { name: 'Remove' })
-    .click();
-  await expect(lab.settings).toContainText('There are no servers yet.');
+function sample(...args: string[]): Record<string, object> {
+  return { sample: { command: PYTHON, args: [SAMPLE, ...args] } };
 }
 
 /**
@@ -62,14 +31,15 @@ test('an MCP server is added, and its tools are used as one approves', async ({
   model
 }) => {
   test.slow();
+  const servers = new McpServersPage(lab);
   await lab.visit();
   await lab.openSettings('mcpServers');
   await expect(lab.settings).toContainText('There are no servers yet.');
   await lab.settings.getByRole('button', { name: 'Add a server…' }).click();
   await lab.picture('mcp-servers-add');
   await lab.settings.getByRole('button', { name: 'Cancel' }).click();
-  await paste(lab, configuration());
-  const server = item(lab);
+  await servers.paste(sample());
+  const server = servers.item();
   await expect(server).toContainText('Connected');
   await server.getByRole('button', { name: '4 tools of sample' }).click();
   await expect(server).toContainText('Draw a blue square.');
@@ -134,7 +104,7 @@ test('an MCP server is added, and its tools are used as one approves', async ({
     await other;
   });
   await chat.finish(model);
-  await remove(lab);
+  await servers.remove();
 });
 
 test('a call tells how far it is, and its resources and prompts can be used', async ({
@@ -144,9 +114,10 @@ test('a call tells how far it is, and its resources and prompts can be used', as
   notebooks,
   sharedServer
 }) => {
+  const servers = new McpServersPage(lab);
   await lab.visit();
-  await paste(lab, configuration());
-  await expect(item(lab)).toContainText('Connected');
+  await servers.paste(sample());
+  await expect(servers.item()).toContainText('Connected');
   await lab.openPanel();
 
   await test.step('mentioned, a resource goes along', async () => {
@@ -183,7 +154,7 @@ test('a call tells how far it is, and its resources and prompts can be used', as
     expect(model.told).toContain('Review a.py, above all its periwinkle');
   });
   await chat.finish(model);
-  await remove(lab);
+  await servers.remove();
 });
 
 test('a server that does not start says why, and costs only itself', async ({
@@ -191,9 +162,10 @@ test('a server that does not start says why, and costs only itself', async ({
   lab,
   model
 }) => {
+  const servers = new McpServersPage(lab);
   await lab.visit();
-  await paste(lab, configuration('broken'));
-  const server = item(lab);
+  await servers.paste(sample('broken'));
+  const server = servers.item();
   await expect(server).toContainText('Not connected');
   await server.getByRole('button', { name: 'Log of sample' }).click();
   await expect(server).toContainText('The key of the sample is missing.');
@@ -203,11 +175,12 @@ test('a server that does not start says why, and costs only itself', async ({
   await model.asked();
   await chat.finish(model, 'Hello to you.');
   await expect(chat.feed).toContainText('Hello to you.');
-  await remove(lab);
+  await servers.remove();
 });
 
 test('everything about MCP servers works without a mouse', async ({ lab }) => {
   const { keyboard } = lab.page;
+  const servers = new McpServersPage(lab);
   await lab.visit();
   await lab.openSettings('mcpServers');
   const add = lab.settings.getByRole('button', { name: 'Add a server…' });
@@ -225,14 +198,14 @@ test('everything about MCP servers works without a mouse', async ({ lab }) => {
   await keyboard.type(SAMPLE);
   await lab.tabTo(lab.settings.getByRole('button', { name: 'Save' }));
   await keyboard.press('Enter');
-  await expect(item(lab)).toContainText('Connected');
+  await expect(servers.item()).toContainText('Connected');
   await expect(add).toBeFocused();
   await lab.tabTo(
     lab.settings.getByRole('switch', { name: 'Use the server sample' }),
     'Shift+Tab'
   );
   await keyboard.press('Space');
-  await expect(item(lab)).toContainText('Off');
+  await expect(servers.item()).toContainText('Off');
   await lab.tabTo(lab.settings.getByRole('button', { name: 'Remove… sample' }));
   await keyboard.press('Enter');
   await lab.tabTo(

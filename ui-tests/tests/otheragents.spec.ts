@@ -4,6 +4,7 @@ import { expectNames } from '../accessiblenames';
 import type { Lab } from '../lab';
 import { expect, test } from '../mcpprogram';
 import { OpenNotebook, untilSignal } from '../notebooks';
+import { Timeline } from '../timeline';
 
 const ALL = ['light', 'dark', 'contrast'] as const;
 const AGENT = 'Claude Code';
@@ -233,6 +234,18 @@ test('what another agent does is asked, and approved, denied, answered and stopp
     });
     expect(edited.isError).toBe(false);
     await expect(notebook.lines(0)).toHaveText(['rows = 5']);
+  });
+
+  await test.step('taken back from the panel, its edits are gone', async () => {
+    const line = new Timeline(lab);
+    const before = await line.checkpoint('Before the agent changed cells');
+    await line.action(before, 'Restore').click();
+    await line.accept('Restore');
+    await expect(line.bar).toContainText('Restored:');
+    await expect(notebook.lines(0)).toHaveText(['rows = 3']);
+    await expect(header(lab)).toContainText(
+      `${AGENT} is connected to ${NOTEBOOK}`
+    );
   });
 
   await test.step('stopped, its cell is interrupted', async () => {

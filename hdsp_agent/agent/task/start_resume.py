@@ -72,7 +72,9 @@ class TaskStarter:
         """Begin, and work until there is an outcome. Raises Stopped."""
         state = self._state
         state.tool_state.allowed_runs.forget()
-        state.dialogue.working()
+        if state.external_agent is None:
+            # Another agent works once it calls.
+            state.dialogue.working()
         match opening:
             case Begin() if state.external_agent is not None:
                 await self._begin_external(state.external_agent, opening)

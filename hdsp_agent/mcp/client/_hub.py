@@ -309,7 +309,8 @@ class McpHub:
         state = await self._looked_up(owner, folder, name, source)
         await self._person(owner).logins.log_out(state.config)
         if state.connection is not None:
-            await state.connection.stop()
+            # Without tokens the server says that it wants a log-in.
+            await state.connection.restart()
         self._changed(owner)
 
     def secret_names(self) -> list[str]:

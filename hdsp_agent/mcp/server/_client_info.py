@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
+from collections.abc import Mapping
 from typing import Any, Final
 
 from mcp.server.context import ServerRequestContext
@@ -20,6 +21,8 @@ _NAMELESS: Final = "Another agent"
 _NAME_LENGTH: Final = 60
 _VERSION_LENGTH: Final = 30
 _SESSION_HEADER: Final = "mcp-session-id"
+_KNOWN: Final[Mapping[str, str]] = {"gemini-cli-mcp-client": "Gemini CLI"}
+"""What people call programs that say it in no title."""
 
 
 def caller_of(context: Context) -> Caller:
@@ -33,7 +36,8 @@ def client_of(context: Context) -> ExternalClient:
     """The program, as the engine knows it."""
     caller, params = caller_of(context), context.session.client_params
     info = None if params is None else params.client_info
-    name = _cleaned("" if info is None else info.title or info.name, _NAME_LENGTH) or _NAMELESS
+    said = "" if info is None else info.title or _KNOWN.get(info.name, info.name)
+    name = _cleaned(said, _NAME_LENGTH) or _NAMELESS
     assert context.request is not None
     session = context.request.headers.get(_SESSION_HEADER)
     return ExternalClient(

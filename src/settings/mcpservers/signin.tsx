@@ -19,11 +19,15 @@ export function SignIn({
   const { authStatus, name } = server;
   const [page, setPage] = React.useState<string | null>(null);
   const isIn = authStatus === 'authenticated';
+  const isAwaited = authStatus === 'awaiting_auth';
+  const wasAwaited = React.useRef(false);
   React.useEffect(() => {
-    if (isIn) {
+    // A page that nobody waits for any more leads nowhere.
+    if (isIn || (wasAwaited.current && !isAwaited)) {
       setPage(null);
     }
-  }, [isIn]);
+    wasAwaited.current = isAwaited;
+  }, [isIn, isAwaited]);
   if (authStatus === undefined || server.disabled) {
     return null;
   }

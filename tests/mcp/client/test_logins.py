@@ -70,7 +70,6 @@ async def test_one_logs_in_and_stays_so(tmp_path: Path) -> None:
         await tested.hub.log_out(ME, tested.workspace, "remote", "global")
         for part in ("tokens", "client", "metadata"):
             assert await SavedSecrets(tested.secrets).login(connection.config, part) is None
-        connection.start(now=True)
         await connection.settled()
         assert connection.wants_login
 

@@ -19,6 +19,7 @@ from hdsp_agent.messages import JsonObject
 from tests._helpers.long_tests import rounds
 from tests._helpers.model_server import ModelServer, model_server, raw_server, sse
 from tests.cli._helpers.homes import PROGRAM
+from tests.mcp._helpers.installed_programs import BIN
 from tests.mcp._helpers.port_agents import PortAgents
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ pytestmark = [
     pytest.mark.skipif(rounds(0, 1) == 0, reason="make test-long installs these programs, more than a gigabyte"),
 ]
 
-_BIN = Path(__file__).parents[3] / ".programs/node_modules/.bin"
 _ASKED = "say hello with the tool"
 _SAID: JsonObject = {"text": "hello from outside"}
 WAYS = pytest.mark.parametrize("way", ["local", "http"])
@@ -50,7 +50,7 @@ class Place:
             "HOME": str(home),
             # Some go by what a shell would say, not by where they are.
             "PWD": str(root),
-            "PATH": f"{_BIN}{os.pathsep}{os.environ['PATH']}",
+            "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
             "HDSP_AGENT_TOKEN": token,
         }
 
@@ -78,7 +78,7 @@ class Place:
 @pytest.fixture
 def agents(services: Services, http_server: object, jp_asyncio_loop: asyncio.AbstractEventLoop) -> PortAgents:
     agents = PortAgents()
-    services.mcp.agents = agents
+    services.mcp_endpoint.agents = agents
     jp_asyncio_loop.run_until_complete(services.config.update({"mcpServerEnabled": True}))
     return agents
 
@@ -148,7 +148,7 @@ async def test_gemini_cli(place: Place, agents: PortAgents, model_server: ModelS
         "gemini", "-m", "gemini-2.5-flash", "--approval-mode", "yolo", "-p", _ASKED,
         GEMINI_API_KEY="none", GOOGLE_GEMINI_BASE_URL=model_server.url, GEMINI_CLI_TRUST_WORKSPACE="true",
     )  # fmt: skip
-    _called(agents, "gemini", output)
+    _called(agents, "Gemini CLI", output)
 
 
 @WAYS
