@@ -105,7 +105,7 @@ def build_agent(
 
     def paths(folder: Path, settings: GlobalSettings) -> PathPolicy:
         # What the agent keeps about itself would tell it keys' names, and let it rewrite its own past.
-        return PathPolicy(folder, forbidden=(config.home,))
+        return PathPolicy(folder, forbidden=(config.home,), around=workspace)
 
     def owner_of(task_id: TaskId) -> str | None:
         return manager.tasks.owner_of(task_id)

@@ -8,7 +8,7 @@ import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Final
 
 from ._action import Risk
@@ -157,12 +157,23 @@ class PathPolicy:
     """Decides about paths for one workspace. Everything here blocks, making one too.
 
     ``forbidden`` are folders no tool may touch, such as the agent's own storage; ``allow_outside`` false refuses
-    everything outside the workspace instead of reporting it as a risk.
+    everything outside the workspace instead of reporting it as a risk. ``around`` is the folder of all workspaces: in one
+    below it, what is hidden, protected or full of keys as seen from there stays so, whoever chose the workspace.
     """
 
-    def __init__(self, workspace: Path, *, forbidden: Sequence[Path] = (), allow_outside: bool = True) -> None:
+    def __init__(
+        self,
+        workspace: Path,
+        *,
+        forbidden: Sequence[Path] = (),
+        allow_outside: bool = True,
+        around: Path | None = None,
+    ) -> None:
         self._given_workspace = Path(os.path.abspath(workspace))
         self._workspace = Path(os.path.realpath(workspace))
+        root = self._workspace if around is None else Path(os.path.realpath(around))
+        self._root = root if self._workspace.is_relative_to(root) else self._workspace
+        self._hidden_around = None if self._root == self._workspace else HiddenFromAgent(self._root)
         self._forbidden = tuple(Path(os.path.realpath(folder)) for folder in forbidden)
         self._allow_outside = allow_outside
         self._hidden = HiddenFromAgent(self._workspace)
@@ -187,9 +198,11 @@ class PathPolicy:
         # The link may be hidden, or what it leads to.
         for path in {self._relative(asked), self._relative(real)} - {None}:
             if path is not None and self._hidden.hides(path, is_directory=is_directory):
-                raise ToolFailed(f"{given} is hidden from you by .hdspignore. Do without it, or ask the person.")
+                raise _hidden(given)
+        if any(self._is_hidden_around(path, is_directory=is_directory) for path in (asked, real)):
+            raise _hidden(given)
         relative = self._relative(real)
-        parts = PurePosixPath(relative).parts if relative is not None else real.parts
+        parts = self._parts(real)
         return CheckedPath(
             path=real,
             shown=real.as_posix() if relative is None else relative,
@@ -209,14 +222,15 @@ class PathPolicy:
         """Whether a listing leaves out this real path."""
         if any(path.is_relative_to(folder) for folder in self._forbidden):
             return True
+        if self._is_hidden_around(path, is_directory=is_directory):
+            return True
         relative = self._relative(path)
         return relative is not None and self._hidden.hides(relative, is_directory=is_directory)
 
     def is_plain(self, path: Path) -> bool:
         """Whether leave to read the folder of this real path is leave to read it: no credentials, nobody else's."""
         found = _lstat(path)
-        inside = path.relative_to(self._workspace).parts if path.is_relative_to(self._workspace) else path.parts
-        return found is not None and not _is_foreign(found) and not holds_credentials(inside)
+        return found is not None and not _is_foreign(found) and not holds_credentials(self._parts(path))
 
     def shown(self, path: Path) -> str:
         """How a real path is called."""
@@ -236,6 +250,16 @@ class PathPolicy:
         # Kept as written: collapsing ``..`` before links are followed would name another file than the system does.
         return self._workspace / expanded
 
+    def _parts(self, real: Path) -> Sequence[str]:
+        """The names in a real path that say what it is: those of the folders above do not count."""
+        return real.relative_to(self._root).parts if real.is_relative_to(self._workspace) else real.parts
+
+    def _is_hidden_around(self, path: Path, *, is_directory: bool) -> bool:
+        tidy = Path(os.path.normpath(path))
+        if self._hidden_around is None or not tidy.is_relative_to(self._root):
+            return False
+        return self._hidden_around.hides(tidy.relative_to(self._root).as_posix(), is_directory=is_directory)
+
     def _relative(self, path: Path) -> str | None:
         tidy = Path(os.path.normpath(path))
         for root in (self._workspace, self._given_workspace):
@@ -252,6 +276,10 @@ class PathPolicy:
                 )
         if os.name == "posix" and any(real.is_relative_to(folder) for folder in _NO_FILES):
             raise ToolFailed(f"{given} is no ordinary file. Use execute_command to ask the system for what you need.")
+
+
+def _hidden(given: str) -> ToolFailed:
+    return ToolFailed(f"{given} is hidden from you by .hdspignore. Do without it, or ask the person.")
 
 
 def is_protected_name(parts: Sequence[str]) -> bool:

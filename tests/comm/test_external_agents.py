@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from hdsp_agent.agent.external.port import ExternalClient, ExternalResult
@@ -131,3 +132,32 @@ async def test_a_page_cannot_change_the_whole_list_of_what_programs_may_do(
         for may_ask, kept in ((True, {"Claude Code": True}), (False, {})):
             assert await services.agent.external.choose_questions(ME, "k1", may_ask)
             assert services.config.settings.client_questions == kept
+
+
+async def test_a_program_that_works_in_a_protected_folder_is_asked_about_it_all_the_same(
+    services: Services, jp_root_dir: Path
+) -> None:
+    (jp_root_dir / ".git" / "hooks").mkdir(parents=True)
+    (jp_root_dir / "data").mkdir()
+    (jp_root_dir / "data" / "people.csv").write_text("Ada")
+    (jp_root_dir / ".hdspignore").write_text("data/people.csv\n")
+    sessions = services.agent.external
+    sessions.connect(CLAUDE)
+    assert await sessions.choose_approvals(ME, "k1", "everything")
+
+    async def call_in(folder: str, name: str, arguments: JsonObject) -> ExternalResult:
+        async def tell(text: str) -> None:
+            """Nobody listens."""
+
+        client = replace(CLAUDE, key=folder, folder=str(jp_root_dir / folder))
+        return await sessions.call(client, name, arguments, tell)
+
+    writing = asyncio.create_task(call_in(".git", "write_to_file", {"path": "hooks/pre-commit", "content": "true\n"}))
+    await eventually(
+        lambda: writing.done() or any(one.activity == "waiting" for one in services.agent.external.connected(ME))
+    )
+    assert not (jp_root_dir / ".git/hooks/pre-commit").exists()
+    assert await sessions.disconnect(ME, ".git")
+    assert (await writing).is_error
+    read = await call_in("data", "read_file", {"path": "people.csv"})
+    assert read.is_error and "hidden from you" in str(read.content)

@@ -343,3 +343,29 @@ def test_of_a_folders_own_ignore_file_so_many_lines_count_as_the_agents_may_have
     (workspace / ".gitignore").write_text("a\\\n[z-a]\n" + "x\n" * 1_997 + "last\nbeyond\n", "utf-8")
     spec = git_ignore(workspace)
     assert spec is not None and spec.match_file("x") and spec.match_file("last") and not spec.match_file("beyond")
+
+
+def test_a_workspace_inside_a_protected_folder_makes_nothing_of_it_plain(workspace: Path) -> None:
+    (workspace / ".hdspignore").write_text("data/hidden.csv\nkept/\n", "utf-8")
+    for name in (".git", ".ssh", "data", "kept"):
+        (workspace / name).mkdir()
+        (workspace / name / "hidden.csv").write_text("x", "utf-8")
+    git, ssh = (PathPolicy(workspace / name, around=workspace) for name in (".git", ".ssh"))
+    hook = git.resolve("hooks/pre-commit")
+    assert hook.write_risks == {"write", "write_protected"} and not hook.is_outside
+    assert ssh.resolve("hidden.csv").read_risks == {"read_outside"} and not ssh.is_plain(workspace / ".ssh/hidden.csv")
+    for name in ("data", "kept"):
+        paths = PathPolicy(workspace / name, around=workspace)
+        assert paths.hides(workspace / name / "hidden.csv", is_directory=False)
+        for given in ("hidden.csv", "../kept/hidden.csv"):
+            with pytest.raises(ToolFailed, match="hidden from you"):
+                paths.resolve(given)
+    assert PathPolicy(workspace / "data", around=workspace).resolve("plain.csv").risks == {"write"}
+
+
+def test_the_folders_above_all_workspaces_say_nothing_of_a_file(workspace: Path) -> None:
+    root = workspace / ".env" / "lab"
+    (root / "sub").mkdir(parents=True)
+    assert PathPolicy(root / "sub", around=root).resolve("a.txt").risks == {"write"}
+    elsewhere = PathPolicy(workspace, around=root)
+    assert elsewhere.resolve("a.txt").risks == {"write"}

@@ -259,7 +259,9 @@ class McpHub:
         self._changed(owner)
         self._sync(owner, folder)
         await self._person(owner).logins.log_out(config)
-        await self._secrets.forget_keys(secret_names(config.entry))
+        if config.source == "global":
+            used = {name for one in self._own.servers for name in secret_names(one.entry)}
+            await self._secrets.forget_keys(name for name in secret_names(config.entry) if name not in used)
 
     async def add(
         self, owner: str, folder: Path, text: str, *, name: str | None, replace_old: bool, keep_secrets: bool
@@ -319,7 +321,10 @@ class McpHub:
         return [
             name
             for config in configs
-            for name in (*secret_names(config.entry), *(login_names(config) if config.entry.url else ()))
+            for name in (
+                *(secret_names(config.entry) if config.source == "global" else ()),
+                *(login_names(config) if config.entry.url else ()),
+            )
         ]
 
     # ---- inside
@@ -390,13 +395,17 @@ class McpHub:
         entry = await filled(
             config.entry,
             config.folder or self._workspace,
-            lambda name: self._secrets.key(config, name),
+            lambda name: self._key(config, name),
             own_environment=config.source == "global",
         )
         # As it is used, too: a variable may stand for anything.
         if not is_allowed(entry, self._policy().allowed_mcp_servers):
             raise _forbidden(config.name)
         return entry
+
+    async def _key(self, config: ServerConfig, name: str) -> str | None:
+        """A key of the person's own servers. A folder knows none: it could name one that was given for the same address."""
+        return await self._secrets.key(config, name) if config.source == "global" else None
 
     async def _auth(
         self, person: _Person, config: ServerConfig, entry: FilledEntry, ask: AskLogin

@@ -82,10 +82,7 @@ def _address(server: ServerConfig) -> str:
     if server.entry.url is not None:
         parts = urlsplit(server.entry.url)
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
-    if server.source == "global":
-        return f"program of {hashlib.sha256(server.name.encode()).hexdigest()[:16]}"
-    # A folder may name any program: only the very same one gets it.
-    return f"program {server.fingerprint}"
+    return f"program of {hashlib.sha256(server.name.encode()).hexdigest()[:16]}"
 
 
 def take_secrets(name: str, written: JsonObject) -> tuple[JsonObject, dict[str, str]]:

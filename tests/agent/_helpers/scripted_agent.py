@@ -537,7 +537,7 @@ async def running_agent(
         choose_client_questions=choose_client_questions,
         approvals=engine or ApprovalEngine(),
         contexts=context,
-        paths=lambda folder, settings: PathPolicy(folder),
+        paths=lambda folder, settings: PathPolicy(folder, around=work_folder),
         tool_state=lambda task_id: ToolState(),
         workspace=workspace,
         sink=heard,

@@ -143,6 +143,36 @@ async def test_a_folder_gets_no_variables_and_no_keys_of_ours(tmp_path: Path, mo
         assert "has only the letters A to Z" in (tested.state("bad name\u200b").config.problem or "")
 
 
+async def test_a_folder_that_names_our_key_neither_gets_it_nor_takes_it_away(tmp_path: Path) -> None:
+    async with running_hub(tmp_path, prepare=False) as tested:
+        entry: JsonObject = {"url": "http://127.0.0.1:9/mcp", "headers": {"Authorization": f"Bearer {TOKEN}"}}
+        text = json.dumps({"mcpServers": {"tickets": entry}})
+        await tested.hub.add(ME, tested.workspace, text, name=None, replace_old=False, keep_secrets=False)
+        await asyncio.to_thread(tested.folders.decide, tested.workspace, True)
+        # The same host, and whatever path there the folder likes.
+        mine = "${secret:tickets/Authorization}"
+        tested.write_project({"theirs": {"url": "http://127.0.0.1:9/elsewhere", "headers": {"X-Mine": mine}}})
+        await tested.hub.look(ME, tested.workspace)
+        await tested.hub.switch(ME, tested.workspace, "theirs", "project", disabled=False)
+        await tested.ready()
+        assert f"There is no saved key for {mine}" in (tested.connection("theirs").error or "")
+        await tested.hub.delete(ME, tested.workspace, "theirs", "project")
+        assert await tested.secrets.get_other("tickets/Authorization", "http://127.0.0.1:9") is not None
+
+
+async def test_a_key_that_another_server_uses_outlives_the_one_it_was_given_with(tmp_path: Path) -> None:
+    async with running_hub(tmp_path, prepare=False) as tested:
+        entry: JsonObject = {"url": "http://127.0.0.1:9/mcp", "headers": {"Authorization": f"Bearer {TOKEN}"}}
+        text = json.dumps({"mcpServers": {"one": entry}})
+        await tested.hub.add(ME, tested.workspace, text, name=None, replace_old=False, keep_secrets=False)
+        written = json.loads((tested.home / "mcp.json").read_text())["mcpServers"]["one"]
+        tested.write({"one": written, "two": written})
+        await tested.hub.delete(ME, tested.workspace, "one", "global")
+        assert await tested.secrets.get_other("one/Authorization", "http://127.0.0.1:9") is not None
+        await tested.hub.delete(ME, tested.workspace, "two", "global")
+        assert await tested.secrets.get_other("one/Authorization", "http://127.0.0.1:9") is None
+
+
 async def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
     async with running_hub(tmp_path, prepare=False) as tested:
         (tmp_path / "elsewhere.json").write_text(json.dumps({"mcpServers": {"x": hostile("plain")}}))
