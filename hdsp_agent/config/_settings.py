@@ -269,7 +269,11 @@ class GlobalSettings(WireModel):
     ] = False
     always_allow_mcp: Annotated[
         bool,
-        shown("approvals", "MCP tools", "Use the MCP tools you always allow, and read all resources of MCP servers, without asking."),
+        shown(
+            "approvals",
+            "MCP tools",
+            "Use the MCP tools you always allow, and read all resources of MCP servers, without asking.",
+        ),
     ] = False
     always_allow_mode_switch: Annotated[
         bool, shown("approvals", "Switching modes", "Switch between modes without asking.")
