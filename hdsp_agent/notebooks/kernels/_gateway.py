@@ -18,13 +18,12 @@ from tornado.httpclient import HTTPRequest
 from tornado.websocket import WebSocketClientConnection, WebSocketClosedError, websocket_connect
 
 from ...messages import JsonObject
-from ._transport import Channel, KernelMessage, Lost, Receive
+from ._transport import LARGEST_MESSAGE, Channel, KernelMessage, Lost, Receive
 
 __all__ = ["GatewayTransport"]
 
 _log = logging.getLogger(__name__)
 
-_LARGEST_MESSAGE: Final = 256 * 1024 * 1024
 _PROTOCOL: Final = "5.3"
 
 
@@ -47,7 +46,7 @@ class GatewayTransport:
         address = url_path_join(gateway.ws_url or "", gateway.kernels_endpoint, url_escape(kernel_id), "channels")
         how = gateway.load_connection_args()  # type: ignore[no-untyped-call]  # Jupyter Server leaves it untyped
         request = HTTPRequest(f"{address}?session_id={session}", **how)
-        socket = await websocket_connect(request, max_message_size=_LARGEST_MESSAGE)
+        socket = await websocket_connect(request, max_message_size=LARGEST_MESSAGE)
         return cls(socket, session)
 
     def start(self, receive: Receive, lost: Lost) -> None:

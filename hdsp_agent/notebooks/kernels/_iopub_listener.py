@@ -13,7 +13,7 @@ from jupyter_client.asynchronous.client import AsyncKernelClient
 
 from ...messages import JsonObject
 from ._transport import OUR_SESSIONS
-from ._zmq import read_in_turns
+from ._zmq import read_in_turns, stay_connected
 
 if TYPE_CHECKING:
     import zmq.asyncio
@@ -77,11 +77,13 @@ class IopubListener:
         self._hear = hear
         self._choosy = False
         self._reader = asyncio.ensure_future(read_in_turns(self._socket, self._take))
+        self._watcher = asyncio.ensure_future(stay_connected(self._socket, lambda: None))
 
     async def close(self) -> None:
         """Hear nothing more."""
-        self._reader.cancel()
-        await asyncio.gather(self._reader, return_exceptions=True)
+        for task in (self._reader, self._watcher):
+            task.cancel()
+        await asyncio.gather(self._reader, self._watcher, return_exceptions=True)
         self._channel.stop()
 
     def _take(self, parts: list[bytes]) -> None:

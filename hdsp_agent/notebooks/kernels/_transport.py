@@ -8,7 +8,7 @@ from typing import Final, Literal, Protocol
 
 from ...messages import JsonObject
 
-__all__ = ["OUR_SESSIONS", "Channel", "KernelMessage", "Lost", "LostReason", "Receive", "Transport"]
+__all__ = ["LARGEST_MESSAGE", "OUR_SESSIONS", "Channel", "KernelMessage", "Lost", "LostReason", "Receive", "Transport"]
 
 OUR_SESSIONS: Final = "hdsp-agent-"
 """How the names of our clients' sessions begin: by it others' requests are told from ours."""
@@ -29,6 +29,9 @@ class KernelMessage:
     """Bytes of its content."""
     load: Callable[[], JsonObject]
 
+
+LARGEST_MESSAGE: Final = 256 * 1024 * 1024
+"""Bytes. A kernel puts what a cell prints within a moment into one message, be it gigabytes; larger ones are not taken."""
 
 Receive = Callable[[KernelMessage], None]
 Lost = Callable[[LostReason], None]

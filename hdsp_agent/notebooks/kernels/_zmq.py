@@ -14,14 +14,15 @@ from uuid import uuid4
 import zmq
 import zmq.asyncio
 from jupyter_client.asynchronous.client import AsyncKernelClient
+from pydantic import JsonValue
 
 from ...messages import JsonObject
-from ._transport import OUR_SESSIONS, Channel, KernelMessage, Lost, Receive
+from ._transport import LARGEST_MESSAGE, OUR_SESSIONS, Channel, KernelMessage, Lost, Receive
 
 if TYPE_CHECKING:
     from jupyter_client.manager import KernelManager
 
-__all__ = ["ZmqTransport", "new_context", "read_in_turns"]
+__all__ = ["ZmqTransport", "new_context", "read_in_turns", "stay_connected"]
 
 _log = logging.getLogger(__name__)
 
@@ -31,6 +32,7 @@ _PAUSE_SECONDS: Final = 0.001
 """How long that turn is at least. A loop that never sleeps is made to wait by the system when it should answer."""
 _MOST_UNREAD: Final = 20_000
 """Messages held for us while we are slow; ZeroMQ's 1,000 would lose the end of a flood."""
+_LOST_OUTPUT: Final = f"\n[Some output is missing: more than {LARGEST_MESSAGE // 1_048_576} MB came at once, or the connection broke off.]\n"
 _ENDS: Final = ("restart", "dead")
 """What a manager calls a process that ended by itself: it starts the kernel anew, or gives it up."""
 
@@ -39,6 +41,8 @@ def new_context() -> zmq.asyncio.Context:
     """What all sockets of one owner live in."""
     context = zmq.asyncio.Context()
     context.setsockopt(zmq.RCVHWM, _MOST_UNREAD)
+    # Who sends more at once is cut off; ``stay_connected`` connects to it again.
+    context.setsockopt(zmq.MAXMSGSIZE, LARGEST_MESSAGE)
     return context
 
 
@@ -61,6 +65,23 @@ async def read_in_turns(socket: zmq.asyncio.Socket, take: Callable[[list[bytes]]
             if time.monotonic() > until:
                 await asyncio.sleep(_PAUSE_SECONDS)
                 until = time.monotonic() + _SLICE_SECONDS
+
+
+async def stay_connected(socket: zmq.asyncio.Socket, cut_off: Callable[[], None]) -> None:
+    """Until cancelled, connect again when the connection breaks. ZeroMQ gives one up that was sent too much at once."""
+    address = cast("str", socket.last_endpoint)
+    monitor = socket.get_monitor_socket(zmq.EVENT_DISCONNECTED)
+    try:
+        while True:
+            await monitor.recv_multipart()
+            # Where ZeroMQ has begun to connect again by itself: two connections would bring everything twice.
+            with suppress(zmq.ZMQError):
+                socket.disconnect(address)
+            socket.connect(address)
+            cut_off()
+    finally:
+        socket.disable_monitor()
+        monitor.close(0)
 
 
 class ZmqTransport:
@@ -87,6 +108,8 @@ class ZmqTransport:
         self._readers: list[asyncio.Task[None]] = []
         self._unsent: set[asyncio.Future[object]] = set()
         self._died: Callable[[], None] | None = None
+        self._executed = ""
+        """The request to run code that was sent last."""
 
     def start(self, receive: Receive, lost: Lost) -> None:
         """Begin to hand over messages. Such a connection is not lost by itself: ZeroMQ connects again, to another life."""
@@ -97,6 +120,8 @@ class ZmqTransport:
         for channel, socket in self._sockets.items():
             take = partial(self._hand_over, channel, receive)
             self._readers.append(asyncio.ensure_future(read_in_turns(socket, take)))
+        watching = stay_connected(self._sockets["iopub"], partial(self._tell_loss, receive))
+        self._readers.append(asyncio.ensure_future(watching))
 
     def send(
         self,
@@ -114,7 +139,10 @@ class ZmqTransport:
         if not sent.done():
             self._unsent.add(sent)
             sent.add_done_callback(self._unsent.discard)
-        return cast("str", message["header"]["msg_id"])
+        sent_as = cast("str", message["header"]["msg_id"])
+        if kind == "execute_request":
+            self._executed = sent_as
+        return sent_as
 
     async def close(self) -> None:
         """Stop reading, then close the sockets."""
@@ -130,6 +158,11 @@ class ZmqTransport:
             sent.cancel()
         for channel in (self._client.shell_channel, self._client.control_channel, self._client.iopub_channel):
             channel.stop()
+
+    def _tell_loss(self, receive: Receive) -> None:
+        """Say in the outputs of what runs that some are missing."""
+        load = partial(dict[str, JsonValue], name="stderr", text=_LOST_OUTPUT)
+        receive(KernelMessage("iopub", "stream", self._executed, "execute_request", len(_LOST_OUTPUT), load))
 
     def _hand_over(self, channel: Channel, receive: Receive, parts: list[bytes]) -> None:
         try:

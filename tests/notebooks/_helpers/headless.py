@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import cast
 
+from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
 from jupyter_server.services.sessions.sessionmanager import SessionManager
 
 from hdsp_agent.notebooks import Notebooks, TabPort
@@ -15,7 +16,7 @@ from hdsp_agent.notebooks.kernels import Executor, RunLimits
 from hdsp_agent.notebooks.kernels.headless import HeadlessKernels
 from hdsp_agent.notebooks.kernels.jupyter import JupyterKernels
 
-__all__ = ["end_kernel", "headless_notebooks"]
+__all__ = ["end_kernel", "headless_notebooks", "without_jupyters_own_ear"]
 
 
 async def end_kernel(executor: Executor, path: str) -> None:
@@ -24,6 +25,14 @@ async def end_kernel(executor: Executor, path: str) -> None:
     assert isinstance(port, JupyterKernels)
     session = await executor._sessions.require(path)
     await cast("SessionManager", port._sessions).delete_session(session.id)
+
+
+async def without_jupyters_own_ear(executor: Executor, path: str) -> None:
+    """Jupyter Server listens itself to when a kernel was active, and so takes in all that it publishes; not from now on."""
+    port = executor._port
+    assert isinstance(port, JupyterKernels)
+    session = await executor._sessions.require(path)
+    cast("MappingKernelManager", port._kernels).stop_watching_activity(session.kernel_id)
 
 
 @asynccontextmanager
