@@ -242,9 +242,8 @@ def _python_texts(project: Project) -> Iterator[Text]:
         source = path.read_bytes()
         if f".{_PYTHON_METHOD}(".encode() not in source:
             continue
-        for line, _, said, _ in extract_python(BytesIO(source), {_PYTHON_METHOD: None}, [], {}):
-            # One text, not a list, where there is one argument.
-            text: object = said
+        for line, _, texts, _ in extract_python(BytesIO(source), {_PYTHON_METHOD: None}, [], {}):
+            text: object = texts
             if isinstance(text, str) and text:
                 yield Text(name, text)
             else:

@@ -105,13 +105,22 @@ export class PlayedModel {
    * Have the agent call a tool, and wait for what the tool says.
    */
   async call(name: string, args: object): Promise<string> {
-    const id = await this.order(name, args);
+    return this.resultOf(await this.order(name, args));
+  }
+
+  /**
+   * Wait for what a tool says whose call was ordered. To be asked for when
+   * nothing is in its way any more: no story may look at pictures meanwhile.
+   *
+   * @param id - The call's id.
+   */
+  async resultOf(id: string): Promise<string> {
     await this.asked();
     const result = this.messages.find(
       message => message.role === 'tool' && message.tool_call_id === id
     );
     if (result === undefined) {
-      throw new Error(`The agent asked again without a result of ${name}.`);
+      throw new Error(`The agent asked again without a result of ${id}.`);
     }
     return textOf(result);
   }

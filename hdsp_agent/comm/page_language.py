@@ -32,7 +32,8 @@ class PageLanguage:
 def page_language(accepted: str) -> PageLanguage:
     """The first language of an ``Accept-Language`` header that there is; English without one. Reads files."""
     # The most wanted comes last.
-    for wanted in reversed(parse_accept_lang_header(accepted)):  # type: ignore[no-untyped-call]
+    listed: list[str] = parse_accept_lang_header(accepted)  # type: ignore[no-untyped-call]
+    for wanted in reversed(listed):
         code = wanted.partition("_")[0].lower()
         if code == _ENGLISH:
             break

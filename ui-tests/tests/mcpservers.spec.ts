@@ -56,12 +56,12 @@ test('an MCP server is added, and its tools are used as one approves', async ({
   await chat.say('Add 2 and 3.');
   await model.asked();
   await test.step('it is asked, and approved', async () => {
-    const done = model.call('mcp--sample--add', { a: 2, b: 3 });
+    const call = await model.order('mcp--sample--add', { a: 2, b: 3 });
     await chat.expectAsked('Use the tool “add” of the MCP server “sample”?');
     await expect(chat.ask).toContainText('a: 2');
     await lab.picture('mcp-tool-asked', ['light', 'dark', 'contrast']);
     await chat.answer('Use the tool “add”', 'Approve');
-    expect(await done).toContain('5');
+    expect(await model.resultOf(call)).toContain('5');
     await row(chat, 'add').getByRole('button', { name: 'Output' }).click();
     await expect(row(chat, 'add')).toContainText('"total": 5');
   });
@@ -91,13 +91,13 @@ test('an MCP server is added, and its tools are used as one approves', async ({
   });
 
   await test.step('allowed for good, it is not asked again, and the others are', async () => {
-    const done = model.call('mcp--sample--add', { a: 4, b: 5 });
+    const call = await model.order('mcp--sample--add', { a: 4, b: 5 });
     await chat.expectAsked('Use the tool “add”');
     await chat.button('Approve always…').click();
     await expect(lab.panel).toContainText('This will turn on');
     await lab.picture('mcp-tool-always');
     await chat.button('Allow and approve').click();
-    expect(await done).toContain('9');
+    expect(await model.resultOf(call)).toContain('9');
     expect(await model.call('mcp--sample--add', { a: 1, b: 1 })).toContain('2');
     const other = model.call('mcp--sample--fail', {});
     await chat.answer('Use the tool “fail”', 'Deny');
@@ -130,14 +130,14 @@ test('a call tells how far it is, and its resources and prompts can be used', as
   });
 
   await test.step('while it runs, one sees how far it is', async () => {
-    const done = model.call('mcp--sample--wait', {
+    const call = await model.order('mcp--sample--wait', {
       signal: path.join(sharedServer.root, 'go.signal')
     });
     await chat.answer('Use the tool “wait”', 'Approve');
     await expect(row(chat, 'wait')).toContainText('Copying');
     await lab.picture('mcp-tool-running');
     await notebooks.signal('go');
-    expect(await done).toContain('It is there.');
+    expect(await model.resultOf(call)).toContain('It is there.');
     await expect(row(chat, 'wait')).not.toContainText('Copying');
   });
   await chat.finish(model);

@@ -87,6 +87,8 @@ test('an agent is connected by what the page says', async ({
   await item
     .getByRole('combobox', { name: 'Without asking' })
     .selectOption('Ask');
+  // To choose for an agent that is gone already is an error.
+  await expect(item).toContainText('Asks before anything else.');
   await item.getByRole('button', { name: 'Disconnect… Cursor' }).click();
   await lab.page
     .getByRole('dialog')

@@ -73,6 +73,11 @@ class McpEndpoint:
             raise Unavailable("Other agents were disconnected.")
         request.result()
 
+    async def load(self) -> None:
+        """Load what the first program would have to wait for, if programs may connect."""
+        if self.is_on:
+            await self._running_app()
+
     def setting_changed(self) -> None:
         """Whoever is here when the server is switched off does not stay."""
         if not self.is_on and self._owners:

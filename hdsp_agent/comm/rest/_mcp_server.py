@@ -177,6 +177,8 @@ class McpServerTestHandler(_McpServerBase):
     @endpoint("Test whether another agent could connect", answer=McpServerTest, body=NoBody, action="write")
     async def post(self, *, body: NoBody) -> McpServerTest:
         """By a real request of this server to itself."""
+        # On a crowded machine, loading takes longer than one waits for an answer.
+        await self.services.mcp_endpoint.load()
         return _test_view(await check_own_server(self))
 
 

@@ -247,6 +247,13 @@ describe('the section about MCP servers', () => {
     expect(link?.href).toBe(url);
     expect(link?.rel).toContain('noopener');
     expect(document.activeElement).toBe(link);
+    show({ name: 'far', authStatus: 'awaiting_auth' });
+    await page.do(() => page.model.mcpServers?.refresh());
+    expect(item('far').querySelector('a')).not.toBeNull();
+    // Refused, it can be begun again; the page leads nowhere any more.
+    show({ name: 'far', authStatus: 'unauthenticated' });
+    await page.do(() => page.model.mcpServers?.refresh());
+    expect(item('far').querySelector('a')).toBeNull();
     show({ name: 'far', authStatus: 'authenticated' });
     await page.do(() => page.model.mcpServers?.refresh());
     page.server.others.set('DELETE mcp/servers/far/login', () => ({
