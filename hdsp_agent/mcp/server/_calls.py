@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from typing import Final
+from collections.abc import Coroutine, Sequence
+from typing import Final, TypeVar
 
 import anyio
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
-from ...agent.external.port import ExternalAgents, ExternalClient, ExternalResult, OfferedTool
+from ...agent.external.port import ExternalAgents, OfferedTool, ResourceContent
 from ...errors import HdspAgentError
 from ...messages import JsonObject
 from ..connection_check import CHECK_NAME
@@ -21,6 +22,8 @@ from ._client_info import Context, caller_of, client_of
 from ._content import as_result, error_result
 
 __all__ = ["ToolCaller"]
+
+T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +38,7 @@ class ToolCaller:
         self._agents = agents
         self._limits = limits
         self._clock = clock
-        self._ending: set[asyncio.Task[ExternalResult]] = set()
+        self._ending: set[asyncio.Task[object]] = set()
 
     async def offered(self, context: Context) -> list[OfferedTool]:
         """What this caller may call. Every program asks for it first, so from now on it counts as connected."""
@@ -54,7 +57,9 @@ class ToolCaller:
             return error_result(f"You may look at things on this server but not change them, so {name} is not allowed.")
         try:
             with self._limits.counted(caller.owner):
-                return as_result(await self._reported(context, client, name, arguments))
+                progress = self._progress(context)
+                call = self._agents.call(client, name, arguments, progress.tell)
+                return as_result(await self._reported(context, progress, call))
         except HdspAgentError as error:
             return error_result(error.message)
         except Exception:
@@ -62,12 +67,18 @@ class ToolCaller:
             logger.exception("HDSP Agent: the tool %s failed for another agent, reference %s", name, reference)
             return error_result(f"Something went wrong on the server. Its log has the details under {reference}.")
 
-    async def _reported(
-        self, context: Context, client: ExternalClient, name: str, arguments: JsonObject
-    ) -> ExternalResult:
-        progress = CallProgress(lambda count, text: context.session.report_progress(count, message=text), self._clock)
+    async def read(self, context: Context, uri: str) -> Sequence[ResourceContent]:
+        """What stands at an address. The person may be asked about it, as about any call."""
+        with self._limits.counted(caller_of(context).owner):
+            reading = self._agents.read_resource(client_of(context), uri)
+            return await self._reported(context, self._progress(context), reading)
+
+    def _progress(self, context: Context) -> CallProgress:
+        return CallProgress(lambda count, text: context.session.report_progress(count, message=text), self._clock)
+
+    async def _reported(self, context: Context, progress: CallProgress, doing: Coroutine[object, object, T]) -> T:
         # A task of its own: the SDK cancels again at every await, and the engine's clean-up has to await.
-        work = asyncio.ensure_future(self._agents.call(client, name, arguments, progress.tell))
+        work = asyncio.ensure_future(doing)
         reports = asyncio.ensure_future(progress.run())
         gone = asyncio.ensure_future(caller_of(context).closed.wait())
         try:
@@ -78,7 +89,7 @@ class ToolCaller:
             await self._ended(work)
         return work.result()
 
-    async def _ended(self, work: asyncio.Task[ExternalResult]) -> None:
+    async def _ended(self, work: asyncio.Task[T]) -> None:
         if work.done():
             return
         work.cancel()
