@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from ..errors import Unavailable
+from ..mcp.connect import TOKEN_VARIABLE
 from ..mcp.server.caller import FOLDER_HEADER
 from ._runtime_files import RunningJupyter, running_jupyters
 
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["McpTarget", "find_target"]
 
 _PATH: Final = "hdsp-agent/mcp"
-_TOKEN_VARIABLE: Final = "HDSP_AGENT_TOKEN"
-_HUB_TOKEN_VARIABLE: Final = "JUPYTERHUB_API_TOKEN"
+_HUB_TOKEN_VARIABLE: Final = "JUPYTERHUB_API_TOKEN"  # noqa: S105 -- the name of a variable
 _ELSEWHERE: Final = Path()
 """The folder of a server that does not run under this account."""
 _CONNECT_SECONDS: Final = 10.0
@@ -74,7 +74,7 @@ def find_target(folder: Path, wanted: str | None, runtime: Path | None = None) -
 
 def _token(server: RunningJupyter) -> str:
     """Its own, else the one that is given for it, else what a hub gave this process: that is for servers of this account alone."""
-    given = server.token or os.environ.get(_TOKEN_VARIABLE, "")
+    given = server.token or os.environ.get(TOKEN_VARIABLE, "")
     return given or ("" if server.root == _ELSEWHERE else os.environ.get(_HUB_TOKEN_VARIABLE, ""))
 
 
