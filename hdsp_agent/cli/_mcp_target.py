@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from ..errors import Unavailable
+from ..mcp.connect import TOKEN_VARIABLE
 from ..mcp.server.caller import FOLDER_HEADER
 from ._runtime_files import RunningJupyter, running_jupyters
 
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["McpTarget", "find_target"]
 
 _PATH: Final = "hdsp-agent/mcp"
-_TOKEN_VARIABLES: Final = ("HDSP_AGENT_TOKEN", "JUPYTERHUB_API_TOKEN")
+_HUB_TOKEN_VARIABLE: Final = "JUPYTERHUB_API_TOKEN"  # noqa: S105 -- the name of a variable
+_ELSEWHERE: Final = Path()
+"""The folder of a server that does not run under this account."""
 _CONNECT_SECONDS: Final = 10.0
 _SILENT_SECONDS: Final = 120.0
 """A call may take as long as a person needs, but the server says every few seconds that it is there."""
@@ -70,8 +73,9 @@ def find_target(folder: Path, wanted: str | None, runtime: Path | None = None) -
 
 
 def _token(server: RunningJupyter) -> str:
-    """Its own, else what a hub gave this process."""
-    return server.token or next((token for name in _TOKEN_VARIABLES if (token := os.environ.get(name))), "")
+    """Its own, else the one that is given for it, else what a hub gave this process: that is for servers of this account alone."""
+    given = server.token or os.environ.get(TOKEN_VARIABLE, "")
+    return given or ("" if server.root == _ELSEWHERE else os.environ.get(_HUB_TOKEN_VARIABLE, ""))
 
 
 def _named(servers: Sequence[RunningJupyter], wanted: str) -> RunningJupyter:
@@ -81,7 +85,7 @@ def _named(servers: Sequence[RunningJupyter], wanted: str) -> RunningJupyter:
             return server
     if address.startswith(("http://", "https://")):
         # On another machine, or under another account.
-        return RunningJupyter(address, Path(), "", "")
+        return RunningJupyter(address, _ELSEWHERE, "", "")
     raise Unavailable(f"{wanted} is not the address of a Jupyter Server.{_listed(servers)}")
 
 

@@ -308,6 +308,21 @@ async def test_resources_are_listed_read_and_attached(tmp_path: Path) -> None:
         assert first.count("<mcp_resource ") == 1
 
 
+async def test_of_resources_only_those_that_are_listed_are_read_unasked(tmp_path: Path) -> None:
+    turns = [
+        call_tool("access_mcp_resource", {"server_name": "sample", "uri": "sample://greeting"}, id="listed"),
+        call_tool("access_mcp_resource", {"server_name": "sample", "uri": "sample://notes/all-i-know"}, id="made"),
+        DONE,
+    ]
+    async with agent_with(tmp_path, {"sample": sample()}, turns, settings=ALWAYS) as (agent, _):
+        task_id = await agent.start()
+        ask = await agent.asked(task_id, "use_mcp_server")
+        assert json.loads(ask.text or "")["uri"] == "sample://notes/all-i-know"
+        await agent.manager.answer(task_id, ask.ts, "noButtonClicked")
+        await agent.completed(task_id)
+        assert "Hello from a resource." in (await agent.results(task_id))["listed"]
+
+
 async def test_a_prompt_is_a_slash_command(tmp_path: Path) -> None:
     async with agent_with(tmp_path, {"sample": sample()}, [DONE]) as (agent, _):
         await agent.finished("/mcp.sample.review a.py")

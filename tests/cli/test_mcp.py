@@ -18,6 +18,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp_types import Implementation, TextContent
 
+from hdsp_agent.cli._mcp_target import find_target
 from hdsp_agent.comm.services import Services
 from tests._helpers.model_server import raw_server
 from tests._helpers.parsed_json import ParsedJson, parsed
@@ -260,6 +261,14 @@ async def test_a_hubs_token_is_taken_from_the_environment(
         file.write_text(json.dumps({**json.loads(file.read_text()), "token": ""}))
     assert (await run(environment, jp_root_dir, "test"))[0] == 1
     assert (await run({**environment, "JUPYTERHUB_API_TOKEN": token}, jp_root_dir, "test"))[0] == 0
+
+
+def test_a_hubs_token_goes_to_no_server_but_this_accounts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUPYTERHUB_API_TOKEN", "of-the-hub")
+    elsewhere = "https://lab.example.org/user/ada/"
+    assert find_target(tmp_path, elsewhere, tmp_path).token == ""
+    monkeypatch.setenv("HDSP_AGENT_TOKEN", "given-for-it")
+    assert find_target(tmp_path, elsewhere, tmp_path).token == "given-for-it"
 
 
 async def _steps(environment: Mapping[str, str], folder: Path) -> ParsedJson:

@@ -67,6 +67,8 @@ class _Session:
     last_call: float | None = None
     doing: str | None = None
     is_listed: bool = True
+    is_over: bool = False
+    """It was disconnected: what it still wanted is not begun any more."""
     opening: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
@@ -134,9 +136,15 @@ class ExternalSessions:
         session = self._sessions.pop((owner, key), None)
         if session is None:
             return False
-        await self._put_aside(session)
+        await self._end(session)
         self.on_changed(owner)
         return True
+
+    async def _end(self, session: _Session) -> None:
+        """Put its conversation aside for good, also one that is just being opened."""
+        session.is_over = True
+        async with session.opening:
+            await self._put_aside(session)
 
     async def choose_approvals(self, owner: str | None, key: str, preset: ApprovalPreset | None) -> bool:
         """Let every program of this one's name do so much without asking; whether there is such a program."""
@@ -241,6 +249,10 @@ class ExternalSessions:
     def _session(self, client: ExternalClient) -> _Session:
         key = (client.owner, client.key)
         session = self._sessions.get(key)
+        if session is not None and session.client.name != client.name:
+            # What was decided was decided of another name, under which the person does not see it any more.
+            self._held.begin(self._end(self._sessions.pop(key)))
+            session = None
         if session is None:
             self._forget_oldest()
             session = self._sessions[key] = _Session(client, self._clock())
@@ -259,6 +271,8 @@ class ExternalSessions:
     async def _task(self, session: _Session) -> Task:
         """The program's conversation, worked on."""
         async with session.opening:
+            if session.is_over:
+                raise Unavailable("The person disconnected this program before the call was begun.")
             task = await self._opened(session)
             if task is None:
                 task = await self._created(session)

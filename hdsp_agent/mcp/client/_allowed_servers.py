@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import Final
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from ._variables import FilledEntry
 
@@ -28,6 +28,9 @@ def is_allowed(entry: FilledEntry, allowed: Sequence[str] | None) -> bool:
 def _url_matches(url: str, pattern: str) -> bool:
     """Part by part: a ``*`` for the host must not reach into the path of another one."""
     given, wanted = urlsplit(url), urlsplit(pattern)
+    if any(part in (".", "..") for part in unquote(given.path).replace("\\", "/").split("/")):
+        # It leads to another path than the one that is compared.
+        return False
     try:
         same_port = _port(given) == _port(wanted)
     except ValueError:

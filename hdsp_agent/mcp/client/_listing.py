@@ -9,6 +9,8 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
+from pydantic import JsonValue
+
 from ...messages import JsonObject
 
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ _NAME: Final = re.compile(r"[A-Za-z0-9_./:-]{1,128}")
 _HIDDEN: Final = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff]"
 )
+_SAID: Final = frozenset({"title", "description", "$comment"})
+"""What a schema says to whoever reads it."""
 _LONGEST_DESCRIPTION: Final = 2_000
 _LONGEST_LINE: Final = 200
 _LONGEST_URI: Final = 2_000
@@ -198,10 +202,24 @@ def _tool(tool: mcp_types.Tool) -> ServerTool:
         tool.name,
         _words(tool.title or (None if hints is None else hints.title), _LONGEST_LINE),
         _words(tool.description, _LONGEST_DESCRIPTION) or "",
-        tool.input_schema,
+        _plain_schema(tool.input_schema),
         None if hints is None else hints.read_only_hint,
         None if hints is None else hints.destructive_hint,
     )
+
+
+def _plain_schema(schema: JsonObject) -> JsonObject:
+    """A schema whose descriptions hold nothing that cannot be seen. What it takes stays as it is."""
+    return {
+        name: _HIDDEN.sub("", value) if isinstance(value, str) and name in _SAID else _plain_part(value)
+        for name, value in schema.items()
+    }
+
+
+def _plain_part(value: JsonValue) -> JsonValue:
+    if isinstance(value, dict):
+        return _plain_schema(value)
+    return [_plain_part(one) for one in value] if isinstance(value, list) else value
 
 
 def _resource(resource: mcp_types.Resource) -> Resource:

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
+from ...config import CREDENTIAL_NAME
 from ...errors import InvalidInput
 from ...messages import JsonObject
 
@@ -131,7 +132,16 @@ class ServerConfig:
             parts = urlsplit(entry.url or "")
             host = parts.netloc.rpartition("@")[2]
             return f"{parts.scheme}://{host}{parts.path}{'?…' if parts.query else ''}"
-        return shlex.join([entry.command or "", *entry.args])
+        return shlex.join([*self._surroundings, entry.command or "", *entry.args])
+
+    @property
+    def _surroundings(self) -> Sequence[str]:
+        """What a folder sets around its command, as a shell has it: it decides what runs as much as the command does."""
+        entry = self.entry
+        if self.source != "project" or not (entry.env or entry.cwd):
+            return ()
+        variables = [f"{name}={'…' if CREDENTIAL_NAME.search(name) else value}" for name, value in entry.env.items()]
+        return ("env", *(["-C", entry.cwd] if entry.cwd else ()), *variables)
 
     @property
     def fingerprint(self) -> str:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from typing import Final
+from collections.abc import Coroutine, Sequence
+from typing import Final, TypeVar
 
 import anyio
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
 from ..._background_tasks import BackgroundTasks
-from ...agent.external.port import ExternalAgents, ExternalClient, ExternalResult, OfferedTool
+from ...agent.external.port import ExternalAgents, OfferedTool, ResourceContent
 from ...errors import HdspAgentError
 from ...messages import JsonObject
 from ..connection_check import CHECK_NAME
@@ -23,6 +24,8 @@ from ._content import as_result, error_result
 from ._elicitation import asker
 
 __all__ = ["ToolCaller"]
+
+T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +40,7 @@ class ToolCaller:
         self._agents = agents
         self._limits = limits
         self._clock = clock
-        self._ending: set[asyncio.Task[ExternalResult]] = set()
+        self._ending: set[asyncio.Task[object]] = set()
 
     async def offered(self, context: Context) -> list[OfferedTool]:
         """What this caller may call. Every program asks for it first, so from now on it counts as connected."""
@@ -56,7 +59,10 @@ class ToolCaller:
             return error_result(f"You may look at things on this server but not change them, so {name} is not allowed.")
         try:
             with self._limits.counted(caller.owner):
-                return as_result(await self._reported(context, client, name, arguments))
+                progress, taken_back = self._progress(context), BackgroundTasks()
+                ask = asker(context, taken_back) if client.can_ask else None
+                call = self._agents.call(client, name, arguments, progress.tell, ask)
+                return as_result(await self._reported(context, progress, call, taken_back))
         except HdspAgentError as error:
             return error_result(error.message)
         except Exception:
@@ -64,14 +70,24 @@ class ToolCaller:
             logger.exception("HDSP Agent: the tool %s failed for another agent, reference %s", name, reference)
             return error_result(f"Something went wrong on the server. Its log has the details under {reference}.")
 
+    async def read(self, context: Context, uri: str) -> Sequence[ResourceContent]:
+        """What stands at an address. The person may be asked about it, as about any call."""
+        with self._limits.counted(caller_of(context).owner):
+            reading = self._agents.read_resource(client_of(context), uri)
+            return await self._reported(context, self._progress(context), reading)
+
+    def _progress(self, context: Context) -> CallProgress:
+        return CallProgress(lambda count, text: context.session.report_progress(count, message=text), self._clock)
+
     async def _reported(
-        self, context: Context, client: ExternalClient, name: str, arguments: JsonObject
-    ) -> ExternalResult:
-        taken_back = BackgroundTasks()
-        ask = asker(context, taken_back) if client.can_ask else None
-        progress = CallProgress(lambda count, text: context.session.report_progress(count, message=text), self._clock)
+        self,
+        context: Context,
+        progress: CallProgress,
+        doing: Coroutine[object, object, T],
+        taken_back: BackgroundTasks | None = None,
+    ) -> T:
         # A task of its own: the SDK cancels again at every await, and the engine's clean-up has to await.
-        work = asyncio.ensure_future(self._agents.call(client, name, arguments, progress.tell, ask))
+        work = asyncio.ensure_future(doing)
         reports = asyncio.ensure_future(progress.run())
         gone = asyncio.ensure_future(caller_of(context).closed.wait())
         try:
@@ -80,12 +96,13 @@ class ToolCaller:
             reports.cancel()
             gone.cancel()
             await self._ended(work)
-            # After the result nothing more is told on its stream. Who does not read this does not read that, either.
-            with anyio.move_on_after(_END_SECONDS, shield=True):
-                await taken_back.drain()
+            if taken_back is not None:
+                # After the result nothing more is told on its stream. Who does not read this does not read that, either.
+                with anyio.move_on_after(_END_SECONDS, shield=True):
+                    await taken_back.drain()
         return work.result()
 
-    async def _ended(self, work: asyncio.Task[ExternalResult]) -> None:
+    async def _ended(self, work: asyncio.Task[T]) -> None:
         if work.done():
             return
         work.cancel()

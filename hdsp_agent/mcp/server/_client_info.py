@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import unicodedata
 from collections.abc import Mapping
 from typing import Any, Final
 
 from mcp.server.context import ServerRequestContext
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from ...agent.external.port import ExternalClient
 from ._elicitation import can_be_asked
@@ -23,6 +25,11 @@ _VERSION_LENGTH: Final = 30
 _SESSION_HEADER: Final = "mcp-session-id"
 _KNOWN: Final[Mapping[str, str]] = {"gemini-cli-mcp-client": "Gemini CLI"}
 """What people call programs that say it in no title."""
+_VERSION_HEADER: Final = "mcp-protocol-version"
+_INVISIBLE: Final = re.compile(
+    r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+"""What shows as nothing, though Unicode counts it among letters, marks and signs."""
 
 
 def caller_of(context: Context) -> Caller:
@@ -38,16 +45,22 @@ def client_of(context: Context) -> ExternalClient:
     info = None if params is None else params.client_info
     said = "" if info is None else info.title or _KNOWN.get(info.name, info.name)
     name = _cleaned(said, _NAME_LENGTH) or _NAMELESS
-    assert context.request is not None
-    session = context.request.headers.get(_SESSION_HEADER)
     return ExternalClient(
         owner=caller.owner,
         name=name,
         version=_cleaned("" if info is None else info.version, _VERSION_LENGTH) or None,
-        key=session or _key(caller, name),
+        key=_session(context) or _key(caller, name),
         folder=caller.folder,
         can_ask=can_be_asked(context.session),
     )
+
+
+def _session(context: Context) -> str | None:
+    """The session, where the protocol knows any: elsewhere nobody has looked at what a program writes there."""
+    assert context.request is not None
+    headers = context.request.headers
+    version = headers.get(_VERSION_HEADER)
+    return headers.get(_SESSION_HEADER) if version is None or version in HANDSHAKE_PROTOCOL_VERSIONS else None
 
 
 def _key(caller: Caller, name: str) -> str:
@@ -59,5 +72,6 @@ def _key(caller: Caller, name: str) -> str:
 def _cleaned(text: str, length: int) -> str:
     """One line of what can be seen: a name is shown where people decide what it may do."""
     # Letters that join or turn what stands around them are format characters (Cf), as are control characters (Cc).
-    seen = "".join(" " if unicodedata.category(each)[0] in "CZ" else each for each in text[: 10 * length])
+    plain = _INVISIBLE.sub("", text[: 10 * length])
+    seen = "".join(" " if unicodedata.category(each)[0] in "CZ" else each for each in plain)
     return " ".join(seen.split())[:length].rstrip()

@@ -58,7 +58,7 @@ def protocol_server(
 
     async def read_resource(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         try:
-            parts = await agents.read_resource(client_of(context), params.uri)
+            parts = await calls.read(context, params.uri)
         except HdspAgentError as error:
             raise MCPError(types.INVALID_PARAMS, error.message, {"uri": params.uri}) from None
         return types.ReadResourceResult(contents=[as_contents(part) for part in parts])

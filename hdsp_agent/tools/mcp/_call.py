@@ -23,6 +23,7 @@ RESOURCE_TOOL: Final = "access_mcp_resource"
 _LARGEST_ARGUMENTS: Final = 1_000_000
 _PROGRESS_SECONDS: Final = 0.5
 _NOT_CHOSEN: Final = "You have not chosen to always allow this tool."
+_NOT_LISTED: Final = "The server does not list this address."
 _CHANGED: Final = "You allowed this tool as it was. What it says of itself, or what it takes, has changed since."
 
 _Use = Callable[[Progressed, AskPerson], Awaitable[McpAnswer]]
@@ -65,10 +66,15 @@ async def read_resource(server: str, uri: str, context: ToolContext) -> ToolResu
     if not any(one.server == server for one in context.mcp.offer.resources):
         raise ToolFailed(f"There is no MCP server {server!a} with resources. {_servers(context.mcp.offer.resources)}")
     shown = ClineAskUseMcpServer(server_name=server, type="access_mcp_resource", uri=uri)
+    # Anything may be told to a server in an address that it has not listed as it stands.
+    is_listed = any(
+        one.server == server and one.uri == uri and not one.is_template for one in context.mcp.offer.resources
+    )
     action = ActionRequest(
         risks=frozenset({"mcp"}),
         tool=RESOURCE_TOOL,
         server=server,
+        not_always_allowed=None if is_listed else _NOT_LISTED,
         flags=("strange_characters",) if any(strange_characters(uri)) else (),
     )
     approval = await context.approve(action, "use_mcp_server", shown.to_json())

@@ -238,3 +238,32 @@ async def test_a_conversation_that_a_person_opens_is_told_of_as_one_nobody_is_co
         await claude.agent.manager.queue(task_id, "Are you there?")
         assert "Are you there?" in text_of(await claude.call("list_kernels"))
         assert task.state.status == "idle"
+
+
+async def test_a_call_on_its_way_when_its_program_is_disconnected_is_not_begun(tmp_path: Path) -> None:
+    async with program(tmp_path, settings=FREE) as claude:
+        claude.sessions.connect(CLAUDE)
+        writing = claude.begin("write_to_file", path="late.txt", content="late")
+        # Its conversation is just being made.
+        await asyncio.sleep(0)
+        assert await claude.sessions.disconnect(None, "k1")
+        with pytest.raises(Unavailable, match="before the call was begun"):
+            await writing
+        assert not (claude.agent.workspace / "late.txt").exists()
+        assert claude.agent.manager.tasks.open == [] and claude.sessions.connected(None) == []
+        # It may come again, as it came first.
+        assert not (await claude.call("list_kernels")).is_error
+
+
+async def test_a_program_under_another_name_does_nothing_under_the_first_ones_rules(tmp_path: Path) -> None:
+    async with program(tmp_path, settings=FREE) as claude:
+        await claude.call("list_kernels")
+        before = claude.task_id
+        claude.client = replace(CLAUDE, name="Somebody else")
+        writing = claude.begin("write_to_file", path="a.txt", content="a")
+        question = await claude.asked()
+        assert claude.task_id != before
+        [agent] = claude.sessions.connected(None)
+        assert (agent.name, agent.approvals) == ("Somebody else", "ask")
+        await claude.answer(question, "noButtonClicked")
+        assert (await writing).is_error and not (claude.agent.workspace / "a.txt").exists()

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hdsp_agent.comm.services import Services
+from hdsp_agent.mcp.server.caller import FOLDER_HEADER
 from tests.attacks._helpers.raw_http import Answer, request
 from tests.mcp._helpers.http_programs import LEGACY, MODERN, Programs, modern_headers, modern_request
-from tests.mcp._helpers.port_agents import PortAgents
+from tests.mcp._helpers.port_agents import SLOW, PortAgents
 
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
@@ -67,6 +68,48 @@ async def test_a_page_of_another_site_is_refused_even_with_the_token(
     assert (await _sent(jp_http_port, jp_base_url, {**programs.headers, "Origin": own})).status == 200
 
 
+async def test_a_page_that_the_operators_pattern_does_not_name_is_refused_even_with_the_token(
+    programs: Programs, jp_serverapp: ServerApp, jp_http_port: int, jp_base_url: str
+) -> None:
+    jp_serverapp.web_app.settings["allow_origin_pat"] = r"https://lab\.example"
+    for origin in ("https://evil.example", "https://lab-example", "null"):
+        answer = await _sent(jp_http_port, jp_base_url, {**programs.headers, "Origin": origin})
+        assert (answer.status, _sentence(answer)) == (403, "Pages of other sites may not connect."), origin
+    allowed = {**programs.headers, "Origin": "https://lab.example"}
+    assert (await _sent(jp_http_port, jp_base_url, allowed)).status == 200
+
+
+@pytest.mark.parametrize("folder", ["%00", "a%00b", "relative", "%ff%fe", "/" * 5_000, "~", "%2e%2e"])
+async def test_a_folder_that_is_none_is_no_accident(
+    programs: Programs, agents: PortAgents, jp_http_port: int, jp_base_url: str, folder: str
+) -> None:
+    headers = {**programs.headers, FOLDER_HEADER: folder}
+    assert (await _sent(jp_http_port, jp_base_url, headers)).status == 200
+    assert [client.folder for client in agents.clients.values()] == [None]
+
+
+async def test_a_program_without_a_session_cannot_pass_for_that_of_another(
+    programs: Programs, agents: PortAgents, jp_http_port: int, jp_base_url: str
+) -> None:
+    session = await programs.session()
+    assert (await programs.post_in_session(session, "tools/list")).status_code == 200
+    [mine] = agents.clients
+    headers = {**programs.headers, "Mcp-Session-Id": mine}
+    assert (await _sent(jp_http_port, jp_base_url, headers)).status == 200
+    assert len(agents.clients) == 2
+
+
+@pytest.mark.parametrize("name", ["\u3164", "\u2800\ufe0f", "\u200b \u00ad", ""])
+async def test_a_name_that_nobody_sees_is_none(programs: Programs, agents: PortAgents, name: str) -> None:
+    async with programs.connected(MODERN, name=f"Claude{name} Code") as client:
+        await client.list_tools()
+    assert [client.name for client in agents.clients.values()] == ["Claude Code"]
+    agents.clients.clear()
+    async with programs.connected(MODERN, name=f"{name}\u115f") as client:
+        await client.list_tools()
+    assert [client.name for client in agents.clients.values()] == ["Another agent"]
+
+
 async def test_a_name_that_was_bound_to_this_machine_is_refused(
     programs: Programs, jp_http_port: int, jp_base_url: str
 ) -> None:
@@ -114,11 +157,13 @@ async def test_what_is_no_message_is_an_error_and_no_accident(
 
 
 @pytest.mark.parametrize("mode", ["legacy", MODERN])
+@pytest.mark.parametrize("what", ["tool", "resource"])
 async def test_a_program_that_vanishes_in_a_call_leaves_nothing_running(
-    programs: Programs, agents: PortAgents, jp_http_port: int, jp_base_url: str, mode: str
+    programs: Programs, agents: PortAgents, jp_http_port: int, jp_base_url: str, mode: str, what: str
 ) -> None:
     session = await programs.session() if mode == "legacy" else {}
-    message = modern_request("tools/call", name="wait")
+    asks = what == "resource"
+    message = modern_request("resources/read", uri=SLOW) if asks else modern_request("tools/call", name="wait")
     headers = {
         "Host": f"127.0.0.1:{jp_http_port}",
         **programs.headers,

@@ -94,7 +94,7 @@ def modern_request(method: str, request_id: int = 1, /, **params: JsonValue) -> 
 def modern_headers(message: JsonObject) -> dict[str, str]:
     """And the headers that say the same."""
     params = message.get("params")
-    name = params.get("name") if isinstance(params, dict) else None
+    name = params.get("name", params.get("uri")) if isinstance(params, dict) else None
     return {
         "Content-Type": "application/json",
         "Accept": "application/json, text/event-stream",

@@ -19,9 +19,17 @@ from hdsp_agent.config import ApprovalPreset
 from hdsp_agent.errors import InvalidInput, NotFound
 from hdsp_agent.messages import JsonObject
 
-__all__ = ["PIXEL", "PortAgents", "offered_tool"]
+__all__ = ["PIXEL", "SLOW", "PortAgents", "offered_tool"]
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+
+SLOW = "notebook:///asked.ipynb"
+"""What the person is asked about."""
+
+
+async def _told_nobody(text: str) -> None:
+    """A resource has no progress of its own."""
 
 
 def offered_tool(name: str, *, read_only: bool = True, schema: JsonObject | None = None) -> OfferedTool:
@@ -144,7 +152,9 @@ class PortAgents:
         ]
 
     async def read_resource(self, client: ExternalClient, uri: str) -> Sequence[ResourceContent]:
-        if uri != "notebook:///a.ipynb":
+        if uri == SLOW:
+            await self._wait(_told_nobody)
+        elif uri != "notebook:///a.ipynb":
             raise NotFound(f"There is no resource {uri}.")
         return [ResourceContent(uri, "text/markdown", "# A"), ResourceContent(uri, "image/png", data=PIXEL)]
 

@@ -10,6 +10,7 @@ import pytest
 
 from hdsp_agent.config import GlobalSettings, OperatorPolicy
 from hdsp_agent.errors import Conflict, ForbiddenByOperator, InvalidInput, NotFound
+from hdsp_agent.mcp.client._server_config import server_config
 from hdsp_agent.messages import JsonObject
 
 from ._helpers.hubs import ME, hostile, running_hub, sample, until
@@ -143,6 +144,20 @@ async def test_a_folder_gets_no_variables_and_no_keys_of_ours(tmp_path: Path, mo
         assert "has only the letters A to Z" in (tested.state("bad name\u200b").config.problem or "")
 
 
+def test_all_that_a_folder_sets_around_its_command_is_shown(tmp_path: Path) -> None:
+    entry: JsonObject = {
+        "command": "npx",
+        "args": ["-y", "good-server"],
+        "cwd": "tools",
+        "env": {"NODE_OPTIONS": "--require ./evil.js", "API_TOKEN": TOKEN},
+    }
+    theirs = server_config("theirs", "project", tmp_path, entry).address
+    assert theirs == "env -C tools 'NODE_OPTIONS=--require ./evil.js' 'API_TOKEN=…' npx -y good-server"
+    assert server_config("mine", "global", None, entry).address == "npx -y good-server"
+    plain = server_config("plain", "project", tmp_path, {"command": "npx", "args": ["-y", "good-server"]})
+    assert plain.address == "npx -y good-server"
+
+
 async def test_a_folder_that_names_our_key_neither_gets_it_nor_takes_it_away(tmp_path: Path) -> None:
     async with running_hub(tmp_path, prepare=False) as tested:
         entry: JsonObject = {"url": "http://127.0.0.1:9/mcp", "headers": {"Authorization": f"Bearer {TOKEN}"}}
@@ -198,6 +213,10 @@ async def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
         ({"url": "https://mcp.example.com@evil.org/mcp"}, "https://mcp.example.com/*", False),
         ({"url": "http://mcp.example.com/mcp"}, "https://mcp.example.com/*", False),
         ({"url": "https://mcp.example.com:8443/mcp"}, "https://mcp.example.com/*", False),
+        ({"url": "https://mcp.example.com/a/../b/mcp"}, "https://mcp.example.com/a/*", False),
+        ({"url": "https://mcp.example.com/a/%2E%2e/b/mcp"}, "https://mcp.example.com/a/*", False),
+        ({"url": "https://mcp.example.com/a/..\\b"}, "https://mcp.example.com/a/*", False),
+        ({"url": "https://mcp.example.com/a/..b/mcp"}, "https://mcp.example.com/a/*", True),
         ({"command": "npx", "args": ["-y", "@x/server", "/data"]}, "npx -y @x/server *", True),
         ({"command": "npx", "args": ["-y", "@x/server"]}, "npx -y @x/server *", True),
         ({"command": "npx", "args": ["-y", "@x/server-of-others"]}, "npx -y @x/server *", False),
