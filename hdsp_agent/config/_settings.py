@@ -272,7 +272,7 @@ class GlobalSettings(WireModel):
         shown(
             "approvals",
             "MCP tools",
-            "Use the MCP tools you always allow, and read all resources of MCP servers, without asking.",
+            "Use the MCP tools you always allow, and read the resources MCP servers list, without asking.",
         ),
     ] = False
     always_allow_mode_switch: Annotated[

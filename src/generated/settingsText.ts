@@ -91,7 +91,7 @@ export function settingsText(
     alwaysAllowMcp: {
       title: trans.__('MCP tools'),
       description: trans.__(
-        'Use the MCP tools you always allow, and read all resources of MCP servers, without asking.'
+        'Use the MCP tools you always allow, and read the resources MCP servers list, without asking.'
       )
     },
     alwaysAllowModeSwitch: {

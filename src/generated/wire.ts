@@ -1654,7 +1654,7 @@ export interface GlobalSettings {
   alwaysAllowInstallPackages: boolean;
   /** Fetch from the network without asking. */
   alwaysAllowNetwork: boolean;
-  /** Use the MCP tools you always allow, and read all resources of MCP servers, without asking. */
+  /** Use the MCP tools you always allow, and read the resources MCP servers list, without asking. */
   alwaysAllowMcp: boolean;
   /** Switch between modes without asking. */
   alwaysAllowModeSwitch: boolean;

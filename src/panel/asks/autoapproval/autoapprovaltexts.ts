@@ -65,7 +65,7 @@ namespace Private {
       ),
     alwaysAllowMcp: trans =>
       trans.__(
-        'The agent uses the MCP tools you always allow, and reads all resources of your MCP servers.'
+        'The agent uses the MCP tools you always allow, and reads the resources your MCP servers list.'
       ),
     alwaysAllowWrite: trans =>
       trans.__(
