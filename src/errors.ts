@@ -85,6 +85,13 @@ const SERVER_ERRORS: Readonly<Record<string, Sentence>> = {
     if (noModel === 'not_set_up' || noModel === 'too_small') {
       return noModelText(noModel, trans);
     }
+    const changedTool = param(error, 'changed_tool');
+    if (changedTool) {
+      return trans.__(
+        'The tool %1 has changed since it was shown. Look at it again.',
+        changedTool
+      );
+    }
     return param(error, 'variable')
       ? trans.__(
           'This key comes from the environment variable %1, which overrides saved keys. To use your own key, start the server without that variable.',

@@ -104,6 +104,7 @@ class McpServersAccess:
             message.source,
             message.tool_name,
             always=message.always_allow,
+            shown=message.fingerprint,
         )
 
     async def enable_tool(self, context: RequestContext, message: ToggleToolEnabledForPromptRequest) -> None:
@@ -175,6 +176,7 @@ def _offered(state: ServerState) -> dict[str, Sequence[object]]:
                 description=tool.description or None,
                 always_allow=state.is_always_allowed(tool),
                 enabled_for_prompt=state.is_enabled(tool),
+                fingerprint=state.fingerprint(tool),
                 changed=state.has_changed(tool),
                 read_only=tool.read_only,
                 destructive=tool.destructive,

@@ -30,13 +30,15 @@ McpSource: TypeAlias = Literal["global", "project"]
 
 
 class McpTool(Message):
-    """A tool of a server. ``changed``: it was always allowed, and is another one now. The claims decide nothing."""
+    """A tool of a server. ``changed``: it was always allowed, and is another one now. ``fingerprint``: what is allowed is
+    the tool of this one. The claims decide nothing."""
 
     name: str
     title: str | None = None
     description: str | None = None
     always_allow: Flag
     enabled_for_prompt: Flag
+    fingerprint: str
     changed: Flag = False
     read_only: bool | None = None
     destructive: bool | None = None
@@ -126,13 +128,15 @@ class ToggleMcpServerRequest(Request):
 
 
 class ToggleToolAlwaysAllowRequest(Request):
-    """Allow a tool once and for all, as it is now, or ask about it again."""
+    """Allow a tool once and for all, or ask about it again. It is refused if the tool is no longer that of ``fingerprint``,
+    as it was shown; without one it is allowed as it is now."""
 
     type: Literal["toggleToolAlwaysAllow"] = "toggleToolAlwaysAllow"
     server_name: Name
     source: McpSource
     tool_name: Name
     always_allow: Flag
+    fingerprint: Name | None = None
 
 
 class ToggleToolEnabledForPromptRequest(Request):

@@ -157,7 +157,7 @@ class ClineSayTool(Record):
 
 
 class ClineAskUseMcpServer(Record):
-    """The text of a ``use_mcp_server`` ask."""
+    """The text of a ``use_mcp_server`` ask. ``fingerprint`` is that of the tool as it was offered."""
 
     server_name: str
     type: Literal["use_mcp_tool", "access_mcp_resource"]
@@ -165,6 +165,7 @@ class ClineAskUseMcpServer(Record):
     arguments: str | None = None
     uri: str | None = None
     response: str | None = None
+    fingerprint: str | None = None
 
 
 class TooManyTools(Record):

@@ -46,6 +46,8 @@ class OfferedMcpTool:
     """What its server calls it."""
     description: str
     input_schema: JsonObject
+    fingerprint: str
+    """Another one for a tool that is another one, though it is called the same."""
     always_allowed: bool = False
     """Whether the person allowed it once and for all, as it is now."""
     has_changed: bool = False

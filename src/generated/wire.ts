@@ -829,7 +829,7 @@ export interface ClineApiReqInfo {
   apiProtocol?: ApiProtocol;
 }
 
-/** The text of a `use_mcp_server` ask. */
+/** The text of a `use_mcp_server` ask. `fingerprint` is that of the tool as it was offered. */
 export interface ClineAskUseMcpServer {
   serverName: string;
   type: 'use_mcp_tool' | 'access_mcp_resource';
@@ -837,6 +837,7 @@ export interface ClineAskUseMcpServer {
   arguments?: string;
   uri?: string;
   response?: string;
+  fingerprint?: string;
 }
 
 /** One message of a conversation as the person sees it. `ts` is its identity: unique within the task and never changed. `partial` is true while it streams, false when a streamed one is complete, absent when it came in one piece. */
@@ -2087,13 +2088,14 @@ export interface McpServersMessage {
   mcpServers: Array<McpServer>;
 }
 
-/** A tool of a server. `changed`: it was always allowed, and is another one now. The claims decide nothing. */
+/** A tool of a server. `changed`: it was always allowed, and is another one now. `fingerprint`: what is allowed is the tool of this one. The claims decide nothing. */
 export interface McpTool {
   name: string;
   title?: string;
   description?: string;
   alwaysAllow: boolean;
   enabledForPrompt: boolean;
+  fingerprint: string;
   changed: boolean;
   readOnly?: boolean;
   destructive?: boolean;
@@ -3399,7 +3401,7 @@ export interface ToggleMcpServerRequest {
   disabled: boolean;
 }
 
-/** Allow a tool once and for all, as it is now, or ask about it again. */
+/** Allow a tool once and for all, or ask about it again. It is refused if the tool is no longer that of `fingerprint`, as it was shown; without one it is allowed as it is now. */
 export interface ToggleToolAlwaysAllowRequest {
   requestId: string;
   taskId?: string;
@@ -3408,6 +3410,7 @@ export interface ToggleToolAlwaysAllowRequest {
   source: Source;
   toolName: string;
   alwaysAllow: boolean;
+  fingerprint?: string;
 }
 
 /** Offer a tool to the model, or do not. */

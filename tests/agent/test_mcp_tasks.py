@@ -150,6 +150,20 @@ async def test_a_tool_that_is_changed_while_it_is_asked_about_is_not_used(tmp_pa
         assert "was changed or taken away while the question was open" in (await agent.results(task_id))["act"]
 
 
+async def test_another_server_under_the_same_name_is_not_used_for_what_was_asked(tmp_path: Path) -> None:
+    turns = [call_tool("mcp--bad--act", {}, id="act"), DONE]
+    async with agent_with(tmp_path, {"bad": hostile("plain")}, turns) as (agent, tested):
+        task_id = await agent.start()
+        ask = await agent.asked(task_id, "use_mcp_server")
+        asked = tested.connection("bad")
+        tested.write({"bad": hostile("plain", "--other")})
+        await until(lambda: tested.state("bad").connection is not asked)
+        await tested.ready()
+        await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
+        await agent.completed(task_id)
+        assert "was changed or taken away while the question was open" in (await agent.results(task_id))["act"]
+
+
 async def test_a_tool_that_changed_since_it_was_allowed_is_asked_about_with_a_warning(tmp_path: Path) -> None:
     description = tmp_path / "description.txt"
     description.write_text("Adds a line.")

@@ -74,7 +74,10 @@ async def test_servers_are_added_seen_and_switched(jp_fetch: Fetch, connect: Con
         assert (tools["add"]["alwaysAllow"], tools["add"]["enabledForPrompt"]) == (False, True)
         assert server["prompts"][0]["command"] == "/mcp.sample.review"
         assert [one["uri"] for one in server["resources"]] == ["sample://greeting"]
-        assert (await panel.ask("toggleToolAlwaysAllow", **HERE, toolName="add", alwaysAllow=True))["ok"]
+        shown = {**HERE, "toolName": "add", "alwaysAllow": True}
+        refused = await panel.ask("toggleToolAlwaysAllow", **shown, fingerprint="another")
+        assert refused["error"]["code"] == "conflict"
+        assert (await panel.ask("toggleToolAlwaysAllow", **shown, fingerprint=tools["add"]["fingerprint"]))["ok"]
         assert (await panel.ask("toggleToolEnabledForPrompt", **HERE, toolName="fail", isEnabled=False))["ok"]
         assert (await panel.ask("updateMcpTimeout", **HERE, timeout=5))["ok"]
         view = await rest(jp_fetch)

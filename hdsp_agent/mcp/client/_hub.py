@@ -233,10 +233,25 @@ class McpHub:
         await self._choose(state.config, lambda choice: _with_tool(choice, tool, enabled=enabled))
         self._changed(owner)
 
-    async def allow_tool(self, owner: str, folder: Path, name: str, source: Source, tool: str, *, always: bool) -> None:
-        """Allow a tool once and for all, as it is now; or ask about it again."""
+    async def allow_tool(
+        self,
+        owner: str,
+        folder: Path,
+        name: str,
+        source: Source,
+        tool: str,
+        *,
+        always: bool,
+        shown: str | None = None,
+    ) -> None:
+        """Allow a tool once and for all, as it is now; or ask about it again. Raises Conflict if it is not the one whose
+        fingerprint was ``shown``."""
         state = await self._looked_up(owner, folder, name, source)
         found = _tool_of(state, tool)
+        if always and shown not in (None, state.fingerprint(found)):
+            raise Conflict(
+                f"The tool {tool[:100]} has changed since it was shown. Look at it again.", changed_tool=tool[:100]
+            )
         enabled = state.is_enabled(found)
         allowed = found.fingerprint if always else None
         await self._choose(

@@ -46,6 +46,7 @@ def _tools(state: ServerState) -> Iterator[OfferedMcpTool]:
                 tool=tool.name,
                 description="\n".join(words),
                 input_schema=tool.input_schema,
+                fingerprint=state.fingerprint(tool),
                 always_allowed=state.is_always_allowed(tool),
                 has_changed=state.has_changed(tool),
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 
 from ._choices import ServerChoice, ToolChoice
@@ -48,6 +49,12 @@ class ServerState:
     def listing(self) -> Listing:
         """What it offers."""
         return Listing() if self.connection is None else self.connection.listing
+
+    def fingerprint(self, tool: ServerTool) -> str:
+        """Another one for a tool that says something else of itself, or where something else is started or called for it."""
+        return hashlib.sha256(f"{self.config.key}\n{self.config.fingerprint}\n{tool.fingerprint}".encode()).hexdigest()[
+            :32
+        ]
 
     def is_enabled(self, tool: ServerTool) -> bool:
         """Whether the model gets the tool."""

@@ -35,7 +35,13 @@ async def use_tool(tool: OfferedMcpTool, arguments: JsonObject, context: ToolCon
     if len(given) > _LARGEST_ARGUMENTS:
         raise ToolFailed(f"The arguments have more than {_LARGEST_ARGUMENTS:,} characters. Send less at a time.")
     unmasked = context.vault.unmask(given)
-    shown = ClineAskUseMcpServer(server_name=tool.server, type="use_mcp_tool", tool_name=tool.tool, arguments=given)
+    shown = ClineAskUseMcpServer(
+        server_name=tool.server,
+        type="use_mcp_tool",
+        tool_name=tool.tool,
+        arguments=given,
+        fingerprint=tool.fingerprint,
+    )
     objection = None if tool.always_allowed else _CHANGED if tool.has_changed else _NOT_CHOSEN
     flags: list[ApprovalFlag] = ["mcp_changed"] if tool.has_changed else []
     if any(strange_characters(given)):
@@ -88,9 +94,9 @@ async def read_resource(server: str, uri: str, context: ToolContext) -> ToolResu
 
 
 def _check_same(tool: OfferedMcpTool, context: ToolContext) -> None:
-    """While the person thought about it the server may have changed what the tool is."""
+    """While the person thought about it the server may have changed what the tool is, or its file what the server is."""
     now = context.mcp.offer.by_name.get(tool.name)
-    if now is None or (now.description, now.input_schema) != (tool.description, tool.input_schema):
+    if now is None or now.fingerprint != tool.fingerprint:
         raise ToolFailed(
             f"The tool {tool.tool} of the MCP server {tool.server} was changed or taken away while the question was open. It "
             "was not used."

@@ -51,7 +51,7 @@ export default function ToolRuleBody({
   const fixed = useStore(store, ({ state }) => state?.fixed);
   const words = React.useMemo(() => settingsText(trans), [trans]);
   const { isBusy, error, run } = useAction();
-  const { serverName = '', toolName = '' } = mcpUseOf(ask) ?? {};
+  const { serverName = '', toolName = '', fingerprint } = mcpUseOf(ask) ?? {};
   const missing = NEEDED.filter(name => settings?.[name] !== true);
   const isForbidden = missing.some(name => fixed?.includes(name));
   const allow = () =>
@@ -61,7 +61,9 @@ export default function ToolRuleBody({
         serverName,
         source: await sourceOf(serverName, serverSettings),
         toolName,
-        alwaysAllow: true
+        alwaysAllow: true,
+        // The tool that is asked about, not what became of it.
+        ...(fingerprint !== undefined && { fingerprint })
       });
       if (missing.length > 0) {
         await client.request({

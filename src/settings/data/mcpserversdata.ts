@@ -5,7 +5,7 @@ import type {
   McpLogView,
   McpServersView
 } from '../../generated/rest';
-import type { McpServer } from '../../generated/wire';
+import type { McpServer, McpTool } from '../../generated/wire';
 import type { McpApi, McpServerKey } from '../../rest/mcpapi';
 import { RemoteData } from '../../rest/remotedata';
 
@@ -97,16 +97,20 @@ export class McpServersData extends RemoteData<McpServersView> {
     });
   }
 
+  /**
+   * Allow a tool as it is shown, or ask about it again.
+   */
   allowTool(
     server: McpServerKey,
-    toolName: string,
+    { name, fingerprint }: McpTool,
     alwaysAllow: boolean
   ): Promise<boolean> {
     return this._change({
       type: 'toggleToolAlwaysAllow',
       ...at(server),
-      toolName,
-      alwaysAllow
+      toolName: name,
+      alwaysAllow,
+      fingerprint
     });
   }
 

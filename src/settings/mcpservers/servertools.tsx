@@ -90,7 +90,7 @@ function Tool({
             checked={alwaysAllow}
             disabled={!enabledForPrompt}
             onChange={event =>
-              void servers.allowTool(server, name, event.target.checked)
+              void servers.allowTool(server, tool, event.target.checked)
             }
           />
           <span>{trans.__('Without asking')}</span>

@@ -27,6 +27,7 @@ const FILES: McpServer = {
       description: 'Reads a file.',
       alwaysAllow: false,
       enabledForPrompt: true,
+      fingerprint: 'read-1',
       changed: false,
       readOnly: true
     },
@@ -35,6 +36,7 @@ const FILES: McpServer = {
       description: 'Writes a file.',
       alwaysAllow: true,
       enabledForPrompt: true,
+      fingerprint: 'write-1',
       changed: true,
       destructive: true
     }
@@ -194,7 +196,8 @@ describe('the section about MCP servers', () => {
         serverName: 'files',
         source: 'global',
         toolName: 'read',
-        alwaysAllow: true
+        alwaysAllow: true,
+        fingerprint: 'read-1'
       }
     ]);
     // It is allowed, and yet nothing is done without asking.

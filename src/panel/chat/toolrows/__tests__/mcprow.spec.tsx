@@ -14,7 +14,8 @@ const USE = {
   serverName: 'db',
   type: 'use_mcp_tool',
   toolName: 'query',
-  arguments: JSON.stringify({ sql: 'select 1\nfrom t', limit: 5 })
+  arguments: JSON.stringify({ sql: 'select 1\nfrom t', limit: 5 }),
+  fingerprint: 'query-1'
 };
 const PICTURE = 'data:image/png;base64,AA';
 
@@ -134,7 +135,8 @@ describe('a call of an MCP server', () => {
         serverName: 'db',
         source: 'project',
         toolName: 'query',
-        alwaysAllow: true
+        alwaysAllow: true,
+        fingerprint: 'query-1'
       }
     ]);
     await page.settle(() => page.answer('toggleToolAlwaysAllow'));
