@@ -287,6 +287,19 @@ async def test_many_tools_are_searched(tmp_path: Path) -> None:
         assert json.loads(warning.text or "") == {"toolCount": 1000, "serverCount": 1, "threshold": 60}
 
 
+async def test_of_many_tools_one_that_is_switched_off_is_neither_found_nor_used(tmp_path: Path) -> None:
+    turns = [
+        call_tool("search_mcp_tools", {"query": "tool_777"}, id="search"),
+        call_tool("use_mcp_tool", {"server_name": "bad", "tool_name": "tool_777"}, id="use"),
+        DONE,
+    ]
+    settings = GlobalSettings(disabled_tools=("mcp--bad--tool_777",))
+    async with agent_with(tmp_path, {"bad": hostile("many-tools")}, turns, settings=settings) as (agent, _):
+        results = await agent.results(await agent.finished())
+        assert "tool_name: tool_777\n" not in results["search"]
+        assert "switched off the tool tool_777" in results["use"]
+
+
 async def test_of_many_tools_one_is_told_once(tmp_path: Path) -> None:
     async with agent_with(tmp_path, {"bad": hostile("many-tools")}, [DONE, DONE]) as (agent, _):
         task_id = await agent.finished()

@@ -31,6 +31,8 @@ _Use = Callable[[Progressed, AskPerson], Awaitable[McpAnswer]]
 
 async def use_tool(tool: OfferedMcpTool, arguments: JsonObject, context: ToolContext) -> ToolResult:
     """Use a tool of a server with these arguments, exactly as they are shown. Raises ToolFailed."""
+    if tool.name in context.settings.disabled_tools:
+        raise ToolFailed(f"The person switched off the tool {tool.tool} of the MCP server {tool.server}.")
     given = json.dumps(arguments, ensure_ascii=False, indent=2)
     if len(given) > _LARGEST_ARGUMENTS:
         raise ToolFailed(f"The arguments have more than {_LARGEST_ARGUMENTS:,} characters. Send less at a time.")

@@ -126,7 +126,8 @@ class SearchMcpTools(SimpleTool[SearchMcpToolsArguments]):
 
     async def _run(self, arguments: SearchMcpToolsArguments, context: ToolContext) -> ToolResult:
         offer = context.mcp.offer
-        found = _found(arguments.query, offer.tools)
+        off = context.settings.disabled_tools
+        found = _found(arguments.query, [tool for tool in offer.tools if tool.name not in off])
         if not found:
             servers = ", ".join(dict.fromkeys(tool.server for tool in offer.tools)) or "none"
             return ToolResult(f"No tool fits. The MCP servers with tools are: {servers}. Try other words.")
