@@ -13,7 +13,7 @@ from jupyter_client.asynchronous.client import AsyncKernelClient
 
 from ...messages import JsonObject
 from ._transport import OUR_SESSIONS
-from ._zmq import read_in_turns, stay_connected
+from ._zmq import read_and_reconnect
 
 if TYPE_CHECKING:
     import zmq.asyncio
@@ -71,20 +71,23 @@ class IopubListener:
         self.address: Final = address
         self.taken = 0
         """Messages that came in here, wanted or not."""
-        self._channel = client.iopub_channel
-        self._socket: zmq.asyncio.Socket = self._channel.socket
+        self._client = client
+        self._socket: zmq.asyncio.Socket = client.iopub_channel.socket
         self._session = client.session
         self._hear = hear
         self._choosy = False
-        self._reader = asyncio.ensure_future(read_in_turns(self._socket, self._take))
-        self._watcher = asyncio.ensure_future(stay_connected(self._socket, lambda: None))
+        self._reader = asyncio.ensure_future(read_and_reconnect(self._socket, self._connect, self._take))
 
     async def close(self) -> None:
         """Hear nothing more."""
-        for task in (self._reader, self._watcher):
-            task.cancel()
-        await asyncio.gather(self._reader, self._watcher, return_exceptions=True)
-        self._channel.stop()
+        self._reader.cancel()
+        await asyncio.gather(self._reader, return_exceptions=True)
+        self._client.iopub_channel.stop()
+
+    def _connect(self) -> zmq.asyncio.Socket:
+        self._choosy = False
+        self._socket = cast("zmq.asyncio.Socket", self._client.connect_iopub())
+        return self._socket
 
     def _take(self, parts: list[bytes]) -> None:
         self.taken += 1

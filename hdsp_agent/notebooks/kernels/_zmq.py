@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, cast
@@ -22,7 +22,7 @@ from ._transport import LARGEST_MESSAGE, OUR_SESSIONS, Channel, KernelMessage, L
 if TYPE_CHECKING:
     from jupyter_client.manager import KernelManager
 
-__all__ = ["ZmqTransport", "new_context", "read_in_turns", "stay_connected"]
+__all__ = ["ZmqTransport", "new_context", "read_and_reconnect"]
 
 _log = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ def new_context() -> zmq.asyncio.Context:
     """What all sockets of one owner live in."""
     context = zmq.asyncio.Context()
     context.setsockopt(zmq.RCVHWM, _MOST_UNREAD)
-    # Who sends more at once is cut off; ``stay_connected`` connects to it again.
+    # Who sends more at once is cut off; ``read_and_reconnect`` connects to it again.
     context.setsockopt(zmq.MAXMSGSIZE, LARGEST_MESSAGE)
     return context
 
@@ -67,21 +67,51 @@ async def read_in_turns(socket: zmq.asyncio.Socket, take: Callable[[list[bytes]]
                 until = time.monotonic() + _SLICE_SECONDS
 
 
-async def stay_connected(socket: zmq.asyncio.Socket, cut_off: Callable[[], None]) -> None:
-    """Until cancelled, connect again when the connection breaks. ZeroMQ gives one up that was sent too much at once."""
-    address = cast("str", socket.last_endpoint)
-    monitor = socket.get_monitor_socket(zmq.EVENT_DISCONNECTED)
-    try:
-        while True:
-            await monitor.recv_multipart()
-            # Where ZeroMQ has begun to connect again by itself: two connections would bring everything twice.
-            with suppress(zmq.ZMQError):
-                socket.disconnect(address)
-            socket.connect(address)
+async def read_and_reconnect(
+    socket: zmq.asyncio.Socket,
+    connect: Callable[[], zmq.asyncio.Socket],
+    take: Callable[[list[bytes]], None],
+    cut_off: Callable[[], None] | None = None,
+) -> None:
+    """Read until cancelled, and close the socket; when the connection breaks, go on with another. ZeroMQ gives a connection up that was sent
+    too much at once.
+
+    Another socket, as ``disconnect`` on one that is read can end the whole process: it takes away the rest of a message.
+    """
+    while True:
+        try:
+            await _read_until_broken(socket, take)
+        finally:
+            socket.close(0)
+        socket = connect()
+        if cut_off is not None:
             cut_off()
+
+
+async def _read_until_broken(socket: zmq.asyncio.Socket, take: Callable[[list[bytes]], None]) -> None:
+    monitor = socket.get_monitor_socket(zmq.EVENT_DISCONNECTED)
+    reading = asyncio.ensure_future(read_in_turns(socket, take))
+    broken = asyncio.ensure_future(monitor.recv_multipart())
+    try:
+        await asyncio.wait({reading, broken}, return_when=asyncio.FIRST_COMPLETED)
+        if reading.done():
+            await reading
     finally:
+        reading.cancel()
+        broken.cancel()
+        await asyncio.gather(reading, broken, return_exceptions=True)
         socket.disable_monitor()
         monitor.close(0)
+    for parts in _left(socket):
+        take(parts)
+
+
+def _left(socket: zmq.asyncio.Socket) -> Iterator[list[bytes]]:
+    """What has come and was not read."""
+    plain: zmq.Socket[bytes] = zmq.Socket.shadow(socket.underlying)
+    with suppress(zmq.Again):
+        while True:
+            yield plain.recv_multipart(zmq.NOBLOCK)
 
 
 class ZmqTransport:
@@ -108,8 +138,9 @@ class ZmqTransport:
         self._readers: list[asyncio.Task[None]] = []
         self._unsent: set[asyncio.Future[object]] = set()
         self._died: Callable[[], None] | None = None
-        self._executed = ""
-        """The request to run code that was sent last."""
+        self._running: dict[str, None] = {}
+        """The requests to run code whose end was not heard, the oldest first."""
+        self._asked_whether_alive = ""
 
     def start(self, receive: Receive, lost: Lost) -> None:
         """Begin to hand over messages. Such a connection is not lost by itself: ZeroMQ connects again, to another life."""
@@ -119,9 +150,11 @@ class ZmqTransport:
             self._manager.add_restart_callback(self._died, event)
         for channel, socket in self._sockets.items():
             take = partial(self._hand_over, channel, receive)
-            self._readers.append(asyncio.ensure_future(read_in_turns(socket, take)))
-        watching = stay_connected(self._sockets["iopub"], partial(self._tell_loss, receive))
-        self._readers.append(asyncio.ensure_future(watching))
+            if channel == "iopub":
+                reading = read_and_reconnect(socket, self._connect_iopub, take, self._ask_whether_alive)
+            else:
+                reading = read_in_turns(socket, take)
+            self._readers.append(asyncio.ensure_future(reading))
 
     def send(
         self,
@@ -141,7 +174,7 @@ class ZmqTransport:
             sent.add_done_callback(self._unsent.discard)
         sent_as = cast("str", message["header"]["msg_id"])
         if kind == "execute_request":
-            self._executed = sent_as
+            self._running[sent_as] = None
         return sent_as
 
     async def close(self) -> None:
@@ -159,10 +192,21 @@ class ZmqTransport:
         for channel in (self._client.shell_channel, self._client.control_channel, self._client.iopub_channel):
             channel.stop()
 
+    def _connect_iopub(self) -> zmq.asyncio.Socket:
+        return cast("zmq.asyncio.Socket", self._client.connect_iopub())
+
+    def _ask_whether_alive(self) -> None:
+        """The connection broke: a kernel that died says no more, and one that lives has had outputs that were lost."""
+        self._asked_whether_alive = self.send("control", "kernel_info_request", {})
+
     def _tell_loss(self, receive: Receive) -> None:
-        """Say in the outputs of what runs that some are missing."""
+        """Say in the outputs of what runs that some are missing, once; of what is over, none is."""
+        running = next(iter(self._running), None)
+        if running is None:
+            return
+        del self._running[running]
         load = partial(dict[str, JsonValue], name="stderr", text=_LOST_OUTPUT)
-        receive(KernelMessage("iopub", "stream", self._executed, "execute_request", len(_LOST_OUTPUT), load))
+        receive(KernelMessage("iopub", "stream", running, "execute_request", len(_LOST_OUTPUT), load))
 
     def _hand_over(self, channel: Channel, receive: Receive, parts: list[bytes]) -> None:
         try:
@@ -182,4 +226,13 @@ class ZmqTransport:
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             _log.warning("A message of a kernel cannot be read and is left out: %s", error)
             return
+        if channel == "control" and heard.parent_id == self._asked_whether_alive:
+            self._tell_loss(receive)
+        if heard.parent_id in self._running and _is_end(heard):
+            del self._running[heard.parent_id]
         receive(heard)
+
+
+def _is_end(message: KernelMessage) -> bool:
+    """Whether no output of what it is about follows."""
+    return message.kind == "status" and message.load().get("execution_state") == "idle"

@@ -25,6 +25,7 @@ async def test_a_kernel_that_dies_in_a_cell_is_noticed_and_the_next_run_works(tm
         queued = await work.start("'never either'")
         assert await run.wait(30)
         assert [(cell.state, cell.reason) for cell in run.cells] == [("dead", "kernel_died")] * 2
+        assert [text_of(cell) for cell in run.cells] == ["", ""]
         assert await queued.wait(30) and queued.cells[0].reason == "kernel_died"
         after = await work.cell("'x' in globals()")
         assert (after.state, text_of(after)) == ("ok", "False")
@@ -78,9 +79,10 @@ async def test_a_restart_while_jupyter_starts_the_kernel_anew_succeeds(tmp_path:
 
 async def test_a_kernel_restarted_between_runs_is_found_fresh(tmp_path: Path) -> None:
     async with headless_executor(tmp_path) as work:
-        await work.run("x = 1")
+        before = await work.cell("x = 1")
         await work.kernels.port.restart(await work.kernel_id())
         cell = await work.cell("print('early'); x")
+        assert text_of(before) == ""
         assert cell.state == "error" and cell.error is not None and cell.error.ename == "NameError"
         assert "early" in text_of(cell)
 
