@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, cast
@@ -33,6 +33,8 @@ _PAUSE_SECONDS: Final = 0.001
 _MOST_UNREAD: Final = 20_000
 """Messages held for us while we are slow; ZeroMQ's 1,000 would lose the end of a flood."""
 _LOST_OUTPUT: Final = f"\n[Some output is missing: more than {LARGEST_MESSAGE // 1_048_576} MB came at once, or the connection broke off.]\n"
+_SAME_TIME_MS: Final = 200
+"""Within which all connections to a process break that ended."""
 _ENDS: Final = ("restart", "dead")
 """What a manager calls a process that ended by itself: it starts the kernel anew, or gives it up."""
 
@@ -71,7 +73,7 @@ async def read_and_reconnect(
     socket: zmq.asyncio.Socket,
     connect: Callable[[], zmq.asyncio.Socket],
     take: Callable[[list[bytes]], None],
-    cut_off: Callable[[], None] | None = None,
+    cut_off: Callable[[], Awaitable[None]] | None = None,
 ) -> None:
     """Read until cancelled, and close the socket; when the connection breaks, go on with another. ZeroMQ gives a connection up that was sent
     too much at once.
@@ -85,7 +87,8 @@ async def read_and_reconnect(
             socket.close(0)
         socket = connect()
         if cut_off is not None:
-            cut_off()
+            # Before anything that comes now: that could be the end of what runs.
+            await cut_off()
 
 
 async def _read_until_broken(socket: zmq.asyncio.Socket, take: Callable[[list[bytes]], None]) -> None:
@@ -140,7 +143,7 @@ class ZmqTransport:
         self._died: Callable[[], None] | None = None
         self._running: dict[str, None] = {}
         """The requests to run code whose end was not heard, the oldest first."""
-        self._asked_whether_alive = ""
+        self._shell_monitor = self._sockets["shell"].get_monitor_socket(zmq.EVENT_DISCONNECTED)
 
     def start(self, receive: Receive, lost: Lost) -> None:
         """Begin to hand over messages. Such a connection is not lost by itself: ZeroMQ connects again, to another life."""
@@ -151,7 +154,7 @@ class ZmqTransport:
         for channel, socket in self._sockets.items():
             take = partial(self._hand_over, channel, receive)
             if channel == "iopub":
-                reading = read_and_reconnect(socket, self._connect_iopub, take, self._ask_whether_alive)
+                reading = read_and_reconnect(socket, self._connect_iopub, take, partial(self._tell_loss, receive))
             else:
                 reading = read_in_turns(socket, take)
             self._readers.append(asyncio.ensure_future(reading))
@@ -189,22 +192,22 @@ class ZmqTransport:
         self._readers.clear()
         for sent in list(self._unsent):
             sent.cancel()
+        with suppress(zmq.ZMQError):
+            self._sockets["shell"].disable_monitor()
+        self._shell_monitor.close(0)
         for channel in (self._client.shell_channel, self._client.control_channel, self._client.iopub_channel):
             channel.stop()
 
     def _connect_iopub(self) -> zmq.asyncio.Socket:
         return cast("zmq.asyncio.Socket", self._client.connect_iopub())
 
-    def _ask_whether_alive(self) -> None:
-        """The connection broke: a kernel that died says no more, and one that lives has had outputs that were lost."""
-        self._asked_whether_alive = self.send("control", "kernel_info_request", {})
-
-    def _tell_loss(self, receive: Receive) -> None:
-        """Say in the outputs of what runs that some are missing, once; of what is over, none is."""
+    async def _tell_loss(self, receive: Receive) -> None:
+        """Say in the outputs of what runs that some are missing, once; of what is over, none is. A kernel that died has let go
+        of everything, and others say so."""
         running = next(iter(self._running), None)
-        if running is None:
+        if running is None or await self._shell_monitor.poll(_SAME_TIME_MS):
             return
-        del self._running[running]
+        self._running.pop(running, None)
         load = partial(dict[str, JsonValue], name="stderr", text=_LOST_OUTPUT)
         receive(KernelMessage("iopub", "stream", running, "execute_request", len(_LOST_OUTPUT), load))
 
@@ -226,8 +229,6 @@ class ZmqTransport:
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             _log.warning("A message of a kernel cannot be read and is left out: %s", error)
             return
-        if channel == "control" and heard.parent_id == self._asked_whether_alive:
-            self._tell_loss(receive)
         if heard.parent_id in self._running and _is_end(heard):
             del self._running[heard.parent_id]
         receive(heard)
