@@ -9,6 +9,7 @@ import { dateTimeText } from '../../ui/texts/formats';
 import { ItemAction, ItemActions } from '../sections/itemactions';
 import { useSettings } from '../settingscontext';
 import { activityText } from './otheragentstexts';
+import { SwitchField } from './switchfield';
 
 /**
  * The agents that are connected now, and what they may do.
@@ -123,7 +124,6 @@ function OwnWindow({
   agents: OtherAgentsData;
 }): JSX.Element {
   const { trans, dialogs, announce } = useSettings();
-  const id = React.useId();
   const choose = async (on: boolean) => {
     const sure =
       !on ||
@@ -139,28 +139,15 @@ function OwnWindow({
     }
   };
   return (
-    <div className="jp-hdspSettings-field" data-kind="switch">
-      <div className="jp-hdspSettings-fieldHead">
-        <input
-          id={id}
-          type="checkbox"
-          role="switch"
-          className="jp-hdspSettings-switch"
-          checked={mayAsk}
-          disabled={agents.isBusy}
-          aria-describedby={`${id}-description`}
-          onChange={event => void choose(event.target.checked)}
-        />
-        <label className="jp-hdspSettings-label" htmlFor={id}>
-          {trans.__('May also ask in its own window')}
-        </label>
-      </div>
-      <p id={`${id}-description`} className="jp-hdspSettings-description">
-        {trans.__(
-          'Questions appear here and there, and the first answer counts.'
-        )}
-      </p>
-    </div>
+    <SwitchField
+      label={trans.__('May also ask in its own window')}
+      description={trans.__(
+        'Questions appear here and there, and the first answer counts.'
+      )}
+      isOn={mayAsk}
+      isDisabled={agents.isBusy}
+      onChange={on => void choose(on)}
+    />
   );
 }
 

@@ -9,6 +9,7 @@ import { useSettings } from '../settingscontext';
 import { ConnectedList } from './connectedlist';
 import { ConnectGuide } from './connectguide';
 import { ConnectionTest } from './connectiontest';
+import { SwitchField } from './switchfield';
 
 /**
  * The setting that lets other agents run shell commands.
@@ -74,34 +75,21 @@ function Switch({
   view: McpServerView;
 }): JSX.Element {
   const { trans } = useSettings();
-  const id = React.useId();
   return (
-    <div className="jp-hdspSettings-field" data-kind="switch">
-      <div className="jp-hdspSettings-fieldHead">
-        <input
-          id={id}
-          type="checkbox"
-          role="switch"
-          className="jp-hdspSettings-switch"
-          checked={view.enabled}
-          disabled={view.fixed}
-          aria-describedby={`${id}-description`}
-          onChange={event => void agents.letIn(event.target.checked)}
-        />
-        <label className="jp-hdspSettings-label" htmlFor={id}>
-          {trans.__('Let other agents work in your notebooks')}
-        </label>
-        {view.fixed && (
-          <span className="jp-hdspSettings-badge">
-            {trans.__('Set by your administrator')}
-          </span>
-        )}
-      </div>
-      <p id={`${id}-description`} className="jp-hdspSettings-description">
-        {trans.__(
-          'Only programs that log in as you can connect. Turning this off disconnects them.'
-        )}
-      </p>
-    </div>
+    <SwitchField
+      label={trans.__('Let other agents work in your notebooks')}
+      description={trans.__(
+        'Only programs that log in as you can connect. Turning this off disconnects them.'
+      )}
+      isOn={view.enabled}
+      isDisabled={view.fixed}
+      onChange={on => void agents.letIn(on)}
+    >
+      {view.fixed && (
+        <span className="jp-hdspSettings-badge">
+          {trans.__('Set by your administrator')}
+        </span>
+      )}
+    </SwitchField>
   );
 }
