@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import cast
 
@@ -17,15 +15,11 @@ from hdsp_agent.agent.external.offered_tools import ANNOTATIONS
 from hdsp_agent.comm.services import Services
 from hdsp_agent.messages import JsonObject
 from tests.agent.external._helpers.program import notebook_file
-from tests.attacks._helpers.people import ADA, BOB, READER, server_of
+from tests.attacks._helpers.people import ADA, BOB, READER, OpenPage, server_of
 from tests.attacks._helpers.program_calls import CALLS
 from tests.attacks._helpers.raw_http import request
 from tests.comm._helpers.stored_tasks import eventually
-from tests.comm.channel._helpers.channel_panel import Panel
-from tests.comm.conftest import messages
 from tests.mcp._helpers.http_programs import MODERN, Programs
-
-OpenPage = Callable[[dict[str, str]], AbstractAsyncContextManager[Panel]]
 
 ASKED_ABOUT = ("write_to_file", "edit_cells", "run_cells", "run_code", "execute_command", "install_packages")
 """One tool for each thing that can be harmful; none of these need anything but the notebook."""
@@ -51,21 +45,6 @@ def programs(
     notebook_file(jp_root_dir / "a.ipynb", "x = 1")
     (jp_root_dir / "notes.txt").write_text("a word\n")
     return Programs(f"http://127.0.0.1:{jp_http_port}{jp_base_url}hdsp-agent/mcp", {})
-
-
-@pytest.fixture
-def page(services: Services, jp_ws_fetch) -> OpenPage:  # type: ignore[no-untyped-def]
-    @asynccontextmanager
-    async def opened(person: dict[str, str]) -> AsyncIterator[Panel]:
-        panel = Panel(await jp_ws_fetch("hdsp-agent", "comm", headers=person), "tab")
-        try:
-            await panel.open(version=services.version)
-            await panel.until(lambda: messages(panel, "state"))
-            yield panel
-        finally:
-            await panel.leave()
-
-    return opened
 
 
 def files_of(folder: Path) -> dict[str, bytes]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -16,19 +15,17 @@ from hdsp_agent.comm.checkpoint_access import CheckpointPlace
 from hdsp_agent.comm.services import Services
 from hdsp_agent.messages import TaskId, WebviewMessage
 from hdsp_agent.wire import WireModel
-from tests.attacks._helpers.people import ADA, BOB, server_of
+from tests.attacks._helpers.people import ADA, BOB, OpenPage, server_of
 from tests.attacks._helpers.planted_data import Planted, begin_conversation, plant, snapshot
 from tests.attacks._helpers.raw_http import Answer, request
 from tests.attacks._helpers.routes import METHODS, routes_of
 from tests.comm._helpers.scripted_pages import asked, question, speak
 from tests.comm.channel._helpers.channel_panel import Frame, Panel
-from tests.comm.conftest import messages
 from tests.messages._helpers.vocabulary_samples import arms, full, minimal
 
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
 
-OpenPage = Callable[[dict[str, str]], AbstractAsyncContextManager[Panel]]
 Ask = Callable[..., Awaitable[Answer]]
 
 WORD = "aardvark"
@@ -39,22 +36,6 @@ NOT_ABOUT_TASKS = ("Api", "Settings", "Configuration", "Commands", "mode")
 @pytest.fixture
 def jp_server_config(jp_server_config: dict[str, dict[str, object]]) -> dict[str, dict[str, object]]:
     return server_of(jp_server_config)
-
-
-@pytest.fixture
-def page(services: Services, jp_ws_fetch) -> OpenPage:  # type: ignore[no-untyped-def]
-    @asynccontextmanager
-    async def opened(person: dict[str, str]) -> AsyncIterator[Panel]:
-        # Both use one name for their tab: a name is nothing that keeps people apart.
-        panel = Panel(await jp_ws_fetch("hdsp-agent", "comm", headers=person), "tab")
-        try:
-            await panel.open(version=services.version)
-            await panel.until(lambda: messages(panel, "state"))
-            yield panel
-        finally:
-            await panel.leave()
-
-    return opened
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from tests._helpers.model_server import raw_server
 from tests._helpers.parsed_json import ParsedJson, parsed
 from tests.cli._helpers.homes import PROGRAM
 from tests.mcp._helpers.http_programs import LEGACY, MODERN
-from tests.mcp._helpers.port_agents import PortAgents
+from tests.mcp._helpers.port_agents import PortAgents, let_in
 
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
@@ -35,10 +35,7 @@ BOTH = pytest.mark.parametrize("mode", ["legacy", MODERN])
 @pytest.fixture
 def agents(services: Services, http_server: object, jp_asyncio_loop: asyncio.AbstractEventLoop) -> PortAgents:
     """What answers behind a server that listens; its file in the runtime folder says where."""
-    agents = PortAgents()
-    services.mcp_endpoint.agents = agents
-    jp_asyncio_loop.run_until_complete(services.config.update({"mcpServerEnabled": True}))
-    return agents
+    return let_in(services, jp_asyncio_loop)
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import pytest
@@ -17,18 +17,21 @@ Connect = Callable[[], AbstractAsyncContextManager[Panel]]
 @pytest.fixture
 def connect(services: Services, jp_ws_fetch: SocketFetch) -> Connect:
     """Opens pages of the real extension."""
+    return lambda: opened_page(services, jp_ws_fetch)
 
-    @asynccontextmanager
-    async def connected() -> AsyncIterator[Panel]:
-        panel = Panel(await jp_ws_fetch("hdsp-agent", "comm"))
-        try:
-            await panel.open(version=services.version)
-            await panel.until(lambda: messages(panel, "state"))
-            yield panel
-        finally:
-            await panel.leave()
 
-    return connected
+@asynccontextmanager
+async def opened_page(
+    services: Services, fetch: SocketFetch, name: str | None = None, headers: Mapping[str, str] | None = None
+) -> AsyncIterator[Panel]:
+    """A page that has heard the state."""
+    panel = Panel(await fetch("hdsp-agent", "comm", **({} if headers is None else {"headers": headers})), name)
+    try:
+        await panel.open(version=services.version)
+        await panel.until(lambda: messages(panel, "state"))
+        yield panel
+    finally:
+        await panel.leave()
 
 
 def messages(panel: Panel, type_: str) -> list[Frame]:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+
 from jupyter_server.auth.authorizer import Authorizer
 from jupyter_server.auth.identity import IdentityProvider, User
 
-__all__ = ["ADA", "BOB", "READER", "KnownPeople", "OnlyReading", "server_of"]
+from tests.comm.channel._helpers.channel_panel import Panel
+
+__all__ = ["ADA", "BOB", "READER", "KnownPeople", "OnlyReading", "OpenPage", "server_of"]
+
+OpenPage = Callable[[Mapping[str, str]], AbstractAsyncContextManager[Panel]]
 
 ADA = {"X-Person": "ada"}
 BOB = {"X-Person": "bob"}

@@ -9,7 +9,7 @@ import pytest
 
 from hdsp_agent.comm.services import Services
 from tests.mcp._helpers.http_programs import Programs
-from tests.mcp._helpers.port_agents import PortAgents
+from tests.mcp._helpers.port_agents import PortAgents, let_in
 
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 def agents(services: Services, jp_asyncio_loop: asyncio.AbstractEventLoop) -> PortAgents:
     """What answers calls; the server is switched on."""
-    agents = PortAgents()
-    services.mcp_endpoint.agents = agents
-    jp_asyncio_loop.run_until_complete(services.config.update({"mcpServerEnabled": True}))
-    return agents
+    return let_in(services, jp_asyncio_loop)
 
 
 @pytest.fixture

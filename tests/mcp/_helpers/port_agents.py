@@ -15,11 +15,12 @@ from hdsp_agent.agent.external.port import (
     Progress,
     ResourceContent,
 )
+from hdsp_agent.comm.services import Services
 from hdsp_agent.config import ApprovalPreset
 from hdsp_agent.errors import InvalidInput, NotFound
 from hdsp_agent.messages import JsonObject
 
-__all__ = ["PIXEL", "SLOW", "PortAgents", "offered_tool"]
+__all__ = ["PIXEL", "SLOW", "PortAgents", "let_in", "offered_tool"]
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
@@ -204,3 +205,11 @@ class PortAgents:
         if may_ask:
             self.asking.add(client.name)
         return True
+
+
+def let_in(services: Services, loop: asyncio.AbstractEventLoop) -> PortAgents:
+    """Other agents may connect to this server, and these answer them."""
+    agents = PortAgents()
+    services.mcp_endpoint.agents = agents
+    loop.run_until_complete(services.config.update({"mcpServerEnabled": True}))
+    return agents

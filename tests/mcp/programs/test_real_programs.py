@@ -20,7 +20,7 @@ from tests._helpers.long_tests import rounds
 from tests._helpers.model_server import ModelServer, model_server, raw_server, sse
 from tests.cli._helpers.homes import PROGRAM
 from tests.mcp._helpers.installed_programs import BIN
-from tests.mcp._helpers.port_agents import PortAgents
+from tests.mcp._helpers.port_agents import PortAgents, let_in
 
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
@@ -77,10 +77,7 @@ class Place:
 
 @pytest.fixture
 def agents(services: Services, http_server: object, jp_asyncio_loop: asyncio.AbstractEventLoop) -> PortAgents:
-    agents = PortAgents()
-    services.mcp_endpoint.agents = agents
-    jp_asyncio_loop.run_until_complete(services.config.update({"mcpServerEnabled": True}))
-    return agents
+    return let_in(services, jp_asyncio_loop)
 
 
 @pytest.fixture
