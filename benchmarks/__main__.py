@@ -24,6 +24,7 @@ CLAIMS: Final[dict[str, tuple[str, ...]]] = {
     "context": ("context",),
     "recall": ("recall", "recall_latency"),
     "local": ("local",),
+    "errands": ("errands",),
     "evals": ("evals",),
     "memory": ("memory",),
     "mcp": ("mcp", "mcp_http"),
@@ -31,8 +32,8 @@ CLAIMS: Final[dict[str, tuple[str, ...]]] = {
 }
 """What the ids of results begin with, and the modules that measure them."""
 
-# It takes more than an hour, and is measured only when it is named.
-_NAMED_ONLY: Final = {"suite"}
+# They take more than an hour, and are measured only when they are named.
+_NAMED_ONLY: Final = {"errands", "suite"}
 
 
 def main(names: list[str]) -> int:

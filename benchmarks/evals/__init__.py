@@ -9,26 +9,42 @@ a second time with reworded prompts, whose failures are not fixed one by one, an
 from __future__ import annotations
 
 from ._blind_prompts import BLIND_PROMPTS
-from ._eval_task import KINDS, EndState, EvalTask, NotDone, Outcome, SeenCell, Text
-from ._measure import measure
-from ._notebook_fixture import DATA
-from ._rerun import RerunKernel, rerun_kernel
+from ._eval_task import KINDS, EndState, EvalTask, Kind, NotDone, Outcome, SeenCell, Text
+from ._measure import Ran, measure, page, ready_models, run_in_folder
+from ._notebook_fixture import DATA, NotebookFixture
+from ._plain_loop import run_plain_loop
+from ._product import run_product
+from ._rerun import FIGURES, RerunKernel, rerun_kernel
 from ._reworded_prompts import REWORDED_PROMPTS
+from ._runner import Attempt, Claim, ReadyModel, Runner
 from .tasks import EVAL_TASKS
 
 __all__ = [
     "BLIND_PROMPTS",
     "DATA",
     "EVAL_TASKS",
+    "FIGURES",
     "KINDS",
     "REWORDED_PROMPTS",
+    "Attempt",
+    "Claim",
     "EndState",
     "EvalTask",
+    "Kind",
     "NotDone",
+    "NotebookFixture",
     "Outcome",
+    "Ran",
+    "ReadyModel",
     "RerunKernel",
+    "Runner",
     "SeenCell",
     "Text",
     "measure",
+    "page",
+    "ready_models",
     "rerun_kernel",
+    "run_in_folder",
+    "run_plain_loop",
+    "run_product",
 ]

@@ -20,12 +20,12 @@ def _chosen(names: list[str]) -> list[EvalTask]:
 
 async def _run(tasks: list[EvalTask], arms: list[Arm], into: Path | None) -> list[Verdict]:
     verdicts: list[Verdict] = []
-    async with ready_models() as models:
+    async with ready_models() as ready:
         for arm in arms:
             for task in tasks:
                 verdict = load_verdict(task.name, arm, into) if into is not None else None
                 if verdict is None:
-                    verdict, page = await run_eval_task(task, arm, models)
+                    verdict, page = await run_eval_task(task, arm, ready)
                     print(page if into is None else verdict.line, flush=True)
                     if into is not None:
                         save_verdict(verdict, page, into)

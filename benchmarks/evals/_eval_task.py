@@ -203,12 +203,16 @@ class EvalTask:
     cells: Sequence[str] = ()
     files: Sequence[str] = ()
     """Files of ``data`` beside the notebook."""
+    tables: Mapping[str, str] = field(default_factory=dict)
+    """Other files beside it, with what they hold."""
     probes: Sequence[str] = ()
     """Expressions to compute after the notebook ran from the top."""
     ran: bool = True
     """Whether the person has run the cells."""
     at: int | None = None
     """The number of the cell the person is in."""
+    means: int | None = None
+    """The number of the cell the person means, if they are asked."""
     wrong: Sequence[EndState] = field(default_factory=tuple)
     """Endings that must not pass."""
     also_right: Sequence[EndState] = field(default_factory=tuple)

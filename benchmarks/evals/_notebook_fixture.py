@@ -58,6 +58,8 @@ async def open_notebook_fixture(task: EvalTask, folder: Path) -> AsyncIterator[N
     """The notebook with its kernel, its cells run as far as the person has run them."""
     for name in task.files:
         shutil.copy(DATA / name, folder)
+    for name, text in task.tables.items():
+        (folder / name).write_text(text, encoding="utf-8")
     (folder / NOTEBOOK).write_text(json.dumps(_notebook(task), indent=1), encoding="utf-8")
     headless = HeadlessKernels(folder)
     limits = RunLimits(total_seconds=_CELL_SECONDS)

@@ -21,16 +21,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from hdsp_agent.config import ProviderSettings
 from hdsp_agent.errors import HdspAgentError
-from hdsp_agent.local import LocalModels
 from hdsp_agent.messages import CellId, DeleteCell, InsertCell, JsonObject, ReplaceSource, TaskId
 from hdsp_agent.notebooks import Cell, NotebookSnapshot, new_cell_id
 from hdsp_agent.notebooks.kernels import CellRunSpec
 
 from ._eval_task import SeenCell
 from ._notebook_fixture import NOTEBOOK, NotebookFixture
-from ._runner import MOST_REQUESTS, MOST_TOKENS, Attempt
+from ._runner import MOST_REQUESTS, MOST_TOKENS, Attempt, ReadyModel
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -93,12 +91,13 @@ class _Call:
     arguments: JsonObject
 
 
-async def run_plain_loop(fixture: NotebookFixture, models: LocalModels) -> Attempt:
+async def run_plain_loop(fixture: NotebookFixture, ready: ReadyModel) -> Attempt:
     """Do the task, or as much of it as comes of the plain loop."""
     from openai import AsyncOpenAI, OpenAIError
 
     attempt = Attempt()
-    file = await models.file_of(ProviderSettings.model_validate({"apiProvider": "local"}))
+    models = ready.models
+    file = await models.file_of(ready.settings)
     words = await _first_prompt(fixture)
     messages: list[ChatCompletionMessageParam] = [
         {"role": "system", "content": _SYSTEM},
@@ -117,6 +116,8 @@ async def run_plain_loop(fixture: NotebookFixture, models: LocalModels) -> Attem
             attempt.transcript.append(f"MODEL: {said}")
             if call is None or call.name == "answer":
                 attempt.answer = said if call is None else str(call.arguments.get("text") or "")
+                # It has no other ending.
+                attempt.claim = "checked"
                 return attempt
             result = await _result(call, fixture)
             attempt.transcript += [f"  CALL {call.name} {json.dumps(call.arguments)}", f"  RESULT {result}"]
@@ -131,8 +132,8 @@ async def _first_prompt(fixture: NotebookFixture) -> str:
     facts = [fixture.task.prompt, "", f"The notebook has {len(snapshot.cells)} cells.", _all_cells(snapshot)]
     if fixture.task.at is not None:
         facts.append(f"The user is in cell {fixture.task.at}.")
-    if fixture.task.files:
-        facts.append(f"Files in the folder: {', '.join(fixture.task.files)}")
+    if files := [*fixture.task.files, *fixture.task.tables]:
+        facts.append(f"Files in the folder: {', '.join(files)}")
     return "\n".join(facts)
 
 

@@ -2,55 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from benchmarks.evals import (
-    BLIND_PROMPTS,
-    DATA,
-    EVAL_TASKS,
-    KINDS,
-    REWORDED_PROMPTS,
-    EndState,
-    EvalTask,
-    NotDone,
-    Outcome,
-    RerunKernel,
-    SeenCell,
-    Text,
-    rerun_kernel,
-)
+from benchmarks.evals import BLIND_PROMPTS, EVAL_TASKS, KINDS, REWORDED_PROMPTS, EvalTask, RerunKernel
 
-
-@pytest.fixture(scope="module")
-def kernel() -> Iterator[RerunKernel]:
-    with rerun_kernel() as kernel:
-        yield kernel
-
-
-def cells_of(sources: list[str], kernel: RerunKernel, folder: Path, *, ran: bool) -> list[SeenCell]:
-    """A notebook of these cells, run or not."""
-    code = [source for source in sources if not isinstance(source, Text)]
-    outputs = iter(kernel.outputs(code, folder)) if ran else iter([])
-    return [
-        SeenCell(str(at), source, not isinstance(source, Text), () if isinstance(source, Text) else next(outputs, ()))
-        for at, source in enumerate(sources)
-    ]
-
-
-def judged(task: EvalTask, before: list[SeenCell], state: EndState, kernel: RerunKernel, folder: Path) -> str | None:
-    """Why the judge is not content; None if it is."""
-    after = before if state.cells is None else cells_of(list(state.cells), kernel, folder, ran=state.ran)
-    rerun = kernel.run_from_top(after, folder, task.probes)
-    try:
-        task.judge(Outcome(before, after, state.answer, rerun))
-    except NotDone as why:
-        return str(why)
-    return None
+from ._helpers.end_states import JudgedTask
 
 
 def test_there_are_enough_tasks_of_each_kind() -> None:
@@ -72,19 +32,7 @@ def test_blind_prompts_repeat_no_reworded_ones() -> None:
 
 @pytest.mark.parametrize("task", EVAL_TASKS, ids=lambda task: task.name)
 def test_a_judge_knows_what_is_done(task: EvalTask, kernel: RerunKernel, tmp_path: Path) -> None:
-    for name in task.files:
-        shutil.copy(DATA / name, tmp_path)
-    before = cells_of(list(task.cells), kernel, tmp_path, ran=task.ran)
-
-    def judged_as(state: EndState) -> str | None:
-        return judged(task, before, state, kernel, tmp_path)
-
-    assert judged_as(EndState()) is not None, "content with nothing"
-    assert judged_as(EndState(answer="Done.")) is not None, "content with a claim"
-    for state in (task.right, *task.also_right):
-        assert judged_as(state) is None
-    for number, state in enumerate(task.wrong):
-        assert judged_as(state) is not None, f"content with wrong end state {number}"
+    JudgedTask(task, kernel, tmp_path).must_know_right_from_wrong()
 
 
 def test_pieces_of_a_stream_are_one_output(kernel: RerunKernel, tmp_path: Path) -> None:
