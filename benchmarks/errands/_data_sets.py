@@ -237,11 +237,12 @@ def data_set(language: str, rng: Random) -> DataSet:
     labels = rng.sample(list(words.labels), rng.randint(12, min(18, len(words.labels))))
     low, high = words.measures
     measures = rng.sample(range(int(low * 10) + 1, int(high * 10)), min(len(labels), int((high - low) * 10) - 1))
+    days = rng.sample(range(_MOST_DAYS), len(labels))
     rows: list[Mapping[str, Value]] = []
     for at, label in enumerate(labels):
         # Each group has at least three rows.
         group = words.groups[at % len(words.groups)] if at < 3 * len(words.groups) else rng.choice(words.groups)
-        day = _FIRST_DAY + timedelta(days=rng.randrange(_MOST_DAYS))
+        day = _FIRST_DAY + timedelta(days=days[at])
         values = (label, group, rng.randint(*words.counts), measures[at % len(measures)] / 10, day.isoformat())
         rows.append(dict(zip(words.columns, values, strict=True)))
     rng.shuffle(rows)

@@ -185,12 +185,9 @@ def _difference(scene: Scene) -> Made:
     one, other = scene.rng.sample(data.groups, 2)
     gap = abs(statistics.mean(data.numbers(data.measure, one)) - statistics.mean(data.numbers(data.measure, other)))
 
-    def judge(outcome: object) -> None:
-        at_least([gap], [-gap])(outcome)  # type: ignore[arg-type]  # an Outcome
-
     grouped = f"{table}.groupby({data.group!r})[{data.measure!r}].mean()"
     return Made(
-        judge,
+        at_least([gap], [-gap]),
         scene.with_table(f"means = {grouped}\nmeans[{one!r}] - means[{other!r}]"),
         [scene.with_table(f"{grouped} + 1000")],
         {"one": one, "other": other},
