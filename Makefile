@@ -29,7 +29,7 @@ HUB := .hub/.stamp-installed
 FRONT := $(shell find src labextension/style labextension/schema -type f 2>/dev/null) tsconfig.json package.json
 SERVER := $(shell find hdsp_agent -name '*.py' -o -name '*.json' -path '*locale*' -o -name '*.yaml' 2>/dev/null)
 
-.PHONY: help lab check test test-unit test-long docs screenshots pictures lint generate bench dev clean collaboration test-python test-js test-ui test-wheel format translations install
+.PHONY: help lab check test test-unit test-long docs screenshots pictures lint lint-python lint-js generate bench dev clean collaboration test-python test-js test-ui test-wheel format translations install
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -139,15 +139,21 @@ $(VENV)/.stamp-wheel: $(FRONT) $(SERVER) pyproject.toml yarn.lock scripts/check_
 	@touch $@
 
 lint: $(PY_INSTALLED) $(JS_INSTALLED) ## formatting, lint, types, import contract, generated code in step
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint-python lint-js
+
+lint-python: $(PY_INSTALLED)
 	ruff check .
 	ruff format --check .
 	mypy
 	lint-imports --no-logo
+	python scripts/check_structure.py
+	python scripts/check_unused.py
+
+# Generated code and translations are of both sides. They are checked with this one, which takes less time.
+lint-js: $(PY_INSTALLED) $(JS_INSTALLED)
 	jlpm lint:check
 	jlpm tsc --noEmit
 	jlpm tsc --noEmit -p ui-tests
-	python scripts/check_structure.py
-	python scripts/check_unused.py
 	python scripts/generate.py --check
 	python scripts/translations.py check
 
