@@ -29,7 +29,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--each", type=int, default=1, metavar="N", help="errands of each family in each language")
     parser.add_argument("--language", action="append", choices=["en", "ko", "ja"])
-    parser.add_argument("--into", type=Path, metavar="FOLDER", help="write there what was said; what lies there is kept")
+    parser.add_argument(
+        "--into", type=Path, metavar="FOLDER", help="write there what was said; what lies there is kept"
+    )
     parser.add_argument("--keep", action="store_true", help="keep the rates, as make bench does")
     parser.add_argument("--list", action="store_true", help="only list the errands")
     options = parser.parse_args()

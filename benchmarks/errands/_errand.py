@@ -116,4 +116,3 @@ def object_particle(word: str) -> str:
     """The Korean particle that marks an object behind this word."""
     last = ord(word[-1])
     return "을" if last in _HANGUL and (last - _HANGUL.start) % _FINALS else "를"
-

@@ -54,7 +54,9 @@ def errand_of(family: Family, language: Language, seed: int, number: int = 0) ->
         **{role: scene.column(getattr(data, role)) for role in ("label", "group", "amount", "measure", "day")},
         **made.says,
     }
-    prompt = phrase.format(**says, **{f"{name}_o": value + object_particle(value) for name, value in says.items() if value})
+    prompt = phrase.format(
+        **says, **{f"{name}_o": value + object_particle(value) for name, value in says.items() if value}
+    )
     cells = scene.before if made.cells is None else made.cells
     task = EvalTask(
         f"{family.name}-{language}-{seed}-{number}",

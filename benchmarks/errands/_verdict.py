@@ -103,24 +103,62 @@ def rates(verdicts: Sequence[Verdict]) -> list[Result]:
 def _of_model(model: str, verdicts: Sequence[Verdict]) -> list[Result]:
     at = f"@{_SIZE.get(model, model)}"
     product = [one for one in verdicts if one.by == "product"]
-    held, plain = ([one for one in some if one.split == "held out"] for some in (product, [v for v in verdicts if v.by == "plain"]))
+    held, plain = (
+        [one for one in some if one.split == "held out"] for some in (product, [v for v in verdicts if v.by == "plain"])
+    )
     developed = [one for one in product if one.split == "development"]
     found: list[Result] = []
     goal = _DONE_GOALS.get(model)
     if held:
-        found.append(_rate(f"errands.held_out{at}", "held out errands done and right", held, _done, plain, at_least=goal))
+        found.append(
+            _rate(f"errands.held_out{at}", "held out errands done and right", held, _done, plain, at_least=goal)
+        )
         found += [
-            _rate(f"errands.held_out.{language}{at}", f"held out errands in {language} done and right", some, _done, _in(plain, language))
+            _rate(
+                f"errands.held_out.{language}{at}",
+                f"held out errands in {language} done and right",
+                some,
+                _done,
+                _in(plain, language),
+            )
             for language in LANGUAGES
             if (some := _in(held, language))
         ]
         found += [
-            _rate(f"errands.damage{at}", "held out errands that damaged a cell or a file", held, _damaged, plain, at_most=0.0),
-            _rate(f"errands.wrong_claims{at}", "held out errands said to be done and checked that are not done", held, _wrong, plain, at_most=_WRONG_CLAIMS_GOAL),
-            _rate(f"errands.wrong_unchecked{at}", "held out errands said to be done but not checked that are not done", held, _unchecked, plain),
+            _rate(
+                f"errands.damage{at}",
+                "held out errands that damaged a cell or a file",
+                held,
+                _damaged,
+                plain,
+                at_most=0.0,
+            ),
+            _rate(
+                f"errands.wrong_claims{at}",
+                "held out errands said to be done and checked that are not done",
+                held,
+                _wrong,
+                plain,
+                at_most=_WRONG_CLAIMS_GOAL,
+            ),
+            _rate(
+                f"errands.wrong_unchecked{at}",
+                "held out errands said to be done but not checked that are not done",
+                held,
+                _unchecked,
+                plain,
+            ),
         ]
     if developed:
-        found.append(_rate(f"errands.development{at}", "errands of the families in development, never to be quoted", developed, _done, []))
+        found.append(
+            _rate(
+                f"errands.development{at}",
+                "errands of the families in development, never to be quoted",
+                developed,
+                _done,
+                [],
+            )
+        )
     return found
 
 

@@ -8,7 +8,18 @@ from collections.abc import Callable, Sequence
 
 from benchmarks.evals import FIGURES, Outcome
 
-__all__ = ["all_told", "at_least", "bars", "column_values", "drawn", "first_row_told", "holds", "named_alone", "points", "told"]
+__all__ = [
+    "all_told",
+    "at_least",
+    "bars",
+    "column_values",
+    "drawn",
+    "first_row_told",
+    "holds",
+    "named_alone",
+    "points",
+    "told",
+]
 
 
 def told(*numbers: float, within: float = 0.006) -> Callable[[Outcome], None]:

@@ -128,8 +128,14 @@ def _title(scene: Scene) -> Made:
 def _variable(scene: Scene) -> Made:
     old, new = scene.rng.choice([("tmp", "prices"), ("x1", "temperatures"), ("lst", "ages")])
     values = [scene.rng.randint(1, 50) for _ in range(5)]
-    cells = [f"{{n}} = {values}", "total = sum({n})\nprint(total)", "print(f'{{{{len({n})}}}} values, mean {{{{total / len({n})}}}}')"]
-    before, after = ([cell.format(n=name).replace("{{", "{").replace("}}", "}") for cell in cells] for name in (old, new))
+    cells = [
+        f"{{n}} = {values}",
+        "total = sum({n})\nprint(total)",
+        "print(f'{{{{len({n})}}}} values, mean {{{{total / len({n})}}}}')",
+    ]
+    before, after = (
+        [cell.format(n=name).replace("{{", "{").replace("}}", "}") for cell in cells] for name in (old, new)
+    )
 
     def judge(outcome: Outcome) -> None:
         outcome.runs()
@@ -142,7 +148,11 @@ def _variable(scene: Scene) -> Made:
     return Made(
         judge,
         EndState(after),
-        [EndState([after[0], before[1], before[2]]), EndState([*before, f"{new} = {old}"]), EndState([after[0], after[1]])],
+        [
+            EndState([after[0], before[1], before[2]]),
+            EndState([*before, f"{new} = {old}"]),
+            EndState([after[0], after[1]]),
+        ],
         {"old": old, "new": new},
         cells=before,
         probes=[new],
@@ -153,7 +163,11 @@ def _variable(scene: Scene) -> Made:
 def _function(scene: Scene) -> Made:
     old, new = scene.rng.choice([("f", "area"), ("calc", "rectangle_area"), ("func1", "surface")])
     a, b = scene.rng.randint(2, 20), scene.rng.randint(2, 20)
-    cells = ["def {n}(width, height):\n    return width * height", f"print({{n}}({a}, {b}))", f"[{{n}}(side, side) for side in range({a})]"]
+    cells = [
+        "def {n}(width, height):\n    return width * height",
+        f"print({{n}}({a}, {b}))",
+        f"[{{n}}(side, side) for side in range({a})]",
+    ]
     before, after = ([cell.format(n=name) for cell in cells] for name in (old, new))
 
     def judge(outcome: Outcome) -> None:
@@ -178,7 +192,7 @@ def _into_function(scene: Scene) -> Made:
     name = scene.rng.choice(["to_fahrenheit", "net_price", "half_life"])
     formula = {"to_fahrenheit": "{x} * 9 / 5 + 32", "net_price": "{x} / 1.19", "half_life": "0.693 / {x}"}[name]
     first = scene.rng.randint(2, 80)
-    value = eval(formula.format(x=first))  # noqa: S307 - one of the formulas above
+    value = eval(formula.format(x=first))
     old = f"x = {first}\nresult = {formula.format(x='x')}\nprint(result)"
     before = [*scene.before, old]
     number = len(before)
@@ -188,13 +202,16 @@ def _into_function(scene: Scene) -> Made:
         outcome.keeps(number)
         outcome.must(f"def {name}" in outcome.code, f"there is no function {name}")
         found = outcome.value(f"{name}(10)")
-        right = eval(formula.format(x=10))  # noqa: S307 - one of the formulas above
+        right = eval(formula.format(x=10))
         outcome.must(isinstance(found, (int, float)) and abs(found - right) < 1e-6, f"{name}(10) is {found}")
 
     return Made(
         judge,
         EndState([*scene.before, f"def {name}(x):\n    return {formula.format(x='x')}\n\nprint({name}({first}))"]),
-        [EndState([*scene.before, f"def {name}(x):\n    return x\n\nprint({value})"]), EndState([*scene.before, f"{name} = {value}"])],
+        [
+            EndState([*scene.before, f"def {name}(x):\n    return x\n\nprint({value})"]),
+            EndState([*scene.before, f"{name} = {value}"]),
+        ],
         {"cell": str(number), "name": name},
         also_right=[EndState([*before, f"def {name}(x):\n    return {formula.format(x='x')}"])],
         cells=before,
@@ -214,12 +231,17 @@ def _deleted(scene: Scene) -> Made:
     def judge(outcome: Outcome) -> None:
         outcome.keeps(number)
         outcome.must(len(outcome.after) == len(left), "there are more or fewer cells than there should be")
-        outcome.must(all(cell.source.strip() != before[number - 1].strip() for cell in outcome.after), "the cell is still there")
+        outcome.must(
+            all(cell.source.strip() != before[number - 1].strip() for cell in outcome.after), "the cell is still there"
+        )
 
     return Made(
         judge,
         EndState(left),
-        [EndState([cell for at, cell in enumerate(before, 1) if at != number % len(before) + 1]), EndState([*before, "# deleted"])],
+        [
+            EndState([cell for at, cell in enumerate(before, 1) if at != number % len(before) + 1]),
+            EndState([*before, "# deleted"]),
+        ],
         {"cell": str(number)},
         cells=before,
         may_change=frozenset({number}),
@@ -259,7 +281,10 @@ def _heading(scene: Scene) -> Made:
         outcome.keeps()
         new = [cell for cell in outcome.new if not cell.is_code]
         outcome.must(len(new) == 1 and len(outcome.after) == len(before) + 1, "there is not one new text cell")
-        outcome.must(title.casefold() in new[0].source.casefold() and new[0].source.lstrip().startswith("#"), "it is no such heading")
+        outcome.must(
+            title.casefold() in new[0].source.casefold() and new[0].source.lstrip().startswith("#"),
+            "it is no such heading",
+        )
         place = outcome.after[0 if top else -1]
         outcome.must(place.source == new[0].source, "it is not where it should be")
 
@@ -298,7 +323,10 @@ def _docstring(scene: Scene) -> Made:
     return Made(
         judge,
         EndState([*scene.before, body.format(doc=doc), tail]),
-        [EndState([*scene.before, body.format(doc="    # Say what it does.\n"), tail]), EndState([*before, body.format(doc=doc)])],
+        [
+            EndState([*scene.before, body.format(doc="    # Say what it does.\n"), tail]),
+            EndState([*before, body.format(doc=doc)]),
+        ],
         {"name": name},
         cells=before,
         probes=[tail, f"{name}.__doc__"],
@@ -312,8 +340,16 @@ FAMILIES: Final = (
         "constant-changed",
         "change",
         {
-            "en": ("set {name} to {new} in this cell", "change {name} to {new}", "use {new} instead of {old} for {name}"),
-            "ko": ("이 셀에서 {name}을(를) {new}로 바꿔줘", "{name} 값을 {new}로 수정", "{name}를 {old} 말고 {new}로 해줘"),
+            "en": (
+                "set {name} to {new} in this cell",
+                "change {name} to {new}",
+                "use {new} instead of {old} for {name}",
+            ),
+            "ko": (
+                "이 셀에서 {name}을(를) {new}로 바꿔줘",
+                "{name} 값을 {new}로 수정",
+                "{name}를 {old} 말고 {new}로 해줘",
+            ),
             "ja": ("このセルで{name}を{new}にして", "{name}を{new}に変更", "{name}は{old}ではなく{new}で"),
         },
         _constant,
@@ -323,9 +359,21 @@ FAMILIES: Final = (
         "mean-to-median",
         "change",
         {
-            "en": ("use the median instead of the mean in cell {cell}", "change cell {cell}: median, not mean", "here I want the median rather than the mean"),
-            "ko": ("{cell}번 셀에서 평균 대신 중앙값을 써줘", "{cell}번 셀 mean을 median으로 바꿔줘", "여기는 평균 말고 median으로 해줘"),
-            "ja": ("セル{cell}で平均の代わりに中央値を使って", "セル{cell}のmeanをmedianに変えて", "ここは平均ではなくmedianにして"),
+            "en": (
+                "use the median instead of the mean in cell {cell}",
+                "change cell {cell}: median, not mean",
+                "here I want the median rather than the mean",
+            ),
+            "ko": (
+                "{cell}번 셀에서 평균 대신 중앙값을 써줘",
+                "{cell}번 셀 mean을 median으로 바꿔줘",
+                "여기는 평균 말고 median으로 해줘",
+            ),
+            "ja": (
+                "セル{cell}で平均の代わりに中央値を使って",
+                "セル{cell}のmeanをmedianに変えて",
+                "ここは平均ではなくmedianにして",
+            ),
         },
         _aggregate,
         loaded=True,
@@ -334,9 +382,21 @@ FAMILIES: Final = (
         "sort-order-turned",
         "change",
         {
-            "en": ("sort descending in this cell", "change cell {cell} so that the highest {measure} comes first", "reverse the sort order here, largest first"),
-            "ko": ("이 셀에서 내림차순으로 정렬해줘", "{cell}번 셀을 {measure} 큰 값이 먼저 오게 바꿔줘", "여기 정렬 순서를 반대로, 큰 것부터"),
-            "ja": ("このセルで降順に並べて", "セル{cell}を{measure}が大きい順になるように変えて", "ここの並び順を逆にして、大きい方から"),
+            "en": (
+                "sort descending in this cell",
+                "change cell {cell} so that the highest {measure} comes first",
+                "reverse the sort order here, largest first",
+            ),
+            "ko": (
+                "이 셀에서 내림차순으로 정렬해줘",
+                "{cell}번 셀을 {measure} 큰 값이 먼저 오게 바꿔줘",
+                "여기 정렬 순서를 반대로, 큰 것부터",
+            ),
+            "ja": (
+                "このセルで降順に並べて",
+                "セル{cell}を{measure}が大きい順になるように変えて",
+                "ここの並び順を逆にして、大きい方から",
+            ),
         },
         _order,
         loaded=True,
@@ -345,9 +405,21 @@ FAMILIES: Final = (
         "title-on-plot",
         "change",
         {
-            "en": ("add the title '{title}' to the plot", "give this plot the title {title}", "the chart in cell {cell} needs a title: {title}"),
-            "ko": ("그래프에 '{title}' 제목을 넣어줘", "이 그래프 제목을 {title}로 해줘", "{cell}번 셀 차트에 제목 추가: {title}"),
-            "ja": ("グラフに「{title}」というタイトルを付けて", "このグラフのタイトルを{title}にして", "セル{cell}の図にタイトルを追加：{title}"),
+            "en": (
+                "add the title '{title}' to the plot",
+                "give this plot the title {title}",
+                "the chart in cell {cell} needs a title: {title}",
+            ),
+            "ko": (
+                "그래프에 '{title}' 제목을 넣어줘",
+                "이 그래프 제목을 {title}로 해줘",
+                "{cell}번 셀 차트에 제목 추가: {title}",
+            ),
+            "ja": (
+                "グラフに「{title}」というタイトルを付けて",
+                "このグラフのタイトルを{title}にして",
+                "セル{cell}の図にタイトルを追加：{title}",
+            ),
         },
         _title,
         loaded=True,
@@ -356,8 +428,16 @@ FAMILIES: Final = (
         "variable-renamed",
         "rename",
         {
-            "en": ("rename the variable {old} to {new} everywhere", "{old} should be called {new}", "replace the name {old} by {new} in all cells"),
-            "ko": ("변수 {old} 이름을 모든 셀에서 {new}(으)로 바꿔줘", "{old}를 {new}라는 이름으로 변경", "변수명 {old} -> {new}"),
+            "en": (
+                "rename the variable {old} to {new} everywhere",
+                "{old} should be called {new}",
+                "replace the name {old} by {new} in all cells",
+            ),
+            "ko": (
+                "변수 {old} 이름을 모든 셀에서 {new}(으)로 바꿔줘",
+                "{old}를 {new}라는 이름으로 변경",
+                "변수명 {old} -> {new}",
+            ),
             "ja": ("変数{old}の名前を全部{new}に変えて", "{old}を{new}という名前に変更", "変数名 {old} -> {new}"),
         },
         _variable,
@@ -367,9 +447,21 @@ FAMILIES: Final = (
         "function-renamed",
         "rename",
         {
-            "en": ("rename the function {old} to {new}", "call the function {new} instead of {old}, also where it is used", "{old} is a bad name, make it {new}"),
-            "ko": ("함수 {old} 이름을 {new}(으)로 바꿔줘", "{old} 함수를 쓰는 곳까지 모두 {new}로 변경", "함수명 {old} -> {new}"),
-            "ja": ("関数{old}の名前を{new}に変えて", "関数{old}を使っている所も全部{new}に変更", "関数名 {old} -> {new}"),
+            "en": (
+                "rename the function {old} to {new}",
+                "call the function {new} instead of {old}, also where it is used",
+                "{old} is a bad name, make it {new}",
+            ),
+            "ko": (
+                "함수 {old} 이름을 {new}(으)로 바꿔줘",
+                "{old} 함수를 쓰는 곳까지 모두 {new}로 변경",
+                "함수명 {old} -> {new}",
+            ),
+            "ja": (
+                "関数{old}の名前を{new}に変えて",
+                "関数{old}を使っている所も全部{new}に変更",
+                "関数名 {old} -> {new}",
+            ),
         },
         _function,
         loaded=False,
@@ -378,9 +470,21 @@ FAMILIES: Final = (
         "code-into-function",
         "rename",
         {
-            "en": ("turn the computation in cell {cell} into a function {name}(x)", "make a function {name} of this cell, with x as argument", "refactor cell {cell}: put the formula into a function called {name}"),
-            "ko": ("{cell}번 셀의 계산을 {name}(x) 함수로 만들어줘", "이 셀을 x를 인자로 받는 {name} 함수로 바꿔줘", "{cell}번 셀 리팩터링: 식을 {name} 함수로"),
-            "ja": ("セル{cell}の計算を関数{name}(x)にして", "このセルをxを引数に取る関数{name}に変えて", "セル{cell}をリファクタリング：式を関数{name}に"),
+            "en": (
+                "turn the computation in cell {cell} into a function {name}(x)",
+                "make a function {name} of this cell, with x as argument",
+                "refactor cell {cell}: put the formula into a function called {name}",
+            ),
+            "ko": (
+                "{cell}번 셀의 계산을 {name}(x) 함수로 만들어줘",
+                "이 셀을 x를 인자로 받는 {name} 함수로 바꿔줘",
+                "{cell}번 셀 리팩터링: 식을 {name} 함수로",
+            ),
+            "ja": (
+                "セル{cell}の計算を関数{name}(x)にして",
+                "このセルをxを引数に取る関数{name}に変えて",
+                "セル{cell}をリファクタリング：式を関数{name}に",
+            ),
         },
         _into_function,
         loaded=False,
@@ -411,9 +515,21 @@ FAMILIES: Final = (
         "heading-added",
         "add",
         {
-            "en": ("add a heading '{title}' {place}", "put the heading {title} {place} of the notebook", "markdown heading {place}: {title}"),
-            "ko": ("{place} '{title}' 제목 셀을 추가해줘", "노트북 {place} {title}라는 제목을 넣어줘", "{place} 마크다운 제목: {title}"),
-            "ja": ("{place}「{title}」という見出しを追加して", "ノートブックの{place}{title}という見出しを入れて", "{place}マークダウンの見出し：{title}"),
+            "en": (
+                "add a heading '{title}' {place}",
+                "put the heading {title} {place} of the notebook",
+                "markdown heading {place}: {title}",
+            ),
+            "ko": (
+                "{place} '{title}' 제목 셀을 추가해줘",
+                "노트북 {place} {title}라는 제목을 넣어줘",
+                "{place} 마크다운 제목: {title}",
+            ),
+            "ja": (
+                "{place}「{title}」という見出しを追加して",
+                "ノートブックの{place}{title}という見出しを入れて",
+                "{place}マークダウンの見出し：{title}",
+            ),
         },
         _heading,
         loaded=False,
@@ -422,9 +538,21 @@ FAMILIES: Final = (
         "docstring-added",
         "change",
         {
-            "en": ("add a docstring to the function {name}", "{name} has no docstring, write one", "document the function {name} with a docstring"),
-            "ko": ("함수 {name}에 독스트링을 추가해줘", "{name}에 docstring이 없어. 써줘", "{name} 함수에 docstring 작성"),
-            "ja": ("関数{name}にdocstringを追加して", "{name}にはdocstringがありません。書いて", "関数{name}のdocstringを書いて"),
+            "en": (
+                "add a docstring to the function {name}",
+                "{name} has no docstring, write one",
+                "document the function {name} with a docstring",
+            ),
+            "ko": (
+                "함수 {name}에 독스트링을 추가해줘",
+                "{name}에 docstring이 없어. 써줘",
+                "{name} 함수에 docstring 작성",
+            ),
+            "ja": (
+                "関数{name}にdocstringを追加して",
+                "{name}にはdocstringがありません。書いて",
+                "関数{name}のdocstringを書いて",
+            ),
         },
         _docstring,
         loaded=False,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from benchmarks.evals import FIGURES, Outcome
@@ -15,6 +16,13 @@ __all__ = ["FAMILIES"]
 
 _PLT: Final = "import matplotlib.pyplot as plt\n\n"
 _FEW: Final = 8
+_CURVES: Final[Mapping[str, tuple[Callable[[float], float], str]]] = {
+    "x**3": (lambda x: x**3, "x**3"),
+    "cos(x)": (math.cos, "np.cos(x)"),
+    "exp(-x)": (lambda x: math.exp(-x), "np.exp(-x)"),
+    "x**2 - 4": (lambda x: x * x - 4, "x**2 - 4"),
+}
+"""Formulas, what they give, and their code."""
 
 
 def _bars(scene: Scene) -> Made:
@@ -54,7 +62,10 @@ def _counts(scene: Scene) -> Made:
     return Made(
         judge,
         scene.with_table(f"{_PLT}{table}[{data.group!r}].value_counts().plot(kind='bar')\nplt.show()"),
-        [scene.with_table(f"{_PLT}{table}.plot(y={data.measure!r})\nplt.show()"), scene.with_table(f"{table}[{data.group!r}].value_counts()")],
+        [
+            scene.with_table(f"{_PLT}{table}.plot(y={data.measure!r})\nplt.show()"),
+            scene.with_table(f"{table}[{data.group!r}].value_counts()"),
+        ],
         probes=[FIGURES],
     )
 
@@ -67,7 +78,9 @@ def _histogram(scene: Scene) -> Made:
         outcome.keeps()
         values = data.numbers(data.measure)
         fits = any(
-            len(one) > 2 and math.isclose(sum(one), len(values), abs_tol=0.1) and all(float(bar).is_integer() for bar in one)
+            len(one) > 2
+            and math.isclose(sum(one), len(values), abs_tol=0.1)
+            and all(float(bar).is_integer() for bar in one)
             for one in map(bars, axes)
         )
         outcome.must(fits, "no bars count the values")
@@ -75,7 +88,10 @@ def _histogram(scene: Scene) -> Made:
     return Made(
         judge,
         scene.with_table(f"{_PLT}plt.hist({table}[{data.measure!r}])\nplt.show()"),
-        [scene.with_table(f"{_PLT}plt.plot({table}[{data.measure!r}])\nplt.show()"), scene.with_table(f"{_PLT}plt.bar({table}.index, {table}[{data.measure!r}])\nplt.show()")],
+        [
+            scene.with_table(f"{_PLT}plt.plot({table}[{data.measure!r}])\nplt.show()"),
+            scene.with_table(f"{_PLT}plt.bar({table}.index, {table}[{data.measure!r}])\nplt.show()"),
+        ],
         also_right=[scene.with_table(f"{table}[{data.measure!r}].hist(bins=7)")],
         probes=[FIGURES],
     )
@@ -96,7 +112,10 @@ def _scatter(scene: Scene) -> Made:
     return Made(
         judge,
         scene.with_table(f"{_PLT}plt.scatter({x}, {y})\nplt.show()"),
-        [scene.with_table(f"{_PLT}plt.scatter({table}.index, {y})\nplt.show()"), scene.with_table(f"{_PLT}plt.hist({x})\nplt.show()")],
+        [
+            scene.with_table(f"{_PLT}plt.scatter({table}.index, {y})\nplt.show()"),
+            scene.with_table(f"{_PLT}plt.hist({x})\nplt.show()"),
+        ],
         also_right=[scene.with_table(f"{table}.plot.scatter(x={data.amount!r}, y={data.measure!r})")],
         probes=[FIGURES],
     )
@@ -118,16 +137,18 @@ def _over_days(scene: Scene) -> Made:
         scene.with_table(
             f"{_PLT}by_day = {table}.sort_values({data.day!r})\nplt.plot(by_day[{data.day!r}], by_day[{data.measure!r}])\nplt.show()"
         ),
-        [scene.with_table(f"{_PLT}plt.plot({table}[{data.amount!r}])\nplt.show()"), scene.with_table(f"{_PLT}plt.figure()\nplt.show()")],
+        [
+            scene.with_table(f"{_PLT}plt.plot({table}[{data.amount!r}])\nplt.show()"),
+            scene.with_table(f"{_PLT}plt.figure()\nplt.show()"),
+        ],
         probes=[FIGURES],
     )
 
 
 def _curve(scene: Scene) -> Made:
     rng = scene.rng
-    formula, function = rng.choice(
-        [("x**3", lambda x: x**3), ("cos(x)", math.cos), ("exp(-x)", lambda x: math.exp(-x)), ("x**2 - 4", lambda x: x * x - 4)]
-    )
+    formula = rng.choice(list(_CURVES))
+    function, code = _CURVES[formula]
     low, high = rng.choice([(-2, 2), (0, 5), (-3, 1)])
 
     def judge(outcome: Outcome) -> None:
@@ -143,7 +164,6 @@ def _curve(scene: Scene) -> Made:
         )
         outcome.must(fits, f"no line is {formula} from {low} to {high}")
 
-    code = {"x**3": "x**3", "cos(x)": "np.cos(x)", "exp(-x)": "np.exp(-x)", "x**2 - 4": "x**2 - 4"}[formula]
     head = f"import numpy as np\n{_PLT}x = np.linspace({low}, {high}, 100)\n"
     return Made(
         judge,
@@ -158,17 +178,24 @@ def _lines(axes: dict[str, object]) -> list[list[tuple[float, float]]]:
     series = axes["lines"]
     assert isinstance(series, list)
     return [
-        [(float(index) if not isinstance(x, (int, float)) else float(x), float(y)) for index, (x, y) in enumerate(one) if isinstance(y, (int, float))]
+        [
+            (float(index) if not isinstance(x, (int, float)) else float(x), float(y))
+            for index, (x, y) in enumerate(one)
+            if isinstance(y, (int, float))
+        ]
         for one in series
     ]
 
 
 def _pair(point: tuple[object, object]) -> tuple[float, float]:
     x, y = point
-    return (float(x) if isinstance(x, (int, float)) else math.nan, float(y) if isinstance(y, (int, float)) else math.nan)
+    return (
+        float(x) if isinstance(x, (int, float)) else math.nan,
+        float(y) if isinstance(y, (int, float)) else math.nan,
+    )
 
 
-def _close(found: list[float], right: list[float]) -> bool:
+def _close(found: Sequence[float], right: Sequence[float]) -> bool:
     return len(found) == len(right) and all(
         math.isclose(one, other, rel_tol=0.006, abs_tol=0.01) for one, other in zip(found, right, strict=True)
     )
@@ -179,9 +206,21 @@ FAMILIES: Final = (
         "bars-of-totals",
         "plot",
         {
-            "en": ("bar chart of total {amount} per {group} in {table}", "plot the sum of {amount} by {group} as bars ({table})", "draw how much {amount} each {group} has in total, as a bar chart, from {table}"),
-            "ko": ("{table}의 {group}별 {amount} 합계를 막대그래프로 그려줘", "{group}별 {amount} 총합 막대 차트 ({table})", "{table}에서 {group}마다 {amount} 합을 바 차트로 보여줘"),
-            "ja": ("{table}の{group}ごとの{amount}の合計を棒グラフにして", "{group}別の{amount}の合計の棒グラフ（{table}）", "{table}で{group}ごとに{amount}を合計して棒グラフで描いて"),
+            "en": (
+                "bar chart of total {amount} per {group} in {table}",
+                "plot the sum of {amount} by {group} as bars ({table})",
+                "draw how much {amount} each {group} has in total, as a bar chart, from {table}",
+            ),
+            "ko": (
+                "{table}의 {group}별 {amount} 합계를 막대그래프로 그려줘",
+                "{group}별 {amount} 총합 막대 차트 ({table})",
+                "{table}에서 {group}마다 {amount} 합을 바 차트로 보여줘",
+            ),
+            "ja": (
+                "{table}の{group}ごとの{amount}の合計を棒グラフにして",
+                "{group}別の{amount}の合計の棒グラフ（{table}）",
+                "{table}で{group}ごとに{amount}を合計して棒グラフで描いて",
+            ),
         },
         _bars,
     ),
@@ -189,9 +228,21 @@ FAMILIES: Final = (
         "bars-of-counts",
         "plot",
         {
-            "en": ("bar chart of how many rows of {table} each {group} has", "plot the number of rows per {group} ({table})", "draw the counts of {group} in {table} as bars"),
-            "ko": ("{table}의 {group}별 행 개수를 막대그래프로 그려줘", "{group}별 건수 막대 차트 ({table})", "{table}에서 {group} 값이 몇 번씩 나오는지 막대로 그려줘"),
-            "ja": ("{table}の{group}ごとの行数を棒グラフにして", "{group}別の件数の棒グラフ（{table}）", "{table}で{group}の値が何回ずつ出てくるか棒グラフで"),
+            "en": (
+                "bar chart of how many rows of {table} each {group} has",
+                "plot the number of rows per {group} ({table})",
+                "draw the counts of {group} in {table} as bars",
+            ),
+            "ko": (
+                "{table}의 {group}별 행 개수를 막대그래프로 그려줘",
+                "{group}별 건수 막대 차트 ({table})",
+                "{table}에서 {group} 값이 몇 번씩 나오는지 막대로 그려줘",
+            ),
+            "ja": (
+                "{table}の{group}ごとの行数を棒グラフにして",
+                "{group}別の件数の棒グラフ（{table}）",
+                "{table}で{group}の値が何回ずつ出てくるか棒グラフで",
+            ),
         },
         _counts,
     ),
@@ -199,9 +250,21 @@ FAMILIES: Final = (
         "histogram-of-column",
         "plot",
         {
-            "en": ("histogram of {measure} in {table}", "show the distribution of {measure} as a histogram ({table})", "plot a histogram: {measure}, {table}"),
-            "ko": ("{table}의 {measure} 히스토그램 그려줘", "{measure} 분포를 히스토그램으로 ({table})", "{table}에서 {measure}의 히스토그램을 보여줘"),
-            "ja": ("{table}の{measure}のヒストグラムを描いて", "{measure}の分布をヒストグラムで（{table}）", "{table}で{measure}のヒストグラムを見せて"),
+            "en": (
+                "histogram of {measure} in {table}",
+                "show the distribution of {measure} as a histogram ({table})",
+                "plot a histogram: {measure}, {table}",
+            ),
+            "ko": (
+                "{table}의 {measure} 히스토그램 그려줘",
+                "{measure} 분포를 히스토그램으로 ({table})",
+                "{table}에서 {measure}의 히스토그램을 보여줘",
+            ),
+            "ja": (
+                "{table}の{measure}のヒストグラムを描いて",
+                "{measure}の分布をヒストグラムで（{table}）",
+                "{table}で{measure}のヒストグラムを見せて",
+            ),
         },
         _histogram,
     ),
@@ -209,9 +272,21 @@ FAMILIES: Final = (
         "scatter-of-two",
         "plot",
         {
-            "en": ("scatter plot of {amount} against {measure} in {table}", "plot {measure} over {amount} as points ({table})", "draw a scatter of {amount} and {measure}, {table}"),
-            "ko": ("{table}의 {amount}와(과) {measure} 산점도를 그려줘", "{amount}, {measure} 산점도 ({table})", "{table}에서 {amount} 대 {measure}를 점으로 찍어줘"),
-            "ja": ("{table}の{amount}と{measure}の散布図を描いて", "{amount}と{measure}の散布図（{table}）", "{table}で{amount}に対する{measure}を点で描いて"),
+            "en": (
+                "scatter plot of {amount} against {measure} in {table}",
+                "plot {measure} over {amount} as points ({table})",
+                "draw a scatter of {amount} and {measure}, {table}",
+            ),
+            "ko": (
+                "{table}의 {amount}와(과) {measure} 산점도를 그려줘",
+                "{amount}, {measure} 산점도 ({table})",
+                "{table}에서 {amount} 대 {measure}를 점으로 찍어줘",
+            ),
+            "ja": (
+                "{table}の{amount}と{measure}の散布図を描いて",
+                "{amount}と{measure}の散布図（{table}）",
+                "{table}で{amount}に対する{measure}を点で描いて",
+            ),
         },
         _scatter,
     ),
@@ -219,9 +294,21 @@ FAMILIES: Final = (
         "line-over-days",
         "plot",
         {
-            "en": ("line plot of {measure} over {day} in {table}, in order of the dates", "plot {measure} by {day} as a line ({table}, sorted by date)", "show how {measure} develops over {day} in {table} (sort the days)"),
-            "ko": ("{table}의 {measure}를 {day} 순서대로 선 그래프로 그려줘", "{day} 순으로 정렬해서 {measure} 꺾은선 그래프 ({table})", "{table}에서 {day}에 따른 {measure} 변화를 선으로 그려줘 (날짜순)"),
-            "ja": ("{table}の{measure}を{day}順に折れ線グラフにして", "{day}で並べて{measure}の折れ線（{table}）", "{table}で{day}に沿った{measure}の変化を線で描いて（日付順）"),
+            "en": (
+                "line plot of {measure} over {day} in {table}, in order of the dates",
+                "plot {measure} by {day} as a line ({table}, sorted by date)",
+                "show how {measure} develops over {day} in {table} (sort the days)",
+            ),
+            "ko": (
+                "{table}의 {measure}를 {day} 순서대로 선 그래프로 그려줘",
+                "{day} 순으로 정렬해서 {measure} 꺾은선 그래프 ({table})",
+                "{table}에서 {day}에 따른 {measure} 변화를 선으로 그려줘 (날짜순)",
+            ),
+            "ja": (
+                "{table}の{measure}を{day}順に折れ線グラフにして",
+                "{day}で並べて{measure}の折れ線（{table}）",
+                "{table}で{day}に沿った{measure}の変化を線で描いて（日付順）",
+            ),
         },
         _over_days,
     ),
@@ -229,9 +316,21 @@ FAMILIES: Final = (
         "curve-of-formula",
         "plot",
         {
-            "en": ("plot y = {formula} from {low} to {high}", "draw the curve {formula} for x between {low} and {high}", "graph of {formula}, x from {low} to {high}"),
-            "ko": ("y = {formula} 그래프를 {low}부터 {high}까지 그려줘", "{formula} 곡선, x는 {low}에서 {high}", "x가 {low}~{high}일 때 {formula}를 그려줘"),
-            "ja": ("y = {formula} のグラフを{low}から{high}まで描いて", "{formula}の曲線、xは{low}から{high}", "xが{low}から{high}のときの{formula}を描いて"),
+            "en": (
+                "plot y = {formula} from {low} to {high}",
+                "draw the curve {formula} for x between {low} and {high}",
+                "graph of {formula}, x from {low} to {high}",
+            ),
+            "ko": (
+                "y = {formula} 그래프를 {low}부터 {high}까지 그려줘",
+                "{formula} 곡선, x는 {low}에서 {high}",
+                "x가 {low}~{high}일 때 {formula}를 그려줘",
+            ),
+            "ja": (
+                "y = {formula} のグラフを{low}から{high}まで描いて",
+                "{formula}の曲線、xは{low}から{high}",
+                "xが{low}から{high}のときの{formula}を描いて",
+            ),
         },
         _curve,
     ),

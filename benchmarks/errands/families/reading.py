@@ -26,8 +26,12 @@ def _explained(scene: Scene) -> Made:
         _unchanged(outcome)
         said = outcome.unquoted_answer.casefold()
         outcome.must(len(outcome.after) == len(before), "cells were added for an explanation")
-        outcome.must(any(word in said for word in ("mean", "average", "평균", "平均")), "it does not say that means are taken")
-        named = data.group.casefold() in said or any(word in said for word in ("group", "그룹", "グループ", "별로", "ごと"))
+        outcome.must(
+            any(word in said for word in ("mean", "average", "평균", "平均")), "it does not say that means are taken"
+        )
+        named = data.group.casefold() in said or any(
+            word in said for word in ("group", "그룹", "グループ", "별로", "ごと")
+        )
         outcome.must(named, "it does not say by what")
 
     return Made(
@@ -51,13 +55,32 @@ def _why(scene: Scene) -> Made:
         outcome.must(len(outcome.after) == len(before), "cells were added for an explanation")
         said = outcome.unquoted_answer.casefold()
         outcome.must(name in said, f"it does not name {name}")
-        hints = ("not defined", "undefined", "never", "isn't defined", "not been defined", "missing", "정의", "없", "定義", "未定義", "ない", "ありません", "does not exist", "doesn't exist", "nameerror")
+        hints = (
+            "not defined",
+            "undefined",
+            "never",
+            "isn't defined",
+            "not been defined",
+            "missing",
+            "정의",
+            "없",
+            "定義",
+            "未定義",
+            "ない",
+            "ありません",
+            "does not exist",
+            "doesn't exist",
+            "nameerror",
+        )
         outcome.must(any(hint in said for hint in hints), "it does not say that the name is not defined")
 
     return Made(
         judge,
         EndState(answer=f"The name {name} is not defined before cell {number} uses it."),
-        [EndState(answer="The list is empty."), EndState([*scene.before, f"{name} = 4\n{code}"], f"{name} was not defined.")],
+        [
+            EndState(answer="The list is empty."),
+            EndState([*scene.before, f"{name} = 4\n{code}"], f"{name} was not defined."),
+        ],
         {"cell": str(number)},
         cells=before,
         at=number,
@@ -78,7 +101,10 @@ def _held(scene: Scene) -> Made:
     return Made(
         judge,
         EndState(answer=f"{name} is the list {values}."),
-        [EndState(answer=f"{name} is a list of three numbers."), EndState([*before, f"{name} = [1, 2, 3]\n{name}"], "[1, 2, 3]")],
+        [
+            EndState(answer=f"{name} is a list of three numbers."),
+            EndState([*before, f"{name} = [1, 2, 3]\n{name}"], "[1, 2, 3]"),
+        ],
         {"name": name},
         also_right=[EndState([*before, name])],
         cells=before,
@@ -136,7 +162,10 @@ def _which_cell(scene: Scene) -> Made:
         outcome.keeps(number)
         gone = len(outcome.after) == len(left) and all(cell.source != before[number - 1] for cell in outcome.after)
         same = [cell.source for cell in outcome.after] == [cell.source for cell in outcome.before]
-        outcome.must(gone or (same and "?" in outcome.answer.replace("？", "?")), "the cell that was meant is still there, and nobody asked")
+        outcome.must(
+            gone or (same and "?" in outcome.answer.replace("？", "?")),
+            "the cell that was meant is still there, and nobody asked",
+        )
 
     return Made(
         judge,
@@ -154,8 +183,16 @@ FAMILIES: Final = (
         "cell-explained",
         "ask",
         {
-            "en": ("explain cell {cell}", "what does this cell do?", "describe in a sentence what cell {cell} computes"),
-            "ko": ("{cell}번 셀을 설명해줘", "이 셀은 뭘 하는 거야?", "{cell}번 셀이 무엇을 계산하는지 한 문장으로 설명해줘"),
+            "en": (
+                "explain cell {cell}",
+                "what does this cell do?",
+                "describe in a sentence what cell {cell} computes",
+            ),
+            "ko": (
+                "{cell}번 셀을 설명해줘",
+                "이 셀은 뭘 하는 거야?",
+                "{cell}번 셀이 무엇을 계산하는지 한 문장으로 설명해줘",
+            ),
             "ja": ("セル{cell}を説明して", "このセルは何をしていますか？", "セル{cell}が何を計算するか一文で説明して"),
         },
         _explained,
@@ -165,9 +202,21 @@ FAMILIES: Final = (
         "error-explained",
         "ask",
         {
-            "en": ("why does cell {cell} fail? only explain, don't change it", "explain this error, but leave the cell alone", "what is the reason for the error? (no changes please)"),
-            "ko": ("{cell}번 셀이 왜 실패해? 고치지 말고 설명만 해줘", "이 오류를 설명해줘. 셀은 그대로 둬", "오류의 원인이 뭐야? (수정하지 마)"),
-            "ja": ("セル{cell}はなぜ失敗するの？直さずに説明だけして", "このエラーを説明して。セルはそのままで", "エラーの原因は何ですか？（変更しないで）"),
+            "en": (
+                "why does cell {cell} fail? only explain, don't change it",
+                "explain this error, but leave the cell alone",
+                "what is the reason for the error? (no changes please)",
+            ),
+            "ko": (
+                "{cell}번 셀이 왜 실패해? 고치지 말고 설명만 해줘",
+                "이 오류를 설명해줘. 셀은 그대로 둬",
+                "오류의 원인이 뭐야? (수정하지 마)",
+            ),
+            "ja": (
+                "セル{cell}はなぜ失敗するの？直さずに説明だけして",
+                "このエラーを説明して。セルはそのままで",
+                "エラーの原因は何ですか？（変更しないで）",
+            ),
         },
         _why,
         loaded=False,
@@ -187,7 +236,11 @@ FAMILIES: Final = (
         "columns-told",
         "ask",
         {
-            "en": ("which columns does {table} have?", "list the column names of {table}", "what are the columns in {table}?"),
+            "en": (
+                "which columns does {table} have?",
+                "list the column names of {table}",
+                "what are the columns in {table}?",
+            ),
             "ko": ("{table}에는 어떤 열이 있어?", "{table}의 열 이름을 알려줘", "{table} 컬럼 목록"),
             "ja": ("{table}にはどんな列がありますか？", "{table}の列名を教えて", "{table}のカラム一覧"),
         },
@@ -197,7 +250,11 @@ FAMILIES: Final = (
         "column-that-is-not-there",
         "ask",
         {
-            "en": ("what is the mean {name} in {table}?", "average of the column {name} in {table}", "plot {name} from {table}"),
+            "en": (
+                "what is the mean {name} in {table}?",
+                "average of the column {name} in {table}",
+                "plot {name} from {table}",
+            ),
             "ko": ("{table}에서 {name}의 평균은?", "{table}의 {name} 열 평균을 구해줘", "{table}의 {name}를 그려줘"),
             "ja": ("{table}の{name}の平均は？", "{table}の列{name}の平均を求めて", "{table}の{name}を描いて"),
         },

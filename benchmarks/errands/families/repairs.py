@@ -13,9 +13,24 @@ from .._errand import Family, Language, Made, Scene
 __all__ = ["FAMILIES"]
 
 _FIX: Final[Mapping[Language, Sequence[str]]] = {
-    "en": ("fix the error", "cell {cell} fails, please fix it", "this doesn't work, can you repair it?", "why the error? put it right"),
-    "ko": ("오류를 고쳐줘", "{cell}번 셀이 안 돼요. 고쳐주세요", "이거 왜 안 되지? 제대로 되게 해줘", "에러 나는데 수정해줘"),
-    "ja": ("エラーを直して", "セル{cell}が動きません。直してください", "これ動かないんだけど、直してくれる？", "エラーが出るので修正して"),
+    "en": (
+        "fix the error",
+        "cell {cell} fails, please fix it",
+        "this doesn't work, can you repair it?",
+        "why the error? put it right",
+    ),
+    "ko": (
+        "오류를 고쳐줘",
+        "{cell}번 셀이 안 돼요. 고쳐주세요",
+        "이거 왜 안 되지? 제대로 되게 해줘",
+        "에러 나는데 수정해줘",
+    ),
+    "ja": (
+        "エラーを直して",
+        "セル{cell}が動きません。直してください",
+        "これ動かないんだけど、直してくれる？",
+        "エラーが出るので修正して",
+    ),
 }
 
 
@@ -27,7 +42,9 @@ def _mended(scene: Scene, broken: str, right: str, wrong: Sequence[str], shows: 
     def judge(outcome: Outcome) -> None:
         outcome.runs()
         outcome.keeps(number)
-        outcome.must(all(cell.source.strip() != broken.strip() for cell in outcome.after), "the broken cell is still there")
+        outcome.must(
+            all(cell.source.strip() != broken.strip() for cell in outcome.after), "the broken cell is still there"
+        )
         seen = " ".join("\n".join(cell.text for cell in outcome.after).split())
         shown = shows in seen if isinstance(shows, str) else shows(seen)
         outcome.must(shown, f"no cell shows {shows if isinstance(shows, str) else 'what it should'!r}")
@@ -47,7 +64,11 @@ def _mended(scene: Scene, broken: str, right: str, wrong: Sequence[str], shows: 
 def _misspelt(word: str, scene: Scene) -> str:
     """The word with one letter gone, or doubled."""
     at = scene.rng.randrange(1, len(word)) if len(word) > 2 else len(word) - 1
-    return word[:at] + word[at + 1 :] if scene.rng.random() < 0.5 and len(word) > 3 else word[:at] + word[at] * 2 + word[at + 1 :]
+    return (
+        word[:at] + word[at + 1 :]
+        if scene.rng.random() < 0.5 and len(word) > 3
+        else word[:at] + word[at] * 2 + word[at + 1 :]
+    )
 
 
 def _name(scene: Scene) -> Made:
@@ -55,7 +76,8 @@ def _name(scene: Scene) -> Made:
     name = scene.rng.choice(["average_value", "highest", "total_count"])
     how = {"average_value": "mean", "highest": "max", "total_count": "sum"}[name]
     head = f"{name} = {table}[{data.measure!r}].{how}()\n"
-    value = {"mean": statistics.mean, "max": max, "sum": sum}[how](data.numbers(data.measure))
+    numbers = data.numbers(data.measure)
+    value = {"mean": statistics.mean(numbers), "max": max(numbers), "sum": sum(numbers)}[how]
     return _mended(
         scene,
         f"{head}print('result:', round({_misspelt(name, scene)}, 2))",
@@ -85,7 +107,10 @@ def _import(scene: Scene) -> Made:
         scene,
         f"values = {numbers}\nprint('middle', np.median(values))",
         f"import numpy as np\n\nvalues = {numbers}\nprint('middle', np.median(values))",
-        [f"values = {numbers}\nprint('middle')", f"import numpy\nvalues = {numbers}\nprint('middle', np.median(values))"],
+        [
+            f"values = {numbers}\nprint('middle')",
+            f"import numpy\nvalues = {numbers}\nprint('middle', np.median(values))",
+        ],
         f"middle {float(value)}",
     )
 
@@ -107,7 +132,10 @@ def _beyond(scene: Scene) -> Made:
         scene,
         f"readings = {numbers}\nlast = readings[{len(numbers)}]\nprint('last reading:', last)",
         f"readings = {numbers}\nlast = readings[-1]\nprint('last reading:', last)",
-        [f"readings = {numbers}\nlast = readings[0] + 100\nprint('last reading:', last)", f"readings = {numbers}\nlast = None\nprint('last reading:', last)"],
+        [
+            f"readings = {numbers}\nlast = readings[0] + 100\nprint('last reading:', last)",
+            f"readings = {numbers}\nlast = None\nprint('last reading:', last)",
+        ],
         f"last reading: {numbers[-1]}",
     )
 
@@ -118,7 +146,10 @@ def _bracket(scene: Scene) -> Made:
         scene,
         f"sides = ({a}, {b}\narea = sides[0] * sides[1]\nprint(f'area is {{area}}')",
         f"sides = ({a}, {b})\narea = sides[0] * sides[1]\nprint(f'area is {{area}}')",
-        [f"sides = ({a}, {b})\nprint('area is')", f"sides = ({a}, {b + 1})\narea = sides[0] * sides[1]\nprint(f'area is {{area}}')"],
+        [
+            f"sides = ({a}, {b})\nprint('area is')",
+            f"sides = ({a}, {b + 1})\narea = sides[0] * sides[1]\nprint(f'area is {{area}}')",
+        ],
         f"area is {a * b}",
     )
 
@@ -139,7 +170,9 @@ def _file(scene: Scene) -> Made:
 def _wrong_result(scene: Scene) -> Made:
     numbers = [scene.rng.randint(2, 40) for _ in range(4)]
     right = sum(numbers) / 4
-    function = "def average(values):\n    total = 0\n    for value in values:\n        total += value\n    return total / {by}"
+    function = (
+        "def average(values):\n    total = 0\n    for value in values:\n        total += value\n    return total / {by}"
+    )
     call = f"print(average({numbers}))"
     before = [Text("# averages"), function.format(by="(len(values) - 1)"), call]
 

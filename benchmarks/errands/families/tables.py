@@ -34,7 +34,11 @@ def _filter(scene: Scene) -> Made:
     return Made(
         judge,
         scene.with_table(f"{name} = {chosen}\n{name}"),
-        [scene.with_table(chosen), scene.with_table(f"{name} = {table}[{table}[{data.measure!r}] < {limit}]"), scene.with_table(f"{name} = len({chosen})")],
+        [
+            scene.with_table(chosen),
+            scene.with_table(f"{name} = {table}[{table}[{data.measure!r}] < {limit}]"),
+            scene.with_table(f"{name} = len({chosen})"),
+        ],
         {"limit": f"{limit:g}", "name": name},
         probes=[f"sorted({probe})"],
     )
@@ -76,7 +80,10 @@ def _flag(scene: Scene) -> Made:
     return Made(
         judge,
         scene.with_table(f"{table}[{name!r}] = {table}[{data.measure!r}] > {limit}"),
-        [scene.with_table(f"{table}[{name!r}] = {table}[{data.measure!r}] <= {limit}"), scene.with_table(f"{name} = {table}[{data.measure!r}] > {limit}")],
+        [
+            scene.with_table(f"{table}[{name!r}] = {table}[{data.measure!r}] <= {limit}"),
+            scene.with_table(f"{name} = {table}[{data.measure!r}] > {limit}"),
+        ],
         {"name": name, "limit": f"{limit:g}"},
         probes=[probe],
     )
@@ -89,7 +96,10 @@ def _sorted(scene: Scene) -> Made:
     return Made(
         first_row_told(ordered),
         scene.with_table(code),
-        [scene.with_table(f"{table}.sort_values({data.measure!r})"), scene.with_table(f"print({table}[{data.measure!r}].tolist())")],
+        [
+            scene.with_table(f"{table}.sort_values({data.measure!r})"),
+            scene.with_table(f"print({table}[{data.measure!r}].tolist())"),
+        ],
     )
 
 
@@ -108,7 +118,11 @@ def _filled(scene: Scene) -> Made:
     return Made(
         judge,
         scene.with_table(f"{column} = {column}.fillna({column}.mean())"),
-        [scene.with_table(f"{column} = {column}.fillna(0)"), scene.with_table(f"{table} = {table}.dropna()"), scene.with_table(f"{column}.fillna({column}.mean())")],
+        [
+            scene.with_table(f"{column} = {column}.fillna(0)"),
+            scene.with_table(f"{table} = {table}.dropna()"),
+            scene.with_table(f"{column}.fillna({column}.mean())"),
+        ],
         probes=[probe],
     )
 
@@ -126,7 +140,10 @@ def _unrepeated(scene: Scene) -> Made:
     return Made(
         judge,
         scene.with_table(f"{table} = {table}.drop_duplicates()\nlen({table})"),
-        [scene.with_table(f"{table}.drop_duplicates()"), scene.with_table(f"{table} = {table}.drop_duplicates({data.group!r})")],
+        [
+            scene.with_table(f"{table}.drop_duplicates()"),
+            scene.with_table(f"{table} = {table}.drop_duplicates({data.group!r})"),
+        ],
         probes=[probe],
     )
 
@@ -142,8 +159,13 @@ def _dates(scene: Scene) -> Made:
 
     return Made(
         judge,
-        scene.with_table(f"{'' if not scene.loaded else 'import pandas as pd'}\n{table}[{data.day!r}] = pd.to_datetime({table}[{data.day!r}])"),
-        [scene.with_table(f"{table}[{data.day!r}] = {table}[{data.day!r}].astype(str)"), scene.with_table(f"pd.to_datetime({table}[{data.day!r}])")],
+        scene.with_table(
+            f"{'' if not scene.loaded else 'import pandas as pd'}\n{table}[{data.day!r}] = pd.to_datetime({table}[{data.day!r}])"
+        ),
+        [
+            scene.with_table(f"{table}[{data.day!r}] = {table}[{data.day!r}].astype(str)"),
+            scene.with_table(f"pd.to_datetime({table}[{data.day!r}])"),
+        ],
         probes=[probe],
     )
 
@@ -183,7 +205,10 @@ def _merged(scene: Scene) -> Made:
     made = Made(
         judge,
         _below(before, right),
-        [_below(before, f"{name} = {table}.merge({other}, how='cross')"), _below(before, f"{table}.merge({other}, on={data.group!r})")],
+        [
+            _below(before, f"{name} = {table}.merge({other}, how='cross')"),
+            _below(before, f"{table}.merge({other}, on={data.group!r})"),
+        ],
         {"other": other, "name": name},
         cells=before,
         probes=[probe],
@@ -227,7 +252,10 @@ def _renamed(scene: Scene) -> Made:
     return Made(
         judge,
         scene.with_table(f"{table} = {table}.rename(columns={{{data.amount!r}: {new!r}}})\n{table}.head()"),
-        [scene.with_table(f"{table}[{new!r}] = {table}[{data.amount!r}]"), scene.with_table(f"{table}.rename(columns={{{data.amount!r}: {new!r}}})")],
+        [
+            scene.with_table(f"{table}[{new!r}] = {table}[{data.amount!r}]"),
+            scene.with_table(f"{table}.rename(columns={{{data.amount!r}: {new!r}}})"),
+        ],
         {"new": new, "old": data.amount},
         probes=[probe],
     )
@@ -246,7 +274,10 @@ def _loaded(scene: Scene) -> Made:
     return Made(
         judge,
         scene.ends(read),
-        [scene.ends(f"import pandas as pd\n\npd.read_csv({data.file!r})"), scene.ends(f"{name} = open({data.file!r}).read()")],
+        [
+            scene.ends(f"import pandas as pd\n\npd.read_csv({data.file!r})"),
+            scene.ends(f"{name} = open({data.file!r}).read()"),
+        ],
         {"name": name},
         probes=[probe],
     )
@@ -268,7 +299,10 @@ def _running(scene: Scene) -> Made:
     return Made(
         judge,
         scene.with_table(f"{table}[{name!r}] = {table}[{data.amount!r}].cumsum()"),
-        [scene.with_table(f"{table}[{name!r}] = {table}[{data.amount!r}].sum()"), scene.with_table(f"{table}[{data.amount!r}].cumsum()")],
+        [
+            scene.with_table(f"{table}[{name!r}] = {table}[{data.amount!r}].sum()"),
+            scene.with_table(f"{table}[{data.amount!r}].cumsum()"),
+        ],
         {"name": name},
         probes=[probe],
     )
@@ -286,8 +320,14 @@ def _pivot(scene: Scene) -> Made:
 
     return Made(
         judge,
-        scene.with_table(f"{name} = {table}.pivot_table(index={data.group!r}, values={data.measure!r}, aggfunc='mean')\n{name}"),
-        [scene.with_table(f"{name} = {table}.pivot_table(index={data.group!r}, values={data.measure!r}, aggfunc='max') + 1")],
+        scene.with_table(
+            f"{name} = {table}.pivot_table(index={data.group!r}, values={data.measure!r}, aggfunc='mean')\n{name}"
+        ),
+        [
+            scene.with_table(
+                f"{name} = {table}.pivot_table(index={data.group!r}, values={data.measure!r}, aggfunc='max') + 1"
+            )
+        ],
         {"name": name},
         also_right=[scene.with_table(f"{name} = {table}.groupby({data.group!r})[{data.measure!r}].mean()")],
         probes=[probe],
@@ -303,9 +343,21 @@ FAMILIES: Final = (
         "filter-into-variable",
         "data",
         {
-            "en": ("put the rows of {table} with {measure} above {limit} into {name}", "create {name}: all rows of {table} where {measure} > {limit}", "make a table {name} with only those rows of {table} whose {measure} exceeds {limit}"),
-            "ko": ("{table}에서 {measure} 값이 {limit}보다 큰 행만 {name}에 담아줘", "{measure} > {limit} 인 행으로 {name} 만들어줘 ({table})", "{table} 중 {measure} 값이 {limit} 초과인 행을 {name} 변수로 저장해줘"),
-            "ja": ("{table}で{measure}が{limit}より大きい行だけを{name}に入れて", "{measure} > {limit} の行から{name}を作って（{table}）", "{table}のうち{measure}が{limit}を超える行を変数{name}にして"),
+            "en": (
+                "put the rows of {table} with {measure} above {limit} into {name}",
+                "create {name}: all rows of {table} where {measure} > {limit}",
+                "make a table {name} with only those rows of {table} whose {measure} exceeds {limit}",
+            ),
+            "ko": (
+                "{table}에서 {measure} 값이 {limit}보다 큰 행만 {name}에 담아줘",
+                "{measure} > {limit} 인 행으로 {name} 만들어줘 ({table})",
+                "{table} 중 {measure} 값이 {limit} 초과인 행을 {name} 변수로 저장해줘",
+            ),
+            "ja": (
+                "{table}で{measure}が{limit}より大きい行だけを{name}に入れて",
+                "{measure} > {limit} の行から{name}を作って（{table}）",
+                "{table}のうち{measure}が{limit}を超える行を変数{name}にして",
+            ),
         },
         _filter,
     ),
@@ -313,9 +365,21 @@ FAMILIES: Final = (
         "ratio-column",
         "data",
         {
-            "en": ("add a column {name} to {table}: {measure} divided by {amount}", "new column {name} = {measure} / {amount} in {table}", "in {table}, compute {measure} per {amount} as column {name}"),
-            "ko": ("{table}에 {measure} 값을 {amount} 값으로 나눈 {name} 열을 추가해줘", "{name} = {measure} / {amount} 열 만들어줘 ({table})", "{table}에 새 열 {name} 추가: {measure} 나누기 {amount}"),
-            "ja": ("{table}に{measure}を{amount}で割った列{name}を追加して", "{name} = {measure} / {amount} の列を作って（{table}）", "{table}に新しい列{name}を足して。{measure}÷{amount}"),
+            "en": (
+                "add a column {name} to {table}: {measure} divided by {amount}",
+                "new column {name} = {measure} / {amount} in {table}",
+                "in {table}, compute {measure} per {amount} as column {name}",
+            ),
+            "ko": (
+                "{table}에 {measure} 값을 {amount} 값으로 나눈 {name} 열을 추가해줘",
+                "{name} = {measure} / {amount} 열 만들어줘 ({table})",
+                "{table}에 새 열 {name} 추가: {measure} 나누기 {amount}",
+            ),
+            "ja": (
+                "{table}に{measure}を{amount}で割った列{name}を追加して",
+                "{name} = {measure} / {amount} の列を作って（{table}）",
+                "{table}に新しい列{name}を足して。{measure}÷{amount}",
+            ),
         },
         _ratio,
         loaded=True,
@@ -324,9 +388,21 @@ FAMILIES: Final = (
         "flag-column",
         "data",
         {
-            "en": ("add a column {name} to {table} that is True where {measure} is above {limit}", "{table}: new boolean column {name} for {measure} > {limit}", "mark rows of {table} with {measure} over {limit} in a column {name}"),
-            "ko": ("{table}에 {measure} 값이 {limit}보다 크면 True인 {name} 열을 추가해줘", "{measure} > {limit} 여부를 {name} 열로 ({table})", "{table}에서 {measure} 값이 {limit} 초과인지 {name} 열에 표시해줘"),
-            "ja": ("{table}に{measure}が{limit}より大きければTrueになる列{name}を追加して", "{measure} > {limit} かどうかを列{name}に（{table}）", "{table}で{measure}が{limit}を超える行を列{name}で印を付けて"),
+            "en": (
+                "add a column {name} to {table} that is True where {measure} is above {limit}",
+                "{table}: new boolean column {name} for {measure} > {limit}",
+                "mark rows of {table} with {measure} over {limit} in a column {name}",
+            ),
+            "ko": (
+                "{table}에 {measure} 값이 {limit}보다 크면 True인 {name} 열을 추가해줘",
+                "{measure} > {limit} 여부를 {name} 열로 ({table})",
+                "{table}에서 {measure} 값이 {limit} 초과인지 {name} 열에 표시해줘",
+            ),
+            "ja": (
+                "{table}に{measure}が{limit}より大きければTrueになる列{name}を追加して",
+                "{measure} > {limit} かどうかを列{name}に（{table}）",
+                "{table}で{measure}が{limit}を超える行を列{name}で印を付けて",
+            ),
         },
         _flag,
         loaded=True,
@@ -335,9 +411,21 @@ FAMILIES: Final = (
         "sorted-view",
         "data",
         {
-            "en": ("show {table} sorted by {measure}, highest first", "sort {table} by {measure} descending and show all of it", "list {table} from the highest to the lowest {measure}"),
-            "ko": ("{table}을(를) {measure} 내림차순으로 정렬해서 보여줘", "{measure} 큰 순서대로 {table} 전체를 보여줘", "{table} 정렬: {measure} 높은 것부터"),
-            "ja": ("{table}を{measure}の降順に並べて見せて", "{measure}の大きい順に{table}を全部表示して", "{table}を{measure}が高い順に並べ替えて表示"),
+            "en": (
+                "show {table} sorted by {measure}, highest first",
+                "sort {table} by {measure} descending and show all of it",
+                "list {table} from the highest to the lowest {measure}",
+            ),
+            "ko": (
+                "{table}을(를) {measure} 내림차순으로 정렬해서 보여줘",
+                "{measure} 큰 순서대로 {table} 전체를 보여줘",
+                "{table} 정렬: {measure} 높은 것부터",
+            ),
+            "ja": (
+                "{table}を{measure}の降順に並べて見せて",
+                "{measure}の大きい順に{table}を全部表示して",
+                "{table}を{measure}が高い順に並べ替えて表示",
+            ),
         },
         _sorted,
     ),
@@ -345,9 +433,21 @@ FAMILIES: Final = (
         "missing-filled-with-mean",
         "data",
         {
-            "en": ("fill the missing {measure} in {table} with the mean", "replace NaN in {measure} of {table} by its average", "{table} has gaps in {measure}: fill them with the mean {measure}"),
-            "ko": ("{table}의 {measure} 결측값을 평균으로 채워줘", "{measure} 빈 값을 평균값으로 대체 ({table})", "{table}에서 {measure} 열의 NaN을 그 열의 평균으로 바꿔줘"),
-            "ja": ("{table}の{measure}の欠損値を平均で埋めて", "{measure}の空の値を平均値で置き換えて（{table}）", "{table}の{measure}列のNaNをその列の平均で補完して"),
+            "en": (
+                "fill the missing {measure} in {table} with the mean",
+                "replace NaN in {measure} of {table} by its average",
+                "{table} has gaps in {measure}: fill them with the mean {measure}",
+            ),
+            "ko": (
+                "{table}의 {measure} 결측값을 평균으로 채워줘",
+                "{measure} 빈 값을 평균값으로 대체 ({table})",
+                "{table}에서 {measure} 열의 NaN을 그 열의 평균으로 바꿔줘",
+            ),
+            "ja": (
+                "{table}の{measure}の欠損値を平均で埋めて",
+                "{measure}の空の値を平均値で置き換えて（{table}）",
+                "{table}の{measure}列のNaNをその列の平均で補完して",
+            ),
         },
         _filled,
         loaded=True,
@@ -357,9 +457,21 @@ FAMILIES: Final = (
         "repeated-rows-dropped",
         "data",
         {
-            "en": ("remove the duplicate rows from {table}", "{table} has rows twice, drop the repeats", "deduplicate {table}"),
-            "ko": ("{table}에서 중복된 행을 제거해줘", "{table} 중복 행 삭제", "{table}에 같은 행이 두 번씩 있어. 하나만 남겨줘"),
-            "ja": ("{table}から重複した行を取り除いて", "{table}の重複行を削除", "{table}に同じ行が二回あります。一つだけ残してください"),
+            "en": (
+                "remove the duplicate rows from {table}",
+                "{table} has rows twice, drop the repeats",
+                "deduplicate {table}",
+            ),
+            "ko": (
+                "{table}에서 중복된 행을 제거해줘",
+                "{table} 중복 행 삭제",
+                "{table}에 같은 행이 두 번씩 있어. 하나만 남겨줘",
+            ),
+            "ja": (
+                "{table}から重複した行を取り除いて",
+                "{table}の重複行を削除",
+                "{table}に同じ行が二回あります。一つだけ残してください",
+            ),
         },
         _unrepeated,
         loaded=True,
@@ -369,9 +481,21 @@ FAMILIES: Final = (
         "days-as-dates",
         "data",
         {
-            "en": ("convert {day} in {table} to datetime", "make the column {day} of {table} real dates", "parse {day} of {table} as dates"),
-            "ko": ("{table}의 {day} 열을 datetime으로 바꿔줘", "{day}을(를) 날짜형으로 변환 ({table})", "{table}에서 {day} 열을 날짜 타입으로 만들어줘"),
-            "ja": ("{table}の{day}列をdatetimeに変換して", "{day}を日付型に（{table}）", "{table}の{day}を日付として扱えるようにして"),
+            "en": (
+                "convert {day} in {table} to datetime",
+                "make the column {day} of {table} real dates",
+                "parse {day} of {table} as dates",
+            ),
+            "ko": (
+                "{table}의 {day} 열을 datetime으로 바꿔줘",
+                "{day}을(를) 날짜형으로 변환 ({table})",
+                "{table}에서 {day} 열을 날짜 타입으로 만들어줘",
+            ),
+            "ja": (
+                "{table}の{day}列をdatetimeに変換して",
+                "{day}を日付型に（{table}）",
+                "{table}の{day}を日付として扱えるようにして",
+            ),
         },
         _dates,
         loaded=True,
@@ -380,9 +504,21 @@ FAMILIES: Final = (
         "rows-per-month",
         "data",
         {
-            "en": ("how many rows of {table} fall in each month of {day}?", "count {table} by month ({day})", "number of rows per month, by {day}, in {table}"),
-            "ko": ("{table}에서 {day} 기준 월별 행 수를 알려줘", "{day}의 달마다 몇 건인지 ({table})", "{table}을(를) {day} 월별로 세어줘"),
-            "ja": ("{table}の{day}の月ごとの行数を教えて", "{day}の月別の件数（{table}）", "{table}を{day}の月ごとに数えて"),
+            "en": (
+                "how many rows of {table} fall in each month of {day}?",
+                "count {table} by month ({day})",
+                "number of rows per month, by {day}, in {table}",
+            ),
+            "ko": (
+                "{table}에서 {day} 기준 월별 행 수를 알려줘",
+                "{day}의 달마다 몇 건인지 ({table})",
+                "{table}을(를) {day} 월별로 세어줘",
+            ),
+            "ja": (
+                "{table}の{day}の月ごとの行数を教えて",
+                "{day}の月別の件数（{table}）",
+                "{table}を{day}の月ごとに数えて",
+            ),
         },
         _months,
         loaded=True,
@@ -391,9 +527,21 @@ FAMILIES: Final = (
         "two-tables-joined",
         "data",
         {
-            "en": ("join {table} and {other} on {group} into {name}", "merge {other} into {table} by {group}, call the result {name}", "create {name} from {table} with the matching code of {other} ({group})"),
-            "ko": ("{table}와(과) {other}를 {group} 기준으로 합쳐서 {name}에 넣어줘", "{group}로 {table}, {other} 조인해서 {name} 만들기", "{table}에 {other}를 {group}로 merge한 결과를 {name}로 저장해줘"),
-            "ja": ("{table}と{other}を{group}で結合して{name}にして", "{group}をキーに{table}と{other}をマージ、結果は{name}", "{table}に{other}を{group}で結び付けた表{name}を作って"),
+            "en": (
+                "join {table} and {other} on {group} into {name}",
+                "merge {other} into {table} by {group}, call the result {name}",
+                "create {name} from {table} with the matching code of {other} ({group})",
+            ),
+            "ko": (
+                "{table}와(과) {other}를 {group} 기준으로 합쳐서 {name}에 넣어줘",
+                "{group}로 {table}, {other} 조인해서 {name} 만들기",
+                "{table}에 {other}를 {group}로 merge한 결과를 {name}로 저장해줘",
+            ),
+            "ja": (
+                "{table}と{other}を{group}で結合して{name}にして",
+                "{group}をキーに{table}と{other}をマージ、結果は{name}",
+                "{table}に{other}を{group}で結び付けた表{name}を作って",
+            ),
         },
         _merged,
         loaded=True,
@@ -402,9 +550,21 @@ FAMILIES: Final = (
         "totals-written-to-file",
         "data",
         {
-            "en": ("save the total {amount} per {group} of {table} as {out}", "write the sums of {amount} by {group} ({table}) to {out}", "group {table} by {group}, add up {amount}, store it in {out}"),
-            "ko": ("{table}의 {group}별 {amount} 합계를 {out} 파일로 저장해줘", "{group}별 {amount} 총합을 {out}에 쓰기 ({table})", "{table}을(를) {group}로 묶어 {amount} 합을 {out}로 저장"),
-            "ja": ("{table}の{group}ごとの{amount}の合計を{out}に保存して", "{group}別の{amount}の合計を{out}に書き出して（{table}）", "{table}を{group}でまとめて{amount}を合計し、{out}として保存"),
+            "en": (
+                "save the total {amount} per {group} of {table} as {out}",
+                "write the sums of {amount} by {group} ({table}) to {out}",
+                "group {table} by {group}, add up {amount}, store it in {out}",
+            ),
+            "ko": (
+                "{table}의 {group}별 {amount} 합계를 {out} 파일로 저장해줘",
+                "{group}별 {amount} 총합을 {out}에 쓰기 ({table})",
+                "{table}을(를) {group}로 묶어 {amount} 합을 {out}로 저장",
+            ),
+            "ja": (
+                "{table}の{group}ごとの{amount}の合計を{out}に保存して",
+                "{group}別の{amount}の合計を{out}に書き出して（{table}）",
+                "{table}を{group}でまとめて{amount}を合計し、{out}として保存",
+            ),
         },
         _written,
     ),
@@ -412,9 +572,21 @@ FAMILIES: Final = (
         "column-renamed",
         "data",
         {
-            "en": ("rename the column {old} of {table} to {new}", "in {table} call {old} {new} from now on", "{table}: change the column name {old} into {new}"),
-            "ko": ("{table}의 {old} 열 이름을 {new}(으)로 바꿔줘", "{old} 열을 {new}(으)로 이름 변경 ({table})", "{table}에서 {old} 컬럼명을 {new}로 수정해줘"),
-            "ja": ("{table}の列{old}の名前を{new}に変えて", "列名{old}を{new}に変更（{table}）", "{table}で{old}という列を{new}という名前にして"),
+            "en": (
+                "rename the column {old} of {table} to {new}",
+                "in {table} call {old} {new} from now on",
+                "{table}: change the column name {old} into {new}",
+            ),
+            "ko": (
+                "{table}의 {old} 열 이름을 {new}(으)로 바꿔줘",
+                "{old} 열을 {new}(으)로 이름 변경 ({table})",
+                "{table}에서 {old} 컬럼명을 {new}로 수정해줘",
+            ),
+            "ja": (
+                "{table}の列{old}の名前を{new}に変えて",
+                "列名{old}を{new}に変更（{table}）",
+                "{table}で{old}という列を{new}という名前にして",
+            ),
         },
         _renamed,
         loaded=True,
@@ -423,9 +595,21 @@ FAMILIES: Final = (
         "file-into-variable",
         "data",
         {
-            "en": ("read {file} into {name}", "load {file} as a data frame called {name}", "open {file} with pandas, variable {name}"),
-            "ko": ("{file}을(를) {name}으로 읽어줘", "{file} 불러와서 {name} 데이터프레임으로 만들어줘", "판다스로 {file} 열어서 {name} 변수에 넣어줘"),
-            "ja": ("{file}を{name}に読み込んで", "{file}を読んで{name}というデータフレームにして", "pandasで{file}を開いて変数{name}に入れて"),
+            "en": (
+                "read {file} into {name}",
+                "load {file} as a data frame called {name}",
+                "open {file} with pandas, variable {name}",
+            ),
+            "ko": (
+                "{file}을(를) {name}으로 읽어줘",
+                "{file} 불러와서 {name} 데이터프레임으로 만들어줘",
+                "판다스로 {file} 열어서 {name} 변수에 넣어줘",
+            ),
+            "ja": (
+                "{file}を{name}に読み込んで",
+                "{file}を読んで{name}というデータフレームにして",
+                "pandasで{file}を開いて変数{name}に入れて",
+            ),
         },
         _loaded,
         loaded=False,
@@ -434,9 +618,21 @@ FAMILIES: Final = (
         "running-total",
         "data",
         {
-            "en": ("add a running total of {amount} to {table} as {name}", "cumulative sum of {amount} in a new column {name} ({table})", "{table}: column {name} with {amount} added up so far"),
-            "ko": ("{table}에 {amount} 누적합을 {name} 열로 추가해줘", "{amount}의 누적 합계를 {name} 열에 ({table})", "{table}에 새 열 {name}: 지금까지의 {amount} 합"),
-            "ja": ("{table}に{amount}の累積和を列{name}として追加して", "{amount}の累計を列{name}に（{table}）", "{table}に{name}という列を足して、{amount}のそこまでの合計を入れて"),
+            "en": (
+                "add a running total of {amount} to {table} as {name}",
+                "cumulative sum of {amount} in a new column {name} ({table})",
+                "{table}: column {name} with {amount} added up so far",
+            ),
+            "ko": (
+                "{table}에 {amount} 누적합을 {name} 열로 추가해줘",
+                "{amount}의 누적 합계를 {name} 열에 ({table})",
+                "{table}에 새 열 {name}: 지금까지의 {amount} 합",
+            ),
+            "ja": (
+                "{table}に{amount}の累積和を列{name}として追加して",
+                "{amount}の累計を列{name}に（{table}）",
+                "{table}に{name}という列を足して、{amount}のそこまでの合計を入れて",
+            ),
         },
         _running,
         loaded=True,
@@ -445,9 +641,21 @@ FAMILIES: Final = (
         "pivot-of-means",
         "data",
         {
-            "en": ("make a pivot table {name} with the mean {measure} for each {group} of {table}", "{name} = pivot of {table}: {group} as rows, average {measure}", "pivot {table} by {group} with mean {measure} into {name}"),
-            "ko": ("{table}로 {group}별 {measure} 평균 피벗 테이블 {name} 만들어줘", "{name}: {group} 행, {measure} 평균 피벗 ({table})", "{table}을(를) {group} 기준으로 피벗해서 평균 {measure}를 {name}에 담아줘"),
-            "ja": ("{table}から{group}ごとの{measure}の平均のピボットテーブル{name}を作って", "{name}：行は{group}、{measure}の平均のピボット（{table}）", "{table}を{group}でピボットして平均{measure}を{name}に入れて"),
+            "en": (
+                "make a pivot table {name} with the mean {measure} for each {group} of {table}",
+                "{name} = pivot of {table}: {group} as rows, average {measure}",
+                "pivot {table} by {group} with mean {measure} into {name}",
+            ),
+            "ko": (
+                "{table}로 {group}별 {measure} 평균 피벗 테이블 {name} 만들어줘",
+                "{name}: {group} 행, {measure} 평균 피벗 ({table})",
+                "{table}을(를) {group} 기준으로 피벗해서 평균 {measure}를 {name}에 담아줘",
+            ),
+            "ja": (
+                "{table}から{group}ごとの{measure}の平均のピボットテーブル{name}を作って",
+                "{name}：行は{group}、{measure}の平均のピボット（{table}）",
+                "{table}を{group}でピボットして平均{measure}を{name}に入れて",
+            ),
         },
         _pivot,
     ),

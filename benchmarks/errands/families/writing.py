@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 from benchmarks.evals import Outcome
 
@@ -13,15 +13,23 @@ from ._judging import told
 __all__ = ["FAMILIES"]
 
 
-def _function(choices: Sequence[tuple[str, str, Mapping[Language, str], Sequence[tuple[str, object]], str]], scene: Scene) -> Made:
-    """A function that is to be written, tried with these arguments. Each choice: name, parameter, what it does, tries, code."""
+_Choice: TypeAlias = tuple[str, str, Mapping[Language, str], Sequence[tuple[str, object]], str]
+"""Name, parameter, what it does, what it gives for which arguments, and its code."""
+
+
+def _function(choices: Sequence[_Choice], scene: Scene) -> Made:
+    """One of these functions is to be written."""
     name, parameter, what, tries, code = scene.rng.choice(list(choices))
 
     def judge(outcome: Outcome) -> None:
         outcome.added()
         for arguments, right in tries:
             found = outcome.value(f"{name}({arguments})")
-            same = abs(found - right) < 1e-6 if isinstance(found, float) and isinstance(right, (int, float)) else found == right
+            same = (
+                abs(found - right) < 1e-6
+                if isinstance(found, float) and isinstance(right, (int, float))
+                else found == right
+            )
             outcome.must(same, f"{name}({arguments}) is {found!r}")
 
     return Made(
@@ -33,7 +41,7 @@ def _function(choices: Sequence[tuple[str, str, Mapping[Language, str], Sequence
     )
 
 
-_OF_NUMBERS: Final = (
+_OF_NUMBERS: Final[tuple[_Choice, ...]] = (
     (
         "second_largest", "values",
         {"en": "the second largest number of a list", "ko": "리스트에서 두 번째로 큰 수", "ja": "リストの中で二番目に大きい数"},
@@ -55,7 +63,7 @@ _OF_NUMBERS: Final = (
         (("16.09", 10.0), ("0", 0)), "return km / 1.609",
     ),
 )  # fmt: skip
-_OF_TEXTS: Final = (
+_OF_TEXTS: Final[tuple[_Choice, ...]] = (
     (
         "count_vowels", "text",
         {"en": "the number of vowels (a, e, i, o, u) in a text", "ko": "문자열의 모음(a, e, i, o, u) 개수", "ja": "文字列の母音（a, e, i, o, u）の数"},
@@ -100,7 +108,11 @@ def _sum_of_multiples(scene: Scene) -> Made:
 
 
 def _interest(scene: Scene) -> Made:
-    money, percent, years = scene.rng.randrange(500, 9000, 250), scene.rng.choice([2, 3, 4, 6]), scene.rng.randint(3, 12)
+    money, percent, years = (
+        scene.rng.randrange(500, 9000, 250),
+        scene.rng.choice([2, 3, 4, 6]),
+        scene.rng.randint(3, 12),
+    )
     value = money * (1 + percent / 100) ** years
     return Made(
         told(value, within=0.0006),
@@ -121,7 +133,10 @@ def _squares(scene: Scene) -> Made:
     return Made(
         judge,
         scene.ends(f"{name} = {{n: n * n for n in range(1, {most + 1})}}"),
-        [scene.ends(f"{name} = [n * n for n in range(1, {most + 1})]"), scene.ends(f"{name} = {{n: n * n for n in range({most})}}")],
+        [
+            scene.ends(f"{name} = [n * n for n in range(1, {most + 1})]"),
+            scene.ends(f"{name} = {{n: n * n for n in range({most})}}"),
+        ],
         {"name": name, "most": str(most)},
         probes=[name],
     )
@@ -140,9 +155,21 @@ FAMILIES: Final = (
         "sum-of-multiples",
         "add",
         {
-            "en": ("what is the sum of all multiples of {number} below {most}?", "add up every number under {most} that is divisible by {number}", "compute the sum of the multiples of {number} less than {most}"),
-            "ko": ("{most}보다 작은 {number}의 배수를 모두 더하면?", "{most} 미만에서 {number}로 나누어떨어지는 수의 합을 구해줘", "{number}의 배수 중 {most} 미만인 것들의 합 계산"),
-            "ja": ("{most}より小さい{number}の倍数を全部足すと？", "{most}未満で{number}で割り切れる数の合計を求めて", "{number}の倍数で{most}未満のものの和を計算"),
+            "en": (
+                "what is the sum of all multiples of {number} below {most}?",
+                "add up every number under {most} that is divisible by {number}",
+                "compute the sum of the multiples of {number} less than {most}",
+            ),
+            "ko": (
+                "{most}보다 작은 {number}의 배수를 모두 더하면?",
+                "{most} 미만에서 {number}로 나누어떨어지는 수의 합을 구해줘",
+                "{number}의 배수 중 {most} 미만인 것들의 합 계산",
+            ),
+            "ja": (
+                "{most}より小さい{number}の倍数を全部足すと？",
+                "{most}未満で{number}で割り切れる数の合計を求めて",
+                "{number}の倍数で{most}未満のものの和を計算",
+            ),
         },
         _sum_of_multiples,
     ),
@@ -150,9 +177,21 @@ FAMILIES: Final = (
         "compound-interest",
         "add",
         {
-            "en": ("how much is {money} after {years} years at {percent}% interest a year, compounded?", "compute compound interest: {money} at {percent} % for {years} years, final amount", "{money} grows by {percent}% every year. how much is it after {years} years?"),
-            "ko": ("{money}을 연 {percent}% 복리로 {years}년 두면 얼마가 돼?", "복리 계산: 원금 {money}, 연 {percent}%, {years}년 후 금액", "{money}이 매년 {percent}%씩 늘어나면 {years}년 뒤에는 얼마야?"),
-            "ja": ("{money}を年{percent}%の複利で{years}年預けるといくらになる？", "複利計算：元金{money}、年{percent}%、{years}年後の金額", "{money}が毎年{percent}%ずつ増えると{years}年後はいくら？"),
+            "en": (
+                "how much is {money} after {years} years at {percent}% interest a year, compounded?",
+                "compute compound interest: {money} at {percent} % for {years} years, final amount",
+                "{money} grows by {percent}% every year. how much is it after {years} years?",
+            ),
+            "ko": (
+                "{money}을 연 {percent}% 복리로 {years}년 두면 얼마가 돼?",
+                "복리 계산: 원금 {money}, 연 {percent}%, {years}년 후 금액",
+                "{money}이 매년 {percent}%씩 늘어나면 {years}년 뒤에는 얼마야?",
+            ),
+            "ja": (
+                "{money}を年{percent}%の複利で{years}年預けるといくらになる？",
+                "複利計算：元金{money}、年{percent}%、{years}年後の金額",
+                "{money}が毎年{percent}%ずつ増えると{years}年後はいくら？",
+            ),
         },
         _interest,
     ),
@@ -160,9 +199,21 @@ FAMILIES: Final = (
         "dictionary-of-squares",
         "add",
         {
-            "en": ("make a dict {name} from each number 1 to {most} to its square", "create a dictionary {name}: keys 1 to {most}, values their squares", "{name} should be a dict with the squares of 1..{most}"),
-            "ko": ("1부터 {most}까지 숫자를 키, 제곱을 값으로 하는 딕셔너리 {name} 만들어줘", "딕셔너리 {name}: 키 1~{most}, 값은 제곱", "{name}에 1부터 {most}까지의 제곱을 dict로 담아줘"),
-            "ja": ("1から{most}までの数をキー、二乗を値とする辞書{name}を作って", "辞書{name}：キーは1〜{most}、値はその二乗", "{name}に1から{most}までの二乗をdictで入れて"),
+            "en": (
+                "make a dict {name} from each number 1 to {most} to its square",
+                "create a dictionary {name}: keys 1 to {most}, values their squares",
+                "{name} should be a dict with the squares of 1..{most}",
+            ),
+            "ko": (
+                "1부터 {most}까지 숫자를 키, 제곱을 값으로 하는 딕셔너리 {name} 만들어줘",
+                "딕셔너리 {name}: 키 1~{most}, 값은 제곱",
+                "{name}에 1부터 {most}까지의 제곱을 dict로 담아줘",
+            ),
+            "ja": (
+                "1から{most}までの数をキー、二乗を値とする辞書{name}を作って",
+                "辞書{name}：キーは1〜{most}、値はその二乗",
+                "{name}に1から{most}までの二乗をdictで入れて",
+            ),
         },
         _squares,
     ),

@@ -56,6 +56,8 @@ async def killed_in_a_run(folder: Path, mode: str) -> AsyncIterator[int]:
             async with programs_of(server).connected(mode) as client:
                 running = asyncio.ensure_future(client.call_tool("run_cells", {"path": "a.ipynb", "cells": ["c1"]}))
                 await until(lambda: begun.exists() and begun.read_text() != "")
+                # What is shown of the cell is written down a moment after it began.
+                await until(lambda: _has_cell(folder))
                 await server.kill()
                 await asyncio.wait({running})
         await server.process.wait()
@@ -73,6 +75,12 @@ async def rows_of(folder: Path, task_id: TaskId) -> list[ClineMessage]:
     """What a person sees of it."""
     reader = await make_store(folder / "home").view(task_id)
     return [message async for message in reader.ui.iterate()]
+
+
+async def _has_cell(folder: Path) -> bool:
+    """Whether the row of the cell that runs is kept."""
+    [task_id] = conversations(folder)
+    return any(row.say == "cell_executed" for row in await rows_of(folder, task_id))
 
 
 async def structured(client: Client, name: str, **arguments: JsonValue) -> Mapping[str, JsonValue]:
