@@ -46,12 +46,8 @@ def generate(checkout: Path, *arguments: str) -> subprocess.CompletedProcess[str
 
 
 def test_check_names_what_is_stale_and_changes_nothing(checkout: Path) -> None:
+    # That all is in step otherwise, `make lint` finds.
     stale = checkout / "docs" / "reference" / "protocol.md"
-    stale.unlink()
-    generate(checkout)
-    # Generating twice writes the same.
-    assert generate(checkout, "--check").returncode == 0
-
     stale.write_text("old", encoding="utf-8")
     (checkout / "src" / "generated" / "wire.ts").unlink()
     done = generate(checkout, "--check")
