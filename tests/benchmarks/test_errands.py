@@ -18,7 +18,7 @@ from ._helpers.end_states import JudgedTask
 
 SMALL = "qwen2.5-coder-0.5b-instruct"
 ERRANDS = [
-    errand_of(family, LANGUAGES[(at + turn) % len(LANGUAGES)], seed=7)
+    errand_of(family, LANGUAGES[(at // 3 + turn) % len(LANGUAGES)], seed=7)
     for at, family in enumerate(FAMILIES)
     for turn in range(rounds(1 if at % 3 == 0 else 0, len(LANGUAGES)))
 ]
