@@ -91,7 +91,8 @@ def interval(hits: int, of: int) -> tuple[float, float]:
     share, z2 = hits / of, _Z * _Z
     middle = share + z2 / (2 * of)
     half = _Z * math.sqrt(share * (1 - share) / of + z2 / (4 * of * of))
-    return 100 * (middle - half) / (1 + z2 / of), 100 * (middle + half) / (1 + z2 / of)
+    low, high = 100 * (middle - half) / (1 + z2 / of), 100 * (middle + half) / (1 + z2 / of)
+    return max(0.0, low), min(100.0, high)
 
 
 def rates(verdicts: Sequence[Verdict]) -> list[Result]:
