@@ -1,0 +1,25 @@
+"""What the documents say of the embedded model is what was measured."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SAID = {
+    "errands.held_out@0.5b": r"It did (\d+) % of them right",
+    "errands.wrong_claims@0.5b": r"In (\d+) % it said that it was done, and was not",
+    "errands.damage@0.5b": r"In (\d+) % it damaged a cell or a file",
+}
+
+
+def test_the_guide_quotes_the_rates_of_what_is_held_out() -> None:
+    measured = {entry["id"]: entry for entry in json.loads((ROOT / "benchmarks/results.json").read_text("utf-8"))}
+    guide = " ".join((ROOT / "docs/guides/local-model.md").read_text("utf-8").split())
+    for id_, sentence in SAID.items():
+        found = re.search(sentence, guide)
+        assert found is not None, sentence
+        assert int(found[1]) == round(measured[id_]["value"]), id_
+    said = re.search(r"with (\d+) tasks that it was never tuned to", guide)
+    assert said is not None and int(said[1]) == measured["errands.held_out@0.5b"]["runs"]
