@@ -112,12 +112,12 @@ async def test_servers_on_this_machine_are_found_with_their_models(
             setup_candidates,
             "LOCAL_SERVERS",
             (
-                LocalServer("ollama", "Ollama", "ollama", ollama.url, "ollamaBaseUrl"),
-                LocalServer("vllm", "vLLM", "openai", vllm.url, "openAiBaseUrl", "/v1", "vllm"),
-                LocalServer("llamacpp", "llama.cpp", "openai", unknown.url, "openAiBaseUrl", "/v1", "llamacpp"),
-                LocalServer("lmstudio", "LM Studio", "lmstudio", odd.url, "lmStudioBaseUrl"),
-                LocalServer("litellm", "LiteLLM", "litellm", none.url, "litellmBaseUrl"),
-                LocalServer("gone", "Gone", "litellm", "http://127.0.0.1:9", "litellmBaseUrl"),
+                LocalServer("ollama", "Ollama", "ollama", ollama.url),
+                LocalServer("vllm", "vLLM", "openai", vllm.url, "/v1", "vllm"),
+                LocalServer("llamacpp", "llama.cpp", "openai", unknown.url, "/v1", "llamacpp"),
+                LocalServer("lmstudio", "LM Studio", "lmstudio", odd.url),
+                LocalServer("litellm", "LiteLLM", "litellm", none.url),
+                LocalServer("gone", "Gone", "litellm", "http://127.0.0.1:9"),
             ),
         )
         found = (await candidates(jp_fetch))["candidates"]
@@ -154,7 +154,7 @@ async def test_a_server_that_does_not_answer_keeps_nobody_waiting(
 
     monkeypatch.setattr(setup_candidates, "_ANSWER_SECONDS", 0.3)
     async with raw_server(silent) as server:
-        places = tuple(LocalServer(str(number), "Slow", "ollama", server.url, "ollamaBaseUrl") for number in range(5))
+        places = tuple(LocalServer(str(number), "Slow", "ollama", server.url) for number in range(5))
         monkeypatch.setattr(setup_candidates, "LOCAL_SERVERS", places)
         assert (await candidates(jp_fetch))["candidates"] == []
 
