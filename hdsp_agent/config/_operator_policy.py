@@ -101,7 +101,6 @@ class OperatorPolicy:
             raise ForbiddenByOperator(
                 "Your administrator allows only the embedded models of the list. Choose one of them.",
                 field="localModelPath",
-                provider="local",
             )
 
     def allows_provider(self, provider: JsonValue) -> bool:

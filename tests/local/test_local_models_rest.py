@@ -79,7 +79,7 @@ async def test_it_says_what_there_is_and_what_getting_it_would_take(
     assert seen["folder"].endswith("embedded-models")
     assert seen["freeMemory"] is None or seen["freeMemory"] > 0
     (model,) = seen["models"]
-    assert (model["id"], model["isDefault"], model["state"], model["done"]) == ("small", True, "absent", 0)
+    assert (model["id"], model["isOffered"], model["state"], model["done"]) == ("small", True, "absent", 0)
     assert (model["size"], model["licence"]) == (len(CONTENT), "Apache-2.0")
     assert seen["runtime"] == {"state": "stopped", "waiting": 0}
 

@@ -15,6 +15,8 @@ from hdsp_agent.config import OperatorPolicy
 from hdsp_agent.messages import NotebookRef, TaskId
 from hdsp_agent.persistence import TaskStore
 
+from hdsp_agent.local import catalogue
+
 from ._helpers.weights import REAL_FOLDER, real_weights
 
 CODER = "qwen2.5-coder-0.5b-instruct"
@@ -51,7 +53,7 @@ async def accounts(store: TaskStore, task_id: TaskId) -> list[dict[str, float]]:
 
 
 async def test_it_adds_and_runs_a_cell_and_tells_what_that_showed(tmp_path: Path) -> None:
-    await real_weights(CODER)
+    await real_weights(catalogue().find(CODER))
     workspace = tmp_path / "work"
     workspace.mkdir()
     cell: dict[str, JsonValue] = {

@@ -9,9 +9,13 @@ import { isWorking } from '../../state/panel/senddraft';
 import { useStore } from '../../ui/hooks';
 import { usePanel } from '../../ui/services';
 import { BetterChoices } from './betterchoices';
-import { Abilities } from './modelfacts';
 import { useEmbedded } from './useembedded';
-import { speedText, stateText } from './localmodeltexts';
+import {
+  abilityText,
+  shortAbilityText,
+  speedText,
+  stateText
+} from './localmodeltexts';
 
 const WHILE_AT_WORK = 1_000;
 const WHILE_LOOKED_AT = 3_000;
@@ -49,7 +53,7 @@ export function LimitationsLabel({
   const name = model?.name ?? trans.__('A file of yours');
   const news = newsOf(list.runtime, model, works, client.clock.now());
   const about = {
-    none: trans.__('small, often wrong'),
+    none: shortAbilityText(model?.ability ?? 'unknown', trans),
     missing: trans.__('not on this machine yet'),
     starting: trans.__('starting…'),
     waiting: trans.__('waiting for its turn…'),
@@ -153,7 +157,7 @@ function Details({
       </p>
       <Failure runtime={runtime} />
       {speed !== '' && <p>{speed}</p>}
-      <Abilities />
+      <p>{abilityText(model ?? { ability: 'unknown' }, trans)}</p>
       <BetterChoices onClose={onClose} />
       <div className="jp-hdspAgent-actions">
         <button
