@@ -96,9 +96,7 @@ def _client(address: str) -> httpx2.AsyncClient:
     )
 
 
-async def _answered(
-    client: httpx2.AsyncClient, address: str, begin: int, total: int
-) -> AsyncGenerator[bytes, None]:
+async def _answered(client: httpx2.AsyncClient, address: str, begin: int, total: int) -> AsyncGenerator[bytes, None]:
     """What one request gives. Raises _Cut, or SourceFailed where trying again would not help."""
     import httpx2
 

@@ -134,14 +134,14 @@ class LocalModels:
         """
         self.check_allowed()
         model = await self._find(id)
-        self.check_allowed(is_listed=_is_ours(model))
+        is_ours = await asyncio.to_thread(_is_ours, model)
+        self.check_allowed(is_listed=is_ours)
         await asyncio.to_thread(check_processor, model.name)
         check_consent(model, consent)
         if self._stopping:
             raise Unavailable("The server is stopping. Try again when it is running.")
-
         if self._running(model) is None:
-            if not _is_ours(model):
+            if not is_ours:
                 await asyncio.to_thread(self.folder.change_added, model, is_kept=True)
             getting = partial(get_weights, model, self.folder, consent, path=path)
             self._attempts[model.id] = _Attempt(lambda report: getting(report=report), model.id)
@@ -221,10 +221,12 @@ class LocalModels:
     async def _offered(self) -> str:
         """The most able of ours that fits into the free memory, and what a running one would give back."""
         own = (await self.runtime.status()).memory or 0
-        return catalogue().offered(await asyncio.to_thread(available_memory) + own)
+        free = await asyncio.to_thread(available_memory)
+        return (await asyncio.to_thread(catalogue)).offered(free + own)
 
     async def _state(self, model: LocalModel, offered: str) -> LocalModelView:
-        about = {**dict(model), "is_offered": model.id == offered, "is_added": not _is_ours(model)}
+        is_added = not await asyncio.to_thread(_is_ours, model)
+        about = {**dict(model), "is_offered": model.id == offered, "is_added": is_added}
         if (running := self._running(model)) is not None:
             now = running.progress
             return LocalModelView(

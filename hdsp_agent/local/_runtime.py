@@ -114,9 +114,7 @@ class LocalRuntime:
 
     def measured(self, *, reading: float | None, writing: float | None) -> None:
         """Remember how fast the model was."""
-        self._set(
-            reading_speed=reading or self._view.reading_speed, writing_speed=writing or self._view.writing_speed
-        )
+        self._set(reading_speed=reading or self._view.reading_speed, writing_speed=writing or self._view.writing_speed)
 
     async def status(self) -> LocalRuntimeView:
         """How it is now."""

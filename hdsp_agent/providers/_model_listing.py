@@ -11,8 +11,7 @@ from typing import Final
 
 from ..config import OperatorPolicy, ProviderSettings
 from ..errors import HdspAgentError
-from ..local import LocalModels, catalogue
-from ..local import model_limits
+from ..local import LocalModels, catalogue, model_limits
 from ._model import KnownModel
 from ._model_catalogue import find_model, known_models
 from ._model_error import ModelError

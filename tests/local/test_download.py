@@ -286,7 +286,11 @@ def test_the_list_of_models_is_whole() -> None:
 
 @pytest.mark.parametrize(
     ("free", "offered"),
-    [(8e9, "qwen2.5-coder-1.5b-instruct"), (4e9, "qwen2.5-coder-1.5b-instruct"), (3.9e9, "qwen2.5-coder-0.5b-instruct")],
+    [
+        (8e9, "qwen2.5-coder-1.5b-instruct"),
+        (4e9, "qwen2.5-coder-1.5b-instruct"),
+        (3.9e9, "qwen2.5-coder-0.5b-instruct"),
+    ],
 )
 async def test_the_larger_model_is_offered_where_the_memory_is_free(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: float, offered: str

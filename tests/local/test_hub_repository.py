@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from blockbuster import blockbuster_ctx
 
 from hdsp_agent.config import OperatorPolicy, ProviderSettings
@@ -33,7 +33,12 @@ API = "/api/models/ada/small-GGUF?blobs=true"
 
 
 def lfs(name: str, size: int = len(CONTENT), sha256: str = SHA256) -> dict[str, object]:
-    return {"rfilename": name, "size": size, "blobId": "b" * 40, "lfs": {"sha256": sha256, "size": size, "pointerSize": 134}}
+    return {
+        "rfilename": name,
+        "size": size,
+        "blobId": "b" * 40,
+        "lfs": {"sha256": sha256, "size": size, "pointerSize": 134},
+    }
 
 
 def says(there: Hub, *files: dict[str, object], **more: object) -> None:
@@ -49,9 +54,9 @@ def says(there: Hub, *files: dict[str, object], **more: object) -> None:
     there.pages[API] = 200, json.dumps(told).encode()
 
 
-@pytest_asyncio.fixture
-async def there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterator[Hub]:
-    monkeypatch.setenv("HF_HOME", str(tmp_path / "huggingface"))
+@asynccontextmanager
+async def served(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Hub]:
+    """A hub on this machine in place of the one on the internet."""
     monkeypatch.setattr(hub_module, "_PAUSES", (0.01, 0.01))
     async with hub() as made:
         monkeypatch.setenv("HF_ENDPOINT", made.address)
@@ -59,32 +64,36 @@ async def there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterato
 
 
 @pytest.fixture
-def models(tmp_path: Path) -> LocalModels:
+def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LocalModels:
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "huggingface"))
     return LocalModels(tmp_path / "models")
 
 
-async def test_a_repository_s_models_are_told_as_the_hub_declares_them(there: Hub, models: LocalModels) -> None:
-    says(
-        there,
-        lfs("Small-Q8_0.gguf", 9_000_000, "a" * 64),
-        lfs("q4/Small Q4_K_M.gguf"),
-        lfs("Small-BF16-00001-of-00002.gguf"),
-        lfs("mmproj-F16.gguf"),
-        {"rfilename": "old.gguf", "size": 5},
-    )
-    with blockbuster_ctx(scanned_modules=["hdsp_agent"]):
-        found = await models.look_up(" https://huggingface.co/ada/small-GGUF ")
-    assert [(one.name, one.size, one.sha256) for one in found] == [
-        ("Small Q4_K_M", len(CONTENT), SHA256),
-        ("Small-Q8_0", 9_000_000, "a" * 64),
-    ]
-    first = found[0]
-    assert (first.licence, first.state, first.is_added, first.ability) == ("mit", "absent", True, "unknown")
-    [source] = first.sources
-    assert source.kind == "hub"
-    assert (source.repository, source.revision, source.file) == ("ada/small-GGUF", COMMIT, "q4/Small Q4_K_M.gguf")
-    assert there.paths == [API]
-    assert [state.id for state in await models.states() if state.is_added] == []
+async def test_a_repository_s_models_are_told_as_the_hub_declares_them(
+    monkeypatch: pytest.MonkeyPatch, models: LocalModels
+) -> None:
+    async with served(monkeypatch) as there:
+        says(
+            there,
+            lfs("Small-Q8_0.gguf", 9_000_000, "a" * 64),
+            lfs("q4/Small Q4_K_M.gguf"),
+            lfs("Small-BF16-00001-of-00002.gguf"),
+            lfs("mmproj-F16.gguf"),
+            {"rfilename": "old.gguf", "size": 5},
+        )
+        with blockbuster_ctx(scanned_modules=["hdsp_agent"]):
+            found = await models.look_up(" https://huggingface.co/ada/small-GGUF ")
+        assert [(one.name, one.size, one.sha256) for one in found] == [
+            ("Small Q4_K_M", len(CONTENT), SHA256),
+            ("Small-Q8_0", 9_000_000, "a" * 64),
+        ]
+        first = found[0]
+        assert (first.licence, first.state, first.is_added, first.ability) == ("mit", "absent", True, "unknown")
+        [source] = first.sources
+        assert source.kind == "hub"
+        assert (source.repository, source.revision, source.file) == ("ada/small-GGUF", COMMIT, "q4/Small Q4_K_M.gguf")
+        assert there.paths == [API]
+        assert [state.id for state in await models.states() if state.is_added] == []
 
 
 @pytest.mark.parametrize(
@@ -96,9 +105,12 @@ async def test_a_repository_s_models_are_told_as_the_hub_declares_them(there: Hu
         (None, ""),
     ],
 )
-async def test_the_license_is_what_the_card_says(there: Hub, models: LocalModels, card: object, licence: str) -> None:
-    says(there, lfs("s.gguf"), cardData=card)
-    assert (await models.look_up("ada/small-GGUF:s.gguf"))[0].licence == licence
+async def test_the_license_is_what_the_card_says(
+    monkeypatch: pytest.MonkeyPatch, models: LocalModels, card: object, licence: str
+) -> None:
+    async with served(monkeypatch) as there:
+        says(there, lfs("s.gguf"), cardData=card)
+        assert (await models.look_up("ada/small-GGUF:s.gguf"))[0].licence == licence
 
 
 @pytest.mark.parametrize(
@@ -119,15 +131,16 @@ async def test_the_license_is_what_the_card_says(there: Hub, models: LocalModels
     ],
 )
 async def test_what_cannot_be_used_is_refused_with_its_reason(
-    there: Hub, models: LocalModels, name: str, told: dict[str, Any], reason: str
+    monkeypatch: pytest.MonkeyPatch, models: LocalModels, name: str, told: dict[str, Any], reason: str
 ) -> None:
-    says(there, lfs("s.gguf"), **told)
-    if "status" in told:
-        there.pages[API] = told["status"], b"{}"
-    with pytest.raises(HubRefused) as refused:
-        await models.look_up(name)
-    assert refused.value.params["reason"] == reason
-    assert not models.folder.path.exists()
+    async with served(monkeypatch) as there:
+        says(there, lfs("s.gguf"), **told)
+        if "status" in told:
+            there.pages[API] = told["status"], b"{}"
+        with pytest.raises(HubRefused) as refused:
+            await models.look_up(name)
+        assert refused.value.params["reason"] == reason
+        assert not models.folder.path.exists()
 
 
 @pytest.mark.parametrize(
@@ -140,11 +153,12 @@ async def test_what_cannot_be_used_is_refused_with_its_reason(
     ],
 )
 async def test_a_hub_that_says_nothing_that_can_be_read_is_told_of(
-    there: Hub, models: LocalModels, page: tuple[int, bytes], words: str
+    monkeypatch: pytest.MonkeyPatch, models: LocalModels, page: tuple[int, bytes], words: str
 ) -> None:
-    there.pages[API] = page
-    with pytest.raises(HubUnreachable, match=words):
-        await models.look_up("ada/small-GGUF")
+    async with served(monkeypatch) as there:
+        there.pages[API] = page
+        with pytest.raises(HubUnreachable, match=words):
+            await models.look_up("ada/small-GGUF")
 
 
 async def test_without_a_connection_it_says_so(models: LocalModels, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,50 +168,54 @@ async def test_without_a_connection_it_says_so(models: LocalModels, monkeypatch:
 
 
 async def test_it_is_fetched_after_consent_listed_after_a_restart_run_and_removed(
-    there: Hub, models: LocalModels
+    monkeypatch: pytest.MonkeyPatch, models: LocalModels
 ) -> None:
-    says(there, lfs("s.gguf"))
-    [found] = await models.look_up("ada/small-GGUF:s.gguf")
-    with pytest.raises(ConsentMissing):
-        await models.begin(found.id, None)
-    assert there.paths == [API] and not models.folder.path.exists()
-    await models.begin(found.id, consent_to(found))
-    path = await models.got(found.id)
-    assert path.read_bytes() == CONTENT
-    assert there.paths == [API, f"/ada/small-GGUF/resolve/{COMMIT}/s.gguf"]
+    async with served(monkeypatch) as there:
+        says(there, lfs("s.gguf"))
+        [found] = await models.look_up("ada/small-GGUF:s.gguf")
+        with pytest.raises(ConsentMissing):
+            await models.begin(found.id, None)
+        assert there.paths == [API] and not models.folder.path.exists()
+        await models.begin(found.id, consent_to(found))
+        path = await models.got(found.id)
+        assert path.read_bytes() == CONTENT
+        assert there.paths == [API, f"/ada/small-GGUF/resolve/{COMMIT}/s.gguf"]
 
-    again = LocalModels(models.folder.path)
-    assert [(state.id, state.state) for state in await again.states() if state.is_added] == [(found.id, "ready")]
-    settings = ProviderSettings.model_validate({"apiProvider": "local", "apiModelId": found.id})
-    file = await again.file_of(settings)
-    # Its own head says how much it takes in.
-    assert (file.path, file.name, file.context) == (path, "Small", 4096)
-    assert found.id in [model.id for model in await list_models(settings, local=again)]
-    own = settings.model_copy(update={"model_context_window": 2048})
-    assert (model_info(own).context_window, (await again.file_of(own)).context) == (2048, 2048)
+        again = LocalModels(models.folder.path)
+        assert [(state.id, state.state) for state in await again.states() if state.is_added] == [(found.id, "ready")]
+        settings = ProviderSettings.model_validate({"apiProvider": "local", "apiModelId": found.id})
+        file = await again.file_of(settings)
+        # Its own head says how much it takes in.
+        assert (file.path, file.name, file.context) == (path, "Small", 4096)
+        assert found.id in [model.id for model in await list_models(settings, local=again)]
+        own = settings.model_copy(update={"model_context_window": 2048})
+        assert (model_info(own).context_window, (await again.file_of(own)).context) == (2048, 2048)
 
-    assert await again.remove(found.id) >= len(CONTENT)
-    assert not [state for state in await again.states() if state.is_added]
-    assert not path.exists()
-    with pytest.raises(HdspAgentError, match="Choose one of"):
-        await again.file_of(settings)
+        assert await again.remove(found.id) >= len(CONTENT)
+        assert not [state for state in await again.states() if state.is_added]
+        assert not path.exists()
+        with pytest.raises(HdspAgentError, match="Choose one of"):
+            await again.file_of(settings)
 
 
-async def test_what_is_partly_here_goes_on_after_a_restart(there: Hub, models: LocalModels) -> None:
-    says(there, lfs("s.gguf"))
-    [found] = await models.look_up("ada/small-GGUF")
-    there.cut_at = [1_000_000, 0, 0]
-    await models.begin(found.id, consent_to(found))
-    with pytest.raises(WeightsUnreachable):
-        await models.got(found.id)
-    again = LocalModels(models.folder.path)
-    [state] = [state for state in await again.states() if state.is_added]
-    assert (state.state, state.done) == ("partial", 1_000_000)
-    with pytest.raises(WeightsMissing):
-        await again.file_of(ProviderSettings.model_validate({"apiProvider": "local", "apiModelId": found.id}))
-    await again.begin(found.id, consent_to(state))
-    await again.got(found.id)
-    assert there.asked[-1] == "1000000-"
+async def test_what_is_partly_here_goes_on_after_a_restart(
+    monkeypatch: pytest.MonkeyPatch, models: LocalModels
+) -> None:
+    async with served(monkeypatch) as there:
+        says(there, lfs("s.gguf"))
+        [found] = await models.look_up("ada/small-GGUF")
+        there.cut_at = [1_000_000, 0, 0]
+        await models.begin(found.id, consent_to(found))
+        with pytest.raises(WeightsUnreachable):
+            await models.got(found.id)
+        again = LocalModels(models.folder.path)
+        [state] = [state for state in await again.states() if state.is_added]
+        assert (state.state, state.done) == ("partial", 1_000_000)
+        with pytest.raises(WeightsMissing):
+            await again.file_of(ProviderSettings.model_validate({"apiProvider": "local", "apiModelId": found.id}))
+        await again.begin(found.id, consent_to(state))
+        await again.got(found.id)
+        assert there.asked[-1] == "1000000-"
 
 
 @pytest.mark.parametrize(
@@ -206,29 +224,31 @@ async def test_what_is_partly_here_goes_on_after_a_restart(there: Hub, models: L
     ids=["another checksum", "larger", "smaller"],
 )
 async def test_a_hub_that_gives_something_else_gives_nothing(
-    there: Hub, models: LocalModels, content: bytes, error: type[HdspAgentError]
+    monkeypatch: pytest.MonkeyPatch, models: LocalModels, content: bytes, error: type[HdspAgentError]
 ) -> None:
-    says(there, lfs("s.gguf"))
-    there.content = content
-    [found] = await models.look_up("ada/small-GGUF")
-    await models.begin(found.id, consent_to(found))
-    with pytest.raises(error):
-        await models.got(found.id)
-    [state] = [state for state in await models.states() if state.is_added]
-    assert state.state == "absent" and state.failure is not None and state.failure.code == error.code
+    async with served(monkeypatch) as there:
+        says(there, lfs("s.gguf"))
+        there.content = content
+        [found] = await models.look_up("ada/small-GGUF")
+        await models.begin(found.id, consent_to(found))
+        with pytest.raises(error):
+            await models.got(found.id)
+        [state] = [state for state in await models.states() if state.is_added]
+        assert state.state == "absent" and state.failure is not None and state.failure.code == error.code
 
 
-async def test_an_operator_can_leave_people_the_list_alone(there: Hub, tmp_path: Path) -> None:
-    policy = OperatorPolicy(allow_unlisted_models=False)
-    models = LocalModels(tmp_path / "models", policy=lambda: policy)
-    assert models.allowed and not models.others_allowed
-    with pytest.raises(ForbiddenByOperator):
-        await models.look_up("ada/small-GGUF")
-    own = tmp_path / "own.gguf"
-    own.write_bytes(CONTENT)
-    with pytest.raises(ForbiddenByOperator):
-        await models.file_of(ProviderSettings.model_validate({"apiProvider": "local", "localModelPath": str(own)}))
-    assert there.paths == []
+async def test_an_operator_can_leave_people_the_list_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    async with served(monkeypatch) as there:
+        policy = OperatorPolicy(allow_unlisted_models=False)
+        models = LocalModels(tmp_path / "models", policy=lambda: policy)
+        assert models.allowed and not models.others_allowed
+        with pytest.raises(ForbiddenByOperator):
+            await models.look_up("ada/small-GGUF")
+        own = tmp_path / "own.gguf"
+        own.write_bytes(CONTENT)
+        with pytest.raises(ForbiddenByOperator):
+            await models.file_of(ProviderSettings.model_validate({"apiProvider": "local", "localModelPath": str(own)}))
+        assert there.paths == []
 
 
 async def test_a_list_of_added_models_that_is_broken_hides_none_of_ours(models: LocalModels) -> None:

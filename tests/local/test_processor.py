@@ -33,7 +33,7 @@ def test_a_processor_that_can_or_does_not_tell_is_let_be(cpuinfo: Path, told: st
 async def test_an_old_processor_fetches_nothing(cpuinfo: Path, tmp_path: Path) -> None:
     cpuinfo.write_text(NEW.replace(" avx2", ""), encoding="utf-8")
     models = LocalModels(tmp_path / "models")
-    model = (await models.state(None)).model
+    model = await models.state(None)
     with pytest.raises(CpuTooOld, match=r"\(avx2\)"):
         await models.begin(model.id, consent_to(model))
     assert (await models.state(None)).state == "absent" and not (tmp_path / "models").exists()

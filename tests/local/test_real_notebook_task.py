@@ -12,10 +12,9 @@ from pydantic import JsonValue
 
 from hdsp_agent.agent import TaskManager, TaskRequest, headless_agent
 from hdsp_agent.config import OperatorPolicy
+from hdsp_agent.local import catalogue
 from hdsp_agent.messages import NotebookRef, TaskId
 from hdsp_agent.persistence import TaskStore
-
-from hdsp_agent.local import catalogue
 
 from ._helpers.weights import REAL_FOLDER, real_weights
 

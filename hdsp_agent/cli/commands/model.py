@@ -76,7 +76,9 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
             _tell(terminal, {"id": options.model, "license": text}, text)
         case _:
             freed = await models.remove(options.model)
-            _tell(terminal, {"freed": freed}, f"{bytes_text(freed)} freed." if freed else "There was nothing to delete.")
+            _tell(
+                terminal, {"freed": freed}, f"{bytes_text(freed)} freed." if freed else "There was nothing to delete."
+            )
     return ExitCode.OK
 
 
@@ -100,9 +102,7 @@ async def _get(terminal: Terminal, models: LocalModels, options: Namespace) -> E
     # The two that were shown, or that --yes speaks of.
     await models.begin(model.id, Consent(model.licence, model.size), path=options.path and options.path.absolute())
     path = await models.got(model.id, lambda progress: _draw(terminal, progress))
-    _tell(
-        terminal, {"id": model.id, "path": str(path), "size": model.size, "sha256": model.sha256}, str(path)
-    )
+    _tell(terminal, {"id": model.id, "path": str(path), "size": model.size, "sha256": model.sha256}, str(path))
     terminal.note(f"{model.name} is ready. Choose the provider 'Embedded model' in a profile to use it.")
     return ExitCode.OK
 
