@@ -98,8 +98,7 @@ export function originText(
   const hub = model.sources.find(source => source.kind === 'hub');
   const packages = packagesOf(model);
   const parts = [
-    hub &&
-      trans.__('%1 on the hub, commit %2', hub.repository, hub.revision),
+    hub && trans.__('%1 on the hub, commit %2', hub.repository, hub.revision),
     packages !== '' &&
       trans.__(
         'packages on the package index that hold its weights (%1)',
@@ -130,9 +129,7 @@ export function abilityText(
     larger: trans.__(
       'The same small steps as the smaller model, right more often. Still wrong at times: check what it did.'
     ),
-    unknown: trans.__(
-      'Nobody has tried it with this agent. Check what it did.'
-    )
+    unknown: trans.__('Nobody has tried it with this agent. Check what it did.')
   }[ability];
   return heldOut === undefined
     ? line

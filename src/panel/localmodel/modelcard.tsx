@@ -105,16 +105,13 @@ function Facts({
   const speed = runtime.model === model.id ? speedText(runtime, trans) : '';
   const isTight = freeMemory !== undefined && freeMemory < model.memory;
   const facts: readonly [string, React.ReactNode][] = [
+    [trans.__('Model'), model.name],
     [trans.__('License'), <Licence key="" {...{ embedded, model, trans }} />],
     [
       trans.__('Size'),
       free === undefined
         ? size
-        : trans.__(
-            '%1 to download once; %2 free',
-            size,
-            bytesText(free, trans)
-          )
+        : trans.__('%1 to download once; %2 free', size, bytesText(free, trans))
     ],
     [
       trans.__('Memory'),
@@ -164,9 +161,7 @@ function Licence({ embedded, model, trans }: IPart): JSX.Element {
         target="_blank"
         rel="noopener noreferrer"
       >
-        {model.licence === ''
-          ? trans.__('none is declared')
-          : model.licence}
+        {model.licence === '' ? trans.__('none is declared') : model.licence}
       </a>
       {!model.isAdded && text === null && (
         <button

@@ -2,14 +2,9 @@ import * as React from 'react';
 
 import { errorText } from '../../errors';
 import type { LocalModelList, LocalModelView } from '../../generated/rest';
-import { fullCount } from '../../ui/texts/formats';
 import { ModelCard } from '../../panel/localmodel/modelcard';
-import {
-  bytesText,
-  privacyText,
-  speedText,
-  stateText
-} from '../../panel/localmodel/localmodeltexts';
+import { bytesText, privacyText } from '../../panel/localmodel/localmodeltexts';
+import { RuntimeFacts } from '../../panel/localmodel/runtimefacts';
 
 import { useSettings } from '../settingscontext';
 import { OtherModel } from './othermodel';
@@ -130,51 +125,14 @@ function ModelItem({
  */
 function Running({ list }: { list: LocalModelList }): JSX.Element {
   const { model, trans } = useSettings();
-  const { embedded } = model;
   const { runtime, models } = list;
   const name =
     models.find(({ id }) => id === runtime.model)?.name ?? runtime.model;
-  const speed = speedText(runtime, trans);
-  const { failure, restartedAfter } = runtime;
   return (
     <fieldset className="jp-hdspSettings-group">
       <legend>{trans.__('On this machine')}</legend>
-      {name !== undefined && (
-        <p className="jp-hdspSettings-label">{name}</p>
-      )}
-      <p role="status">
-        {embedded.isBusy ? trans.__('One moment…') : stateText(runtime, trans)}
-      </p>
-      {speed !== '' && <p>{speed}</p>}
-      {runtime.startSeconds !== undefined && (
-        <p>
-          {trans.__(
-            'Its last start took %1 seconds.',
-            fullCount(Math.round(runtime.startSeconds * 10) / 10)
-          )}
-        </p>
-      )}
-      {failure && (
-        <p className="jp-hdspSettings-error">{errorText(trans, failure)}</p>
-      )}
-      {!failure && restartedAfter && (
-        <p className="jp-hdspSettings-warning">
-          {trans.__(
-            'It was restarted after this: %1',
-            errorText(trans, restartedAfter)
-          )}
-        </p>
-      )}
-      {runtime.state === 'ready' && (
-        <button
-          type="button"
-          className="jp-hdspSettings-button"
-          disabled={embedded.isBusy}
-          onClick={() => void embedded.release()}
-        >
-          {trans.__('Free its memory')}
-        </button>
-      )}
+      {name !== undefined && <p className="jp-hdspSettings-label">{name}</p>}
+      <RuntimeFacts embedded={model.embedded} trans={trans} />
     </fieldset>
   );
 }
