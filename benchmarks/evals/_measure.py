@@ -47,7 +47,7 @@ async def ready_models() -> AsyncIterator[LocalModels]:
     """The embedded model's weights, fetched if need be. Raises HdspAgentError where they cannot be had."""
     models = LocalModels()
     try:
-        model = (await models.state(None)).model
+        model = await models.state(None)
         await models.begin(model.id, Consent(model.licence, model.size))
         await models.got(model.id)
         yield models

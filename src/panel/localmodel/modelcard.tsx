@@ -164,13 +164,16 @@ function Licence({ embedded, model, trans }: IPart): JSX.Element {
         {model.licence === '' ? trans.__('none is declared') : model.licence}
       </a>
       {!model.isAdded && text === null && (
-        <button
-          type="button"
-          className="jp-hdspAgent-link"
-          onClick={() => void embedded.licence(model).then(setText)}
-        >
-          {trans.__('Show its text')}
-        </button>
+        <>
+          {' · '}
+          <button
+            type="button"
+            className="jp-hdspAgent-link"
+            onClick={() => void embedded.licence(model).then(setText)}
+          >
+            {trans.__('Show its text')}
+          </button>
+        </>
       )}
       {text !== null && (
         <pre tabIndex={0} className="jp-hdspAgent-licence">
