@@ -237,6 +237,18 @@ async def test_a_hub_that_gives_something_else_gives_nothing(
         assert state.state == "absent" and state.failure is not None and state.failure.code == error.code
 
 
+async def test_whoever_sends_the_download_to_an_unencrypted_place_gives_nothing(
+    monkeypatch: pytest.MonkeyPatch, models: LocalModels
+) -> None:
+    async with served(monkeypatch) as there:
+        says(there, lfs("s.gguf"))
+        there.pages[f"/ada/small-GGUF/resolve/{COMMIT}/s.gguf"] = 302, b"ftp://127.0.0.1/s.gguf"
+        [found] = await models.look_up("ada/small-GGUF")
+        await models.begin(found.id, consent_to(found))
+        with pytest.raises(WeightsUnreachable, match="not encrypted"):
+            await models.got(found.id)
+
+
 async def test_an_operator_can_leave_people_the_list_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     async with served(monkeypatch) as there:
         policy = OperatorPolicy(allow_unlisted_models=False)

@@ -1,7 +1,10 @@
 import * as React from 'react';
 
 import { errorText } from '../../errors';
+import type { LocalModelView } from '../../generated/rest';
 import { ModelCard } from '../../panel/localmodel/modelcard';
+import { bytesText } from '../../panel/localmodel/localmodeltexts';
+import { Select } from '../../ui/controls/select';
 import { useSettings } from '../settingscontext';
 
 /**
@@ -12,6 +15,10 @@ export function OtherModel(): JSX.Element {
   const { embedded, profiles } = model;
   const [text, setText] = React.useState('');
   const [isRefused, setRefused] = React.useState(false);
+  const [picked, setPicked] = React.useState('');
+  const { found } = embedded;
+  const one: LocalModelView | undefined =
+    found.find(({ id }) => id === picked) ?? found[0];
   const id = React.useId();
   const typed = text.trim();
   const isPath = /^([/~\\]|[A-Za-z]:[/\\])/.test(typed);
@@ -70,14 +77,24 @@ export function OtherModel(): JSX.Element {
           {isPath ? trans.__('Use this file') : trans.__('Look it up')}
         </button>
       </form>
-      <ul className="jp-hdspSettings-embedded">
-        {embedded.found.map(one => (
-          <li key={one.id} aria-label={one.name}>
-            <span className="jp-hdspSettings-label">{one.name}</span>
-            <ModelCard embedded={embedded} model={one} trans={trans} />
-          </li>
-        ))}
-      </ul>
+      {found.length > 1 && (
+        <label>
+          <span className="jp-hdspSettings-label">{trans.__('File')}</span>
+          <Select
+            value={one?.id}
+            onChange={event => setPicked(event.currentTarget.value)}
+          >
+            {found.map(({ id, name, size }) => (
+              <option key={id} value={id}>
+                {`${name} (${bytesText(size, trans)})`}
+              </option>
+            ))}
+          </Select>
+        </label>
+      )}
+      {one && (
+        <ModelCard key={one.id} embedded={embedded} model={one} trans={trans} />
+      )}
     </fieldset>
   );
 }
