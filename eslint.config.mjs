@@ -62,9 +62,9 @@ const features = {
   'panel/header': [],
   'panel/history': ['usehistory.ts'],
   'panel/localmodel': [
-    'downloadprogress.tsx',
     'localmodeltexts.ts',
-    'modelfacts.tsx',
+    'modelcard.tsx',
+    'runtimefacts.tsx',
     'useembedded.ts'
   ],
   'panel/notebookconversation': ['conversationoffer.tsx'],

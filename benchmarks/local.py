@@ -87,7 +87,7 @@ async def _measured() -> list[Result]:
 
 
 async def _have(models: LocalModels) -> None:
-    model = (await models.state(None)).model
+    model = await models.state(None)
     await models.begin(model.id, Consent(model.licence, model.size))
     await models.got(model.id)
 

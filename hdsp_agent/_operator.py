@@ -74,6 +74,7 @@ def policy_of(app: HdspAgentApp) -> OperatorPolicy:
         allowed_tools=tuple(app.allowed_tools) or None,
         allow_auto_approval=app.allow_auto_approval,
         allow_local_models=app.allow_local_models,
+        allow_unlisted_models=app.allow_unlisted_models,
         allow_memory=app.allow_memory,
         allow_mcp_server=app.allow_mcp_server,
         allowed_mcp_servers=tuple(app.allowed_mcp_servers) or None,

@@ -70,6 +70,11 @@ class HdspAgentApp(ExtensionApp):
     allow_local_models = Bool(
         True, help="Whether people may download an embedded model and run it on this machine."
     ).tag(config=True)
+    allow_unlisted_models = Bool(
+        True,
+        help="""Whether people may also run embedded models that are not of the list: any GGUF file of a hub, or one on this
+        machine. False: only those of the list.""",
+    ).tag(config=True)
     allow_memory = Bool(
         True,
         help="""Whether the agent may remember things between conversations. False: nothing is saved, used, searched or learned;

@@ -187,6 +187,49 @@ const SERVER_ERRORS: Readonly<Record<string, Sentence>> = {
       param(error, 'path'),
       param(error, 'reason')
     ),
+  local_hub_refused: (trans, error) => {
+    const name = param(error, 'name');
+    switch (param(error, 'reason')) {
+      case 'no_repository':
+        return trans.__('The hub has no public repository %1.', name);
+      case 'gated':
+        return trans.__(
+          'The hub gives %1 only to people who have logged in and agreed to its terms. Download it there, then use the file.',
+          name
+        );
+      case 'no_gguf':
+        return trans.__(
+          '%1 has no model in the GGUF format. Look for a repository whose name ends with GGUF.',
+          name
+        );
+      case 'no_file':
+        return trans.__('There is no such GGUF file: %1', name);
+      case 'split':
+        return trans.__(
+          '%1 is split into several files. Choose a smaller one that is whole.',
+          name
+        );
+      case 'no_checksum':
+        return trans.__(
+          'The hub declares no checksum for %1, so a download could not be checked.',
+          name
+        );
+      case 'too_long':
+        return trans.__(
+          '%1 has too many files. Choose a smaller repository.',
+          name
+        );
+      default:
+        return trans.__(
+          'Enter a name such as owner/repository or owner/repository:file.gguf.'
+        );
+    }
+  },
+  local_hub_unreachable: (trans, error) =>
+    trans.__(
+      'The hub could not be asked. Check the connection, then try again. (%1)',
+      param(error, 'reason')
+    ),
   local_weights_missing: trans =>
     trans.__(
       'The embedded model is not on this machine yet. Download it in the settings, or with “hdsp-agent model get” in a terminal.'

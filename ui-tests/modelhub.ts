@@ -52,6 +52,11 @@ export class ModelHub {
   readonly asked: string[] = [];
 
   /**
+   * What it declares of repositories, by their names.
+   */
+  readonly repositories = new Map<string, object>();
+
+  /**
    * Where it is, without a slash at the end.
    */
   get url(): string {
@@ -68,6 +73,12 @@ export class ModelHub {
     question: IncomingMessage,
     answer: ServerResponse
   ): Promise<void> {
+    const name = /^\/api\/models\/([^?]+)/.exec(question.url ?? '')?.[1];
+    if (name !== undefined) {
+      const told = this.repositories.get(name);
+      answer.writeHead(told ? 200 : 404).end(JSON.stringify(told ?? {}));
+      return;
+    }
     const { weights } = this;
     const range = question.headers.range ?? '';
     this.asked.push(range);

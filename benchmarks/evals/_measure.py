@@ -60,7 +60,7 @@ async def ready_models(id: str | None = None) -> AsyncIterator[ReadyModel]:
     """An embedded model's weights, fetched if need be. Raises HdspAgentError where they cannot be had."""
     models = LocalModels()
     try:
-        model = (await models.state(id)).model
+        model = await models.state(id)
         await models.begin(model.id, Consent(model.licence, model.size))
         await models.got(model.id)
         yield ReadyModel(models, model.id)

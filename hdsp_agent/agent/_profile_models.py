@@ -63,7 +63,7 @@ class ProfileModels:
     async def known(self) -> ModelRecord:
         """The models the current profile can choose from, by id; those of unknown size are left out."""
         settings = await self._settings(self._config.profiles.current.id)
-        models = await list_models(settings, policy=self._config.policy)
+        models = await list_models(settings, policy=self._config.policy, local=self._local)
         return {model.id: _told(model, model.context_window) for model in models if model.context_window is not None}
 
     async def close(self) -> None:

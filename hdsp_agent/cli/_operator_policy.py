@@ -22,6 +22,7 @@ class _Traits(BaseModel):
     allowed_tools: tuple[str, ...] = ()
     allow_auto_approval: bool = True
     allow_local_models: bool = True
+    allow_unlisted_models: bool = True
     allow_memory: bool = True
     allow_mcp_server: bool = True
     allowed_mcp_servers: tuple[str, ...] = ()
@@ -46,6 +47,7 @@ def operator_policy() -> OperatorPolicy:
         allowed_tools=traits.allowed_tools or None,
         allow_auto_approval=traits.allow_auto_approval,
         allow_local_models=traits.allow_local_models,
+        allow_unlisted_models=traits.allow_unlisted_models,
         allow_memory=traits.allow_memory,
         allow_mcp_server=traits.allow_mcp_server,
         allowed_mcp_servers=traits.allowed_mcp_servers or None,

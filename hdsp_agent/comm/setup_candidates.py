@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from pydantic import JsonValue
@@ -23,16 +23,23 @@ from ..config import (
 )
 from ..errors import HdspAgentError, InvalidInput, NotFound
 from ..providers import connection_of
+from ..wire import WireModel
 
-__all__ = ["Candidate", "Candidates", "LocalServer", "find_candidates", "is_ready", "use_candidate", "use_settings"]
+__all__ = [
+    "Candidates",
+    "LocalServer",
+    "SetupCandidateView",
+    "find_candidates",
+    "is_ready",
+    "use_candidate",
+    "use_settings",
+]
 
 _CONNECT_SECONDS: Final = 0.5
 _ANSWER_SECONDS: Final = 1.5
 _LARGEST_ANSWER: Final = 1_000_000
 _MOST_MODELS: Final = 500
 _LONGEST_ID: Final = 200
-
-CandidateKind = Literal["environment", "operator", "local"]
 
 
 @dataclass(frozen=True)
@@ -43,8 +50,6 @@ class LocalServer:
     name: str
     provider: str
     address: str
-    field: str
-    """The setting for its address."""
     path: str = ""
     """What of the protocol's path belongs to that address."""
     owner: str | None = None
@@ -52,39 +57,37 @@ class LocalServer:
 
 
 LOCAL_SERVERS: Final = (
-    LocalServer("ollama", "Ollama", "ollama", "http://127.0.0.1:11434", "ollamaBaseUrl"),
-    LocalServer("lmstudio", "LM Studio", "lmstudio", "http://127.0.0.1:1234", "lmStudioBaseUrl"),
-    LocalServer("vllm", "vLLM", "openai", "http://127.0.0.1:8000", "openAiBaseUrl", "/v1", "vllm"),
-    LocalServer("llamacpp", "llama.cpp", "openai", "http://127.0.0.1:8080", "openAiBaseUrl", "/v1", "llamacpp"),
-    LocalServer("litellm", "LiteLLM", "litellm", "http://127.0.0.1:4000", "litellmBaseUrl"),
+    LocalServer("ollama", "Ollama", "ollama", "http://127.0.0.1:11434"),
+    LocalServer("lmstudio", "LM Studio", "lmstudio", "http://127.0.0.1:1234"),
+    LocalServer("vllm", "vLLM", "openai", "http://127.0.0.1:8000", "/v1", "vllm"),
+    LocalServer("llamacpp", "llama.cpp", "openai", "http://127.0.0.1:8080", "/v1", "llamacpp"),
+    LocalServer("litellm", "LiteLLM", "litellm", "http://127.0.0.1:4000"),
 )
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """One way to a model. A key is named and never told."""
+class SetupCandidateView(WireModel):
+    """One way to a model that is there already. Its key, if it has one, is named and never told."""
 
     id: str
-    kind: CandidateKind
+    kind: Literal["environment", "operator", "local"]
+    """A key in the server's environment, one the administrator provides, or a server on this machine."""
     provider: str
     name: str
     variable: str | None = None
+    """The environment variable that holds the key."""
     base_url: str | None = None
-    models: tuple[str, ...] = ()
-    settings: Mapping[str, JsonValue] | None = None
-    in_use: bool = False
-
-    @property
-    def suggested_model(self) -> str | None:
-        """The one there is; among several a person chooses."""
-        return self.models[0] if self.models else None
+    models: list[str]
+    """Those of a server on this machine; of others ``models?provider=`` tells."""
+    suggested_model: str | None = None
+    in_use: bool
+    """Whether a profile uses it already."""
 
 
 @dataclass(frozen=True)
 class Candidates:
     """What was found, and the providers that were found and that the operator does not allow."""
 
-    offered: tuple[Candidate, ...]
+    offered: tuple[SetupCandidateView, ...]
     refused: tuple[str, ...]
 
 
@@ -108,7 +111,9 @@ async def use_candidate(config: ContextProxy, id: str, model: str | None, name: 
         raise InvalidInput(f"Choose a model from {candidate.name}.", field="model")
     info = provider_info(candidate.provider)
     assert info is not None
-    settings = {"apiProvider": candidate.provider, info.model_field: model, **(candidate.settings or {})}
+    settings: dict[str, JsonValue] = {"apiProvider": candidate.provider, info.model_field: model}
+    if candidate.base_url is not None and info.base_url_field is not None:
+        settings[info.base_url_field] = candidate.base_url
     return await use_settings(config, settings, name or candidate.name)
 
 
@@ -153,17 +158,26 @@ def _has(own: ProviderSettings, wanted: Mapping[str, JsonValue]) -> bool:
 # ---- keys
 
 
-def _with_key(policy: OperatorPolicy) -> list[Candidate]:
+def _with_key(policy: OperatorPolicy) -> list[SetupCandidateView]:
     """Providers that need nothing but a key and a model, and whose key is there."""
-    found: list[Candidate] = []
+    found: list[SetupCandidateView] = []
     for info in providers():
         if info.hidden or not info.key_required or info.default_base_url is None:
             continue
         variable = _variable_of(info)
-        if variable is not None:
-            found.append(Candidate(f"environment:{info.id}", "environment", info.id, info.name, variable))
-        elif info.id in policy.provider_keys:
-            found.append(Candidate(f"operator:{info.id}", "operator", info.id, info.name))
+        if variable is None and info.id not in policy.provider_keys:
+            continue
+        found.append(
+            SetupCandidateView(
+                id=f"{'operator' if variable is None else 'environment'}:{info.id}",
+                kind="operator" if variable is None else "environment",
+                provider=info.id,
+                name=info.name,
+                variable=variable,
+                models=[],
+                in_use=False,
+            )
+        )
     return found
 
 
@@ -175,7 +189,7 @@ def _variable_of(info: ProviderInfo) -> str | None:
 # ---- servers on this machine
 
 
-async def _local_servers() -> list[Candidate]:
+async def _local_servers() -> list[SetupCandidateView]:
     client = AsyncHTTPClient(force_instance=True, defaults={"decompress_response": False})
     try:
         asked = await asyncio.gather(*(_asked(client, server) for server in LOCAL_SERVERS))
@@ -184,7 +198,7 @@ async def _local_servers() -> list[Candidate]:
     return [candidate for candidate in asked if candidate is not None]
 
 
-async def _asked(client: AsyncHTTPClient, server: LocalServer) -> Candidate | None:
+async def _asked(client: AsyncHTTPClient, server: LocalServer) -> SetupCandidateView | None:
     """The server, if something that lists models in OpenAI's form listens there."""
     try:
         answer = await client.fetch(
@@ -199,19 +213,20 @@ async def _asked(client: AsyncHTTPClient, server: LocalServer) -> Candidate | No
     entries = listed.get("data") if isinstance(listed, dict) else None
     if not isinstance(entries, list):
         return None
-    models = tuple(id for entry in entries[:_MOST_MODELS] if (id := _id_of(entry)) is not None)
+    models = [id for entry in entries[:_MOST_MODELS] if (id := _id_of(entry)) is not None]
     if entries and not models:
         return None
     name = server.name if server.owner is None or server.owner in _owners(entries) else "OpenAI compatible"
     base_url = f"{server.address}{server.path}"
-    return Candidate(
+    return SetupCandidateView(
         id=f"local:{server.id}",
         kind="local",
         provider=server.provider,
         name=name,
         base_url=base_url,
         models=models,
-        settings={server.field: base_url},
+        suggested_model=models[0] if models else None,
+        in_use=False,
     )
 
 
@@ -226,13 +241,13 @@ def _owners(entries: Sequence[object]) -> set[object]:
     }
 
 
-def _seen_by(config: ContextProxy, candidate: Candidate) -> Candidate:
+def _seen_by(config: ContextProxy, candidate: SetupCandidateView) -> SetupCandidateView:
     book = config.profiles
     in_use = any(_uses(book.settings(entry.id), candidate) for entry in book.entries)
-    return replace(candidate, in_use=in_use)
+    return candidate.model_copy(update={"in_use": in_use})
 
 
-def _uses(own: ProviderSettings, candidate: Candidate) -> bool:
+def _uses(own: ProviderSettings, candidate: SetupCandidateView) -> bool:
     """Whether a profile is of this provider, and at this address if it is one of several."""
     info = provider_info(candidate.provider)
     if own.api_provider != candidate.provider or info is None:

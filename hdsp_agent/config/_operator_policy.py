@@ -29,6 +29,8 @@ class OperatorPolicy:
     """Folders that are trusted whatever people decide, with all inside them."""
     allow_local_models: bool = True
     """Whether the embedded model may be fetched and run."""
+    allow_unlisted_models: bool = True
+    """Whether embedded models may be run that are not of our list: any of a hub, or a file."""
     allow_memory: bool = True
     """Whether anything may be remembered between conversations."""
     allow_mcp_server: bool = True
@@ -91,6 +93,14 @@ class OperatorPolicy:
                 f"Allowed: {', '.join(self.allowed_providers or ()) or 'none'}.",
                 field="apiProvider",
                 provider=str(provider),
+            )
+
+    def check_unlisted_models(self) -> None:
+        """Raise unless people may run embedded models that are not of our list."""
+        if not self.allow_unlisted_models:
+            raise ForbiddenByOperator(
+                "Your administrator allows only the embedded models of the list. Choose one of them.",
+                field="localModelPath",
             )
 
     def allows_provider(self, provider: JsonValue) -> bool:

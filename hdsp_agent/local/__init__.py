@@ -1,6 +1,6 @@
 """The embedded model: getting its weights, and running it in a process of its own, on this machine and for nobody else.
 
-Importing this package imports no runtime: that is an extra, and only ``_server``, which is a script, loads it.
+Importing this package imports no runtime: that is an extra, and only ``_model_server``, which is a script, loads it.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from ._download import Consent, get_weights
 from ._errors import (
     ConsentMissing,
     CpuTooOld,
+    HubRefused,
+    HubUnreachable,
     NoSpace,
     NotAModelFile,
     RuntimeFailed,
@@ -18,12 +20,13 @@ from ._errors import (
     WeightsUnreachable,
     WrongChecksum,
 )
-from ._local_models import LocalModels, ModelLimits, ModelState, model_limits
-from ._memory import available_memory
-from ._model_list import Catalogue, LocalModel, catalogue
+from ._local_models import LocalModels, LocalModelView
+from ._machine import available_memory
+from ._model_limits import ModelLimits, model_limits
+from ._model_list import Catalogue, LocalModel, PackageSource, catalogue, licence_text
 from ._model_process import ModelFile
-from ._partial_download import Progress, Report, SourceKind
-from ._runtime import LocalRuntime, ModelEndpoint, RuntimeFailure, RuntimeState, RuntimeStatus, Speed, is_installed
+from ._partial_download import Progress, SourceKind
+from ._runtime import LocalRuntime, LocalRuntimeView, ModelEndpoint, is_installed
 from ._weights_folder import WeightsFolder, default_weights_folder
 
 __all__ = [
@@ -31,24 +34,23 @@ __all__ = [
     "Consent",
     "ConsentMissing",
     "CpuTooOld",
+    "HubRefused",
+    "HubUnreachable",
     "LocalModel",
+    "LocalModelView",
     "LocalModels",
     "LocalRuntime",
+    "LocalRuntimeView",
     "ModelEndpoint",
     "ModelFile",
     "ModelLimits",
-    "ModelState",
     "NoSpace",
     "NotAModelFile",
+    "PackageSource",
     "Progress",
-    "Report",
     "RuntimeFailed",
-    "RuntimeFailure",
     "RuntimeMissing",
-    "RuntimeState",
-    "RuntimeStatus",
     "SourceKind",
-    "Speed",
     "TooLittleMemory",
     "WeightsFolder",
     "WeightsMissing",
@@ -59,5 +61,6 @@ __all__ = [
     "default_weights_folder",
     "get_weights",
     "is_installed",
+    "licence_text",
     "model_limits",
 ]

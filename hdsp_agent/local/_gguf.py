@@ -11,7 +11,6 @@ from ._errors import NotAModelFile
 
 __all__ = ["GgufHead", "read_head"]
 
-_MAGIC: Final = b"GGUF"
 _VERSIONS: Final = range(2, 4)
 _MOST_ENTRIES: Final = 10_000
 _MOST_ITEMS: Final = 10_000_000
@@ -25,30 +24,26 @@ _ARRAY: Final = 9
 
 @dataclass(frozen=True)
 class GgufHead:
-    """The kind of model in the file, its name, and the longest context it was made for."""
+    """The name of the model in the file, and the longest context it was made for."""
 
-    architecture: str
     name: str | None
     context: int | None
-
-
-def read_head(path: Path) -> GgufHead:
-    """The head of the file. Raises NotAModelFile. It reads a few megabytes: call it in a thread."""
-    try:
-        with path.open("rb") as file:
-            return _head(_entries(file))
-    except OSError as error:
-        raise _refused(path, (error.strerror or str(error)).lower()) from None
-    except (ValueError, struct.error, UnicodeDecodeError) as error:
-        raise _refused(path, str(error) if isinstance(error, _Broken) else "its header cannot be read") from None
 
 
 class _Broken(ValueError):
     pass
 
 
-def _refused(path: Path, reason: str) -> NotAModelFile:
-    return NotAModelFile(
+def read_head(path: Path) -> GgufHead:
+    """The head of the file. Raises NotAModelFile. It reads a few megabytes: call it in a thread."""
+    try:
+        with path.open("rb") as file:
+            return _head(file)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+    except (ValueError, struct.error) as error:
+        reason = str(error) if isinstance(error, _Broken) else "its header cannot be read"
+    raise NotAModelFile(
         f"{path} is not a model that can be used: {reason}. Choose a file in the GGUF format, version 2 or 3.",
         field="localModelPath",
         path=str(path),
@@ -56,65 +51,58 @@ def _refused(path: Path, reason: str) -> NotAModelFile:
     )
 
 
-def _head(entries: dict[str, Value]) -> GgufHead:
-    architecture = entries.get("general.architecture")
-    if not isinstance(architecture, str):
-        raise _Broken("it does not say what kind of model it holds")
-    name, context = entries.get("general.name"), entries.get(f"{architecture}.context_length")
-    return GgufHead(
-        architecture, name if isinstance(name, str) else None, context if isinstance(context, int) else None
-    )
-
-
-def _entries(file: BinaryIO) -> dict[str, Value]:
-    if _exactly(file, 4) != _MAGIC:
+def _head(file: BinaryIO) -> GgufHead:
+    if _exactly(file, 4) != b"GGUF":
         raise _Broken("it does not begin as a GGUF file does")
-    version = _number(file, "<I")
+    version = _whole(file, "<I")
     if version not in _VERSIONS:
         raise _Broken(f"it is GGUF version {version}")
-    tensors, count = _number(file, "<Q"), _number(file, "<Q")
-    if tensors == 0:
+    if _whole(file, "<Q") == 0:
         raise _Broken("it holds no weights")
-    if count > _MOST_ENTRIES:
-        raise _Broken("its header cannot be read")
     found: dict[str, Value] = {}
-    for _ in range(int(count)):
+    for _ in range(_at_most(_MOST_ENTRIES, _whole(file, "<Q"))):
         name = _text(file)
-        found[name] = _value(file, int(_number(file, "<I")))
-    return found
+        found[name] = _value(file, _whole(file, "<I"))
+    architecture, title = found.get("general.architecture"), found.get("general.name")
+    if not isinstance(architecture, str):
+        raise _Broken("it does not say what kind of model it holds")
+    context = found.get(f"{architecture}.context_length")
+    return GgufHead(title if isinstance(title, str) else None, context if isinstance(context, int) else None)
 
 
 def _value(file: BinaryIO, kind: int) -> Value:
     if kind == _TEXT:
         return _text(file)
-    if kind == _ARRAY:
-        _pass_over_array(file)
+    if kind != _ARRAY:
+        return _number(file, _form(kind))
+    # Arrays are passed over.
+    of, count = _whole(file, "<I"), _at_most(_MOST_ITEMS, _whole(file, "<Q"))
+    if of != _TEXT:
+        file.seek(count * struct.calcsize(_form(of)), 1)
         return None
-    if kind not in _NUMBERS:
-        raise _Broken("its header cannot be read")
-    return _number(file, _NUMBERS[kind])
-
-
-def _pass_over_array(file: BinaryIO) -> None:
-    kind, count = int(_number(file, "<I")), int(_number(file, "<Q"))
-    if count > _MOST_ITEMS or kind == _ARRAY:
-        raise _Broken("its header cannot be read")
-    if kind in _NUMBERS:
-        file.seek(count * struct.calcsize(_NUMBERS[kind]), 1)
-        return
     for _ in range(count):
-        file.seek(_length(file), 1)
+        file.seek(_at_most(_LONGEST_TEXT, _whole(file, "<Q")), 1)
+    return None
 
 
 def _text(file: BinaryIO) -> str:
-    return _exactly(file, _length(file)).decode()
+    return _exactly(file, _at_most(_LONGEST_TEXT, _whole(file, "<Q"))).decode()
 
 
-def _length(file: BinaryIO) -> int:
-    length = int(_number(file, "<Q"))
-    if length > _LONGEST_TEXT:
+def _form(kind: int) -> str:
+    if kind not in _NUMBERS:
         raise _Broken("its header cannot be read")
-    return length
+    return _NUMBERS[kind]
+
+
+def _at_most(most: int, count: int) -> int:
+    if count > most:
+        raise _Broken("its header cannot be read")
+    return count
+
+
+def _whole(file: BinaryIO, form: str) -> int:
+    return int(_number(file, form))
 
 
 def _number(file: BinaryIO, form: str) -> int | float:

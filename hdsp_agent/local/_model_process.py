@@ -16,8 +16,8 @@ from typing import Final
 from .._timeouts import wait_at_most
 from ..config import secret_environment
 from ..errors import HdspAgentError
-from ._cores import threads_to_use
 from ._exit_reasons import ending, refusal
+from ._machine import threads_to_use
 
 __all__ = ["ModelFile", "ModelProcess"]
 

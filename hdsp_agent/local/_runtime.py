@@ -7,25 +7,25 @@ import importlib.util
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from time import monotonic
 from typing import Final, Literal
 
 from ..errors import HdspAgentError, Unavailable
+from ..messages import ErrorBody, error_body
+from ..wire import WireModel
 from ._exit_reasons import missing, too_little_memory
-from ._memory import available_memory, memory_of
+from ._machine import available_memory, memory_of
 from ._model_process import ModelFile, ModelProcess
 
-__all__ = ["LocalRuntime", "ModelEndpoint", "RuntimeFailure", "RuntimeState", "RuntimeStatus", "Speed", "is_installed"]
+__all__ = ["LocalRuntime", "LocalRuntimeView", "ModelEndpoint", "is_installed"]
 
 logger = logging.getLogger(__name__)
 
 _LIBRARY: Final = "xllamacpp"
 _LAST_BREATH_SECONDS: Final = 1.0
 """A process that dies is heard of a moment after its connections are."""
-
-RuntimeState = Literal["stopped", "starting", "ready", "busy"]
 
 
 @dataclass(frozen=True)
@@ -36,38 +36,27 @@ class ModelEndpoint:
     key: str
 
 
-@dataclass(frozen=True)
-class Speed:
-    """Tokens a second, as last measured."""
+class LocalRuntimeView(WireModel):
+    """The process that runs the embedded model."""
 
-    reading: float | None = None
-    writing: float | None = None
-
-
-@dataclass(frozen=True)
-class RuntimeFailure:
-    """Why the model was last not there."""
-
-    error: HdspAgentError
-    at: datetime
-
-
-@dataclass(frozen=True)
-class RuntimeStatus:
-    """How the runtime is."""
-
-    state: RuntimeState
+    state: Literal["stopped", "starting", "ready", "busy"]
+    """``stopped`` is no fault: it is started when it is needed, and ended when nobody needs it."""
     model: str | None = None
-    process_id: int | None = None
     memory: int | None = None
-    waiting: int = 0
+    """Bytes it takes now; absent where the system does not tell, or nothing runs."""
+    waiting: int
     """Requests that wait for their turn."""
     start_seconds: float | None = None
-    """How long the last start took."""
-    speed: Speed = Speed()
-    failure: RuntimeFailure | None = None
-    restarted_after: RuntimeFailure | None = None
-    """Why it was started again, the last time that was so."""
+    """How long its last start took."""
+    reading_speed: float | None = None
+    """Tokens a second of the last request that it had not read before."""
+    writing_speed: float | None = None
+    """Tokens a second of its last answer."""
+    failure: ErrorBody | None = None
+    """Why it last did not start, or ended by itself; absent once it is there again."""
+    restarted_after: ErrorBody | None = None
+    """Why it had to be started again, the last time that was so."""
+    restarted_at: datetime | None = None
 
 
 def is_installed() -> bool:
@@ -81,15 +70,16 @@ class LocalRuntime:
     def __init__(self) -> None:
         self._turns = asyncio.Lock()
         self._child: ModelProcess | None = None
-        self._state: RuntimeState = "stopped"
-        self._waiting = 0
-        self._start_seconds: float | None = None
-        self._speed = Speed()
-        self._failure: RuntimeFailure | None = None
-        self._restarted_after: RuntimeFailure | None = None
+        self._view = LocalRuntimeView(state="stopped", waiting=0)
+        self._failed_at: datetime | None = None
         self._idle: asyncio.Task[None] | None = None
         self._ending: asyncio.Task[None] | None = None
         self._stopping = False
+
+    @property
+    def process_id(self) -> int | None:
+        """The process of the model, if it runs."""
+        return self._child.pid if self._child is not None and self._child.is_running else None
 
     @asynccontextmanager
     async def turn(self, file: ModelFile) -> AsyncIterator[ModelEndpoint]:
@@ -98,15 +88,15 @@ class LocalRuntime:
         Raises RuntimeMissing, RuntimeFailed, or Unavailable while the server stops. What breaks off within because the
         model's process died is raised as RuntimeFailed.
         """
-        self._waiting += 1
+        self._set(waiting=self._view.waiting + 1)
         try:
             await self._turns.acquire()
         finally:
-            self._waiting -= 1
+            self._set(waiting=self._view.waiting - 1)
         try:
             await self._stop_waiting_for_idleness()
             child = await self._ready(file)
-            self._state = "busy"
+            self._set(state="busy")
             try:
                 yield ModelEndpoint(child.url, child.key)
             except Exception as error:
@@ -115,36 +105,29 @@ class LocalRuntime:
                     raise
                 raise self._failed(failure) from error
         finally:
-            if self._child is not None and self._child.is_running:
-                self._state = "ready"
+            if self.process_id is not None:
+                self._set(state="ready")
                 self._idle = asyncio.create_task(self._end_when_idle(file.idle_seconds), name="embedded model idle")
             else:
-                self._state = "stopped"
+                self._set(state="stopped")
             self._turns.release()
 
     def measured(self, *, reading: float | None, writing: float | None) -> None:
         """Remember how fast the model was."""
-        self._speed = Speed(reading or self._speed.reading, writing or self._speed.writing)
+        self._set(reading_speed=reading or self._view.reading_speed, writing_speed=writing or self._view.writing_speed)
 
-    async def status(self) -> RuntimeStatus:
+    async def status(self) -> LocalRuntimeView:
         """How it is now."""
-        child = self._child if self._child is not None and self._child.is_running else None
-        status = RuntimeStatus(
-            state="stopped" if child is None and self._state != "starting" else self._state,
-            waiting=self._waiting,
-            start_seconds=self._start_seconds,
-            speed=self._speed,
-            failure=self._failure,
-            restarted_after=self._restarted_after,
-        )
-        if child is None:
-            return status
-        memory = await asyncio.to_thread(memory_of, child.pid)
-        return replace(status, model=child.file.id, process_id=child.pid, memory=memory)
+        if (process := self.process_id) is None:
+            is_starting = self._view.state == "starting"
+            return self._view if is_starting else self._view.model_copy(update={"state": "stopped"})
+        assert self._child is not None
+        model, memory = self._child.file.id, await asyncio.to_thread(memory_of, process)
+        return self._view.model_copy(update={"model": model, "memory": memory})
 
     def runs(self, model: str) -> bool:
         """Whether this model is loaded or about to be."""
-        return self._child is not None and self._child.is_running and self._child.file.id == model
+        return self.process_id is not None and self._child is not None and self._child.file.id == model
 
     async def release(self) -> bool:
         """Give its memory back now; False if it is at work."""
@@ -161,32 +144,36 @@ class LocalRuntime:
         await self._stop_waiting_for_idleness()
         await self._end()
 
+    def _set(self, **changes: object) -> None:
+        self._view = self._view.model_copy(update=changes)
+
     async def _ready(self, file: ModelFile) -> ModelProcess:
         self._check_open()
-        if self._child is not None and self._child.is_running and self._child.file == file:
+        if self.process_id is not None and self._child is not None and self._child.file == file:
             return self._child
-        if self._child is not None and not self._child.is_running and self._failure is None:
+        if self._child is not None and self.process_id is None and self._view.failure is None:
             # It ended between two requests.
             failure = await self._child.failure(_LAST_BREATH_SECONDS)
             if failure is not None:
                 self._failed(failure)
         await self._end()
-        self._state = "starting"
+        self._set(state="starting")
         began = monotonic()
         try:
             await self._check(file)
             child = await ModelProcess.start(file)
         except HdspAgentError as error:
             raise self._failed(error) from None
-        self._start_seconds = monotonic() - began
         try:
             self._check_open()
         except Unavailable:
             await child.close(at_once=True)
             raise
-        self._restarted_after = self._failure or self._restarted_after
-        self._child, self._failure = child, None
-        logger.info("The embedded model %s is ready after %.1f s", file.id, self._start_seconds)
+        self._child = child
+        self._set(start_seconds=monotonic() - began)
+        if self._view.failure is not None:
+            self._set(failure=None, restarted_after=self._view.failure, restarted_at=self._failed_at)
+        logger.info("The embedded model %s is ready after %.1f s", file.id, self._view.start_seconds)
         return child
 
     def _check_open(self) -> None:
@@ -202,7 +189,8 @@ class LocalRuntime:
             raise too_little_memory(file.name, file.memory, free)
 
     def _failed(self, error: HdspAgentError) -> HdspAgentError:
-        self._failure = RuntimeFailure(error, datetime.now(tz=UTC))
+        self._failed_at = datetime.now(tz=UTC)
+        self._set(failure=error_body(error))
         logger.warning("The embedded model is not there: %s", error.message)
         return error
 
@@ -225,4 +213,4 @@ class LocalRuntime:
             self._ending = asyncio.create_task(child.close(), name="embedded model ends")
         if self._ending is not None:
             await asyncio.shield(self._ending)
-        self._state = "stopped"
+        self._set(state="stopped")

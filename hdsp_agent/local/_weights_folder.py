@@ -13,19 +13,27 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, Literal
 
+from pydantic import ValidationError
+
 from .._storage_dir import home_folder
 from ..errors import StorageUnavailable
+from ..wire import WireModel
 from ._errors import NoSpace, WrongChecksum
 from ._model_list import LocalModel
 
-__all__ = ["Presence", "WeightsFolder", "default_weights_folder", "storage_error"]
+__all__ = ["Presence", "WeightsFolder", "default_weights_folder", "digest_of", "size_of", "storage_error"]
 
 VARIABLE: Final = "HDSP_AGENT_MODELS"
+_ADDED: Final = "added.json"
 _CHUNK: Final = 4 * 1024 * 1024
 _LEFT_FREE: Final = 256 * 1024 * 1024
 """Bytes of the disk that stay free: people have notebooks to save."""
 
 Presence = Literal["absent", "partial", "ready"]
+
+
+class _Added(WireModel):
+    models: tuple[LocalModel, ...] = ()
 
 
 def default_weights_folder() -> Path:
@@ -68,11 +76,30 @@ class WeightsFolder:
         except OSError as error:
             raise storage_error(self.path, "make the folder", error) from None
 
+    def added(self) -> tuple[LocalModel, ...]:
+        """The models that people added to those of the list; none where nobody can read which."""
+        try:
+            return _Added.model_validate_json((self.path / _ADDED).read_bytes()).models
+        except (OSError, ValidationError):
+            return ()
+
+    def change_added(self, model: LocalModel, *, is_kept: bool) -> None:
+        """Add a model, or forget it."""
+        models = tuple(other for other in self.added() if other.id != model.id) + ((model,) if is_kept else ())
+        path = self.path / _ADDED
+        self.make()
+        try:
+            unfinished = path.with_suffix(".new")
+            unfinished.write_text(_Added(models=models).to_json(), encoding="utf-8")
+            os.replace(unfinished, path)
+        except OSError as error:
+            raise storage_error(path, "write", error) from None
+
     def presence(self, model: LocalModel) -> tuple[Presence, int]:
         """Whether the weights are there, and how many bytes of them."""
-        if _size(self.file(model)) == model.size:
+        if size_of(self.file(model)) == model.size:
             return "ready", model.size
-        part = _size(self.part(model))
+        part = size_of(self.part(model))
         return ("partial", part) if part else ("absent", 0)
 
     def checked(self, model: LocalModel) -> Path | None:
@@ -82,15 +109,14 @@ class WeightsFolder:
         """
         path = self.file(model)
         try:
-            now = path.stat()
+            if _recorded(self._record(model)) == _identity(path, model):
+                return path
+            is_right = path.stat().st_size == model.size and digest_of(path) == model.sha256
         except FileNotFoundError:
             return None
         except OSError as error:
             raise storage_error(path, "read", error) from None
-        seen = {"sha256": model.sha256, "size": now.st_size, "modified": now.st_mtime_ns, "inode": now.st_ino}
-        if _recorded(self._record(model)) == seen:
-            return path
-        if now.st_size != model.size or digest_of(path) != model.sha256:
+        if not is_right:
             raise WrongChecksum(
                 f"{path} is not {model.name}, or has changed: its checksum is wrong. Delete it, then download the model again.",
                 model=model.id,
@@ -98,7 +124,7 @@ class WeightsFolder:
             )
         # Where the folder is somebody else's, it is looked over each time.
         with suppress(OSError):
-            self._record(model).write_text(json.dumps(seen), encoding="utf-8")
+            self._remember(model)
         return path
 
     def keep_part(self, model: LocalModel) -> Path:
@@ -108,9 +134,7 @@ class WeightsFolder:
             with part.open("rb+") as file:
                 os.fsync(file.fileno())
             os.replace(part, path)
-            now = path.stat()
-            seen = {"sha256": model.sha256, "size": now.st_size, "modified": now.st_mtime_ns, "inode": now.st_ino}
-            self._record(model).write_text(json.dumps(seen), encoding="utf-8")
+            self._remember(model)
         except OSError as error:
             raise storage_error(path, "write", error) from None
         return path
@@ -120,7 +144,7 @@ class WeightsFolder:
         freed = 0
         for path in (self.file(model), self.part(model), self._record(model), self.lock(model)):
             try:
-                size = _size(path)
+                size = size_of(path)
                 path.unlink(missing_ok=True)
                 freed += size
             except OSError as error:
@@ -139,22 +163,21 @@ class WeightsFolder:
     def check_space(self, needed: int) -> None:
         """Raise NoSpace unless so many bytes can be written, and some are left for others."""
         free = self.free()
-        if free is not None and free < needed + _LEFT_FREE:
-            raise no_space(self.path, needed + _LEFT_FREE, free)
+        needed += _LEFT_FREE
+        if free is not None and free < needed:
+            raise NoSpace(
+                f"There is not enough space in {self.path}: {needed / 1e6:.0f} MB are needed and {free / 1e6:.0f} MB are "
+                f"free. Nothing was downloaded. Free some space, or choose another folder with {VARIABLE}.",
+                path=str(self.path),
+                needed=round(needed / 1e6),
+                free=round(free / 1e6),
+            )
 
     def _record(self, model: LocalModel) -> Path:
         return self.path / f"{model.file}.checked"
 
-
-def no_space(path: Path, needed: int, free: int) -> NoSpace:
-    """The error for a disk that is too full."""
-    return NoSpace(
-        f"There is not enough space in {path}: {needed / 1e6:.0f} MB are needed and {free / 1e6:.0f} MB are free. Nothing "
-        f"was downloaded. Free some space, or choose another folder with {VARIABLE}.",
-        path=str(path),
-        needed=round(needed / 1e6),
-        free=round(free / 1e6),
-    )
+    def _remember(self, model: LocalModel) -> None:
+        self._record(model).write_text(json.dumps(_identity(self.file(model), model)), encoding="utf-8")
 
 
 def storage_error(path: Path, action: str, error: OSError) -> StorageUnavailable | NoSpace:
@@ -189,7 +212,14 @@ def digest_of(path: Path, progress: Callable[[int], None] = lambda done: None) -
     return digest.hexdigest()
 
 
-def _size(path: Path) -> int:
+def _identity(path: Path, model: LocalModel) -> dict[str, str | int]:
+    """What tells that nobody has touched the file since it was looked over."""
+    now = path.stat()
+    return {"sha256": model.sha256, "size": now.st_size, "modified": now.st_mtime_ns, "inode": now.st_ino}
+
+
+def size_of(path: Path) -> int:
+    """The file's size in bytes; 0 where there is none."""
     try:
         return path.stat().st_size
     except OSError:

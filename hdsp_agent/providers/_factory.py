@@ -42,7 +42,9 @@ def _open(
 ) -> ModelClient:
     if connection.info.protocol == "fake":
         return ScriptedModel(load_script(Path(connection.model)) if connection.model else ())
-    info = local_info(settings) if connection.info.protocol == "local" else model_info(settings)
+    if connection.info.protocol == "local" and local is not None:
+        return LocalClient(connection, settings, local_info(settings, local.limits(settings)), timeouts, local)
+    info = model_info(settings)
     match connection.info.protocol:
         case "anthropic" | "bedrock" | "vertex":
             return open_anthropic(connection, settings, info, timeouts)
@@ -50,7 +52,5 @@ def _open(
             return open_responses(connection, settings, info, timeouts)
         case "openai-chat":
             return open_chat(connection, settings, info, timeouts)
-        case "local" if local is not None:
-            return LocalClient(connection, settings, info, timeouts, local)
         case _:
             raise not_served(connection.info)

@@ -34,19 +34,19 @@ def model_info(settings: ProviderSettings) -> KnownModel:
     provider = settings.api_provider or ""
     if provider == "local":
         try:
-            return local_info(settings)
+            return local_info(settings, model_limits(settings))
         except HdspAgentError:
-            # An unknown model, or a file that is not there: whoever wants to ask it is told so.
-            return KnownModel(id=model_id(settings) or "", provider=provider)
+            # A model that was added, or none that there is: whoever wants to ask it is told so.
+            return _with_own_numbers(KnownModel(id=model_id(settings) or "", provider=provider), settings)
     model = model_id(settings) or ""
     entry = find_model(catalogue_of(settings), model) if model else None
     info = entry_info(entry, settings) if entry else described(KnownModel(id=model, provider=provider), settings)
     return _with_own_numbers(replace(info, id=model, provider=provider), settings)
 
 
-def local_info(settings: ProviderSettings) -> KnownModel:
-    """The same of an embedded model's profile. Raises what ``model_limits`` does."""
-    embedded = embedded_info(model_limits(settings))
+def local_info(settings: ProviderSettings, limits: ModelLimits) -> KnownModel:
+    """The same of an embedded model's profile."""
+    embedded = embedded_info(limits)
     own = _with_own_numbers(embedded, settings)
     # Its window is made as large as this, and no larger than the model can.
     return replace(own, context_window=embedded.context_window, max_output=embedded.max_output)

@@ -11,8 +11,7 @@ from typing import Final
 
 from ..config import OperatorPolicy, ProviderSettings
 from ..errors import HdspAgentError
-from ..local import catalogue as embedded
-from ..local import model_limits
+from ..local import LocalModels, catalogue, model_limits
 from ._model import KnownModel
 from ._model_catalogue import find_model, known_models
 from ._model_error import ModelError
@@ -37,29 +36,31 @@ _NO_CHAT: Final = re.compile(
 _WINDOWS: Final = ("context_length", "context_window", "max_context_length", "max_model_len", "max_input_tokens")
 
 
-async def list_models(settings: ProviderSettings, *, policy: OperatorPolicy | None = None) -> Sequence[KnownModel]:
+async def list_models(
+    settings: ProviderSettings, *, policy: OperatorPolicy | None = None, local: LocalModels | None = None
+) -> Sequence[KnownModel]:
     """The models the profile can choose from, by id.
 
     Raises what ``open_client`` raises for a profile that lacks something, and ModelError if the key is refused, or if
     the provider cannot be asked and no catalogue knows its models.
     """
-    catalogue = await asyncio.to_thread(_catalogue, settings)
+    known = await asyncio.to_thread(_catalogue, settings)
     try:
         connection = connection_of(settings, policy, needs_model=False)
         if connection.info.protocol == "fake":
             return (SCRIPTED_INFO,)
         if connection.info.protocol == "local":
-            return await asyncio.to_thread(_embedded, settings)
+            return await asyncio.to_thread(_embedded, settings, local)
         if connection.info.protocol in ("bedrock", "vertex"):
-            return catalogue
+            return known
         listed = await _live(connection, settings)
     except HdspAgentError as error:
         refused = isinstance(error, ModelError) and error.kind in ("authentication", "permission")
-        if not catalogue or refused:
+        if not known or refused:
             raise
         logger.info("The models of %s could not be listed: %s", settings.api_provider, error)
-        return catalogue
-    return listed or catalogue
+        return known
+    return listed or known
 
 
 def _catalogue(settings: ProviderSettings) -> tuple[KnownModel, ...]:
@@ -68,12 +69,11 @@ def _catalogue(settings: ProviderSettings) -> tuple[KnownModel, ...]:
     )
 
 
-def _embedded(settings: ProviderSettings) -> tuple[KnownModel, ...]:
-    """Those we know to work; a file of the person's is named by its path alone."""
-    own = [
-        settings.model_copy(update={"api_model_id": model.id, "local_model_path": None}) for model in embedded().models
-    ]
-    return tuple(embedded_info(model_limits(each)) for each in own)
+def _embedded(settings: ProviderSettings, local: LocalModels | None) -> tuple[KnownModel, ...]:
+    """Those of our list, and those that people added; a file of the person's is named by its path alone."""
+    listed, limits = (catalogue(), model_limits) if local is None else (local.listed(), local.limits)
+    own = [settings.model_copy(update={"api_model_id": model.id, "local_model_path": None}) for model in listed.models]
+    return tuple(embedded_info(limits(each)) for each in own)
 
 
 async def _live(connection: ProviderConnection, settings: ProviderSettings) -> Sequence[KnownModel]:

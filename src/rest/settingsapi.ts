@@ -137,6 +137,24 @@ export class SettingsApi {
   }
 
   /**
+   * The models of a repository of the hub, as it declares them.
+   */
+  async hubModels(name: string): Promise<readonly LocalModelView[]> {
+    return (await this._request('POST /hub-models', { body: { name } })).models;
+  }
+
+  /**
+   * The license of a listed model, in full.
+   */
+  async localModelLicence(model: string): Promise<string> {
+    const path = { model };
+    const answer = await this._request('GET /local-models/{model}/license', {
+      path
+    });
+    return answer.licence;
+  }
+
+  /**
    * Begin to fetch an embedded model; it goes on when nobody looks.
    */
   getLocalModel(model: string, body: GetLocalModel): Promise<LocalModelView> {

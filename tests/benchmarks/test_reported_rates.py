@@ -6,6 +6,8 @@ import json
 import re
 from pathlib import Path
 
+from hdsp_agent.local import catalogue
+
 ROOT = Path(__file__).parents[2]
 SAID = {
     "errands.held_out@0.5b": r"It did (\d+) % of them right",
@@ -23,3 +25,13 @@ def test_the_guide_quotes_the_rates_of_what_is_held_out() -> None:
         assert int(found[1]) == round(measured[id_]["value"]), id_
     said = re.search(r"with (\d+) tasks that it was never tuned to", guide)
     assert said is not None and int(said[1]) == measured["errands.held_out@0.5b"]["runs"]
+
+
+def test_the_list_of_models_quotes_them_too() -> None:
+    measured = {entry["id"]: entry for entry in json.loads((ROOT / "benchmarks/results.json").read_text("utf-8"))}
+    told = {model.id: model.held_out for model in catalogue().models if model.held_out is not None}
+    assert "qwen2.5-coder-0.5b-instruct" in told
+    for id_, rate in told.items():
+        size = id_.removeprefix("qwen2.5-coder-").removesuffix("-instruct")
+        entry = measured[f"errands.held_out@{size}"]
+        assert (round(rate.done, 1), rate.of) == (round(entry["value"], 1), entry["runs"])

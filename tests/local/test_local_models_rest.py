@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,9 +19,10 @@ from hdsp_agent.local import _model_list as catalogue_module
 from hdsp_agent.local import _runtime as runtime_module
 from tests._helpers.jupyter_fetch import Fetch
 
-from ._helpers.weights import CONTENT, Hub, hub, model_of, real_weights
+from ._helpers.weights import COMMIT, CONTENT, Hub, hub, model_of, real_weights
 
 API = ("hdsp-agent", "api")
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
 CONSENT = {"licence": "Apache-2.0", "size": len(CONTENT)}
 
 
@@ -79,7 +81,7 @@ async def test_it_says_what_there_is_and_what_getting_it_would_take(
     assert seen["folder"].endswith("embedded-models")
     assert seen["freeMemory"] is None or seen["freeMemory"] > 0
     (model,) = seen["models"]
-    assert (model["id"], model["isDefault"], model["state"], model["done"]) == ("small", True, "absent", 0)
+    assert (model["id"], model["isOffered"], model["state"], model["done"]) == ("small", True, "absent", 0)
     assert (model["size"], model["licence"]) == (len(CONTENT), "Apache-2.0")
     assert seen["runtime"] == {"state": "stopped", "waiting": 0}
 
@@ -221,6 +223,39 @@ async def test_a_try_says_why_the_model_does_not_run_here(
     monkeypatch.undo()
     monkeypatch.setattr(runtime_module, "is_installed", lambda: False)
     assert (await api.ask("POST", "local-runtime", body={"path": str(own)}))[1]["code"] == "local_runtime_missing"
+
+
+async def test_a_model_of_a_hub_is_looked_up_agreed_to_and_used(
+    services: Services, api: Api, listed: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with hub() as there:
+        monkeypatch.setenv("HF_ENDPOINT", there.address)
+        file = {"rfilename": "Other-Q4_0.gguf", "lfs": {"sha256": SHA256, "size": len(CONTENT)}}
+        told = {"sha": COMMIT, "cardData": {"license": "mit"}, "siblings": [file]}
+        there.pages["/api/models/ada/other?blobs=true"] = 200, json.dumps(told).encode()
+        status, found = await api.ask("POST", "hub-models", body={"name": "ada/other"})
+        [model] = found["models"]
+        assert (status, model["licence"], model["sha256"], model["isAdded"]) == (200, "mit", SHA256, True)
+        status, error = await api.ask("POST", "local-models", model["id"], body={"consent": CONSENT})
+        assert (status, error["code"]) == (400, "local_consent_missing")
+        consent = {"licence": "mit", "size": len(CONTENT)}
+        await api.ask("POST", "local-models", model["id"], body={"consent": consent})
+        await services.local_models.got(model["id"])
+    _, seen = await api.ask("GET", "local-models")
+    assert [(one["id"], one["state"]) for one in seen["models"]] == [("small", "absent"), (model["id"], "ready")]
+    status, made = await api.ask("POST", "setup", "embedded", body={"model": model["id"]})
+    # Its file says how much it takes in; the profile tells that to whoever cannot see the file.
+    assert (status, made["settings"]) == (
+        201,
+        {"apiProvider": "local", "apiModelId": model["id"], "modelContextWindow": 4096, "modelMaxTokens": 2048},
+    )
+    assert (await api.ask("POST", "hub-models", body={"name": "ada"}))[1]["code"] == "local_hub_refused"
+
+
+async def test_the_license_of_a_listed_model_can_be_read(services: Services, api: Api) -> None:
+    status, seen = await api.ask("GET", "local-models", "qwen2.5-coder-1.5b-instruct", "license")
+    assert status == 200 and "TERMS AND CONDITIONS" in seen["licence"]
+    assert (await api.ask("GET", "local-models", "gpt-9", "license"))[0] == 404
 
 
 async def test_an_unknown_model_is_not_found(services: Services, api: Api) -> None:

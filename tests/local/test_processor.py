@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.local import CpuTooOld, LocalModels
-from hdsp_agent.local import _processor as processor_module
-from hdsp_agent.local._processor import NEEDED, check_processor
+from hdsp_agent.local import _machine as machine_module
+from hdsp_agent.local._machine import NEEDED, check_processor
 
 from ._helpers.weights import consent_to
 
@@ -19,7 +19,7 @@ NEW = f"processor\t: 0\nflags\t\t: fpu sse {' '.join(NEEDED)}\n"
 @pytest.fixture
 def cpuinfo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "cpuinfo"
-    monkeypatch.setattr(processor_module, "_PROCESSORS", path)
+    monkeypatch.setattr(machine_module, "_PROCESSORS", path)
     return path
 
 
@@ -33,10 +33,10 @@ def test_a_processor_that_can_or_does_not_tell_is_let_be(cpuinfo: Path, told: st
 async def test_an_old_processor_fetches_nothing(cpuinfo: Path, tmp_path: Path) -> None:
     cpuinfo.write_text(NEW.replace(" avx2", ""), encoding="utf-8")
     models = LocalModels(tmp_path / "models")
-    model = (await models.state(None)).model
+    model = await models.state(None)
     with pytest.raises(CpuTooOld, match=r"\(avx2\)"):
         await models.begin(model.id, consent_to(model))
-    assert (await models.state(None)).presence == "absent" and not (tmp_path / "models").exists()
+    assert (await models.state(None)).state == "absent" and not (tmp_path / "models").exists()
     await models.stop()
 
 

@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 import pytest
 from blockbuster import blockbuster_ctx
@@ -20,7 +21,7 @@ from blockbuster import blockbuster_ctx
 from hdsp_agent.agent._profile_models import ProfileModels
 from hdsp_agent.config import ContextProxy, OperatorPolicy, ProviderSettings, SecretStore
 from hdsp_agent.errors import ForbiddenByOperator, NotFound
-from hdsp_agent.local import LocalModels, NotAModelFile, WeightsMissing, model_limits
+from hdsp_agent.local import LocalModels, NotAModelFile, WeightsFolder, WeightsMissing, model_limits
 from hdsp_agent.providers import (
     ModelClient,
     ModelError,
@@ -39,8 +40,20 @@ from ._helpers.weights import REAL_FOLDER, SMALL, gguf_head, real_weights
 pytestmark = pytest.mark.timeout(300)
 
 
+CODER: Final = "qwen2.5-coder-0.5b-instruct"
+LARGER: Final = "qwen2.5-coder-1.5b-instruct"
+
+
 def profile(**more: object) -> ProviderSettings:
-    return ProviderSettings.model_validate({"apiProvider": "local", "apiModelId": SMALL, **more})
+    """A profile of the small model, which is a file to the agent."""
+    path = str(WeightsFolder(REAL_FOLDER).file(SMALL))
+    own = {"apiProvider": "local", "localModelPath": path, "modelContextWindow": 4096, "modelMaxTokens": 1024}
+    return ProviderSettings.model_validate({**own, **more})
+
+
+def listed(id: str | None, **more: object) -> ProviderSettings:
+    """A profile of a model of the list."""
+    return ProviderSettings.model_validate({"apiProvider": "local", "apiModelId": id, **more})
 
 
 @dataclass
@@ -67,8 +80,8 @@ class Asked:
         """Wait until it answers somebody; its process id."""
         for _ in range(1200):
             status = await self.models.runtime.status()
-            if status.state == "busy" and status.process_id is not None:
-                return status.process_id
+            if status.state == "busy" and (process := self.models.runtime.process_id) is not None:
+                return process
             await asyncio.sleep(0.05)
         raise AssertionError("it never began")
 
@@ -98,10 +111,11 @@ async def test_it_answers_with_its_own_limits_and_keeps_what_it_read(monkeypatch
         assert stop.reason in ("end", "max_tokens")
         status = await it.models.runtime.status()
         assert status.state == "ready" and status.memory and status.start_seconds
-        assert status.speed.writing
+        assert status.writing_speed
+        process = it.models.runtime.process_id
         _, again, _ = await it.say("Say hello.")
         assert again.cache_read > 0
-        assert (await it.models.runtime.status()).process_id == status.process_id
+        assert it.models.runtime.process_id == process
 
 
 async def test_it_is_there_for_nobody_else() -> None:
@@ -171,7 +185,7 @@ async def test_one_that_dies_while_it_answers_is_told_of_and_asked_again() -> No
 
 async def test_a_file_of_the_person_s_runs_within_the_limits_of_the_profile() -> None:
     weights = await real_weights()
-    own = profile(apiModelId=None, localModelPath=str(weights), modelContextWindow=512, modelMaxTokens=8)
+    own = profile(localModelPath=str(weights), modelContextWindow=512, modelMaxTokens=8)
     async with asked(own) as it:
         assert (it.client.info.context_window, it.client.info.max_output) == (512, 8)
         _, usage, stop = await it.say("Tell me a very long story.", longest=None)
@@ -201,36 +215,36 @@ def test_the_head_of_a_file_tells_its_window(tmp_path: Path) -> None:
     own = tmp_path / "own.gguf"
     for context, window in ((2048, 2048), (131_072, 8192), (None, 8192)):
         own.write_bytes(gguf_head("Mine", context))
-        limits = model_limits(profile(apiModelId=None, localModelPath=str(own)))
+        limits = model_limits(profile(localModelPath=str(own), modelContextWindow=None, modelMaxTokens=None))
         assert (limits.id, limits.name, limits.context, limits.output) == ("own", "Mine", window, 2048)
 
 
 async def test_a_profile_without_a_model_uses_the_default_and_says_what_is_missing(tmp_path: Path) -> None:
     models = LocalModels(tmp_path / "none")
     settings = ProviderSettings.model_validate({"apiProvider": "local"})
-    assert model_info(settings).id == "qwen2.5-coder-0.5b-instruct"
+    assert model_info(settings).id == CODER
     client = await open_client(settings, local=models)
     with pytest.raises(WeightsMissing, match="hdsp-agent model get qwen"):
         async for _ in client.stream(ModelRequest(system="", messages=[user("hi")])):
             pass
     with pytest.raises(NotFound, match="Choose one of: qwen"):
-        await open_client(profile(apiModelId="gpt-9"), local=models)
+        await open_client(listed("gpt-9"), local=models)
     # The history shows conversations of such a profile all the same.
-    assert model_info(profile(apiModelId="gpt-9")).context_window is None
+    assert model_info(listed("gpt-9")).context_window is None
     # More than the model can would not do what the number says.
-    assert model_info(profile(modelContextWindow=10**6)).context_window == 8192
+    assert model_info(listed(CODER, modelContextWindow=10**6)).context_window == 32_768
 
 
 async def test_the_agent_s_profiles_reach_it(tmp_path: Path) -> None:
     config = ContextProxy(tmp_path / "home", OperatorPolicy(), SecretStore(tmp_path / "home", OperatorPolicy()))
     await config.start()
-    await config.profiles.update("default", {"apiProvider": "local", "apiModelId": SMALL, "localIdleMinutes": 1})
+    await config.profiles.update("default", {"apiProvider": "local", "apiModelId": CODER, "localIdleMinutes": 1})
     local = LocalModels(tmp_path / "none")
     profiles = ProfileModels(config, local)
     try:
         client = await profiles.client("default")
-        assert client.info.name == "SmolLM2 135M Instruct"
-        assert set(await profiles.known()) == {"qwen2.5-coder-0.5b-instruct", SMALL}
+        assert client.info.name == "Qwen2.5 Coder 0.5B Instruct"
+        assert set(await profiles.known()) == {LARGER, CODER}
         with pytest.raises(WeightsMissing):
             await anext(aiter(client.stream(ModelRequest(system="", messages=[user("hi")]))))
     finally:
@@ -240,7 +254,7 @@ async def test_the_agent_s_profiles_reach_it(tmp_path: Path) -> None:
 
 
 async def test_its_models_are_listed_and_an_operator_can_forbid_them(tmp_path: Path) -> None:
-    assert [model.id for model in await list_models(profile())] == ["qwen2.5-coder-0.5b-instruct", SMALL]
+    assert [model.id for model in await list_models(listed(None))] == [LARGER, CODER]
     for policy in (OperatorPolicy(allow_local_models=False), OperatorPolicy(allowed_providers=("anthropic",))):
         models = LocalModels(tmp_path, policy=partial(replace, policy))
         assert not models.allowed
@@ -249,4 +263,4 @@ async def test_its_models_are_listed_and_an_operator_can_forbid_them(tmp_path: P
         with pytest.raises(ForbiddenByOperator):
             await models.file_of(profile())
         with pytest.raises(ForbiddenByOperator):
-            await models.begin(SMALL, None)
+            await models.begin(CODER, None)

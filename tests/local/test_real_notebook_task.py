@@ -12,6 +12,7 @@ from pydantic import JsonValue
 
 from hdsp_agent.agent import TaskManager, TaskRequest, headless_agent
 from hdsp_agent.config import OperatorPolicy
+from hdsp_agent.local import catalogue
 from hdsp_agent.messages import NotebookRef, TaskId
 from hdsp_agent.persistence import TaskStore
 
@@ -51,7 +52,7 @@ async def accounts(store: TaskStore, task_id: TaskId) -> list[dict[str, float]]:
 
 
 async def test_it_adds_and_runs_a_cell_and_tells_what_that_showed(tmp_path: Path) -> None:
-    await real_weights(CODER)
+    await real_weights(catalogue().find(CODER))
     workspace = tmp_path / "work"
     workspace.mkdir()
     cell: dict[str, JsonValue] = {

@@ -22,9 +22,10 @@ from hdsp_agent.local import (
     RuntimeMissing,
     TooLittleMemory,
 )
-from hdsp_agent.local import _cores as cores_module
+from hdsp_agent.local import _machine as machine_module
 from hdsp_agent.local import _model_process as child_module
 from hdsp_agent.local import _runtime as runtime_module
+from hdsp_agent.messages import error_body
 
 # Stands in for the runtime where only the process matters: it is ready at once and answers nobody.
 READY = """
@@ -72,7 +73,7 @@ async def runtime() -> AsyncIterator[LocalRuntime]:
 
 
 async def process_of(made: LocalRuntime) -> int:
-    process = (await made.status()).process_id
+    process = made.process_id
     assert process is not None
     return process
 
@@ -165,7 +166,7 @@ async def test_an_idle_model_gives_its_memory_back_and_comes_again(script: Begun
         process = await process_of(made)
         assert await gone(process)
         status = await made.status()
-        assert (status.state, status.process_id, status.memory, status.failure) == ("stopped", None, None, None)
+        assert (status.state, made.process_id, status.memory, status.failure) == ("stopped", None, None, None)
         async with made.turn(file_of(idle_seconds=0.2)):
             await asyncio.sleep(0.4)
             # Whoever works is not idle.
@@ -200,7 +201,7 @@ async def test_a_process_that_dies_is_told_of_and_begun_again(script: Begun) -> 
         assert isinstance(told.value.__cause__, ConnectionResetError)
         status = await made.status()
         assert status.state == "stopped" and status.failure is not None
-        assert "-11" in status.failure.error.message
+        assert "-11" in status.failure.message
         async with made.turn(file_of()):
             assert await process_of(made) != process
             again = await made.status()
@@ -252,7 +253,7 @@ async def test_why_it_does_not_start_is_said(
                 raise AssertionError
         assert words in told.value.message
         status = await made.status()
-        assert status.state == "stopped" and status.failure is not None and status.failure.error is told.value
+        assert status.state == "stopped" and status.failure == error_body(told.value)
         # It is not given up: what was wrong may have been put right.
         script(READY)
         async with made.turn(file_of()):
@@ -306,7 +307,7 @@ _runtime.is_installed = lambda: True
 async def main():
     runtime = LocalRuntime()
     async with runtime.turn(ModelFile("small", "Small", Path("x"), 512, 64, 0)):
-        print((await runtime.status()).process_id, flush=True)
+        print(runtime.process_id, flush=True)
         await asyncio.sleep(60)
 asyncio.run(main())
 """
@@ -338,6 +339,6 @@ def test_nothing_but_its_own_process_loads_the_runtime() -> None:
 def test_threads_are_no_more_than_cores_with_nothing_to_do(
     monkeypatch: pytest.MonkeyPatch, usable: int, load: float, threads: int
 ) -> None:
-    monkeypatch.setattr(cores_module, "_usable", lambda: usable)
+    monkeypatch.setattr(machine_module, "_usable_cores", lambda: usable)
     monkeypatch.setattr(os, "getloadavg", lambda: (load, 0, 0))
-    assert cores_module.threads_to_use() == threads
+    assert machine_module.threads_to_use() == threads

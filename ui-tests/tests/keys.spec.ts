@@ -179,7 +179,7 @@ async function everyAnswer(
       .replace('{name}', 'default')
       .replace('{task}', '00000000-0000-4000-8000-000000000000')
       .replace('{log}', 'messages')
-      .replace('{model}', 'smollm2-135m-instruct')
+      .replace('{model}', 'qwen2.5-coder-0.5b-instruct')
       .replace('{checkpoint}', '0123456789abcdef')
       .replace('{run}', '0123456789abcdef')
       .replace('{server}', 'none')

@@ -30,7 +30,7 @@ class ModelsHandler(RestHandler):
         profile = named.id if named.api_provider == provider else profile_asked(config, provider)
         try:
             settings = await config.with_keys(profile, provider)
-            models = await list_models(settings, policy=config.policy)
+            models = await list_models(settings, policy=config.policy, local=self.services.local_models)
         except HdspAgentError as error:
             # Without a key, without a connection: an id can still be chosen from what is known.
             self.log.info("HDSP Agent: the models of %s come from the catalogue: %s", provider, error.message)

@@ -25,7 +25,7 @@ _EXAMPLES = {
     "task": "0b8f9d0e-6f2c-4d7b-9d52-6a1f3c2b4e5d",
     "log": "ui",
     "artifact": "0" * 64,
-    "model": "smollm2-135m-instruct",
+    "model": "qwen2.5-coder-0.5b-instruct",
     "checkpoint": "0123456789abcdef",
     "operation": "fedcba9876543210",
     "run": "0" * 32,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import ConfigDict, Field, JsonValue
 
@@ -10,6 +10,7 @@ from ...config import GlobalSettings, ProfileEntry, ProviderInfo, ProviderSettin
 from ...messages import Notice
 from ...providers import ErrorClass, KeyVerdict, ModelEntry
 from ...wire import WireModel
+from ..setup_candidates import SetupCandidateView
 
 __all__ = [
     "ClientStats",
@@ -29,7 +30,6 @@ __all__ = [
     "SettingsPatch",
     "SettingsSchema",
     "SettingsView",
-    "SetupCandidateView",
     "SetupCandidates",
     "SetupUse",
     "StorageBody",
@@ -144,24 +144,6 @@ class ModeProfileBody(WireModel):
     """The profile a mode is to use."""
 
     profile: ProfileName
-
-
-class SetupCandidateView(WireModel):
-    """One way to a model that is there already. Its key, if it has one, is named and never told."""
-
-    id: str
-    kind: Literal["environment", "operator", "local"]
-    """A key in the server's environment, one the administrator provides, or a server on this machine."""
-    provider: str
-    name: str
-    variable: str | None = None
-    """The environment variable that holds the key."""
-    base_url: str | None = None
-    models: list[str]
-    """Those of a server on this machine; of others ``models?provider=`` tells."""
-    suggested_model: str | None = None
-    in_use: bool
-    """Whether a profile uses it already."""
 
 
 class SetupCandidates(WireModel):

@@ -40,7 +40,9 @@ def routes() -> dict[str, type[RestHandler]]:
     from ._local_models import (
         CancelLocalModelHandler,
         EmbeddedSetupHandler,
+        HubModelsHandler,
         LocalModelHandler,
+        LocalModelLicenceHandler,
         LocalModelsHandler,
         LocalRuntimeHandler,
     )
@@ -91,6 +93,8 @@ def routes() -> dict[str, type[RestHandler]]:
         "/local-models": LocalModelsHandler,
         "/local-models/{model}": LocalModelHandler,
         "/local-models/{model}/cancel": CancelLocalModelHandler,
+        "/local-models/{model}/license": LocalModelLicenceHandler,
+        "/hub-models": HubModelsHandler,
         "/local-runtime": LocalRuntimeHandler,
         "/setup/candidates": SetupCandidatesHandler,
         "/setup/use": SetupUseHandler,

@@ -9,10 +9,10 @@ from pydantic import JsonValue, SecretStr
 from ...config import ContextProxy, ProviderSettings, keys_in_use, provider_info
 from ...errors import InvalidInput
 from ...providers import check_key
-from ..setup_candidates import Candidate, find_candidates, is_ready, use_candidate
+from ..setup_candidates import find_candidates, is_ready, use_candidate
 from ._models import profile_asked
 from ._profiles import ProfilesBase
-from ._rest_bodies import KeyCheckView, KeyToTry, ProfileView, SetupCandidates, SetupCandidateView, SetupUse
+from ._rest_bodies import KeyCheckView, KeyToTry, ProfileView, SetupCandidates, SetupUse
 from ._rest_endpoint import RestHandler, endpoint
 
 __all__ = ["KeyCheckHandler", "SetupCandidatesHandler", "SetupUseHandler"]
@@ -28,7 +28,7 @@ class SetupCandidatesHandler(ProfilesBase):
         found = await find_candidates(config)
         return SetupCandidates(
             ready=await is_ready(config) and await self._has_embedded_model(),
-            candidates=[_view(candidate) for candidate in found.offered],
+            candidates=list(found.offered),
             refused=list(found.refused),
         )
 
@@ -90,17 +90,3 @@ async def _asked(
     """What to ask with: a saved key only where it was given for, whatever address is tried."""
     name = profile if profile is not None else profile_asked(config, provider)
     return await config.with_keys(name, provider, changes=changes, without=without)
-
-
-def _view(candidate: Candidate) -> SetupCandidateView:
-    return SetupCandidateView(
-        id=candidate.id,
-        kind=candidate.kind,
-        provider=candidate.provider,
-        name=candidate.name,
-        variable=candidate.variable,
-        base_url=candidate.base_url,
-        models=list(candidate.models),
-        suggested_model=candidate.suggested_model,
-        in_use=candidate.in_use,
-    )

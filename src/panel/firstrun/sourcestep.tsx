@@ -6,13 +6,14 @@ import type {
   SetupCandidates,
   SetupCandidateView
 } from '../../generated/rest';
+import { errorText } from '../../errors';
 import { ProblemNote } from '../../ui/controls/problemnote';
 import { useAction } from '../../ui/useaction';
 import { HistoryApi } from '../../rest/historyapi';
 import { usePanel } from '../../ui/services';
 import { listText } from '../../ui/texts/listtext';
 import { providerName } from '../../ui/texts/providernames';
-import { EmbeddedOffer } from './embeddedoffer';
+import { abilityText, bytesText } from '../localmodel/localmodeltexts';
 import { ProviderForm } from './providerform';
 import type { ModelSource } from './providersetup';
 
@@ -139,6 +140,57 @@ export function SourceStep({
           </button>
         ))}
     </>
+  );
+}
+
+/**
+ * The embedded model among the places a model can come from; nothing where the
+ * operator does not want it.
+ */
+function EmbeddedOffer({
+  list,
+  isOnly,
+  onChoose
+}: {
+  list: LocalModelList;
+
+  /**
+   * Whether nothing better was found.
+   */
+  isOnly: boolean;
+  onChoose: () => void;
+}): JSX.Element | null {
+  const { trans } = usePanel();
+  const model = list.models.find(({ isOffered }) => isOffered);
+  if (!list.allowed || !model) {
+    return null;
+  }
+  const state = {
+    ready: trans.__('it is on this machine already'),
+    getting: trans.__('it is downloading'),
+    partial: trans.__('%1 to download once', bytesText(model.size, trans)),
+    absent: trans.__('%1 to download once', bytesText(model.size, trans))
+  }[model.state];
+  return (
+    <li>
+      {list.installed ? (
+        <button
+          type="button"
+          className={`jp-hdspAgent-button${isOnly ? ' jp-mod-accept' : ''}`}
+          onClick={onChoose}
+        >
+          {trans.__('Use the embedded model')}
+        </button>
+      ) : (
+        <strong>{trans.__('The embedded model')}</strong>
+      )}
+      <span>
+        {list.installed
+          ? trans.__('private and free of charge; %1', state)
+          : errorText(trans, { code: 'local_runtime_missing', message: '' })}
+      </span>
+      {list.installed && <span>{abilityText(model, trans)}</span>}
+    </li>
   );
 }
 

@@ -1,7 +1,6 @@
 import { infoIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
-import { errorText } from '../../errors';
 import type { LocalModelView, LocalRuntimeView } from '../../generated/rest';
 import type { EmbeddedData } from '../../rest/embeddeddata';
 import { Popover } from '../../ui/controls/popover';
@@ -9,9 +8,9 @@ import { isWorking } from '../../state/panel/senddraft';
 import { useStore } from '../../ui/hooks';
 import { usePanel } from '../../ui/services';
 import { BetterChoices } from './betterchoices';
-import { Abilities } from './modelfacts';
 import { useEmbedded } from './useembedded';
-import { speedText, stateText } from './localmodeltexts';
+import { abilityText, shortAbilityText } from './localmodeltexts';
+import { RuntimeFacts } from './runtimefacts';
 
 const WHILE_AT_WORK = 1_000;
 const WHILE_LOOKED_AT = 3_000;
@@ -49,7 +48,7 @@ export function LimitationsLabel({
   const name = model?.name ?? trans.__('A file of yours');
   const news = newsOf(list.runtime, model, works, client.clock.now());
   const about = {
-    none: trans.__('small, often wrong'),
+    none: shortAbilityText(model?.ability ?? 'unknown', trans),
     missing: trans.__('not on this machine yet'),
     starting: trans.__('starting…'),
     waiting: trans.__('waiting for its turn…'),
@@ -69,8 +68,7 @@ export function LimitationsLabel({
         className="jp-hdspAgent-honesty-button"
         face={
           <>
-            <strong>{name}</strong>
-            <span>{about}</span>
+            <strong>{trans.__('%1:', name)}</strong> <span>{about}</span>
             <infoIcon.react
               tag="span"
               aria-hidden="true"
@@ -134,26 +132,18 @@ function Details({
   model: LocalModelView | null;
   name: string;
   onClose: () => void;
-}): JSX.Element | null {
+}): JSX.Element {
   const { openSettings, trans } = usePanel();
   useRefresh(embedded, WHILE_LOOKED_AT);
-  const runtime = embedded.value?.runtime;
-  if (runtime === undefined) {
-    return null;
-  }
   const isMissing = model !== null && model.state !== 'ready';
-  const speed = speedText(runtime, trans);
   return (
     <div className="jp-hdspAgent-honesty-details">
       <h3 className="jp-hdspAgent-ask-popover-title">{name}</h3>
-      <p>
-        {isMissing
-          ? trans.__('Its weights are not on this machine yet.')
-          : stateText(runtime, trans)}
-      </p>
-      <Failure runtime={runtime} />
-      {speed !== '' && <p>{speed}</p>}
-      <Abilities />
+      {isMissing && (
+        <p>{trans.__('Its weights are not on this machine yet.')}</p>
+      )}
+      {!isMissing && <RuntimeFacts embedded={embedded} trans={trans} />}
+      <p>{abilityText(model ?? { ability: 'unknown' }, trans)}</p>
       <BetterChoices onClose={onClose} />
       <div className="jp-hdspAgent-actions">
         <button
@@ -168,45 +158,8 @@ function Details({
             ? trans.__('Download it in the settings')
             : trans.__('Embedded models…')}
         </button>
-        {runtime.state === 'ready' && (
-          <button
-            type="button"
-            className="jp-hdspAgent-button"
-            disabled={embedded.isBusy}
-            onClick={() => void embedded.release()}
-          >
-            {trans.__('Free its memory')}
-          </button>
-        )}
       </div>
     </div>
-  );
-}
-
-/**
- * Why it is not there, or had to be started again.
- */
-function Failure({
-  runtime
-}: {
-  runtime: LocalRuntimeView;
-}): JSX.Element | null {
-  const { trans } = usePanel();
-  const { failure, restartedAfter } = runtime;
-  if (failure !== undefined) {
-    return (
-      <p className="jp-hdspAgent-problem" role="alert">
-        {errorText(trans, failure)}
-      </p>
-    );
-  }
-  return restartedAfter === undefined ? null : (
-    <p className="jp-hdspAgent-problem">
-      {trans.__(
-        'It was restarted after this: %1',
-        errorText(trans, restartedAfter)
-      )}
-    </p>
   );
 }
 

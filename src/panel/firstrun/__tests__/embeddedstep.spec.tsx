@@ -3,7 +3,7 @@ import type { ProfileEntry } from '../../../generated/wire';
 import { OpenedPanel } from '../../__tests__/openedpanel';
 import { RestServer } from '../../history/__tests__/restserver';
 import { whole } from '../../../ui/texts/formats';
-import { embedded } from '../../localmodel/__tests__/embedded';
+import { aModel, embedded } from '../../localmodel/__tests__/embedded';
 
 const PROFILE: ProfileEntry = {
   id: 'p1',
@@ -127,18 +127,65 @@ describe('EmbeddedStep', () => {
       'about 850 MB while it works; 4 GB free',
       "Runs only on this Jupyter server's machine:",
       'add a cell and run it',
-      'Often wrong'
+      'Often wrong',
+      'ada/coder-GGUF on the hub, commit 0123456789',
+      'packages on the package index that hold its weights (coder-part1…6)',
+      '1d96'
     ]) {
       expect(text()).toContain(words);
     }
     expect(page.find('a')?.getAttribute('href')).toBe(
       'https://example.org/licence'
     );
+    expect(text()).not.toContain('tasks it had never seen');
+    rest.answers.set('GET local-models/coder/license', () => ({
+      licence: 'TERMS AND CONDITIONS'
+    }));
+    await press('Show its text');
+    expect(text()).toContain('TERMS AND CONDITIONS');
     expect(rest.of(GET)).toHaveLength(0);
     await press('Back');
     expect(document.activeElement?.textContent).toContain(
       '1 of 2: Choose a provider'
     );
+  });
+
+  it('should say how much a model was seen to do, once that is measured', async () => {
+    list = embedded({ heldOut: { done: 58, of: 48 } });
+    await choose();
+    expect(text()).toContain('Of 48 tasks it had never seen, it did 58%.');
+  });
+
+  it('should begin with the model that is offered, and keep the one that is chosen', async () => {
+    const larger = aModel({
+      id: 'larger',
+      name: 'Coder 1.5B',
+      ability: 'larger',
+      size: 1_117_320_768
+    });
+    const smaller = aModel({ isOffered: false });
+    list = { ...embedded(), models: [larger, smaller] };
+    rest.answers.set('POST local-models/larger', () => larger);
+    await choose();
+    expect(text()).toContain('right more often');
+    // What is offered changes with the memory that is free.
+    list = {
+      ...list,
+      models: [
+        { ...smaller, isOffered: true },
+        { ...larger, isOffered: false }
+      ]
+    };
+    await press('Accept and download (1.1 GB)');
+    expect(rest.of('POST local-models/larger')).toHaveLength(1);
+    expect(text()).toContain('right more often');
+    await settle(() => {
+      const box = page.find('select') as HTMLSelectElement;
+      box.value = 'coder';
+      box.dispatchEvent(new Event('change', { bubbles: true }));
+    });
+    await press('Accept and download (491 MB)');
+    expect(rest.of(GET)).toHaveLength(1);
   });
 
   it('should warn where there is too little memory before anything is fetched', async () => {
@@ -203,7 +250,7 @@ describe('EmbeddedStep', () => {
     list = embedded({ state: 'getting', source: 'packages', done: 5_000_000 });
     await choose();
     expect(text()).toContain('5 MB of 491 MB');
-    expect(text()).toContain('They are not installed.');
+    expect(text()).toContain('(coder-part1…6). They are not installed.');
   });
 
   it.each([

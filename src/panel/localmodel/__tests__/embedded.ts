@@ -9,13 +9,34 @@ export function aModel(change: Partial<LocalModelView> = {}): LocalModelView {
   return {
     id: 'coder',
     name: 'Coder 0.5B',
-    isDefault: true,
-    parameters: 494_000_000,
-    quantization: 'Q4_K_M',
+    ability: 'small',
+    file: 'coder.gguf',
+    sha256: '1d96',
+    isOffered: true,
+    isAdded: false,
+    offeredFrom: 0,
     size: 491_400_064,
     memory: 850_000_000,
     context: 8192,
+    longestContext: 32768,
     output: 2048,
+    sources: [
+      {
+        kind: 'hub',
+        address: 'https://hub.example',
+        repository: 'ada/coder-GGUF',
+        revision: '0123456789',
+        file: 'coder.gguf'
+      },
+      {
+        kind: 'packages',
+        package: 'coder-part{n}',
+        version: '1.0',
+        member: 'coder_part{n}/part{nn}.bin',
+        count: 6,
+        partSize: 89_128_960
+      }
+    ],
     licence: 'Apache-2.0',
     licenceUrl: 'https://example.org/licence',
     state: 'absent',
@@ -32,6 +53,7 @@ export function embedded(
 ): LocalModelList {
   return {
     allowed: true,
+    othersAllowed: true,
     installed: true,
     folder: '/models',
     free: 60_000_000_000,
