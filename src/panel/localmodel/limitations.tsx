@@ -68,7 +68,7 @@ export function LimitationsLabel({
         className="jp-hdspAgent-honesty-button"
         face={
           <>
-            <strong>{trans.__('%1:', name)}</strong> <span>{about}</span>
+            <strong>{name}</strong> <span>{about}</span>
             <infoIcon.react
               tag="span"
               aria-hidden="true"

@@ -95,7 +95,7 @@ describe('LocalModelLabel', () => {
       }
     );
     await begin();
-    expect(label()?.textContent).toBe('Coder 0.5B: small, often wrong');
+    expect(label()?.textContent).toBe('Coder 0.5B small, often wrong');
     await open();
     for (const words of [
       'It uses 790 MB of memory now.',
