@@ -26,7 +26,7 @@ def damage(errand: Errand, outcome: Outcome, files: Mapping[str, str], *, done: 
     order = [cell.id for cell in outcome.after if cell.id in {one.id for one in outcome.before}]
     if order != [cell.id for cell in outcome.before if cell.id in after]:
         return "the cells are in another order"
-    lost = [name for name, text in errand.task.tables.items() if name != errand.makes and files.get(name) != text]
+    lost = [name for name, text in errand.task.tables.items() if files.get(name) != text]
     return f"{lost[0]} is gone or changed" if lost else None
 
 

@@ -11,13 +11,23 @@ from benchmarks.evals import EndState, EvalTask, Kind, Outcome
 
 from ._data_sets import DataSet
 
-__all__ = ["LANGUAGES", "Errand", "Family", "Language", "Made", "Scene", "object_particle"]
+__all__ = ["LANGUAGES", "Errand", "Family", "Language", "Made", "Scene", "with_particles"]
 
 Language: TypeAlias = Literal["en", "ko", "ja"]
 LANGUAGES: Final[tuple[Language, ...]] = ("en", "ko", "ja")
 
 _HANGUL: Final = range(0xAC00, 0xD7A4)
 _FINALS: Final = 28
+_RIEUL: Final = 8
+_DIGITS: Final = dict(zip("0123456789", "영일이삼사오육칠팔구", strict=True))
+_PARTICLES: Final[Mapping[str, tuple[str, str]]] = {
+    "object": ("을", "를"),
+    "subject": ("이", "가"),
+    "topic": ("은", "는"),
+    "with": ("과", "와"),
+    "by": ("으로", "로"),
+}
+"""Behind a final consonant, and behind none."""
 
 
 @dataclass(frozen=True)
@@ -48,11 +58,6 @@ class Scene:
         """Code that makes the variable, if no cell has."""
         return "" if self.loaded else f"import pandas as pd\n\n{self.variable} = pd.read_csv({self.data.file!r})\n"
 
-    @property
-    def last(self) -> int:
-        """How many cells there are."""
-        return len(self.before)
-
     def ends(self, *cells: str, answer: str = "") -> EndState:
         """An ending with these cells below the others."""
         return EndState([*self.before, *cells], answer)
@@ -81,8 +86,6 @@ class Made:
     """The number of the cell the person means, if they are asked."""
     files: Mapping[str, str] = field(default_factory=dict)
     """Files beside that of the table."""
-    makes: str | None = None
-    """A file that is to be written."""
 
 
 @dataclass(frozen=True)
@@ -108,11 +111,22 @@ class Errand:
     task: EvalTask
     may_change: frozenset[int]
     """The numbers of the cells that it is right to change or delete."""
-    makes: str | None
-    """A file that is to be written."""
 
 
-def object_particle(word: str) -> str:
-    """The Korean particle that marks an object behind this word."""
-    last = ord(word[-1])
-    return "을" if last in _HANGUL and (last - _HANGUL.start) % _FINALS else "를"
+def with_particles(names: Mapping[str, str]) -> Mapping[str, str]:
+    """The same words with the Korean particle behind them that fits how they end: ``name_object`` is the name as an object."""
+    return {
+        f"{key}_{role}": word + particle[_ends_open(word, role)]
+        for key, word in names.items()
+        if word
+        for role, particle in _PARTICLES.items()
+    }
+
+
+def _ends_open(word: str, role: str) -> bool:
+    """Whether it ends without a final consonant; a word in foreign letters counts as such, a number as it is read."""
+    last = ord(_DIGITS.get(word[-1], word[-1]))
+    if last not in _HANGUL:
+        return True
+    final = (last - _HANGUL.start) % _FINALS
+    return final == 0 or (role == "by" and final == _RIEUL)

@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias
 from benchmarks.evals import EvalTask, Text
 
 from ._data_sets import DataSet, data_set
-from ._errand import LANGUAGES, Errand, Family, Language, Scene, object_particle
+from ._errand import LANGUAGES, Errand, Family, Language, Scene, with_particles
 from .families import FAMILIES
 
 __all__ = ["FAMILIES", "Split", "errand_of", "errands_of", "split_of"]
@@ -54,9 +54,7 @@ def errand_of(family: Family, language: Language, seed: int, number: int = 0) ->
         **{role: scene.column(getattr(data, role)) for role in ("label", "group", "amount", "measure", "day")},
         **made.says,
     }
-    prompt = phrase.format(
-        **says, **{f"{name}_o": value + object_particle(value) for name, value in says.items() if value}
-    )
+    prompt = phrase.format(**says, **with_particles(says))
     cells = scene.before if made.cells is None else made.cells
     task = EvalTask(
         f"{family.name}-{language}-{seed}-{number}",
@@ -73,7 +71,7 @@ def errand_of(family: Family, language: Language, seed: int, number: int = 0) ->
         wrong=made.wrong,
         also_right=made.also_right,
     )
-    return Errand(family.name, language, task, made.may_change, made.makes)
+    return Errand(family.name, language, task, made.may_change)
 
 
 def _scene(data: DataSet, language: Language, family: Family, rng: Random) -> Scene:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from benchmarks.errands import FAMILIES, LANGUAGES, Errand, damage, errands_of, split_of
+from benchmarks.errands._errand import with_particles
 from benchmarks.errands._generate import errand_of
 from benchmarks.errands._verdict import Verdict, interval, load_verdict, rates, save_verdict
-from benchmarks.evals import EvalTask, Outcome, RerunKernel, SeenCell
+from benchmarks.evals import Outcome, RerunKernel, SeenCell
 from benchmarks.evals._eval_task import RerunResult
 from hdsp_agent.messages import JsonObject
 from tests._helpers.long_tests import rounds
@@ -61,16 +63,30 @@ def test_what_is_held_out_is_decided_by_the_name_alone() -> None:
     assert (split_of("cell-deleted"), split_of("cell-explained")) == ("held out", "development")
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("df", "df를 df로"),
+        ("금액", "금액을 금액으로"),
+        ("점수", "점수를 점수로"),
+        ("반", "반을 반으로"),
+        ("0.2", "0.2를 0.2로"),
+        ("7", "7을 7로"),
+    ],
+)
+def test_korean_particles_fit_the_words_before_them(name: str, said: str) -> None:
+    assert "{x_object} {x_by}".format(**with_particles({"x": name})) == said
+
+
 # ---- damage
 
 BEFORE = [SeenCell("a", "x = 1", True), SeenCell("b", "x + 1", True), SeenCell("c", "note", False)]
 FAILED: list[JsonObject] = [{"output_type": "error", "ename": "NameError", "evalue": "x"}]
 
 
-def errand_with(may_change: frozenset[int] = frozenset(), makes: str | None = None) -> Errand:
+def errand_with(may_change: frozenset[int] = frozenset()) -> Errand:
     [some] = [one for one in errands_of("development", 1) if one.task.name == "mean-of-column-en-1-0"]
-    task: EvalTask = some.task
-    return Errand(some.family, some.language, task, may_change, makes)
+    return replace(some, may_change=may_change)
 
 
 def damaged(

@@ -346,9 +346,9 @@ FAMILIES: Final = (
                 "use {new} instead of {old} for {name}",
             ),
             "ko": (
-                "이 셀에서 {name}을(를) {new}로 바꿔줘",
-                "{name} 값을 {new}로 수정",
-                "{name}를 {old} 말고 {new}로 해줘",
+                "이 셀에서 {name_object} {new_by} 바꿔줘",
+                "{name} 값을 {new_by} 수정",
+                "{name_object} {old} 말고 {new_by} 해줘",
             ),
             "ja": ("このセルで{name}を{new}にして", "{name}を{new}に変更", "{name}は{old}ではなく{new}で"),
         },
@@ -412,7 +412,7 @@ FAMILIES: Final = (
             ),
             "ko": (
                 "그래프에 '{title}' 제목을 넣어줘",
-                "이 그래프 제목을 {title}로 해줘",
+                "이 그래프 제목을 {title_by} 해줘",
                 "{cell}번 셀 차트에 제목 추가: {title}",
             ),
             "ja": (
@@ -434,8 +434,8 @@ FAMILIES: Final = (
                 "replace the name {old} by {new} in all cells",
             ),
             "ko": (
-                "변수 {old} 이름을 모든 셀에서 {new}(으)로 바꿔줘",
-                "{old}를 {new}라는 이름으로 변경",
+                "변수 {old} 이름을 모든 셀에서 {new_by} 바꿔줘",
+                "{old_object} {new}라는 이름으로 변경",
                 "변수명 {old} -> {new}",
             ),
             "ja": ("変数{old}の名前を全部{new}に変えて", "{old}を{new}という名前に変更", "変数名 {old} -> {new}"),
@@ -453,8 +453,8 @@ FAMILIES: Final = (
                 "{old} is a bad name, make it {new}",
             ),
             "ko": (
-                "함수 {old} 이름을 {new}(으)로 바꿔줘",
-                "{old} 함수를 쓰는 곳까지 모두 {new}로 변경",
+                "함수 {old} 이름을 {new_by} 바꿔줘",
+                "{old} 함수를 쓰는 곳까지 모두 {new_by} 변경",
                 "함수명 {old} -> {new}",
             ),
             "ja": (
@@ -505,7 +505,7 @@ FAMILIES: Final = (
         "change",
         {
             "en": ("delete the cell with {name}", "remove the cell that defines {name}", "throw out the {name} cell"),
-            "ko": ("{name}가 있는 셀을 삭제해줘", "{name}를 정의하는 셀 지워줘", "{name} 셀은 버려줘"),
+            "ko": ("{name_subject} 있는 셀을 삭제해줘", "{name_object} 정의하는 셀 지워줘", "{name} 셀은 버려줘"),
             "ja": ("{name}のセルを削除して", "{name}を定義しているセルを消して", "{name}があるセルは捨てて"),
         },
         _deleted_by_content,

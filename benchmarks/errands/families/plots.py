@@ -209,7 +209,7 @@ FAMILIES: Final = (
             "en": (
                 "bar chart of total {amount} per {group} in {table}",
                 "plot the sum of {amount} by {group} as bars ({table})",
-                "draw how much {amount} each {group} has in total, as a bar chart, from {table}",
+                "draw the total {amount} of each {group} as a bar chart, from {table}",
             ),
             "ko": (
                 "{table}의 {group}별 {amount} 합계를 막대그래프로 그려줘",
@@ -278,9 +278,9 @@ FAMILIES: Final = (
                 "draw a scatter of {amount} and {measure}, {table}",
             ),
             "ko": (
-                "{table}의 {amount}와(과) {measure} 산점도를 그려줘",
+                "{table}의 {amount_with} {measure} 산점도를 그려줘",
                 "{amount}, {measure} 산점도 ({table})",
-                "{table}에서 {amount} 대 {measure}를 점으로 찍어줘",
+                "{table}에서 {amount} 대 {measure_object} 점으로 찍어줘",
             ),
             "ja": (
                 "{table}の{amount}と{measure}の散布図を描いて",
@@ -300,7 +300,7 @@ FAMILIES: Final = (
                 "show how {measure} develops over {day} in {table} (sort the days)",
             ),
             "ko": (
-                "{table}의 {measure}를 {day} 순서대로 선 그래프로 그려줘",
+                "{table}의 {measure_object} {day} 순서대로 선 그래프로 그려줘",
                 "{day} 순으로 정렬해서 {measure} 꺾은선 그래프 ({table})",
                 "{table}에서 {day}에 따른 {measure} 변화를 선으로 그려줘 (날짜순)",
             ),
@@ -324,7 +324,7 @@ FAMILIES: Final = (
             "ko": (
                 "y = {formula} 그래프를 {low}부터 {high}까지 그려줘",
                 "{formula} 곡선, x는 {low}에서 {high}",
-                "x가 {low}~{high}일 때 {formula}를 그려줘",
+                "x가 {low}~{high}일 때 {formula_object} 그려줘",
             ),
             "ja": (
                 "y = {formula} のグラフを{low}から{high}まで描いて",

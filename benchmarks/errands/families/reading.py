@@ -255,7 +255,11 @@ FAMILIES: Final = (
                 "average of the column {name} in {table}",
                 "plot {name} from {table}",
             ),
-            "ko": ("{table}에서 {name}의 평균은?", "{table}의 {name} 열 평균을 구해줘", "{table}의 {name}를 그려줘"),
+            "ko": (
+                "{table}에서 {name}의 평균은?",
+                "{table}의 {name} 열 평균을 구해줘",
+                "{table}의 {name_object} 그려줘",
+            ),
             "ja": ("{table}の{name}の平均は？", "{table}の列{name}の平均を求めて", "{table}の{name}を描いて"),
         },
         _no_such_column,

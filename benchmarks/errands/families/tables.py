@@ -9,7 +9,7 @@ from typing import Final
 from benchmarks.evals import EndState, Outcome
 
 from .._errand import Family, Made, Scene
-from ._judging import column_values, first_row_told, holds
+from ._judging import column_values, holds, rows_in_order
 
 __all__ = ["FAMILIES"]
 
@@ -94,7 +94,7 @@ def _sorted(scene: Scene) -> Made:
     ordered = [str(row[data.label]) for row in sorted(data.rows, key=lambda row: -float(row[data.measure] or 0))]
     code = f"{table}.sort_values({data.measure!r}, ascending=False)[[{data.label!r}, {data.measure!r}]]"
     return Made(
-        first_row_told(ordered),
+        rows_in_order(ordered),
         scene.with_table(code),
         [
             scene.with_table(f"{table}.sort_values({data.measure!r})"),
@@ -235,7 +235,6 @@ def _written(scene: Scene) -> Made:
         [scene.with_table(f"{grouped}.sum()"), scene.with_table(f"{grouped}.mean().round(3).to_csv({file!r})")],
         {"out": file},
         probes=[probe],
-        makes=file,
     )
 
 
@@ -417,7 +416,7 @@ FAMILIES: Final = (
                 "list {table} from the highest to the lowest {measure}",
             ),
             "ko": (
-                "{table}을(를) {measure} 내림차순으로 정렬해서 보여줘",
+                "{table_object} {measure} 내림차순으로 정렬해서 보여줘",
                 "{measure} 큰 순서대로 {table} 전체를 보여줘",
                 "{table} 정렬: {measure} 높은 것부터",
             ),
@@ -483,12 +482,12 @@ FAMILIES: Final = (
         {
             "en": (
                 "convert {day} in {table} to datetime",
-                "make the column {day} of {table} real dates",
+                "turn {day} of {table} into real dates",
                 "parse {day} of {table} as dates",
             ),
             "ko": (
                 "{table}의 {day} 열을 datetime으로 바꿔줘",
-                "{day}을(를) 날짜형으로 변환 ({table})",
+                "{day_object} 날짜형으로 변환 ({table})",
                 "{table}에서 {day} 열을 날짜 타입으로 만들어줘",
             ),
             "ja": (
@@ -512,7 +511,7 @@ FAMILIES: Final = (
             "ko": (
                 "{table}에서 {day} 기준 월별 행 수를 알려줘",
                 "{day}의 달마다 몇 건인지 ({table})",
-                "{table}을(를) {day} 월별로 세어줘",
+                "{table_object} {day} 월별로 세어줘",
             ),
             "ja": (
                 "{table}の{day}の月ごとの行数を教えて",
@@ -533,9 +532,9 @@ FAMILIES: Final = (
                 "create {name} from {table} with the matching code of {other} ({group})",
             ),
             "ko": (
-                "{table}와(과) {other}를 {group} 기준으로 합쳐서 {name}에 넣어줘",
-                "{group}로 {table}, {other} 조인해서 {name} 만들기",
-                "{table}에 {other}를 {group}로 merge한 결과를 {name}로 저장해줘",
+                "{table_with} {other_object} {group} 기준으로 합쳐서 {name}에 넣어줘",
+                "{group_by} {table}, {other} 조인해서 {name} 만들기",
+                "{table}에 {other_object} {group_by} merge한 결과를 {name_by} 저장해줘",
             ),
             "ja": (
                 "{table}と{other}を{group}で結合して{name}にして",
@@ -558,7 +557,7 @@ FAMILIES: Final = (
             "ko": (
                 "{table}의 {group}별 {amount} 합계를 {out} 파일로 저장해줘",
                 "{group}별 {amount} 총합을 {out}에 쓰기 ({table})",
-                "{table}을(를) {group}로 묶어 {amount} 합을 {out}로 저장",
+                "{table_object} {group_by} 묶어 {amount} 합을 {out_by} 저장",
             ),
             "ja": (
                 "{table}の{group}ごとの{amount}の合計を{out}に保存して",
@@ -578,9 +577,9 @@ FAMILIES: Final = (
                 "{table}: change the column name {old} into {new}",
             ),
             "ko": (
-                "{table}의 {old} 열 이름을 {new}(으)로 바꿔줘",
-                "{old} 열을 {new}(으)로 이름 변경 ({table})",
-                "{table}에서 {old} 컬럼명을 {new}로 수정해줘",
+                "{table}의 {old} 열 이름을 {new_by} 바꿔줘",
+                "{old} 열을 {new_by} 이름 변경 ({table})",
+                "{table}에서 {old} 컬럼명을 {new_by} 수정해줘",
             ),
             "ja": (
                 "{table}の列{old}の名前を{new}に変えて",
@@ -601,7 +600,7 @@ FAMILIES: Final = (
                 "open {file} with pandas, variable {name}",
             ),
             "ko": (
-                "{file}을(를) {name}으로 읽어줘",
+                "{file_object} {name_by} 읽어줘",
                 "{file} 불러와서 {name} 데이터프레임으로 만들어줘",
                 "판다스로 {file} 열어서 {name} 변수에 넣어줘",
             ),
@@ -647,9 +646,9 @@ FAMILIES: Final = (
                 "pivot {table} by {group} with mean {measure} into {name}",
             ),
             "ko": (
-                "{table}로 {group}별 {measure} 평균 피벗 테이블 {name} 만들어줘",
+                "{table_by} {group}별 {measure} 평균 피벗 테이블 {name} 만들어줘",
                 "{name}: {group} 행, {measure} 평균 피벗 ({table})",
-                "{table}을(를) {group} 기준으로 피벗해서 평균 {measure}를 {name}에 담아줘",
+                "{table_object} {group} 기준으로 피벗해서 평균 {measure_object} {name}에 담아줘",
             ),
             "ja": (
                 "{table}から{group}ごとの{measure}の平均のピボットテーブル{name}を作って",

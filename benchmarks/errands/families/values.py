@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Final
 
 from .._errand import Family, Made, Scene
-from ._judging import all_told, at_least, named_alone, told
+from ._judging import all_told, named_alone, one_told, told
 
 __all__ = ["FAMILIES"]
 
@@ -133,7 +133,7 @@ def _share(scene: Scene) -> Made:
     group = scene.rng.choice(data.groups)
     share = data.texts(data.group).count(group) / len(data.rows)
     return Made(
-        at_least([share], [100 * share]),
+        one_told(share, 100 * share),
         scene.with_table(f"({table}[{data.group!r}] == {group!r}).mean() * 100"),
         [scene.with_table(f"({table}[{data.group!r}] == {group!r}).sum() + 333")],
         {"value": group},
@@ -201,7 +201,7 @@ def _difference(scene: Scene) -> Made:
 
     grouped = f"{table}.groupby({data.group!r})[{data.measure!r}].mean()"
     return Made(
-        at_least([gap], [-gap]),
+        one_told(gap, -gap),
         scene.with_table(f"means = {grouped}\nmeans[{one!r}] - means[{other!r}]"),
         [scene.with_table(f"{grouped} + 1000")],
         {"one": one, "other": other},
@@ -259,11 +259,11 @@ FAMILIES: Final = (
         {
             "en": (
                 "total {amount} for {value} in {table}?",
-                "how much {amount} does {value} have altogether in {table}",
+                "what do the {amount} values of {value} add up to in {table}?",
                 "sum up {amount} where {group} is {value} ({table})",
             ),
             "ko": (
-                "{table}에서 {group}이(가) {value}인 것의 {amount} 합계는?",
+                "{table}에서 {group_subject} {value}인 것의 {amount} 합계는?",
                 "{value}의 {amount} 총합을 구해줘 ({table})",
                 "{table}: {value} {amount} 다 더하면 얼마야?",
             ),
@@ -329,7 +329,7 @@ FAMILIES: Final = (
                 "find the {label} with the biggest {measure} in {table}",
             ),
             "ko": (
-                "{table}에서 {measure} 값이 가장 큰 {label}은(는)?",
+                "{table}에서 {measure} 값이 가장 큰 {label_topic}?",
                 "{measure} 최대인 {label} 찾아줘 ({table})",
                 "{table}에서 {measure} 값이 제일 높은 {label} 하나만 알려줘",
             ),
@@ -418,7 +418,7 @@ FAMILIES: Final = (
                 "compute the correlation of {measure} with {amount} in {table}",
             ),
             "ko": (
-                "{table}에서 {amount}와(과) {measure}의 상관계수는?",
+                "{table}에서 {amount_with} {measure}의 상관계수는?",
                 "{amount}, {measure} 상관관계 계산해줘 ({table})",
                 "{table}의 {amount} 그리고 {measure} 사이 상관계수를 구해줘",
             ),
@@ -528,7 +528,7 @@ FAMILIES: Final = (
                 "find the {group} whose average {amount} is highest ({table})",
             ),
             "ko": (
-                "{table}에서 {amount} 평균이 가장 높은 {group}은(는)?",
+                "{table}에서 {amount} 평균이 가장 높은 {group_topic}?",
                 "평균 {amount} 값이 제일 큰 {group} ({table})",
                 "{table}에서 어느 {group}의 {amount} 평균이 가장 커?",
             ),
@@ -565,7 +565,7 @@ FAMILIES: Final = (
                 "compare {one} with {other} in {table}: by how much does the mean {measure} differ?",
             ),
             "ko": (
-                "{table}에서 {one}와(과) {other}의 {measure} 평균 차이는?",
+                "{table}에서 {one_with} {other}의 {measure} 평균 차이는?",
                 "{one}, {other} 사이 평균 {measure} 차이를 계산해줘 ({table})",
                 "{table}의 {one} {measure} 평균에서 {other} 평균을 빼면?",
             ),

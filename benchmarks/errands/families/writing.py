@@ -144,7 +144,7 @@ def _squares(scene: Scene) -> Made:
 
 _WRITE: Final[Mapping[Language, Sequence[str]]] = {
     "en": ("write a function {name}({parameter}) that returns {what}", "define {name}({parameter}): it gives back {what}", "I need a function {name} with the argument {parameter} returning {what}"),
-    "ko": ("{what}을(를) 돌려주는 함수 {name}({parameter})를 작성해줘", "함수 {name}({parameter}) 정의: {what} 반환", "{parameter}를 받아서 {what}을(를) 반환하는 {name} 함수를 만들어줘"),
+    "ko": ("{what_object} 돌려주는 함수 {name}({parameter})를 작성해줘", "함수 {name}({parameter}) 정의: {what} 반환", "{parameter_object} 받아서 {what_object} 반환하는 {name} 함수를 만들어줘"),
     "ja": ("{what}を返す関数{name}({parameter})を書いて", "関数{name}({parameter})を定義：{what}を返す", "{parameter}を受け取って{what}を返す関数{name}を作って"),
 }  # fmt: skip
 
@@ -162,7 +162,7 @@ FAMILIES: Final = (
             ),
             "ko": (
                 "{most}보다 작은 {number}의 배수를 모두 더하면?",
-                "{most} 미만에서 {number}로 나누어떨어지는 수의 합을 구해줘",
+                "{most} 미만에서 {number_by} 나누어떨어지는 수의 합을 구해줘",
                 "{number}의 배수 중 {most} 미만인 것들의 합 계산",
             ),
             "ja": (
@@ -183,7 +183,7 @@ FAMILIES: Final = (
                 "{money} grows by {percent}% every year. how much is it after {years} years?",
             ),
             "ko": (
-                "{money}을 연 {percent}% 복리로 {years}년 두면 얼마가 돼?",
+                "{money_object} 연 {percent}% 복리로 {years}년 두면 얼마가 돼?",
                 "복리 계산: 원금 {money}, 연 {percent}%, {years}년 후 금액",
                 "{money}이 매년 {percent}%씩 늘어나면 {years}년 뒤에는 얼마야?",
             ),
