@@ -140,7 +140,7 @@ async def _agrees(terminal: Terminal, models: LocalModels, model: LocalModelView
 def _ability(model: LocalModelView) -> str:
     """What it can do, and how much it was seen to do."""
     held_out = model.held_out
-    seen = f" It did {held_out.done:.0f}% of {held_out.of} tasks it had never seen." if held_out else ""
+    seen = f" Of {held_out.of} tasks it had never seen, it did {held_out.done:.0f}% right." if held_out else ""
     return _ABILITIES[model.ability] + seen
 
 

@@ -134,7 +134,7 @@ export function abilityText(
   return heldOut === undefined
     ? line
     : `${line} ${trans.__(
-        'Of %1 tasks it had never seen, it did %2.',
+        'Of %1 tasks it had never seen, it did %2 right.',
         fullCount(heldOut.of),
         percentText(heldOut.done / 100)
       )}`;
