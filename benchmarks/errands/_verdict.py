@@ -179,7 +179,7 @@ def _rate(
     goal = f">= {at_least:g} %" if at_least is not None else f"<= {at_most:g} %" if at_most is not None else "none"
     return result(
         id_,
-        f"{what}: {hits} of {of}, 95 % interval {low:.0f} to {high:.0f} %; baseline: the plain loop",
+        f"{what}: {hits} of {of}, 95 % interval {low:.0f} to {high:.0f} %{'; baseline: the plain loop' if plain else ''}",
         rate,
         "%",
         goal=goal,
