@@ -212,6 +212,7 @@ class HdspAgentApp(ExtensionApp):
     """The object graph, once it is built."""
     _refused: Exception | None = None
     _starting: asyncio.Task[None] | None = None
+    _stopping: asyncio.Task[None] | None = None
 
     @default("storage_dir")
     def _default_storage_dir(self) -> str:
@@ -255,7 +256,12 @@ class HdspAgentApp(ExtensionApp):
         self.log.info("HDSP Agent %s is ready; it keeps its files in %s", __version__, self.storage_dir)
 
     async def stop_extension(self) -> None:
-        """Finish what is under way and let go of everything."""
+        """Finish what is under way and let go of everything. Jupyter asks for it once for each signal that it gets."""
+        if self._stopping is None:
+            self._stopping = asyncio.create_task(self._end(), name="hdsp-agent stop")
+        await asyncio.shield(self._stopping)
+
+    async def _end(self) -> None:
         if self._starting is not None:
             self._starting.cancel()
             await asyncio.wait([self._starting])

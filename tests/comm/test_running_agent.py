@@ -322,3 +322,14 @@ async def test_without_the_operators_wish_there_is_no_socket(services: Services,
     await asyncio.sleep(0)
     assert services.ipc is None
     assert not (storage_dir / "ipc").exists()
+
+
+async def test_jupyter_may_tell_it_to_stop_more_than_once(
+    services: Services, jp_serverapp: ServerApp, connect: Connect
+) -> None:
+    """Each signal makes it do so, as when somebody presses Ctrl+C again."""
+    async with connect():
+        await asyncio.gather(*(services.history.page(ME, HistoryQuery()) for _ in range(20)))
+    (app,) = jp_serverapp.extension_manager.extension_apps["hdsp_agent"]
+    await asyncio.gather(*(app.stop_extension() for _ in range(5)))
+    await app.stop_extension()
