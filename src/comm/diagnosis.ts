@@ -7,6 +7,12 @@ import type { ConnectionReason } from './status';
 const FAILED_PROBES = 3;
 
 /**
+ * After this many answers that there is no agent, one believes it: Jupyter
+ * serves pages some seconds before the agent has started.
+ */
+const MISSED_PROBES = 6;
+
+/**
  * Finds out why no WebSocket could be opened.
  *
  * #### Notes
@@ -28,6 +34,7 @@ export class Diagnosis {
   async find(): Promise<ConnectionReason> {
     const status = await this._probe();
     this._failedProbes = status === 200 ? this._failedProbes + 1 : 0;
+    this._missedProbes = status === 404 ? this._missedProbes + 1 : 0;
     switch (status) {
       case null:
         return 'network';
@@ -35,7 +42,9 @@ export class Diagnosis {
       case 403:
         return 'login_expired';
       case 404:
-        return 'extension_missing';
+        return this._missedProbes < MISSED_PROBES
+          ? 'lost'
+          : 'extension_missing';
       default:
         return this._failedProbes < FAILED_PROBES ? 'lost' : 'socket_blocked';
     }
@@ -46,10 +55,12 @@ export class Diagnosis {
    */
   clear(): void {
     this._failedProbes = 0;
+    this._missedProbes = 0;
   }
 
   private readonly _probe: () => Promise<number | null>;
   private _failedProbes = 0;
+  private _missedProbes = 0;
 }
 
 /**

@@ -572,11 +572,33 @@ describe('ChannelClient', () => {
       expect((client.status.retryAt ?? 0) - Date.now()).toBeLessThan(10_000);
     });
 
-    it('should say that the server has no agent', async () => {
+    it('should try again soon while the agent may not have started yet', async () => {
       httpStatus = 404;
       client.connect();
       await fail();
-      expect(client.status.reason).toBe('extension_missing');
+      expect(client.status).toMatchObject({
+        phase: 'reconnecting',
+        reason: 'lost'
+      });
+      expect((client.status.retryAt ?? 0) - Date.now()).toBeLessThan(1_000);
+    });
+
+    it('should say that the server has no agent once that is sure', async () => {
+      httpStatus = 404;
+      client.connect();
+      await fail();
+      for (let attempt = 0; attempt < 5; attempt++) {
+        expect(client.status.reason).toBe('lost');
+        jest.runOnlyPendingTimers();
+        await fail();
+      }
+      expect(client.status).toMatchObject({
+        phase: 'offline',
+        reason: 'extension_missing'
+      });
+      expect((client.status.retryAt ?? 0) - Date.now()).toBe(
+        Reconnector.SLOW_RETRY
+      );
     });
 
     it('should say that nothing answers', async () => {
