@@ -153,7 +153,9 @@ describe('EmbeddedStep', () => {
   it('should say how much a model was seen to do, once that is measured', async () => {
     list = embedded({ heldOut: { done: 58, of: 48 } });
     await choose();
-    expect(text()).toContain('Of 48 tasks it had never seen, it did 58% right.');
+    expect(text()).toContain(
+      'Of 48 tasks it had never seen, it did 58% right.'
+    );
   });
 
   it('should begin with the model that is offered, and keep the one that is chosen', async () => {
