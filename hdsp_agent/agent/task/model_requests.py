@@ -13,6 +13,7 @@ from ...errors import Conflict, HdspAgentError, StorageUnavailable
 from ...messages import (
     ClineApiReqCancelReason,
     ClineMessage,
+    EndingReason,
     JsonObject,
     ModelFailure,
     ModelFailureParts,
@@ -129,6 +130,7 @@ class ModelRequests:
         reached = reached_limit(state.spending, state.settings)
         if reached is None:
             return
+        await state.on_halt(EndingReason(code="limit"))
         answer = await state.dialogue.ask("auto_approval_max_req_reached", reached.text)
         await self._user_input.add(answer)
         if not answer.approved:
@@ -279,6 +281,7 @@ class ModelRequests:
             await self._wait_and_show(error, error.message, seconds)
             tries.failures += 1
             return
+        await state.on_halt(EndingReason(code="model"))
         answer = await state.dialogue.ask(
             "api_req_failed",
             _failure_text(error),

@@ -13,6 +13,7 @@ from ...messages import (
     CellExecuted,
     ClineAsk,
     ClineMessage,
+    EndingReason,
     TaskDelegationCompleted,
     TaskDelegationResumed,
     TaskId,
@@ -161,6 +162,8 @@ class TaskStarter:
             return await self._again(Again())
         if pending is not None and recalled.calls and pending.ask in _ABOUT_A_CALL:
             return await self._finish_calls(recalled, pending)
+        if not recalled.completed:
+            await state.on_halt(EndingReason(code="stopped"))
         answered = pending if pending and pending.ts == again.answering else None
         # Asked once more with nothing done in between: who stopped it is still why.
         stopped_by = again.stopped_by or (pending.stopped_by if pending else None)
