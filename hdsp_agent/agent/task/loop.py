@@ -87,6 +87,8 @@ class Loop:
         state = self._state
         spoken = await self._user_input.add_late() or spoken
         spoken = await self._after_mistakes() or spoken
+        # What a halt has to tell.
+        spoken = await self._user_input.add_late() or spoken
         # Last: words that were said meanwhile may be what let it go on.
         spoken = await self._user_input.take_queue() or spoken
         await state.renew()

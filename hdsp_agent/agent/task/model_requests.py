@@ -136,6 +136,7 @@ class ModelRequests:
         if not answer.approved:
             raise TaskStopped
         state.spending.reset()
+        await self._tell_halt()
 
     async def _space(self) -> None:
         """Keep requests as far apart as the profile wants, over all tasks."""
@@ -293,6 +294,16 @@ class ModelRequests:
         await state.conversation.say("api_req_retried")
         tries.failures = 0
         self._recovery.begin(asked=True)
+        await self._tell_halt()
+
+    async def _tell_halt(self) -> None:
+        """Tell the model what came of a halt, and how things are now, before it is asked again."""
+        if not await self._user_input.add_late():
+            return
+        state = self._state
+        surroundings = await state.context.environment(state, spoken=True)
+        if surroundings is not None:
+            await state.conversation.add_api("user", [text_block(surroundings.text)], told=surroundings.told)
 
     async def _parts(self, error: ModelError) -> ModelFailureParts | None:
         """What the page needs to word a failure in the person's language."""

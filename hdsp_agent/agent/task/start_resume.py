@@ -90,12 +90,14 @@ class TaskStarter:
                     return outcome
             case Edited(text=text, images=images):
                 recalled = await self._recall()
+                await state.on_halt(EndingReason(code="stopped"))
                 await self._calls.interrupted(calls_of(recalled.calls))
                 await self._say_first_or_later(recalled, text, images)
                 # What was said just now is newer than the restore, so this conversation stays as it is.
                 await self._interrupted_restores.settle(recalled.aside)
             case Retried():
                 recalled = await self._recall()
+                await state.on_halt(EndingReason(code="stopped"))
                 await self._calls.interrupted(calls_of(recalled.calls))
                 await self._interrupted_restores.settle(recalled.aside)
             case ChildDone():

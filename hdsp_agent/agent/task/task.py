@@ -210,13 +210,13 @@ class Task:
         async with self._ending:
             if self.state.is_over:
                 return
-            if not self.state.completed and not self.state.server_ends:
-                await self._halted(EndingReason(code="stopped"))
             self.state.dialogue.asks.go_on()
             if self.external is not None:
                 self.external.close()
             log = self.state.conversation.log
             try:
+                if not self.state.completed and not self.state.server_ends:
+                    await self._halted(EndingReason(code="stopped"), run_again=False)
                 await self._end_tools()
                 await self.state.history_sync.told()
                 await self._notebook_copy.write()
@@ -321,14 +321,18 @@ class Task:
 
     # ---- cells of work that did not come to its end
 
-    async def _cells_back(self, failed_only: bool) -> PutBack:
+    async def _cells_back(self, failed_only: bool, *, run_again: bool = True) -> PutBack:
         if self.state.services.notebooks is None:
             return "nothing"
-        return await put_back(QuietContext(self.state, self._parts), failed_only=failed_only)
+        context = QuietContext(self.state, self._parts)
+        return await put_back(context, failed_only=failed_only, run_again=run_again)
 
-    async def _halted(self, reason: EndingReason) -> None:
-        """Put the cells back that were changed half-way, and say so."""
-        came = await self._cells_back(False)
+    async def _halted(self, reason: EndingReason, *, run_again: bool = True) -> None:
+        """Put the cells back that were changed half-way, and say so; the model hears of it before its next turn."""
+        if not list(self.state.tool_state.changed):
+            return
+        await self.state.cancellation.gone(_LAST_SECONDS)
+        came = await self._cells_back(False, run_again=run_again)
         if came == "nothing":
             return
         ending = Ending(state="not_done", checks=[], reason=reason, put_back=came == "done")

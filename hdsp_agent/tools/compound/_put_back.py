@@ -23,11 +23,11 @@ logger: Final = logging.getLogger(__name__)
 _MOST_SECONDS: Final = 20
 
 
-async def put_back(context: ToolContext, *, failed_only: bool = False) -> PutBack:
+async def put_back(context: ToolContext, *, failed_only: bool = False, run_again: bool = True) -> PutBack:
     """Give the cells that were changed their sources and outputs again; the added go, and the deleted return.
 
-    ``failed_only`` leaves alone what the tools were content with. What may run without a question runs again, so that the
-    kernel has its values, too.
+    ``failed_only`` leaves alone what the tools were content with. With ``run_again`` what had run does so again, if the
+    context allows it: the kernel has its values then, too.
     """
     record = context.state.changed
     cells = [cell for cell in record if not (failed_only and cell.works)]
@@ -41,7 +41,7 @@ async def put_back(context: ToolContext, *, failed_only: bool = False) -> PutBac
             await _apply(operations, runner)
         await record.put((), without=[cell.cell_id for cell in cells])
         again = [cell.cell_id for cell in cells if cell.had_run and any(one.cell_id == cell.cell_id for one in operations)]
-        if again:
+        if again and run_again:
             await RunCells().run(RunCellsArguments(cells=[*again], timeout=_MOST_SECONDS), context)
     except (ToolFailed, HdspAgentError) as error:
         logger.warning("Cells could not be put back: %s", error)
