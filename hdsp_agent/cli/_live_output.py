@@ -106,7 +106,9 @@ class LiveOutput(UnseenMessages):
             before = ""
             if message.say == "completion_result":
                 undone = message.ending is not None and message.ending.state == "not_done"
-                self._line(self._terminal.paint("Not done:", "red") if undone else self._terminal.paint("Done:", "green"))
+                self._line(
+                    self._terminal.paint("Not done:", "red") if undone else self._terminal.paint("Done:", "green")
+                )
         if text.startswith(before):
             self._continue(key, text[len(before) :])
         elif not message.partial:

@@ -42,7 +42,9 @@ def ending_text(ending: Ending) -> str:
         case "not_done":
             reason = ending.reason
             why = [] if reason is None else [_REASONS[reason.code].format(**(reason.params or {}))]
-            left = "Your cells are as they were." if ending.put_back else "Some cells could not be put back: look at them."
+            left = (
+                "Your cells are as they were." if ending.put_back else "Some cells could not be put back: look at them."
+            )
             return " ".join(["Not done.", *why, left])
 
 

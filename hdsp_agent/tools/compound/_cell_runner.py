@@ -235,7 +235,9 @@ class CellRunner:
         if cell.state == "ok":
             names = last_names(cell.code)[:3]
             return "\n".join(variable_words(variable) for variable in await self.variables(names)) if names else ""
-        return "" if cell.error is None else await self.hint(FailedRun(ename=cell.error.ename, evalue=cell.error.evalue))
+        return (
+            "" if cell.error is None else await self.hint(FailedRun(ename=cell.error.ename, evalue=cell.error.evalue))
+        )
 
     async def hint(self, error: FailedRun) -> str:
         """What may help with an error."""

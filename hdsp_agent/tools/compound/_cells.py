@@ -268,7 +268,9 @@ class DeleteCellTool(CompoundTool[DeleteCellArguments]):
         if isinstance(now, ToolResult):
             return now
         gone = EndingCheck(code="deleted", params={"cell": arguments.cell})
-        return _with(told, await _settled(now, cell.id, f"Cell {arguments.cell} is gone; those below it moved up.", gone))
+        return _with(
+            told, await _settled(now, cell.id, f"Cell {arguments.cell} is gone; those below it moved up.", gone)
+        )
 
 
 async def _ready(given: str, runner: CellRunner, own: CellId | None) -> str:

@@ -10,7 +10,16 @@ from typing import Final
 from .._changed_cells import FailedRun
 from ._code import cell_tree, made_names, parsed, parsed_or_empty, wanted_names
 
-__all__ = ["calls_in", "does_nothing", "fix_problem", "is_other_code", "lost_names", "made_below", "same_meaning", "still_has"]
+__all__ = [
+    "calls_in",
+    "does_nothing",
+    "fix_problem",
+    "is_other_code",
+    "lost_names",
+    "made_below",
+    "same_meaning",
+    "still_has",
+]
 
 _LEAST_KEPT: Final = 1 / 3
 _SIMPLE: Final = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return, ast.Assert, ast.Delete, ast.Raise)
@@ -20,7 +29,9 @@ def does_nothing(code: str) -> bool:
     """Whether it is but comments and texts."""
     tree = cell_tree(code)
     return tree is not None and all(
-        isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, (str, EllipsisType))
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, (str, EllipsisType))
         for node in tree.body
     )
 

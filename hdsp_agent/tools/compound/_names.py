@@ -7,7 +7,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["AskedNames", "asked_names", "is_question", "normal", "number_texts", "numbers_in", "repeats", "said_numbers", "stands_in"]
+__all__ = [
+    "AskedNames",
+    "asked_names",
+    "is_question",
+    "normal",
+    "number_texts",
+    "numbers_in",
+    "repeats",
+    "said_numbers",
+    "stands_in",
+]
 
 _PARTS: Final = re.compile(r"[\s_]+")
 _WORD: Final = re.compile(r"[A-Za-z0-9_]")

@@ -226,7 +226,9 @@ def _file(file: Path, real: Path) -> str:
     columns = [
         f"{name} {_kind([row[at] for row in rows[1:] if at < len(row)])}" for at, name in enumerate(rows[0][:20])
     ]
-    return "\n".join([f"{file.name}: columns {', '.join(columns)}", *(_row(line) for line in lines[1 : _ROWS_TOLD + 1] if line)])
+    return "\n".join(
+        [f"{file.name}: columns {', '.join(columns)}", *(_row(line) for line in lines[1 : _ROWS_TOLD + 1] if line)]
+    )
 
 
 def _variable(variable: Variable) -> str:

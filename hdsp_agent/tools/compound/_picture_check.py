@@ -58,7 +58,7 @@ def is_empty_picture(png: bytes) -> bool:
     if frame is None:
         return not _has_marks(grey)
     inside = grey.crop(frame)
-    return not _has_marks(inside) and _main_shade(inside) == _main_shade(grey)
+    return not _has_marks(inside) and _main_shade(inside) == grey.getpixel((0, 0))
 
 
 def _frame(grey: Grey) -> tuple[int, int, int, int] | None:
@@ -66,8 +66,8 @@ def _frame(grey: Grey) -> tuple[int, int, int, int] | None:
     from PIL import Image
 
     dark = grey.point(lambda shade: 255 if shade < _DARK else 0)
-    rows = _lines(dark.resize((1, grey.height), Image.Resampling.BOX).getdata())
-    columns = _lines(dark.resize((grey.width, 1), Image.Resampling.BOX).getdata())
+    rows = _lines(dark.resize((1, grey.height), Image.Resampling.BOX).tobytes())
+    columns = _lines(dark.resize((grey.width, 1), Image.Resampling.BOX).tobytes())
     if rows is None or columns is None:
         return None
     (top, bottom), (left, right) = rows, columns

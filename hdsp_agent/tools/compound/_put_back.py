@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 from ...errors import HdspAgentError
-from ...messages import DeleteCell, InsertCell, NotebookOperation, ReplaceSource, SetOutputs
+from ...messages import DeleteCell, InsertCell, ReplaceSource, SetOutputs
 from ...notebooks import NotebookSnapshot
 from .._changed_cells import ChangedCell
 from .._tool import PutBack, ToolContext
@@ -21,6 +21,7 @@ __all__ = ["put_back"]
 
 logger: Final = logging.getLogger(__name__)
 _MOST_SECONDS: Final = 20
+_Restoring: TypeAlias = InsertCell | ReplaceSource | DeleteCell | SetOutputs
 
 
 async def put_back(context: ToolContext, *, failed_only: bool = False, run_again: bool = True) -> PutBack:
@@ -40,7 +41,9 @@ async def put_back(context: ToolContext, *, failed_only: bool = False, run_again
             await still_allowed(runner.place, context)
             await _apply(operations, runner)
         await record.put((), without=[cell.cell_id for cell in cells])
-        again = [cell.cell_id for cell in cells if cell.had_run and any(one.cell_id == cell.cell_id for one in operations)]
+        again = [
+            cell.cell_id for cell in cells if cell.had_run and any(one.cell_id == cell.cell_id for one in operations)
+        ]
         if again and run_again:
             await RunCells().run(RunCellsArguments(cells=[*again], timeout=_MOST_SECONDS), context)
     except (ToolFailed, HdspAgentError) as error:
@@ -49,7 +52,7 @@ async def put_back(context: ToolContext, *, failed_only: bool = False, run_again
     return "done" if operations else "nothing"
 
 
-async def _apply(operations: Sequence[NotebookOperation], runner: CellRunner) -> None:
+async def _apply(operations: Sequence[_Restoring], runner: CellRunner) -> None:
     context, document = runner.context, runner.place.document
     unreviewed = context.notebooks.unreviewed
     # Of what is as it was before, there is nothing to look at.
@@ -59,7 +62,7 @@ async def _apply(operations: Sequence[NotebookOperation], runner: CellRunner) ->
     context.state.cells.saw(document.path, [(cell.id, cell.hash) for cell in now.cells])
 
 
-def _operations(changed: ChangedCell, snapshot: NotebookSnapshot) -> list[NotebookOperation]:
+def _operations(changed: ChangedCell, snapshot: NotebookSnapshot) -> list[_Restoring]:
     """What makes it as it was; nothing where somebody else has changed it meanwhile, or nothing had been done yet."""
     cell = next((one for one in snapshot.cells if one.id == changed.cell_id), None)
     outputs = None if changed.outputs is None else json.loads(changed.outputs)
