@@ -122,7 +122,7 @@ class EditCell(CompoundTool[EditCellArguments]):
         code = await _ready(spliced(cell.source, mended(arguments.code)), runner, cell.id)
         if same_meaning(cell.source, code):
             raise ToolFailed(f"This is the code that cell {arguments.cell} has. Change cell {arguments.cell}.")
-        told = await meant_cell(arguments.cell, runner, since)
+        told = await meant_cell(arguments.cell, runner, since, code)
         before = await runner.before(cell.id)
         _check(arguments.cell, code, before, runner, is_told=bool(told) or arguments.cell in said_numbers(since.words))
         now = await runner.changed([CellOperation(op="replace", cell=cell.id, source=code)])
@@ -263,7 +263,7 @@ class DeleteCellTool(CompoundTool[DeleteCellArguments]):
     async def _run(self, arguments: DeleteCellArguments, context: ToolContext) -> ToolResult:
         runner = await CellRunner.of(context)
         cell = runner.cell(arguments.cell)
-        told = await meant_cell(arguments.cell, runner, await context.flow.since_asked(), deletes=True)
+        told = await meant_cell(arguments.cell, runner, await context.flow.since_asked())
         now = await runner.changed([CellOperation(op="delete", cell=cell.id)])
         if isinstance(now, ToolResult):
             return now

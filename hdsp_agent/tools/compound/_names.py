@@ -37,7 +37,7 @@ _FILE: Final = re.compile(
     r"[\w\-]+\.(?:csv|tsv|jsonl?|parquet|xlsx|txt|png|jpe?g|svg|pdf|html|md|py|npy|pkl|db)(?![A-Za-z0-9_])"
 )
 _ASIAN: Final = re.compile(f"[{_HANGUL}{_HIRAGANA}{_OTHERS}]")
-_ALONE_NUMBER: Final = re.compile(r"(?<![A-Za-z0-9_.,\-])#?(\d{1,5})(?![A-Za-z0-9_%]|[.,:/]\d)")
+_ALONE_NUMBER: Final = re.compile(r"(?<![A-Za-z0-9_.,:/\-])#?(\d{1,5})(?![A-Za-z0-9_%]|[.,:/]\d)")
 _NUMBER: Final = re.compile(r"(?<![\w.])[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _NO_LETTER: Final = re.compile(r"[\W_]+")
 _ALIKE_PERCENT: Final = 90.0

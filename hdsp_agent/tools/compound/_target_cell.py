@@ -55,27 +55,40 @@ class _Score:
 
 
 def is_identified(
-    number: int, cells: Sequence[Candidate], words: str, *, here: int | None = None, deletes: bool = False
+    number: int,
+    cells: Sequence[Candidate],
+    words: str,
+    *,
+    code: str | None = None,
+    here: int | None = None,
 ) -> bool:
-    """Whether the request means this cell: by its number, by what stands in it, because it failed or is the agent's own."""
+    """Whether the request means this cell: by its number, by what stands in it, because it failed or is the agent's own.
+
+    ``code`` is what it is to hold then; None is of a deletion.
+    """
     cell = cells[number - 1]
-    if cell.was_added if deletes else cell.is_own:
+    if cell.was_added if code is None else cell.is_own:
         return True
-    told = {at if one.told is None else one.told: at for at, one in enumerate(cells, 1)}
-    said = [told[one] for one in said_numbers(words) if one in told and one > 0]
-    scores = _scores(cells, words, said)
-    mine = scores.get(number, _Score())
-    if number in said and (cell.failed or mine.exact or not any(score.exact for score in scores.values())):
-        others = [scores[one] for one in said if one != number]
-        if all(score < mine for score in others):
-            return True
-    if deletes or is_question(words):
+    scores = _scores(cells, words)
+    mine, best = scores.get(number, _Score()), max(scores.values(), default=_Score())
+    if _said_cells(cell, cells, words, code) == [number] and (code is not None or not best.exact or mine == best):
+        return True
+    if code is None or is_question(words):
         # To take a cell away, and to answer a question with a change, one has to be told which.
         return False
     if cell.failed and sum(one.failed for one in cells) == 1:
         return True
-    best = max(scores.values())
     return mine.exact > 0 and mine == best and (list(scores.values()).count(best) == 1 or number == here)
+
+
+def _said_cells(cell: Candidate, cells: Sequence[Candidate], words: str, code: str | None) -> list[int]:
+    """The places of the cells that are meant by number, if this one gets the code: what stands in code is a value."""
+    told = {at if one.told is None else one.told: at for at, one in enumerate(cells, 1)}
+    before, after = set(numbers_in(cell.source)), set(numbers_in(cell.source if code is None else code))
+    said = [one for one in said_numbers(words) if one in told and one > 0 and float(one) not in after - before]
+    if len(said) > 1:
+        said = [one for one in said if float(one) not in before - after] or said
+    return [told[one] for one in said]
 
 
 async def candidates(runner: CellRunner) -> list[Candidate]:
@@ -98,13 +111,14 @@ async def candidates(runner: CellRunner) -> list[Candidate]:
     return made
 
 
-async def meant_cell(number: int, runner: CellRunner, since: SinceAsked, *, deletes: bool = False) -> str:
+async def meant_cell(number: int, runner: CellRunner, since: SinceAsked, code: str | None = None) -> str:
     """What the person said about it, for the model; empty if the request tells. Raises ToolFailed if it is not this one."""
     context = runner.context
     cells = await candidates(runner)
     here = next((at for at, cell in enumerate(runner.snapshot.cells, 1) if cell.id == _place(context)), None)
-    if is_identified(number, cells, since.words, here=here, deletes=deletes):
+    if is_identified(number, cells, since.words, code=code, here=here):
         return ""
+    deletes = code is None
     refusal = _NO_DELETION if deletes else _NO_CELL
     answers = [call.result for call in since.calls if call.is_error]
     told = [int(found[1]) for answer in answers if (found := _WAS_MEANT.match(answer))]
@@ -128,7 +142,7 @@ async def meant_cell(number: int, runner: CellRunner, since: SinceAsked, *, dele
 async def _asked(
     number: int, cells: Sequence[Candidate], words: str, context: ToolContext, *, deletes: bool
 ) -> int | None:
-    scores = _scores(cells, words, [])
+    scores = _scores(cells, words)
     likely = sorted((at for at in scores if at != number), key=lambda at: scores[at], reverse=True)
     shown = [number, *likely][:_MOST_SUGGESTED]
     answers = {f"Cell {at}: {_first_line(cells[at - 1].source)}": at for at in shown}
@@ -149,8 +163,8 @@ async def _asked(
     return said[0] if len(said) == 1 and reply != none else None
 
 
-def _scores(cells: Sequence[Candidate], words: str, said: Sequence[int]) -> Mapping[int, _Score]:
-    code = {number: cell for number, cell in enumerate(cells, 1) if cell.is_code or number in said}
+def _scores(cells: Sequence[Candidate], words: str) -> Mapping[int, _Score]:
+    code = {number: cell for number, cell in enumerate(cells, 1) if cell.is_code}
     things = {number: _things(cell.source) for number, cell in code.items()}
     made = {number: made_names(cell.source) for number, cell in code.items()}
     own = frozenset(name for names in made.values() for name in names)
@@ -158,11 +172,9 @@ def _scores(cells: Sequence[Candidate], words: str, said: Sequence[int]) -> Mapp
     others = frozenset(name for names, _ in things.values() for name in names) - own
     asked = asked_names(own | texts, words)
     rough = asked_names(others, words)
-    numbers = {number: set(numbers_in(cell.source)) for number, cell in code.items()}
     return {
         number: _Score(
-            exact=len((things[number][0] | things[number][1] | made[number]) & asked.exact)
-            + sum(float(one) in numbers[number] for one in said if one != number),
+            exact=len((things[number][0] | things[number][1] | made[number]) & asked.exact),
             made=len(made[number] & asked.exact),
             weak=len((things[number][0] | things[number][1]) & (asked.weak | rough.exact)),
         )
