@@ -41,6 +41,11 @@ class ChangedCell(WireModel):
     """Whether the tool was content with what came of the change."""
     checks: tuple[EndingCheck, ...] = ()
 
+    @property
+    def is_changed(self) -> bool:
+        """Whether it has another source, not only other outputs."""
+        return self.now != self.before
+
 
 class _Kept(WireModel):
     cells: tuple[ChangedCell, ...] = ()
@@ -79,7 +84,7 @@ class ChangedCells:
 
     async def over(self) -> None:
         """The request has its end: what there is now is where the next one begins."""
-        there = [cell.cell_id for cell in self._cells.values() if cell.now is not None]
+        there = [cell.cell_id for cell in self._cells.values() if cell.now is not None and cell.is_changed]
         if not self._cells:
             return
         self.newest = there[-1] if there else None

@@ -160,6 +160,9 @@ class CellRunner:
         not_run = await self.not_run()
         below = self._using(cells, not_run | await self.failed()) if with_those_below else []
         chosen = [*cells, *below]
+        # What they show is theirs again if the change is put back.
+        kept = [await self.before(cell_id) for cell_id in below]
+        await self.context.state.changed.put([one.model_copy(update={"works": True}) for one in kept])
         run = _Kept()
         result = await run.run(RunCellsArguments(cells=[*self._needed(chosen, not_run), *chosen]), self.context)
         if run.known is None:
@@ -315,6 +318,7 @@ def _as_it_is(cell: Cell, whole: NotebookSnapshot, ran: RanCell | None) -> Chang
         outputs=shown if len(shown) <= _MOST_KEPT else None,
         execution_count=cell.execution_count,
         had_run=ran is not None and ran.source_hash == cell.hash and not ran.failed,
+        now=cell.hash,
         failure=failure,
     )
 

@@ -10,7 +10,7 @@ from ...messages import STRONG_CHECKS, Ending, EndingCheck, EndingReason, ending
 from .._tool import SinceAsked, ToolContext, ToolResult, with_images
 from ._cell_runner import CellRunner
 from ._code import made_names
-from ._names import asked_names, numbers_in, stands_in
+from ._names import asked_names, is_named, numbers_in
 from ._step_report import is_effect, last_output
 
 __all__ = ["MOST_STEPS", "MOST_TRIES", "done", "missing_names", "not_done", "steps_are_over", "told_by_output"]
@@ -66,12 +66,12 @@ def steps_are_over(since: SinceAsked, *, failed: bool) -> bool:
 
 async def missing_names(since: SinceAsked, context: ToolContext) -> list[str]:
     """Names of the request that look like code, and are of nothing that there was or is now."""
-    new = [name for name in asked_names((), since.words).new if not stands_in(name, since.surroundings)]
+    new = [name for name in asked_names((), since.words).new if not is_named(name, since.surroundings)]
     if not new or not any(is_effect(call) for call in since.calls):
         return []
     runner = await CellRunner.of(context)
     there = "\n".join([*await _things(runner), *runner.code(), *(call.result for call in since.calls)])
-    return [name for name in new if not stands_in(name, there)]
+    return [name for name in new if not is_named(name, there)]
 
 
 async def _made_names(since: SinceAsked, context: ToolContext) -> list[str]:
@@ -80,16 +80,17 @@ async def _made_names(since: SinceAsked, context: ToolContext) -> list[str]:
     None unless all else that it names, and all its numbers, stand in those cells, too.
     """
     runner = await CellRunner.of(context)
-    cells = [cell for cell in runner.snapshot.cells if context.state.changed.get(cell.id) is not None]
+    changed = {one.cell_id for one in context.state.changed if one.is_changed}
+    cells = [cell for cell in runner.snapshot.cells if cell.id in changed]
     code = "\n".join(runner.code(cells))
     if not code:
         return []
     things = await _things(runner)
     asked = asked_names(things, since.words)
     numbers = {*numbers_in(code), *map(float, range(len(runner.snapshot.cells) + 1))}
-    if not numbers.issuperset(numbers_in(since.words)) or not all(stands_in(name, code) for name in asked.exact):
+    if not numbers.issuperset(numbers_in(since.words)) or not all(is_named(name, code) for name in asked.exact):
         return []
-    return [name for name in things if name in asked.exact and not stands_in(name, since.surroundings)]
+    return [name for name in things if name in asked.exact and not is_named(name, since.surroundings)]
 
 
 async def _things(runner: CellRunner) -> list[str]:

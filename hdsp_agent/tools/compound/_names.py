@@ -16,7 +16,7 @@ __all__ = [
     "numbers_in",
     "repeats",
     "said_numbers",
-    "stands_in",
+    "is_named",
 ]
 
 _PARTS: Final = re.compile(r"[\s_]+")
@@ -84,9 +84,9 @@ def asked_names(known: Iterable[str], words: str) -> AskedNames:
     return AskedNames(frozenset(exact), frozenset(weak), tuple(new), tuple(others))
 
 
-def stands_in(name: str, text: str) -> bool:
-    """Whether a text has the name, in whatever case, and with blanks for its underscores."""
-    return normal(name) in normal(text)
+def is_named(name: str, text: str) -> bool:
+    """Whether a text names just this."""
+    return bool(_exact(name, text))
 
 
 def number_texts(text: str) -> list[str]:

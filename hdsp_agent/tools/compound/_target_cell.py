@@ -104,7 +104,7 @@ async def candidates(runner: CellRunner) -> list[Candidate]:
                 cell.cell_type == "code",
                 failed=cell.id in failed,
                 told=order.index(cell.id) + 1 if cell.id in order else 0,
-                is_own=known is not None or changed.newest == cell.id,
+                is_own=(known is not None and known.is_changed) or changed.newest == cell.id,
                 was_added=known is not None and known.before is None,
             )
         )

@@ -64,7 +64,7 @@ async def test_a_limit_of_requests(tmp_path: Path) -> None:
 
 
 async def test_a_person_who_stops_it_and_a_model_that_fails(tmp_path: Path) -> None:
-    failure = ModelError("The key is wrong.", kind="auth")
+    failure = [ModelError("The key is wrong.", kind="authentication")]
     async with weak_agent(tmp_path, [EDIT, ADD, failure], *BEFORE) as agent:
         task_id = await begun(agent)
         await asked(agent, task_id, "api_req_failed")
