@@ -108,5 +108,7 @@ def _is_known(found: str, known: list[float]) -> bool:
 def _with_output(text: str, since: SinceAsked) -> str:
     """The answer, with what the last cell showed: which of several numbers belongs to what, a small model confuses."""
     output = last_output(since)
-    flat = " ".join(text.split())
-    return text if all(line.strip() in flat for line in output.split("\n")) else f"{text}\n\n```text\n{output}\n```"
+    flat, lines, numbers = " ".join(text.split()), output.split("\n"), numbers_in(output)
+    if all(line.strip() in flat for line in lines) or (len(lines) == 1 and numbers and set(numbers) <= set(numbers_in(text))):
+        return text
+    return f"{text}\n\n```text\n{output}\n```"

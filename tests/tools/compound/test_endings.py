@@ -68,8 +68,9 @@ async def test_a_fix_that_runs_and_keeps_its_calls_is_checked(tmp_path: Path) ->
     async with notebook_task(tmp_path, READ, WRONG) as task:
         await run_all(task)
         await begin(task, "고쳐 줘")
-        assert await step(task, EditCell(), cell=2, code="flats['rent'].mean()") == "Cell 2 ran. Output:\n800.0"
+        assert await step(task, EditCell(), cell=2, code="flats['rent'].mean()") == "Cell 2 ran. Output:\nnp.float64(800.0)"
         await step(task, AnswerTool(), text="이제 800.0입니다.")
+        assert task.flow.completed == ["이제 800.0입니다."]
         assert ending(task).state == "checked"
         assert ending_text(ending(task)) == "Checked: cell 2 runs now and still calls mean."
         assert task.sources() == [READ, "flats['rent'].mean()"]
@@ -190,7 +191,7 @@ async def test_an_answer_that_repeats_is_sent_back_once_and_then_the_notebook_sp
         assert "is no answer" in await step(task, AnswerTool(), text="please add up all of the rents")
         await step(task, AddCell(), code="flats['rent'].sum()")
         await step(task, AnswerTool(), text=words)
-        assert task.flow.completed == ["```text\n1600\n```"] and ending(task).state == "unchecked"
+        assert task.flow.completed == ["```text\nnp.int64(1600)\n```"] and ending(task).state == "unchecked"
         # Nothing was shown: then nothing was done.
         await begin(task, "방 크기를 모두 더해서 보여 주세요")
         for text in ("방 크기를 모두 더해서 보여 주세요.", "boats has length_ft now."):
@@ -206,7 +207,7 @@ async def test_a_number_that_nobody_saw_is_sent_back_and_then_the_notebook_speak
         assert "No cell has shown 850" in await step(task, AnswerTool(), text="It is 850.")
         await step(task, AddCell(), code="flats['rent'].mean()")
         await step(task, AnswerTool(), text="The mean rent is 850.")
-        assert task.flow.completed[-1] == "```text\n800.0\n```"
+        assert task.flow.completed[-1] == "```text\nnp.float64(800.0)\n```"
         await begin(task, "What is the mean rent?")
         await step(task, AnswerTool(), text="The mean rent is 800.")
         assert ending(task).checks[0].code == "unchanged" and ending(task).state == "unchecked"
