@@ -18,7 +18,7 @@ from ..conversation.conversation import Conversation
 from ._example_conversation import before, length_of_examples
 from ._lite_prompt import lite_prompt
 from ._next_step import next_step
-from ._recent_steps import is_surroundings, is_words, plain_words, since_asked, surroundings_in
+from ._recent_steps import PUT_BACK, is_surroundings, is_words, plain_words, since_asked, surroundings_in
 
 __all__ = ["LiteContext", "Seen"]
 
@@ -32,6 +32,7 @@ _CHARACTERS_A_TOKEN: Final = 3.0
 _KEPT: Final = 0.6
 """Of the room, once something had to go: the beginning then stays as it is for a while, and with it the cache."""
 _GO_ON: Final = "Go on."
+_BEGIN_AGAIN: Final = "The cells are as they were before. Begin again."
 _NOTEBOOK: Final = "# Notebook\n"
 _FAILED: Final = re.compile(r"^Cell \d+ (?:failed|ran)", re.MULTILINE)
 _LONGEST_TOLD: Final = 2_400
@@ -165,7 +166,8 @@ def _plain(history: Sequence[ApiMessage]) -> list[ApiMessage]:
         texts = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
         told = [of_notebook for text in texts if (of_notebook := _of_notebook(text))]
         said = [f"Person: {plain_words(text)}" for text in texts if is_words(text)]
-        automatic = [_GO_ON for text in texts if not is_surroundings(text) and not is_words(text)][:1]
+        ours = [text for text in texts if not is_surroundings(text) and not is_words(text)]
+        automatic = [_BEGIN_AGAIN if text.startswith(PUT_BACK) else _GO_ON for text in ours][:1]
         new = [*told, *(said or automatic)]
         made.append(message.model_copy(update={"content": [*results, *({"type": "text", "text": one} for one in new)]}))
     return made

@@ -25,7 +25,7 @@ EDIT = call_tool("edit_cell", {"cell": 1, "code": "n = 3"}, id="edit")
 ADD = call_tool("add_cell", {"code": "print(n + 1)"}, id="add")
 DELETE = call_tool("delete_cell", {"cell": 2}, id="delete")
 ANSWER = call_tool("answer", {"text": "It is done."}, id="answer")
-WORDS = "Change cell 1, and delete cell 2."
+DELETION = "Delete cell 2."
 
 
 async def begun(agent: Weak, words: str = "Change cell 1.") -> TaskId:
@@ -35,12 +35,12 @@ async def begun(agent: Weak, words: str = "Change cell 1.") -> TaskId:
 async def asked(agent: Weak, task_id: TaskId, *kinds: str) -> int:
     """The time of a question, once it is put."""
     task = agent.manager.tasks.get(task_id)
-    question = await until(lambda: task.state.dialogue.asks.newest(*kinds), 60)  # type: ignore[arg-type]  # kinds of questions
+    question = await until(lambda: task.state.dialogue.asks.newest(*kinds), 300)  # type: ignore[arg-type]  # kinds of questions
     return int(question.ts)
 
 
 async def ended(agent: Weak, task_id: TaskId) -> None:
-    await until(lambda: agent.manager.tasks.opened(task_id) is None or None, 60)
+    await until(lambda: agent.manager.tasks.opened(task_id) is None or None, 300)
 
 
 async def told(agent: Weak, task_id: TaskId) -> list[str]:
@@ -57,8 +57,8 @@ async def test_a_limit_of_requests(tmp_path: Path) -> None:
         # Who lets it go on, lets it begin anew, and the model knows that.
         await agent.manager.answer(task_id, ts, "yesButtonClicked")
         await ended(agent, task_id)
-        request = json.dumps([message.content for message in agent.model.requests[2].messages])
-        assert "Cell 1 (ran):\\nn = 2" in request.rpartition("Go on.")[2]
+        last = [json.dumps(message.content) for message in agent.model.requests[2].messages][-2:]
+        assert "The cells are as they were before. Begin again." in last[0] and "notebook is as you know it" in last[1]
         assert agent.sources() == ["n = 3", "print(n)"]
         assert (await agent.ending(task_id)).state == "unchecked"
 
@@ -72,15 +72,15 @@ async def test_a_person_who_stops_it_and_a_model_that_fails(tmp_path: Path) -> N
     sleeping = call_tool("add_cell", {"code": "import time\ntime.sleep(60)"}, id="sleep")
     async with weak_agent(tmp_path / "two", [EDIT, sleeping], *BEFORE) as agent:
         task_id = await begun(agent)
-        await until(lambda: "sleep" in (agent.workspace / "a.ipynb").read_text(encoding="utf-8") or None, 60)
+        await until(lambda: "sleep" in (agent.workspace / "a.ipynb").read_text(encoding="utf-8") or None, 300)
         await agent.manager.cancel(task_id)
         await asked(agent, task_id, "resume_task")
         assert agent.sources() == BEFORE and await told(agent, task_id) == ["stopped"]
 
 
 async def test_a_task_that_is_put_aside(tmp_path: Path) -> None:
-    async with weak_agent(tmp_path, [EDIT, DELETE, ADD, EDIT, EDIT], *BEFORE, alwaysAllowRunCells=False) as agent:
-        task_id = await begun(agent, WORDS)
+    async with weak_agent(tmp_path, [EDIT, ADD], *BEFORE, alwaysAllowRunCells=False) as agent:
+        task_id = await begun(agent)
         await asked(agent, task_id, "tool")
         assert agent.sources()[0] == "n = 3"
         await agent.manager.tasks.close(task_id)
@@ -88,13 +88,13 @@ async def test_a_task_that_is_put_aside(tmp_path: Path) -> None:
 
 
 async def test_a_server_that_was_killed(tmp_path: Path) -> None:
-    turns = [EDIT, DELETE, call_tool("add_cell", {"code": "import time\ntime.sleep(60)"}, id="sleep")]
+    turns = [DELETE, call_tool("add_cell", {"code": "import time\ntime.sleep(60)"}, id="sleep")]
     async with weak_agent(tmp_path, turns, *BEFORE) as agent:
-        task_id = await begun(agent, WORDS)
-        await until(lambda: "sleep" in (agent.workspace / "a.ipynb").read_text(encoding="utf-8") or None, 60)
+        task_id = await begun(agent, DELETION)
+        await until(lambda: "sleep" in (agent.workspace / "a.ipynb").read_text(encoding="utf-8") or None, 300)
         # It stops with the server, which has no time for cells.
         await agent.manager.stop()
-        assert agent.sources()[0] == "n = 3" and "print(n)" not in agent.sources()
+        assert "print(n)" not in agent.sources() and len(agent.sources()) == 2
     async with again(tmp_path, [ANSWER]) as agent:
         assert await agent.manager.resume(task_id) is not None
         await asked(agent, task_id, "resume_task")
