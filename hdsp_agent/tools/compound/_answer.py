@@ -109,6 +109,8 @@ def _with_output(text: str, since: SinceAsked) -> str:
     """The answer, with what the last cell showed: which of several numbers belongs to what, a small model confuses."""
     output = last_output(since)
     flat, lines, numbers = " ".join(text.split()), output.split("\n"), numbers_in(output)
-    if all(line.strip() in flat for line in lines) or (len(lines) == 1 and numbers and set(numbers) <= set(numbers_in(text))):
+    if all(line.strip() in flat for line in lines) or (
+        len(lines) == 1 and numbers and set(numbers) <= set(numbers_in(text))
+    ):
         return text
     return f"{text}\n\n```text\n{output}\n```"

@@ -70,7 +70,9 @@ async def missing_names(since: SinceAsked, context: ToolContext) -> list[str]:
     if not new or not any(is_effect(call) for call in since.calls):
         return []
     runner = await CellRunner.of(context)
-    there = "\n".join([*await _things(runner), *runner.code(), *(call.result for call in since.calls if is_effect(call))])
+    there = "\n".join(
+        [*await _things(runner), *runner.code(), *(call.result for call in since.calls if is_effect(call))]
+    )
     return [name for name in new if not is_named(name, there)]
 
 

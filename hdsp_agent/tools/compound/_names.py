@@ -10,13 +10,13 @@ from typing import Final
 __all__ = [
     "AskedNames",
     "asked_names",
+    "is_named",
     "is_question",
     "normal",
     "number_texts",
     "numbers_in",
     "repeats",
     "said_numbers",
-    "is_named",
 ]
 
 _PARTS: Final = re.compile(r"[\s_]+")

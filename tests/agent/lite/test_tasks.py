@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Sequence
@@ -76,9 +75,7 @@ class Weak:
 
 
 @asynccontextmanager
-async def weak_agent(
-    home: Path, turns: Sequence[Turn], *sources: str, **settings: JsonValue
-) -> AsyncIterator[Weak]:
+async def weak_agent(home: Path, turns: Sequence[Turn], *sources: str, **settings: JsonValue) -> AsyncIterator[Weak]:
     workspace = home / "work"
     workspace.mkdir(parents=True, exist_ok=True)
     cells: list[dict[str, object]] = [
@@ -87,7 +84,9 @@ async def weak_agent(
     ]
     notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     (workspace / "a.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
-    async with headless_agent(home / "home", OperatorPolicy(), workspace=workspace, overrides=ALLOWED | settings) as agent:
+    async with headless_agent(
+        home / "home", OperatorPolicy(), workspace=workspace, overrides=ALLOWED | settings
+    ) as agent:
         await agent.config.profiles.update("default", {"apiProvider": "fake-ai", "toolSet": "compound"})
         model = await agent.manager.services.models.client("default")
         assert isinstance(model, ScriptedModel)

@@ -68,7 +68,10 @@ async def test_a_fix_that_runs_and_keeps_its_calls_is_checked(tmp_path: Path) ->
     async with notebook_task(tmp_path, READ, WRONG) as task:
         await run_all(task)
         await begin(task, "고쳐 줘")
-        assert await step(task, EditCell(), cell=2, code="flats['rent'].mean()") == "Cell 2 ran. Output:\nnp.float64(800.0)"
+        assert (
+            await step(task, EditCell(), cell=2, code="flats['rent'].mean()")
+            == "Cell 2 ran. Output:\nnp.float64(800.0)"
+        )
         await step(task, AnswerTool(), text="이제 800.0입니다.")
         assert task.flow.completed == ["이제 800.0입니다."]
         assert ending(task).state == "checked"

@@ -54,7 +54,9 @@ def test_plurals_and_parts_are_weak_and_longer_names_cover_shorter() -> None:
 
 
 def test_new_names_are_those_that_look_like_code() -> None:
-    words = "Add `total` and net_price from sales.csv, save out.png; title 'North', as JupyterLab does. The sum matters."
+    words = (
+        "Add `total` and net_price from sales.csv, save out.png; title 'North', as JupyterLab does. The sum matters."
+    )
     asked = asked_names(["net_price"], words)
     assert set(asked.new) == {"total", "sales.csv", "out.png"}
     assert set(asked.perhaps) == {"North", "JupyterLab"}

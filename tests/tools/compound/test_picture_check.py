@@ -12,8 +12,8 @@ from hdsp_agent.tools.compound._picture_check import is_empty_picture, pictures_
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
 
-from matplotlib import pyplot as plt  # noqa: E402 -- after the backend is chosen
-from matplotlib.figure import Figure  # noqa: E402 -- as above
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
 
 Draw = Callable[[Figure], object]
 SHOWN: dict[str, Draw] = {

@@ -122,7 +122,9 @@ async def test_what_uses_an_edited_cell_runs_again(tmp_path: Path) -> None:
 async def test_text_is_added_cells_go_and_are_read(tmp_path: Path) -> None:
     async with notebook_task(tmp_path, "a = [1, 2]", "print('b')") as task:
         asked(task, "Give it a title, and delete cell 3 then.")
-        assert "request itself" in await fail(AddText(), task, text="Give it a title and delete cell 3 then", place="top")
+        assert "request itself" in await fail(
+            AddText(), task, text="Give it a title and delete cell 3 then", place="top"
+        )
         await say(AddText(), task, text="# Title", place="top")
         assert task.sources() == ["# Title", "a = [1, 2]", "print('b')"]
         assert "holds text" in await fail(EditCell(), task, cell=1, code="x")
@@ -162,7 +164,9 @@ async def test_surroundings_tell_cells_variables_and_tables_and_then_what_change
         seen = await surroundings(task.notebooks, "work.ipynb", task.paths, reads_files=True)
         assert seen is not None and not isinstance(seen, str)
         told = seen.told_anew(None)
-        assert told.startswith("Files:\nsales.csv: columns region text, units int, price float\nnorth,3,2.5\nsouth,4,\nCell 1 (ran):\na = 1\n")
+        assert told.startswith(
+            "Files:\nsales.csv: columns region text, units int, price float\nnorth,3,2.5\nsouth,4,\nCell 1 (ran):\na = 1\n"
+        )
         assert "Cell 2 (text):\n# Notes\nCell 3 (failed):\nprint(a / 0)\nOutput: " in told
         assert "ZeroDivisionError" in told and told.endswith("Variables:\na: int = 1") and "KEY" not in told
         assert seen.told_anew(seen) == "The notebook is as you know it."
