@@ -71,8 +71,6 @@ CALLS: list[tuple[str, dict[str, JsonValue]]] = [
     ("search_tasks", {"query": "polars"}),
     ("add_cell", {"code": "y = 2\ny"}),
     ("add_text", {"text": "# Twos", "place": "top"}),
-    ("read_cell", {"cell": 2}),
-    ("inspect_variable", {"name": "y"}),
     ("edit_cell", {"cell": 3, "code": "y + 1"}),
     ("rename_variable", {"old": "y", "new": "two"}),
     ("run_cell", {"cell": 2}),

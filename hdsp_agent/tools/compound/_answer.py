@@ -13,7 +13,7 @@ from ._cells import CompoundTool
 from ._endings import MOST_STEPS, done, missing_names, not_done, told_by_output
 from ._examples import EXAMPLE_NAMES
 from ._names import number_texts, numbers_in, repeats
-from ._step_report import failed_at_last, last_output
+from ._step_report import failed_at_last, is_step, last_output
 
 __all__ = ["AnswerArguments", "AnswerTool", "is_no_answer", "unseen_number"]
 
@@ -50,7 +50,7 @@ class AnswerTool(CompoundTool[AnswerArguments]):
         failed = failed_at_last(since)
         if failed is not None:
             return await not_done("failed", failed.result, context)
-        is_last = len(since.calls) + 1 >= MOST_STEPS or any(
+        is_last = len([call for call in since.calls if is_step(call)]) + 1 >= MOST_STEPS or any(
             call.name == self.name and call.is_error for call in since.calls
         )
         missing = await missing_names(since, context)

@@ -11,7 +11,7 @@ from .._tool import SinceAsked, ToolContext, ToolResult, with_images
 from ._cell_runner import CellRunner
 from ._code import made_names
 from ._names import asked_names, is_named, numbers_in
-from ._step_report import is_effect, last_output
+from ._step_report import is_effect, is_step, last_output
 
 __all__ = ["MOST_STEPS", "MOST_TRIES", "done", "missing_names", "not_done", "steps_are_over", "told_by_output"]
 
@@ -57,11 +57,12 @@ async def told_by_output(since: SinceAsked, context: ToolContext) -> ToolResult:
 def steps_are_over(since: SinceAsked, *, failed: bool) -> bool:
     """Whether no other step may follow the one that was made just now."""
     tries = 0
-    for call in reversed(since.calls):
+    steps = [call for call in since.calls if is_step(call)]
+    for call in reversed(steps):
         if not call.is_error:
             break
         tries += 1
-    return len(since.calls) + 1 >= MOST_STEPS or (failed and tries + 1 >= MOST_TRIES)
+    return len(steps) + 1 >= MOST_STEPS or (failed and tries + 1 >= MOST_TRIES)
 
 
 async def missing_names(since: SinceAsked, context: ToolContext) -> list[str]:

@@ -22,6 +22,7 @@ __all__ = [
     "failed_at_last",
     "failing_line",
     "is_effect",
+    "is_step",
     "last_output",
     "run_words",
     "shortened",
@@ -95,6 +96,11 @@ def failing_line(error: RunError, code: str) -> int | None:
 
 
 # ---- what was done, from the words that told of it
+
+
+def is_step(call: PastCall) -> bool:
+    """Whether a small model made the call: a larger one may have worked on the request before."""
+    return call.name in _EFFECTS or call.name == "answer"
 
 
 def is_effect(call: PastCall) -> bool:

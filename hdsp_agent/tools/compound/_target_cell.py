@@ -16,7 +16,7 @@ from ._code import made_names, parsed_or_empty
 from ._names import asked_names, is_question, numbers_in, said_numbers
 from ._step_report import is_effect
 
-__all__ = ["Candidate", "candidates", "is_identified", "meant_cell"]
+__all__ = ["CellCandidate", "candidates", "is_identified", "meant_cell"]
 
 _QUESTION: Final = "Which cell shall I change?"
 _DELETE_QUESTION: Final = "Which cell shall I delete?"
@@ -31,7 +31,7 @@ _NO_DELETION: Final = "The request names no cell to delete. Delete none."
 
 
 @dataclass(frozen=True)
-class Candidate:
+class CellCandidate:
     """A cell that may be meant."""
 
     source: str
@@ -56,7 +56,7 @@ class _Score:
 
 def is_identified(
     number: int,
-    cells: Sequence[Candidate],
+    cells: Sequence[CellCandidate],
     words: str,
     *,
     code: str | None = None,
@@ -81,7 +81,7 @@ def is_identified(
     return mine.exact > 0 and mine == best and (list(scores.values()).count(best) == 1 or number == here)
 
 
-def _said_cells(cell: Candidate, cells: Sequence[Candidate], words: str, code: str | None) -> list[int]:
+def _said_cells(cell: CellCandidate, cells: Sequence[CellCandidate], words: str, code: str | None) -> list[int]:
     """The places of the cells that are meant by number, if this one gets the code: what stands in code is a value."""
     told = {at if one.told is None else one.told: at for at, one in enumerate(cells, 1)}
     before, after = set(numbers_in(cell.source)), set(numbers_in(cell.source if code is None else code))
@@ -91,15 +91,15 @@ def _said_cells(cell: Candidate, cells: Sequence[Candidate], words: str, code: s
     return [told[one] for one in said]
 
 
-async def candidates(runner: CellRunner) -> list[Candidate]:
+async def candidates(runner: CellRunner) -> list[CellCandidate]:
     """The notebook's cells."""
     changed = runner.context.state.changed
     failed, order = await runner.failed(), _order_before(runner)
-    made: list[Candidate] = []
+    made: list[CellCandidate] = []
     for cell in runner.snapshot.cells:
         known = changed.get(cell.id)
         made.append(
-            Candidate(
+            CellCandidate(
                 cell.source,
                 cell.cell_type == "code",
                 failed=cell.id in failed,
@@ -140,7 +140,7 @@ async def meant_cell(number: int, runner: CellRunner, since: SinceAsked, code: s
 
 
 async def _asked(
-    number: int, cells: Sequence[Candidate], words: str, context: ToolContext, *, deletes: bool
+    number: int, cells: Sequence[CellCandidate], words: str, context: ToolContext, *, deletes: bool
 ) -> int | None:
     scores = _scores(cells, words)
     likely = sorted((at for at in scores if at != number), key=lambda at: scores[at], reverse=True)
@@ -163,7 +163,7 @@ async def _asked(
     return said[0] if len(said) == 1 and reply != none else None
 
 
-def _scores(cells: Sequence[Candidate], words: str) -> Mapping[int, _Score]:
+def _scores(cells: Sequence[CellCandidate], words: str) -> Mapping[int, _Score]:
     code = {number: cell for number, cell in enumerate(cells, 1) if cell.is_code}
     things = {number: _things(cell.source) for number, cell in code.items()}
     made = {number: made_names(cell.source) for number, cell in code.items()}

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from hdsp_agent.tools.compound._target_cell import Candidate, is_identified
+from hdsp_agent.tools.compound._target_cell import CellCandidate, is_identified
 
-READ = Candidate("import pandas as pd\nflats = pd.read_csv('flats.csv')")
-MEAN = Candidate("flats['rent'].mean()")
-PLOT = Candidate("flats['size'].plot()\nplt.title('Sizes')")
-LIMIT = Candidate("limit = 100\nprint(limit)")
-USES = Candidate("flats[flats['rent'] > limit]")
+READ = CellCandidate("import pandas as pd\nflats = pd.read_csv('flats.csv')")
+MEAN = CellCandidate("flats['rent'].mean()")
+PLOT = CellCandidate("flats['size'].plot()\nplt.title('Sizes')")
+LIMIT = CellCandidate("limit = 100\nprint(limit)")
+USES = CellCandidate("flats[flats['rent'] > limit]")
 CELLS = [READ, MEAN, PLOT, LIMIT, USES]
 
 
 def meant(
-    words: str, cells: list[Candidate] = CELLS, here: int | None = None, *, deletes: bool = False, code: str = "0"
+    words: str, cells: list[CellCandidate] = CELLS, here: int | None = None, *, deletes: bool = False, code: str = "0"
 ) -> list[int]:
     """The cells that may be given this code, or be deleted."""
     new = None if deletes else code
@@ -66,10 +66,10 @@ def test_the_cell_that_the_person_is_in_breaks_a_tie() -> None:
 
 
 def test_the_only_cell_that_failed_may_be_mended_and_not_deleted() -> None:
-    cells = [READ, Candidate("flats['rnet'].mean()", failed=True)]
+    cells = [READ, CellCandidate("flats['rnet'].mean()", failed=True)]
     assert meant("고쳐 줘", cells) == [2] and meant("直して", cells) == [2]
     assert meant("Remove it.", cells, deletes=True) == []
-    assert meant("Fix it.", [*cells, Candidate("1 / 0", failed=True)]) == []
+    assert meant("Fix it.", [*cells, CellCandidate("1 / 0", failed=True)]) == []
     assert meant("Why does it fail?", cells) == []
 
 
@@ -85,13 +85,13 @@ def test_a_deletion_needs_a_number_or_a_cell_that_the_agent_added() -> None:
     assert meant("3번 셀을 지워 줘", deletes=True) == [3]
     assert meant("Delete the plot of the size.", deletes=True) == []
     assert meant("Remove the duplicates of flats, keep 2.", deletes=True) == []
-    own = [READ, Candidate("x = 1", is_own=True, was_added=True, told=0)]
+    own = [READ, CellCandidate("x = 1", is_own=True, was_added=True, told=0)]
     assert meant("Undo that.", own, deletes=True) == [2]
-    assert meant("Undo that.", [READ, Candidate("x = 1", is_own=True)], deletes=True) == []
+    assert meant("Undo that.", [READ, CellCandidate("x = 1", is_own=True)], deletes=True) == []
 
 
 def test_numbers_are_those_of_when_the_person_spoke() -> None:
     # Cell 2 is gone: what was 3 stands there now.
-    moved = [READ, Candidate("x = 1", told=3), Candidate("y = 2", told=4)]
+    moved = [READ, CellCandidate("x = 1", told=3), CellCandidate("y = 2", told=4)]
     assert meant("Delete cell 2.", moved, deletes=True) == []
     assert meant("Delete cell 3.", moved, deletes=True) == [2]
