@@ -58,7 +58,7 @@ async def test_a_limit_of_requests(tmp_path: Path) -> None:
         await agent.manager.answer(task_id, ts, "yesButtonClicked")
         await ended(agent, task_id)
         last = json.dumps(list(agent.model.requests[2].messages)[-1].content)
-        assert "The cells are as they were before. Begin again." in last and "The notebook is as you know it." in last
+        assert "The cells are as they were before. Begin again." in last and "New or changed:" in last
         assert agent.sources() == ["n = 3", "print(n)"]
         assert (await agent.ending(task_id)).state == "unchecked"
 
