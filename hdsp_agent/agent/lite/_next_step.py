@@ -17,6 +17,7 @@ _ANSWER: Final = "answer"
 _EDIT: Final = "edit_cell"
 _ON_CELLS: Final = frozenset({_EDIT, "run_cell", "rename_variable", "delete_cell"})
 _A_CELL: Final = re.compile(r"^Cells? \d+", re.MULTILINE)
+_NEW_CELL: Final = "Add a new cell"
 _LIVELIER: Final = 0.7
 _LIVELIEST: Final = 1.0
 
@@ -43,7 +44,8 @@ def next_step(tools: Sequence[ToolSpec], since: SinceAsked) -> Next:
     temperature = None if tries < 2 else _LIVELIER if tries == 2 else _LIVELIEST
     if last.name == _ANSWER:
         return Next(open_tools, temperature)
-    mending = {_EDIT, "add_cell", _ANSWER, last.name}
+    # Where it was told to add a cell, the others are no way.
+    mending = {"add_cell", _ANSWER} | (set() if _NEW_CELL in last.result else {_EDIT, last.name})
     cell = cell_to_change(last)
     return Next(
         [_of_cell(tool, cell) if tool.name == _EDIT and cell else tool for tool in open_tools if tool.name in mending],

@@ -11,8 +11,9 @@ from ...messages import EndingCheck
 from .._tool import SinceAsked, ToolArguments, ToolContext, ToolResult
 from ._cells import CompoundTool
 from ._endings import MOST_STEPS, done, missing_names, not_done, told_by_output
-from ._examples import EXAMPLE_NAMES
+from ._examples import EXAMPLE_NAMES, EXAMPLES
 from ._names import number_texts, numbers_in, repeats
+from ._notebook_facts import ROW
 from ._step_report import failed_at_last, is_step, last_output
 
 __all__ = ["AnswerArguments", "AnswerTool", "is_no_answer", "unseen_number"]
@@ -75,6 +76,8 @@ def is_no_answer(text: str, since: SinceAsked) -> bool:
         return True
     if len(text) >= _LONG and any(repeats(text, part, least=0) for part in _CELL_ENDS.split(since.surroundings)):
         return True
+    if any(repeats(text, example.answer) for example in EXAMPLES):
+        return True
     evidence = "\n".join([since.words, since.surroundings, *(f"{call.arguments}{call.result}" for call in since.calls)])
     return any(mark in text and mark not in evidence for mark in EXAMPLE_NAMES)
 
@@ -83,7 +86,8 @@ def unseen_number(text: str, since: SinceAsked) -> str | None:
     """The first number of an answer that stands nowhere: in no output, not in the request, and not in the notebook."""
     # An answer that was sent back, and why, is no evidence.
     results = [call.result for call in since.calls if call.name != "answer"]
-    known = numbers_in("\n".join([since.words, since.surroundings, *results]))
+    told = [line for line in since.surroundings.split("\n") if not line.startswith(ROW)]
+    known = numbers_in("\n".join([since.words, *told, *results]))
     return next((found for found in number_texts(_plain(text)) if not _is_known(found, known)), None)
 
 

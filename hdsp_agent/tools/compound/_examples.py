@@ -20,9 +20,9 @@ class Example(NamedTuple):
 
 _BEGINNING: Final = """Files:
 boats.csv: columns harbour text, length_m float, crew int
-Oban,12.5,4
-Wick,8.0,2
-Oban,21.0,9
+| Oban,12.5,4
+| Wick,8.0,2
+| Oban,21.0,9
 Cell 1 (failed):
 import pandas as pd
 boats = pd.read_csv('boat.csv')
@@ -34,49 +34,55 @@ _READ: Final = "import pandas as pd\nboats = pd.read_csv('boats.csv')\nboats.gro
 _SUMS: Final = "harbour\nOban    13\nWick     2\nName: crew, dtype: int64"
 EXAMPLES: Final = (
     Example(
-        f"{_BEGINNING}Person: Please fix the error.",
-        "Cell 1 reads boats.csv now and shows the crew of each harbour.",
+        f"{_BEGINNING}Person: 오류를 없애 줘.",
+        "이제 1번 셀이 boats.csv를 읽습니다.",
         ("edit_cell", {"cell": 1, "code": _READ}),
         f"Cell 1 ran. Output:\n{_SUMS}",
     ),
-    Example(
-        "Person: How many boats are longer than 10 m?",
-        "2 boats are longer than 10 m.",
-        ("add_cell", {"code": "(boats['length_m'] > 10).sum()"}),
-        "Cell 2 ran. Output:\n2",
-    ),
+    Example("Person: What is the average age?", "There is no age: boats has harbour, length_m and crew."),
     Example(
         "Person: Draw the length against the crew.",
-        "Cell 3 shows length_m against crew.",
+        "Cell 2 shows length_m against crew.",
         ("add_cell", {"code": "boats.plot.scatter(x='crew', y='length_m')\nplt.show()"}),
-        "Cell 3 ran. Output:\n[picture]",
+        "Cell 2 ran. Output:\n[picture]",
     ),
     Example(
-        "Person: 2번 셀에서 10 대신 20을 써 줘.",
-        "2번 셀은 이제 20 m보다 긴 boats를 셉니다.",
+        "Person: Delete cell 2.",
+        "The picture of length_m is gone.",
+        ("delete_cell", {"cell": 2}),
+        "Cell 2 is gone; those below it moved up.",
+    ),
+    Example(
+        "Person: 10 mより長い船はいくつ？",
+        "10 mより長いboatsは2です。",
+        ("add_cell", {"code": "(boats['length_m'] > 10).sum()"}),
+        "Cell 2 ran. Output:\nnp.int64(2)",
+    ),
+    Example(
+        "Person: In cell 2 use 20 instead of 10.",
+        "Cell 2 counts the boats that are longer than 20 m now.",
         ("edit_cell", {"cell": 2, "code": "(boats['length_m'] > 20).sum()"}),
-        "Cell 2 ran. Output:\n1",
+        "Cell 2 ran. Output:\nnp.int64(1)",
     ),
     Example(
         "Person: Add a column length_ft, the length in feet.",
-        "boats has length_ft now.",
-        ("add_cell", {"code": "boats['length_ft'] = boats['length_m'] * 3.28084\nboats[['length_m', 'length_ft']]"}),
-        "Cell 4 ran. Output:\n   length_m  length_ft\n0      12.5    41.0105\n1       8.0    26.2467\n2      21.0    68.8976",
+        "boats has a column length_ft now.",
+        ("add_cell", {"code": "boats['length_ft'] = boats['length_m'] * 3.28084"}),
+        "Cell 3 ran without output.",
     ),
     Example("Person: What does cell 1 do?", "It reads boats.csv and adds up the crew of each harbour."),
     Example(
-        "Person: length_ft を feet に変えて。",
-        "length_ft は feet になりました。",
+        "Person: Please call length_ft feet.",
+        "The column length_ft is called feet now.",
         ("rename_variable", {"old": "length_ft", "new": "feet"}),
-        "length_ft is feet now in cells 4.\nCell 4 ran. Output:\n   length_m     feet\n0      12.5  41.0105",
+        "length_ft is feet now in cells 3.\nCell 3 ran without output.",
     ),
     Example(
-        "Person: Delete cell 3.",
-        "The picture of the boats is gone.",
-        ("delete_cell", {"cell": 3}),
-        "Cell 3 is gone; those below it moved up.",
+        "Person: How large is the largest crew?",
+        "The largest crew of the boats is 9.",
+        ("add_cell", {"code": "boats['crew'].max()"}),
+        "Cell 4 ran. Output:\nnp.int64(9)",
     ),
-    Example("Person: What is the average age?", "There is no age: boats has harbour, length_m, crew and feet."),
 )
 EXAMPLE_NAMES: Final = ("boats", "harbour", "length_m", "length_ft", "Oban", "Wick")
 """An answer that says one of these, and nobody else did, tells of the examples."""

@@ -25,7 +25,7 @@ from ._code import made_names
 from ._hints import hint_for
 from ._step_report import error_in, error_words, shortened, shown_text
 
-__all__ = ["NotebookFacts", "surroundings"]
+__all__ = ["ROW", "NotebookFacts", "surroundings"]
 
 _CHANGES: Final = ("The notebook is as you know it.", "New or changed:")
 """Begin what is told after all was told once."""
@@ -40,6 +40,8 @@ _MOST_OF_DATA: Final = 1_500
 """Characters of all files together, and of all variables; those that follow are told of in a line."""
 _ROWS: Final = 20
 _ROWS_TOLD: Final = 3
+ROW: Final = "| "
+"""Begins a row of a table: of what all rows have, three tell nothing."""
 _LONGEST_ROW: Final = 120
 _PATIENCE_SECONDS: Final = 6.0
 _TABLES: Final = {".csv": ",", ".tsv": "\t"}
@@ -238,7 +240,7 @@ def _variable(variable: Variable) -> str:
 
 
 def _row(line: str) -> str:
-    return line.rstrip()[:_LONGEST_ROW]
+    return f"{ROW}{line.rstrip()[:_LONGEST_ROW]}"
 
 
 def _in_room(told: Sequence[str]) -> list[str]:

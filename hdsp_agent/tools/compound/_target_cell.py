@@ -129,13 +129,16 @@ async def meant_cell(number: int, runner: CellRunner, since: SinceAsked, code: s
         return _MEANT.format(number=number)
     if told:
         raise ToolFailed(_MEANT.format(number=told[-1]))
+    meant = [at for at in range(1, len(cells) + 1) if is_identified(at, cells, since.words, code=code, here=here)]
+    if len(meant) == 1 and cells[meant[0] - 1].is_code:
+        raise ToolFailed(_MEANT.format(number=meant[0]))
     if any(refusal in answer for answer in answers) or "ask_followup_question" in context.settings.disabled_tools:
         raise ToolFailed(refusal)
-    meant = await _asked(number, cells, since.words, context, deletes=deletes)
-    if meant is None:
+    chosen = await _asked(number, cells, since.words, context, deletes=deletes)
+    if chosen is None:
         raise ToolFailed(refusal)
-    if meant != number:
-        raise ToolFailed(_MEANT.format(number=meant))
+    if chosen != number:
+        raise ToolFailed(_MEANT.format(number=chosen))
     return _MEANT.format(number=number)
 
 

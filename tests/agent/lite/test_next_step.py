@@ -44,6 +44,8 @@ def test_after_a_failure_the_cell_another_one_and_the_answer_are_open() -> None:
     meant = call("edit_cell", "The person means cell 5.", is_error=True)
     [edit] = [tool for tool in next_step(TOOLS, SinceAsked("", CELLS, (meant,))).tools if tool.name == "edit_cell"]
     assert edit.parameters["properties"] == {"cell": {"enum": [5]}}
+    refused = call("edit_cell", "The request names no cell to change. Add a new cell instead.", is_error=True)
+    assert offered(SinceAsked("", CELLS, (refused,))) == {"add_cell", "answer"}
     deleted = call("delete_cell", "The person means cell 5.", is_error=True)
     assert "delete_cell" in offered(SinceAsked("", CELLS, (deleted,)))
 

@@ -335,3 +335,20 @@ async def test_what_the_person_says_about_a_result_is_no_end(tmp_path: Path) -> 
         task.flow.completion = Completion(accepted=False, feedback="and b?")
         assert await step(task, AnswerTool(), text="It is 1.") == "The person says: and b?"
         assert [cell.works for cell in task.state.changed] == [True]
+
+
+async def test_a_model_that_takes_the_wrong_cell_is_told_the_one_that_is_meant(tmp_path: Path) -> None:
+    async with notebook_task(tmp_path, READ, "limit = 20\nprint(limit)") as task:
+        await run_all(task)
+        await begin(task, "Set limit to 17.")
+        assert await step(task, EditCell(), cell=1, code="limit = 17\nprint(limit)") == "The person means cell 2."
+        await step(task, EditCell(), cell=2, code="limit = 17\nprint(limit)")
+        assert task.sources() == [READ, "limit = 17\nprint(limit)"] and not task.asked
+
+
+async def test_three_rows_of_a_table_are_no_evidence_for_all(tmp_path: Path) -> None:
+    (tmp_path / "flats.csv").write_text("rent\n700\n900\n", encoding="utf-8")
+    async with notebook_task(tmp_path, "import pandas as pd\nflats = pd.read_csv('flats.csv')") as task:
+        await run_all(task)
+        await begin(task, "What is the highest rent?")
+        assert "No cell has shown 900" in await step(task, AnswerTool(), text="The highest rent is 900.")

@@ -165,7 +165,7 @@ async def test_surroundings_tell_cells_variables_and_tables_and_then_what_change
         assert seen is not None and not isinstance(seen, str)
         told = seen.told_anew(None)
         assert told.startswith(
-            "Files:\nsales.csv: columns region text, units int, price float\nnorth,3,2.5\nsouth,4,\nCell 1 (ran):\na = 1\n"
+            "Files:\nsales.csv: columns region text, units int, price float\n| north,3,2.5\n| south,4,\nCell 1 (ran):\na = 1\n"
         )
         assert "Cell 2 (text):\n# Notes\nCell 3 (failed):\nprint(a / 0)\nOutput: " in told
         assert "ZeroDivisionError" in told and told.endswith("Variables:\na: int = 1") and "KEY" not in told
