@@ -17,6 +17,7 @@ _ANSWER: Final = "answer"
 _EDIT: Final = "edit_cell"
 _ON_CELLS: Final = frozenset({_EDIT, "run_cell", "rename_variable", "delete_cell"})
 _A_CELL: Final = re.compile(r"^Cells? \d+", re.MULTILINE)
+_RUN_CODE: Final = "Run code that shows it"
 _NEW_CELL: Final = "Add a new cell"
 _LIVELIER: Final = 0.7
 _LIVELIEST: Final = 1.0
@@ -43,7 +44,9 @@ def next_step(tools: Sequence[ToolSpec], since: SinceAsked) -> Next:
     tries = _tries(calls)
     temperature = None if tries < 2 else _LIVELIER if tries == 2 else _LIVELIEST
     if last.name == _ANSWER:
-        return Next(open_tools, temperature)
+        # A number that nobody has seen has to be looked for.
+        blind = _RUN_CODE in last.result and all(call.is_error for call in calls)
+        return Next([tool for tool in open_tools if not (blind and tool.name == _ANSWER)], temperature)
     # Where it was told to add a cell, the others are no way.
     mending = {"add_cell", _ANSWER} | (set() if _NEW_CELL in last.result else {_EDIT, last.name})
     cell = cell_to_change(last)

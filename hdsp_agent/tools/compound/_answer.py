@@ -14,7 +14,7 @@ from ._endings import MOST_STEPS, done, missing_names, not_done, told_by_output
 from ._examples import EXAMPLE_NAMES, EXAMPLES
 from ._names import number_texts, numbers_in, repeats
 from ._notebook_facts import ROW
-from ._step_report import failed_at_last, is_step, last_output
+from ._step_report import failed_at_last, is_effect, is_step, last_output
 
 __all__ = ["AnswerArguments", "AnswerTool", "is_no_answer", "unseen_number"]
 
@@ -88,6 +88,9 @@ def unseen_number(text: str, since: SinceAsked) -> str | None:
     results = [call.result for call in since.calls if call.name != "answer"]
     told = [line for line in since.surroundings.split("\n") if not line.startswith(ROW)]
     known = numbers_in("\n".join([since.words, *told, *results]))
+    if any(is_effect(call) for call in since.calls):
+        # Small numbers are words more often than values, once something was looked at.
+        known += range(_SMALL + 1)
     return next((found for found in number_texts(_plain(text)) if not _is_known(found, known)), None)
 
 
@@ -97,8 +100,6 @@ def _plain(text: str) -> str:
 
 def _is_known(found: str, known: list[float]) -> bool:
     value = numbers_in(found)[0]
-    if value.is_integer() and 0 <= value <= _SMALL:
-        return True
     decimals = len(found.partition(".")[2].partition("e")[0])
     half = 0.5 * 10.0**-decimals * (1 + _TOLERANCE)
     return any(

@@ -352,3 +352,5 @@ async def test_three_rows_of_a_table_are_no_evidence_for_all(tmp_path: Path) -> 
         await run_all(task)
         await begin(task, "What is the highest rent?")
         assert "No cell has shown 900" in await step(task, AnswerTool(), text="The highest rent is 900.")
+        await begin(task, "How many flats are empty?")
+        assert "No cell has shown 0" in await step(task, AnswerTool(), text="There are 0.")
