@@ -57,7 +57,7 @@ function checkText(
   { code, params = {} }: EndingCheck,
   trans: TranslationBundle
 ): string | null {
-  const name = (key: string) => plainName(String(params[key] ?? ''));
+  const name = (key: string) => valueText(params[key]);
   switch (code) {
     case 'fixed': {
       const calls = Array.isArray(params.calls) ? params.calls : [];
@@ -66,10 +66,7 @@ function checkText(
         : trans.__(
             'cell %1 runs now and still calls %2',
             name('cell'),
-            listText(
-              calls.map(call => plainName(String(call))),
-              trans
-            )
+            listText(calls.map(valueText), trans)
           );
     }
     case 'renamed':
@@ -100,10 +97,7 @@ function reasonText(
     case 'no_answer':
       return trans.__('The model gave no answer to this.');
     case 'missing':
-      return trans.__(
-        'There is no %1 yet.',
-        plainName(String(params.name ?? ''))
-      );
+      return trans.__('There is no %1 yet.', valueText(params.name));
     case 'steps':
       return trans.__('It took too many steps.');
     case 'stopped':
@@ -115,4 +109,13 @@ function reasonText(
     case 'mistakes':
       return trans.__('The model kept making mistakes.');
   }
+}
+
+/**
+ * A name or a number, as it may be shown.
+ */
+function valueText(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number'
+    ? plainName(`${value}`)
+    : '';
 }
