@@ -44,9 +44,10 @@ def next_step(tools: Sequence[ToolSpec], since: SinceAsked) -> Next:
     tries = _tries(calls)
     temperature = None if tries < 2 else _LIVELIER if tries == 2 else _LIVELIEST
     if last.name == _ANSWER:
-        # A number that nobody has seen has to be looked for.
         blind = _RUN_CODE in last.result and all(call.is_error for call in calls)
-        return Next([tool for tool in open_tools if not (blind and tool.name == _ANSWER)], temperature)
+        # A number that nobody has seen has to be looked for: what the cells show was told.
+        looking = [tool for tool in open_tools if tool.name in ("add_cell", _EDIT)]
+        return Next(looking if blind and looking else open_tools, temperature)
     # Where it was told to add a cell, the others are no way.
     mending = {"add_cell", _ANSWER} | (set() if _NEW_CELL in last.result else {_EDIT, last.name})
     cell = cell_to_change(last)
