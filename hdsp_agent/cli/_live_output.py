@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal
 
+from ..messages import ending_text
 from ..question_texts import question_title
 from ._cell_lines import executed_lines, kernel_line
 from ._columns import one_line
@@ -104,7 +105,10 @@ class LiveOutput(UnseenMessages):
             self._printed[key] = ""
             before = ""
             if message.say == "completion_result":
-                self._line(self._terminal.paint("Done:", "green"))
+                undone = message.ending is not None and message.ending.state == "not_done"
+                self._line(
+                    self._terminal.paint("Not done:", "red") if undone else self._terminal.paint("Done:", "green")
+                )
         if text.startswith(before):
             self._continue(key, text[len(before) :])
         elif not message.partial:
@@ -116,6 +120,8 @@ class LiveOutput(UnseenMessages):
             del self._printed[key]
             if self._open == key:
                 self.end_line()
+            if message.ending is not None and text != (how := ending_text(message.ending)):
+                self._line(self._terminal.paint(how, "yellow"))
 
     def _continue(self, key: tuple[str, int], text: str) -> None:
         if not text:

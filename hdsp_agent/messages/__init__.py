@@ -10,6 +10,7 @@ from ._choices import *
 from ._conversation_changes import *
 from ._conversation_messages import *
 from ._embedded_conversations import *
+from ._ending_text import *
 from ._errors import *
 from ._extension import *
 from ._extension_services import *

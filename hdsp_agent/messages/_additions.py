@@ -2,10 +2,15 @@
 
 from typing import Literal
 
+from pydantic import JsonValue
+
 from ._base import CellId, FilePath, Record
 
 __all__ = [
     "CommandRun",
+    "Ending",
+    "EndingCheck",
+    "EndingReason",
     "Halt",
     "MessageFeedback",
     "ModelFailure",
@@ -135,3 +140,29 @@ class NotebookRef(Record):
 
     path: FilePath
     cell_id: CellId | None = None
+
+
+class EndingCheck(Record):
+    """Something that was seen of what a small model did; the page words it."""
+
+    code: Literal["fixed", "renamed", "deleted", "exists", "runs", "picture", "numbers", "unchanged"]
+    params: dict[str, JsonValue] | None = None
+
+
+class EndingReason(Record):
+    """Why a small model did not do what was asked for; the page words it."""
+
+    code: Literal["failed", "no_answer", "missing", "steps", "stopped", "limit", "model", "mistakes"]
+    params: dict[str, JsonValue] | None = None
+
+
+class Ending(Record):
+    """How a request to a small model ended, on the message with its result.
+
+    ``unchecked`` is what was done and nothing has checked. ``put_back`` says of ``not_done`` that the cells are as they were.
+    """
+
+    state: Literal["checked", "unchecked", "not_done"]
+    checks: list[EndingCheck]
+    reason: EndingReason | None = None
+    put_back: bool = False

@@ -4,7 +4,16 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from ._additions import CommandRun, Halt, MessageFeedback, ModelFailure, NotebookRef, NoteSuggestion, RecalledItem
+from ._additions import (
+    CommandRun,
+    Ending,
+    Halt,
+    MessageFeedback,
+    ModelFailure,
+    NotebookRef,
+    NoteSuggestion,
+    RecalledItem,
+)
 from ._approval_flags import ApprovalFlag
 from ._base import Record
 from ._kinds import AnyAsk, AnySay
@@ -156,6 +165,8 @@ class ClineMessage(Record):
     """On a result: what of the past the model was told or read for it. On a tool: what it read there."""
     stopped_by: Literal["person"] | None = None
     """On the question whether to go on: who stopped the work, where that is known."""
+    ending: Ending | None = None
+    """On the result of a small model: whether it was checked, or not done."""
 
 
 class TokenUsage(Record):

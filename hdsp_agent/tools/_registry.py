@@ -29,8 +29,6 @@ from .compound import (
     CompoundTool,
     DeleteCellTool,
     EditCell,
-    InspectVariable,
-    ReadCell,
     RenameVariable,
     RunCell,
 )
@@ -77,8 +75,6 @@ def built_in_tools(*, notebooks: bool = True, memory: bool = True, past: bool = 
         RenameVariable(),
         AddText(),
         DeleteCellTool(),
-        ReadCell(),
-        InspectVariable(),
     ]
     return [
         *file_tools(),

@@ -18,6 +18,7 @@ from ..messages import (
     ClineAskResponse,
     ClineSay,
     CommandRun,
+    Ending,
     JsonObject,
     NotebookRef,
     NoteSuggestion,
@@ -47,6 +48,7 @@ __all__ = [
     "FlowPort",
     "PastCall",
     "Proposal",
+    "PutBack",
     "SimpleTool",
     "SinceAsked",
     "Tool",
@@ -65,6 +67,8 @@ _EDITED = (
     "The person edited what you proposed before approving it. What was done is the edited version. Keep their changes."
 )
 ApprovalAsk = Literal["tool", "command", "use_mcp_server"]
+PutBack = Literal["nothing", "done", "failed"]
+"""What came of putting cells back: there was nothing to put back, they are as they were, or somebody has to look at them."""
 
 
 class ToolArguments(BaseModel):
@@ -192,10 +196,15 @@ class FlowPort(Protocol):
     async def since_asked(self) -> SinceAsked:
         """What was asked, and what was done since; without the call that is being made."""
 
-    async def complete(self, result: str, suggestion: NoteSuggestion | None = None) -> Completion:
+    async def put_back(self, *, failed_only: bool = False) -> PutBack:
+        """Give the cells that this request changed the form again that they had before, without asking anybody."""
+
+    async def complete(
+        self, result: str, suggestion: NoteSuggestion | None = None, ending: Ending | None = None
+    ) -> Completion:
         """Show the result and hear whether the person, or the parent task, is content with it.
 
-        The ``suggestion`` is shown with it, if notes can be kept here.
+        The ``suggestion`` is shown with it, if notes can be kept here, and ``ending`` says how a small model ended.
         """
 
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
 from ..messages import CellId, SourceHash
 from ..wire import WireModel
 from ._cell_runs import CellRuns
+from ._changed_cells import ChangedCells
 from ._file_access import Stamp
 from ._running_commands import CommandListener, RunningCommands
 
-__all__ = ["AllowedRuns", "AttemptedCells", "KeptOutput", "KeptOutputs", "SeenCells", "SeenFiles", "ToolState"]
+__all__ = ["AllowedRuns", "KeptOutput", "KeptOutputs", "SeenCells", "SeenFiles", "ToolState"]
 
 _MOST_KEPT: Final = 20
 
@@ -77,32 +78,6 @@ class AllowedRuns:
         self._cells.clear()
 
 
-class AttemptedCells:
-    """Cells that were changed in vain so far, with their sources before that; None is of a cell that was not there."""
-
-    def __init__(self) -> None:
-        self._before: dict[CellId, str | None] = {}
-
-    def __iter__(self) -> Iterator[tuple[CellId, str | None]]:
-        return iter(list(self._before.items()))
-
-    def before(self, cell: CellId, now: str) -> str:
-        """The source before all that was tried."""
-        return self._before.get(cell) or now
-
-    def tried(self, cell: CellId, before: str | None) -> None:
-        """It was changed, and that was not what is wanted."""
-        self._before.setdefault(cell, before)
-
-    def worked(self, cell: CellId) -> None:
-        """As it is now it stays."""
-        self._before.pop(cell, None)
-
-    def forget(self) -> None:
-        """The person has spoken: what there is now is where one begins."""
-        self._before.clear()
-
-
 class KeptOutput(WireModel):
     """Where the output of a command in the background is found when the process that ran it is gone."""
 
@@ -158,7 +133,7 @@ class ToolState:
     def __init__(self, on_command: CommandListener | None = None) -> None:
         self.seen = SeenFiles()
         self.cells = SeenCells()
-        self.tried = AttemptedCells()
+        self.changed = ChangedCells()
         self.commands = RunningCommands(on_command)
         self.outputs = KeptOutputs()
         self.runs = CellRuns()

@@ -21,6 +21,7 @@ OWN_CLINE_MESSAGE_FIELDS: Final = frozenset(
         "approvalFlags",
         "commandRun",
         "denied",
+        "ending",
         "failure",
         "feedback",
         "halt",

@@ -886,6 +886,7 @@ export interface ClineMessage {
   notebook?: NotebookRef;
   recalled?: Array<RecalledItem>;
   stoppedBy?: 'person';
+  ending?: Ending;
 }
 
 /** The text of a `tool` ask: which tool, on what, with which change. */
@@ -1369,6 +1370,42 @@ export interface EmbeddedConversationOffer {
   title: string;
   messages: number;
   leftOut: number;
+}
+
+/** How a request to a small model ended, on the message with its result. `unchecked` is what was done and nothing has checked. `put_back` says of `not_done` that the cells are as they were. */
+export interface Ending {
+  state: 'checked' | 'unchecked' | 'not_done';
+  checks: Array<EndingCheck>;
+  reason?: EndingReason;
+  putBack: boolean;
+}
+
+/** Something that was seen of what a small model did; the page words it. */
+export interface EndingCheck {
+  code:
+    | 'fixed'
+    | 'renamed'
+    | 'deleted'
+    | 'exists'
+    | 'runs'
+    | 'picture'
+    | 'numbers'
+    | 'unchanged';
+  params?: Record<string, JsonValue>;
+}
+
+/** Why a small model did not do what was asked for; the page words it. */
+export interface EndingReason {
+  code:
+    | 'failed'
+    | 'no_answer'
+    | 'missing'
+    | 'steps'
+    | 'stopped'
+    | 'limit'
+    | 'model'
+    | 'mistakes';
+  params?: Record<string, JsonValue>;
 }
 
 /** Let a model improve the prompt `text`. */

@@ -35,7 +35,7 @@ NOT_FOR_PAGES = {
 READERS = {
     "read_file", "list_files", "search_files", "read_notebook", "wait_run", "inspect_variables", "list_kernels",
     "read_command_output", "fetch_url", "ask_followup_question", "update_todo_list", "switch_mode",
-    "attempt_completion", "read_cell", "inspect_variable", "answer", "search_memory", "read_memory", "search_tasks",
+    "attempt_completion", "answer", "search_memory", "read_memory", "search_tasks",
     "search_mcp_tools", "list_mcp_resources",
 }  # fmt: skip
 """Tools before which nothing is saved."""

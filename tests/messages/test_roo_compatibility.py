@@ -35,6 +35,7 @@ OUR_CLINE_MESSAGE_FIELDS = {
     "approvalFlags",
     "commandRun",
     "denied",
+    "ending",
     "failure",
     "feedback",
     "halt",

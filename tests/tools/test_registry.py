@@ -14,7 +14,7 @@ from hdsp_agent.tools import ToolRegistry, built_in_tools
 from ._helpers.recording_context import CODE_MODE
 
 COMPOUND = [
-    "add_cell", "edit_cell", "run_cell", "rename_variable", "add_text", "delete_cell", "read_cell", "inspect_variable",
+    "add_cell", "edit_cell", "run_cell", "rename_variable", "add_text", "delete_cell",
 ]  # fmt: skip
 ALWAYS = ["ask_followup_question", "update_todo_list", "switch_mode", "new_task", "attempt_completion"]
 
@@ -51,19 +51,14 @@ def test_a_weak_model_has_the_compound_tools_and_no_others() -> None:
     assert compound(CODE_MODE) == [*COMPOUND, "answer"]
     assert not set(offered()) & {*COMPOUND, "answer"}
     reading = ModeConfig(slug="ask", name="Ask", role_definition="Answer.", groups=("read",))
-    assert compound(reading) == ["read_cell", "inspect_variable", "answer"]
+    assert compound(reading) == ["answer"]
     # What may not be done may not be done by another name.
     assert compound(CODE_MODE, None, "run_cells") == [
         "add_text",
         "delete_cell",
-        "read_cell",
-        "inspect_variable",
         "answer",
     ]
-    assert compound(CODE_MODE, OperatorPolicy(allowed_tools=("read_notebook", "attempt_completion"))) == [
-        "read_cell",
-        "answer",
-    ]
+    assert compound(CODE_MODE, OperatorPolicy(allowed_tools=("read_notebook", "attempt_completion"))) == ["answer"]
     assert "delete_cell" not in compound(CODE_MODE, None, "delete_cell")
 
 

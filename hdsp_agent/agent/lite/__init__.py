@@ -1,8 +1,8 @@
-"""Working with a small model: a short prompt, and what it may do next decided by what has happened."""
+"""Working with a small model: a short prompt, examples, and what it may do next."""
 
 from __future__ import annotations
 
 from ._lite_context import LiteContext
-from ._recent_steps import since_asked
+from ._recent_steps import PUT_BACK, since_asked
 
-__all__ = ["LiteContext", "since_asked"]
+__all__ = ["PUT_BACK", "LiteContext", "since_asked"]

@@ -1,4 +1,4 @@
-"""A short conversation that shows a small model what is expected: it copies forms better than it follows rules."""
+"""The examples as a conversation that goes before the real one, and never changes: the model's process keeps it."""
 
 from __future__ import annotations
 
@@ -37,15 +37,22 @@ def _shown(tools: frozenset[str]) -> tuple[tuple[ApiMessage, ...], tuple[JsonObj
     """The messages, and what came of the last call."""
     made: list[ApiMessage] = []
     told: tuple[JsonObject, ...] = ()
-    for at, (words, (name, arguments), result, answer) in enumerate(EXAMPLES):
-        if name not in tools:
+    for at, example in enumerate(EXAMPLES):
+        if "answer" not in tools or (example.call is not None and example.call[0] not in tools):
             continue
-        made += [
-            _message("user", *told, _text(words)),
-            _message("assistant", {"type": "tool_use", "id": f"did{at}", "name": name, "input": arguments}),
-            _message("user", {"type": "tool_result", "tool_use_id": f"did{at}", "content": result}),
-            _message("assistant", {"type": "tool_use", "id": f"told{at}", "name": "answer", "input": {"text": answer}}),
-        ]
+        made.append(_message("user", *told, _text(example.words)))
+        if example.call is not None:
+            name, arguments = example.call
+            made += [
+                _message("assistant", {"type": "tool_use", "id": f"did{at}", "name": name, "input": arguments}),
+                _message("user", {"type": "tool_result", "tool_use_id": f"did{at}", "content": example.result}),
+            ]
+        made.append(
+            _message(
+                "assistant",
+                {"type": "tool_use", "id": f"told{at}", "name": "answer", "input": {"text": example.answer}},
+            )
+        )
         told = ({"type": "tool_result", "tool_use_id": f"told{at}", "content": _HEARD},)
     return tuple(made), told
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
@@ -10,43 +11,30 @@ from ...config import GlobalSettings
 from ...memory import Note, TaskMemory, recalled_note
 from ...messages import ApiMessage, JsonObject, RecalledItem
 from ...providers import KnownModel, ModelRequest, model_info
-from ...tools.compound import (
-    CHANGES,
-    NOTHING_DONE,
-    CellFact,
-    NotebookFacts,
-    cell_instead,
-    cell_of_person,
-    cells_in,
-    failed_in,
-    with_blanks,
-    wrote_same,
-)
+from ...tools.compound import NotebookFacts
 from .._ports import EnvironmentText, Situation
 from ..context_window import FullContext
 from ..conversation.conversation import Conversation
 from ._example_conversation import before, length_of_examples
 from ._lite_prompt import lite_prompt
 from ._next_step import next_step
-from ._recent_steps import is_surroundings, is_words, plain_words, since_asked, surroundings_in
-from ._recipes import reminder
+from ._recent_steps import PUT_BACK, is_surroundings, is_words, plain_words, since_asked, surroundings_in
 
 __all__ = ["LiteContext", "Seen"]
 
 Seen = Callable[[Situation], Awaitable[NotebookFacts | str | None]]
 """How things are around the task's notebook."""
 
-_LONGEST_ANSWER: Final = 500
+_ANSWER_TOKENS: Final = 450
 _LEAST_WINDOW: Final = 4_096
 _CHARACTERS_A_TOKEN: Final = 3.0
 """Fewer than code and English have: too much room is no harm."""
 _KEPT: Final = 0.6
 """Of the room, once something had to go: the beginning then stays as it is for a while, and with it the cache."""
 _GO_ON: Final = "Go on."
-_REMINDER: Final = "Person: {words}"
-_FILL: Final = "Write the whole cell, with code for each `...`."
-_MOST_WORDS: Final = 300
+_BEGIN_AGAIN: Final = "The cells are as they were before. Begin again."
 _NOTEBOOK: Final = "# Notebook\n"
+_FAILED: Final = re.compile(r"^Cell \d+ (?:failed|ran)", re.MULTILINE)
 _LONGEST_TOLD: Final = 2_400
 """Characters."""
 _REFUSED: Final = 2
@@ -99,31 +87,17 @@ class LiteContext:
         self._recalled = [await self._named(note) for note in told]
         system = await self._conversation.mask(prompt)
         names = [tool.name for tool in situation.tools]
-        messages, known = _plain(history)
+        messages = _plain(history)
         taken = len(system) + length_of_examples(names)
-        room = (self._window(situation) - _LONGEST_ANSWER) * _CHARACTERS_A_TOKEN - taken
-        since = since_asked(history)
-        step = next_step(
-            situation.tools,
-            since,
-            cells_in(known),
-            cell_of_person(known),
-            strict=situation.provider is not None and situation.provider.api_provider == "local",
-            reminded=reminder(since.words, known) is not None,
-        )
+        room = (self._window(situation) - _ANSWER_TOKENS) * _CHARACTERS_A_TOKEN - taken
+        step = next_step(situation.tools, since_asked(history))
         fitting = _without_refused(self._fitting(messages, history, room))
-        if since.calls and wrote_same(since.calls[-1]):
-            fitting = _with_blanks(fitting, cells_in(known).get(cell_instead(since.calls[-1]) or 0))
-        if step.ends and since.calls and since.words:
-            fitting = _told_more(fitting, _REMINDER.format(words=since.words[:_MOST_WORDS]))
-        elif step.hint is not None:
-            fitting = _told_more(fitting, step.hint)
         return ModelRequest(
             system=system,
             messages=before(fitting, names),
             tools=step.tools,
             tool_choice="any",
-            max_output=answer_tokens or step.tokens,
+            max_output=answer_tokens or _ANSWER_TOKENS,
             parallel_tools=False,
             temperature=step.temperature,
             cache_key=situation.task_id,
@@ -179,13 +153,9 @@ class LiteContext:
         return kept
 
 
-def _plain(history: Sequence[ApiMessage]) -> tuple[list[ApiMessage], str]:
-    """How things are before what the person says about them, then what they may need; calls and results as they are.
-
-    The second is all that was told of how things are.
-    """
+def _plain(history: Sequence[ApiMessage]) -> list[ApiMessage]:
+    """How things are before what the person says about them; calls and results as they are."""
     made: list[ApiMessage] = []
-    known = ""
     for message in history:
         if message.role != "user":
             made.append(message)
@@ -195,15 +165,12 @@ def _plain(history: Sequence[ApiMessage]) -> tuple[list[ApiMessage], str]:
         results = [block for block in blocks if block.get("type") != "text"]
         texts = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
         told = [of_notebook for text in texts if (of_notebook := _of_notebook(text))]
-        for text in told:
-            known = f"{known}\n{text}" if text.startswith(CHANGES) else text
-        words = [plain_words(text) for text in texts if is_words(text)]
-        said = [f"Person: {text}" for text in words]
-        reminded = reminder("\n".join(words), known) if words else None
-        automatic = [_GO_ON for text in texts if not is_surroundings(text) and not is_words(text)][:1]
-        new = [*told, *said, *([reminded] if reminded else []), *(automatic if not said else [])]
+        said = [f"Person: {plain_words(text)}" for text in texts if is_words(text)]
+        ours = [text for text in texts if not is_surroundings(text) and not is_words(text)]
+        automatic = [_BEGIN_AGAIN if text.startswith(PUT_BACK) else _GO_ON for text in ours][:1]
+        new = [*told, *(said or automatic)]
         made.append(message.model_copy(update={"content": [*results, *({"type": "text", "text": one} for one in new)]}))
-    return made, known
+    return made
 
 
 def _of_notebook(text: str) -> str:
@@ -226,25 +193,6 @@ def _without_refused(messages: list[ApiMessage]) -> list[ApiMessage]:
     return _told_more(kept, why) if why else messages
 
 
-def _with_blanks(messages: list[ApiMessage], cell: CellFact | None) -> list[ApiMessage]:
-    """With gaps in the cell that was written again as it is: a small model that sees its code sees no other."""
-    blank = None if cell is None else with_blanks(cell.source)
-    if cell is None or blank is None:
-        return messages
-    return _told_more([_replaced(message, cell.source, blank) for message in messages], _FILL)
-
-
-def _replaced(message: ApiMessage, old: str, new: str) -> ApiMessage:
-    """With other words in its texts; calls and results stay."""
-    if isinstance(message.content, str):
-        return message
-    content = [
-        {**block, "text": str(block["text"]).replace(old, new)} if block.get("type") == "text" else block
-        for block in message.content
-    ]
-    return message.model_copy(update={"content": content})
-
-
 def _refusal(pair: Sequence[ApiMessage]) -> str:
     """Why the call did nothing at all; empty if it did something, or was an answer."""
     call, result = pair[0].content, pair[1].content
@@ -256,7 +204,7 @@ def _refusal(pair: Sequence[ApiMessage]) -> str:
     content = result[0].get("content")
     parts = content if isinstance(content, list) else [{"text": content}]
     text = " ".join(str(part.get("text", "")) for part in parts if isinstance(part, dict))
-    return "" if failed_in(text) else text.removesuffix(NOTHING_DONE)
+    return "" if _FAILED.search(text) else text
 
 
 def _told_more(messages: list[ApiMessage], text: str) -> list[ApiMessage]:

@@ -10,8 +10,10 @@ from ...messages import JsonObject
 from ...persistence import INTERRUPTED
 from ...tools import PastCall, SinceAsked
 
-__all__ = ["RecentSteps", "is_surroundings", "is_words", "plain_words", "since_asked", "surroundings_in"]
+__all__ = ["PUT_BACK", "RecentSteps", "is_surroundings", "is_words", "plain_words", "since_asked", "surroundings_in"]
 
+PUT_BACK: Final = "[TASK RESUMPTION] The cells are as they were before."
+"""What was done before this is as if it had not been."""
 _SURROUNDINGS: Final = "<environment_details>"
 _SURROUNDINGS_END: Final = "</environment_details>"
 _WORDS: Final = re.compile(r"</?user_message>\n?")
@@ -34,16 +36,20 @@ def since_asked(messages: Sequence[RecentSteps]) -> SinceAsked:
     """The person's last words and what followed. A call without a result is being made now and left out."""
     begin = max((at for at, message in enumerate(messages) if _speaks(message)), default=0)
     words: list[str] = []
-    surroundings = ""
+    surroundings: list[str] = []
     calls: dict[str, JsonObject] = {}
     done: list[PastCall] = []
-    for at, message in enumerate(messages[begin:]):
+    for at, message in enumerate(messages):
         for block in _blocks(message):
             text = str(block.get("text", ""))
             match block.get("type"):
                 case "text" if is_surroundings(text):
-                    surroundings = surroundings_in(text)
-                case "text" if is_words(text) and message.role == "user" and at == 0:
+                    surroundings.append(surroundings_in(text))
+                case _ if at < begin:
+                    continue
+                case "text" if text.startswith(PUT_BACK):
+                    done.clear()
+                case "text" if is_words(text) and message.role == "user" and at == begin:
                     words.append(plain_words(text))
                 case "tool_use":
                     calls[str(block.get("id"))] = block
@@ -52,7 +58,7 @@ def since_asked(messages: Sequence[RecentSteps]) -> SinceAsked:
                         # It is being made now, or nobody knows what came of it.
                         continue
                     done.append(_past(call, block))
-    return SinceAsked("\n".join(words), surroundings, tuple(done))
+    return SinceAsked("\n".join(words), "\n".join(surroundings), tuple(done))
 
 
 def is_surroundings(text: str) -> bool:

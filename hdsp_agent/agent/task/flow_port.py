@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pydantic import JsonValue
 
-from ...messages import ClineSayTool, NoteSuggestion, TaskId, TodoItem
-from ...tools import ActionRequest, Approval, ApprovalAsk, Completion, SinceAsked, ToolFailed
+from ...messages import ClineSayTool, Ending, NoteSuggestion, TaskId, TodoItem
+from ...tools import ActionRequest, Approval, ApprovalAsk, Completion, PutBack, SinceAsked, ToolFailed
 from ..lite import since_asked
 from .outcomes import Completed, Delegated, Outcome
 from .recalled_items import recalled_for_answer
@@ -18,9 +18,10 @@ from .suggestible_notes import may_suggest
 if TYPE_CHECKING:
     from .task_state import TaskState
 
-__all__ = ["Approve", "TaskFlow"]
+__all__ = ["Approve", "CellsBack", "TaskFlow"]
 
 Approve: TypeAlias = Callable[[ActionRequest, ApprovalAsk, str], Awaitable[Approval]]
+CellsBack: TypeAlias = Callable[[bool], Awaitable[PutBack]]
 
 _FINISH: Final = ActionRequest(frozenset({"subtask"}), "attempt_completion")
 _SAID_ABOUT_IT: Final = "The user said about this result:"
@@ -29,9 +30,10 @@ _SAID_ABOUT_IT: Final = "The user said about this result:"
 class TaskFlow:
     """The part of a task that flow tools reach. ``outcome`` is what they made of the turn."""
 
-    def __init__(self, state: TaskState, approve: Approve) -> None:
+    def __init__(self, state: TaskState, approve: Approve, cells_back: CellsBack) -> None:
         self._state = state
         self._approve = approve
+        self._cells_back = cells_back
         self.outcome: Outcome | None = None
         self.failed_before = False
         self.rejected = False
@@ -76,7 +78,13 @@ class TaskFlow:
         """What was asked, and what was done since; without the call that is being made."""
         return since_asked(list(await self._state.conversation.history.api_history()))
 
-    async def complete(self, result: str, suggestion: NoteSuggestion | None = None) -> Completion:
+    async def put_back(self, *, failed_only: bool = False) -> PutBack:
+        """Give the cells that this request changed the form again that they had before, without asking anybody."""
+        return await self._cells_back(failed_only)
+
+    async def complete(
+        self, result: str, suggestion: NoteSuggestion | None = None, ending: Ending | None = None
+    ) -> Completion:
         """Present the result and end the work; of a subtask, if the person agrees that it is done."""
         state = self._state
         if self.failed_before:
@@ -108,6 +116,7 @@ class TaskFlow:
             durable=True,
             recalled=[*recalled] or None,
             note_suggestion=shown,
+            ending=None if ending is None else ending.to_wire(),
         )
         self.outcome = Completed(told)
         return Completion(True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Final
 
-from ...messages import ClineMessage, Halt
+from ...messages import ClineMessage, EndingReason, Halt
 from ...providers import ToolCallDone
 from ..conversation.conversation import text_block
 from .answer_stream import AnswerStream
@@ -87,6 +87,8 @@ class Loop:
         state = self._state
         spoken = await self._user_input.add_late() or spoken
         spoken = await self._after_mistakes() or spoken
+        # What a halt has to tell.
+        spoken = await self._user_input.add_late() or spoken
         # Last: words that were said meanwhile may be what let it go on.
         spoken = await self._user_input.take_queue() or spoken
         await state.renew()
@@ -119,6 +121,7 @@ class Loop:
         state = self._state
         if not state.mistakes.reached(state.mistake_limit):
             return False
+        await state.on_halt(EndingReason(code="mistakes"))
         answer = await state.dialogue.ask("mistake_limit_reached", _MISTAKES, halt=Halt(kind="mistakes"))
         state.mistakes.over()
         if answer.response == "noButtonClicked":

@@ -13,6 +13,7 @@ from ...errors import Conflict, HdspAgentError, StorageUnavailable
 from ...messages import (
     ClineApiReqCancelReason,
     ClineMessage,
+    EndingReason,
     JsonObject,
     ModelFailure,
     ModelFailureParts,
@@ -129,11 +130,13 @@ class ModelRequests:
         reached = reached_limit(state.spending, state.settings)
         if reached is None:
             return
+        await state.on_halt(EndingReason(code="limit"))
         answer = await state.dialogue.ask("auto_approval_max_req_reached", reached.text)
         await self._user_input.add(answer)
         if not answer.approved:
             raise TaskStopped
         state.spending.reset()
+        await self._tell_halt()
 
     async def _space(self) -> None:
         """Keep requests as far apart as the profile wants, over all tasks."""
@@ -279,6 +282,7 @@ class ModelRequests:
             await self._wait_and_show(error, error.message, seconds)
             tries.failures += 1
             return
+        await state.on_halt(EndingReason(code="model"))
         answer = await state.dialogue.ask(
             "api_req_failed",
             _failure_text(error),
@@ -290,6 +294,16 @@ class ModelRequests:
         await state.conversation.say("api_req_retried")
         tries.failures = 0
         self._recovery.begin(asked=True)
+        await self._tell_halt()
+
+    async def _tell_halt(self) -> None:
+        """Tell the model what came of a halt, and how things are now, before it is asked again."""
+        if not await self._user_input.add_late():
+            return
+        state = self._state
+        surroundings = await state.context.environment(state, spoken=True)
+        if surroundings is not None:
+            await state.conversation.add_api("user", [text_block(surroundings.text)], told=surroundings.told)
 
     async def _parts(self, error: ModelError) -> ModelFailureParts | None:
         """What the page needs to word a failure in the person's language."""

@@ -20,6 +20,7 @@ _QUEUE: Final = "queued_messages"
 _OUTPUTS: Final = "command_outputs"
 _STRIKES: Final = "strikes"
 _UNTOLD: Final = "untold"
+_CHANGED: Final = "changed_cells"
 
 
 class UnsentInput(WireModel):
@@ -81,6 +82,17 @@ class PersistedTaskState:
     async def save_outputs(self, outputs: Mapping[str, KeptOutput]) -> None:
         """It is on the disk then."""
         self._keep(_OUTPUTS, {command: output.to_wire() for command, output in outputs.items()})
+        await self._log.save_state()
+
+    @property
+    def changed_cells(self) -> JsonObject | None:
+        """The cells that the present request has changed."""
+        stored = self._stored(_CHANGED)
+        return cast("JsonObject", stored) if isinstance(stored, dict) else None
+
+    async def save_changed_cells(self, changed: JsonObject) -> None:
+        """It is on the disk then: a cell is changed only after that."""
+        self._keep(_CHANGED, changed)
         await self._log.save_state()
 
     async def shown_text(self, ts: int) -> str | None:

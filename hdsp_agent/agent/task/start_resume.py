@@ -13,6 +13,7 @@ from ...messages import (
     CellExecuted,
     ClineAsk,
     ClineMessage,
+    EndingReason,
     TaskDelegationCompleted,
     TaskDelegationResumed,
     TaskId,
@@ -89,12 +90,14 @@ class TaskStarter:
                     return outcome
             case Edited(text=text, images=images):
                 recalled = await self._recall()
+                await state.on_halt(EndingReason(code="stopped"))
                 await self._calls.interrupted(calls_of(recalled.calls))
                 await self._say_first_or_later(recalled, text, images)
                 # What was said just now is newer than the restore, so this conversation stays as it is.
                 await self._interrupted_restores.settle(recalled.aside)
             case Retried():
                 recalled = await self._recall()
+                await state.on_halt(EndingReason(code="stopped"))
                 await self._calls.interrupted(calls_of(recalled.calls))
                 await self._interrupted_restores.settle(recalled.aside)
             case ChildDone():
@@ -161,6 +164,8 @@ class TaskStarter:
             return await self._again(Again())
         if pending is not None and recalled.calls and pending.ask in _ABOUT_A_CALL:
             return await self._finish_calls(recalled, pending)
+        if not recalled.completed:
+            await state.on_halt(EndingReason(code="stopped"))
         answered = pending if pending and pending.ts == again.answering else None
         # Asked once more with nothing done in between: who stopped it is still why.
         stopped_by = again.stopped_by or (pending.stopped_by if pending else None)

@@ -10,10 +10,20 @@ from typing import Final
 from ..._background_tasks import BackgroundTasks
 from ...config import ModeConfig
 from ...errors import HdspAgentError
-from ...messages import ClineMessage, CompletionInfo, TaskAborted, TaskCompleted, TaskId
+from ...messages import (
+    ClineMessage,
+    CompletionInfo,
+    Ending,
+    EndingReason,
+    TaskAborted,
+    TaskCompleted,
+    TaskId,
+    ending_text,
+)
 from ...persistence import MessageManager, TaskLog, as_left
 from ...persistence import Outcome as LogOutcome
-from ...tools import ActionRequest, Approval, ApprovalAsk
+from ...tools import ActionRequest, Approval, ApprovalAsk, PutBack
+from ...tools.compound import put_back
 from .._agent_services import AgentServices
 from ..context_window import ContextWindow
 from ..conversation.asks import AskAnswer, AskNotOpen, GivenAnswer
@@ -22,6 +32,7 @@ from ..conversation.notebook_copy import NotebookCopy
 from ..conversation.user_input import PendingUserInput
 from ..external.calls import ProgramCalls, ProgramContact
 from ..external.loop import ExternalLoop
+from ..lite import PUT_BACK
 from ..user_messages import ExpandedMessage, MessageExpander
 from .flow_port import TaskFlow
 from .loop import Loop
@@ -30,7 +41,7 @@ from .outcomes import Again, ChildDone, Completed, Delegated, Opening, Outcome, 
 from .start_resume import TaskStarter
 from .task_state import TaskState
 from .tool_calls import ToolCalls
-from .tool_context import CallContext, CallParts
+from .tool_context import CallContext, CallParts, QuietContext
 
 __all__ = ["CANCEL_SECONDS", "Task"]
 
@@ -66,7 +77,7 @@ class Task:
         self.window: Final = ContextWindow(state)
         self.expander: Final = MessageExpander(state, lambda: self._parts)
         self.auto_answer: Final = AutoAnswer(state, self.answer)
-        self.flow: Final = TaskFlow(state, self._approve)
+        self.flow: Final = TaskFlow(state, self._approve, self._cells_back)
         self._parts: Final = CallParts(self.flow, self.auto_answer, self.expander.expand)
         self.user_input: Final = PendingUserInput(state, self.expander.expand)
         self.calls: Final = ToolCalls(state, self._parts, self.window, self.user_input)
@@ -79,6 +90,7 @@ class Task:
         self._starter: Final = TaskStarter(state, loop, self.calls, self.user_input, self.expander.expand)
         self._notebook_copy: Final = NotebookCopy(state)
         state.on_queue_changed = self._heed_queue
+        state.on_halt = self._halted
         state.dialogue.asks.on_open = self._asked
         self._ending = asyncio.Lock()
         self._on_settled = on_settled
@@ -90,7 +102,7 @@ class Task:
 
     def _program_calls(self, contact: ProgramContact) -> ProgramCalls:
         """What makes one call of a program outside: what is denied or decided in it is nothing to another one."""
-        parts = CallParts(TaskFlow(self.state, self._approve), self.auto_answer, _as_said)
+        parts = CallParts(TaskFlow(self.state, self._approve, self._cells_back), self.auto_answer, _as_said)
         return ProgramCalls(self.state, parts, self.window, self.user_input, contact)
 
     @property
@@ -203,6 +215,8 @@ class Task:
                 self.external.close()
             log = self.state.conversation.log
             try:
+                if not self.state.completed and not self.state.server_ends:
+                    await self._halted(EndingReason(code="stopped"), run_again=False)
                 await self._end_tools()
                 await self.state.history_sync.told()
                 await self._notebook_copy.write()
@@ -304,6 +318,27 @@ class Task:
         self.state.services.events.emit(TaskCompleted(payload=payload, tools=self.state.usage.own_tools()))
         if not waits:
             self.state.dialogue.resting_with("completion_result")
+
+    # ---- cells of work that did not come to its end
+
+    async def _cells_back(self, failed_only: bool, *, run_again: bool = True) -> PutBack:
+        if self.state.services.notebooks is None:
+            return "nothing"
+        context = QuietContext(self.state, self._parts)
+        return await put_back(context, failed_only=failed_only, run_again=run_again)
+
+    async def _halted(self, reason: EndingReason, *, run_again: bool = True) -> None:
+        """Put the cells back that were changed half-way, and say so; the model hears of it before its next turn."""
+        if not list(self.state.tool_state.changed):
+            return
+        await self.state.cancellation.gone(_LAST_SECONDS)
+        came = await self._cells_back(False, run_again=run_again)
+        if came == "nothing":
+            return
+        ending = Ending(state="not_done", checks=[], reason=reason, put_back=came == "done")
+        await self.state.conversation.say("text", ending_text(ending), durable=True, ending=ending.to_wire())
+        if came == "done":
+            self.user_input.note(PUT_BACK)
 
     # ---- what waits in the queue
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -26,6 +26,7 @@ from ...config import (
 from ...errors import InvalidInput
 from ...mcp.client import TaskServers
 from ...messages import (
+    EndingReason,
     HistoryItem,
     NotebookRef,
     QueuedMessage,
@@ -133,6 +134,9 @@ class TaskState:
         self.dialogue.on_said = self.tool_state.allowed_runs.forget
         outputs = self.persisted
         self.tool_state.outputs.attach(outputs.outputs, save=outputs.save_outputs, shown=outputs.shown_text)
+        self.tool_state.changed.attach(self.persisted.changed_cells, self.persisted.save_changed_cells)
+        self.on_halt: Callable[[EndingReason], Awaitable[None]] = _nothing_to_do
+        """Awaited before the work stops half-way, and the person is asked about that."""
         self.checkpoint_messages: Final = CheckpointMessages(self.conversation)
         self.history_sync: Final = HistorySync(services.history, metadata.user, self.logger, on_listed=self._listed)
         self.memory: Final = self._own_memory(services.memories)
@@ -173,9 +177,10 @@ class TaskState:
 
     @property
     def ends_by_tool(self) -> bool:
-        """Whether words alone never end it: the person agrees to a subtask's result, and to a run of memory nobody listens."""
+        """Whether words alone never end it: the person agrees to a subtask's result, to a run of memory nobody listens, and of
+        a small model it is said how it ended."""
         is_memory = self.conversation.log.metadata.task_key.task_source == "memory"
-        return is_memory or (self.parent is not None and not self.returned)
+        return is_memory or tool_set(self.provider) == "compound" or (self.parent is not None and not self.returned)
 
     @property
     def settings(self) -> GlobalSettings:
@@ -397,3 +402,7 @@ class TaskState:
         )
         await self.persisted.save_strikes(self.mistakes, self.repetition)
         self.history_sync.tell(self.item, text=None if text is None else self.item.task)
+
+
+async def _nothing_to_do(reason: EndingReason) -> None:
+    """Nobody has anything to do about a halt."""

@@ -14,7 +14,7 @@ from pydantic import JsonValue
 
 from ...errors import HdspAgentError, InvalidInput
 from ...events import tool_failed
-from ...messages import Halt, JsonObject
+from ...messages import EndingReason, Halt, JsonObject
 from ...persistence import INTERRUPTED, ApiRecord, ToolDraft
 from ...providers import parsed_arguments
 from ...tools import Tool, ToolArguments, ToolFailed, ToolResult
@@ -195,6 +195,7 @@ class ToolCalls:
         # A question that is put again after a restart was counted when it was put first.
         if state.asks_everything or state.repetition.allows(call.name, _object(call.arguments)):
             return True
+        await state.on_halt(EndingReason(code="mistakes"))
         answer = await state.dialogue.ask(
             "mistake_limit_reached",
             f"The model keeps calling {call.name} in the same way. Tell it what to do differently, or let it continue.",

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ..user_messages._expanded_message import Expand
     from .task_state import TaskState
 
-__all__ = ["CallContext", "CallParts"]
+__all__ = ["CallContext", "CallParts", "QuietContext"]
 
 _SEARCHED: Final[frozenset[RecallKind]] = frozenset({"conversation", "notebook"})
 _UNSAVED: Final = (
@@ -389,3 +389,25 @@ class CallContext:
             return None
         shown, self._shown_at = self._shown_at, None
         return shown
+
+
+class QuietContext(CallContext):
+    """The context of work that nobody asked for, and that asks nobody: only what the rules allow by themselves is done."""
+
+    async def approve(
+        self,
+        action: ActionRequest,
+        ask: ApprovalAsk,
+        text: str,
+        *,
+        proposal: Proposal | None = None,
+        meanwhile: Callable[[], Awaitable[None]] | None = None,
+        progress: ProgressStatus | None = None,
+    ) -> Approval:
+        """Whether the rules allow it."""
+        if (await self._decided(action)).verdict != "approve":
+            return Approval(approved=False)
+        await self._state.dialogue.tell_approved(ask, text, progress=progress)
+        if meanwhile is not None:
+            await meanwhile()
+        return Approval(approved=True)

@@ -11,7 +11,7 @@ from typing import Final, assert_never
 
 from pydantic import ValidationError
 
-from ...messages import CellExecuted, ClineMessage, CodebaseSearchResult, HistoryItem, SearchHit
+from ...messages import CellExecuted, ClineMessage, CodebaseSearchResult, HistoryItem, SearchHit, ending_text
 from .._task_reader import TaskReader
 from ._export_parts import history_item_of, shown_ui, view_of
 from ._import_images import artifact_of_link
@@ -76,6 +76,8 @@ def _said(message: ClineMessage) -> str:
     if is_silent(message):
         return ""
     parts = [without_pictures(message), *map(_image, message.images or ())]
+    if message.ending is not None and message.text != (how := ending_text(message.ending)):
+        parts.append(f"*{how}*")
     return "\n\n".join(part for part in parts if part)
 
 

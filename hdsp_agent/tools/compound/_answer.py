@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Annotated, ClassVar, Final
 
 from pydantic import StringConstraints
 
-from .._tool import PastCall, ToolArguments, ToolContext, ToolResult, with_images
-from ._answer_check import admits_failure, doubt_about, failed_at_last, is_effect, parroted
+from ...messages import EndingCheck
+from .._tool import SinceAsked, ToolArguments, ToolContext, ToolResult
 from ._cells import CompoundTool
-from ._revert import put_back
-from ._step_report import NOTHING_DONE, PICTURE
+from ._endings import MOST_STEPS, done, missing_names, not_done, told_by_output
+from ._examples import EXAMPLE_NAMES, EXAMPLES
+from ._names import number_texts, numbers_in, repeats
+from ._notebook_facts import ROW
+from ._step_report import failed_at_last, is_effect, is_step, last_output
 
-__all__ = ["AnswerArguments", "AnswerTool"]
+__all__ = ["AnswerArguments", "AnswerTool", "is_no_answer", "unseen_number"]
 
-_MOST_OUTPUT: Final = 700
-_TABLE: Final = 3
-"""Lines."""
-_NUMBERS: Final = re.compile(r"\d")
-_LABEL: Final = re.compile(r"^\s*([A-Za-z_]\w*)\b", re.MULTILINE)
-_COULD_NOT: Final = "I could not do this."
-_WHY: Final = "The last try ended with: {why}"
-_AS_BEFORE: Final = "The notebook is as it was before."
-_CHANGE_IT: Final = re.compile(r" Change cell \d+(?: instead)?\.")
-_MOST_WHY: Final = 300
-_THIS: Final = "This is what the notebook shows:"
-_UNVERIFIED: Final = "{text}\n\n_Not verified: {why}._"
+_REPEATS: Final = "That says what you were told, and is no answer. Do what the person wants, then say what came of it."
+_UNSEEN: Final = "No cell has shown {number}. Run code that shows it, or say only what was shown."
+_MISSING: Final = "There is no {name} yet. The person asks for it by that name."
+_LISTED: Final = re.compile(r"^\s*\d+[.)]\s", re.MULTILINE)
+_SMALL: Final = 2
+_LONG: Final = 24
+"""Characters. What is shorter may be the name of something that was told of."""
+_TOLERANCE: Final = 1e-9
+_CELL_ENDS: Final = re.compile(r"\n(?=Cell \d+ \(|Variables:|Files:)")
 
 
 class AnswerArguments(ToolArguments):
@@ -38,12 +37,12 @@ class AnswerArguments(ToolArguments):
 
 
 class AnswerTool(CompoundTool[AnswerArguments]):
-    """Finishes the task. What was not seen is sent back once, then it is shown with a word about that."""
+    """Finishes the task. What was not seen is sent back once; then the notebook speaks, or it is not done."""
 
     name: ClassVar[str] = "answer"
     parts: ClassVar[tuple[str, ...]] = ("attempt_completion",)
     description: ClassVar[str] = (
-        "tells the person the result and ends. Never state a number or an output that no cell has shown."
+        "tells the person the result, or explains, and ends. Never state a number that no cell has shown."
     )
 
     async def _run(self, arguments: AnswerArguments, context: ToolContext) -> ToolResult:
@@ -51,74 +50,72 @@ class AnswerTool(CompoundTool[AnswerArguments]):
         text = arguments.text
         failed = failed_at_last(since)
         if failed is not None:
-            return await self._ended(await _honest(text, failed, context), context)
-        if parroted(text, since):
-            text = _done_last(since.calls) or text
-        doubt = doubt_about(text, since)
-        if doubt is not None and not any(call.name == self.name and call.is_error for call in since.calls):
-            return ToolResult(doubt.for_model, is_error=True, counts=False)
-        text = _with_output(text, since.calls)
-        if doubt is not None:
-            # What it says wrongly may have gone with the sentences that a table stands for.
-            doubt = doubt_about(text, since)
-        if doubt is not None:
-            text = _UNVERIFIED.format(text=text, why=doubt.for_person)
-        return await self._ended(text, context)
-
-    async def _ended(self, text: str, context: ToolContext) -> ToolResult:
-        completion = await context.flow.complete(text)
-        if completion.accepted and not completion.feedback:
-            return ToolResult("The person has the answer.")
-        return with_images(ToolResult(f"The person says: {completion.feedback or ''}"), completion.images)
-
-
-async def _honest(text: str, failed: PastCall, context: ToolContext) -> str:
-    """What is told where nothing worked: not what a small model makes of it. The notebook is put back."""
-    was_put_back = await put_back(context)
-    parts = [text if admits_failure(text) else _COULD_NOT]
-    why = _CHANGE_IT.sub("", failed.result.removesuffix(NOTHING_DONE)).partition("\n")[0][:_MOST_WHY].strip()
-    if why and why not in text:
-        parts.append(_WHY.format(why=why))
-    if was_put_back:
-        parts.append(_AS_BEFORE)
-    return "\n\n".join(parts)
+            return await not_done("failed", failed.result, context)
+        is_last = len([call for call in since.calls if is_step(call)]) + 1 >= MOST_STEPS or any(
+            call.name == self.name and call.is_error for call in since.calls
+        )
+        missing = await missing_names(since, context)
+        if missing:
+            if is_last:
+                return await not_done("missing", last_output(since), context, name=missing[0])
+            return ToolResult(_MISSING.format(name=missing[0]), is_error=True)
+        if is_no_answer(text, since):
+            return await told_by_output(since, context) if is_last else ToolResult(_REPEATS, is_error=True)
+        unseen = unseen_number(text, since)
+        if unseen is not None:
+            if is_last:
+                return await told_by_output(since, context)
+            return ToolResult(_UNSEEN.format(number=unseen), is_error=True)
+        numbers = [EndingCheck(code="numbers")] if numbers_in(_plain(text)) else []
+        return await done(_with_output(text, since), numbers, since, context)
 
 
-def _done_last(calls: Sequence[PastCall]) -> str:
-    """What the last step that worked did, in its own words."""
-    last = next((call.result for call in reversed(calls) if is_effect(call)), "")
-    lines = [line for line in last.split("\n") if not line.startswith("The person says:")]
-    return lines[0].removesuffix(" Output:") if lines else ""
+def is_no_answer(text: str, since: SinceAsked) -> bool:
+    """Whether it repeats what the model was told: the request, how things are, or an example."""
+    if repeats(text, since.words):
+        return True
+    if len(text) >= _LONG and any(repeats(text, part, least=0) for part in _CELL_ENDS.split(since.surroundings)):
+        return True
+    if any(repeats(text, example.answer) for example in EXAMPLES):
+        return True
+    evidence = "\n".join([since.words, since.surroundings, *(f"{call.arguments}{call.result}" for call in since.calls)])
+    return any(mark in text and mark not in evidence for mark in EXAMPLE_NAMES)
 
 
-def _retold(text: str, output: str) -> bool:
-    """Whether it names several rows or columns of a table."""
-    return (
-        sum(re.search(rf"(?<!\w){re.escape(label)}(?![A-Za-z0-9_])", text) is not None for label in _labels(output)) > 1
+def unseen_number(text: str, since: SinceAsked) -> str | None:
+    """The first number of an answer that stands nowhere: in no output, not in the request, and not in the notebook."""
+    # An answer that was sent back, and why, is no evidence.
+    results = [call.result for call in since.calls if call.name != "answer"]
+    told = [line for line in since.surroundings.split("\n") if not line.startswith(ROW)]
+    known = numbers_in("\n".join([since.words, *told, *results]))
+    if any(is_effect(call) for call in since.calls):
+        # Small numbers are words more often than values, once something was looked at.
+        known += range(_SMALL + 1)
+    return next((found for found in number_texts(_plain(text)) if not _is_known(found, known)), None)
+
+
+def _plain(text: str) -> str:
+    return _LISTED.sub("", text)
+
+
+def _is_known(found: str, known: list[float]) -> bool:
+    value = numbers_in(found)[0]
+    decimals = len(found.partition(".")[2].partition("e")[0])
+    half = 0.5 * 10.0**-decimals * (1 + _TOLERANCE)
+    return any(
+        abs(abs(one) - abs(value)) <= _TOLERANCE * max(1.0, abs(value))
+        or (decimals and abs(one - value) <= half)
+        or abs(one * 100 - value) <= (half if decimals else 0.5)
+        for one in known
     )
 
 
-def _labels(output: str) -> set[str]:
-    return {label for label in _LABEL.findall(output) if label not in ("dtype", "Name", "Length")}
-
-
-def _with_output(text: str, calls: Sequence[PastCall]) -> str:
-    """The answer, with what the last cell showed if it does not say that itself.
-
-    A table is shown and not retold: which of its numbers belongs to what, a small model confuses.
-    """
-    last = next((call.result for call in reversed(calls) if call.name != "answer" and not call.is_error), "")
-    _, found, output = last.rpartition(" ran. Output:\n")
-    output = output.replace(PICTURE, "").strip("\n")
-    if not found or not output.strip() or len(output) > _MOST_OUTPUT:
+def _with_output(text: str, since: SinceAsked) -> str:
+    """The answer, with what the last cell showed: which of several numbers belongs to what, a small model confuses."""
+    output = last_output(since)
+    flat, lines, numbers = " ".join(text.split()), output.split("\n"), numbers_in(output)
+    if all(line.strip() in flat for line in lines) or (
+        len(lines) == 1 and numbers and set(numbers) <= set(numbers_in(text))
+    ):
         return text
-    lines = output.split("\n")
-    flat = " ".join(text.split())
-    if len(lines) < _TABLE:
-        if all(line.strip() in flat for line in lines):
-            return text
-    elif _NUMBERS.search(text) or _retold(text, output):
-        parts = re.split(r"(?<=[.!?])\s+|\n", text)
-        kept = [part for part in parts if not _NUMBERS.search(part) and not _retold(part, output)]
-        text = " ".join(kept).strip() or _THIS
     return f"{text}\n\n```text\n{output}\n```"

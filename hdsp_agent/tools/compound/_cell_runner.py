@@ -3,31 +3,53 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
 
 from ..._threads import in_thread
 from ...errors import HdspAgentError
-from ...messages import CellId
-from ...notebooks import Cell, NotebookSnapshot, freshness_of
+from ...messages import CellId, EndingCheck
+from ...notebooks import Cell, CellFreshness, NotebookSnapshot, RanCell, freshness_of, source_hash
 from ...notebooks.kernels import CellRun, Variable
 from .._cell_runs import KnownRun
+from .._changed_cells import ChangedCell, FailedRun
 from .._tool import ToolContext, ToolResult
 from .._tool_failed import ToolFailed
 from ..notebook._cell_selection import numbers_of
 from ..notebook._code_runner import MOST_SECONDS, begun, result_of, waited_for
-from ..notebook._edit_cells import EditCells, EditCellsArguments
+from ..notebook._edit_cells import EditCells, EditCellsArguments, new_id
 from ..notebook._notebook_location import NotebookLocation, place_of
 from ..notebook._operations import CellOperation
 from ..notebook._run_cells import RunCells, RunCellsArguments
 from ._code import last_names, made_names, wanted_names
-from ._hints import hint_for, meant_by, replaced, within
-from ._step_report import error_in, number_in, run_words, shown_text
+from ._hints import hint_for, meant_by
+from ._step_report import error_in, failing_line, run_words
 
-__all__ = ["CellRunner", "variable_words"]
+__all__ = ["CellRunner", "StepRun", "variable_words"]
 
-_MOST_VALUE = 160
-_MOST_BELOW = 5
+_MOST_VALUE: Final = 160
+_MOST_BELOW: Final = 5
+_MOST_KEPT: Final = 20_000
+
+
+@dataclass(frozen=True)
+class StepRun:
+    """What came of running cells: few words for the model, and the runs."""
+
+    result: ToolResult
+    cells: Sequence[CellRun] = ()
+
+    @property
+    def works(self) -> bool:
+        """Whether all ran to their ends."""
+        return not self.result.is_error
+
+    @property
+    def words(self) -> str:
+        """What the model is told."""
+        return str(self.result.content)
 
 
 @dataclass(frozen=True)
@@ -39,8 +61,6 @@ class CellRunner:
     snapshot: NotebookSnapshot
     said: str = ""
     """What the person said when they approved something."""
-    last_shown: dict[CellId, str] = field(default_factory=dict)
-    """What the cells showed that were run on it."""
 
     @classmethod
     async def of(cls, context: ToolContext) -> CellRunner:
@@ -61,72 +81,130 @@ class CellRunner:
             raise ToolFailed(f"Cell {number} holds text, no code.")
         return cell
 
+    def code(self, cells: Sequence[Cell] | None = None) -> list[str]:
+        """The sources of the code cells among these, or of all."""
+        among = self.snapshot.cells if cells is None else cells
+        return [cell.source for cell in among if cell.cell_type == "code"]
+
+    # ---- changing
+
     async def changed(self, operations: Sequence[CellOperation]) -> CellRunner | ToolResult:
-        """The notebook after these operations, or how the person refused them."""
-        # What the model was shown of the notebook is all of these cells that it needs to know.
+        """The notebook after these operations, or how the person refused them. What it was like before is kept first."""
         path = self.place.document.path
+        # What the model was shown of the notebook is all of these cells that it needs to know.
         unknown = [cell for cell in self.snapshot.cells if not self.context.state.cells.knows(path, cell.id)]
         self.context.state.cells.saw(path, [(cell.id, cell.hash) for cell in unknown])
+        record = self.context.state.changed
+        planned = await self._planned(operations)
+        earlier = [known for one in planned if (known := record.get(one.cell_id)) is not None]
+        await record.put(planned)
         result = await EditCells().run(EditCellsArguments(operations=list(operations)), self.context)
         if result.is_error:
+            await record.put(earlier, without=[one.cell_id for one in planned])
             return result
         now = await CellRunner.of(self.context)
+        await record.put(self._as_left(planned, now), without=[one.cell_id for one in planned])
         return replace(now, said=self.said or _said(result))
 
-    def drawing(self) -> int | None:
-        """The number of the last cell that shows a picture."""
-        numbers = [at for at, cell in enumerate(self.snapshot.cells, 1) if cell.output_summary.images]
-        return numbers[-1] if numbers else None
+    async def worked(self, cell: CellId, *checks: EndingCheck) -> None:
+        """The tool is content with what came of the change of this cell."""
+        record = self.context.state.changed
+        known = record.get(cell)
+        if known is not None:
+            await record.put([known.model_copy(update={"works": True, "checks": checks})])
 
-    async def ran(self, cells: Sequence[CellId], *, with_those_below: bool = False) -> ToolResult:
-        """Run these cells, and those above that make what they need and have not run. What came of it, in few words.
+    async def before(self, cell_id: CellId) -> ChangedCell:
+        """The cell as it was before the request."""
+        known = self.context.state.changed.get(cell_id)
+        if known is not None:
+            return known
+        whole = await self.place.document.snapshot(outputs="full")
+        memory = self.context.notebooks.memory(self.place.path, await self.context.notebooks.kernel(self.place.path))
+        return _as_it_is(whole.cell(cell_id), whole, memory.ran.get(cell_id))
+
+    async def _planned(self, operations: Sequence[CellOperation]) -> list[ChangedCell]:
+        planned: list[ChangedCell] = []
+        for at, one in enumerate(operations):
+            now = None if one.op == "delete" else source_hash(one.source or "")
+            if one.op == "insert":
+                made = new_id(self.context.task_id, self.snapshot.path, at, one.source or "")
+                planned.append(ChangedCell(cell_id=made, now=now))
+                continue
+            known = await self.before(CellId(one.cell or ""))
+            planned.append(known.model_copy(update={"now": now, "works": False, "checks": ()}))
+        return planned
+
+    def _as_left(self, planned: Sequence[ChangedCell], now: CellRunner) -> list[ChangedCell]:
+        """With the ids and sources that the cells really have: the person may have edited them, old formats know no ids."""
+        there = {cell.id: cell for cell in now.snapshot.cells}
+        known = {cell.id for cell in self.snapshot.cells}
+        new = iter([cell for cell in now.snapshot.cells if cell.id not in known])
+        left: list[ChangedCell] = []
+        for one in planned:
+            cell = there.get(one.cell_id)
+            if cell is None and one.now is not None:
+                cell = next(new, None)
+            if cell is not None:
+                left.append(one.model_copy(update={"cell_id": cell.id, "now": cell.hash}))
+            elif one.source is not None:
+                left.append(one)
+        return left
+
+    # ---- running
+
+    async def ran(self, cells: Sequence[CellId], *, with_those_below: bool = False) -> StepRun:
+        """Run these cells, and those above that make what they need and have not run.
 
         ``with_those_below`` runs again what ran before and uses what they make.
         """
         not_run = await self.not_run()
-        if with_those_below:
-            cells = [*cells, *self._using(cells, not_run)]
-        wanted = [*self._needed(cells, not_run), *cells]
+        below = self._using(cells, not_run | await self.failed()) if with_those_below else []
+        chosen = [*cells, *below]
+        # What they show is theirs again if the change is put back.
+        kept = [await self.before(cell_id) for cell_id in below]
+        await self.context.state.changed.put([one.model_copy(update={"works": True}) for one in kept])
         run = _Kept()
-        result = await run.run(RunCellsArguments(cells=wanted), self.context)
+        result = await run.run(RunCellsArguments(cells=[*self._needed(chosen, not_run), *chosen]), self.context)
         if run.known is None:
-            return result
+            return StepRun(result)
         numbers = numbers_of(self.snapshot)
-        self.last_shown.update(
-            (one.cell_id, shown_text(one.outputs.outputs)) for one in run.known.run.cells if one.cell_id is not None
-        )
         told = [one for one in run.known.run.cells if one.started_at is not None or one.error is not None]
         # Those above are told of only if they fail.
-        told = [one for one in told if one.cell_id in cells or one.state != "ok"] or list(run.known.run.cells)[-1:]
-        words = [run_words(number_in(numbers, one.cell_id), one, await self._more(one)) for one in told]
+        told = [one for one in told if one.cell_id in chosen or one.state != "ok"] or list(run.known.run.cells)[-1:]
+        words = [run_words(_number(one, numbers), one, await self._more(one)) for one in told]
+        broken = [_number(one, numbers) for one in told if one.state != "ok" and one.cell_id in below]
+        if broken:
+            words.append(f"Cell {broken[0]} ran before. Change cell {numbers[cells[0]]} so that it runs again.")
         problem = self.context.notebooks.live_outputs.problem(run.known.run)
         said = self.said or _said(result)
         text = "\n".join([*([f"The person says: {said}"] if said else []), *words, *([problem] if problem else [])])
-        return ToolResult(self.context.mask(text))
-
-    def was_run(self, cell: CellId) -> bool:
-        """Whether the cell is there and shows that it was run."""
-        found = next((one for one in self.snapshot.cells if one.id == cell), None)
-        return found is not None and (found.execution_count is not None or bool(found.output_summary.error))
-
-    async def shown(self) -> dict[CellId, str]:
-        """What the code cells show, or the error they ended with."""
-        whole = await self.place.document.snapshot(outputs="full")
-        return {cell.id: shown_text(cell.outputs) for cell in whole.cells if cell.cell_type == "code"}
+        failed = any(one.state != "ok" for one in run.known.run.cells)
+        return StepRun(ToolResult(self.context.mask(text), is_error=failed, shown=True), list(run.known.run.cells))
 
     async def not_run(self) -> frozenset[CellId]:
         """The code cells that have not run in the present kernel."""
+        return frozenset(
+            cell_id
+            for cell_id, state in (await self._states()).items()
+            if state.state == "never_ran" or state.reason == "not_in_this_kernel"
+        )
+
+    async def failed(self) -> frozenset[CellId]:
+        """The code cells that failed when they last ran, or show that they did."""
+        states = await self._states()
+        return frozenset(
+            cell.id
+            for cell in self.snapshot.cells
+            if cell.id in states and (states[cell.id].state == "failed" or cell.output_summary.error is not None)
+        )
+
+    async def _states(self) -> dict[CellId, CellFreshness]:
         kernel = await self.context.notebooks.kernel(self.place.path)
         code = [cell for cell in self.snapshot.cells if cell.cell_type == "code" and cell.source.strip()]
         if kernel is None:
-            return frozenset(cell.id for cell in code)
-        memory = self.context.notebooks.memory(self.place.path, kernel)
-        states = freshness_of(self.snapshot.cells, memory)
-        return frozenset(
-            cell.id
-            for cell in code
-            if states[cell.id].state == "never_ran" or states[cell.id].reason == "not_in_this_kernel"
-        )
+            return {cell.id: CellFreshness("never_ran") for cell in code}
+        states = freshness_of(self.snapshot.cells, self.context.notebooks.memory(self.place.path, kernel))
+        return {cell.id: states[cell.id] for cell in code}
 
     def _needed(self, cells: Sequence[CellId], not_run: frozenset[CellId]) -> list[CellId]:
         """The cells above that make names these cells use, as far as they have not run yet, and what those use."""
@@ -144,13 +222,13 @@ class CellRunner:
                 wanted |= set(wanted_names(cell.source))
         return needed[::-1]
 
-    def _using(self, cells: Sequence[CellId], not_run: frozenset[CellId]) -> list[CellId]:
+    def _using(self, cells: Sequence[CellId], left_out: frozenset[CellId]) -> list[CellId]:
         """The cells below that ran and use what these make, or what others make of it."""
         begin = max(self.snapshot.index(cell_id) for cell_id in cells) + 1
         made = {name for cell_id in cells for name in made_names(self.snapshot.cell(cell_id).source)}
         using: list[CellId] = []
         for cell in self.snapshot.cells[begin:]:
-            if cell.cell_type == "code" and cell.id not in not_run and made & set(wanted_names(cell.source)):
+            if cell.cell_type == "code" and cell.id not in left_out and made & set(wanted_names(cell.source)):
                 using.append(cell.id)
                 made |= made_names(cell.source)
         return using[:_MOST_BELOW]
@@ -159,28 +237,28 @@ class CellRunner:
         """What the last statement made, which nobody would see otherwise; of one that failed what may help."""
         if cell.state == "ok":
             names = last_names(cell.code)[:3]
-            return "\n".join(variable_words(variable) for variable in await self._variables(names)) if names else ""
-        error = cell.error
-        if error is None:
-            return ""
-        made = [name for one in self.snapshot.cells if one.cell_type == "code" for name in made_names(one.source)]
-        variables = await self._variables(None)
-        return await in_thread(
-            lambda _stop: hint_for(error, variables, made, self.place.checked.path.parent, cell.code)
+            return "\n".join(variable_words(variable) for variable in await self.variables(names)) if names else ""
+        return (
+            "" if cell.error is None else await self.hint(FailedRun(ename=cell.error.ename, evalue=cell.error.evalue))
         )
 
-    async def corrected(self, cell: Cell) -> str:
-        """The code of a cell that failed, with the word in it that is nearly right put right, if there is one."""
-        whole = (await self.place.document.snapshot(outputs="full")).cell(cell.id)
-        error = error_in(whole.outputs)
-        if error is None:
-            return cell.source
-        made = [name for one in self.snapshot.cells if one.cell_type == "code" for name in made_names(one.source)]
-        variables = await self._variables(None)
-        meant = await in_thread(lambda _stop: meant_by(error, variables, made, self.place.checked.path.parent))
-        return within(cell.source, error, variables) if meant is None else replaced(cell.source, meant)
+    async def hint(self, error: FailedRun) -> str:
+        """What may help with an error."""
+        variables, names, folder = await self._about_errors()
+        return await in_thread(lambda _stop: hint_for(error, variables, names, folder))
 
-    async def _variables(self, names: Sequence[str] | None) -> Sequence[Variable]:
+    async def meant(self, error: FailedRun) -> str | None:
+        """What the word that the code failed at most likely stands for."""
+        variables, names, folder = await self._about_errors()
+        found = await in_thread(lambda _stop: meant_by(error, variables, names, folder))
+        return None if found is None else found[1]
+
+    async def _about_errors(self) -> tuple[Sequence[Variable], Sequence[str], Path]:
+        made = [name for source in self.code() for name in made_names(source)]
+        return await self.variables(None), made, self.place.checked.path.parent
+
+    async def variables(self, names: Sequence[str] | None) -> Sequence[Variable]:
+        """Of the kernel, as far as it tells them."""
         try:
             return (await self.context.notebooks.executor.inspect(self.place.document.path, names=names)).variables
         except HdspAgentError:
@@ -221,6 +299,32 @@ def variable_words(variable: Variable) -> str:
     if len(value) > _MOST_VALUE:
         value = value[:_MOST_VALUE] + "…"
     return f"{variable.name}: {kind}{shape}{length}" + (f" = {value}" if value else "")
+
+
+def _as_it_is(cell: Cell, whole: NotebookSnapshot, ran: RanCell | None) -> ChangedCell:
+    """A cell before its first change. ``whole`` has its outputs."""
+    at = whole.index(cell.id)
+    shown = json.dumps(cell.outputs)
+    error = error_in(cell.outputs)
+    failure = None
+    if error is not None:
+        failure = FailedRun(ename=error.ename, evalue=error.evalue, line=failing_line(error, cell.source))
+    return ChangedCell(
+        cell_id=cell.id,
+        source=cell.source,
+        before=cell.hash,
+        cell_type=cell.cell_type,
+        after=whole.cells[at - 1].id if at else None,
+        outputs=shown if len(shown) <= _MOST_KEPT else None,
+        execution_count=cell.execution_count,
+        had_run=ran is not None and ran.source_hash == cell.hash and not ran.failed,
+        now=cell.hash,
+        failure=failure,
+    )
+
+
+def _number(cell: CellRun, numbers: Mapping[CellId, int]) -> int | None:
+    return None if cell.cell_id is None else numbers.get(cell.cell_id)
 
 
 def _said(result: ToolResult) -> str:

@@ -1,47 +1,38 @@
-"""Steps that change the notebook: each is shown for approval as what it is, and run at once."""
+"""Steps that change the notebook: each is shown for approval as what it is, run at once, and looked at for its effect."""
 
 from __future__ import annotations
 
 import keyword
-import re
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, ClassVar, Final, Literal, TypeVar
+from typing import Annotated, ClassVar, Literal, TypeVar
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, JsonValue, StringConstraints
 
 from ..._threads import in_thread
 from ...config import ToolGroup
 from ...errors import HdspAgentError
-from ...messages import CellId, JsonObject
+from ...messages import CellId, EndingCheck, JsonObject
+from .._changed_cells import ChangedCell
 from .._tool import SimpleTool, SinceAsked, ToolArguments, ToolContext, ToolResult
 from .._tool_failed import ToolFailed
 from ..notebook._code_runner import language_of
 from ..notebook._edit_cells import EditCells, new_id
 from ..notebook._operations import CellOperation
-from ._cell_runner import CellRunner
-from ._code import made_names, mended, renamed, requoted, spliced, syntax_problem, wanted_names, with_imports
-from ._edit_check import lost_names, lost_texts, same_meaning, with_lost
-from ._extract_function import with_calls
-from ._masked_code import has_gaps
+from ._cell_runner import CellRunner, StepRun
+from ._checks import calls_in, does_nothing, fix_problem, is_other_code, lost_names, made_below, same_meaning, still_has
+from ._code import made_names, mended, parsed, renamed, requoted, spliced, syntax_problem, wanted_names, with_imports
+from ._endings import not_done, steps_are_over, told_by_output
 from ._missing_tables import table_files, with_reads
-from ._request_check import as_heading, asks_to_mend, forgotten, labelled, only_labels
-from ._result_check import expected_number, keeps_results, not_as_asked, written_in
-from ._step_report import failed_in, same_code
+from ._names import asked_names, repeats, said_numbers
+from ._picture_check import is_empty_picture, pictures_in
+from ._step_report import AGAIN, is_effect
+from ._target_cell import meant_cell
 
 __all__ = ["AddCell", "AddText", "CompoundTool", "DeleteCellTool", "EditCell", "RenameVariable", "RunCell"]
 
 Source = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
 Number = Annotated[int, Field(ge=1, le=100_000)]
 Word = Annotated[str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True)]
-_TAKES_AWAY: Final = re.compile(
-    r"\b(?:remove|delete|drop|without|get rid of|only|simplify|shorten|rewrite)\b|삭제|제거|지워|빼|削除|消|除",
-    re.IGNORECASE,
-)
-_LEFT_OUT: Final = "The new code leaves out"
-_MOST_LOST: Final = 3
-_MOST_TIMES: Final = 2
-_RUNS: Final = re.compile(r"\b(?:re-?)?run\b|\bexecute\b|실행|実行", re.IGNORECASE)
 A = TypeVar("A", bound=ToolArguments)
 
 
@@ -51,8 +42,22 @@ class CompoundTool(SimpleTool[A]):
     parts: ClassVar[tuple[str, ...]]
 
     async def run(self, arguments: ToolArguments, context: ToolContext) -> ToolResult:
-        """Do it. What is sent back counts as no mistake: how often that may be is decided with the next step."""
-        return replace(await super().run(arguments, context), counts=False)
+        """Do it, unless it was done. After too many steps the task is ended. What is sent back counts as no mistake."""
+        since = await context.flow.since_asked()
+        if self._was_done(arguments, since):
+            if any(call.result == AGAIN for call in since.calls):
+                return await told_by_output(since, context)
+            return ToolResult(AGAIN)
+        result = replace(await super().run(arguments, context), counts=False)
+        if self.name != "answer" and steps_are_over(since, failed=result.is_error):
+            return await not_done("steps", str(result.content), context)
+        return result
+
+    def _was_done(self, arguments: ToolArguments, since: SinceAsked) -> bool:
+        """Whether this very call has worked. A cell may be run, or get an earlier code, again after others."""
+        given = arguments.model_dump(mode="json")
+        done = [(call.name, call.arguments) for call in since.calls if is_effect(call)]
+        return (self.name, given) in (done[-1:] if self.name in ("run_cell", "edit_cell") else done)
 
 
 class AddCellArguments(ToolArguments):
@@ -72,16 +77,12 @@ class AddCell(CompoundTool[AddCellArguments]):
 
     async def _run(self, arguments: AddCellArguments, context: ToolContext) -> ToolResult:
         runner = await CellRunner.of(context)
-        await _begun(context)
         code = await _ready(arguments.code, runner, None)
-        drawing = runner.drawing()
-        if drawing is not None and only_labels(code):
-            raise ToolFailed(f"A plot is labelled in the cell that draws it. Change cell {drawing} instead.")
         last = runner.snapshot.cells[-1] if runner.snapshot.cells else None
         again = new_id(context.task_id, runner.snapshot.path, 0, code)
         # A step that is taken up after a restart may have been done in part.
         if any(cell.id == again and cell.source == code for cell in runner.snapshot.cells):
-            return await runner.ran([again])
+            return await _looked_at(await runner.ran([again]), again, runner)
         if last is not None and last.cell_type == "code" and not last.source.strip():
             change = CellOperation(op="replace", cell=last.id, source=code)
         else:
@@ -91,14 +92,7 @@ class AddCell(CompoundTool[AddCellArguments]):
         if isinstance(now, ToolResult):
             return now
         added = next(cell.id for cell in reversed(now.snapshot.cells) if cell.id not in before)
-        if change.op == "insert":
-            context.state.tried.tried(added, None)
-        else:
-            context.state.tried.tried(added, "")
-        ran = await now.ran([added])
-        if not ran.is_error and failed_in(str(ran.content)) is None:
-            context.state.tried.worked(added)
-        return ran
+        return await _looked_at(await now.ran([added]), added, now)
 
     def preview(self, partial: JsonObject, context: ToolContext) -> str | None:
         return _preview({"op": "insert", "source": partial.get("code")}, context)
@@ -114,7 +108,7 @@ class EditCellArguments(ToolArguments):
 
 
 class EditCell(CompoundTool[EditCellArguments]):
-    """Changes a cell and runs it."""
+    """Changes a cell that the request means, and runs it."""
 
     name: ClassVar[str] = "edit_cell"
     group: ClassVar[ToolGroup | None] = "command"
@@ -124,58 +118,20 @@ class EditCell(CompoundTool[EditCellArguments]):
     async def _run(self, arguments: EditCellArguments, context: ToolContext) -> ToolResult:
         runner = await CellRunner.of(context)
         cell = runner.code_cell(arguments.cell)
-        since = await _begun(context)
-        tried = context.state.tried
-        old = tried.before(cell.id, cell.source)
-        code = mended(arguments.code)
-        if not _TAKES_AWAY.search(since.words):
-            code = spliced(old, code)
-        if only_labels(code) and cell.output_summary.images:
-            code = labelled(old, code)
-        if keeps_results(since.words):
-            code = with_calls(old, code) or code
-        others = [one.source for one in runner.snapshot.cells if one.cell_type == "code" and one.id != cell.id]
-        code = await _ready(with_lost(old, code, others), runner, cell.id)
-        if code.strip() == cell.source.strip():
-            if not cell.output_summary.error or not context.state.cells.knows(runner.place.document.path, cell.id):
-                has_run = not cell.output_summary.error and cell.id not in await runner.not_run()
-                idle = asks_to_mend(since.words) or all(call.is_error for call in since.calls)
-                if has_run and idle and not _RUNS.search(since.words):
-                    raise ToolFailed(f"{same_code(arguments.cell)} Change cell {arguments.cell}.")
-                return await runner.ran([cell.id])
-            code = await runner.corrected(cell)
-            if code == cell.source:
-                raise ToolFailed(f"{same_code(arguments.cell)} It fails. Change cell {arguments.cell}.")
-        self._check(arguments.cell, old, code, others, since)
-        before = await runner.shown()
-        tried.tried(cell.id, cell.source)
+        since = await context.flow.since_asked()
+        code = await _ready(spliced(cell.source, mended(arguments.code)), runner, cell.id)
+        if same_meaning(cell.source, code):
+            raise ToolFailed(f"This is the code that cell {arguments.cell} has. Change cell {arguments.cell}.")
+        told = await meant_cell(arguments.cell, runner, since, code)
+        before = await runner.before(cell.id)
+        _check(arguments.cell, code, before, runner, is_told=bool(told) or arguments.cell in said_numbers(since.words))
         now = await runner.changed([CellOperation(op="replace", cell=cell.id, source=code)])
         if isinstance(now, ToolResult):
             return now
-        ran = await now.ran([now.cell(arguments.cell).id], with_those_below=True)
-        if ran.is_error or failed_in(str(ran.content)) is not None:
-            return ran
-        problem = not_as_asked(since.words, before, now.last_shown, [code, old])
-        if problem is None:
-            tried.worked(cell.id)
-            return ran
-        return ToolResult(f"{ran.content}\n{problem} Change cell {arguments.cell}.", is_error=True)
-
-    def _check(self, number: int, old: str, new: str, others: Sequence[str], since: SinceAsked) -> None:
-        """Raises ToolFailed for a change that cannot be what was asked for."""
-        mends = asks_to_mend(since.words)
-        if mends and same_meaning(old, new):
-            raise ToolFailed(f"{same_code(number)} It is wrong. Change cell {number}.")
-        expected = expected_number(since.words)
-        if mends and written_in(new, old, expected):
-            raise ToolFailed(f"{expected:g} has to be computed, not written into the code. Change cell {number}.")
-        if _TAKES_AWAY.search(since.words) or _left_out(since) >= _MOST_TIMES:
-            return
-        lost = lost_names(old, new, others) or (lost_texts(old, new) if mends or keeps_results(since.words) else [])
-        if lost:
-            raise ToolFailed(
-                f"{_LEFT_OUT} {' and '.join(map(repr, lost[:_MOST_LOST]))}. Keep it. Change cell {number}."
-            )
+        edited = now.cell(arguments.cell).id
+        ran = await now.ran([edited], with_those_below=True)
+        fixed = await _fixed(arguments.cell, now.cell(arguments.cell).source, before, now)
+        return _with(told, await _looked_at(ran, edited, now, *fixed))
 
     def preview(self, partial: JsonObject, context: ToolContext) -> str | None:
         return _preview({"op": "replace", "cell": partial.get("cell"), "source": partial.get("code")}, context)
@@ -199,8 +155,9 @@ class RunCell(CompoundTool[RunCellArguments]):
     async def _run(self, arguments: RunCellArguments, context: ToolContext) -> ToolResult:
         runner = await CellRunner.of(context)
         if arguments.cell == "all":
-            return await runner.ran([c.id for c in runner.snapshot.cells if c.cell_type == "code" and c.source.strip()])
-        return await runner.ran([runner.code_cell(arguments.cell).id])
+            cells = [cell.id for cell in runner.snapshot.cells if cell.cell_type == "code" and cell.source.strip()]
+            return (await runner.ran(cells)).result
+        return (await runner.ran([runner.code_cell(arguments.cell).id])).result
 
 
 class RenameVariableArguments(ToolArguments):
@@ -213,7 +170,7 @@ class RenameVariableArguments(ToolArguments):
 
 
 class RenameVariable(CompoundTool[RenameVariableArguments]):
-    """Calls a variable otherwise wherever it is used."""
+    """Calls something otherwise wherever it is used, if the request names both."""
 
     name: ClassVar[str] = "rename_variable"
     group: ClassVar[ToolGroup | None] = "command"
@@ -223,6 +180,10 @@ class RenameVariable(CompoundTool[RenameVariableArguments]):
     async def _run(self, arguments: RenameVariableArguments, context: ToolContext) -> ToolResult:
         old, new = arguments.old, arguments.new
         runner = await CellRunner.of(context)
+        words = (await context.flow.since_asked()).words
+        unsaid = [name for name in (old, new) if name not in asked_names([old, new], words).exact]
+        if unsaid:
+            raise ToolFailed(f"The request does not name {unsaid[0]}. Use the names that it gives.")
         code = [cell for cell in runner.snapshot.cells if cell.cell_type == "code"]
         changed = {cell.id: source for cell in code if (source := renamed(cell.source, old, new)) != cell.source}
         if changed and (not new.isidentifier() or keyword.iskeyword(new)):
@@ -236,17 +197,23 @@ class RenameVariable(CompoundTool[RenameVariableArguments]):
         taken = [runner.snapshot.index(cell.id) + 1 for cell in code if new in made_names(cell.source)]
         if taken:
             raise ToolFailed(f"Cell {taken[0]} has another variable {new} already.")
+        left = [cell_id for cell_id, source in changed.items() if still_has(source, old)]
+        if left:
+            raise ToolFailed(f"Cell {runner.snapshot.index(left[0]) + 1} uses {old} in a way that cannot be renamed.")
         now = await runner.changed(
             [CellOperation(op="replace", cell=cell_id, source=source) for cell_id, source in changed.items()]
         )
         if isinstance(now, ToolResult):
             return now
         places = [runner.snapshot.index(cell_id) for cell_id in changed]
-        ran = await now.ran([now.snapshot.cells[place].id for place in places])
-        if ran.is_error or not isinstance(ran.content, str):
-            return ran
-        named = ", ".join(str(place + 1) for place in places)
-        return ToolResult(f"{old} is {new} now in cells {named}.\n{ran.content}")
+        cells = [now.snapshot.cells[place].id for place in places]
+        ran = await now.ran(cells, with_those_below=True)
+        if not ran.works:
+            return ran.result
+        for cell_id in cells:
+            await now.worked(cell_id)
+        await now.worked(cells[0], EndingCheck(code="renamed", params={"old": old, "new": new}))
+        return _with(f"{old} is {new} now in cells {', '.join(str(place + 1) for place in places)}.", ran.result)
 
 
 class AddTextArguments(ToolArguments):
@@ -268,10 +235,14 @@ class AddText(CompoundTool[AddTextArguments]):
 
     async def _run(self, arguments: AddTextArguments, context: ToolContext) -> ToolResult:
         runner = await CellRunner.of(context)
-        text = as_heading(arguments.text.replace("\\n", "\n"), (await context.flow.since_asked()).words)
+        text = arguments.text.replace("\\n", "\n")
+        if repeats(text, (await context.flow.since_asked()).words):
+            raise ToolFailed("This is the request itself. Write the text that the person wants.")
         after = "start" if arguments.place == "top" else None
-        change = CellOperation(op="insert", source=text, cell_type="markdown", after=after)
-        return _done(await runner.changed([change]), "The text was added.")
+        now = await runner.changed([CellOperation(op="insert", source=text, cell_type="markdown", after=after)])
+        if isinstance(now, ToolResult):
+            return now
+        return await _settled(now, now.snapshot.cells[0 if after else -1].id, "The text was added.")
 
 
 class DeleteCellArguments(ToolArguments):
@@ -282,7 +253,7 @@ class DeleteCellArguments(ToolArguments):
 
 
 class DeleteCellTool(CompoundTool[DeleteCellArguments]):
-    """Takes a cell away."""
+    """Takes a cell away that the request means."""
 
     name: ClassVar[str] = "delete_cell"
     group: ClassVar[ToolGroup | None] = "edit"
@@ -291,16 +262,15 @@ class DeleteCellTool(CompoundTool[DeleteCellArguments]):
 
     async def _run(self, arguments: DeleteCellArguments, context: ToolContext) -> ToolResult:
         runner = await CellRunner.of(context)
-        change = CellOperation(op="delete", cell=runner.cell(arguments.cell).id)
-        return _done(await runner.changed([change]), f"Cell {arguments.cell} is gone; those below it moved up.")
-
-
-async def _begun(context: ToolContext) -> SinceAsked:
-    """What was asked and done so far; with the first step, what was tried for other words is forgotten."""
-    since = await context.flow.since_asked()
-    if not since.calls:
-        context.state.tried.forget()
-    return since
+        cell = runner.cell(arguments.cell)
+        told = await meant_cell(arguments.cell, runner, await context.flow.since_asked())
+        now = await runner.changed([CellOperation(op="delete", cell=cell.id)])
+        if isinstance(now, ToolResult):
+            return now
+        gone = EndingCheck(code="deleted", params={"cell": arguments.cell})
+        return _with(
+            told, await _settled(now, cell.id, f"Cell {arguments.cell} is gone; those below it moved up.", gone)
+        )
 
 
 async def _ready(given: str, runner: CellRunner, own: CellId | None) -> str:
@@ -314,14 +284,8 @@ async def _ready(given: str, runner: CellRunner, own: CellId | None) -> str:
     problem = syntax_problem(code)
     if problem is not None:
         raise ToolFailed(f"This is no valid Python, so nothing was done: {problem}")
-    if not code.strip():
-        raise ToolFailed("There is no code in it, so nothing was done.")
-    if has_gaps(code):
-        raise ToolFailed("Write code where it says `...`. Nothing was done.")
-    sources = [cell.source for cell in runner.snapshot.cells if cell.cell_type == "code"]
-    left_out = forgotten(code, await context.flow.since_asked(), sources)
-    if left_out is not None:
-        raise ToolFailed(left_out)
+    if does_nothing(code):
+        raise ToolFailed("There is no code in it that does anything, so nothing was done.")
     missing = await _missing(code, runner, own, has_kernel=kernel is not None)
     folder = runner.place.checked.path.parent
     files = await in_thread(lambda _stop: table_files(folder, missing, context.paths)) if missing else {}
@@ -345,14 +309,59 @@ async def _missing(code: str, runner: CellRunner, own: CellId | None, *, has_ker
     return [name for name in missing if name in report.missing]
 
 
-def _left_out(since: SinceAsked) -> int:
-    return sum(call.is_error and _LEFT_OUT in call.result for call in since.calls)
+def _check(number: int, code: str, before: ChangedCell, runner: CellRunner, *, is_told: bool) -> None:
+    """Raises ToolFailed for a change of a cell that breaks something, or is none."""
+    cells, again = runner.snapshot.cells, f"Change cell {number}."
+    old = before.source if before.source is not None else cells[number - 1].source
+    name = made_below(old, code, runner.code(cells[: number - 1]), runner.code(cells[number:]))
+    if name is not None:
+        raise ToolFailed(f"{name} is made in a cell below, so it cannot be used here. {again}")
+    if before.failure is not None:
+        problem = fix_problem(old, code, before.failure)
+        if problem is not None:
+            raise ToolFailed(f"{problem} {again}")
+    elif not is_told and before.source is not None and is_other_code(old, code):
+        raise ToolFailed(f"This has next to nothing of the code of cell {number}. Add a new cell for it.")
+    lost = lost_names(old, code, runner.code([*cells[: number - 1], *cells[number:]]))
+    if lost:
+        raise ToolFailed(f"Other cells use {' and '.join(lost)}, so it has to be made still. {again}")
 
 
-def _done(now: CellRunner | ToolResult, words: str) -> ToolResult:
-    if isinstance(now, ToolResult):
-        return now
-    return ToolResult(f"The person says: {now.said}\n{words}" if now.said else words)
+async def _fixed(number: int, code: str, before: ChangedCell, runner: CellRunner) -> list[EndingCheck]:
+    """That a cell which failed was mended, where its calls tell that it still does what it was to do."""
+    failure, old = before.failure, before.source
+    if failure is None or old is None or parsed(old) is None:
+        return []
+    meant = await runner.meant(failure)
+    if meant is not None and meant not in code:
+        return []
+    calls: list[JsonValue] = [name for name in calls_in(old, failure.line) if name in calls_in(code)]
+    return [EndingCheck(code="fixed", params={"cell": number, "calls": calls})]
+
+
+async def _looked_at(ran: StepRun, cell: CellId, runner: CellRunner, *checks: EndingCheck) -> ToolResult:
+    """The result of a cell that was added or changed, with what was seen of it."""
+    if not ran.works:
+        return ran.result
+    number = runner.snapshot.index(cell) + 1
+    seen = [EndingCheck(code="runs", params={"cell": number}), *checks]
+    pictures = [png for one in ran.cells if one.cell_id == cell for png in pictures_in(one.outputs.outputs)]
+    if pictures:
+        if await in_thread(lambda _stop: all(map(is_empty_picture, pictures))):
+            return ToolResult(f"{ran.words}\nThere is nothing in the picture. Change cell {number}.", is_error=True)
+        seen.append(EndingCheck(code="picture", params={"cell": number}))
+    await runner.worked(cell, *seen)
+    return ran.result
+
+
+async def _settled(now: CellRunner, cell: CellId, words: str, *checks: EndingCheck) -> ToolResult:
+    """The result of a change that runs nothing."""
+    await now.worked(cell, *checks)
+    return _with(f"The person says: {now.said}" if now.said else "", ToolResult(words))
+
+
+def _with(words: str, result: ToolResult) -> ToolResult:
+    return replace(result, content=f"{words}\n{result.content}") if words else result
 
 
 def _preview(operation: JsonObject, context: ToolContext) -> str | None:

@@ -10,6 +10,7 @@ import tokenize
 from typing import Final
 
 __all__ = [
+    "cell_tree",
     "last_names",
     "made_names",
     "mended",
@@ -47,7 +48,6 @@ _MODULES: Final = frozenset(
     }
 )  # fmt: skip
 _GIVEN: Final = frozenset(dir(builtins)) | {"display", "get_ipython", "In", "Out", "_", "__name__"}
-_MOST_BODIES: Final = 10
 _LIKE_ENOUGH_PERCENT: Final = 60
 _FLAGS: Final = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 
@@ -59,40 +59,16 @@ def mended(code: str) -> str:
     if fenced is not None:
         code = fenced[1]
     code = "\n".join(line.rstrip() for line in code.split("\n")).strip("\n")
-    if _cell_tree(code) is None:
+    if cell_tree(code) is None:
         for old, new in (("\\n", "\n"), ('\\"', '"'), ("\\'", "'"), ("\\t", "    ")):
             attempt = code.replace(old, new)
-            if attempt != code and _cell_tree(attempt) is not None:
+            if attempt != code and cell_tree(attempt) is not None:
                 return attempt.strip("\n")
         plain = code.replace("\\n", "\n").replace('\\"', '"')
-        for attempt in (plain, _TAIL.sub("", code), _indented(plain), _indented(_TAIL.sub("", plain))):
-            if attempt != code and _cell_tree(attempt) is not None:
+        for attempt in (plain, _TAIL.sub("", code), _TAIL.sub("", plain)):
+            if attempt != code and cell_tree(attempt) is not None:
                 return attempt.strip("\n")
     return code
-
-
-def _indented(code: str) -> str:
-    """With the bodies indented that begin at the margin, as far as it is plain where they end."""
-    lines = code.split("\n")
-    for _ in range(_MOST_BODIES):
-        try:
-            compile(_without_magics("\n".join(lines)), "<cell>", "exec", _FLAGS)
-        except IndentationError as error:
-            at = (error.lineno or 0) - 1
-            if "expected an indented block" not in str(error.msg) or not 0 < at < len(lines):
-                break
-            head = lines[at - 1]
-            margin = head[: len(head) - len(head.lstrip())] + "    "
-            end = at + 1
-            if head.lstrip().startswith(("def ", "async def ")):
-                returns = [row for row in range(at, len(lines)) if lines[row].lstrip().startswith("return")]
-                end = returns[0] + 1 if returns else end
-            lines[at:end] = [margin + line.lstrip() for line in lines[at:end]]
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            break
-        else:
-            break
-    return "\n".join(lines)
 
 
 def syntax_problem(code: str) -> str | None:
@@ -113,7 +89,7 @@ def syntax_problem(code: str) -> str | None:
 
 def wanted_names(code: str) -> list[str]:
     """Names that the code uses and does not make itself, in the order of their use."""
-    tree = _cell_tree(code)
+    tree = cell_tree(code)
     if tree is None:
         return []
     bound = _bound(tree, everywhere=True)
@@ -124,13 +100,13 @@ def wanted_names(code: str) -> list[str]:
 
 def made_names(code: str) -> frozenset[str]:
     """Names that are there when the code has run."""
-    tree = _cell_tree(code)
+    tree = cell_tree(code)
     return frozenset() if tree is None else frozenset(_bound(tree, everywhere=False))
 
 
 def last_names(code: str) -> list[str]:
     """The names that the last statement gives values to."""
-    tree = _cell_tree(code)
+    tree = cell_tree(code)
     if tree is None or not tree.body:
         return []
     last = tree.body[-1]
@@ -159,7 +135,8 @@ def with_imports(code: str, missing: list[str]) -> str:
 def spliced(old: str, new: str) -> str:
     """The new code; if it is but some lines of the old one, changed or not, with the others as they were."""
     before, after = old.split("\n"), new.split("\n")
-    if len(after) >= len(before):
+    if 2 * len(after) > len(before) or all(line in before for line in after):
+        # Lines that only went are to go.
         return new
     places: list[int] = []
     begin = 0
@@ -277,7 +254,8 @@ def parsed_or_empty(code: str) -> ast.Module:
     return parsed(code) or ast.Module([], [])
 
 
-def _cell_tree(code: str) -> ast.Module | None:
+def cell_tree(code: str) -> ast.Module | None:
+    """The tree of what a cell may hold, with magics as if they did nothing; None for what is no Python."""
     try:
         tree = compile(_without_magics(code), "<cell>", "exec", _FLAGS)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -1,34 +1,88 @@
-"""What the tools are for, shown by example: words, a call, what came of it, and the answer."""
+"""What the tools are for, shown by example: a small model copies forms better than it follows rules."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from ...messages import JsonObject
 
-__all__ = ["EXAMPLES", "MARKS"]
+__all__ = ["EXAMPLES", "EXAMPLE_NAMES", "Example"]
 
-_PLOT: Final = "import numpy as np\nimport matplotlib.pyplot as plt\n\nx = np.linspace(-3, 3, 200)\nplt.plot(x, x ** 2)\nplt.show()"
-EXAMPLES: Final[tuple[tuple[str, tuple[str, JsonObject], str, str], ...]] = (
-    (
-        "Cell 1 (failed):\ntotal = sum(score)\nprint(total)\nOutput: NameError: name 'score' is not defined\n"
-        + "Variables:\nscores: list of length 3 = [88, 97, 91]\nPerson: Fix cell 1.",
-        ("edit_cell", {"cell": 1, "code": "total = sum(scores)\nprint(total)"}),
-        "Cell 1 ran. Output:\n276",
-        "Cell 1 works now and prints 276.",
+
+class Example(NamedTuple):
+    """A request with what was told before it, perhaps a call and what came of it, and the answer."""
+
+    words: str
+    answer: str
+    call: tuple[str, JsonObject] | None = None
+    result: str = ""
+
+
+_BEGINNING: Final = """Files:
+boats.csv: columns harbour text, length_m float, crew int
+| Oban,12.5,4
+| Wick,8.0,2
+| Oban,21.0,9
+Cell 1 (failed):
+import pandas as pd
+boats = pd.read_csv('boat.csv')
+boats.groupby('harbour')['crew'].sum()
+Output: FileNotFoundError: [Errno 2] No such file or directory: 'boat.csv'
+Write boats.csv instead of boat.csv.
+"""
+_READ: Final = "import pandas as pd\nboats = pd.read_csv('boats.csv')\nboats.groupby('harbour')['crew'].sum()"
+_SUMS: Final = "harbour\nOban    13\nWick     2\nName: crew, dtype: int64"
+EXAMPLES: Final = (
+    Example(
+        f"{_BEGINNING}Person: 오류를 없애 줘.",
+        "이제 1번 셀이 boats.csv를 읽습니다.",
+        ("edit_cell", {"cell": 1, "code": _READ}),
+        f"Cell 1 ran. Output:\n{_SUMS}",
     ),
-    (
-        "Person: Draw y = x squared from -3 to 3.",
-        ("add_cell", {"code": _PLOT}),
+    Example("Person: What is the average age?", "There is no age: boats has harbour, length_m and crew."),
+    Example(
+        "Person: Draw the length against the crew.",
+        "Cell 2 shows length_m against crew.",
+        ("add_cell", {"code": "boats.plot.scatter(x='crew', y='length_m')\nplt.show()"}),
         "Cell 2 ran. Output:\n[picture]",
-        "Cell 2 shows the curve of x squared.",
     ),
-    (
-        "Person: What is the largest value in scores?",
-        ("add_cell", {"code": "max(scores)"}),
-        "Cell 3 ran. Output:\n97",
-        "The largest value in scores is 97.",
+    Example(
+        "Person: Delete cell 2.",
+        "The picture of length_m is gone.",
+        ("delete_cell", {"cell": 2}),
+        "Cell 2 is gone; those below it moved up.",
+    ),
+    Example(
+        "Person: 10 mより長い船はいくつ？",
+        "10 mより長いboatsは2です。",
+        ("add_cell", {"code": "(boats['length_m'] > 10).sum()"}),
+        "Cell 2 ran. Output:\nnp.int64(2)",
+    ),
+    Example(
+        "Person: In cell 2 use 20 instead of 10.",
+        "Cell 2 counts the boats that are longer than 20 m now.",
+        ("edit_cell", {"cell": 2, "code": "(boats['length_m'] > 20).sum()"}),
+        "Cell 2 ran. Output:\nnp.int64(1)",
+    ),
+    Example(
+        "Person: Add a column length_ft, the length in feet.",
+        "boats has a column length_ft now.",
+        ("add_cell", {"code": "boats['length_ft'] = boats['length_m'] * 3.28084"}),
+        "Cell 3 ran without output.",
+    ),
+    Example("Person: What does cell 1 do?", "It reads boats.csv and adds up the crew of each harbour."),
+    Example(
+        "Person: Please call length_ft feet.",
+        "The column length_ft is called feet now.",
+        ("rename_variable", {"old": "length_ft", "new": "feet"}),
+        "length_ft is feet now in cells 3.\nCell 3 ran without output.",
+    ),
+    Example(
+        "Person: How large is the largest crew?",
+        "The largest crew of the boats is 9.",
+        ("add_cell", {"code": "boats['crew'].max()"}),
+        "Cell 4 ran. Output:\nnp.int64(9)",
     ),
 )
-MARKS: Final = ("scores", "x squared", "276")
-"""An answer that says one of these tells of the examples."""
+EXAMPLE_NAMES: Final = ("boats", "harbour", "length_m", "length_ft", "Oban", "Wick")
+"""An answer that says one of these, and nobody else did, tells of the examples."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from ...errors import HdspAgentError
 from ...messages import CellId
 from ...notebooks import Cell, CellFreshness, Notebooks, freshness_of
 from ...notebooks.kernels import Variable
+from .._changed_cells import FailedRun
 from .._path_policy import PathPolicy
 from .._tool_failed import ToolFailed
 from ._cell_runner import variable_words
@@ -25,9 +25,9 @@ from ._code import made_names
 from ._hints import hint_for
 from ._step_report import error_in, error_words, shortened, shown_text
 
-__all__ = ["CHANGES", "CellFact", "NotebookFacts", "cell_of_person", "cells_in", "surroundings"]
+__all__ = ["ROW", "NotebookFacts", "surroundings"]
 
-CHANGES: Final = ("The notebook is as you know it.", "New or changed:")
+_CHANGES: Final = ("The notebook is as you know it.", "New or changed:")
 """Begin what is told after all was told once."""
 
 _MOST_CELLS: Final = 2_800
@@ -36,24 +36,18 @@ _LONGEST_CELL: Final = 700
 _LONGEST_OUTPUT: Final = 240
 _MOST_VARIABLES: Final = 10
 _MOST_FILES: Final = 10
+_MOST_OF_DATA: Final = 1_500
+"""Characters of all files together, and of all variables; those that follow are told of in a line."""
 _ROWS: Final = 20
+_ROWS_TOLD: Final = 3
+ROW: Final = "| "
+"""Begins a row of a table: of what all rows have, three tell nothing."""
+_LONGEST_ROW: Final = 120
 _PATIENCE_SECONDS: Final = 6.0
 _TABLES: Final = {".csv": ",", ".tsv": "\t"}
-_HEAD: Final = re.compile(r"^Cell (\d+) \(([^)]*)\):", re.MULTILINE)
-_END: Final = re.compile(r"^(?:Variables:|Files:|New or changed:|The person is in cell )", re.MULTILINE)
 _OUTPUT: Final = "\nOutput: "
 _HERE: Final = "The person is in cell {number}."
-_WHERE: Final = re.compile(r"^The person is in cell (\d+)\.$", re.MULTILINE)
 _DATA: Final = frozenset({".csv", ".tsv", ".json", ".jsonl", ".parquet", ".xlsx", ".txt", ".npy", ".pkl", ".db"})
-
-
-@dataclass(frozen=True)
-class CellFact:
-    """A code cell, as far as it was told of."""
-
-    state: str
-    source: str = ""
-    shown: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,8 +68,8 @@ class NotebookFacts:
         cells = [one for at, one in enumerate(self.cells) if before.cells[at : at + 1] != (one,)]
         variables = [one for one in self.variables if one not in before.variables]
         if not files and not cells and not variables and self.at == before.at:
-            return CHANGES[0]
-        return f"{CHANGES[1]}\n" + self._text(files, cells, variables)
+            return _CHANGES[0]
+        return f"{_CHANGES[1]}\n" + self._text(files, cells, variables)
 
     def _text(self, files: Sequence[str], cells: Sequence[str], variables: Sequence[str]) -> str:
         parts = []
@@ -90,26 +84,6 @@ class NotebookFacts:
         if variables:
             parts.append("Variables:\n" + "\n".join(variables))
         return "\n".join(parts)
-
-
-def cells_in(told: str) -> dict[int, CellFact]:
-    """The code cells by their numbers, as surroundings were told."""
-    heads = list(_HEAD.finditer(told))
-    cells: dict[int, CellFact] = {}
-    for at, head in enumerate(heads):
-        if head[2] in ("text", "empty"):
-            cells.pop(int(head[1]), None)
-            continue
-        body = told[head.end() : heads[at + 1].start() if at + 1 < len(heads) else len(told)]
-        source, _, shown = _END.split(body, maxsplit=1)[0].strip("\n").partition(_OUTPUT)
-        cells[int(head[1])] = CellFact(head[2], source, shown)
-    return cells
-
-
-def cell_of_person(told: str) -> int | None:
-    """The number of the cell the person is in, as surroundings were told."""
-    found = _WHERE.findall(told)
-    return int(found[-1]) if found else None
 
 
 async def surroundings(
@@ -146,19 +120,22 @@ async def _told(
         # Of another language, or busy again: the model does without.
         with suppress(HdspAgentError):
             seen = (await notebooks.executor.inspect(path)).variables
-    variables = [variable_words(one) for one in seen[:_MOST_VARIABLES]]
+    variables = _in_room([_variable(one) for one in seen[:_MOST_VARIABLES]])
     hints = await in_thread(lambda _stop: _hints(snapshot.cells, seen, folder))
     texts = [_cell(number, cell, states, hints) for number, cell in enumerate(snapshot.cells, 1)]
     files = await in_thread(lambda _stop: _files(folder, paths, reads_files))
     here = next((number for number, cell in enumerate(snapshot.cells, 1) if cell.id == at), None)
-    return NotebookFacts(tuple(files), tuple(_fitting(texts)), tuple(variables), here)
+    return NotebookFacts(tuple(_in_room(files)), tuple(_fitting(texts)), tuple(variables), here)
 
 
 def _hints(cells: Sequence[Cell], variables: Sequence[Variable], folder: Path) -> dict[CellId, str]:
     """What may help, of each cell that failed."""
     made = [name for cell in cells if cell.cell_type == "code" for name in made_names(cell.source)]
-    failed = [(cell, error) for cell in cells if (error := error_in(cell.outputs)) is not None]
-    return {cell.id: hint_for(error, variables, made, folder, cell.source) for cell, error in failed}
+    failed = [(cell.id, error) for cell in cells if (error := error_in(cell.outputs)) is not None]
+    return {
+        cell_id: hint_for(FailedRun(ename=error.ename, evalue=error.evalue), variables, made, folder)
+        for cell_id, error in failed
+    }
 
 
 def _cell(number: int, cell: Cell, states: dict[CellId, CellFreshness], hints: dict[CellId, str]) -> tuple[str, str]:
@@ -251,7 +228,28 @@ def _file(file: Path, real: Path) -> str:
     columns = [
         f"{name} {_kind([row[at] for row in rows[1:] if at < len(row)])}" for at, name in enumerate(rows[0][:20])
     ]
-    return f"{file.name}: columns {', '.join(columns)}"
+    return "\n".join(
+        [f"{file.name}: columns {', '.join(columns)}", *(_row(line) for line in lines[1 : _ROWS_TOLD + 1] if line)]
+    )
+
+
+def _variable(variable: Variable) -> str:
+    """A variable, of a table with its first rows."""
+    rows = (variable.head or "").split("\n")[: _ROWS_TOLD + 1] if variable.columns else []
+    return "\n".join([variable_words(variable), *map(_row, rows)])
+
+
+def _row(line: str) -> str:
+    return f"{ROW}{line.rstrip()[:_LONGEST_ROW]}"
+
+
+def _in_room(told: Sequence[str]) -> list[str]:
+    """Their first lines alone, once there is no room for more."""
+    left, kept = _MOST_OF_DATA, []
+    for text in told:
+        left -= len(text)
+        kept.append(text if left >= 0 else text.partition("\n")[0])
+    return kept
 
 
 def _kind(values: Sequence[str]) -> str:

@@ -6,41 +6,39 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from ...messages import CellId, JsonObject
+from ...messages import JsonObject
 from ...notebooks import without_escapes
 from ...notebooks.kernels import CellRun, RunError
 from .._output_buffer import middle_left_out
-from .._tool import PastCall
+from .._tool import PastCall, SinceAsked
 from ..notebook._model_outputs import outputs_text
 
 __all__ = [
-    "NOTHING_DONE",
+    "AGAIN",
     "PICTURE",
-    "cell_instead",
+    "cell_to_change",
     "error_in",
     "error_words",
-    "failed_cell",
-    "failed_in",
-    "number_in",
-    "ran_something",
+    "failed_at_last",
+    "failing_line",
+    "is_effect",
+    "is_step",
+    "last_output",
     "run_words",
-    "same_code",
     "shortened",
-    "showed_picture",
     "shown_text",
-    "wrote_same",
 ]
 
+AGAIN: Final = "This was done already, and is not done again. Tell the person what came of it."
 PICTURE: Final = "[picture]"
-NOTHING_DONE: Final = " Nothing was done."
 _MOST_OUTPUT: Final = 700
 _MOST_ERROR: Final = 300
-_SAME: Final = "This does what the code does that cell"
-_FAILED: Final = re.compile(r"^Cell (\d+) failed", re.MULTILINE)
-_INSTEAD: Final = re.compile(r"Change cell (\d+)(?: instead)?\.")
-_RAN: Final = re.compile(r"^Cell \d+ ran", re.MULTILINE)
+_MOST_LINE: Final = 160
+_EFFECTS: Final = frozenset({"add_cell", "edit_cell", "run_cell", "rename_variable", "add_text", "delete_cell"})
+_TO_CHANGE: Final = re.compile(r"Change cell (\d+)|^The person means cell (\d+)\.|^Cell (\d+) failed", re.MULTILINE)
+_RAN: Final = re.compile(r"^Cell \d+ ran\. Output:\n", re.MULTILINE)
 _PICTURES: Final = re.compile(r"\[(?:image/[^\]]*)\]")
-_LINE: Final = re.compile(r"^(?:-+> ?|Cell In\[[^\]]*\], line |\s*File .*, line )(\d+)", re.MULTILINE)
+_LINE: Final = re.compile(r"^-+> ?(\d+)|^Cell In\[[^\]]*\], line (\d+)", re.MULTILINE)
 
 
 def run_words(number: int | None, cell: CellRun, more: str = "") -> str:
@@ -69,7 +67,9 @@ def error_in(outputs: Sequence[JsonObject]) -> RunError | None:
     """The error among them."""
     for output in outputs:
         if output.get("output_type") == "error":
-            return RunError(str(output.get("ename", "")), without_escapes(str(output.get("evalue", ""))))
+            lines = output.get("traceback")
+            traceback = tuple(str(line) for line in lines) if isinstance(lines, list) else ()
+            return RunError(str(output.get("ename", "")), without_escapes(str(output.get("evalue", ""))), traceback)
     return None
 
 
@@ -83,67 +83,54 @@ def shortened(text: str, most: int) -> str:
     return text if len(text) <= most else middle_left_out(text, most, "[…]")
 
 
+def failing_line(error: RunError, code: str) -> int | None:
+    """The number of the line of the cell itself where it failed."""
+    found: int | None = None
+    for frame in error.traceback:
+        text = without_escapes(frame)
+        if "Cell In[" in text or "<cell" in text or "ipython-input" in text:
+            marked = _LINE.search(text)
+            found = int(marked[1] or marked[2]) if marked else found
+    lines = code.split("\n")
+    return found if found is not None and 1 <= found <= len(lines) and lines[found - 1].strip() else None
+
+
+# ---- what was done, from the words that told of it
+
+
+def is_step(call: PastCall) -> bool:
+    """Whether a small model made the call: a larger one may have worked on the request before."""
+    return call.name in _EFFECTS or call.name == "answer"
+
+
+def is_effect(call: PastCall) -> bool:
+    """Whether the call changed or ran something, and it worked."""
+    return call.name in _EFFECTS and not call.is_error and call.result != AGAIN
+
+
+def failed_at_last(since: SinceAsked) -> PastCall | None:
+    """The last step, if it was in vain."""
+    last = next((call for call in reversed(since.calls) if call.name in _EFFECTS and call.result != AGAIN), None)
+    return None if last is None or is_effect(last) else last
+
+
+def cell_to_change(call: PastCall) -> int | None:
+    """The number of the cell that is to be changed after a call in vain."""
+    found = _TO_CHANGE.search(call.result) if call.is_error else None
+    return None if found is None else int(next(number for number in found.groups() if number))
+
+
+def last_output(since: SinceAsked) -> str:
+    """What the last cell showed that ran, as text."""
+    for call in reversed(since.calls):
+        if is_effect(call):
+            return _RAN.split(call.result)[-1].replace(PICTURE, "").strip("\n") if _RAN.search(call.result) else ""
+    return ""
+
+
 def _why(cell: CellRun) -> str:
     if cell.error is None:
         return cell.advice or cell.state
     what = error_words(cell.error)
-    line = _source_line(cell)
-    return f"{what}\n{line}" if line else what
-
-
-def _source_line(cell: CellRun) -> str:
-    """The line of the cell itself where it failed."""
-    if cell.error is None:
-        return ""
-    lines = cell.code.split("\n")
-    found: int | None = None
-    for frame in cell.error.traceback:
-        text = without_escapes(frame)
-        if "Cell In[" in text or "<cell" in text or "ipython-input" in text:
-            marked = re.search(r"^-+> ?(\d+)", text, re.MULTILINE) or _LINE.search(text)
-            found = int(marked[1]) if marked else found
-    if found is None or not 1 <= found <= len(lines) or not lines[found - 1].strip():
-        return ""
-    return f"Line {found}: {lines[found - 1].strip()[:160]}"
-
-
-def failed_cell(call: PastCall) -> int | None:
-    """The number of the cell whose code failed in this call."""
-    return failed_in(call.result)
-
-
-def failed_in(result: str) -> int | None:
-    """The number of the cell whose code failed, in a result's words."""
-    found = _FAILED.findall(result)
-    return int(found[-1]) if found else None
-
-
-def cell_instead(call: PastCall) -> int | None:
-    """The number of the cell that the call was told to change."""
-    found = _INSTEAD.search(call.result) if call.is_error else None
-    return int(found[1]) if found is not None else None
-
-
-def same_code(number: int) -> str:
-    """Why an edit is sent back that changes nothing."""
-    return f"{_SAME} {number} has."
-
-
-def wrote_same(call: PastCall) -> bool:
-    """Whether the call gave a cell the code that it had."""
-    return call.is_error and _SAME in call.result
-
-
-def ran_something(call: PastCall) -> bool:
-    """Whether the kernel said that a cell was done."""
-    return _RAN.search(call.result) is not None
-
-
-def showed_picture(call: PastCall) -> bool:
-    """Whether a cell showed a picture."""
-    return PICTURE in call.result
-
-
-def number_in(numbers: dict[CellId, int], cell_id: CellId | None) -> int | None:
-    """Which cell it is."""
-    return None if cell_id is None else numbers.get(cell_id)
+    line = failing_line(cell.error, cell.code)
+    return what if line is None else f"{what}\nLine {line}: {cell.code.split(chr(10))[line - 1].strip()[:_MOST_LINE]}"

@@ -16,6 +16,7 @@ from hdsp_agent.messages import (
     ClineAskResponse,
     ClineSay,
     CommandRun,
+    Ending,
     JsonObject,
     NotebookRef,
     NoteSuggestion,
@@ -35,12 +36,15 @@ from hdsp_agent.tools import (
     McpServers,
     PathPolicy,
     Proposal,
+    PutBack,
     SinceAsked,
+    ToolContext,
     ToolFailed,
     ToolRegistry,
     ToolResult,
     ToolState,
 )
+from hdsp_agent.tools.compound import put_back
 
 CODE_MODE = ModeConfig(slug="code", name="Code", role_definition="Write code.", groups=("read", "edit", "command"))
 
@@ -91,6 +95,8 @@ class RecordingFlow:
     edit_plan: Callable[[list[TodoItem]], list[TodoItem]] = lambda plan: plan
     since: SinceAsked = field(default_factory=lambda: SinceAsked("", ""))
     completed: list[str] = field(default_factory=list)
+    endings: list[Ending | None] = field(default_factory=list)
+    context: ToolContext | None = None
     suggested: list[NoteSuggestion | None] = field(default_factory=list)
 
     @property
@@ -116,8 +122,15 @@ class RecordingFlow:
     async def since_asked(self) -> SinceAsked:
         return self.since
 
-    async def complete(self, result: str, suggestion: NoteSuggestion | None = None) -> Completion:
+    async def put_back(self, *, failed_only: bool = False) -> PutBack:
+        assert self.context is not None
+        return await put_back(self.context, failed_only=failed_only)
+
+    async def complete(
+        self, result: str, suggestion: NoteSuggestion | None = None, ending: Ending | None = None
+    ) -> Completion:
         self.completed.append(result)
+        self.endings.append(ending)
         self.suggested.append(suggestion)
         return self.completion
 
@@ -133,7 +146,7 @@ class RecordingContext:
         self.mode = mode
         self._masker = Masker(self.settings.masked_kinds)
         self.vault: Vault = self._masker.vault
-        self.flow = RecordingFlow()
+        self.flow = RecordingFlow(context=self)
         self.state = ToolState()
         self.decide: Callable[[Approved], Approval | Awaitable[Approval]] = lambda _: Approval(
             approved=True, by_person=True

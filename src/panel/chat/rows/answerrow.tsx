@@ -7,6 +7,7 @@ import { Fold } from '../../../ui/texts/fold';
 import { durationText } from '../../../ui/texts/formats';
 import { GrowingText } from '../../../ui/texts/growingtext';
 import { Markdown } from '../../../ui/markdown/markdown';
+import { EndingLine } from './ending';
 import { SuggestedNote } from './notesuggestion';
 import { PictureList } from './picturelist';
 import { Recalled } from './recalled';
@@ -17,6 +18,10 @@ import type { IRowContent } from './rowcontent';
  * What the agent says.
  */
 export function AnswerRow({ message }: IRowContent): JSX.Element {
+  if (message.ending && message.say === 'text') {
+    // Work that was stopped half-way: its text is the line in English.
+    return <EndingLine ending={message.ending} />;
+  }
   const text = message.text ?? '';
   return (
     <div className="jp-hdspAgent-answer">
@@ -31,10 +36,11 @@ export function AnswerRow({ message }: IRowContent): JSX.Element {
  * What the agent has achieved in the end.
  */
 export function ResultRow(content: IRowContent): JSX.Element {
-  const { noteSuggestion, partial, recalled, ts } = content.message;
+  const { ending, noteSuggestion, partial, recalled, ts } = content.message;
   return (
     <div className="jp-hdspAgent-result">
       <AnswerRow {...content} />
+      {ending && <EndingLine ending={ending} />}
       {!partial && recalled !== undefined && (
         <Recalled id={`${ts}:recalled`} items={recalled} />
       )}

@@ -63,5 +63,9 @@ export function requestBefore(store: AgentStore, ts: number): number | null {
 
 function kindAt(store: AgentStore, index: number): string {
   const message = store.message(store.order[index]);
+  if (message?.ending && message.say === 'text') {
+    // Ours, about work that was stopped.
+    return '';
+  }
   return message?.ask ?? message?.say ?? '';
 }

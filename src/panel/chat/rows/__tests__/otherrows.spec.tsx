@@ -1,5 +1,6 @@
 import type {
   ClineMessage,
+  Ending,
   ExtensionState,
   HistoryItem,
   RecalledItem
@@ -102,6 +103,58 @@ describe('other rows', () => {
         { ...answer, ts: 3, partial: true, recalled: [...told] }
       );
       expect(page.node.textContent).not.toContain('From memory and search');
+    });
+  });
+
+  describe('how a request to a small model ended', () => {
+    const result = (ending: Ending): ClineMessage => ({
+      ts: 2,
+      type: 'say',
+      say: 'completion_result',
+      text: 'The sum is 6.',
+      partial: false,
+      ending
+    });
+    const line = () =>
+      rows.row(2).querySelector('.jp-hdspAgent-chat-ending')?.textContent;
+
+    it('should say what was checked, and nothing of what shows little', async () => {
+      await rows.show(
+        result({
+          state: 'checked',
+          checks: [
+            { code: 'runs', params: { cell: 3 } },
+            { code: 'fixed', params: { cell: 3, calls: ['mean'] } },
+            { code: 'exists', params: { name: 'rent_eur' } }
+          ],
+          putBack: false
+        })
+      );
+      expect(line()).toBe(
+        'Checked: cell 3 runs now and still calls mean; rent_eur is there now.'
+      );
+    });
+
+    it('should warn of what nobody has checked', async () => {
+      await rows.show(
+        result({ state: 'unchecked', checks: [], putBack: false })
+      );
+      expect(line()).toBe('Not checked. Look at the result before you use it.');
+    });
+
+    it('should say that the cells are as they were, and why', async () => {
+      await rows.show({
+        ...result({
+          state: 'not_done',
+          checks: [],
+          reason: { code: 'missing', params: { name: 'rent_eur' } },
+          putBack: true
+        }),
+        say: 'text'
+      });
+      expect(rows.row(2).textContent).toBe(
+        'Not done. There is no rent_eur yet. Your cells are as they were.'
+      );
     });
   });
 

@@ -1,0 +1,124 @@
+"""What must hold of a change, whatever was asked for. Each tells what is wrong, or nothing."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator, Sequence
+from types import EllipsisType
+from typing import Final
+
+from .._changed_cells import FailedRun
+from ._code import cell_tree, made_names, parsed, parsed_or_empty, wanted_names
+
+__all__ = [
+    "calls_in",
+    "does_nothing",
+    "fix_problem",
+    "is_other_code",
+    "lost_names",
+    "made_below",
+    "same_meaning",
+    "still_has",
+]
+
+_LEAST_KEPT: Final = 1 / 3
+_SIMPLE: Final = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return, ast.Assert, ast.Delete, ast.Raise)
+
+
+def does_nothing(code: str) -> bool:
+    """Whether it is but comments and texts."""
+    tree = cell_tree(code)
+    return tree is not None and all(
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, (str, EllipsisType))
+        for node in tree.body
+    )
+
+
+def same_meaning(code: str, other: str) -> bool:
+    """Whether both are the same Python, but for how it is laid out and its comments."""
+    trees = [parsed(one) for one in (code, other)]
+    return code.strip() == other.strip() or (None not in trees and ast.dump(trees[0]) == ast.dump(trees[1]))  # type: ignore[arg-type]  # both are there
+
+
+def made_below(old: str, new: str, above: Collection[str], below: Collection[str]) -> str | None:
+    """A name that the new code uses anew and that only cells below make."""
+    there = {name for source in above for name in made_names(source)}
+    later = {name for source in below for name in made_names(source)} - there
+    return next((name for name in wanted_names(new) if name in later and name not in wanted_names(old)), None)
+
+
+def lost_names(old: str, new: str, others: Sequence[str]) -> list[str]:
+    """Names that the old code makes, the new does not, and other cells use."""
+    used = {name for source in others for name in wanted_names(source)}
+    made = {name for source in others for name in made_names(source)}
+    return sorted((made_names(old) - made_names(new)) & used - made)
+
+
+def is_other_code(old: str, new: str) -> bool:
+    """Whether the new code has next to nothing of the old, and so is no change of it."""
+    before = set(_things(parsed_or_empty(old)))
+    kept = before & set(_things(parsed_or_empty(new)))
+    return bool(before) and len(kept) < _LEAST_KEPT * len(before)
+
+
+def fix_problem(old: str, new: str, failure: FailedRun) -> str | None:
+    """What a fix of a cell that failed must not leave out."""
+    if _handlers(new) > _handlers(old):
+        return "Do not hide the error: write code that does not fail."
+    missing = [name for name in calls_in(old, failure.line) if name not in calls_in(new) and name not in failure.evalue]
+    if missing:
+        return f"The cell has to call {' and '.join(missing)} still."
+    lost = made_names(old) - made_names(new)
+    return f"The cell has to make {' and '.join(sorted(lost))} still." if lost else None
+
+
+def calls_in(code: str, line: int | None = None) -> list[str]:
+    """The names of what the code calls, or of what the statement of this line does, in their order."""
+    tree: ast.AST = parsed_or_empty(code)
+    if line is not None:
+        around = [node for node in ast.walk(tree) if isinstance(node, _SIMPLE) and _spans(node, line)]
+        tree = around[-1] if around else tree
+    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    names = [func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "") for func in calls]
+    return [name for name in dict.fromkeys(names) if name]
+
+
+def still_has(code: str, name: str) -> bool:
+    """Whether the code has a name, or a text that is just this."""
+    for node in ast.walk(parsed_or_empty(code)):
+        match node:
+            case ast.Name(id=found) | ast.FunctionDef(name=found) | ast.ClassDef(name=found) | ast.arg(arg=found):
+                pass
+            case ast.Constant(value=str(found)):
+                pass
+            case _:
+                continue
+        if found == name:
+            return True
+    return False
+
+
+def _handlers(code: str) -> int:
+    return sum(isinstance(node, (ast.Try, ast.With)) and _hides(node) for node in ast.walk(parsed_or_empty(code)))
+
+
+def _hides(node: ast.Try | ast.With) -> bool:
+    """Whether errors within it may go unseen."""
+    return isinstance(node, ast.Try) or any("suppress" in ast.dump(item.context_expr) for item in node.items)
+
+
+def _spans(node: ast.stmt, line: int) -> bool:
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
+
+
+def _things(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.FunctionDef(name=name):
+                yield name
+            case ast.Constant(value=value) if value is not None:
+                yield repr(value)
+            case _:
+                pass
