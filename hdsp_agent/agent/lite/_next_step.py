@@ -9,7 +9,7 @@ from typing import Final
 
 from ...providers import ToolSpec
 from ...tools import PastCall, SinceAsked
-from ...tools.compound import cell_to_change
+from ...tools.compound import cell_to_change, cells_to_edit, names_data
 
 __all__ = ["Next", "next_step"]
 
@@ -38,7 +38,9 @@ def next_step(tools: Sequence[ToolSpec], since: SinceAsked) -> Next:
     told = "\n".join([since.surroundings, *(call.result for call in calls)])
     has_cells = _A_CELL.search(told) is not None
     open_tools = [tool for tool in tools if has_cells or tool.name not in _ON_CELLS]
-    if not calls or not calls[-1].is_error:
+    if not calls:
+        return Next(_at_first(open_tools, since))
+    if not calls[-1].is_error:
         return Next(open_tools)
     last = calls[-1]
     tries = _tries(calls)
@@ -49,12 +51,29 @@ def next_step(tools: Sequence[ToolSpec], since: SinceAsked) -> Next:
         looking = [tool for tool in open_tools if tool.name in ("add_cell", _EDIT)]
         return Next(looking if blind and looking else open_tools, temperature)
     # Where it was told to add a cell, the others are no way.
-    mending = {"add_cell", _ANSWER} | (set() if _NEW_CELL in last.result else {_EDIT, last.name})
+    mending = {"add_cell"} | (set() if _NEW_CELL in last.result else {_EDIT, last.name})
+    if tries > 1:
+        mending.add(_ANSWER)
     cell = cell_to_change(last)
     return Next(
-        [_of_cell(tool, cell) if tool.name == _EDIT and cell else tool for tool in open_tools if tool.name in mending],
+        [
+            _of_cells(tool, [cell]) if tool.name == _EDIT and cell else tool
+            for tool in open_tools
+            if tool.name in mending
+        ],
         temperature,
     )
+
+
+def _at_first(tools: Sequence[ToolSpec], since: SinceAsked) -> Sequence[ToolSpec]:
+    """Of these, what may be the first step: what data holds is computed, and only what is meant is changed."""
+    cells = cells_to_edit(since.words, since.surroundings)
+    first = [_of_cells(tool, cells) if tool.name == _EDIT and cells else tool for tool in tools]
+    closed = {_EDIT} if cells == [] else set()
+    if names_data(since.words, since.surroundings):
+        # Of the three rows that it sees, a small model tells as of all.
+        closed.add(_ANSWER)
+    return [tool for tool in first if tool.name not in closed] or first
 
 
 def _tries(calls: Sequence[PastCall]) -> int:
@@ -63,8 +82,8 @@ def _tries(calls: Sequence[PastCall]) -> int:
     return len(calls) - 1 - worked[-1] if worked else len(calls)
 
 
-def _of_cell(tool: ToolSpec, cell: int) -> ToolSpec:
-    """The tool, for this cell alone."""
+def _of_cells(tool: ToolSpec, cells: Sequence[int]) -> ToolSpec:
+    """The tool, for these cells alone."""
     given = tool.parameters.get("properties")
     properties = given if isinstance(given, dict) else {}
-    return replace(tool, parameters={**tool.parameters, "properties": {**properties, "cell": {"enum": [cell]}}})
+    return replace(tool, parameters={**tool.parameters, "properties": {**properties, "cell": {"enum": [*cells]}}})

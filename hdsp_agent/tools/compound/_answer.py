@@ -111,11 +111,11 @@ def _is_known(found: str, known: list[float]) -> bool:
 
 
 def _with_output(text: str, since: SinceAsked) -> str:
-    """The answer, with what the last cell showed: which of several numbers belongs to what, a small model confuses."""
+    """The answer if it tells what the last cell showed, else just that: of values a small model tells what never was."""
     output = last_output(since)
     flat, lines, numbers = " ".join(text.split()), output.split("\n"), numbers_in(output)
     if all(line.strip() in flat for line in lines) or (
         len(lines) == 1 and numbers and set(numbers) <= set(numbers_in(text))
     ):
         return text
-    return f"{text}\n\n```text\n{output}\n```"
+    return f"```text\n{output}\n```"

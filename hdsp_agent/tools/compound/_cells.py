@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, ClassVar, Literal, TypeVar
 
@@ -22,7 +23,7 @@ from ._cell_runner import CellRunner, StepRun
 from ._checks import calls_in, does_nothing, fix_problem, is_other_code, lost_names, made_below, same_meaning, still_has
 from ._code import made_names, mended, parsed, renamed, requoted, spliced, syntax_problem, wanted_names, with_imports
 from ._endings import not_done, steps_are_over, told_by_output
-from ._missing_tables import table_files, with_reads
+from ._missing_tables import file_columns, meant_table, name_for, table_files, with_reads
 from ._names import asked_names, repeats, said_numbers
 from ._picture_check import is_empty_picture, pictures_in
 from ._step_report import AGAIN, is_effect
@@ -117,7 +118,9 @@ class EditCell(CompoundTool[EditCellArguments]):
 
     async def _run(self, arguments: EditCellArguments, context: ToolContext) -> ToolResult:
         runner = await CellRunner.of(context)
-        cell = runner.code_cell(arguments.cell)
+        cell = runner.cell(arguments.cell)
+        if cell.cell_type != "code":
+            raise ToolFailed(f"Cell {arguments.cell} holds text. Add a new cell for the code.")
         since = await context.flow.since_asked()
         code = await _ready(spliced(cell.source, mended(arguments.code)), runner, cell.id)
         if same_meaning(cell.source, code):
@@ -293,7 +296,26 @@ async def _ready(given: str, runner: CellRunner, own: CellId | None) -> str:
         # Of a table that nobody has read, a small model forgets just that.
         code = with_reads(code, files)
         missing = await _missing(code, runner, own, has_kernel=kernel is not None)
+    if missing:
+        code = await _of_what_there_is(code, missing, runner)
+        missing = await _missing(code, runner, own, has_kernel=kernel is not None)
     return with_imports(code, missing)
+
+
+async def _of_what_there_is(code: str, missing: Sequence[str], runner: CellRunner) -> str:
+    """The code with the table that has the columns, where it takes them from one that is not there."""
+    variables = await runner.variables(None)
+    tables = {one.name: [name for name, _ in one.columns] for one in variables if one.columns}
+    folder = runner.place.checked.path.parent
+    files = await in_thread(lambda _stop: file_columns(folder, runner.context.paths))
+    for name in missing:
+        table = meant_table(code, name, tables)
+        if table is not None:
+            code = renamed(code, name, table)
+        elif (file := meant_table(code, name, files)) is not None:
+            new = name_for(file, [one.name for one in variables])
+            code = with_reads(renamed(code, name, new), {new: file})
+    return code
 
 
 async def _missing(code: str, runner: CellRunner, own: CellId | None, *, has_kernel: bool) -> list[str]:

@@ -92,10 +92,25 @@ def wanted_names(code: str) -> list[str]:
     tree = cell_tree(code)
     if tree is None:
         return []
-    bound = _bound(tree, everywhere=True)
+    bound = _bound(tree, everywhere=True) - _used_before_made(tree)
     used = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
     used.sort(key=lambda node: (node.lineno, node.col_offset))
     return list(dict.fromkeys(node.id for node in used if node.id not in bound and node.id not in _GIVEN))
+
+
+def _used_before_made(tree: ast.Module) -> set[str]:
+    """What is taken up before the code gives it a value, as in ``df = df.dropna()``."""
+    early: set[str] = set()
+    made: set[str] = set()
+    for node in tree.body:
+        if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr)):
+            own = _bound(ast.Module([node], []), everywhere=True) - _bound(ast.Module([node], []), everywhere=False)
+            used = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
+            if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+                used.add(node.target.id)
+            early |= used - own - made
+        made |= _bound(ast.Module([node], []), everywhere=False)
+    return early
 
 
 def made_names(code: str) -> frozenset[str]:

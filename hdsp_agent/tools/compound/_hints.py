@@ -15,6 +15,7 @@ __all__ = ["hint_for", "meant_by"]
 _NAME: Final = re.compile(r"name '([^']+)' is not defined")
 _FILE: Final = re.compile(r"No such file or directory: '([^']+)'")
 _MODULE: Final = re.compile(r"No module named '([^']+)'")
+_TABLES: Final = frozenset({".csv", ".tsv", ".parquet", ".xlsx"})
 _MOST: Final = 12
 _ALIKE_PERCENT: Final = 60
 
@@ -24,6 +25,8 @@ def hint_for(error: FailedRun, variables: Sequence[Variable], names: Sequence[st
     meant = meant_by(error, variables, names, folder)
     if meant is not None:
         return f"Write {meant[1]} instead of {meant[0]}."
+    if _NAME.search(error.evalue):
+        return _what_there_is(variables, folder)
     if error.ename == "KeyError" and (columns := _columns(variables)):
         return f"The columns are: {', '.join(columns[:_MOST])}."
     if _FILE.search(error.evalue) and (files := _files(folder)):
@@ -43,6 +46,13 @@ def meant_by(
     if found := _FILE.search(error.evalue):
         return _nearest(Path(found[1]).name, _files(folder))
     return None
+
+
+def _what_there_is(variables: Sequence[Variable], folder: Path) -> str:
+    if variables:
+        return f"The variables are: {', '.join(variable.name for variable in variables[:_MOST])}."
+    tables = [name for name in _files(folder) if Path(name).suffix in _TABLES]
+    return f"Nothing is read yet. The files are: {', '.join(tables[:_MOST])}." if tables else ""
 
 
 def _nearest(wrong: str, there: Sequence[str]) -> tuple[str, str] | None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Final, assert_never
+from typing import Final, NamedTuple, assert_never
 
 from ..._regular_files import open_regular_file
 from ..._threads import in_thread
@@ -23,9 +24,11 @@ from .._tool_failed import ToolFailed
 from ._cell_runner import variable_words
 from ._code import made_names
 from ._hints import hint_for
+from ._missing_tables import readable
+from ._names import asked_names
 from ._step_report import error_in, error_words, shortened, shown_text
 
-__all__ = ["ROW", "NotebookFacts", "surroundings"]
+__all__ = ["ROW", "NotebookFacts", "ToldCell", "names_data", "surroundings", "table_names", "told_cells"]
 
 _CHANGES: Final = ("The notebook is as you know it.", "New or changed:")
 """Begin what is told after all was told once."""
@@ -47,6 +50,11 @@ _PATIENCE_SECONDS: Final = 6.0
 _TABLES: Final = {".csv": ",", ".tsv": "\t"}
 _OUTPUT: Final = "\nOutput: "
 _HERE: Final = "The person is in cell {number}."
+_TABLE: Final = re.compile(r"^(\S.*?): (?:\w+ of \S+ rows, )?columns:? (.+)$", re.MULTILINE)
+_CELL: Final = re.compile(
+    r"^Cell (\d+) \(([\w ]+)\):\n?(.*?)(?=^Cell \d+ \(|^Variables:$|^Files:$|\Z)", re.MULTILINE | re.DOTALL
+)
+_NOT_LISTED: Final = "are not listed."
 _DATA: Final = frozenset({".csv", ".tsv", ".json", ".jsonl", ".parquet", ".xlsx", ".txt", ".npy", ".pkl", ".db"})
 
 
@@ -84,6 +92,39 @@ class NotebookFacts:
         if variables:
             parts.append("Variables:\n" + "\n".join(variables))
         return "\n".join(parts)
+
+
+class ToldCell(NamedTuple):
+    """A cell as the model was told of it."""
+
+    number: int
+    source: str
+    is_code: bool
+    failed: bool
+
+
+def told_cells(told: str) -> list[ToldCell] | None:
+    """The cells that were told of, each as it was last; None if some were not listed."""
+    if _NOT_LISTED in told:
+        return None
+    cells = {
+        int(number): ToldCell(int(number), text.partition(_OUTPUT)[0].strip("\n"), state != "text", state == "failed")
+        for number, state, text in _CELL.findall(told)
+    }
+    return [cells[number] for number in sorted(cells)]
+
+
+def table_names(told: str) -> list[str]:
+    """The variables that are tables."""
+    return [name for name, _ in _TABLE.findall(told) if name.isidentifier()]
+
+
+def names_data(words: str, told: str) -> bool:
+    """Whether the words name a table or a column of those that were told of."""
+    tables = _TABLE.findall(told)
+    columns = [one.rpartition(" ")[0] for _, listed in tables for one in listed.split(", ")]
+    asked = asked_names([*(name for name, _ in tables), *filter(None, columns)], words)
+    return bool(asked.exact or asked.weak)
 
 
 async def surroundings(
@@ -191,7 +232,7 @@ def _fitting(texts: list[tuple[str, str]]) -> list[str]:
         whole.add(at)
     kept = [text if at in whole else short for at, (text, short) in enumerate(texts)]
     least = min([*whole, max(0, len(texts) - 20)], default=0)
-    return kept if least < 1 else [f"Cells 1 to {least} are not listed.", *kept[least:]]
+    return kept if least < 1 else [f"Cells 1 to {least} {_NOT_LISTED}", *kept[least:]]
 
 
 def _files(folder: Path, paths: PathPolicy, reads_files: bool) -> list[str]:
@@ -201,13 +242,10 @@ def _files(folder: Path, paths: PathPolicy, reads_files: bool) -> list[str]:
         return []
     told: list[str] = []
     for file in found:
-        try:
-            checked = paths.resolve(str(file))
-        except ToolFailed:
+        real = readable(file, paths)
+        if real is None:
             continue
-        if checked.holds_credentials or checked.is_outside or not checked.path.is_file():
-            continue
-        told.append(_file(file, checked.path) if reads_files else file.name)
+        told.append(_file(file, real) if reads_files else file.name)
         if len(told) == _MOST_FILES:
             break
     return told

@@ -14,9 +14,10 @@ from .._tool_failed import ToolFailed
 from ._cell_runner import CellRunner
 from ._code import made_names, parsed_or_empty
 from ._names import asked_names, is_question, numbers_in, said_numbers
+from ._notebook_facts import names_data, table_names, told_cells
 from ._step_report import is_effect
 
-__all__ = ["CellCandidate", "candidates", "is_identified", "meant_cell"]
+__all__ = ["CellCandidate", "candidates", "cells_to_edit", "is_identified", "meant_cell"]
 
 _QUESTION: Final = "Which cell shall I change?"
 _DELETE_QUESTION: Final = "Which cell shall I delete?"
@@ -61,15 +62,16 @@ def is_identified(
     *,
     code: str | None = None,
     here: int | None = None,
+    ignored: frozenset[str] = frozenset(),
 ) -> bool:
     """Whether the request means this cell: by its number, by what stands in it, because it failed or is the agent's own.
 
-    ``code`` is what it is to hold then; None is of a deletion.
+    ``code`` is what it is to hold then; None is of a deletion. ``ignored`` are names that tell of no cell.
     """
     cell = cells[number - 1]
     if cell.was_added if code is None else cell.is_own:
         return True
-    scores = _scores(cells, words)
+    scores = _scores(cells, words, ignored)
     mine, best = scores.get(number, _Score()), max(scores.values(), default=_Score())
     if _said_cells(cell, cells, words, code) == [number] and (code is not None or not best.exact or mine == best):
         return True
@@ -89,6 +91,22 @@ def _said_cells(cell: CellCandidate, cells: Sequence[CellCandidate], words: str,
     if len(said) > 1:
         said = [one for one in said if float(one) not in before - after] or said
     return [told[one] for one in said]
+
+
+def cells_to_edit(words: str, told: str) -> list[int] | None:
+    """The cells that a request may want changed, as far as what was told of them shows; None if that cannot be known.
+
+    Those that it identifies; else, unless it is about data, every cell with code: then one has to ask.
+    """
+    cells = told_cells(told)
+    if cells is None or [cell.number for cell in cells] != list(range(1, len(cells) + 1)):
+        return None
+    there = [CellCandidate(cell.source, cell.is_code, failed=cell.failed) for cell in cells]
+    code = [cell.number for cell in cells if cell.is_code]
+    # Who names a table rather wants to know something of it than to have the cell that makes it changed.
+    ignored = frozenset(table_names(told))
+    meant = [at for at in code if is_identified(at, there, words, code=there[at - 1].source, ignored=ignored)]
+    return meant or ([] if names_data(words, told) else code)
 
 
 async def candidates(runner: CellRunner) -> list[CellCandidate]:
@@ -132,7 +150,10 @@ async def meant_cell(number: int, runner: CellRunner, since: SinceAsked, code: s
     meant = [at for at in range(1, len(cells) + 1) if is_identified(at, cells, since.words, code=code, here=here)]
     if len(meant) == 1 and cells[meant[0] - 1].is_code:
         raise ToolFailed(_MEANT.format(number=meant[0]))
-    if any(refusal in answer for answer in answers) or "ask_followup_question" in context.settings.disabled_tools:
+    # A request that names data rather wants to know something: one is asked only if the model insists.
+    least = 1 if not deletes and names_data(since.words, since.surroundings) else 0
+    refused = sum(refusal in answer for answer in answers)
+    if refused != least or "ask_followup_question" in context.settings.disabled_tools:
         raise ToolFailed(refusal)
     chosen = await _asked(number, cells, since.words, context, deletes=deletes)
     if chosen is None:
@@ -166,7 +187,7 @@ async def _asked(
     return said[0] if len(said) == 1 and reply != none else None
 
 
-def _scores(cells: Sequence[CellCandidate], words: str) -> Mapping[int, _Score]:
+def _scores(cells: Sequence[CellCandidate], words: str, ignored: frozenset[str] = frozenset()) -> Mapping[int, _Score]:
     code = {number: cell for number, cell in enumerate(cells, 1) if cell.is_code}
     things = {number: _things(cell.source) for number, cell in code.items()}
     made = {number: made_names(cell.source) for number, cell in code.items()}
@@ -177,8 +198,8 @@ def _scores(cells: Sequence[CellCandidate], words: str) -> Mapping[int, _Score]:
     rough = asked_names(others, words)
     return {
         number: _Score(
-            exact=len((things[number][0] | things[number][1] | made[number]) & asked.exact),
-            made=len(made[number] & asked.exact),
+            exact=len((things[number][0] | things[number][1] | made[number]) & (asked.exact - ignored)),
+            made=len(made[number] & (asked.exact - ignored)),
             weak=len((things[number][0] | things[number][1]) & (asked.weak | rough.exact)),
         )
         for number in code

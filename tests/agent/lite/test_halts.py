@@ -53,13 +53,13 @@ async def test_a_limit_of_requests(tmp_path: Path) -> None:
     async with weak_agent(tmp_path, [EDIT, ADD, EDIT, ANSWER], *BEFORE, allowedMaxRequests=2) as agent:
         task_id = await begun(agent)
         ts = await asked(agent, task_id, "auto_approval_max_req_reached")
-        assert agent.sources() == BEFORE and await told(agent, task_id) == ["limit"]
+        assert await agent.sources() == BEFORE and await told(agent, task_id) == ["limit"]
         # Who lets it go on, lets it begin anew, and the model knows that.
         await agent.manager.answer(task_id, ts, "yesButtonClicked")
         await ended(agent, task_id)
         last = json.dumps(list(agent.model.requests[2].messages)[-1].content)
         assert "The cells are as they were before. Begin again." in last and "New or changed:" in last
-        assert agent.sources() == ["n = 3", "print(n)"]
+        assert await agent.sources() == ["n = 3", "print(n)"]
         assert (await agent.ending(task_id)).state == "unchecked"
 
 
@@ -68,23 +68,23 @@ async def test_a_person_who_stops_it_and_a_model_that_fails(tmp_path: Path) -> N
     async with weak_agent(tmp_path, [EDIT, ADD, failure], *BEFORE) as agent:
         task_id = await begun(agent)
         await asked(agent, task_id, "api_req_failed")
-        assert agent.sources() == BEFORE and await told(agent, task_id) == ["model"]
+        assert await agent.sources() == BEFORE and await told(agent, task_id) == ["model"]
     sleeping = call_tool("add_cell", {"code": "import time\ntime.sleep(60)"}, id="sleep")
     async with weak_agent(tmp_path / "two", [EDIT, sleeping], *BEFORE) as agent:
         task_id = await begun(agent)
         await until(lambda: "sleep" in (agent.workspace / "a.ipynb").read_text(encoding="utf-8") or None, 300)
         await agent.manager.cancel(task_id)
         await asked(agent, task_id, "resume_task")
-        assert agent.sources() == BEFORE and await told(agent, task_id) == ["stopped"]
+        assert await agent.sources() == BEFORE and await told(agent, task_id) == ["stopped"]
 
 
 async def test_a_task_that_is_put_aside(tmp_path: Path) -> None:
     async with weak_agent(tmp_path, [EDIT, ADD], *BEFORE, alwaysAllowRunCells=False) as agent:
         task_id = await begun(agent)
         await asked(agent, task_id, "tool")
-        assert agent.sources()[0] == "n = 3"
+        assert (await agent.sources())[0] == "n = 3"
         await agent.manager.tasks.close(task_id)
-        assert agent.sources() == BEFORE and await told(agent, task_id) == ["stopped"]
+        assert await agent.sources() == BEFORE and await told(agent, task_id) == ["stopped"]
 
 
 async def test_a_server_that_was_killed(tmp_path: Path) -> None:
@@ -94,11 +94,11 @@ async def test_a_server_that_was_killed(tmp_path: Path) -> None:
         await until(lambda: "sleep" in (agent.workspace / "a.ipynb").read_text(encoding="utf-8") or None, 300)
         # It stops with the server, which has no time for cells.
         await agent.manager.stop()
-        assert "print(n)" not in agent.sources() and len(agent.sources()) == 2
+        assert "print(n)" not in await agent.sources() and len(await agent.sources()) == 2
     async with again(tmp_path, [ANSWER]) as agent:
         assert await agent.manager.resume(task_id) is not None
         await asked(agent, task_id, "resume_task")
-        assert agent.sources() == BEFORE and await told(agent, task_id) == ["stopped"]
+        assert await agent.sources() == BEFORE and await told(agent, task_id) == ["stopped"]
 
 
 @asynccontextmanager

@@ -35,17 +35,43 @@ def test_what_works_on_cells_is_closed_where_there_are_none() -> None:
     assert "edit_cell" in offered(SinceAsked("", "The notebook is empty.", (failed,)))
 
 
-def test_after_a_failure_the_cell_another_one_and_the_answer_are_open() -> None:
+DATA = "Cell 1 (text):\n# flats\nCell 2 (ran):\ndf = read()\nCell 3 (ran):\nlimit = 2\nVariables:\ndf: DataFrame of 2 rows, columns: rent int64"
+
+
+def test_what_the_data_of_the_request_holds_is_computed_and_not_told() -> None:
+    for words in ("mean of rent", "rent의 평균", "dfのrentの平均", "What is in df?"):
+        assert offered(SinceAsked(words, DATA)) == set(NAMES) - {"answer", "edit_cell"}
+    answer = [tool for tool in TOOLS if tool.name == "answer"]
+    assert next_step(answer, SinceAsked("mean of rent", DATA)).tools == answer
+    ran = call("add_cell", "Cell 4 ran. Output:\n1")
+    assert offered(SinceAsked("mean of rent", DATA, (ran,))) == set(NAMES)
+
+
+def test_only_a_cell_that_may_be_meant_is_offered_for_a_change() -> None:
+    def cells(words: str, told: str = DATA) -> object:
+        found = [tool for tool in next_step(TOOLS, SinceAsked(words, told)).tools if tool.name == "edit_cell"]
+        return found[0].parameters["properties"] if found else None
+
+    assert cells("Set limit to 3.") == cells("limit를 3으로") == {"cell": {"enum": [3]}}
+    assert cells("In cell 2 read df anew.") == {"cell": {"enum": [2]}}
+    assert cells("Make it nicer.") == {"cell": {"enum": [2, 3]}}
+    assert cells("mean of rent") is None
+    failed = DATA.replace("Cell 3 (ran)", "Cell 3 (failed)")
+    assert cells("고쳐 줘", failed) == {"cell": {"enum": [3]}}
+
+
+def test_after_a_failure_the_cell_and_another_one_are_open_and_the_answer_after_two() -> None:
     failed = call("add_cell", "Cell 2 failed: NameError: no a", is_error=True)
     step = next_step(TOOLS, SinceAsked("", CELLS, (failed,)))
-    assert {tool.name for tool in step.tools} == {"add_cell", "edit_cell", "answer"}
+    assert {tool.name for tool in step.tools} == {"add_cell", "edit_cell"}
+    assert offered(SinceAsked("", CELLS, (failed, failed))) == {"add_cell", "edit_cell", "answer"}
     [edit] = [tool for tool in step.tools if tool.name == "edit_cell"]
     assert edit.parameters["properties"] == {"cell": {"enum": [2]}}
     meant = call("edit_cell", "The person means cell 5.", is_error=True)
     [edit] = [tool for tool in next_step(TOOLS, SinceAsked("", CELLS, (meant,))).tools if tool.name == "edit_cell"]
     assert edit.parameters["properties"] == {"cell": {"enum": [5]}}
     refused = call("edit_cell", "The request names no cell to change. Add a new cell instead.", is_error=True)
-    assert offered(SinceAsked("", CELLS, (refused,))) == {"add_cell", "answer"}
+    assert offered(SinceAsked("", CELLS, (refused,))) == {"add_cell"}
     deleted = call("delete_cell", "The person means cell 5.", is_error=True)
     assert "delete_cell" in offered(SinceAsked("", CELLS, (deleted,)))
 

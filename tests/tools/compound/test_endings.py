@@ -216,6 +216,17 @@ async def test_a_number_that_nobody_saw_is_sent_back_and_then_the_notebook_speak
         assert ending(task).checks[0].code == "unchanged" and ending(task).state == "unchecked"
 
 
+async def test_where_the_words_do_not_tell_what_the_cell_shows_the_output_is_the_answer(tmp_path: Path) -> None:
+    async with notebook_task(tmp_path, READ) as task:
+        await begin(task, "Which rents are there?")
+        await step(task, AddCell(), code="flats['rent'].max()")
+        await step(task, AnswerTool(), text="The largest rent is 900.")
+        assert task.flow.completed[-1] == "The largest rent is 900."
+        await step(task, AddCell(), code="flats['rent'].tolist()")
+        await step(task, AnswerTool(), text="These are all of the rents.")
+        assert task.flow.completed[-1] == "```text\n[700, 900]\n```"
+
+
 async def test_an_explanation_changes_nothing_and_says_so(tmp_path: Path) -> None:
     async with notebook_task(tmp_path, READ) as task:
         before = task.file()
@@ -224,7 +235,7 @@ async def test_an_explanation_changes_nothing_and_says_so(tmp_path: Path) -> Non
         assert ending_text(ending(task)) == "Not checked. No cell was changed." and task.file() == before
 
 
-@pytest.mark.parametrize("words", ["Make it nicer.", "더 예쁘게 해 줘", "もっときれいにして", "What is the mean rent?"])
+@pytest.mark.parametrize("words", ["Make it nicer.", "더 예쁘게 해 줘", "もっときれいにして"])
 async def test_a_cell_that_nobody_named_is_asked_about_and_left_alone(tmp_path: Path, words: str) -> None:
     async with notebook_task(tmp_path, READ, "flats['rent'].max()") as task:
         await run_all(task)
@@ -242,6 +253,21 @@ async def test_a_cell_that_nobody_named_is_asked_about_and_left_alone(tmp_path: 
         # Asked once for each, and not again.
         await step(task, EditCell(), cell=2, code="flats['rent'].min()")
         assert len(task.asked) == 2 and task.file() == before
+
+
+@pytest.mark.parametrize("words", ["What is the mean rent?", "rent 평균을 알려 줘", "rentの平均を見せて"])
+async def test_of_data_that_is_named_a_cell_is_added_and_one_is_asked_only_if_the_model_insists(
+    tmp_path: Path, words: str
+) -> None:
+    async with notebook_task(tmp_path, READ, "flats['rent'].max()", "flats['rent'].min()") as task:
+        await run_all(task)
+        before = task.file()
+        task.reply = Reply(text="Do as you think best.")
+        await begin(task, words)
+        for code in ("flats['rent'].mean()", "flats['rent'].median()"):
+            told = await step(task, EditCell(), cell=2, code=code)
+            assert told == "The request names no cell to change. Add a new cell instead."
+        assert [kind for kind, _ in task.asked] == ["followup"] and task.file() == before
 
 
 async def test_what_the_person_answers_is_kept_to(tmp_path: Path) -> None:
