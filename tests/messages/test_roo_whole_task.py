@@ -70,7 +70,7 @@ CALLS: list[tuple[str, dict[str, JsonValue]]] = [
     ("forget", {"ids": ["nothing"]}),
     ("search_tasks", {"query": "polars"}),
     ("add_cell", {"code": "y = 2\ny"}),
-    ("add_text", {"text": "# Twos", "place": "top"}),
+    ("add_text", {"kind": "text", "text": "# Twos", "place": "top"}),
     ("edit_cell", {"cell": 3, "code": "y + 1"}),
     ("rename_variable", {"old": "y", "new": "two"}),
     ("run_cell", {"cell": 2}),

@@ -17,6 +17,7 @@ _ANSWER: Final = "answer"
 _EDIT: Final = "edit_cell"
 _ON_CELLS: Final = frozenset({_EDIT, "run_cell", "rename_variable", "delete_cell"})
 _A_CELL: Final = re.compile(r"^Cells? \d+", re.MULTILINE)
+_FAILED: Final = re.compile(r"^Cell \d+ failed", re.MULTILINE)
 _RUN_CODE: Final = "Run code that shows it"
 _NEW_CELL: Final = "Add a new cell"
 _LIVELIER: Final = 0.7
@@ -50,6 +51,9 @@ def next_step(tools: Sequence[ToolSpec], since: SinceAsked) -> Next:
         # A number that nobody has seen has to be looked for: what the cells show was told.
         looking = [tool for tool in open_tools if tool.name in ("add_cell", _EDIT)]
         return Next(looking if blind and looking else open_tools, temperature)
+    if _is_repeated(calls):
+        # What was sent back twice as it was leads nowhere, whatever it is.
+        return Next([tool for tool in open_tools if tool.name != last.name] or open_tools, temperature)
     # Where it was told to add a cell, the others are no way.
     mending = {"add_cell"} | (set() if _NEW_CELL in last.result else {_EDIT, last.name})
     if tries > 1:
@@ -74,6 +78,18 @@ def _at_first(tools: Sequence[ToolSpec], since: SinceAsked) -> Sequence[ToolSpec
         # Of the three rows that it sees, a small model tells as of all.
         closed.add(_ANSWER)
     return [tool for tool in first if tool.name not in closed] or first
+
+
+def _is_repeated(calls: Sequence[PastCall]) -> bool:
+    """Whether the last call was made twice in a row, and was sent back both times."""
+    if len(calls) < 2:
+        return False
+    last, before = calls[-1], calls[-2]
+    return (
+        before.is_error
+        and not _FAILED.search(last.result)
+        and (last.name, last.arguments) == (before.name, before.arguments)
+    )
 
 
 def _tries(calls: Sequence[PastCall]) -> int:

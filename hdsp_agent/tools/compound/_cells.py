@@ -5,7 +5,7 @@ from __future__ import annotations
 import keyword
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, ClassVar, Literal, TypeVar
+from typing import Annotated, ClassVar, Final, Literal, TypeVar
 
 from pydantic import Field, JsonValue, StringConstraints
 
@@ -20,20 +20,42 @@ from ..notebook._code_runner import language_of
 from ..notebook._edit_cells import EditCells, new_id
 from ..notebook._operations import CellOperation
 from ._cell_runner import CellRunner, StepRun
-from ._checks import calls_in, does_nothing, fix_problem, is_other_code, lost_names, made_below, same_meaning, still_has
-from ._code import made_names, mended, parsed, renamed, requoted, spliced, syntax_problem, wanted_names, with_imports
+from ._checks import (
+    calls_in,
+    does_nothing,
+    fix_problem,
+    is_other_code,
+    lost_names,
+    made_below,
+    orphaned_name,
+    same_meaning,
+    still_has,
+)
+from ._code import (
+    made_names,
+    mended,
+    parsed,
+    renamed,
+    requoted,
+    spliced,
+    syntax_problem,
+    usual_imports,
+    wanted_names,
+    with_imports,
+)
 from ._endings import not_done, steps_are_over, told_by_output
 from ._missing_tables import file_columns, meant_table, name_for, table_files, with_reads
 from ._names import asked_names, repeats, said_numbers
 from ._picture_check import is_empty_picture, pictures_in
 from ._step_report import AGAIN, is_effect
-from ._target_cell import meant_cell
+from ._target_cell import cell_with_all_of, meant_cell
 
 __all__ = ["AddCell", "AddText", "CompoundTool", "DeleteCellTool", "EditCell", "RenameVariable", "RunCell"]
 
 Source = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
 Number = Annotated[int, Field(ge=1, le=100_000)]
 Word = Annotated[str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True)]
+_HAS_IT: Final = "Most of this is what cell {number} has, and the person means that one. Change cell {number}."
 A = TypeVar("A", bound=ToolArguments)
 
 
@@ -79,11 +101,16 @@ class AddCell(CompoundTool[AddCellArguments]):
     async def _run(self, arguments: AddCellArguments, context: ToolContext) -> ToolResult:
         runner = await CellRunner.of(context)
         code = await _ready(arguments.code, runner, None)
+        since = await context.flow.since_asked()
         last = runner.snapshot.cells[-1] if runner.snapshot.cells else None
         again = new_id(context.task_id, runner.snapshot.path, 0, code)
         # A step that is taken up after a restart may have been done in part.
         if any(cell.id == again and cell.source == code for cell in runner.snapshot.cells):
             return await _looked_at(await runner.ran([again]), again, runner)
+        meant = await cell_with_all_of(code, runner, since)
+        told = _HAS_IT.format(number=meant)
+        if meant is not None and all(call.result != told for call in since.calls):
+            raise ToolFailed(told)
         if last is not None and last.cell_type == "code" and not last.source.strip():
             change = CellOperation(op="replace", cell=last.id, source=code)
         else:
@@ -222,6 +249,8 @@ class RenameVariable(CompoundTool[RenameVariableArguments]):
 class AddTextArguments(ToolArguments):
     """The arguments of ``add_text``."""
 
+    kind: Literal["heading", "text"]
+    """What it is."""
     text: Source
     """Markdown."""
     place: Literal["top", "end"]
@@ -234,13 +263,15 @@ class AddText(CompoundTool[AddTextArguments]):
     name: ClassVar[str] = "add_text"
     group: ClassVar[ToolGroup | None] = "edit"
     parts: ClassVar[tuple[str, ...]] = ("edit_cells",)
-    description: ClassVar[str] = 'a new text cell in Markdown, for headings and notes, at "top" or "end".'
+    description: ClassVar[str] = 'a new text cell: a "heading", or a "text" in Markdown, at "top" or "end".'
 
     async def _run(self, arguments: AddTextArguments, context: ToolContext) -> ToolResult:
         runner = await CellRunner.of(context)
         text = arguments.text.replace("\\n", "\n")
         if repeats(text, (await context.flow.since_asked()).words):
             raise ToolFailed("This is the request itself. Write the text that the person wants.")
+        if arguments.kind == "heading" and not text.startswith("#"):
+            text = f"# {text}" if arguments.place == "top" else f"## {text}"
         after = "start" if arguments.place == "top" else None
         now = await runner.changed([CellOperation(op="insert", source=text, cell_type="markdown", after=after)])
         if isinstance(now, ToolResult):
@@ -299,7 +330,8 @@ async def _ready(given: str, runner: CellRunner, own: CellId | None) -> str:
     if missing:
         code = await _of_what_there_is(code, missing, runner)
         missing = await _missing(code, runner, own, has_kernel=kernel is not None)
-    return with_imports(code, missing)
+    made = {name for cell in runner.snapshot.cells if cell.id != own for name in made_names(cell.source)}
+    return with_imports(code, list(dict.fromkeys([*missing, *usual_imports(code, made)])))
 
 
 async def _of_what_there_is(code: str, missing: Sequence[str], runner: CellRunner) -> str:
@@ -344,6 +376,9 @@ def _check(number: int, code: str, before: ChangedCell, runner: CellRunner, *, i
             raise ToolFailed(f"{problem} {again}")
     elif not is_told and before.source is not None and is_other_code(old, code):
         raise ToolFailed(f"This has next to nothing of the code of cell {number}. Add a new cell for it.")
+    orphan = orphaned_name(old, code, runner.code(cells[: number - 1]))
+    if orphan is not None:
+        raise ToolFailed(f"{orphan} is used here, and nothing makes it any more. {again}")
     lost = lost_names(old, code, runner.code([*cells[: number - 1], *cells[number:]]))
     if lost:
         raise ToolFailed(f"Other cells use {' and '.join(lost)}, so it has to be made still. {again}")

@@ -14,14 +14,18 @@ __all__ = [
     "calls_in",
     "does_nothing",
     "fix_problem",
+    "has_all_of",
     "is_other_code",
     "lost_names",
     "made_below",
+    "orphaned_name",
     "same_meaning",
     "still_has",
 ]
 
 _LEAST_KEPT: Final = 1 / 3
+_LEAST_THINGS: Final = 3
+_DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _SIMPLE: Final = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return, ast.Assert, ast.Delete, ast.Raise)
 
 
@@ -54,6 +58,20 @@ def lost_names(old: str, new: str, others: Sequence[str]) -> list[str]:
     used = {name for source in others for name in wanted_names(source)}
     made = {name for source in others for name in made_names(source)}
     return sorted((made_names(old) - made_names(new)) & used - made)
+
+
+def orphaned_name(old: str, new: str, above: Sequence[str]) -> str | None:
+    """A name that the old code made and the new one uses, and that nothing makes any more."""
+    made = made_names(old) - {name for source in above for name in made_names(source)}
+    return next((name for name in wanted_names(new) if name in made), None)
+
+
+def has_all_of(code: str, other: str) -> bool:
+    """Whether the code holds all that the other one does, or defines a function or class that the other one defines."""
+    trees = parsed_or_empty(code), parsed_or_empty(other)
+    mine, theirs = (set(_things(tree)) for tree in trees)
+    definitions = [{node.name for node in tree.body if isinstance(node, _DEFINITIONS)} for tree in trees]
+    return (len(theirs) >= _LEAST_THINGS and theirs <= mine) or bool(definitions[0] & definitions[1])
 
 
 def is_other_code(old: str, new: str) -> bool:

@@ -7,6 +7,7 @@ import builtins
 import io
 import re
 import tokenize
+from collections.abc import Collection
 from typing import Final
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "requoted",
     "spliced",
     "syntax_problem",
+    "usual_imports",
     "wanted_names",
     "with_imports",
 ]
@@ -41,6 +43,7 @@ _USUAL: Final = {
     "Counter": "from collections import Counter",
     "defaultdict": "from collections import defaultdict",
 }
+_ALIASES: Final = frozenset({"np", "pd", "plt", "sns"})
 _MODULES: Final = frozenset(
     {
         "collections", "csv", "datetime", "functools", "itertools", "json", "math", "os", "pathlib", "random", "re",
@@ -138,6 +141,11 @@ def last_names(code: str) -> list[str]:
     ]
 
 
+def usual_imports(code: str, made: Collection[str]) -> list[str]:
+    """Names of libraries that the code uses as everybody calls them, and no cell imports: a kernel may know them yet."""
+    return [name for name in wanted_names(code) if name in _ALIASES and name not in made]
+
+
 def with_imports(code: str, missing: list[str]) -> str:
     """The code with the usual imports of these names before it, where there are any."""
     lines = [_USUAL.get(name, f"import {name}") for name in missing if name in _USUAL or name in _MODULES]
@@ -150,6 +158,8 @@ def with_imports(code: str, missing: list[str]) -> str:
 def spliced(old: str, new: str) -> str:
     """The new code; if it is but some lines of the old one, changed or not, with the others as they were."""
     before, after = old.split("\n"), new.split("\n")
+    if len(before) == len(after) == 1:
+        return new if _most_like(new, before, 0) is None else _with_target(old, new)
     if 2 * len(after) > len(before) or all(line in before for line in after):
         # Lines that only went are to go.
         return new
@@ -164,9 +174,19 @@ def spliced(old: str, new: str) -> str:
     merged = list(before)
     for place, line in zip(places, after, strict=True):
         indent = before[place][: len(before[place]) - len(before[place].lstrip())]
-        merged[place] = indent + line.lstrip() if len(after) == 1 else line
+        merged[place] = indent + _with_target(before[place].lstrip(), line.lstrip()) if len(after) == 1 else line
     whole = "\n".join(merged)
     return whole if syntax_problem(whole) is None else new
+
+
+def _with_target(old: str, new: str) -> str:
+    """A line that computes something else, under the name that the old line gave it."""
+    trees = [parsed_or_empty(line).body for line in (old, new)]
+    match trees:
+        case [[ast.Assign(targets=[ast.Name(id=name)])], [ast.Expr(value=ast.Call() | ast.BinOp())]]:
+            return f"{name} = {new}"
+        case _:
+            return new
 
 
 def _most_like(line: str, lines: list[str], begin: int) -> int | None:

@@ -41,14 +41,14 @@ EXAMPLES: Final = (
     ),
     Example("Person: What is the average age?", "There is no age: boats has harbour, length_m and crew."),
     Example(
-        "Person: Draw the length against the crew.",
-        "Cell 2 shows length_m against crew.",
-        ("add_cell", {"code": "boats.plot.scatter(x='crew', y='length_m')\nplt.show()"}),
+        "Person: harbour별 crew 합계를 막대그래프로.",
+        "2번 셀에 harbour별 crew 합계가 있습니다.",
+        ("add_cell", {"code": "boats.groupby('harbour')['crew'].sum().plot.bar()\nplt.show()"}),
         "Cell 2 ran. Output:\n[picture]",
     ),
     Example(
         "Person: Delete cell 2.",
-        "The picture of length_m is gone.",
+        "Cell 2 is gone.",
         ("delete_cell", {"cell": 2}),
         "Cell 2 is gone; those below it moved up.",
     ),

@@ -12,12 +12,13 @@ from ...messages import CellId, FollowUpData, Suggestion
 from .._tool import SinceAsked, ToolContext
 from .._tool_failed import ToolFailed
 from ._cell_runner import CellRunner
+from ._checks import has_all_of
 from ._code import made_names, parsed_or_empty
 from ._names import asked_names, is_question, numbers_in, said_numbers
 from ._notebook_facts import names_data, table_names, told_cells
 from ._step_report import is_effect
 
-__all__ = ["CellCandidate", "candidates", "cells_to_edit", "is_identified", "meant_cell"]
+__all__ = ["CellCandidate", "candidates", "cell_with_all_of", "cells_to_edit", "is_identified", "meant_cell"]
 
 _QUESTION: Final = "Which cell shall I change?"
 _DELETE_QUESTION: Final = "Which cell shall I delete?"
@@ -127,6 +128,22 @@ async def candidates(runner: CellRunner) -> list[CellCandidate]:
             )
         )
     return made
+
+
+async def cell_with_all_of(code: str, runner: CellRunner, since: SinceAsked) -> int | None:
+    """A cell that the request means and that a new cell would be but another form of."""
+    cells = await candidates(runner)
+    return next(
+        (
+            at
+            for at, cell in enumerate(cells, 1)
+            if cell.is_code
+            and not cell.is_own
+            and has_all_of(code, cell.source)
+            and is_identified(at, cells, since.words, code=code)
+        ),
+        None,
+    )
 
 
 async def meant_cell(number: int, runner: CellRunner, since: SinceAsked, code: str | None = None) -> str:

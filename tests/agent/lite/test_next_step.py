@@ -70,6 +70,10 @@ def test_after_a_failure_the_cell_and_another_one_are_open_and_the_answer_after_
     meant = call("edit_cell", "The person means cell 5.", is_error=True)
     [edit] = [tool for tool in next_step(TOOLS, SinceAsked("", CELLS, (meant,))).tools if tool.name == "edit_cell"]
     assert edit.parameters["properties"] == {"cell": {"enum": [5]}}
+    # What was sent back twice as it was is not offered a third time.
+    back = call("rename_variable", "The request does not name b. Use the names that it gives.", is_error=True)
+    assert "rename_variable" in offered(SinceAsked("", CELLS, (back,)))
+    assert offered(SinceAsked("", CELLS, (back, back))) == set(NAMES) - {"rename_variable"}
     refused = call("edit_cell", "The request names no cell to change. Add a new cell instead.", is_error=True)
     assert offered(SinceAsked("", CELLS, (refused,))) == {"add_cell"}
     deleted = call("delete_cell", "The person means cell 5.", is_error=True)

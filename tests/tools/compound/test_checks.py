@@ -9,9 +9,11 @@ from hdsp_agent.tools.compound._checks import (
     calls_in,
     does_nothing,
     fix_problem,
+    has_all_of,
     is_other_code,
     lost_names,
     made_below,
+    orphaned_name,
     same_meaning,
     still_has,
 )
@@ -32,6 +34,24 @@ def test_what_others_use_may_not_go() -> None:
     assert lost_names("a = 1\nb = 2", "b = 2", ["print(a)"]) == ["a"]
     assert lost_names("a = 1\nb = 2", "a = 5", ["print(a)"]) == []
     assert lost_names("a = 1", "pass", ["a = 2", "print(a)"]) == []
+
+
+def test_a_name_that_the_cell_made_and_uses_still_may_not_go() -> None:
+    old = "value = df['rent'].mean()\nprint(value)"
+    assert orphaned_name(old, "df['rent'].median()\nprint(value)", []) == "value"
+    assert orphaned_name(old, "value = df['rent'].median()\nprint(value)", []) is None
+    assert orphaned_name(old, "print(df['rent'].median())", []) is None
+    assert orphaned_name("df = df.dropna()", "df.dropna()", ["df = read()"]) is None
+
+
+def test_a_cell_that_holds_all_of_another_one_is_found() -> None:
+    plot = "plt.plot(df['rent'])\nplt.show()"
+    assert has_all_of("plt.plot(df['rent'])\nplt.title('Rents')\nplt.show()", plot)
+    assert not has_all_of("plt.plot(df['size'])\nplt.show()", plot)
+    assert has_all_of("def spread(values):\n    'Widest.'\n    return 1", "def spread(them):\n    return max(them)")
+    assert not has_all_of("spread([1, 2])", "def spread(them):\n    return max(them)")
+    # Of a cell that is next to nothing, all is soon there.
+    assert not has_all_of("print(a + 1)", "a")
 
 
 @pytest.mark.parametrize(

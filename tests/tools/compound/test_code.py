@@ -64,6 +64,12 @@ def test_some_changed_lines_of_a_cell_are_put_where_they_belong() -> None:
     # Lines that only go are to go.
     assert spliced(old, "plt.show()") == "plt.show()"
     assert spliced(old, "print('something else altogether')") == "print('something else altogether')"
+    # What computes something else keeps the name that the cell gave it.
+    assert (
+        spliced("value = df['a'].mean()\nprint(value)", "df['a'].median()") == "value = df['a'].median()\nprint(value)"
+    )
+    assert spliced("value = df['a'].mean()", "df['a'].median()") == "value = df['a'].median()"
+    assert spliced("value = df['a'].mean()", "print(value)") == "print(value)"
     assert spliced("a", "a\nb") == "a\nb"
     assert spliced("if a:\n    total = sum(number)\n    print(total)", "total = sum(numbers)").split("\n")[1] == (
         "    total = sum(numbers)"

@@ -270,6 +270,24 @@ async def test_of_data_that_is_named_a_cell_is_added_and_one_is_asked_only_if_th
         assert [kind for kind, _ in task.asked] == ["followup"] and task.file() == before
 
 
+async def test_a_new_cell_that_is_the_meant_one_in_another_form_is_sent_back_once(tmp_path: Path) -> None:
+    spread = "def spread(values):\n    return max(values) - min(values)"
+    better = spread.replace("\n", "\n    'The widest difference.'\n", 1)
+    async with notebook_task(tmp_path, spread, "spread([3, 9])") as task:
+        await run_all(task)
+        await begin(task, "Add a docstring to the function spread.")
+        told = await step(task, AddCell(), code=better)
+        assert told == "Most of this is what cell 1 has, and the person means that one. Change cell 1."
+        await step(task, EditCell(), cell=1, code=better)
+        assert task.sources() == [better, "spread([3, 9])"] and not task.asked
+        # Another one, and one that nobody spoke of.
+        await begin(task, "Show the spread of 4, 8 and 1.")
+        assert "ran. Output" in await step(task, AddCell(), code="spread([4, 8, 1])")
+        await begin(task, "Write it shorter.")
+        await step(task, AddCell(), code=spread)
+        assert task.sources()[-1] == spread
+
+
 async def test_what_the_person_answers_is_kept_to(tmp_path: Path) -> None:
     async with notebook_task(tmp_path, "a = 1", "b = 2") as task:
         await run_all(task)
@@ -349,7 +367,7 @@ async def test_a_failed_try_among_others_is_taken_away(tmp_path: Path) -> None:
         await begin(task, "Show a.")
         await step(task, AddCell(), code="print(aa)")
         await step(task, AddCell(), code="print(a)")
-        await step(task, AddText(), text="# Notes", place="top")
+        await step(task, AddText(), kind="text", text="# Notes", place="top")
         await step(task, AnswerTool(), text="It is shown.")
         assert task.sources() == ["# Notes", "a = 1", "print(a)"] and ending(task).state == "unchecked"
 

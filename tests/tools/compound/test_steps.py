@@ -123,9 +123,9 @@ async def test_text_is_added_cells_go_and_are_read(tmp_path: Path) -> None:
     async with notebook_task(tmp_path, "a = [1, 2]", "print('b')") as task:
         asked(task, "Give it a title, and delete cell 3 then.")
         assert "request itself" in await fail(
-            AddText(), task, text="Give it a title and delete cell 3 then", place="top"
+            AddText(), task, kind="text", text="Give it a title and delete cell 3 then", place="top"
         )
-        await say(AddText(), task, text="# Title", place="top")
+        await say(AddText(), task, kind="text", text="# Title", place="top")
         assert task.sources() == ["# Title", "a = [1, 2]", "print('b')"]
         assert "holds text" in await fail(EditCell(), task, cell=1, code="x")
         assert "There is no cell 9" in await fail(DeleteCellTool(), task, cell=9)
@@ -196,6 +196,41 @@ async def test_a_table_that_is_named_and_was_not_read_is_read(tmp_path: Path) ->
         # Now it is there.
         assert (await say(AddCell(), task, code="import math\nmath.floor(trips['fare'].sum())")).endswith("\n5")
         assert "read_csv" not in task.sources()[-1]
+
+
+async def test_a_table_that_goes_by_another_name_is_known_by_its_columns(tmp_path: Path) -> None:
+    async with notebook_task(tmp_path, "a = 1") as task:
+        (tmp_path / "trips.csv").write_text("city,fare\nA,2\nB,3\n", encoding="utf-8")
+        (tmp_path / "매출.csv").write_text("매장,금액\n가,5\n", encoding="utf-8")
+        (tmp_path / "my-rows.csv").write_text("height\n7\n", encoding="utf-8")
+        assert (await say(AddCell(), task, code="boats['fare'].sum()")).endswith("(5)")
+        assert task.sources()[-1] == "import pandas as pd\n\ntrips = pd.read_csv('trips.csv')\ntrips['fare'].sum()"
+        assert (await say(AddCell(), task, code="table['금액'].sum()")).endswith("(5)")
+        assert task.sources()[-1] == "매출 = pd.read_csv('매출.csv')\n매출['금액'].sum()"
+        await say(AddCell(), task, code="df = df[df['height'] > 1]")
+        assert task.sources()[-1] == "df = pd.read_csv('my-rows.csv')\ndf = df[df['height'] > 1]"
+        # What is there already is not read again.
+        assert (await say(AddCell(), task, code="boats['city'].tolist()")).endswith("['A', 'B']")
+        assert task.sources()[-1] == "trips['city'].tolist()"
+        # Columns that nothing has tell nothing.
+        assert "NameError" in await fail(AddCell(), task, code="boats['length'].sum()")
+
+
+async def test_a_library_that_only_the_kernel_knows_is_imported(tmp_path: Path) -> None:
+    async with notebook_task(tmp_path, "a = 1") as task:
+        await say(AddCell(), task, code="import pandas as pd")
+        asked(task, "Delete cell 2.")
+        await say(DeleteCellTool(), task, cell=2)
+        await say(AddCell(), task, code="pd.Series([1]).sum()")
+        assert task.sources()[-1].startswith("import pandas as pd\n")
+
+
+async def test_a_heading_is_written_as_one(tmp_path: Path) -> None:
+    async with notebook_task(tmp_path, "a = 1") as task:
+        await say(AddText(), task, kind="heading", text="Rents", place="top")
+        await say(AddText(), task, kind="heading", text="## Sizes", place="end")
+        await say(AddText(), task, kind="heading", text="Ends", place="end")
+        assert task.sources() == ["# Rents", "a = 1", "## Sizes", "## Ends"]
 
 
 def test_a_table_is_read_behind_the_imports() -> None:
