@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import keyword
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Annotated, ClassVar, Final, Literal, TypeVar
 
@@ -32,6 +32,7 @@ from ._checks import (
     still_has,
 )
 from ._code import (
+    is_library,
     made_names,
     mended,
     parsed,
@@ -44,7 +45,7 @@ from ._code import (
     with_imports,
 )
 from ._endings import not_done, steps_are_over, told_by_output
-from ._missing_tables import file_columns, meant_table, name_for, table_files, with_reads
+from ._missing_tables import file_columns, meant_table, name_for, table_files, takes_columns, with_reads
 from ._names import asked_names, repeats, said_numbers
 from ._picture_check import is_empty_picture, pictures_in
 from ._step_report import AGAIN, is_effect
@@ -335,19 +336,26 @@ async def _ready(given: str, runner: CellRunner, own: CellId | None) -> str:
 
 
 async def _of_what_there_is(code: str, missing: Sequence[str], runner: CellRunner) -> str:
-    """The code with the table that has the columns, where it takes them from one that is not there."""
+    """The code with the table that has the columns, or else the only one, where it takes them from one that is not there."""
     variables = await runner.variables(None)
     tables = {one.name: [name for name, _ in one.columns] for one in variables if one.columns}
     folder = runner.place.checked.path.parent
     files = await in_thread(lambda _stop: file_columns(folder, runner.context.paths))
-    for name in missing:
-        table = meant_table(code, name, tables)
+    for name in (name for name in missing if not is_library(name)):
+        table, file = meant_table(code, name, tables), meant_table(code, name, files)
+        if table is None and file is None and takes_columns(code, name):
+            # Then the model hears which columns there are.
+            table, file = _only(tables), None if tables else _only(files)
         if table is not None:
             code = renamed(code, name, table)
-        elif (file := meant_table(code, name, files)) is not None:
+        elif file is not None:
             new = name_for(file, [one.name for one in variables])
             code = with_reads(renamed(code, name, new), {new: file})
     return code
+
+
+def _only(names: Collection[str]) -> str | None:
+    return next(iter(names)) if len(names) == 1 else None
 
 
 async def _missing(code: str, runner: CellRunner, own: CellId | None, *, has_kernel: bool) -> list[str]:

@@ -12,6 +12,7 @@ from typing import Final
 
 __all__ = [
     "cell_tree",
+    "is_library",
     "last_names",
     "made_names",
     "mended",
@@ -141,6 +142,11 @@ def last_names(code: str) -> list[str]:
     ]
 
 
+def is_library(name: str) -> bool:
+    """Whether it is what a library is usually called."""
+    return name in _USUAL or name in _MODULES
+
+
 def usual_imports(code: str, made: Collection[str]) -> list[str]:
     """Names of libraries that the code uses as everybody calls them, and no cell imports: a kernel may know them yet."""
     return [name for name in wanted_names(code) if name in _ALIASES and name not in made]
@@ -148,7 +154,7 @@ def usual_imports(code: str, made: Collection[str]) -> list[str]:
 
 def with_imports(code: str, missing: list[str]) -> str:
     """The code with the usual imports of these names before it, where there are any."""
-    lines = [_USUAL.get(name, f"import {name}") for name in missing if name in _USUAL or name in _MODULES]
+    lines = [_USUAL.get(name, f"import {name}") for name in missing if is_library(name)]
     if not lines or code.lstrip().startswith("%%"):
         return code
     begun = re.match(r"(?:import |from )", code)

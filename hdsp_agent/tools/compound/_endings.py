@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final, Literal
 
@@ -20,6 +21,7 @@ MOST_TRIES: Final = 4
 """In a row that all failed."""
 Reason = Literal["failed", "no_answer", "missing", "steps"]
 _MOST_SHOWN: Final = 700
+_A_RUN: Final = re.compile(r"^Cell \d+ (?:failed|ran)", re.MULTILINE)
 _HEARD: Final = "The person has the answer."
 
 
@@ -38,11 +40,11 @@ async def done(text: str, checks: Sequence[EndingCheck], since: SinceAsked, cont
 
 
 async def not_done(code: Reason, text: str, context: ToolContext, **params: str) -> ToolResult:
-    """End with the cells as they were, and what the last try showed."""
+    """End with the cells as they were, and what the last try showed, if a cell ran in it."""
     put_back = await context.flow.put_back() != "failed"
     reason = EndingReason(code=code, params={**params} or None)
     ending = Ending(state="not_done", checks=[], reason=reason, put_back=put_back)
-    shown = text.strip()[:_MOST_SHOWN]
+    shown = text.strip()[:_MOST_SHOWN] if _A_RUN.search(text) else ""
     return await _ended(f"```text\n{shown}\n```" if shown else ending_text(ending), ending, context)
 
 

@@ -16,7 +16,7 @@ from .._path_policy import PathPolicy
 from .._tool_failed import ToolFailed
 from ._code import parsed_or_empty
 
-__all__ = ["file_columns", "meant_table", "name_for", "readable", "table_files", "with_reads"]
+__all__ = ["file_columns", "meant_table", "name_for", "readable", "table_files", "takes_columns", "with_reads"]
 
 _READS: Final = {
     ".csv": "pd.read_csv({file!r})",
@@ -73,6 +73,11 @@ def meant_table(code: str, name: str, tables: Mapping[str, Collection[str]]) -> 
     most = max(fitting.values(), default=0)
     found = [table for table, fits in fitting.items() if fits == most]
     return found[0] if most and len(found) == 1 else None
+
+
+def takes_columns(code: str, name: str) -> bool:
+    """Whether the code uses it as a table."""
+    return next(_texts_with(parsed_or_empty(code), name), None) is not None
 
 
 def name_for(file: str, taken: Collection[str]) -> str:

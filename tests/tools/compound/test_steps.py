@@ -212,8 +212,15 @@ async def test_a_table_that_goes_by_another_name_is_known_by_its_columns(tmp_pat
         # What is there already is not read again.
         assert (await say(AddCell(), task, code="boats['city'].tolist()")).endswith("['A', 'B']")
         assert task.sources()[-1] == "trips['city'].tolist()"
-        # Columns that nothing has tell nothing.
+        # Columns that none of several tables has tell nothing.
         assert "NameError" in await fail(AddCell(), task, code="boats['length'].sum()")
+
+
+async def test_of_one_table_alone_the_columns_are_told_where_the_code_has_others(tmp_path: Path) -> None:
+    async with notebook_task(tmp_path, "a = 1") as task:
+        (tmp_path / "trips.csv").write_text("city,fare\nA,2\n", encoding="utf-8")
+        told = await fail(AddCell(), task, code="boats['price'].sum()")
+        assert "KeyError: 'price'" in told and "The columns are: city, fare." in told
 
 
 async def test_a_library_that_only_the_kernel_knows_is_imported(tmp_path: Path) -> None:

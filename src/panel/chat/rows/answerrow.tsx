@@ -36,10 +36,13 @@ export function AnswerRow({ message }: IRowContent): JSX.Element {
  * What the agent has achieved in the end.
  */
 export function ResultRow(content: IRowContent): JSX.Element {
-  const { ending, noteSuggestion, partial, recalled, ts } = content.message;
+  const { ending, noteSuggestion, partial, recalled, text, ts } =
+    content.message;
+  // Where no output is shown the text is the line in English.
+  const isLine = ending?.state === 'not_done' && !text?.startsWith('```');
   return (
     <div className="jp-hdspAgent-result">
-      <AnswerRow {...content} />
+      {!isLine && <AnswerRow {...content} />}
       {ending && <EndingLine ending={ending} />}
       {!partial && recalled !== undefined && (
         <Recalled id={`${ts}:recalled`} items={recalled} />

@@ -142,19 +142,30 @@ describe('other rows', () => {
       expect(line()).toBe('Not checked. Look at the result before you use it.');
     });
 
+    const undone: Ending = {
+      state: 'not_done',
+      checks: [],
+      reason: { code: 'missing', params: { name: 'rent_eur' } },
+      putBack: true
+    };
+    const why =
+      'Not done. There is no rent_eur yet. Your cells are as they were.';
+
     it('should say that the cells are as they were, and why', async () => {
+      await rows.show({ ...result(undone), say: 'text' });
+      expect(rows.row(2).textContent).toBe(why);
+    });
+
+    it('should show what the last try showed, and no line twice', async () => {
+      await rows.show({ ...result(undone), text: 'In English.' });
+      expect(rows.row(2).textContent).toBe(why);
       await rows.show({
-        ...result({
-          state: 'not_done',
-          checks: [],
-          reason: { code: 'missing', params: { name: 'rent_eur' } },
-          putBack: true
-        }),
-        say: 'text'
+        ...result(undone),
+        ts: 3,
+        text: '```text\nCell 2 failed: KeyError\n```'
       });
-      expect(rows.row(2).textContent).toBe(
-        'Not done. There is no rent_eur yet. Your cells are as they were.'
-      );
+      expect(rows.row(3).textContent).toContain('Cell 2 failed: KeyError');
+      expect(rows.row(3).textContent).toContain(why);
     });
   });
 
