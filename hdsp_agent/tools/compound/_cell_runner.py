@@ -12,7 +12,7 @@ from ..._threads import in_thread
 from ...errors import HdspAgentError
 from ...messages import CellId, EndingCheck
 from ...notebooks import Cell, CellFreshness, NotebookSnapshot, RanCell, freshness_of, source_hash
-from ...notebooks.kernels import CellRun, Variable
+from ...notebooks.kernels import CellRun, RunError, Variable
 from .._cell_runs import KnownRun
 from .._changed_cells import ChangedCell, FailedRun
 from .._tool import ToolContext, ToolResult
@@ -152,10 +152,13 @@ class CellRunner:
 
     # ---- running
 
-    async def ran(self, cells: Sequence[CellId], *, with_those_below: bool = False) -> StepRun:
+    async def ran(
+        self, cells: Sequence[CellId], *, with_those_below: bool = False, asked_for: bool = False
+    ) -> StepRun:
         """Run these cells, and those above that make what they need and have not run.
 
-        ``with_those_below`` runs again what ran before and uses what they make.
+        ``with_those_below`` runs again what ran before and uses what they make. What fails now and did not before gets
+        back what it showed if the request is not done, unless the person ``asked_for`` the run of these cells.
         """
         not_run = await self.not_run()
         below = self._using(cells, not_run | await self.failed()) if with_those_below else []
@@ -163,8 +166,11 @@ class CellRunner:
         # What they show is theirs again if the change is put back.
         kept = [await self.before(cell_id) for cell_id in below]
         await self.context.state.changed.put([one.model_copy(update={"works": True}) for one in kept])
+        needed = self._needed(chosen, not_run)
+        risked = await self._risked([*needed, *([] if asked_for else cells)])
         run = _Kept()
-        result = await run.run(RunCellsArguments(cells=[*self._needed(chosen, not_run), *chosen]), self.context)
+        result = await run.run(RunCellsArguments(cells=[*needed, *chosen]), self.context)
+        await self._keep_failures(risked, () if run.known is None else run.known.run.cells)
         if run.known is None:
             return StepRun(result)
         numbers = numbers_of(self.snapshot)
@@ -180,6 +186,25 @@ class CellRunner:
         text = "\n".join([*([f"The person says: {said}"] if said else []), *words, *([problem] if problem else [])])
         failed = any(one.state != "ok" for one in run.known.run.cells)
         return StepRun(ToolResult(self.context.mask(text), is_error=failed, shown=True), list(run.known.run.cells))
+
+    async def _risked(self, cells: Sequence[CellId]) -> list[ChangedCell]:
+        """Those of these cells that a run may leave with an error they do not show now, as they are; kept before it."""
+        record = self.context.state.changed
+        before = [await self.before(cell_id) for cell_id in cells if record.get(cell_id) is None]
+        # It has run then, whatever comes of it, and does not do so again.
+        risked = [one.model_copy(update={"works": True, "had_run": False}) for one in before if one.failure is None]
+        await record.put(risked)
+        return risked
+
+    async def _keep_failures(self, risked: Sequence[ChangedCell], runs: Sequence[CellRun]) -> None:
+        """Of those cells only the ones that failed are to be put back; why they did is told to who mends them."""
+        errors = {one.cell_id: one.error for one in runs if one.state != "ok"}
+        failed = [
+            one.model_copy(update={"failure": _failure(errors[one.cell_id], one.source or "")})
+            for one in risked
+            if one.cell_id in errors
+        ]
+        await self.context.state.changed.put(failed, without=[one.cell_id for one in risked])
 
     async def not_run(self) -> frozenset[CellId]:
         """The code cells that have not run in the present kernel."""
@@ -305,10 +330,6 @@ def _as_it_is(cell: Cell, whole: NotebookSnapshot, ran: RanCell | None) -> Chang
     """A cell before its first change. ``whole`` has its outputs."""
     at = whole.index(cell.id)
     shown = json.dumps(cell.outputs)
-    error = error_in(cell.outputs)
-    failure = None
-    if error is not None:
-        failure = FailedRun(ename=error.ename, evalue=error.evalue, line=failing_line(error, cell.source))
     return ChangedCell(
         cell_id=cell.id,
         source=cell.source,
@@ -319,8 +340,14 @@ def _as_it_is(cell: Cell, whole: NotebookSnapshot, ran: RanCell | None) -> Chang
         execution_count=cell.execution_count,
         had_run=ran is not None and ran.source_hash == cell.hash and not ran.failed,
         now=cell.hash,
-        failure=failure,
+        failure=_failure(error_in(cell.outputs), cell.source),
     )
+
+
+def _failure(error: RunError | None, source: str) -> FailedRun | None:
+    if error is None:
+        return None
+    return FailedRun(ename=error.ename, evalue=error.evalue, line=failing_line(error, source))
 
 
 def _number(cell: CellRun, numbers: Mapping[CellId, int]) -> int | None:

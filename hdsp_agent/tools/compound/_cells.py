@@ -49,7 +49,7 @@ from ._missing_tables import file_columns, meant_table, name_for, table_files, t
 from ._names import asked_names, repeats, said_numbers
 from ._picture_check import is_empty_picture, pictures_in
 from ._step_report import AGAIN, is_effect
-from ._target_cell import cell_with_all_of, meant_cell
+from ._target_cell import candidates, cell_with_all_of, is_identified, meant_cell
 
 __all__ = ["AddCell", "AddText", "CompoundTool", "DeleteCellTool", "EditCell", "RenameVariable", "RunCell"]
 
@@ -187,8 +187,11 @@ class RunCell(CompoundTool[RunCellArguments]):
         runner = await CellRunner.of(context)
         if arguments.cell == "all":
             cells = [cell.id for cell in runner.snapshot.cells if cell.cell_type == "code" and cell.source.strip()]
-            return (await runner.ran(cells)).result
-        return (await runner.ran([runner.code_cell(arguments.cell).id])).result
+            return (await runner.ran(cells, asked_for=True)).result
+        cell = runner.code_cell(arguments.cell).id
+        words = (await context.flow.since_asked()).words
+        asked_for = is_identified(arguments.cell, await candidates(runner), words, code=runner.snapshot.cell(cell).source)
+        return (await runner.ran([cell], asked_for=asked_for)).result
 
 
 class RenameVariableArguments(ToolArguments):

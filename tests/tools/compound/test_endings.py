@@ -113,6 +113,26 @@ async def test_what_failed_is_put_back_with_its_outputs_and_added_cells_go(tmp_p
         assert (await step(task, AddCell(), code="n + 0")).endswith("Output:\n2")
 
 
+async def test_a_cell_that_ran_before_and_fails_now_shows_again_what_it_did(tmp_path: Path) -> None:
+    async with notebook_task(tmp_path, "rows = {'a': 1}", "print(rows.pop('a'))", "y = 1 / 0") as task:
+        for cell in (1, 2):
+            await step(task, RunCell(), cell=cell)
+        before = shown(task)
+        await begin(task, "How many rows are there?")
+        assert "KeyError" in await step(task, RunCell(), cell=2)
+        # Nobody asked for the run of this one either, but what is to be done needs it.
+        assert "ZeroDivisionError" in await step(task, AddCell(), code="print(y)")
+        await step(task, AnswerTool(), text="There are none.")
+        assert ending(task).state == "not_done"
+        assert shown(task) == before
+        # What the person asks for is left as it ran.
+        await begin(task, "Run cell 2 again.")
+        assert "KeyError" in await step(task, RunCell(), cell=2)
+        await step(task, AnswerTool(), text="It ran.")
+        assert ending(task).state == "not_done"
+        assert shown(task) != before
+
+
 async def test_a_cell_that_the_person_changed_after_the_agent_stays_so(tmp_path: Path) -> None:
     async with notebook_task(tmp_path, "n = 2") as task:
         await run_all(task)
