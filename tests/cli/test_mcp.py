@@ -22,6 +22,7 @@ from hdsp_agent.cli._mcp_target import find_target
 from hdsp_agent.comm.services import Services
 from tests._helpers.model_server import raw_server
 from tests._helpers.parsed_json import ParsedJson, parsed
+from tests._helpers.quick_python import quick_python
 from tests.cli._helpers.homes import PROGRAM
 from tests.mcp._helpers.http_programs import LEGACY, MODERN
 from tests.mcp._helpers.port_agents import PortAgents, let_in
@@ -50,7 +51,7 @@ async def connected(
 ) -> AsyncIterator[Client]:
     """A program that started the proxy in a folder."""
     command = StdioServerParameters(
-        command=PROGRAM[0], args=[*PROGRAM[1:], "mcp", *arguments], env=dict(environment), cwd=folder
+        command=quick_python(), args=[*PROGRAM[1:], "mcp", *arguments], env=dict(environment), cwd=folder
     )
     info = Implementation(name="codex", title="Codex", version="1.0")
     async with Client(command, mode=mode, client_info=info, cache=None) as client:
@@ -59,7 +60,15 @@ async def connected(
 
 async def run(environment: Mapping[str, str], folder: Path, *arguments: str) -> tuple[int | None, str, str]:
     process = await asyncio.create_subprocess_exec(
-        *PROGRAM, "mcp", *arguments, cwd=folder, env=dict(environment), stdin=PIPE, stdout=PIPE, stderr=PIPE
+        quick_python(),
+        *PROGRAM[1:],
+        "mcp",
+        *arguments,
+        cwd=folder,
+        env=dict(environment),
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=PIPE,
     )
     out, err = await process.communicate()
     return process.returncode, out.decode(), err.decode()
@@ -128,7 +137,7 @@ async def test_a_program_that_ends_leaves_nothing_running(
     agents: PortAgents, environment: dict[str, str], jp_root_dir: Path
 ) -> None:
     process = await asyncio.create_subprocess_exec(
-        *PROGRAM, "mcp", cwd=jp_root_dir, env=environment, stdin=PIPE, stdout=PIPE, stderr=PIPE
+        quick_python(), *PROGRAM[1:], "mcp", cwd=jp_root_dir, env=environment, stdin=PIPE, stdout=PIPE, stderr=PIPE
     )
     assert process.stdin is not None
     process.stdin.write(json.dumps(_request("tools/call", name="wait")).encode() + b"\n")
@@ -145,7 +154,7 @@ async def test_a_program_that_ends_it_by_a_signal_is_not_connected_any_more(
     agents: PortAgents, environment: dict[str, str], jp_root_dir: Path, told: signal.Signals
 ) -> None:
     process = await asyncio.create_subprocess_exec(
-        *PROGRAM, "mcp", cwd=jp_root_dir, env=environment, stdin=PIPE, stdout=PIPE, stderr=PIPE
+        quick_python(), *PROGRAM[1:], "mcp", cwd=jp_root_dir, env=environment, stdin=PIPE, stdout=PIPE, stderr=PIPE
     )
     assert process.stdin is not None and process.stdout is not None
     hello = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
@@ -279,7 +288,15 @@ async def _answers(
 ) -> list[ParsedJson]:
     """What the proxy says to these lines, and that it says nothing else."""
     process = await asyncio.create_subprocess_exec(
-        *PROGRAM, "mcp", *arguments, cwd=folder, env=dict(environment), stdin=PIPE, stdout=PIPE, stderr=PIPE
+        quick_python(),
+        *PROGRAM[1:],
+        "mcp",
+        *arguments,
+        cwd=folder,
+        env=dict(environment),
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=PIPE,
     )
     assert process.stdin is not None and process.stdout is not None
     process.stdin.write("".join(f"{line}\n" for line in lines).encode())

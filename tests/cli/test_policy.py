@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from .._helpers.quick_python import quick_python
 from ._helpers.homes import Home
 
 
 def _run(*arguments: str, home: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "hdsp_agent.cli", "--home", str(home), *arguments]
+    command = [quick_python(), "-m", "hdsp_agent.cli", "--home", str(home), *arguments]
     return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=60, check=False)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import subprocess
-import sys
 from datetime import datetime
 from pathlib import Path
 from time import monotonic
@@ -20,6 +19,7 @@ from hdsp_agent.errors import Conflict, UnknownTask
 from hdsp_agent.messages import ClineMessage, ModelFailure
 from hdsp_agent.persistence import HistoryQuery, MessageManager
 from tests._helpers.jupyter_fetch import Fetch
+from tests._helpers.quick_python import quick_python
 from tests.comm._helpers.stored_tasks import begin, eventually, keep
 from tests.comm.conftest import Connect, messages
 
@@ -59,7 +59,7 @@ asyncio.run(main(Path(sys.argv[1]), sys.argv[2], sys.argv[3]))
 
 async def elsewhere(home: Path, what: str, task_id: str) -> None:
     """Let another process do it."""
-    command = [sys.executable, "-c", _OTHER_PROCESS, str(home), what, task_id]
+    command = [quick_python(), "-c", _OTHER_PROCESS, str(home), what, task_id]
     await asyncio.to_thread(subprocess.run, command, check=True, cwd=ROOT)
 
 

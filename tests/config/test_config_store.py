@@ -547,6 +547,7 @@ async def test_a_cancelled_change_is_still_finished_and_known(home: Path, open_c
 # ---- many processes, and processes that die
 
 
+@pytest.mark.slow
 def test_processes_writing_at_once_lose_nothing(home: Path) -> None:
     count = 200
     keys = ("maxWorkspaceFiles", "maxGitStatusFiles", "maxOpenTabsContext")
@@ -561,6 +562,7 @@ def test_processes_writing_at_once_lose_nothing(home: Path) -> None:
 
 
 @needs_posix
+@pytest.mark.slow
 def test_killing_a_writer_never_leaves_a_broken_file(home: Path) -> None:
     for attempt in range(8):
         writer = start_writer(home, "maxGitStatusFiles", 400)

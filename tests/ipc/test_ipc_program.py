@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import signal
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +13,7 @@ import pytest
 
 from hdsp_agent.messages import AnswerAskCommand, StartNewTaskCommand, TaskIdle, TaskToolFailed
 
+from .._helpers.quick_python import quick_python
 from ._helpers.fake_agent import PATIENCE, serving, until
 
 
@@ -27,7 +27,7 @@ class Ended(NamedTuple):
 
 async def begin(home: Path, *arguments: str) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "hdsp_agent.cli", "--home", str(home), "ipc", *arguments,
+        quick_python(), "-m", "hdsp_agent.cli", "--home", str(home), "ipc", *arguments,
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
 

@@ -51,6 +51,7 @@ async def accounts(store: TaskStore, task_id: TaskId) -> list[dict[str, float]]:
     ]
 
 
+@pytest.mark.slow
 async def test_it_adds_and_runs_a_cell_and_tells_what_that_showed(tmp_path: Path) -> None:
     await real_weights(catalogue().find(CODER))
     workspace = tmp_path / "work"

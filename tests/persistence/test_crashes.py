@@ -20,6 +20,7 @@ from hdsp_agent.errors import Conflict, HdspAgentError, StorageUnavailable, Unkn
 from hdsp_agent.messages import TaskId
 from hdsp_agent.persistence import ApiDraft, FileStore, NewTaskRecord, SummaryDraft, TaskLog, ToolDraft, UndoMark
 from tests._helpers.long_tests import rounds
+from tests._helpers.quick_python import quick_python
 
 from ._helpers.store_contract import said
 
@@ -42,7 +43,7 @@ def quick_folder(tmp_path: Path) -> Iterator[Path]:
 
 def run(script: str, *arguments: object) -> dict[str, object]:
     done = subprocess.run(
-        [sys.executable, "-m", f"tests.persistence._helpers.{script}", *map(str, arguments)],
+        [quick_python(), "-m", f"tests.persistence._helpers.{script}", *map(str, arguments)],
         cwd=ROOT, capture_output=True, text=True, timeout=280, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
@@ -61,6 +62,7 @@ def test_nothing_acknowledged_is_lost_by_kills_of_a_busy_task(quick_folder: Path
 
 
 @unix
+@pytest.mark.slow
 def test_nothing_acknowledged_is_lost_by_kills_on_a_real_disk(tmp_path: Path) -> None:
     assert run("killed_task", tmp_path, 20, 2)["wrong"] == []
 

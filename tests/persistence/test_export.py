@@ -328,6 +328,7 @@ asyncio.run(main(Path(sys.argv[1]), sys.argv[2]))
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the resident memory from /proc")
 @pytest.mark.parametrize("format", ["markdown", "json", "roo", "notebook"])
+@pytest.mark.slow
 def test_ten_thousand_messages_are_exported_in_the_memory_of_a_few(tmp_path: Path, format: ExportFormat) -> None:
     done = subprocess.run(
         [sys.executable, "-c", MEASURED, str(tmp_path), format], capture_output=True, encoding="utf-8", check=False

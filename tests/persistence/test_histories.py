@@ -278,7 +278,7 @@ class Histories(RuleBasedStateMachine):
 Histories.TestCase.settings = settings(
     max_examples=150, stateful_step_count=30, deadline=None, report_multiple_bugs=False
 )
-TestHistories = Histories.TestCase
+TestHistories = pytest.mark.slow(Histories.TestCase)
 
 
 @cache

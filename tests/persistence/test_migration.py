@@ -248,6 +248,7 @@ async def test_a_copy_that_is_not_the_same_is_taken_back_and_told(tmp_path: Path
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Kills as Unix does")
 @pytest.mark.parametrize("way", ["files", "sqlite"])
+@pytest.mark.slow
 async def test_a_migration_that_was_killed_goes_on_when_run_again(tmp_path: Path, way: Backend) -> None:
     home = tmp_path / "home"
     names = [f"task-{number}" for number in range(30)]

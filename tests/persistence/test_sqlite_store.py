@@ -26,6 +26,7 @@ from hdsp_agent.persistence.sqlite._sqlite_store import SqliteStore
 from hdsp_agent.persistence.sqlite._task_schema import APPLICATION_ID, MIGRATIONS
 from hdsp_agent.persistence.upkeep._retention import RetentionRules, clean
 
+from .._helpers.quick_python import quick_python
 from .._helpers.timing import until
 from ._helpers.store_contract import StoreContract, asked, said
 
@@ -47,7 +48,7 @@ def bytes_read() -> int:
 
 def scenario(name: str, *arguments: object) -> dict[str, object]:
     done = subprocess.run(
-        [sys.executable, "-m", "tests.persistence._helpers.sqlite_processes", name, *map(str, arguments)],
+        [quick_python(), "-m", "tests.persistence._helpers.sqlite_processes", name, *map(str, arguments)],
         cwd=ROOT, capture_output=True, text=True, timeout=280, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
@@ -357,7 +358,7 @@ class TestSqliteStore(StoreContract):
         log = await store.create(NewTaskRecord())
         await log.append_api(asked("before"))
         holder = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "tests.persistence._helpers.sqlite_processes", "hold", str(tmp_path),
+            quick_python(), "-m", "tests.persistence._helpers.sqlite_processes", "hold", str(tmp_path),
             cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
         assert holder.stdout is not None
@@ -444,6 +445,7 @@ def quick_folder(tmp_path: Path) -> Iterator[Path]:
 
 
 @unix
+@pytest.mark.slow
 def test_nothing_acknowledged_is_lost_by_kills_of_a_busy_task(quick_folder: Path) -> None:
     report = scenario("kill", quick_folder, 60, 1)
     assert report["wrong"] == []
@@ -452,12 +454,14 @@ def test_nothing_acknowledged_is_lost_by_kills_of_a_busy_task(quick_folder: Path
 
 
 @unix
+@pytest.mark.slow
 def test_nothing_acknowledged_is_lost_by_kills_on_a_real_disk(tmp_path: Path) -> None:
     assert scenario("kill", tmp_path, 15, 2)["wrong"] == []
 
 
 @unix
 @pytest.mark.parametrize(("processes", "rounds"), [(2, 25), (6, 12)])
+@pytest.mark.slow
 def test_racing_processes_never_own_one_task_together(quick_folder: Path, processes: int, rounds: int) -> None:
     report = scenario("race", quick_folder / "home", processes, rounds)
     assert report["wrong"] == []

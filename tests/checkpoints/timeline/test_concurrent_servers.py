@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from hdsp_agent.checkpoints import AsyncFileCheckpoints
 from hdsp_agent.checkpoints.timeline import Parts, Timeline
 
+from ..._helpers.quick_python import quick_python
 from ...notebooks._helpers.headless import headless_notebooks
 from ...notebooks._helpers.pages import sources_in
 from ..files._helpers.workspace_fixtures import assert_sound
@@ -26,7 +26,7 @@ async def test_processes_restore_their_notebooks_in_one_store(quick_folder: Path
     workspace.mkdir()
     running = [
         subprocess.Popen(
-            [sys.executable, "-m", "tests.checkpoints.timeline._helpers.busy_timeline", str(workspace), str(store_dir), name],
+            [quick_python(), "-m", "tests.checkpoints.timeline._helpers.busy_timeline", str(workspace), str(store_dir), name],
             cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )
         for name in NAMES

@@ -96,6 +96,7 @@ async def ask_everything(it: KernelSetup) -> None:
     await it.restore(report.before)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("either_kernel")
 async def test_a_persons_thread_keeps_its_outputs_while_variables_are_looked_at_saved_and_restored(
     tmp_path: Path,

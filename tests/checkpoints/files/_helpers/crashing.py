@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
+
+from ...._helpers.quick_python import quick_python
 
 ROOT = Path(__file__).parents[4]
 
@@ -19,7 +20,7 @@ def assert_whole_wherever_it_is_killed(module: str, folder: Path, what: str, ste
     at least so many calls to die at.
     """
     done = subprocess.run(
-        [sys.executable, "-m", f"tests.checkpoints.{module}", str(folder), what, str(step)],
+        [quick_python(), "-m", f"tests.checkpoints.{module}", str(folder), what, str(step)],
         cwd=ROOT, capture_output=True, text=True, timeout=280, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
