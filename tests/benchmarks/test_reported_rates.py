@@ -10,27 +10,28 @@ from hdsp_agent.local import catalogue
 
 ROOT = Path(__file__).parents[2]
 SAID = {
-    "errands.held_out@0.5b": r"It did (\d+) % of them right",
-    "errands.wrong_claims@0.5b": r"In (\d+) % it said _Checked_ and was wrong",
-    "errands.wrong_unchecked@0.5b": r"In (\d+) % it said _Not checked_ and was wrong",
-    "errands.damage@0.5b": r"In (\d+) % it damaged a cell or a file",
+    "errands.held_out": "done and right",
+    "errands.wrong_claims": "said to be _Checked_, and wrong",
+    "errands.wrong_unchecked": "said to be _Not checked_, and wrong",
+    "errands.damage": "a cell or a file of the person's is damaged",
 }
 
 
 def test_guide_and_readme_quote_the_rates_of_what_is_held_out() -> None:
     measured = {entry["id"]: entry for entry in json.loads((ROOT / "benchmarks/results.json").read_text("utf-8"))}
-    guide = " ".join((ROOT / "docs/guides/local-model.md").read_text("utf-8").split())
-    for id_, sentence in SAID.items():
-        found = re.search(sentence, guide)
-        assert found is not None, sentence
-        assert int(found[1]) == round(measured[id_]["value"]), id_
+    guide = (ROOT / "docs/guides/local-model.md").read_text("utf-8")
+    for id_, row in SAID.items():
+        found = re.search(rf"^\| {re.escape(row)} +\| (\d+) % +\| (\d+) % +\|$", guide, re.MULTILINE)
+        assert found is not None, row
+        rates = [round(measured[f"{id_}@{size}"]["value"]) for size in ("1.5b", "0.5b")]
+        assert [int(rate) for rate in found.groups()] == rates, id_
     readme = " ".join((ROOT / "README.md").read_text("utf-8").split())
-    found = re.search(r"The smaller of two did (\d+) % of (\d+) everyday tasks right", readme)
+    found = re.search(r"The larger of two did (\d+) % of (\d+) everyday tasks right .* the smaller (\d+) %\.", readme)
     assert found is not None
-    held_out = measured["errands.held_out@0.5b"]
-    assert (int(found[1]), int(found[2])) == (round(held_out["value"]), held_out["runs"])
-    said = re.search(r"with (\d+) tasks that it was never tuned to", guide)
-    assert said is not None and int(said[1]) == measured["errands.held_out@0.5b"]["runs"]
+    larger, smaller = (measured[f"errands.held_out@{size}"] for size in ("1.5b", "0.5b"))
+    assert (int(found[1]), int(found[3])) == (round(larger["value"]), round(smaller["value"]))
+    tasks = re.search(r"with (\d+) tasks that neither was tuned to", guide)
+    assert tasks is not None and {int(found[2]), int(tasks[1])} == {larger["runs"]} == {smaller["runs"]}
 
 
 def test_the_list_of_models_quotes_them_too() -> None:
