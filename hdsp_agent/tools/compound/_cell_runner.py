@@ -152,9 +152,7 @@ class CellRunner:
 
     # ---- running
 
-    async def ran(
-        self, cells: Sequence[CellId], *, with_those_below: bool = False, asked_for: bool = False
-    ) -> StepRun:
+    async def ran(self, cells: Sequence[CellId], *, with_those_below: bool = False, asked_for: bool = False) -> StepRun:
         """Run these cells, and those above that make what they need and have not run.
 
         ``with_those_below`` runs again what ran before and uses what they make. What fails now and did not before gets

@@ -190,7 +190,9 @@ class RunCell(CompoundTool[RunCellArguments]):
             return (await runner.ran(cells, asked_for=True)).result
         cell = runner.code_cell(arguments.cell).id
         words = (await context.flow.since_asked()).words
-        asked_for = is_identified(arguments.cell, await candidates(runner), words, code=runner.snapshot.cell(cell).source)
+        asked_for = is_identified(
+            arguments.cell, await candidates(runner), words, code=runner.snapshot.cell(cell).source
+        )
         return (await runner.ran([cell], asked_for=asked_for)).result
 
 
