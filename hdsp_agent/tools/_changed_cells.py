@@ -18,6 +18,11 @@ class FailedRun(WireModel):
     evalue: str
     line: int | None = None
 
+    @classmethod
+    def unknown(cls) -> FailedRun:
+        """It ended without an error that says why."""
+        return cls(ename="", evalue="")
+
 
 class ChangedCell(WireModel):
     """One cell: as it was before the request, and as a tool left it."""
@@ -46,10 +51,16 @@ class ChangedCell(WireModel):
         """Whether it has another source, not only other outputs."""
         return self.now != self.before
 
+    @property
+    def shows_failure(self) -> bool:
+        """Whether it only failed in a run, and did not before."""
+        return self.failure is not None and not self.is_changed and self.before is not None
+
 
 class _Kept(WireModel):
     cells: tuple[ChangedCell, ...] = ()
     newest: CellId | None = None
+    newest_source: SourceHash | None = None
 
 
 class ChangedCells:
@@ -58,14 +69,15 @@ class ChangedCells:
     def __init__(self) -> None:
         self._cells: dict[CellId, ChangedCell] = {}
         self._save: Callable[[JsonObject], Awaitable[None]] | None = None
-        self.newest: CellId | None = None
-        """The cell that was changed last in the request before."""
+        self._newest: tuple[CellId, SourceHash | None] | None = None
+        """The cell that was changed last in the requests before, and what it got."""
 
     def attach(self, kept: JsonObject | None, save: Callable[[JsonObject], Awaitable[None]]) -> None:
         """Begin with what was saved before."""
         known = _Kept() if kept is None else _Kept.model_validate(kept)
         self._cells = {cell.cell_id: cell for cell in known.cells}
-        self.newest, self._save = known.newest, save
+        self._newest = None if known.newest is None else (known.newest, known.newest_source)
+        self._save = save
 
     def __iter__(self) -> Iterator[ChangedCell]:
         return iter(list(self._cells.values()))
@@ -73,6 +85,10 @@ class ChangedCells:
     def get(self, cell: CellId) -> ChangedCell | None:
         """The cell, if it was changed."""
         return self._cells.get(cell)
+
+    def is_newest(self, cell: CellId, source: SourceHash) -> bool:
+        """Whether it was changed last in the requests before, and by nobody since."""
+        return self._newest is not None and self._newest[0] == cell and self._newest[1] in (None, source)
 
     async def put(self, cells: Iterable[ChangedCell], *, without: Iterable[CellId] = ()) -> None:
         """These are so now, and ``without`` are as they were; on the disk then."""
@@ -84,13 +100,16 @@ class ChangedCells:
 
     async def over(self) -> None:
         """The request has its end: what there is now is where the next one begins."""
-        there = [cell.cell_id for cell in self._cells.values() if cell.now is not None and cell.is_changed]
+        there = [cell for cell in self._cells.values() if cell.now is not None and cell.is_changed]
         if not self._cells:
             return
-        self.newest = there[-1] if there else None
+        if there:
+            self._newest = (there[-1].cell_id, there[-1].now)
         self._cells = {}
         await self._kept()
 
     async def _kept(self) -> None:
         if self._save is not None:
-            await self._save(_Kept(cells=tuple(self._cells.values()), newest=self.newest).to_wire())
+            newest, source = self._newest or (None, None)
+            kept = _Kept(cells=tuple(self._cells.values()), newest=newest, newest_source=source)
+            await self._save(kept.to_wire())

@@ -31,7 +31,7 @@ __all__ = ["CellRunner", "StepRun", "variable_words"]
 
 _MOST_VALUE: Final = 160
 _MOST_BELOW: Final = 5
-_MOST_KEPT: Final = 20_000
+_MOST_KEPT: Final = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -159,18 +159,23 @@ class CellRunner:
         back what it showed if the request is not done, unless the person ``asked_for`` the run of these cells.
         """
         not_run = await self.not_run()
-        below = self._using(cells, not_run | await self.failed()) if with_those_below else []
+        below = self._using(cells, not_run | await self._failed_before()) if with_those_below else []
         chosen = [*cells, *below]
         # What they show is theirs again if the change is put back.
         kept = [await self.before(cell_id) for cell_id in below]
-        await self.context.state.changed.put([one.model_copy(update={"works": True}) for one in kept])
+        await self.context.state.changed.put([one.model_copy(update={"works": False}) for one in kept])
         needed = self._needed(chosen, not_run)
         risked = await self._risked([*needed, *([] if asked_for else cells)])
         run = _Kept()
-        result = await run.run(RunCellsArguments(cells=[*needed, *chosen]), self.context)
-        await self._keep_failures(risked, () if run.known is None else run.known.run.cells)
+        try:
+            result = await run.run(RunCellsArguments(cells=[*needed, *chosen]), self.context)
+        finally:
+            await self._keep_failures(risked, () if run.known is None else run.known.run.cells)
         if run.known is None:
             return StepRun(result)
+        ran = {one.cell_id for one in run.known.run.cells if one.state == "ok"}
+        works = [one for cell_id in below if cell_id in ran and (one := self.context.state.changed.get(cell_id))]
+        await self.context.state.changed.put([one.model_copy(update={"works": True}) for one in works])
         numbers = numbers_of(self.snapshot)
         told = [one for one in run.known.run.cells if one.started_at is not None or one.error is not None]
         # Those above are told of only if they fail.
@@ -189,20 +194,31 @@ class CellRunner:
         """Those of these cells that a run may leave with an error they do not show now, as they are; kept before it."""
         record = self.context.state.changed
         before = [await self.before(cell_id) for cell_id in cells if record.get(cell_id) is None]
-        # It has run then, whatever comes of it, and does not do so again.
-        risked = [one.model_copy(update={"works": True, "had_run": False}) for one in before if one.failure is None]
+        # It has run then, whatever comes of it, and does not do so again. What is too large to keep cannot be shown again.
+        risked = [
+            one.model_copy(update={"works": True, "had_run": False})
+            for one in before
+            if one.failure is None and one.outputs is not None
+        ]
         await record.put(risked)
         return risked
 
     async def _keep_failures(self, risked: Sequence[ChangedCell], runs: Sequence[CellRun]) -> None:
-        """Of those cells only the ones that failed are to be put back; why they did is told to who mends them."""
-        errors = {one.cell_id: one.error for one in runs if one.state != "ok"}
+        """Of those cells only the ones that failed are to be put back; why they did is told to who mends them.
+
+        So it is with those that were kept for an earlier run, and ran now.
+        """
+        record = self.context.state.changed
+        ran = {one.cell_id: one for one in runs if one.started_at is not None or one.error is not None}
+        earlier = [one for one in record if one.shows_failure and one.cell_id in ran and one not in risked]
         failed = [
-            one.model_copy(update={"failure": _failure(errors[one.cell_id], one.source or "")})
-            for one in risked
-            if one.cell_id in errors
+            one.model_copy(
+                update={"failure": _failure(ran[one.cell_id].error, one.source or "") or FailedRun.unknown()}
+            )
+            for one in (*risked, *earlier)
+            if one.cell_id in ran and ran[one.cell_id].state != "ok"
         ]
-        await self.context.state.changed.put(failed, without=[one.cell_id for one in risked])
+        await record.put(failed, without=[one.cell_id for one in (*risked, *earlier)])
 
     async def not_run(self) -> frozenset[CellId]:
         """The code cells that have not run in the present kernel."""
@@ -220,6 +236,11 @@ class CellRunner:
             for cell in self.snapshot.cells
             if cell.id in states and (states[cell.id].state == "failed" or cell.output_summary.error is not None)
         )
+
+    async def _failed_before(self) -> frozenset[CellId]:
+        """Those that failed, but for cells that did only when the change of this request came."""
+        own = {one.cell_id for one in self.context.state.changed if one.failure is None}
+        return await self.failed() - own
 
     async def _states(self) -> dict[CellId, CellFreshness]:
         kernel = await self.context.notebooks.kernel(self.place.path)

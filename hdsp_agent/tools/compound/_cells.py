@@ -27,6 +27,7 @@ from ._checks import (
     is_other_code,
     lost_names,
     made_below,
+    mentions,
     orphaned_name,
     same_meaning,
     still_has,
@@ -46,7 +47,7 @@ from ._code import (
 )
 from ._endings import not_done, steps_are_over, told_by_output
 from ._missing_tables import file_columns, meant_table, name_for, table_files, takes_columns, with_reads
-from ._names import asked_names, repeats, said_numbers
+from ._names import asked_names, is_question, repeats, said_cells
 from ._picture_check import is_empty_picture, pictures_in
 from ._step_report import AGAIN, is_effect
 from ._target_cell import candidates, cell_with_all_of, is_identified, meant_cell
@@ -57,6 +58,7 @@ Source = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
 Number = Annotated[int, Field(ge=1, le=100_000)]
 Word = Annotated[str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True)]
 _HAS_IT: Final = "Most of this is what cell {number} has, and the person means that one. Change cell {number}."
+_UNKNOWN_NAMES: Final = frozenset({"KeyError", "NameError", "AttributeError", "FileNotFoundError"})
 A = TypeVar("A", bound=ToolArguments)
 
 
@@ -155,7 +157,7 @@ class EditCell(CompoundTool[EditCellArguments]):
             raise ToolFailed(f"This is the code that cell {arguments.cell} has. Change cell {arguments.cell}.")
         told = await meant_cell(arguments.cell, runner, since, code)
         before = await runner.before(cell.id)
-        _check(arguments.cell, code, before, runner, is_told=bool(told) or arguments.cell in said_numbers(since.words))
+        _check(arguments.cell, code, before, runner, is_told=bool(told) or arguments.cell in said_cells(since.words))
         now = await runner.changed([CellOperation(op="replace", cell=cell.id, source=code)])
         if isinstance(now, ToolResult):
             return now
@@ -185,15 +187,17 @@ class RunCell(CompoundTool[RunCellArguments]):
 
     async def _run(self, arguments: RunCellArguments, context: ToolContext) -> ToolResult:
         runner = await CellRunner.of(context)
+        since = await context.flow.since_asked()
         if arguments.cell == "all":
+            # It is what the person asks for if the model begins with it.
+            asked_for = not since.calls and not is_question(since.words)
             cells = [cell.id for cell in runner.snapshot.cells if cell.cell_type == "code" and cell.source.strip()]
-            return (await runner.ran(cells, asked_for=True)).result
-        cell = runner.code_cell(arguments.cell).id
-        words = (await context.flow.since_asked()).words
-        asked_for = is_identified(
-            arguments.cell, await candidates(runner), words, code=runner.snapshot.cell(cell).source
+            return (await runner.ran(cells, asked_for=asked_for)).result
+        cell = runner.code_cell(arguments.cell)
+        asked_for = arguments.cell in said_cells(since.words) or is_identified(
+            arguments.cell, await candidates(runner), since.words, code=cell.source
         )
-        return (await runner.ran([cell], asked_for=asked_for)).result
+        return (await runner.ran([cell.id], asked_for=asked_for)).result
 
 
 class RenameVariableArguments(ToolArguments):
@@ -224,10 +228,12 @@ class RenameVariable(CompoundTool[RenameVariableArguments]):
         changed = {cell.id: source for cell in code if (source := renamed(cell.source, old, new)) != cell.source}
         if changed and (not new.isidentifier() or keyword.iskeyword(new)):
             raise ToolFailed(f"{new} cannot be the name of a variable.")
-        # Else it is a column, or a key.
-        changed = changed or {
-            cell.id: source for cell in code if (source := requoted(cell.source, old, new)) != cell.source
-        }
+        if not changed:
+            # Then it is a column, or a key. Of two that are there already, one is not to become the other.
+            columns = {name for one in await runner.variables(None) for name, _ in one.columns}
+            if new in columns or any(still_has(cell.source, new) for cell in code):
+                raise ToolFailed(f"There is a column {new} already.")
+            changed = {cell.id: source for cell in code if (source := requoted(cell.source, old, new)) != cell.source}
         if not changed:
             raise ToolFailed(f"No cell has a variable or a column {old}.")
         taken = [runner.snapshot.index(cell.id) + 1 for cell in code if new in made_names(cell.source)]
@@ -248,7 +254,8 @@ class RenameVariable(CompoundTool[RenameVariableArguments]):
             return ran.result
         for cell_id in cells:
             await now.worked(cell_id)
-        await now.worked(cells[0], EndingCheck(code="renamed", params={"old": old, "new": new}))
+        if not any(mentions(source, old) for source in now.code()):
+            await now.worked(cells[0], EndingCheck(code="renamed", params={"old": old, "new": new}))
         return _with(f"{old} is {new} now in cells {', '.join(str(place + 1) for place in places)}.", ran.result)
 
 
@@ -403,7 +410,8 @@ async def _fixed(number: int, code: str, before: ChangedCell, runner: CellRunner
     if failure is None or old is None or parsed(old) is None:
         return []
     meant = await runner.meant(failure)
-    if meant is not None and meant not in code:
+    if (meant is None and failure.ename in _UNKNOWN_NAMES) or (meant is not None and meant not in code):
+        # Any other name would run as well.
         return []
     calls: list[JsonValue] = [name for name in calls_in(old, failure.line) if name in calls_in(code)]
     return [EndingCheck(code="fixed", params={"cell": number, "calls": calls})]

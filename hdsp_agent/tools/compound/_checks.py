@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Iterator, Sequence
 from types import EllipsisType
 from typing import Final
@@ -18,6 +19,7 @@ __all__ = [
     "is_other_code",
     "lost_names",
     "made_below",
+    "mentions",
     "orphaned_name",
     "same_meaning",
     "still_has",
@@ -88,19 +90,23 @@ def fix_problem(old: str, new: str, failure: FailedRun) -> str | None:
     missing = [name for name in calls_in(old, failure.line) if name not in calls_in(new) and name not in failure.evalue]
     if missing:
         return f"The cell has to call {' and '.join(missing)} still."
+    used = [name for name in _used_at(old, failure.line) if name not in failure.evalue]
+    if used and not any(name in wanted_names(new) or name in made_names(new) for name in used):
+        return f"The cell has to work with {' or '.join(used)} still."
     lost = made_names(old) - made_names(new)
     return f"The cell has to make {' and '.join(sorted(lost))} still." if lost else None
 
 
 def calls_in(code: str, line: int | None = None) -> list[str]:
     """The names of what the code calls, or of what the statement of this line does, in their order."""
-    tree: ast.AST = parsed_or_empty(code)
-    if line is not None:
-        around = [node for node in ast.walk(tree) if isinstance(node, _SIMPLE) and _spans(node, line)]
-        tree = around[-1] if around else tree
-    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    calls = [node.func for node in ast.walk(_statement_at(code, line)) if isinstance(node, ast.Call)]
     names = [func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "") for func in calls]
     return [name for name in dict.fromkeys(names) if name]
+
+
+def mentions(code: str, name: str) -> bool:
+    """Whether the name stands anywhere in it, be it within a text or a comment."""
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", code) is not None
 
 
 def still_has(code: str, name: str) -> bool:
@@ -116,6 +122,25 @@ def still_has(code: str, name: str) -> bool:
         if found == name:
             return True
     return False
+
+
+def _statement_at(code: str, line: int | None) -> ast.AST:
+    """The statement of this line, or all of the code."""
+    tree = parsed_or_empty(code)
+    around = [node for node in ast.walk(tree) if isinstance(node, _SIMPLE) and line is not None and _spans(node, line)]
+    return around[-1] if around else tree
+
+
+def _used_at(code: str, line: int | None) -> list[str]:
+    """The names whose values the statement uses, but for what it calls."""
+    tree = _statement_at(code, line)
+    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    names = [
+        node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in called
+    ]
+    return list(dict.fromkeys(names))
 
 
 def _handlers(code: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 __all__ = [
@@ -16,7 +17,7 @@ __all__ = [
     "number_texts",
     "numbers_in",
     "repeats",
-    "said_numbers",
+    "said_cells",
 ]
 
 _PARTS: Final = re.compile(r"[\s_]+")
@@ -38,6 +39,13 @@ _FILE: Final = re.compile(
 )
 _ASIAN: Final = re.compile(f"[{_HANGUL}{_HIRAGANA}{_OTHERS}]")
 _ALONE_NUMBER: Final = re.compile(r"(?<![A-Za-z0-9_.,:/\-])#?(\d{1,5})(?![A-Za-z0-9_%]|[.,:/]\d)")
+_CELL: Final = r"(?:cells?|셀|セル)"
+"""What people call a cell. It tells the number of one from a count or a value."""
+_BEFORE_NUMBER: Final = re.compile(rf"(?:{_CELL}\s*(?:no\.?|number|번호|番号)?\s*|#)$", re.IGNORECASE)
+_BEHIND_NUMBER: Final = re.compile(rf"\s*(?:번째?|番目?)?\s*の?\s*{_CELL}", re.IGNORECASE)
+_COUNTED: Final = re.compile(r"\s*(?:cells\b|개|個|つ)", re.IGNORECASE)
+_LONGEST_JOINT: Final = 6
+"""Characters between two numbers of one list, such as ``번과 ``."""
 _NUMBER: Final = re.compile(r"(?<![\w.])[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _NO_LETTER: Final = re.compile(r"[\W_]+")
 _ALIKE_PERCENT: Final = 90.0
@@ -99,9 +107,19 @@ def numbers_in(text: str) -> list[float]:
     return [_value(found) for found in _NUMBER.findall(text)]
 
 
-def said_numbers(words: str) -> list[int]:
-    """The whole numbers that stand by themselves, each once."""
-    return list(dict.fromkeys(int(found) for found in _ALONE_NUMBER.findall(words)))
+def said_cells(words: str) -> list[int]:
+    """The numbers of cells, each once: those beside the word, and what is in one list with them."""
+    found = list(_ALONE_NUMBER.finditer(words))
+    said = [_is_of_cell(words, *one.span()) for one in found]
+    joined = [
+        len(between := words[one.end() : other.start()]) <= _LONGEST_JOINT and not re.search(r"[.?!。？！]", between)
+        for one, other in pairwise(found)
+    ]
+    for order in (range(len(joined)), reversed(range(len(joined)))):
+        for at in order:
+            if joined[at] and (said[at] or said[at + 1]):
+                said[at] = said[at + 1] = True
+    return list(dict.fromkeys(int(one[1]) for one, is_cell in zip(found, said, strict=True) if is_cell))
 
 
 def is_question(words: str) -> bool:
@@ -124,6 +142,12 @@ def repeats(text: str, other: str, *, least: float = _MOSTLY) -> bool:
     from rapidfuzz import fuzz  # 25 ms, for the few answers that need it
 
     return len(mine) >= _FEW and fuzz.ratio(mine, theirs) >= _ALIKE_PERCENT
+
+
+def _is_of_cell(words: str, begin: int, end: int) -> bool:
+    if _COUNTED.match(words, end):
+        return False
+    return bool(_BEFORE_NUMBER.search(words[:begin]) or _BEHIND_NUMBER.match(words, end) or words[begin] == "#")
 
 
 def _exact(name: str, words: str) -> list[tuple[int, int]]:

@@ -41,11 +41,13 @@ async def put_back(context: ToolContext, *, failed_only: bool = False, run_again
             await still_allowed(runner.place, context)
             await _apply(operations, runner)
         await record.put((), without=[cell.cell_id for cell in cells])
-        again = [
-            cell.cell_id for cell in cells if cell.had_run and any(one.cell_id == cell.cell_id for one in operations)
-        ]
+        touched = {one.cell_id for one in operations}
+        again = [cell.cell_id for cell in cells if cell.had_run and cell.cell_id in touched]
         if again and run_again:
             await RunCells().run(RunCellsArguments(cells=[*again], timeout=_MOST_SECONDS), context)
+        if any(cell.source is not None and cell.outputs is None and cell.cell_id in touched for cell in cells):
+            # What they showed was too large to keep.
+            return "failed"
     except (ToolFailed, HdspAgentError) as error:
         logger.warning("Cells could not be put back: %s", error)
         return "failed"
@@ -85,7 +87,7 @@ def _operations(changed: ChangedCell, snapshot: NotebookSnapshot) -> list[_Resto
         return []
     if changed.source is None:
         return [DeleteCell(cell_id=cell.id, expect=cell.hash)]
-    if cell.hash == changed.before and cell.execution_count == changed.execution_count:
+    if cell.hash == changed.before and cell.execution_count == changed.execution_count and not changed.shows_failure:
         return []
     return [
         ReplaceSource(cell_id=cell.id, expect=cell.hash, source=changed.source),

@@ -35,7 +35,9 @@ _MOST_OUTPUT: Final = 700
 _MOST_ERROR: Final = 300
 _MOST_LINE: Final = 160
 _EFFECTS: Final = frozenset({"add_cell", "edit_cell", "run_cell", "rename_variable", "add_text", "delete_cell"})
-_TO_CHANGE: Final = re.compile(r"Change cell (\d+)|^The person means cell (\d+)\.|^Cell (\d+) failed", re.MULTILINE)
+_TO_CHANGE: Final = re.compile(
+    r"Change cell (\d+)|^The (?:person|request) means cell (\d+)\.|^Cell (\d+) failed", re.MULTILINE
+)
 _RAN: Final = re.compile(r"^Cell \d+ ran\. Output:\n", re.MULTILINE)
 _PICTURES: Final = re.compile(r"\[(?:image/[^\]]*)\]")
 _LINE: Final = re.compile(r"^-+> ?(\d+)|^Cell In\[[^\]]*\], line (\d+)", re.MULTILINE)

@@ -14,7 +14,7 @@ from .._tool_failed import ToolFailed
 from ._cell_runner import CellRunner
 from ._checks import has_all_of
 from ._code import made_names, parsed_or_empty
-from ._names import asked_names, is_question, numbers_in, said_numbers
+from ._names import asked_names, is_question, numbers_in, said_cells
 from ._notebook_facts import names_data, table_names, told_cells
 from ._step_report import is_effect
 
@@ -27,6 +27,7 @@ _NONE_DELETED: Final = "None of these: delete nothing"
 _MOST_SUGGESTED: Final = 4
 _LONGEST_LINE: Final = 60
 _MEANT: Final = "The person means cell {number}."
+_NAMED: Final = "The request means cell {number}."
 _WAS_MEANT: Final = re.compile(r"The person means cell (\d+)\.")
 _NO_CELL: Final = "The request names no cell to change. Add a new cell instead."
 _NO_DELETION: Final = "The request names no cell to delete. Delete none."
@@ -88,7 +89,7 @@ def _said_cells(cell: CellCandidate, cells: Sequence[CellCandidate], words: str,
     """The places of the cells that are meant by number, if this one gets the code: what stands in code is a value."""
     told = {at if one.told is None else one.told: at for at, one in enumerate(cells, 1)}
     before, after = set(numbers_in(cell.source)), set(numbers_in(cell.source if code is None else code))
-    said = [one for one in said_numbers(words) if one in told and one > 0 and float(one) not in after - before]
+    said = [one for one in said_cells(words) if one in told and one > 0 and float(one) not in after - before]
     if len(said) > 1:
         said = [one for one in said if float(one) not in before - after] or said
     return [told[one] for one in said]
@@ -123,7 +124,7 @@ async def candidates(runner: CellRunner) -> list[CellCandidate]:
                 cell.cell_type == "code",
                 failed=cell.id in failed,
                 told=order.index(cell.id) + 1 if cell.id in order else 0,
-                is_own=(known is not None and known.is_changed) or changed.newest == cell.id,
+                is_own=(known is not None and known.is_changed) or changed.is_newest(cell.id, cell.hash),
                 was_added=known is not None and known.before is None,
             )
         )
@@ -166,7 +167,7 @@ async def meant_cell(number: int, runner: CellRunner, since: SinceAsked, code: s
         raise ToolFailed(_MEANT.format(number=told[-1]))
     meant = [at for at in range(1, len(cells) + 1) if is_identified(at, cells, since.words, code=code, here=here)]
     if len(meant) == 1 and cells[meant[0] - 1].is_code:
-        raise ToolFailed(_MEANT.format(number=meant[0]))
+        raise ToolFailed(_NAMED.format(number=meant[0]))
     # A request that names data rather wants to know something: one is asked only if the model insists.
     least = 1 if not deletes and names_data(since.words, since.surroundings) else 0
     refused = sum(refusal in answer for answer in answers)
@@ -200,7 +201,7 @@ async def _asked(
     masked = {context.mask(text): at for text, at in answers.items()}
     if reply in answers or reply in masked:
         return (answers | masked)[reply]
-    said = [one for one in said_numbers(reply) if 1 <= one <= len(cells)]
+    said = [one for one in ([int(reply)] if reply.isdecimal() else said_cells(reply)) if 1 <= one <= len(cells)]
     return said[0] if len(said) == 1 and reply != none else None
 
 

@@ -20,6 +20,7 @@ from hdsp_agent.tools.compound import (
     NotebookFacts,
     RenameVariable,
     RunCell,
+    _cell_runner,
     surroundings,
 )
 
@@ -131,6 +132,95 @@ async def test_a_cell_that_ran_before_and_fails_now_shows_again_what_it_did(tmp_
         await step(task, AnswerTool(), text="It ran.")
         assert ending(task).state == "not_done"
         assert shown(task) != before
+
+
+@pytest.mark.parametrize("words", ["What are the 2 largest rents?", "rent가 가장 큰 2개는?"])
+async def test_a_count_is_no_number_of_a_cell(tmp_path: Path, words: str) -> None:
+    async with notebook_task(tmp_path, READ, "flats['size'].mean()") as task:
+        await run_all(task)
+        await begin(task, words)
+        await step(task, EditCell(), cell=2, code="flats.sort_values('rent').tail()")
+        await begin(task, "Delete the last 2 rows.")
+        await step(task, DeleteCellTool(), cell=2)
+        assert task.sources() == [READ, "flats['size'].mean()"]
+
+
+async def test_a_cell_below_that_broke_by_one_try_runs_again_with_the_next(tmp_path: Path) -> None:
+    async with notebook_task(tmp_path, "a = [1, 2]", "print(a[1])") as task:
+        await run_all(task)
+        await begin(task, "Change cell 1.")
+        assert "Cell 2 ran before. Change cell 1" in await step(task, EditCell(), cell=1, code="a = [1]")
+        assert "failed" not in await step(task, EditCell(), cell=1, code="a = [5, 6]")
+        await step(task, AnswerTool(), text="It is 6 now.")
+        assert parsed(task.file())["cells"][1]["outputs"] == [
+            {"name": "stdout", "output_type": "stream", "text": ["6\n"]}
+        ]
+
+
+async def test_a_cell_below_that_broke_is_whole_again_if_something_else_was_done(tmp_path: Path) -> None:
+    async with notebook_task(tmp_path, "a = [1, 2]", "print(a[1])") as task:
+        await run_all(task)
+        before = shown(task)
+        await begin(task, "Change cell 1.")
+        await step(task, EditCell(), cell=1, code="a = [1]")
+        await step(task, AddCell(), code="print('fine')")
+        await step(task, AnswerTool(), text="fine")
+        assert task.sources() == ["a = [1, 2]", "print(a[1])", "print('fine')"]
+        assert shown(task)[:2] == before
+
+
+async def test_one_column_does_not_become_another_that_is_there(tmp_path: Path) -> None:
+    async with notebook_task(tmp_path, READ, "flats['rent'].max()", "flats['size'].max()") as task:
+        await run_all(task)
+        await begin(task, "Plot rent against size.")
+        assert "There is a column size already." in await step(task, RenameVariable(), old="rent", new="size")
+        assert task.sources() == [READ, "flats['rent'].max()", "flats['size'].max()"]
+
+
+async def test_a_name_that_is_left_in_a_query_is_not_said_to_be_gone(tmp_path: Path) -> None:
+    async with notebook_task(tmp_path, READ, "flats['rent'].max()", "flats.query('rent > 5')") as task:
+        await run_all(task)
+        await begin(task, "Rename rent to price.")
+        await step(task, RenameVariable(), old="rent", new="price")
+        await step(task, AnswerTool(), text="rent is price now.")
+        assert ending(task).state != "checked"
+
+
+@pytest.mark.parametrize(
+    ("failing", "fix"), [("ratio = sum([1]) / nothing", "ratio = 0"), ("flats['prix'].mean()", "flats['size'].mean()")]
+)
+async def test_a_fix_that_only_runs_is_not_checked(tmp_path: Path, failing: str, fix: str) -> None:
+    async with notebook_task(tmp_path, READ + "\nnothing = 0", failing) as task:
+        await run_all(task)
+        await begin(task, "Fix it.")
+        await step(task, EditCell(), cell=2, code=fix)
+        await step(task, AnswerTool(), text="It is fixed.")
+        assert ending(task).state != "checked"
+
+
+async def test_what_was_too_large_to_keep_is_said_not_to_be_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_cell_runner, "_MOST_KEPT", 100)
+    async with notebook_task(tmp_path, "text = 'x' * 500", "print(text)") as task:
+        await run_all(task)
+        await begin(task, "Change cell 2.")
+        await step(task, EditCell(), cell=2, code="print(wrong)")
+        await step(task, AnswerTool(), text="Done.")
+        assert ending(task).state == "not_done" and not ending(task).put_back
+        assert task.sources()[1] == "print(text)"
+
+
+async def test_a_cell_that_the_person_wrote_anew_is_not_the_agents(tmp_path: Path) -> None:
+    async with notebook_task(tmp_path, "n = 2", "m = 3") as task:
+        await run_all(task)
+        await begin(task, "Change cell 1.")
+        await step(task, EditCell(), cell=1, code="n = 4")
+        await step(task, AnswerTool(), text="n is 4.")
+        task.change("c1", "import this_is_mine")
+        await begin(task, "Show it twice.")
+        await step(task, EditCell(), cell=1, code="print(8)")
+        assert task.sources()[0] == "import this_is_mine"
 
 
 async def test_a_cell_that_the_person_changed_after_the_agent_stays_so(tmp_path: Path) -> None:
@@ -406,7 +496,7 @@ async def test_a_model_that_takes_the_wrong_cell_is_told_the_one_that_is_meant(t
     async with notebook_task(tmp_path, READ, "limit = 20\nprint(limit)") as task:
         await run_all(task)
         await begin(task, "Set limit to 17.")
-        assert await step(task, EditCell(), cell=1, code="limit = 17\nprint(limit)") == "The person means cell 2."
+        assert await step(task, EditCell(), cell=1, code="limit = 17\nprint(limit)") == "The request means cell 2."
         await step(task, EditCell(), cell=2, code="limit = 17\nprint(limit)")
         assert task.sources() == [READ, "limit = 17\nprint(limit)"] and not task.asked
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hdsp_agent.tools.compound._names import asked_names, is_question, repeats, said_numbers
+from hdsp_agent.tools.compound._names import asked_names, is_question, repeats, said_cells
 
 
 @pytest.mark.parametrize(
@@ -64,10 +64,31 @@ def test_new_names_are_those_that_look_like_code() -> None:
     assert asked_names([], "Show the ratio of both").perhaps == ()
 
 
-def test_numbers_of_their_own_are_told_from_values() -> None:
-    assert said_numbers("Fix cell 3.") == [3]
-    assert said_numbers("3번 셀") == [3] and said_numbers("セル3を直して") == [3] and said_numbers("see #12") == [12]
-    assert said_numbers("3.5 or 40% of x2, 1,000 at 10:30, -4") == []
+@pytest.mark.parametrize(
+    ("words", "cells"),
+    [
+        ("Fix cell 3.", [3]),
+        ("3번 셀", [3]),
+        ("3번째 셀을 고쳐 줘", [3]),
+        ("セル3を直して", [3]),
+        ("3番目のセル", [3]),
+        ("see #12", [12]),
+        ("Swap cells 2 and 5.", [2, 5]),
+        ("2번과 3번 셀을 지워 줘", [2, 3]),
+        ("セル2とセル4", [2, 4]),
+        # Counts and values.
+        ("What are the 2 largest rents?", []),
+        ("Delete the last 2 rows.", []),
+        ("2행을 삭제해 줘", []),
+        ("Add 2 cells.", []),
+        ("셀 2개를 추가해 줘", []),
+        ("セルを2つ足して", []),
+        ("In cell 4, draw it again. 3 bins will do.", [4]),
+        ("3.5 or 40% of x2, 1,000 at 10:30, -4", []),
+    ],
+)
+def test_the_numbers_of_cells_are_told_from_counts_and_values(words: str, cells: list[int]) -> None:
+    assert said_cells(words) == cells
 
 
 def test_a_question_is_told_by_its_mark() -> None:

@@ -51,6 +51,9 @@ def test_a_number_or_a_name_identifies_one_cell(words: str, cells: list[int]) ->
         "Change the colour.",
         # Named in two cells alike, and the person is in neither.
         "Round the rent.",
+        # A count is no number of a cell.
+        "Delete the last 2 rows.",
+        "4개만 보여 줘",
         # A question is no wish for a change of what is named in it.
         "What is the limit?",
         "limit는 얼마야?",
