@@ -41,4 +41,4 @@ def test_the_list_of_models_quotes_them_too() -> None:
     for id_, rate in told.items():
         size = id_.removeprefix("qwen2.5-coder-").removesuffix("-instruct")
         entry = measured[f"errands.held_out@{size}"]
-        assert (round(rate.done, 1), rate.of) == (round(entry["value"], 1), entry["runs"])
+        assert (round(rate.done, 2), rate.of) == (round(entry["value"], 2), entry["runs"])
