@@ -115,7 +115,7 @@ test: lint test-python test-js test-ui test-wheel ## everything: lint, types, Py
 	@echo "All of HDSP Agent's checks passed."
 
 test-python: $(PY_INSTALLED) $(LINKED) $(SYSTEM_READY) $(COLLABORATION) $(CORPUS) ## the Python tests
-	python -m pytest -p no:cacheprovider -n $${TEST_PROCESSES:-4} --dist loadfile --no-loadscope-reorder
+	python -m pytest -p no:cacheprovider -n $${TEST_PROCESSES:-3} --dist loadfile --no-loadscope-reorder
 
 # How many mutants are tried, and for how long at most; SAMPLE=100000 tries all of them.
 SAMPLE ?= 400

@@ -14,7 +14,7 @@ if [ "$(uname)" = Darwin ]; then
 fi
 
 # Not every Debian has it, and any Chromium will do, only slower.
-if ! command -v chromium-headless-shell >/dev/null 2>&1 && [ -z "${HDSP_AGENT_CHROMIUM:-}" ]; then
+if [ "$(id -u)" -eq 0 ] && [ -z "${HDSP_AGENT_CHROMIUM:-}" ] && ! command -v chromium-headless-shell >/dev/null 2>&1; then
   bash "$here/apt_install.sh" chromium-headless-shell >/dev/null 2>&1 || true
 fi
 python "$here/find_chromium.py" >/dev/null 2>&1 || missing+=(chromium)

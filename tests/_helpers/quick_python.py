@@ -2,7 +2,9 @@
 
 ``quick_python()`` stands where ``sys.executable`` would: it takes ``-m``, ``-c`` or a script, and standard streams, signals
 and the way it ends are those of the program. Most of the time of a short program goes into its imports, and the tests begin
-hundreds of them. A test of what is imported, or of a terminal, takes ``sys.executable``.
+hundreds of them. A test of what is imported, of memory, of a terminal, of the tree of processes, or of what is there the moment
+a process was killed from outside takes ``sys.executable``; limits, umask, session, PYTHONPATH and the seed of hashes are not
+those of the one who begins it.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ import warnings
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Final, TypeAlias, TypedDict
+from typing import Final, NamedTuple, TypedDict
 
 __all__ = ["quick_python"]
 
@@ -38,7 +40,7 @@ _PRELOADED: Final = (
     "hdsp_agent.mcp.client._hub",
     "tests.mcp.client._helpers.hubs",
 )
-_LONGEST: Final = 1 << 22
+_PATIENCE_SECONDS: Final = 10
 
 
 class _Wanted(TypedDict):
@@ -47,7 +49,10 @@ class _Wanted(TypedDict):
     cwd: str
 
 
-Child: TypeAlias = tuple[int, socket.socket]
+class _Child(NamedTuple):
+    ends: int
+    """A descriptor that tells of its end."""
+    connection: socket.socket
 
 
 @cache
@@ -71,7 +76,10 @@ def quick_python() -> str:
 
     def end() -> None:
         own.close()
-        server.wait()
+        try:
+            server.wait(_PATIENCE_SECONDS)
+        except subprocess.TimeoutExpired:
+            server.kill()
         for left in (stub, Path(address)):
             left.unlink(missing_ok=True)
         os.rmdir(folder)
@@ -88,8 +96,7 @@ class _Server:
         self._listening = listening
         self._parent = parent
         self._selector = selectors.DefaultSelector()
-        self._children: dict[int, Child] = {}
-        """By the descriptor that tells of their ends."""
+        self._children: dict[int, _Child] = {}
 
     def serve(self) -> None:
         """Until whoever began this is gone."""
@@ -98,56 +105,74 @@ class _Server:
         while True:
             for key, _ in self._selector.select():
                 if key.fileobj is self._parent:
-                    for process, _ in self._children.values():
+                    for process in self._children:
                         os.kill(process, signal.SIGKILL)
                     return
                 if key.fileobj is self._listening:
-                    self._begin(self._listening.accept()[0])
+                    connection = self._listening.accept()[0]
+                    try:
+                        self._begin(connection)
+                    except (OSError, ValueError, SyntaxError):
+                        # Whoever wanted it was killed before it could say so, or hear of it.
+                        connection.close()
                 elif key.data in self._children:
-                    self._heard(key.data, is_end=key.fd == key.data)
+                    self._heard(key.data, is_end=key.fd == self._children[key.data].ends)
 
     def _begin(self, connection: socket.socket) -> None:
         wanted, streams = _wanted(connection)
-        process = os.fork()
-        if process == 0:
-            self._selector.close()
-            for other in (self._listening, self._parent, connection, *(one for _, one in self._children.values())):
-                other.close()
-            _become(wanted, streams)
-        for stream in streams:
-            os.close(stream)
-        connection.sendall(f"{process}\n".encode())
-        ends = os.pidfd_open(process)
-        self._children[ends] = process, connection
-        self._selector.register(ends, selectors.EVENT_READ, ends)
-        self._selector.register(connection, selectors.EVENT_READ, ends)
+        try:
+            process = os.fork()
+            if process == 0:
+                self._selector.close()
+                for child in self._children.values():
+                    child.connection.close()
+                    os.close(child.ends)
+                for other in (self._listening, self._parent, connection):
+                    other.close()
+                _become(wanted, streams)
+        finally:
+            for stream in streams:
+                os.close(stream)
+        child = _Child(os.pidfd_open(process), connection)
+        self._children[process] = child
+        self._selector.register(child.ends, selectors.EVENT_READ, process)
+        self._selector.register(connection, selectors.EVENT_READ, process)
+        with contextlib.suppress(OSError):
+            connection.sendall(f"{process}\n".encode())
 
-    def _heard(self, ends: int, *, is_end: bool) -> None:
-        process, connection = self._children[ends]
+    def _heard(self, process: int, *, is_end: bool) -> None:
+        child = self._children[process]
         with contextlib.suppress(KeyError):
-            self._selector.unregister(connection)
+            self._selector.unregister(child.connection)
         if not is_end:
             # Whoever began it was killed, and so is it.
             os.kill(process, signal.SIGKILL)
             return
-        status = os.waitid(os.P_PIDFD, ends, os.WEXITED)
+        status = os.waitid(os.P_PIDFD, child.ends, os.WEXITED)
         assert status is not None
         with contextlib.suppress(OSError):
             said = status.si_status if status.si_code == os.CLD_EXITED else -status.si_status
-            connection.sendall(f"{said}\n".encode())
-        self._selector.unregister(ends)
-        del self._children[ends]
-        connection.close()
-        os.close(ends)
+            child.connection.sendall(f"{said}\n".encode())
+        self._selector.unregister(child.ends)
+        del self._children[process]
+        child.connection.close()
+        os.close(child.ends)
 
 
 def _wanted(connection: socket.socket) -> tuple[_Wanted, Sequence[int]]:
     data, streams, _, _ = socket.recv_fds(connection, 8, 3)
-    size = int.from_bytes(data, "big")
-    text = bytearray()
-    while len(text) < min(size, _LONGEST):
-        text += connection.recv(size - len(text))
-    wanted: _Wanted = ast.literal_eval(text.decode())
+    try:
+        text = bytearray()
+        while len(text) < int.from_bytes(data, "big"):
+            more = connection.recv(1 << 16)
+            if not more:
+                break
+            text += more
+        wanted: _Wanted = ast.literal_eval(text.decode())
+    except (OSError, ValueError, SyntaxError):
+        for stream in streams:
+            os.close(stream)
+        raise
     return wanted, streams
 
 
@@ -173,41 +198,52 @@ def _become(wanted: _Wanted, streams: Sequence[int]) -> None:
     try:
         for number, stream in enumerate(streams):
             os.dup2(stream, number)
-            os.close(stream)
-        sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, closefd=False)), encoding="utf-8")
-        sys.stdout = io.TextIOWrapper(io.BufferedWriter(io.FileIO(1, "w", closefd=False)), encoding="utf-8")
-        errors = io.BufferedWriter(io.FileIO(2, "w", closefd=False))
-        sys.stderr = io.TextIOWrapper(errors, "utf-8", "backslashreplace", line_buffering=True)
-        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
-            signal.signal(number, signal.SIG_IGN if number == signal.SIGPIPE else signal.SIG_DFL)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
         os.environ.clear()
         os.environ.update(wanted["env"])
         time.tzset()
         os.chdir(wanted["cwd"])
         random.seed()
-        code = _run(wanted["args"])
+        _open_streams(is_direct="-u" in wanted["args"][:2] or "PYTHONUNBUFFERED" in os.environ)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
+        is_interrupted = False
+        try:
+            code = _run(wanted["args"])
+        except KeyboardInterrupt:
+            is_interrupted = True
+            sys.excepthook(*sys.exc_info())
+        except BaseException:  # noqa: BLE001 -- it is told as the interpreter would
+            sys.excepthook(*sys.exc_info())
         threading._shutdown()  # type: ignore[attr-defined]
         atexit._run_exitfuncs()
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except KeyboardInterrupt:
-        sys.excepthook(*sys.exc_info())
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        os.kill(os.getpid(), signal.SIGINT)
-    except BaseException:  # noqa: BLE001 -- it is told as the interpreter would
-        sys.excepthook(*sys.exc_info())
+        try:
+            sys.stdout.flush()
+            sys.stderr.flush()
+        except OSError:
+            code = 120
+        if is_interrupted:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            os.kill(os.getpid(), signal.SIGINT)
     finally:
         os._exit(code)
+
+
+def _open_streams(*, is_direct: bool) -> None:
+    sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, closefd=False)), encoding="utf-8")
+    output, errors = (io.FileIO(number, "w", closefd=False) for number in (1, 2))
+    sys.stdout = io.TextIOWrapper(output if is_direct else io.BufferedWriter(output), "utf-8", write_through=is_direct)
+    sys.stderr = io.TextIOWrapper(io.BufferedWriter(errors), "utf-8", "backslashreplace", line_buffering=True)
 
 
 def _run(args: Sequence[str]) -> int:
     rest = list(args)
     rules = [rule for rule in os.environ.get("PYTHONWARNINGS", "").split(",") if rule]
     while rest[0] in ("-u", "-W"):
-        rules += [rest.pop(1)] if rest.pop(0) == "-W" else []
+        if rest.pop(0) == "-W":
+            rules.append(rest.pop(0))
     for rule in rules:
-        warnings.simplefilter(rule)  # type: ignore[arg-type]
+        warnings._setoption(rule)  # type: ignore[attr-defined]
     kind = rest.pop(0)
     try:
         if kind == "-m":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 from pathlib import Path
 
 import pytest
@@ -122,7 +121,7 @@ async def test_a_changed_list_is_looked_at_again(tmp_path: Path) -> None:
 
 
 async def test_it_ends_with_the_hub_and_is_started_once(tmp_path: Path) -> None:
-    entry = sample(command=sys.executable, cwd=str(tmp_path / "work"), env={"PYTHONPATH": str(ROOT)})
+    entry = sample(cwd=str(tmp_path / "work"), env={"PYTHONPATH": str(ROOT)})
     async with running_hub(tmp_path, {"sample": entry}) as tested:
         await asyncio.gather(*(tested.ready() for _ in range(5)))
         assert len(processes(tmp_path)) == 1

@@ -6,13 +6,13 @@ import asyncio
 import gzip
 import json
 import socket
+import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
-from ...._helpers.quick_python import quick_python
 from .hubs import HELPERS, ROOT, until
 
 __all__ = ["Answering", "answering_server", "free_port", "sample_http_server"]
@@ -30,7 +30,7 @@ async def sample_http_server(port: int | None = None, *, module: str = "sample_s
     """The well-behaved server at a web address."""
     port = port or free_port()
     process = await asyncio.create_subprocess_exec(
-        quick_python(), "-m", f"{HELPERS}.{module}", "http", str(port), cwd=ROOT,
+        sys.executable, "-m", f"{HELPERS}.{module}", "http", str(port), cwd=ROOT,
         stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
     )  # fmt: skip
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -18,8 +19,6 @@ from hdsp_agent.mcp.client._connection import Connection
 from hdsp_agent.messages import JsonObject
 from hdsp_agent.tools import McpAnswer, OfferedMcpTool
 
-from ...._helpers.quick_python import quick_python
-
 __all__ = ["ME", "ROOT", "TestedHub", "hostile", "processes", "running_hub", "sample", "until"]
 
 ME = "somebody"
@@ -30,13 +29,13 @@ HELPERS = "tests.mcp.client._helpers"
 
 def sample(**more: JsonValue) -> JsonObject:
     """The entry of the well-behaved server."""
-    return {"command": quick_python(), "args": ["-m", f"{HELPERS}.sample_server"], "cwd": str(ROOT), **more}
+    return {"command": sys.executable, "args": ["-m", f"{HELPERS}.sample_server"], "cwd": str(ROOT), **more}
 
 
 def hostile(kind: str, *arguments: str, **more: JsonValue) -> JsonObject:
     """The entry of a server that misbehaves in one way."""
     script = str(Path(__file__).with_name("hostile_server.py"))
-    return {"command": quick_python(), "args": ["-u", script, kind, *arguments], **more}
+    return {"command": sys.executable, "args": ["-u", script, kind, *arguments], **more}
 
 
 @dataclass
