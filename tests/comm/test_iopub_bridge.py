@@ -184,6 +184,8 @@ async def test_all_tabs_hear_what_a_kernel_does_from_its_start_to_its_end(
 ) -> None:
     async with connect() as panel, connect() as other:
         async with lab(jp_serverapp, jp_fetch, NOTEBOOK, ["1"]) as work:
+            # What a kernel publishes as it starts may be missed.
+            await work.run("1")
             await panel.until(lambda: status_of(panel)[-1:] == ["idle"])
             # Jupyter itself may have said so, before anything listens that hears the next run begin.
             while not placed(services):
@@ -229,6 +231,8 @@ async def test_many_short_cells_tell_the_tabs_at_most_twice_a_second(
     services: Services, jp_serverapp: ServerApp, jp_fetch: Fetch, connect: Connect
 ) -> None:
     async with connect() as panel, lab(jp_serverapp, jp_fetch, NOTEBOOK, ["1"]) as work:
+        # What a kernel publishes as it starts may be missed.
+        await work.run("1")
         await panel.until(lambda: status_of(panel)[-1:] == ["idle"])
         before, begun = len(status_of(panel)), time.monotonic()
         for _ in range(200):
