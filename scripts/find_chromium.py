@@ -1,7 +1,4 @@
-"""Print the path of a Chromium or Chrome on this machine, or fail: browser builds are never downloaded.
-
-With ``--headless`` the program that has no windows goes first, where there is one: it takes a fifth less of the processor.
-"""
+"""Print the path of a Chromium or Chrome on this machine, or fail: browser builds are never downloaded."""
 
 from __future__ import annotations
 
@@ -11,25 +8,23 @@ import sys
 from pathlib import Path
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
-HEADLESS = "chromium-headless-shell"
 MACOS = (
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 )
 
 
-def find_chromium(*, is_headless: bool = False) -> str | None:
+def find_chromium() -> str | None:
     """The browser to use: ``HDSP_AGENT_CHROMIUM`` first, then the usual names and places."""
     named = os.environ.get("HDSP_AGENT_CHROMIUM")
     if named:
         return named
-    names = (HEADLESS, *PROGRAMS) if is_headless else (*PROGRAMS, HEADLESS)
-    found = next(filter(None, map(shutil.which, names)), None)
+    found = next(filter(None, map(shutil.which, PROGRAMS)), None)
     return found or next((path for path in MACOS if Path(path).exists()), None)
 
 
 if __name__ == "__main__":
-    path = find_chromium(is_headless="--headless" in sys.argv[1:])
+    path = find_chromium()
     if path is None:
         sys.exit("No Chromium or Chrome found. Install one, or name it with HDSP_AGENT_CHROMIUM.")
     print(path)

@@ -13,10 +13,6 @@ if [ "$(uname)" = Darwin ]; then
   exit 0
 fi
 
-# Not every Debian has it, and any Chromium will do, only slower.
-if [ "$(id -u)" -eq 0 ] && [ -z "${HDSP_AGENT_CHROMIUM:-}" ] && ! command -v chromium-headless-shell >/dev/null 2>&1; then
-  bash "$here/apt_install.sh" chromium-headless-shell >/dev/null 2>&1 || true
-fi
 python "$here/find_chromium.py" >/dev/null 2>&1 || missing+=(chromium)
 command -v gnome-keyring-daemon >/dev/null 2>&1 || missing+=(gnome-keyring)
 command -v dbus-run-session >/dev/null 2>&1 || missing+=(dbus dbus-daemon)

@@ -8,7 +8,7 @@ const ROOT = path.resolve(__dirname, '..');
 // Debian's or the person's own browser: browser builds are never downloaded.
 const executablePath = execFileSync(
   path.join(ROOT, '.venv/bin/python'),
-  [path.join(ROOT, 'scripts/find_chromium.py'), '--headless'],
+  [path.join(ROOT, 'scripts/find_chromium.py')],
   { encoding: 'utf8' }
 ).trim();
 
