@@ -18,7 +18,7 @@ from hdsp_agent.messages import ClineMessage, TaskId
 from hdsp_agent.notebooks import Notebooks
 from hdsp_agent.providers import call_tool
 
-from .._helpers.quick_python import quick_python
+from .._helpers.forked_python import forked_python
 from ..notebooks._helpers.headless import headless_notebooks
 from ..notebooks._helpers.pages import sources_in
 from ._helpers.killed_restore import NAMES, NOTEBOOK, TASK
@@ -33,7 +33,7 @@ async def half_restored(home: Path, *, notebooks: Notebooks | None = None) -> Ch
     """Leave half a restore behind in a process that is killed; the files' history as the next server has it."""
     what = "files" if notebooks is None else "notebook"
     process = await asyncio.create_subprocess_exec(
-        quick_python(), "-m", "tests.agent._helpers.killed_restore", str(home), what, cwd=ROOT
+        forked_python(), "-m", "tests.agent._helpers.killed_restore", str(home), what, cwd=ROOT
     )
     assert await asyncio.wait_for(process.wait(), 60) == -signal.SIGKILL
     assert sorted(there(home)) == ["before\n", "the agent's\n"]

@@ -13,8 +13,8 @@ import pytest
 from hdsp_agent.agent.checkpoints.checkpoint_service import CheckpointService
 from hdsp_agent.messages import Parts, TaskId
 from hdsp_agent.providers import call_tool
+from tests._helpers.forked_python import forked_python
 from tests._helpers.long_tests import rounds
-from tests._helpers.quick_python import quick_python
 
 from ._helpers.killed_conversation import ALLOWED, before_the_second
 from ._helpers.scripted_agent import Agent, running_agent, until
@@ -27,7 +27,7 @@ _STEPS = range(1, 60, rounds(3, 1))
 async def killed(home: Path, what: Literal["restore", "undo"], step: int) -> tuple[TaskId, bool]:
     """The task, and whether the process died rather than came to its end."""
     process = await asyncio.create_subprocess_exec(
-        quick_python(), "-m", "tests.agent._helpers.killed_conversation", str(home), what, str(step),
+        forked_python(), "-m", "tests.agent._helpers.killed_conversation", str(home), what, str(step),
         cwd=ROOT, stdout=asyncio.subprocess.PIPE,
     )  # fmt: skip
     out, _ = await asyncio.wait_for(process.communicate(), 120)

@@ -13,8 +13,8 @@ import pytest
 from jupyter_server.serverapp import ServerApp
 
 from hdsp_agent.comm.services import Services
+from tests._helpers.forked_python import forked_python
 from tests._helpers.jupyter_fetch import Fetch
-from tests._helpers.quick_python import quick_python
 from tests.cli._helpers.homes import PROGRAM, Ran
 from tests.comm._helpers.jupyterlab_kernels import lab
 from tests.comm.rest.test_checkpoints import post
@@ -33,7 +33,7 @@ class Program:
 
     async def start(self, *arguments: str, stdin: int | None = None) -> Process:
         return await asyncio.create_subprocess_exec(
-            quick_python(), *PROGRAM[1:], "checkpoint", *arguments,
+            forked_python(), *PROGRAM[1:], "checkpoint", *arguments,
             cwd=self._folder, env=self._environment, stdin=stdin, stdout=PIPE, stderr=PIPE,
         )  # fmt: skip
 

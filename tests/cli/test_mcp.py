@@ -20,9 +20,9 @@ from mcp_types import Implementation, TextContent
 
 from hdsp_agent.cli._mcp_target import find_target
 from hdsp_agent.comm.services import Services
+from tests._helpers.forked_python import forked_python
 from tests._helpers.model_server import raw_server
 from tests._helpers.parsed_json import ParsedJson, parsed
-from tests._helpers.quick_python import quick_python
 from tests.cli._helpers.homes import PROGRAM
 from tests.mcp._helpers.http_programs import LEGACY, MODERN
 from tests.mcp._helpers.port_agents import PortAgents, let_in
@@ -51,16 +51,16 @@ async def connected(
 ) -> AsyncIterator[Client]:
     """A program that started the proxy in a folder."""
     command = StdioServerParameters(
-        command=quick_python(), args=[*PROGRAM[1:], "mcp", *arguments], env=dict(environment), cwd=folder
+        command=forked_python(), args=[*PROGRAM[1:], "mcp", *arguments], env=dict(environment), cwd=folder
     )
     info = Implementation(name="codex", title="Codex", version="1.0")
     async with Client(command, mode=mode, client_info=info, cache=None) as client:
         yield client
 
 
-async def run(environment: Mapping[str, str], folder: Path, *arguments: str) -> tuple[int | None, str, str]:
-    process = await asyncio.create_subprocess_exec(
-        quick_python(),
+async def _begun(environment: Mapping[str, str], folder: Path, *arguments: str) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
+        forked_python(),
         *PROGRAM[1:],
         "mcp",
         *arguments,
@@ -70,6 +70,10 @@ async def run(environment: Mapping[str, str], folder: Path, *arguments: str) -> 
         stdout=PIPE,
         stderr=PIPE,
     )
+
+
+async def run(environment: Mapping[str, str], folder: Path, *arguments: str) -> tuple[int | None, str, str]:
+    process = await _begun(environment, folder, *arguments)
     out, err = await process.communicate()
     return process.returncode, out.decode(), err.decode()
 
@@ -137,7 +141,7 @@ async def test_a_program_that_ends_leaves_nothing_running(
     agents: PortAgents, environment: dict[str, str], jp_root_dir: Path
 ) -> None:
     process = await asyncio.create_subprocess_exec(
-        quick_python(), *PROGRAM[1:], "mcp", cwd=jp_root_dir, env=environment, stdin=PIPE, stdout=PIPE, stderr=PIPE
+        forked_python(), *PROGRAM[1:], "mcp", cwd=jp_root_dir, env=environment, stdin=PIPE, stdout=PIPE, stderr=PIPE
     )
     assert process.stdin is not None
     process.stdin.write(json.dumps(_request("tools/call", name="wait")).encode() + b"\n")
@@ -154,7 +158,7 @@ async def test_a_program_that_ends_it_by_a_signal_is_not_connected_any_more(
     agents: PortAgents, environment: dict[str, str], jp_root_dir: Path, told: signal.Signals
 ) -> None:
     process = await asyncio.create_subprocess_exec(
-        quick_python(), *PROGRAM[1:], "mcp", cwd=jp_root_dir, env=environment, stdin=PIPE, stdout=PIPE, stderr=PIPE
+        forked_python(), *PROGRAM[1:], "mcp", cwd=jp_root_dir, env=environment, stdin=PIPE, stdout=PIPE, stderr=PIPE
     )
     assert process.stdin is not None and process.stdout is not None
     hello = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
@@ -287,17 +291,7 @@ async def _answers(
     environment: Mapping[str, str], folder: Path, count: int, *lines: str, arguments: Sequence[str] = ()
 ) -> list[ParsedJson]:
     """What the proxy says to these lines, and that it says nothing else."""
-    process = await asyncio.create_subprocess_exec(
-        quick_python(),
-        *PROGRAM[1:],
-        "mcp",
-        *arguments,
-        cwd=folder,
-        env=dict(environment),
-        stdin=PIPE,
-        stdout=PIPE,
-        stderr=PIPE,
-    )
+    process = await _begun(environment, folder, *arguments)
     assert process.stdin is not None and process.stdout is not None
     process.stdin.write("".join(f"{line}\n" for line in lines).encode())
     said = [parsed(json.loads(await process.stdout.readline())) for _ in range(count)]

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from .._helpers.quick_python import quick_python
+from .._helpers.forked_python import forked_python
 from ._helpers.homes import Home
 
 
 def _run(*arguments: str, home: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    command = [quick_python(), "-m", "hdsp_agent.cli", "--home", str(home), *arguments]
+    command = [forked_python(), "-m", "hdsp_agent.cli", "--home", str(home), *arguments]
     return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=60, check=False)
 
 

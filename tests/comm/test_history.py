@@ -18,8 +18,8 @@ from hdsp_agent.comm.services import Services
 from hdsp_agent.errors import Conflict, UnknownTask
 from hdsp_agent.messages import ClineMessage, ModelFailure
 from hdsp_agent.persistence import HistoryQuery, MessageManager
+from tests._helpers.forked_python import forked_python
 from tests._helpers.jupyter_fetch import Fetch
-from tests._helpers.quick_python import quick_python
 from tests.comm._helpers.stored_tasks import begin, eventually, keep
 from tests.comm.conftest import Connect, messages
 
@@ -59,7 +59,7 @@ asyncio.run(main(Path(sys.argv[1]), sys.argv[2], sys.argv[3]))
 
 async def elsewhere(home: Path, what: str, task_id: str) -> None:
     """Let another process do it."""
-    command = [quick_python(), "-c", _OTHER_PROCESS, str(home), what, task_id]
+    command = [forked_python(), "-c", _OTHER_PROCESS, str(home), what, task_id]
     await asyncio.to_thread(subprocess.run, command, check=True, cwd=ROOT)
 
 

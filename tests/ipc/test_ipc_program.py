@@ -13,7 +13,7 @@ import pytest
 
 from hdsp_agent.messages import AnswerAskCommand, StartNewTaskCommand, TaskIdle, TaskToolFailed
 
-from .._helpers.quick_python import quick_python
+from .._helpers.forked_python import forked_python
 from ._helpers.fake_agent import PATIENCE, serving, until
 
 
@@ -27,7 +27,7 @@ class Ended(NamedTuple):
 
 async def begin(home: Path, *arguments: str) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
-        quick_python(), "-m", "hdsp_agent.cli", "--home", str(home), "ipc", *arguments,
+        forked_python(), "-m", "hdsp_agent.cli", "--home", str(home), "ipc", *arguments,
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
 

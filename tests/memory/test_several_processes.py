@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from .._helpers.forked_python import forked_python
 from .._helpers.long_tests import rounds
-from .._helpers.quick_python import quick_python
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="forks")]
 
@@ -23,7 +23,7 @@ JOBS = 30
 def test_eight_processes_share_the_jobs_and_each_is_done_once(tmp_path: Path) -> None:
     processes = [
         subprocess.Popen(
-            [quick_python(), "-m", "tests.memory._helpers.claiming_process", str(tmp_path / "state.db"), str(JOBS), str(seed)],
+            [forked_python(), "-m", "tests.memory._helpers.claiming_process", str(tmp_path / "state.db"), str(JOBS), str(seed)],
             cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )
         for seed in range(8)
@@ -51,7 +51,7 @@ def test_eight_processes_share_the_jobs_and_each_is_done_once(tmp_path: Path) ->
 def test_killed_anywhere_nothing_is_learned_twice_or_lost(tmp_path: Path) -> None:
     count = rounds(12, 200)
     done = subprocess.run(
-        [quick_python(), "-m", "tests.memory._helpers.killed_memory", str(tmp_path), str(count), "1"],
+        [forked_python(), "-m", "tests.memory._helpers.killed_memory", str(tmp_path), str(count), "1"],
         cwd=ROOT, capture_output=True, text=True, timeout=3600, check=False, env={**os.environ, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

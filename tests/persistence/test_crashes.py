@@ -19,8 +19,8 @@ import pytest
 from hdsp_agent.errors import Conflict, HdspAgentError, StorageUnavailable, UnknownTask
 from hdsp_agent.messages import TaskId
 from hdsp_agent.persistence import ApiDraft, FileStore, NewTaskRecord, SummaryDraft, TaskLog, ToolDraft, UndoMark
+from tests._helpers.forked_python import forked_python
 from tests._helpers.long_tests import rounds
-from tests._helpers.quick_python import quick_python
 
 from ._helpers.store_contract import said
 
@@ -43,7 +43,7 @@ def quick_folder(tmp_path: Path) -> Iterator[Path]:
 
 def run(script: str, *arguments: object) -> dict[str, object]:
     done = subprocess.run(
-        [quick_python(), "-m", f"tests.persistence._helpers.{script}", *map(str, arguments)],
+        [forked_python(), "-m", f"tests.persistence._helpers.{script}", *map(str, arguments)],
         cwd=ROOT, capture_output=True, text=True, timeout=280, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]

@@ -15,7 +15,7 @@ from hdsp_agent.persistence import ApiDraft, FileStore, NewTaskRecord
 from hdsp_agent.persistence.upkeep._doctor import examine
 from hdsp_agent.persistence.upkeep._retention import RetentionRules, clean
 
-from .._helpers.quick_python import quick_python
+from .._helpers.forked_python import forked_python
 from .._helpers.stored_tasks import spoil_state
 from ._helpers.history_samples import history
 from ._helpers.old_tasks import contents, days_ago, file_store, finished, kept_store
@@ -253,7 +253,7 @@ async def test_a_disk_that_refuses_any_call_costs_nothing(quick_folder: Path) ->
 @pytest.mark.slow
 def test_upkeep_that_is_killed_at_any_moment_loses_nothing(quick_folder: Path, what: str) -> None:
     done = subprocess.run(
-        [quick_python(), "-m", "tests.persistence._helpers.killed_upkeep", quick_folder, what, "40", "1"],
+        [forked_python(), "-m", "tests.persistence._helpers.killed_upkeep", quick_folder, what, "40", "1"],
         cwd=ROOT, capture_output=True, text=True, timeout=280, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]

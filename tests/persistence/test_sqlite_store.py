@@ -26,7 +26,7 @@ from hdsp_agent.persistence.sqlite._sqlite_store import SqliteStore
 from hdsp_agent.persistence.sqlite._task_schema import APPLICATION_ID, MIGRATIONS
 from hdsp_agent.persistence.upkeep._retention import RetentionRules, clean
 
-from .._helpers.quick_python import quick_python
+from .._helpers.forked_python import forked_python
 from .._helpers.timing import until
 from ._helpers.store_contract import StoreContract, asked, said
 
@@ -48,7 +48,7 @@ def bytes_read() -> int:
 
 def scenario(name: str, *arguments: object) -> dict[str, object]:
     done = subprocess.run(
-        [quick_python(), "-m", "tests.persistence._helpers.sqlite_processes", name, *map(str, arguments)],
+        [forked_python(), "-m", "tests.persistence._helpers.sqlite_processes", name, *map(str, arguments)],
         cwd=ROOT, capture_output=True, text=True, timeout=280, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
@@ -358,7 +358,7 @@ class TestSqliteStore(StoreContract):
         log = await store.create(NewTaskRecord())
         await log.append_api(asked("before"))
         holder = await asyncio.create_subprocess_exec(
-            quick_python(), "-m", "tests.persistence._helpers.sqlite_processes", "hold", str(tmp_path),
+            forked_python(), "-m", "tests.persistence._helpers.sqlite_processes", "hold", str(tmp_path),
             cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
         assert holder.stdout is not None

@@ -13,7 +13,7 @@ from hdsp_agent._private_files import locked
 from hdsp_agent.checkpoints import AsyncFileCheckpoints, FileLimits
 from hdsp_agent.errors import StorageUnavailable
 
-from ..._helpers.quick_python import quick_python
+from ..._helpers.forked_python import forked_python
 from ._helpers.workspace_fixtures import assert_sound, picture, the_store, write
 
 ROOT = Path(__file__).parents[3]
@@ -25,7 +25,7 @@ async def test_processes_share_a_store_without_harming_each_other(quick_folder: 
     write(workspace, {"shared.txt": "1"})
     running = [
         subprocess.Popen(
-            [quick_python(), "-m", "tests.checkpoints.files._helpers.busy_server", str(workspace), str(store_dir), name],
+            [forked_python(), "-m", "tests.checkpoints.files._helpers.busy_server", str(workspace), str(store_dir), name],
             cwd=ROOT, stderr=subprocess.PIPE,
         )
         for name in ("one", "two", "three")

@@ -11,8 +11,8 @@ import pytest
 
 from hdsp_agent.checkpoints.files import anchored_files
 from hdsp_agent.checkpoints.files.anchored_files import AnchoredFiles, is_led_away
+from tests._helpers.forked_python import forked_python
 from tests._helpers.long_tests import rounds
-from tests._helpers.quick_python import quick_python
 from tests.persistence.test_crashes import unix
 
 from ._helpers.workspace_fixtures import picture, write
@@ -25,7 +25,7 @@ pytestmark = unix
 @pytest.mark.parametrize("each", [rounds(7, 1)])
 def test_nothing_elsewhere_changes_whenever_a_folder_is_swapped(quick_folder: Path, swapped: str, each: int) -> None:
     done = subprocess.run(
-        [quick_python(), "-m", "tests.checkpoints.files._helpers.swapped_folder", str(quick_folder), swapped, str(each)],
+        [forked_python(), "-m", "tests.checkpoints.files._helpers.swapped_folder", str(quick_folder), swapped, str(each)],
         cwd=ROOT, capture_output=True, text=True, timeout=280, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]

@@ -10,7 +10,7 @@ import pytest
 from hdsp_agent.checkpoints import AsyncFileCheckpoints
 from hdsp_agent.checkpoints.timeline import Parts, Timeline
 
-from ..._helpers.quick_python import quick_python
+from ..._helpers.forked_python import forked_python
 from ...notebooks._helpers.headless import headless_notebooks
 from ...notebooks._helpers.pages import sources_in
 from ..files._helpers.workspace_fixtures import assert_sound
@@ -26,7 +26,7 @@ async def test_processes_restore_their_notebooks_in_one_store(quick_folder: Path
     workspace.mkdir()
     running = [
         subprocess.Popen(
-            [quick_python(), "-m", "tests.checkpoints.timeline._helpers.busy_timeline", str(workspace), str(store_dir), name],
+            [forked_python(), "-m", "tests.checkpoints.timeline._helpers.busy_timeline", str(workspace), str(store_dir), name],
             cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )
         for name in NAMES

@@ -21,7 +21,7 @@ from hdsp_agent.persistence import (
     ToolDraft,
 )
 
-from ..._helpers.quick_python import quick_python
+from ..._helpers.forked_python import forked_python
 from ..._helpers.stored_tasks import backend_under_test, make_store
 
 FINISHED = TaskId("11111111-0000-4000-8000-000000000001")
@@ -74,7 +74,7 @@ class Home:
     def run(self, *arguments: str, env: dict[str, str] | None = None, stdin: str = "") -> Ran:
         """Run it to its end."""
         done = subprocess.run(
-            [quick_python(), *PROGRAM[1:], *arguments],
+            [forked_python(), *PROGRAM[1:], *arguments],
             env=self.environment(**(env or {})),
             cwd=self.config,
             input=stdin.encode(),
@@ -87,7 +87,7 @@ class Home:
     def start(self, *arguments: str, **env: str) -> subprocess.Popen[str]:
         """Begin to run it."""
         return subprocess.Popen(
-            [quick_python(), *PROGRAM[1:], *arguments],
+            [forked_python(), *PROGRAM[1:], *arguments],
             env=self.environment(**env),
             cwd=self.config,
             stdout=subprocess.PIPE,

@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from jupyter_client.asynchronous.client import AsyncKernelClient
 
-from tests._helpers.quick_python import quick_python
+from tests._helpers.forked_python import forked_python
 from tests.comm._helpers.jupyter_process import JupyterProcess
 from tests.comm._helpers.scripted_pages import Turn
 from tests.comm.channel._helpers.channel_panel import Panel
@@ -70,7 +70,7 @@ def program(home: Path, *arguments: str, backend: str = "files", codes: tuple[in
     own = {"HDSP_AGENT_HOME": str(home), "HDSP_AGENT_STORAGE_BACKEND": backend, "PYTHONUTF8": "1", "TZ": "UTC"}
     no_config = {"JUPYTER_CONFIG_DIR": str(home / "no-config"), "JUPYTER_CONFIG_PATH": ""}
     done = subprocess.run(
-        [quick_python(), "-m", "hdsp_agent.cli", *arguments],
+        [forked_python(), "-m", "hdsp_agent.cli", *arguments],
         env={**kept, **own, **no_config, **ENVIRONMENT},
         cwd=PLACE,
         capture_output=True,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ..._helpers.quick_python import quick_python
+from ..._helpers.forked_python import forked_python
 from ._helpers.hubs import HELPERS, ROOT
 
 _SUITE = ROOT / "node_modules/@modelcontextprotocol/conformance/dist/index.js"
@@ -38,7 +38,7 @@ async def test_every_scenario_that_a_revision_requires_passes(revision: str, tmp
     process = await asyncio.create_subprocess_exec(
         node,
         str(_SUITE),
-        *("client", "--command", f"{quick_python()} -m {HELPERS}.conformance_client", "--requirements", revision),
+        *("client", "--command", f"{forked_python()} -m {HELPERS}.conformance_client", "--requirements", revision),
         *("--timeout", "120000", "--output-dir", str(tmp_path)),
         cwd=ROOT,
         stdout=asyncio.subprocess.PIPE,

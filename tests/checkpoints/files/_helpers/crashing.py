@@ -6,7 +6,7 @@ import json
 import subprocess
 from pathlib import Path
 
-from ...._helpers.quick_python import quick_python
+from ...._helpers.forked_python import forked_python
 
 ROOT = Path(__file__).parents[4]
 
@@ -20,7 +20,7 @@ def assert_whole_wherever_it_is_killed(module: str, folder: Path, what: str, ste
     at least so many calls to die at.
     """
     done = subprocess.run(
-        [quick_python(), "-m", f"tests.checkpoints.{module}", str(folder), what, str(step)],
+        [forked_python(), "-m", f"tests.checkpoints.{module}", str(folder), what, str(step)],
         cwd=ROOT, capture_output=True, text=True, timeout=280, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]

@@ -1,6 +1,6 @@
 """Python programs of ours that begin at once: each is a process of its own, forked from one that has imported them already.
 
-``quick_python()`` stands where ``sys.executable`` would: it takes ``-m``, ``-c`` or a script, and standard streams, signals
+``forked_python()`` stands where ``sys.executable`` would: it takes ``-m``, ``-c`` or a script, and standard streams, signals
 and the way it ends are those of the program. Most of the time of a short program goes into its imports, and the tests begin
 hundreds of them. A test of what is imported, of memory, of a terminal, of the tree of processes, or of what is there the moment
 a process was killed from outside takes ``sys.executable``; limits, umask, session, PYTHONPATH and the seed of hashes are not
@@ -30,10 +30,10 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple, TypedDict
 
-__all__ = ["quick_python"]
+__all__ = ["forked_python"]
 
 ROOT: Final = Path(__file__).resolve().parent.parent.parent
-_STUB: Final = Path(__file__).with_name("quick_stub.py")
+_STUB: Final = Path(__file__).with_name("forked_stub.py")
 _PRELOADED: Final = (
     "hdsp_agent.app",
     "hdsp_agent.cli.commands.run",
@@ -56,11 +56,11 @@ class _Child(NamedTuple):
 
 
 @cache
-def quick_python() -> str:
+def forked_python() -> str:
     """The program to begin; the first call of a process begins the one that all of its are forked from."""
     if not hasattr(os, "pidfd_open"):
         return sys.executable
-    folder = tempfile.mkdtemp(prefix="hdsp-quick-")
+    folder = tempfile.mkdtemp(prefix="hdsp-forked-")
     stub = Path(folder, "python")
     address = f"{folder}/socket"
     own, theirs = socket.socketpair()

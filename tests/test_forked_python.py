@@ -13,9 +13,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ._helpers.quick_python import quick_python
+from ._helpers.forked_python import forked_python
 
-PROGRAMS = {"forked": quick_python, "of its own": lambda: sys.executable}
+PROGRAMS = {"forked": forked_python, "of its own": lambda: sys.executable}
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="nothing is forked here"),
     pytest.mark.parametrize("python", PROGRAMS.values(), ids=PROGRAMS.keys()),

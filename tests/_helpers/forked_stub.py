@@ -1,4 +1,4 @@
-"""What ``quick_python`` names: it hands its streams, arguments and signals on, and ends as the program does.
+"""What ``forked_python`` names: it hands its streams, arguments and signals on, and ends as the program does.
 
 It is begun hundreds of times, and imports next to nothing for that.
 """
