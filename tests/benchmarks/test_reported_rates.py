@@ -10,10 +10,10 @@ from hdsp_agent.local import catalogue
 
 ROOT = Path(__file__).parents[2]
 SAID = {
-    "errands.held_out": "done and right",
-    "errands.wrong_claims": "said to be _Checked_, and wrong",
-    "errands.wrong_unchecked": "said to be _Not checked_, and wrong",
-    "errands.damage": "a cell or a file of the person's is damaged",
+    "errands.held_out": "did it right",
+    "errands.wrong_claims": "said _Checked_ and was wrong",
+    "errands.wrong_unchecked": "said _Not checked_ and was wrong",
+    "errands.damage": "damaged a cell or a file",
 }
 
 
@@ -26,12 +26,15 @@ def test_guide_and_readme_quote_the_rates_of_what_is_held_out() -> None:
         rates = [round(measured[f"{id_}@{size}"]["value"]) for size in ("1.5b", "0.5b")]
         assert [int(rate) for rate in found.groups()] == rates, id_
     readme = " ".join((ROOT / "README.md").read_text("utf-8").split())
-    found = re.search(r"The larger of two did (\d+) % of (\d+) everyday tasks right .* the smaller (\d+) %\.", readme)
+    found = re.search(
+        r"of (\d+) everyday tasks that neither was tuned to, the larger did (\d+) % right and the smaller (\d+) %\.",
+        readme,
+    )
     assert found is not None
     larger, smaller = (measured[f"errands.held_out@{size}"] for size in ("1.5b", "0.5b"))
-    assert (int(found[1]), int(found[3])) == (round(larger["value"]), round(smaller["value"]))
+    assert (int(found[2]), int(found[3])) == (round(larger["value"]), round(smaller["value"]))
     tasks = re.search(r"with (\d+) tasks that neither was tuned to", guide)
-    assert tasks is not None and {int(found[2]), int(tasks[1])} == {larger["runs"]} == {smaller["runs"]}
+    assert tasks is not None and {int(found[1]), int(tasks[1])} == {larger["runs"]} == {smaller["runs"]}
 
 
 def test_the_list_of_models_quotes_them_too() -> None:
