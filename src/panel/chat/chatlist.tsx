@@ -251,10 +251,14 @@ function useWantedMessage({
   const wanted = usePanelState(state, ({ wantedMessage }) => wantedMessage);
   const { isLoading, problem, load } = older;
   React.useEffect(() => {
-    if (!isWantedHere(wanted, store) || rows.length === 0) {
+    if (!isWantedHere(wanted, store)) {
+      follow.current?.arrive();
       return;
     }
-    follow.current?.letGo();
+    if (rows.length === 0) {
+      return;
+    }
+    follow.current?.leave();
     if (wanted.ts < store.order[0] && store.hasOlderMessages) {
       if (!isLoading && problem === null) {
         load(FAR);
@@ -340,7 +344,7 @@ function useFollow(
     const following = new FollowBottom(node, content);
     follow.current = following;
     if (isWantedHere(state.wantedMessage, store)) {
-      following.letGo();
+      following.leave();
     } else {
       following.follow();
     }

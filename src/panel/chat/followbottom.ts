@@ -74,6 +74,7 @@ export class FollowBottom extends Listener {
    * Go to the end, and stay there.
    */
   follow(): void {
+    this._isLeaving = false;
     this._set(true);
     this.update();
   }
@@ -83,6 +84,30 @@ export class FollowBottom extends Listener {
    */
   letGo(): void {
     this._set(false);
+  }
+
+  /**
+   * Let go, to be brought to another place.
+   *
+   * #### Notes
+   * Rows that are put before the others on the way scroll the box, which may be
+   * at its end still: nobody came back to it.
+   */
+  leave(): void {
+    this._isLeaving = true;
+    this._set(false);
+  }
+
+  /**
+   * Stay at the place one was brought to.
+   */
+  arrive(): void {
+    if (this._isLeaving) {
+      this._isLeaving = false;
+      if (!this._isHidden && this._gap <= NEAR) {
+        this._set(!this._hasSelection);
+      }
+    }
   }
 
   /**
@@ -176,7 +201,7 @@ export class FollowBottom extends Listener {
     this._note();
     const isAtEnd = this._gap <= NEAR;
     if (isAtEnd) {
-      this._set(!this._hasSelection);
+      this._set(!this._hasSelection && !this._isLeaving);
     } else if (wentUp) {
       this.letGo();
     }
@@ -235,6 +260,7 @@ export class FollowBottom extends Listener {
   private readonly _changed = new Signal<this, void>(this);
   private _isFollowing = true;
   private _isAtEnd = true;
+  private _isLeaving = false;
   private _isHeld = false;
   private _wasHidden = false;
   private _expanded = false;

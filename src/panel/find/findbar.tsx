@@ -232,8 +232,9 @@ function useHits(
     [state, taskId]
   );
   const before = React.useRef<string | null>(null);
+  const ahead = React.useRef({ text: '', by: 0 });
+  const wanted = text.trim();
   React.useEffect(() => {
-    const wanted = text.trim();
     if (wanted === '' || taskId === null) {
       before.current = null;
       setAnswer(null);
@@ -255,7 +256,10 @@ function useHits(
       if (before.current !== wanted) {
         before.current = wanted;
         const from = firstInSight(box.current);
-        goTo(found.find(ts => ts >= from) ?? found.at(-1));
+        const next = found.findIndex(ts => ts >= from);
+        const isAhead = ahead.current.text === wanted;
+        const at = next < 0 ? found.length - 1 : next;
+        goTo(around(found, at + (isAhead ? ahead.current.by : 0)));
       }
     };
     const timer = setTimeout(() => {
@@ -271,18 +275,29 @@ function useHits(
       clearTimeout(timer);
     };
     // What is said meanwhile may have it too.
-  }, [text, taskId, newest, serverSettings, goTo, box]);
+  }, [wanted, taskId, newest, serverSettings, goTo, box]);
   const found = answer?.found ?? null;
   const at = Math.max(0, found?.indexOf(current ?? NaN) ?? 0);
   const step = (by: 1 | -1) => {
-    if (found !== null && found.length > 0) {
-      goTo(found[(at + by + found.length) % found.length]);
+    if (wanted !== (answer?.text ?? '')) {
+      // From where the answer that is awaited begins.
+      const { text, by: sofar } = ahead.current;
+      ahead.current = { text: wanted, by: by + (text === wanted ? sofar : 0) };
+    } else if (found !== null) {
+      goTo(around(found, at + by));
     }
   };
   return {
     hits: { found, isMore: answer?.isMore ?? false, at, current, step },
     error
   };
+}
+
+/**
+ * The one at an index that may be beyond the ends; `undefined` of none.
+ */
+function around(found: readonly number[], index: number): number | undefined {
+  return found.at(index % found.length);
 }
 
 /**

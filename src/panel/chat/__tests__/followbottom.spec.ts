@@ -77,6 +77,24 @@ describe('FollowBottom', () => {
     expect(box.top).toBe(500);
   });
 
+  it('should not come back by rows that scroll it on the way to a place', () => {
+    follow.leave();
+    box.height = 3_000;
+    box.scrollTo(2_900);
+    expect(follow.isFollowing).toBe(false);
+    box.scrollTo(0);
+    follow.arrive();
+    expect(follow.isFollowing).toBe(false);
+    box.scrollTo(2_900);
+    expect(follow.isFollowing).toBe(true);
+  });
+
+  it('should follow on from a place that is the end', () => {
+    follow.leave();
+    follow.arrive();
+    expect(follow.isFollowing).toBe(true);
+  });
+
   it('should not take a shrinking content for a person', () => {
     box.height = 700;
     box.scrollTo(600);

@@ -56,14 +56,14 @@ describe('finding in the conversation', () => {
     await page.settle(() => void page.commands.execute(CommandIDs.find));
   }
 
-  function type(text: string): Promise<void> {
+  function type(text: string, wait = 500): Promise<void> {
     return page.during(async () => {
       Object.getOwnPropertyDescriptor(
         HTMLInputElement.prototype,
         'value'
       )?.set?.call(field(), text);
       field().dispatchEvent(new Event('input', { bubbles: true }));
-      await jest.advanceTimersByTimeAsync(500);
+      await jest.advanceTimersByTimeAsync(wait);
     });
   }
 
@@ -97,6 +97,25 @@ describe('finding in the conversation', () => {
     expect(count()).toBe('1 of 2 messages');
     await page.settle(() => page.button('Previous result').click());
     expect(count()).toBe('2 of 2 messages');
+  });
+
+  it('should go on from what was typed last, however soon Enter comes', async () => {
+    found = [1, 2, 3];
+    await open(say(1), say(2), say(3));
+    await type('age');
+    await type('ages', 10);
+    await press('Enter');
+    await press('Enter');
+    await press('Enter', { shiftKey: true });
+    await page.during(async () => {
+      await jest.advanceTimersByTimeAsync(500);
+    });
+    expect(asked).toEqual(['age', 'ages']);
+    expect(count()).toBe('2 of 3 messages');
+    await type('age', 10);
+    await press('Enter');
+    await type('ages.');
+    expect(count()).toBe('1 of 3 messages');
   });
 
   it('should load the messages before what is far away', async () => {
