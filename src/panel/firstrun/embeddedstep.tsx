@@ -5,7 +5,7 @@ import { ProblemNote } from '../../ui/controls/problemnote';
 import { Select } from '../../ui/controls/select';
 import { ModelCard } from '../localmodel/modelcard';
 import { useEmbedded } from '../localmodel/useembedded';
-import { bytesText, privacyText } from '../localmodel/localmodeltexts';
+import { choiceText, privacyText } from '../localmodel/localmodeltexts';
 import { usePanel } from '../../ui/services';
 
 /**
@@ -90,12 +90,7 @@ export function EmbeddedStep({
               >
                 {models.map(one => (
                   <option key={one.id} value={one.id}>
-                    {trans.__(
-                      '%1: %2 on disk, about %3 of memory',
-                      one.name,
-                      bytesText(one.size, trans),
-                      bytesText(one.memory, trans)
-                    )}
+                    {choiceText(one, trans)}
                   </option>
                 ))}
               </Select>

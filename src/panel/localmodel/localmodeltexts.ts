@@ -141,7 +141,26 @@ export function abilityText(
 }
 
 /**
- * The same in a few words.
+ * What tells a model from others that one may choose.
+ */
+export function choiceText(
+  { name, size, memory, heldOut }: LocalModelView,
+  trans: TranslationBundle
+): string {
+  const [disk, room] = [bytesText(size, trans), bytesText(memory, trans)];
+  return heldOut === undefined
+    ? trans.__('%1: %2 on disk, about %3 of memory', name, disk, room)
+    : trans.__(
+        '%1: %2 of new tasks right; %3 on disk, about %4 of memory',
+        name,
+        percentText(heldOut.done / 100),
+        disk,
+        room
+      );
+}
+
+/**
+ * What it can do, in a few words.
  */
 export function shortAbilityText(
   ability: LocalModelView['ability'],

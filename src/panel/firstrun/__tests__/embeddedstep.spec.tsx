@@ -163,13 +163,16 @@ describe('EmbeddedStep', () => {
       id: 'larger',
       name: 'Coder 1.5B',
       ability: 'larger',
-      size: 1_117_320_768
+      size: 1_117_320_768,
+      heldOut: { done: 58, of: 48 }
     });
     const smaller = aModel({ isOffered: false });
     list = { ...embedded(), models: [larger, smaller] };
     rest.answers.set('POST local-models/larger', () => larger);
     await choose();
     expect(text()).toContain('right more often');
+    expect(text()).toContain('Coder 1.5B: 58% of new tasks right; 1.1 GB on');
+    expect(text()).toContain('Coder 0.5B: 491 MB on disk');
     // What is offered changes with the memory that is free.
     list = {
       ...list,
