@@ -25,6 +25,7 @@ import type {
 import { RunningOutputs } from './outputs/runningoutputs';
 import { pageOf } from './notebookpages';
 import { reloadMerged } from './merge/reload';
+import { SaveOrder } from './saveorder';
 import { unreviewedIn } from './review/unreviewed';
 
 type Result = Omit<NotebookOperationsResultRequest, 'requestId' | 'type'>;
@@ -68,6 +69,7 @@ export class AgentNotebooks extends Listener {
     this._notebooks = notebooks;
     this._pointers = new PendingMetadata(notebooks);
     this._lastSaved = new LastSaved(notebooks);
+    this._saveOrder = new SaveOrder(notebooks);
     client.messageReceived.connect(this._onMessage, this);
     client.statusChanged.connect(this._onStatus, this);
     notebooks.changed.connect(this._tell, this);
@@ -115,6 +117,7 @@ export class AgentNotebooks extends Listener {
   protected override release(): void {
     this._pointers.dispose();
     this._lastSaved.dispose();
+    this._saveOrder.dispose();
   }
 
   private _onMessage(_: ChannelClient, message: ExtensionMessage): void {
@@ -271,7 +274,7 @@ export class AgentNotebooks extends Listener {
     if (message.pointers !== undefined) {
       this._pointers.hold(panel, message.pointers);
     }
-    const saved = message.save && (await this._save(panel));
+    const saved = message.save && (await Private.save(panel));
     const contentHash = context.contentsModel?.hash;
     return {
       opId,
@@ -280,27 +283,6 @@ export class AgentNotebooks extends Listener {
       revision: this._notebooks.revision(panel),
       ...(saved && contentHash ? { contentHash } : {})
     };
-  }
-
-  /**
-   * Save when what is being saved is: of two saves at once Lab may take the
-   * older one's stamp for the file's, and then ask what to keep.
-   */
-  private _save(panel: NotebookPanel): Promise<boolean> {
-    return this._inTurn(panel, () => Private.save(panel));
-  }
-
-  private _inTurn(
-    { context }: NotebookPanel,
-    work: () => Promise<boolean>
-  ): Promise<boolean> {
-    const before = this._saves.get(context) ?? Promise.resolve(true);
-    const now = before.then(work);
-    this._saves.set(
-      context,
-      now.catch(() => false)
-    );
-    return now;
   }
 
   private _read(message: ReadNotebookMessage): void {
@@ -357,15 +339,14 @@ export class AgentNotebooks extends Listener {
   private _reload(path: string, contentHash?: string): void {
     const panel = this._notebooks.find(path);
     if (panel !== null && !panel.context.model.collaborative) {
-      void this._inTurn(panel, async () => {
-        const { context } = panel;
+      const { context } = panel;
+      void this._saveOrder.inTurn(context, async () => {
         if (
           this._lastSaved.has(context.model) &&
           context.contentsModel?.hash !== contentHash
         ) {
           await reloadMerged(panel, this._notebooks, this._lastSaved);
         }
-        return true;
       });
     }
   }
@@ -397,10 +378,7 @@ export class AgentNotebooks extends Listener {
   private readonly _pointers: PendingMetadata;
   private readonly _lastSaved: LastSaved;
   private readonly _outputs = new RunningOutputs();
-  private readonly _saves = new WeakMap<
-    NotebookPanel['context'],
-    Promise<boolean>
-  >();
+  private readonly _saveOrder: SaveOrder;
   private readonly _results = new Map<string, Promise<Result>>();
   private readonly _work = new Map<string, NotebookWorkMessage['cells']>();
   private readonly _changedByAgent = new Signal<this, IAgentChange>(this);

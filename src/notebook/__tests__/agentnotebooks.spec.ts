@@ -53,18 +53,17 @@ describe('the notebooks as the agent changes them', () => {
     ]);
   });
 
-  it('saves once at a time', async () => {
-    const under: string[] = [];
-    const save = opened.context.save.bind(opened.context);
-    jest.spyOn(opened.context, 'save').mockImplementation(async () => {
-      under.push('begin');
-      await save();
-      under.push('end');
-    });
+  it('saves once at a time, whoever saves', async () => {
+    const states: string[] = [];
+    opened.context.saveState.connect((_, state) => states.push(state));
     ask('1', { save: true });
+    const own = opened.context.save();
     ask('2', { save: true });
+    await Promise.all([own, opened.context.save()]);
     await opened.settle(300);
-    expect(under).toEqual(['begin', 'end', 'begin', 'end']);
+    expect(states).toEqual(
+      Array.from({ length: 4 }, () => ['started', 'completed']).flat()
+    );
     expect(answers()).toMatchObject([{ saved: true }, { saved: true }]);
   });
 
