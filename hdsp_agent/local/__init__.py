@@ -26,7 +26,7 @@ from ._model_limits import ModelLimits, model_limits
 from ._model_list import Catalogue, LocalModel, PackageSource, catalogue, licence_text
 from ._model_process import ModelFile
 from ._partial_download import Progress, SourceKind
-from ._runtime import LocalRuntime, LocalRuntimeView, ModelEndpoint, is_installed
+from ._runtime import LocalRuntime, LocalRuntimeView, ModelEndpoint, ModelInUse, is_installed
 from ._weights_folder import WeightsFolder, default_weights_folder
 
 __all__ = [
@@ -43,6 +43,7 @@ __all__ = [
     "LocalRuntimeView",
     "ModelEndpoint",
     "ModelFile",
+    "ModelInUse",
     "ModelLimits",
     "NoSpace",
     "NotAModelFile",

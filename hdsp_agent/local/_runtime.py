@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 from time import monotonic
 from typing import Final, Literal
 
+import anyio
+
 from ..errors import HdspAgentError, Unavailable
 from ..messages import ErrorBody, error_body
 from ..wire import WireModel
@@ -19,7 +21,7 @@ from ._exit_reasons import missing, too_little_memory
 from ._machine import available_memory, memory_of
 from ._model_process import ModelFile, ModelProcess
 
-__all__ = ["LocalRuntime", "LocalRuntimeView", "ModelEndpoint", "is_installed"]
+__all__ = ["LocalRuntime", "LocalRuntimeView", "ModelEndpoint", "ModelInUse", "is_installed"]
 
 logger = logging.getLogger(__name__)
 
@@ -34,6 +36,10 @@ class ModelEndpoint:
 
     url: str
     key: str
+
+
+class ModelInUse(Exception):
+    """A conversation has the model or wants it, or something newer came."""
 
 
 class LocalRuntimeView(WireModel):
@@ -75,6 +81,7 @@ class LocalRuntime:
         self._idle: asyncio.Task[None] | None = None
         self._ending: asyncio.Task[None] | None = None
         self._stopping = False
+        self._spare: anyio.CancelScope | None = None
 
     @property
     def process_id(self) -> int | None:
@@ -89,10 +96,40 @@ class LocalRuntime:
         model's process died is raised as RuntimeFailed.
         """
         self._set(waiting=self._view.waiting + 1)
+        if self._spare is not None:
+            self._spare.cancel()
         try:
             await self._turns.acquire()
         finally:
             self._set(waiting=self._view.waiting - 1)
+        async with self._served(file) as endpoint:
+            yield endpoint
+
+    @asynccontextmanager
+    async def spare_turn(self, file: ModelFile) -> AsyncIterator[ModelEndpoint]:
+        """The model for what may be left undone: whichever runs, else this one. The next one to ask ends it.
+
+        Raises ModelInUse then, and at once if a conversation has the model or waits for it; else what ``turn`` raises.
+        """
+        if self._view.waiting or (self._turns.locked() and self._spare is None):
+            raise ModelInUse
+        if self._spare is not None:
+            self._spare.cancel()
+        await self._turns.acquire()
+        with anyio.CancelScope() as scope:
+            self._spare = scope
+            try:
+                running = self._child.file if self._child is not None and self.process_id is not None else file
+                async with self._served(running) as endpoint:
+                    yield endpoint
+            finally:
+                self._spare = None
+        if scope.cancelled_caught:
+            raise ModelInUse
+
+    @asynccontextmanager
+    async def _served(self, file: ModelFile) -> AsyncIterator[ModelEndpoint]:
+        """The model, to who has the turn. It is given back in the end."""
         try:
             await self._stop_waiting_for_idleness()
             child = await self._ready(file)

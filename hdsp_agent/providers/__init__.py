@@ -8,6 +8,7 @@ from __future__ import annotations
 from ._cache_marks import cache_marks
 from ._error_classifier import classify, is_silently_truncated, refuses_thoughts
 from ._factory import open_client
+from ._fill_in import FillInClient, Filling, Gap, can_fill_in, open_fill_in
 from ._key_check import KeyVerdict, check_key
 from ._model import (
     KnownModel,
@@ -44,6 +45,9 @@ __all__ = [
     "CompactionOffers",
     "EncryptedItemRefused",
     "ErrorClass",
+    "FillInClient",
+    "Filling",
+    "Gap",
     "KeyVerdict",
     "KnownModel",
     "ModelAnswer",
@@ -65,6 +69,7 @@ __all__ = [
     "UsageReport",
     "cache_marks",
     "call_tool",
+    "can_fill_in",
     "check_key",
     "classify",
     "connection_of",
@@ -74,6 +79,7 @@ __all__ = [
     "list_models",
     "model_info",
     "open_client",
+    "open_fill_in",
     "parsed_arguments",
     "refuses_thoughts",
     "say",

@@ -18,6 +18,7 @@ from hdsp_agent.local import (
     CpuTooOld,
     LocalRuntime,
     ModelFile,
+    ModelInUse,
     RuntimeFailed,
     RuntimeMissing,
     TooLittleMemory,
@@ -137,6 +138,56 @@ async def test_tasks_get_their_turns_in_the_order_they_came(script: Begun) -> No
     async with runtime() as made:
         await asyncio.gather(*(task(made, name) for name in "abc"))
     assert order == [f"{name}{number}" for number in range(3) for name in "abc"]
+
+
+async def test_a_conversation_takes_the_model_from_what_may_be_left_undone(script: Begun) -> None:
+    script(READY)
+    async with runtime() as made:
+        begun = asyncio.Event()
+
+        async def spare() -> None:
+            async with made.spare_turn(file_of()):
+                begun.set()
+                await asyncio.Event().wait()
+
+        left = asyncio.create_task(spare())
+        await begun.wait()
+        async with made.turn(file_of()):
+            with pytest.raises(ModelInUse):
+                await left
+            with pytest.raises(ModelInUse):
+                async with made.spare_turn(file_of()):
+                    pass
+        async with made.spare_turn(file_of()):
+            assert (await made.status()).state == "busy"
+        assert (await made.status()).state == "ready"
+
+
+async def test_the_newest_of_what_may_be_left_undone_is_done(script: Begun) -> None:
+    script(READY)
+    async with runtime() as made:
+        begun = asyncio.Event()
+
+        async def spare() -> None:
+            async with made.spare_turn(file_of()):
+                begun.set()
+                await asyncio.Event().wait()
+
+        older = asyncio.create_task(spare())
+        await begun.wait()
+        async with made.spare_turn(file_of()):
+            with pytest.raises(ModelInUse):
+                await older
+
+
+async def test_what_may_be_left_undone_starts_no_other_model(script: Begun) -> None:
+    script(READY)
+    async with runtime() as made:
+        async with made.turn(file_of()):
+            process = await process_of(made)
+        async with made.spare_turn(file_of(id="other")):
+            assert await process_of(made) == process
+            assert made.runs("small")
 
 
 async def test_who_stops_waiting_leaves_the_queue(script: Begun) -> None:
