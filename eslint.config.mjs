@@ -32,6 +32,7 @@ const layers = {
 
 // Above the layers are the features. Other features may import these files of them, and no others.
 const features = {
+  ghosttext: [],
   notebook: [
     'cells/cellplace.ts',
     'cells/failedcells.ts',
@@ -217,6 +218,7 @@ export default tseslint.config(
     files: [
       'src/channelplugin.ts',
       'src/commands/commandsplugin.ts',
+      'src/ghosttext/ghosttextplugin.ts',
       'src/notebook/notebooksplugin.ts',
       'src/panel/context/contextplugin.ts',
       'src/panel/panelplugin.ts',

@@ -21,6 +21,7 @@ from ._operator import (
 from ._version import __version__
 from .agent import mcp_hub
 from .agent.external.port import ExternalClient
+from .agent.ghost_text import GhostText
 from .comm import ChannelHub, ChannelLimits, Dispatcher, Owner, RequestContext
 from .comm.agent_requests import AgentRequests
 from .comm.audit import Audit
@@ -85,6 +86,7 @@ from .messages import (
 from .notebooks import Unreviewed, UnreviewedFiles
 from .notebooks.documents.contents import ContentsNotebooks
 from .persistence import AuditEntry, HistoryChange
+from .tools import PathPolicy
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -160,6 +162,7 @@ def build_services(app: HdspAgentApp) -> Services:
         notebooks=notebooks,
         panels=panels,
         local_models=local_models,
+        ghost_text=_ghost_text(app, configuration, notebooks, local_models),
         mcp_servers=mcp_servers,
         folder_trusts=FolderTrusts(configuration.config, room.history, workspace_of(app), room.channels.publish_to_all),
         mcp_endpoint=_mcp(app, configuration, room, agent),
@@ -290,6 +293,18 @@ def _agent(
     panels = OpenPanels(agent, room.history, PanelStateStore(configuration.home, workspace))
     room.channels.on_arrival(panels.arrived)
     return agent, panels, AgentRequests(agent, room.history, room.channels, panels, configuration.config)
+
+
+def _ghost_text(
+    app: HdspAgentApp, configuration: _Configuration, notebooks: ServerNotebooks, local_models: LocalModels
+) -> GhostText:
+    workspace, home = workspace_of(app), configuration.home
+    return GhostText(
+        configuration.config,
+        local_models,
+        notebooks=notebooks.notebooks,
+        paths=lambda: PathPolicy(workspace, forbidden=(home,), around=workspace),
+    )
 
 
 def _recall(app: HdspAgentApp, room: _Conversations, agent: RunningAgent) -> RecallJob:

@@ -20,6 +20,7 @@
   x Unavailable                     unavailable
     + StorageUnavailable            storage_unavailable
     + SecretStorageUnavailable      secret_storage_unavailable
+    + NoGhostTextModel              ghost_text_no_model
     + EmbeddingsUnavailable         embeddings_unavailable
 
 ``message`` is the English sentence a person reads when no translation of the code exists; ``params`` are what a
@@ -40,6 +41,7 @@ __all__ = [
     "InvalidSetting",
     "KeyForOtherAddress",
     "MalformedFrame",
+    "NoGhostTextModel",
     "NotAllowed",
     "NotFound",
     "ProfileExists",
@@ -190,6 +192,13 @@ class SecretStorageUnavailable(Unavailable):
     """No vetted place to keep a key works."""
 
     code = "secret_storage_unavailable"
+    status = 409
+
+
+class NoGhostTextModel(Unavailable):
+    """No profile was chosen for ghost text, and no model is on this machine."""
+
+    code = "ghost_text_no_model"
     status = 409
 
 

@@ -230,6 +230,10 @@ const SERVER_ERRORS: Readonly<Record<string, Sentence>> = {
       'The hub could not be asked. Check the connection, then try again. (%1)',
       param(error, 'reason')
     ),
+  ghost_text_no_model: trans =>
+    trans.__(
+      'There is no model for ghost text. Download the embedded model, or choose a profile for ghost text, in the settings.'
+    ),
   local_weights_missing: trans =>
     trans.__(
       'The embedded model is not on this machine yet. Download it in the settings, or with “hdsp-agent model get” in a terminal.'

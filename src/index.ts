@@ -2,6 +2,7 @@ import type { JupyterFrontEndPlugin } from '@jupyterlab/application';
 
 import { commandsPlugin } from './commands/commandsplugin';
 import { channelPlugin } from './channelplugin';
+import { ghostTextPlugin } from './ghosttext/ghosttextplugin';
 import { cellsPlugin } from './notebook/cells/cellsplugin';
 import { followPlugin } from './notebook/follow/followplugin';
 import { kernelsPlugin } from './notebook/kernels/kernelsplugin';
@@ -27,6 +28,7 @@ const plugins: JupyterFrontEndPlugin<unknown>[] = [
   contextPlugin,
   statusPlugin,
   cellsPlugin,
+  ghostTextPlugin,
   settingsPlugin,
   timelinePlugin,
   commandsPlugin

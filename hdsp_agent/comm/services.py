@@ -9,6 +9,7 @@ from typing import Protocol
 
 from pydantic import JsonValue
 
+from ..agent.ghost_text import GhostText
 from ..agent.recall import PastSearch
 from ..config import ContextProxy
 from ..local import LocalModels
@@ -61,6 +62,7 @@ class Services:
     notebooks: ServerNotebooks
     panels: OpenPanels
     local_models: LocalModels
+    ghost_text: GhostText
     mcp_servers: McpServersAccess
     folder_trusts: FolderTrusts
     mcp_endpoint: McpEndpoint
@@ -80,6 +82,7 @@ class Services:
         await self.checkpoints.stop()
         await self.agent.stop()
         await self.mcp_servers.stop()
+        await self.ghost_text.stop()
         await self.local_models.stop()
         await self.notebooks.stop()
         await self.panels.stop()

@@ -54,6 +54,8 @@ _DECIDED_HERE: Final[Mapping[str, str]] = {
     "searchEndpointUrl": "Where passages are sent is decided on each machine.",
     "searchEndpointModel": "Where passages are sent is decided on each machine.",
     "searchEndpointApiKey": "Keys are not stored in settings files.",
+    "ghostTextEnabled": "Where what you write is sent is decided on each machine.",
+    "ghostTextApiConfigId": "Where what you write is sent is decided on each machine.",
 }
 """Settings that a file neither carries nor changes, each with the reason: nobody else may have texts sent somewhere."""
 

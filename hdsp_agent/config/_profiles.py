@@ -42,7 +42,9 @@ from ._validation import check_setting
 __all__ = ["ProfileBook"]
 
 _ADDRESS_FIELDS: Final = frozenset(field for info in providers() if (field := address_field(info.id)) is not None)
-_REFERENCES: Final = ("condensingApiConfigId", "enhancementApiConfigId", "memoryApiConfigId")
+_REFERENCES: Final = (
+    "condensingApiConfigId", "enhancementApiConfigId", "memoryApiConfigId", "ghostTextApiConfigId",
+)  # fmt: skip
 
 Raw = dict[str, JsonValue]
 Modify = Callable[[Callable[[ConfigDocument], None]], Awaitable[None]]

@@ -721,6 +721,26 @@ class GlobalSettings(WireModel):
         ),
     ] = 300
 
+    # ---- ghost text
+    ghost_text_enabled: Annotated[
+        bool,
+        shown(
+            "notebooks",
+            "Ghost text",
+            "Suggest in grey how to go on where you write. Tab takes a suggestion. The text around the cursor, the cells above "
+            "and the names of variables and columns are sent to the model that you choose below.",
+        ),
+    ] = False
+    ghost_text_api_config_id: Annotated[
+        ProfileId | None,
+        shown(
+            "notebooks",
+            "Profile for ghost text",
+            "Empty uses the embedded model on this machine. You can use a profile of Ollama, Mistral, DeepSeek, LiteLLM or an "
+            "OpenAI compatible server, if its model can fill gaps, such as Codestral or Qwen2.5 Coder.",
+        ),
+    ] = None
+
     # ---- memory
     memory_enabled: Annotated[
         bool,

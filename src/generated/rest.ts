@@ -94,6 +94,8 @@ export interface Endpoints {
     query: { provider?: string; profile?: string };
     answer: ModelList;
   };
+  /** Suggest what to write at the cursor. */
+  'POST /ghost-text': { body: GhostTextAsked; answer: GhostTextView };
   /** List embedded models: what is downloaded, and whether one runs. */
   'GET /local-models': { answer: LocalModelList };
   /** Show how much of an embedded model is downloaded. */
@@ -664,6 +666,32 @@ export interface GetLocalModel {
   consent?: LicenceConsent;
   /** A file on the server's machine to take it from, instead of fetching it. */
   path?: string;
+}
+
+/** Where somebody writes. */
+export interface GhostTextAsked {
+  /** What is before the cursor, in the cell or file. */
+  before: string;
+  after: string;
+  kind: 'code' | 'markdown';
+  language: string;
+  /** The notebook or file. */
+  path?: string;
+  /** Those above, the nearest last. */
+  cells?: Array<GhostTextCell>;
+  /** How many suggestions are wanted. */
+  count: number;
+}
+
+/** A cell above the one that is written in. */
+export interface GhostTextCell {
+  kind: 'code' | 'markdown';
+  source: string;
+}
+
+/** What may be written there, the likeliest first. */
+export interface GhostTextView {
+  suggestions: Array<string>;
 }
 
 /** Whether all is well, and what is not. */

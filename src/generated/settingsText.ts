@@ -396,6 +396,18 @@ export function settingsText(
         'How long saving variables may block the kernel after each cell. The rest is saved while it is idle.'
       )
     },
+    ghostTextEnabled: {
+      title: trans.__('Ghost text'),
+      description: trans.__(
+        'Suggest in grey how to go on where you write. Tab takes a suggestion. The text around the cursor, the cells above and the names of variables and columns are sent to the model that you choose below.'
+      )
+    },
+    ghostTextApiConfigId: {
+      title: trans.__('Profile for ghost text'),
+      description: trans.__(
+        'Empty uses the embedded model on this machine. You can use a profile of Ollama, Mistral, DeepSeek, LiteLLM or an OpenAI compatible server, if its model can fill gaps, such as Codestral or Qwen2.5 Coder.'
+      )
+    },
     memoryEnabled: {
       title: trans.__('Memory'),
       description: trans.__(

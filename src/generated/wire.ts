@@ -1790,6 +1790,10 @@ export interface GlobalSettings {
   checkpointVariablesQuotaMegabytes: number;
   /** How long saving variables may block the kernel after each cell. The rest is saved while it is idle. */
   checkpointMaxSweepMilliseconds: number;
+  /** Suggest in grey how to go on where you write. Tab takes a suggestion. The text around the cursor, the cells above and the names of variables and columns are sent to the model that you choose below. */
+  ghostTextEnabled: boolean;
+  /** Empty uses the embedded model on this machine. You can use a profile of Ollama, Mistral, DeepSeek, LiteLLM or an OpenAI compatible server, if its model can fill gaps, such as Codestral or Qwen2.5 Coder. */
+  ghostTextApiConfigId?: string;
   /** Keep the notes you ask for, and learn from finished conversations what helps in later ones. */
   memoryEnabled: boolean;
   /** When the agent is done, it may suggest something to remember. It is kept only if you agree. */

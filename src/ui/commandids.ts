@@ -25,6 +25,13 @@ export namespace CommandIDs {
   export const fixCell = 'hdsp-agent:fix-cell';
 
   /**
+   * Added by the ghost text plugin.
+   */
+  export const toggleGhostText = 'hdsp-agent:toggle-ghost-text';
+  export const acceptGhostWord = 'hdsp-agent:accept-ghost-word';
+  export const acceptGhostLine = 'hdsp-agent:accept-ghost-line';
+
+  /**
    * Added by the review plugin.
    */
   export const keepCell = 'hdsp-agent:keep-cell';

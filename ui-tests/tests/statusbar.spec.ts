@@ -6,7 +6,7 @@ test('the status bar tells how the agent is, and leads to its question', async (
   model
 }) => {
   const { page } = lab;
-  const item = page.locator('.jp-hdspAgent-status-button');
+  const item = page.locator('.jp-hdspAgent-status-button[data-phase]');
   await chat.open();
   await expect(item).toHaveText('Idle');
   await chat.say('Which tea shall we plot?');

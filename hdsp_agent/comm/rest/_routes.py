@@ -29,6 +29,7 @@ def routes() -> dict[str, type[RestHandler]]:
         CheckpointUndoPreviewHandler,
     )
     from ._folder_trust import FolderTrustHandler, TrustedFoldersHandler
+    from ._ghost_text import GhostTextHandler
     from ._health import HealthHandler, OpenApiHandler
     from ._history import HistoryHandler, HistoryItemHandler, HistoryPlacesHandler
     from ._kernel_restarts import (
@@ -90,6 +91,7 @@ def routes() -> dict[str, type[RestHandler]]:
         "/folder-trust": FolderTrustHandler,
         "/trusted-folders": TrustedFoldersHandler,
         "/models": ModelsHandler,
+        "/ghost-text": GhostTextHandler,
         "/local-models": LocalModelsHandler,
         "/local-models/{model}": LocalModelHandler,
         "/local-models/{model}/cancel": CancelLocalModelHandler,

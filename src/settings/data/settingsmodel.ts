@@ -36,6 +36,7 @@ const PROVIDER_KEY = 'apiProvider';
 // Settings that hold the id of a profile.
 const PROFILE_KEYS = [
   'memoryApiConfigId',
+  'ghostTextApiConfigId',
   'enhancementApiConfigId',
   'condensingApiConfigId'
 ];

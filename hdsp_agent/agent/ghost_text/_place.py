@@ -1,0 +1,107 @@
+"""The place of a cursor, and the gap that a model is to fill there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from ...notebooks.kernels import Variable
+from ...providers import Gap
+
+__all__ = ["CellAbove", "Kind", "Place", "gap_at", "takes_lines"]
+
+Kind = Literal["code", "markdown"]
+
+_MOST_BEFORE: Final = 3_000
+"""Characters. A model on this machine reads some hundred tokens a second."""
+_MOST_AFTER: Final = 600
+_MOST_KNOWN: Final = 700
+_MOST_COLUMNS: Final = 12
+_LINE_TOKENS: Final = 40
+_LINES_TOKENS: Final = 112
+_OPENS: Final = re.compile(r"[:\[({]\s*\Z")
+
+
+@dataclass(frozen=True)
+class CellAbove:
+    """A cell before the one that is written in."""
+
+    kind: Kind
+    source: str
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where somebody writes."""
+
+    before: str
+    after: str
+    kind: Kind = "code"
+    language: str = "python"
+    cells: Sequence[CellAbove] = ()
+    """The nearest last."""
+
+
+def takes_lines(place: Place) -> bool:
+    """Whether several lines may come here: behind what opens a block, and where a line begins."""
+    line = place.before.rpartition("\n")[2]
+    return place.kind == "code" and (not line.strip() or _OPENS.search(line) is not None)
+
+
+def gap_at(place: Place, variables: Sequence[Variable] = ()) -> Gap:
+    """What a model is shown of a place."""
+    lines = takes_lines(place)
+    is_python = place.kind == "code" and place.language.startswith(("python", "ipython"))
+    known = _known(variables) if is_python else ""
+    above = _above(place, _MOST_BEFORE - len(known))
+    return Gap(
+        before=f"{known}{above}{place.before[-_MOST_BEFORE:]}",
+        after=place.after[:_MOST_AFTER],
+        most_tokens=_LINES_TOKENS if lines else _LINE_TOKENS,
+        stop=("\n\n",) if lines else ("\n",),
+    )
+
+
+def _above(place: Place, room: int) -> str:
+    """The cells above, whole ones, so that their beginning stays as it is while somebody types: a model keeps what it read."""
+    left = room - min(len(place.before), _MOST_BEFORE)
+    kept: list[str] = []
+    for cell in reversed(place.cells):
+        text = _text(cell, place)
+        if not text:
+            continue
+        left -= len(text)
+        if left < 0:
+            break
+        kept.append(text)
+    return "".join(reversed(kept))
+
+
+def _text(cell: CellAbove, place: Place) -> str:
+    source = cell.source.strip("\n")
+    if not source.strip():
+        return ""
+    if place.kind == "code" and cell.kind == "markdown":
+        source = "\n".join(f"# {line}".rstrip() for line in source.split("\n"))
+    elif place.kind == "markdown" and cell.kind == "code":
+        source = f"```{place.language}\n{source}\n```"
+    return f"{source}\n\n"
+
+
+def _known(variables: Sequence[Variable]) -> str:
+    """What the kernel has, in comments."""
+    lines: list[str] = []
+    left = _MOST_KNOWN
+    for variable in variables:
+        line = f"# {variable.name}: {variable.type.rpartition('.')[2]}"
+        if variable.columns:
+            shown = [name for name, _ in variable.columns[:_MOST_COLUMNS]]
+            more = ", …" if len(variable.columns) > _MOST_COLUMNS else ""
+            line += f" with columns {', '.join(map(repr, shown))}{more}"
+        left -= len(line)
+        if left < 0:
+            break
+        lines.append(line)
+    return "\n".join([*lines, "", ""]) if lines else ""

@@ -1,0 +1,173 @@
+import type { CompletionHandler } from '@jupyterlab/completer';
+import { ServerConnection } from '@jupyterlab/services';
+import { nullTranslator } from '@jupyterlab/translation';
+import { Widget } from '@lumino/widgets';
+
+import type { GhostTextAsked } from '../../generated/rest';
+import type { AgentStore } from '../../state/store';
+import { GhostTextProvider } from '../ghosttextprovider';
+
+const INVOKED = 0;
+const AUTOMATIC = 1;
+
+/**
+ * A request with what was given for it.
+ */
+class SentRequest {
+  constructor(
+    readonly url: string,
+    readonly init: RequestInit
+  ) {}
+
+  readonly headers = new Headers();
+}
+
+describe('GhostTextProvider', () => {
+  let provider: GhostTextProvider;
+  let asked: GhostTextAsked[];
+  let signals: AbortSignal[];
+  let answer: () => Promise<Response>;
+  let isOn: boolean;
+  let widget: Widget;
+
+  const suggests = (...suggestions: string[]) =>
+    Promise.resolve(
+      new Response(JSON.stringify({ suggestions }), { status: 200 })
+    );
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    asked = [];
+    signals = [];
+    isOn = true;
+    answer = () => suggests('csv("a.csv")');
+    widget = new Widget();
+    const store = {
+      get state() {
+        return { settings: { ghostTextEnabled: isOn } };
+      }
+    } as unknown as AgentStore;
+    provider = new GhostTextProvider({
+      store,
+      trans: nullTranslator.load(''),
+      serverSettings: ServerConnection.makeSettings({
+        // Node's own takes no signals of jsdom.
+        Request: SentRequest as unknown as typeof Request,
+        fetch: request => {
+          const { signal, body } = (request as unknown as SentRequest).init;
+          signals.push(signal as AbortSignal);
+          asked.push(JSON.parse(body as string) as GhostTextAsked);
+          return answer();
+        }
+      })
+    });
+  });
+
+  afterEach(() => {
+    widget.dispose();
+    jest.useRealTimers();
+  });
+
+  function fetch(
+    before: string,
+    triggerKind = AUTOMATIC,
+    after = ''
+  ): Promise<string[]> {
+    const request: CompletionHandler.IRequest = {
+      text: before + after,
+      offset: before.length,
+      mimeType: 'text/x-python'
+    };
+    const found = provider.fetch(request, { widget, triggerKind });
+    return found.then(({ items }) => items.map(item => item.insertText));
+  }
+
+  async function typed(before: string, after = ''): Promise<string[]> {
+    const found = fetch(before, AUTOMATIC, after);
+    await jest.advanceTimersByTimeAsync(200);
+    return found;
+  }
+
+  it('should ask for what may come where nothing is typed for a moment', async () => {
+    expect(await typed('pd.read_', ')')).toEqual(['csv("a.csv")']);
+    expect(asked).toEqual([
+      {
+        before: 'pd.read_',
+        after: ')',
+        kind: 'code',
+        language: 'python',
+        count: 1
+      }
+    ]);
+    expect(provider.items).toEqual([{ insertText: 'csv("a.csv")' }]);
+  });
+
+  it('should ask nothing while it is off', async () => {
+    isOn = false;
+    expect(await typed('pd.')).toEqual([]);
+    expect(asked).toEqual([]);
+  });
+
+  it('should ask once for who types on at once', async () => {
+    const first = fetch('p');
+    const second = fetch('pd');
+    await jest.advanceTimersByTimeAsync(200);
+    expect(await first).toEqual([]);
+    expect(await second).toEqual(['csv("a.csv")']);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('should wait no more for what came too late', async () => {
+    let arrive: (response: Response) => void = () => undefined;
+    answer = () => new Promise(resolve => (arrive = resolve));
+    const first = fetch('p');
+    await jest.advanceTimersByTimeAsync(200);
+    expect(signals[0].aborted).toBe(false);
+    answer = () => suggests('new');
+    const second = typed('pd');
+    expect(signals[0].aborted).toBe(true);
+    arrive(await suggests('old'));
+    expect(await second).toEqual(['new']);
+    expect(await first).toEqual([]);
+  });
+
+  it('should not ask again while its suggestion is typed', async () => {
+    await typed('pd.read_');
+    expect(await typed('pd.read_csv(')).toEqual(['"a.csv")']);
+    expect(await typed('pd.read_')).toEqual(['csv("a.csv")']);
+    expect(asked).toHaveLength(1);
+    expect(await typed('pd.read_e')).toEqual(['csv("a.csv")']);
+    expect(asked).toHaveLength(2);
+  });
+
+  it('should offer several to who asks with a key', async () => {
+    answer = () => suggests('a', 'b');
+    await typed('x = ');
+    expect(await fetch('x = ', INVOKED)).toEqual(['a', 'b']);
+    expect(asked.map(({ count }) => count)).toEqual([1, 3]);
+    // What is known is shown at once.
+    expect(await fetch('x = ', INVOKED)).toEqual(['a', 'b']);
+    expect(asked).toHaveLength(2);
+  });
+
+  it('should tell why there is nothing, until there is something', async () => {
+    const changed = jest.fn();
+    provider.changed.connect(changed);
+    answer = () =>
+      Promise.resolve(
+        new Response(
+          JSON.stringify({ code: 'ghost_text_no_model', message: 'none' }),
+          { status: 409 }
+        )
+      );
+    expect(await typed('a')).toEqual([]);
+    expect(provider.problem?.code).toBe('ghost_text_no_model');
+    answer = () => suggests('c');
+    expect(await typed('ab')).toEqual([]);
+    expect(asked).toHaveLength(1);
+    await jest.advanceTimersByTimeAsync(10_000);
+    expect(await typed('ab')).toEqual(['c']);
+    expect(provider.problem).toBeNull();
+    expect(changed).toHaveBeenCalledTimes(2);
+  });
+});

@@ -1,0 +1,62 @@
+"""What is shown of what a model wrote."""
+
+from __future__ import annotations
+
+import pytest
+
+from hdsp_agent.agent.ghost_text import Place
+from hdsp_agent.agent.ghost_text._suggestion import suggestion
+
+
+def shown(before: str, written: str, after: str = "", *, is_cut: bool = False) -> str:
+    return suggestion(written, Place(before, after), is_cut=is_cut)
+
+
+@pytest.mark.parametrize(
+    ("before", "written", "after", "expected"),
+    [
+        # One line, where a line was begun.
+        ("df = pd.read_", "csv('a.csv')\nprint(df)", "", "csv('a.csv')"),
+        ("x = ", "1   ", "", "1"),
+        # What a model says of its own is no code.
+        ("x = ", "1<|endoftext|>x = 2", "", "1"),
+        ("x = ", "<|fim_pad|>", "", ""),
+        ("x = ", "   ", "", ""),
+        # What is there already, behind the cursor.
+        ("print(", "x)", ")", "x"),
+        ("f(a, ", "b=1)", ")", "b=1"),
+        ("d['", "price']", "']", "price"),
+        ("total", " = sum(x)", " = sum(x)", ""),
+        # A closing letter is none.
+        ("x = a", "b", "b", "b"),
+        # The line before, again.
+        ("x = 1\n", "x = 1", "", ""),
+        ("x = 1\nx = ", "1", "", ""),
+        ("x = 1\n", "y = x + 1", "", "y = x + 1"),
+    ],
+)
+def test_a_line(before: str, written: str, after: str, expected: str) -> None:
+    assert shown(before, written, after) == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "written", "after", "expected"),
+    [
+        ("def area(w, h):", "\n    return w * h\n\n\nprint(area(1, 2))", "", "\n    return w * h"),
+        ("def area(w, h):\n    ", "a = w * h\n    return a", "", "a = w * h\n    return a"),
+        # Up to the line that follows.
+        ("if x:\n", "    y = 1\nprint(y)\nprint(x)", "\nprint(y)", "    y = 1"),
+    ],
+)
+def test_a_block(before: str, written: str, after: str, expected: str) -> None:
+    assert shown(before, written, after) == expected
+
+
+def test_a_line_that_was_cut_off_is_not_shown() -> None:
+    assert shown("def f():\n", "    a = 1\n    b = [1, 2, 3", is_cut=True) == "    a = 1"
+    assert shown("def f():\n", "    a = [1, 2", is_cut=True) == "    a = [1, 2"
+
+
+def test_no_more_than_ten_lines() -> None:
+    text = "\n".join(f"    a{at} = {at}" for at in range(30))
+    assert len(shown("def f():\n", text).split("\n")) == 10
