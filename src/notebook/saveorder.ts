@@ -21,7 +21,10 @@ export class SaveOrder extends Listener {
       if (!this._last.has(context)) {
         this._last.set(context, Promise.resolve());
         const save = context.save.bind(context);
-        context.save = () => this.inTurn(context, save);
+        context.save = () =>
+          this.inTurn(context, () =>
+            context.isDisposed ? Promise.resolve() : save()
+          );
       }
       return new DisposableDelegate(() => undefined);
     });

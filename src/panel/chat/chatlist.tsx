@@ -262,6 +262,8 @@ function useWantedMessage({
     if (wanted.ts < store.order[0] && store.hasOlderMessages) {
       if (!isLoading && problem === null) {
         load(FAR);
+      } else if (problem !== null) {
+        follow.current?.arrive();
       }
       return;
     }

@@ -257,9 +257,10 @@ function useHits(
         before.current = wanted;
         const from = firstInSight(box.current);
         const next = found.findIndex(ts => ts >= from);
-        const isAhead = ahead.current.text === wanted;
+        const { text, by } = ahead.current;
+        ahead.current = { text: '', by: 0 };
         const at = next < 0 ? found.length - 1 : next;
-        goTo(around(found, at + (isAhead ? ahead.current.by : 0)));
+        goTo(around(found, at + (text === wanted ? by : 0)));
       }
     };
     const timer = setTimeout(() => {
