@@ -1,4 +1,5 @@
-"""Ghost text by the embedded model: how soon it is there while a person writes a notebook, and how good it is.
+"""Ghost text by the embedded model: how soon it is there while a person writes a notebook, what it costs a cell that
+runs meanwhile, and how good it is.
 
 How good is measured with the problems of HumanEval Infilling, single line (MIT). COMPLETION_PROBLEMS is the path of their
 file, ``HumanEval-SingleLineInfilling.jsonl`` or the same with ``.gz``; without it that part is not measured, and said so.
@@ -10,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import hashlib
+import itertools
 import json
 import os
 import subprocess
@@ -20,6 +22,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Final
 
 from hdsp_agent.agent.ghost_text import CellAbove, GhostText, Place
@@ -33,6 +36,7 @@ from .results import Result, percentile, result
 
 _PROBLEMS: Final = 100
 _PATIENCE_SECONDS: Final = 10
+_CELLS: Final = 5
 _MODELS: Final = ("qwen2.5-coder-0.5b-instruct", "qwen2.5-coder-1.5b-instruct")
 _NOTEBOOK: Final = (
     "import pandas as pd\nimport matplotlib.pyplot as plt",
@@ -80,6 +84,7 @@ async def _measured(model: str) -> list[Result]:
         async with _ghost_text(model) as (ghost, bare):
             seconds = await _typed(ghost)
             results += _of_latency(short, seconds)
+            results.append(await _beside_a_cell(short, ghost))
             problems = _problems()
             if not problems:
                 print("completion: HOW GOOD IT IS IS NOT MEASURED: set COMPLETION_PROBLEMS", file=sys.stderr)
@@ -161,6 +166,39 @@ def _of_latency(short: str, seconds: list[float]) -> list[Result]:
             runs=len(seconds),
         ),
     ]  # fmt: skip
+
+
+async def _beside_a_cell(short: str, ghost: GhostText) -> Result:
+    """How much longer a cell takes that only computes, while one suggestion after the other is written."""
+    alone, beside = [], []
+    for _ in range(_CELLS):
+        alone.append(await _cell())
+        writing = asyncio.create_task(_on_and_on(ghost))
+        try:
+            beside.append(await _cell())
+        finally:
+            writing.cancel()
+            await asyncio.wait([writing])
+    ratio = median(beside) / median(alone)
+    return result(
+        f"completion.{short}.cell_time", "a cell that computes while ghost text is written without a pause; beside it alone",
+        median(beside), "s", baseline=median(alone), goal="<= 1 % more", met=ratio <= 1.01, runs=_CELLS,
+    )  # fmt: skip
+
+
+async def _cell() -> float:
+    begun = "import time\nbegun = time.perf_counter()\nsum(i * i for i in range(20_000_000))\n"
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", f"{begun}print(time.perf_counter() - begun)", stdout=asyncio.subprocess.PIPE
+    )
+    said, _ = await process.communicate()
+    return float(said)
+
+
+async def _on_and_on(ghost: GhostText) -> None:
+    cells = [CellAbove("code", one) for one in _NOTEBOOK]
+    for number in itertools.count():
+        await ghost.suggest(Place(f"table_{number} = flats.", "", cells=cells))
 
 
 async def _suggested(ghost: GhostText, problem: _Problem) -> str:

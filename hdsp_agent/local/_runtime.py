@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -82,6 +82,7 @@ class LocalRuntime:
         self._ending: asyncio.Task[None] | None = None
         self._stopping = False
         self._spare: anyio.CancelScope | None = None
+        self._warming: asyncio.Task[None] | None = None
 
     @property
     def process_id(self) -> int | None:
@@ -106,26 +107,49 @@ class LocalRuntime:
             yield endpoint
 
     @asynccontextmanager
-    async def spare_turn(self, file: ModelFile) -> AsyncIterator[ModelEndpoint]:
+    async def spare_turn(self, file: Callable[[], Awaitable[ModelFile]]) -> AsyncIterator[ModelEndpoint]:
         """The model for what may be left undone: whichever runs, else this one. The next one to ask ends it.
 
         Raises ModelInUse then, and at once if a conversation has the model or waits for it; else what ``turn`` raises.
         """
-        if self._view.waiting or (self._turns.locked() and self._spare is None):
-            raise ModelInUse
+        self._check_spare()
         if self._spare is not None:
             self._spare.cancel()
-        await self._turns.acquire()
+        if self.process_id is None:
+            # Whoever types on asks again before it is there: its start goes on.
+            if self._warming is None or self._warming.done():
+                self._warming = asyncio.create_task(self._warm(await file()), name="embedded model for ghost text")
+                self._warming.add_done_callback(_heard)
+            await asyncio.shield(self._warming)
+            self._check_spare()
         with anyio.CancelScope() as scope:
             self._spare = scope
             try:
-                running = self._child.file if self._child is not None and self.process_id is not None else file
-                async with self._served(running) as endpoint:
+                await self._turns.acquire()
+                child = self._child
+                if child is None or self.process_id is None:
+                    self._turns.release()
+                    raise ModelInUse
+                async with self._served(child.file) as endpoint:
                     yield endpoint
             finally:
-                self._spare = None
+                if self._spare is scope:
+                    self._spare = None
         if scope.cancelled_caught:
             raise ModelInUse
+
+    def _check_spare(self) -> None:
+        if self._view.waiting or (self._turns.locked() and self._spare is None and not self._is_warming):
+            raise ModelInUse
+
+    @property
+    def _is_warming(self) -> bool:
+        return self._warming is not None and not self._warming.done()
+
+    async def _warm(self, file: ModelFile) -> None:
+        await self._turns.acquire()
+        async with self._served(file):
+            pass
 
     @asynccontextmanager
     async def _served(self, file: ModelFile) -> AsyncIterator[ModelEndpoint]:
@@ -178,6 +202,8 @@ class LocalRuntime:
     async def stop(self) -> None:
         """End it, whatever it does. Nobody gets it again."""
         self._stopping = True
+        if self._warming is not None:
+            await asyncio.wait([self._warming])
         await self._stop_waiting_for_idleness()
         await self._end()
 
@@ -251,3 +277,9 @@ class LocalRuntime:
         if self._ending is not None:
             await asyncio.shield(self._ending)
         self._set(state="stopped")
+
+
+def _heard(task: asyncio.Task[None]) -> None:
+    """Nobody may wait for it any more when it fails."""
+    if not task.cancelled():
+        task.exception()

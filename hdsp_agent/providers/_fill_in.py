@@ -126,8 +126,8 @@ class _EmbeddedModel:
 
     async def fill(self, gap: Gap) -> Filling:
         """See ``FillInClient``. Raises ModelInUse while a conversation has the model, or as soon as one wants it."""
-        file = await self._models.file_of(self._settings)
-        async with self._models.runtime.spare_turn(file) as endpoint:
+        self._models.check_allowed()
+        async with self._models.runtime.spare_turn(lambda: self._models.file_of(self._settings)) as endpoint:
             sdk = await self._sdk(endpoint)
             path = _INFILL.path(endpoint.url.removesuffix("/v1"))
             return await _asked(sdk, path, _INFILL.body(gap, self._connection.model), self._connection, _INFILL)

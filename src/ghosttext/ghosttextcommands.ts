@@ -118,6 +118,7 @@ function acceptPart(
   });
   if (taken !== text) {
     // Lab asks by itself for who types, but not where a line begins.
+    provider.goOn();
     completions.inline?.invoke(widget.id);
   }
 }

@@ -55,7 +55,11 @@ function Switch({ commands, provider, store, trans }: IOptions): JSX.Element {
     ? trans.__('Click to have the agent suggest in grey how to go on.')
     : problem === null
       ? trans.__('Click to suggest nothing any more.')
-      : errorText(trans, problem);
+      : problem.code === 'model_error'
+        ? trans.__(
+            'The model did not answer. It is asked again while you type. If that does not help, choose another profile for ghost text.'
+          )
+        : errorText(trans, problem);
   return (
     <button
       type="button"

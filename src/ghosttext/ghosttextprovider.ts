@@ -79,6 +79,13 @@ export class GhostTextProvider implements IInlineCompletionProvider {
   }
 
   /**
+   * A part of what is suggested was taken: the rest is wanted, and no more.
+   */
+  goOn(): void {
+    this._goesOn = true;
+  }
+
+  /**
    * What may be written at the cursor.
    */
   async fetch(
@@ -93,8 +100,16 @@ export class GhostTextProvider implements IInlineCompletionProvider {
       return { items: [] };
     }
     const isInvoked = Number(context.triggerKind) === INVOKED;
-    const place = placeIn(request, context.widget);
-    const known = this._known(place, isInvoked);
+    if (!isInvoked && !hasFocus(context.widget)) {
+      // The agent, or somebody else, writes there.
+      return { items: [] };
+    }
+    const place = placeIn(request, context);
+    if (place === null) {
+      return { items: [] };
+    }
+    const known = this._known(place, isInvoked && !this._goesOn);
+    this._goesOn = false;
     if (known !== null) {
       return this._suggest(known);
     }
@@ -118,7 +133,10 @@ export class GhostTextProvider implements IInlineCompletionProvider {
       if (asking.signal.aborted) {
         return { items: [] };
       }
-      this._last = { place, suggestions, isWhole: isInvoked };
+      this._last =
+        suggestions.length === 0
+          ? null
+          : { place, suggestions, isWhole: isInvoked };
       return this._suggest(suggestions);
     } catch (reason) {
       if (!asking.signal.aborted) {
@@ -136,10 +154,9 @@ export class GhostTextProvider implements IInlineCompletionProvider {
     const last = this._last;
     if (
       last === null ||
-      (isWhole && !last.isWhole && place.before === last.place.before) ||
-      place.path !== last.place.path ||
-      place.after !== last.place.after ||
-      !place.before.startsWith(last.place.before)
+      (isWhole && !last.isWhole) ||
+      !place.before.startsWith(last.place.before) ||
+      around(place) !== around(last.place)
     ) {
       return null;
     }
@@ -147,7 +164,7 @@ export class GhostTextProvider implements IInlineCompletionProvider {
     const left = last.suggestions
       .filter(text => text.startsWith(typed) && text !== typed)
       .map(text => text.slice(typed.length));
-    return left.length > 0 || typed === '' ? left : null;
+    return left.length > 0 ? left : null;
   }
 
   private _suggest(texts: readonly string[]): IInlineCompletionList {
@@ -171,6 +188,7 @@ export class GhostTextProvider implements IInlineCompletionProvider {
   private _items: readonly IInlineCompletionItem[] = [];
   private _problem: ErrorBody | null = null;
   private _notBefore = 0;
+  private _goesOn = false;
   private _last: {
     readonly place: Place;
     readonly suggestions: readonly string[];
@@ -180,6 +198,20 @@ export class GhostTextProvider implements IInlineCompletionProvider {
      */
     readonly isWhole: boolean;
   } | null = null;
+}
+
+/**
+ * All of a place but what is typed there.
+ */
+function around(place: Place): string {
+  return JSON.stringify({ ...place, before: '' });
+}
+
+/**
+ * Whether the person writes in a widget.
+ */
+function hasFocus({ node }: IInlineCompletionContext['widget']): boolean {
+  return document.hasFocus() && node.contains(document.activeElement);
 }
 
 /**

@@ -1,9 +1,13 @@
-import type { CompletionHandler } from '@jupyterlab/completer';
+import type {
+  CompletionHandler,
+  IInlineCompletionContext
+} from '@jupyterlab/completer';
+import { Text } from '@jupyterlab/coreutils';
 import { DocumentWidget } from '@jupyterlab/docregistry';
 import { NotebookPanel } from '@jupyterlab/notebook';
-import type { Widget } from '@lumino/widgets';
 
 import type { GhostTextAsked, GhostTextCell } from '../generated/rest';
+import { notebookPath } from '../ui/notebookchoice';
 
 /**
  * How many characters of the cells above are sent, and of the cell or file.
@@ -11,6 +15,7 @@ import type { GhostTextAsked, GhostTextCell } from '../generated/rest';
 const MOST_ABOVE = 8_000;
 const MOST_BEFORE = 8_000;
 const MOST_AFTER = 2_000;
+const MOST_CELLS = 50;
 
 /**
  * Where somebody writes.
@@ -18,31 +23,61 @@ const MOST_AFTER = 2_000;
 export type Place = Omit<GhostTextAsked, 'count'>;
 
 /**
- * Where somebody writes, as the server wants to know it.
+ * Where somebody writes, as the server wants to know it; `null` for what is on
+ * a drive that is not the server's, of which it cannot tell what is hidden.
  */
 export function placeIn(
   { text, offset, mimeType }: CompletionHandler.IRequest,
-  widget: Widget
-): Place {
+  { widget, session }: Pick<IInlineCompletionContext, 'widget' | 'session'>
+): Place | null {
+  const path = pathOf(widget, session);
+  if (path === null) {
+    return null;
+  }
+  // Lab counts characters, and an emoji as one.
+  const cursor = Text.charIndexToJsIndex(offset, text);
   const isMarkdown = mimeType?.includes('markdown') ?? false;
   const place: Place = {
-    before: text.slice(Math.max(0, offset - MOST_BEFORE), offset),
-    after: text.slice(offset, offset + MOST_AFTER),
+    before: wellFormed(text.slice(Math.max(0, cursor - MOST_BEFORE), cursor)),
+    after: wellFormed(text.slice(cursor, cursor + MOST_AFTER)),
     kind: isMarkdown ? 'markdown' : 'code',
-    language: mimeType?.replace(/^(text|application)\/(x-)?/, '') ?? 'text'
+    language: languageOf(mimeType),
+    ...(path !== undefined && { path })
   };
-  if (widget instanceof NotebookPanel) {
-    const { activeCell } = widget.content;
-    return {
-      ...place,
-      path: widget.context.path,
-      kind: activeCell?.model.type === 'markdown' ? 'markdown' : place.kind,
-      cells: cellsAbove(widget)
-    };
+  if (!(widget instanceof NotebookPanel)) {
+    return place;
   }
+  const { activeCell, codeMimetype } = widget.content;
+  return {
+    ...place,
+    kind: activeCell?.model.type === 'markdown' ? 'markdown' : place.kind,
+    language: languageOf(codeMimetype),
+    cells: cellsAbove(widget)
+  };
+}
+
+/**
+ * The server's path of the file that is written in: `undefined` if there is
+ * none, `null` if it is on another drive.
+ */
+function pathOf(
+  widget: IInlineCompletionContext['widget'],
+  session: IInlineCompletionContext['session']
+): string | null | undefined {
   return widget instanceof DocumentWidget
-    ? { ...place, path: widget.context.path }
-    : place;
+    ? notebookPath(widget as Pick<NotebookPanel, 'context'>)
+    : session?.path;
+}
+
+function languageOf(mimeType: string | undefined): string {
+  return mimeType?.replace(/^(text|application)\/(x-)?/, '') ?? 'text';
+}
+
+/**
+ * The text without half an emoji at its ends.
+ */
+function wellFormed(text: string): string {
+  return text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '');
 }
 
 /**
@@ -52,11 +87,20 @@ function cellsAbove({ content }: NotebookPanel): GhostTextCell[] {
   const found: GhostTextCell[] = [];
   const { model, activeCellIndex } = content;
   let left = MOST_ABOVE;
-  for (let at = activeCellIndex - 1; at >= 0 && left > 0; at--) {
+  for (
+    let at = activeCellIndex - 1;
+    at >= 0 && left > 0 && found.length < MOST_CELLS;
+    at--
+  ) {
     const cell = model?.cells.get(at);
     const source = cell?.sharedModel.getSource() ?? '';
     left -= source.length;
-    if (cell === undefined || cell.type === 'raw' || left < 0) {
+    if (
+      cell === undefined ||
+      cell.type === 'raw' ||
+      left < 0 ||
+      source.trim() === ''
+    ) {
       continue;
     }
     found.unshift({

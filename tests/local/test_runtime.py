@@ -64,6 +64,14 @@ def file_of(path: Path = Path("x.gguf"), **more: object) -> ModelFile:
     return ModelFile(**{**values, **more})  # type: ignore[arg-type]  # the test's own values
 
 
+async def a_file() -> ModelFile:
+    return file_of()
+
+
+async def another_file() -> ModelFile:
+    return file_of(id="other")
+
+
 @asynccontextmanager
 async def runtime() -> AsyncIterator[LocalRuntime]:
     made = LocalRuntime()
@@ -146,7 +154,7 @@ async def test_a_conversation_takes_the_model_from_what_may_be_left_undone(scrip
         begun = asyncio.Event()
 
         async def spare() -> None:
-            async with made.spare_turn(file_of()):
+            async with made.spare_turn(a_file):
                 begun.set()
                 await asyncio.Event().wait()
 
@@ -156,9 +164,9 @@ async def test_a_conversation_takes_the_model_from_what_may_be_left_undone(scrip
             with pytest.raises(ModelInUse):
                 await left
             with pytest.raises(ModelInUse):
-                async with made.spare_turn(file_of()):
+                async with made.spare_turn(a_file):
                     pass
-        async with made.spare_turn(file_of()):
+        async with made.spare_turn(a_file):
             assert (await made.status()).state == "busy"
         assert (await made.status()).state == "ready"
 
@@ -169,15 +177,57 @@ async def test_the_newest_of_what_may_be_left_undone_is_done(script: Begun) -> N
         begun = asyncio.Event()
 
         async def spare() -> None:
-            async with made.spare_turn(file_of()):
+            async with made.spare_turn(a_file):
                 begun.set()
                 await asyncio.Event().wait()
 
         older = asyncio.create_task(spare())
         await begun.wait()
-        async with made.spare_turn(file_of()):
+        async with made.spare_turn(a_file):
             with pytest.raises(ModelInUse):
                 await older
+
+
+async def test_a_model_that_is_waited_for_no_more_comes_all_the_same(script: Begun, tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    script(READY.replace("print(", f"open({str(started)!r}, 'a').write('x'); import time; time.sleep(0.5); print("))
+    async with runtime() as made:
+
+        async def spare() -> None:
+            async with made.spare_turn(a_file):
+                pass
+
+        for _ in range(3):
+            # A key each, before it is there.
+            asking = asyncio.create_task(spare())
+            await asyncio.sleep(0.05)
+            asking.cancel()
+            await asyncio.wait([asking])
+        await spare()
+        assert started.read_text() == "x"
+
+
+async def test_a_conversation_does_not_wait_behind_what_waits_itself(script: Begun) -> None:
+    script(READY)
+    async with runtime() as made:
+        begun, done = asyncio.Event(), []
+
+        async def spare(name: str) -> None:
+            async with made.spare_turn(a_file):
+                begun.set()
+                done.append(name)
+                await asyncio.Event().wait()
+
+        first = asyncio.create_task(spare("first"))
+        await begun.wait()
+        second = asyncio.create_task(spare("second"))
+        await asyncio.sleep(0)
+        async with made.turn(file_of()):
+            done.append("conversation")
+        for one in (first, second):
+            with pytest.raises(ModelInUse):
+                await one
+        assert done == ["first", "conversation"]
 
 
 async def test_what_may_be_left_undone_starts_no_other_model(script: Begun) -> None:
@@ -185,7 +235,7 @@ async def test_what_may_be_left_undone_starts_no_other_model(script: Begun) -> N
     async with runtime() as made:
         async with made.turn(file_of()):
             process = await process_of(made)
-        async with made.spare_turn(file_of(id="other")):
+        async with made.spare_turn(another_file):
             assert await process_of(made) == process
             assert made.runs("small")
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
@@ -12,18 +13,20 @@ from ...config import ContextProxy, ProviderSettings
 from ...errors import HdspAgentError, NoGhostTextModel
 from ...local import LocalModels, ModelInUse
 from ...notebooks import Notebooks
-from ...notebooks.kernels import Variable
+from ...notebooks.kernels import InspectionLimits, Variable
 from ...persistence import Masker
-from ...providers import FillInClient, open_fill_in
+from ...providers import FillInClient, ModelError, open_fill_in
 from ...tools import PathPolicy, ToolFailed
 from .._local_providers import place_on_this_machine
-from ._place import Place, gap_at
+from ._place import Place, gap_at, is_python
 from ._suggestion import suggestion
 
 __all__ = ["GhostText"]
 
 _OTHERS_TEMPERATURE: Final = 0.7
 """Of the suggestions after the first."""
+_LIMITS: Final = InspectionLimits(seconds=0.5, each_seconds=0.1, variables=40, head_characters=1, rows=1, items=1)
+"""Names, types and columns are enough."""
 
 
 class GhostText:
@@ -43,7 +46,9 @@ class GhostText:
         self._paths = paths
         self._opened: tuple[ProviderSettings, FillInClient] | None = None
         self._opening = asyncio.Lock()
-        self._seen: tuple[object, Sequence[Variable]] = (None, ())
+        self._seen: Mapping[str, Sequence[Variable]] = {}
+        self._looked_at: object = None
+        self._looking: asyncio.Task[None] | None = None
 
     async def suggest(self, place: Place, *, path: str | None = None, count: int = 1) -> list[str]:
         """What may be written there, the likeliest first; nothing while a conversation has the model on this machine.
@@ -58,13 +63,19 @@ class GhostText:
         client = await self._client(settings)
         masker = Masker(() if place_on_this_machine(settings) is not None else self._config.settings.masked_kinds)
         shown = await _masked(place, masker)
-        gap = gap_at(shown, await self._variables(path) if place.kind == "code" else ())
+        if shown is None:
+            return []
+        gap = gap_at(shown, await self._variables(path) if is_python(place) else ())
         found: list[str] = []
         for at in range(count):
             try:
                 filling = await client.fill(replace(gap, temperature=_OTHERS_TEMPERATURE if at else 0.0))
             except ModelInUse:
                 break
+            except ModelError:
+                if found:
+                    break
+                raise
             text = suggestion(masker.unmask(filling.text), place, is_cut=filling.is_cut)
             if text and text not in found:
                 found.append(text)
@@ -72,6 +83,12 @@ class GhostText:
 
     async def stop(self) -> None:
         """Let go of all connections."""
+        if self._looking is not None:
+            self._looking.cancel()
+            await asyncio.wait([self._looking])
+        await self._close()
+
+    async def _close(self) -> None:
         opened, self._opened = self._opened, None
         if opened is not None:
             await opened[1].close()
@@ -81,6 +98,7 @@ class GhostText:
         chosen = self._config.settings.ghost_text_api_config_id
         if chosen is not None:
             return await self._config.with_keys(chosen)
+        self._local.check_allowed()
         ready = [state for state in await self._local.states() if state.state == "ready"]
         if not ready:
             raise NoGhostTextModel(
@@ -95,53 +113,55 @@ class GhostText:
             if self._opened is not None and self._opened[0] == settings:
                 return self._opened[1]
             client = await open_fill_in(settings, policy=self._config.policy, local=self._local)
-            await self.stop()
+            await self._close()
             self._opened = settings, client
             return client
 
     async def _is_hidden(self, path: str) -> bool:
-        """Whether the file is kept from the agent."""
+        """Whether the file is kept from the agent, or holds keys."""
         root = None if self._notebooks is None else self._notebooks.access.root
         place = path if root is None else str(root / path)
 
         def hidden(_stop: object) -> bool:
             try:
-                self._paths().resolve(place)
+                return self._paths().resolve(place).holds_credentials
             except ToolFailed:
                 return True
-            return False
 
         return await in_thread(hidden)
 
     async def _variables(self, path: str | None) -> Sequence[Variable]:
-        """What the notebook's kernel has: looked at once after each run, and never while it has something to do."""
+        """What the notebook's kernel had when it was looked at last: once after each run, while it has nothing to do."""
         if path is None or self._notebooks is None:
             return ()
         try:
             kernel = await self._notebooks.kernel(path)
-            if kernel is None:
-                return ()
-            stirred = self._notebooks.stirred(path, kernel)
-            if self._seen[0] == stirred:
-                return self._seen[1]
-            if kernel.state != "idle":
-                return ()
-            seen = (await self._notebooks.executor.inspect(path)).variables
         except HdspAgentError:
             return ()
-        self._seen = stirred, seen
-        return seen
+        if kernel is None or not kernel.language.lower().startswith("python"):
+            return ()
+        stirred = self._notebooks.stirred(path, kernel)
+        if self._looked_at != stirred and kernel.state == "idle":
+            self._looked_at = stirred
+            self._looking = asyncio.create_task(self._look(path), name="variables for ghost text")
+        return self._seen.get(path, ())
+
+    async def _look(self, path: str) -> None:
+        assert self._notebooks is not None
+        with suppress(HdspAgentError):
+            report = await self._notebooks.executor.inspect(path, limits=_LIMITS)
+            # Of the notebook that is written in alone.
+            self._seen = {path: report.variables}
 
 
-async def _masked(place: Place, masker: Masker) -> Place:
-    """Without keys and passwords."""
+async def _masked(place: Place, masker: Masker) -> Place | None:
+    """Without keys and passwords; None if the cursor is in the middle of one."""
 
-    def mask(_stop: object) -> Place:
-        return replace(
-            place,
-            before=masker.mask(place.before),
-            after=masker.mask(place.after),
-            cells=[replace(cell, source=masker.mask(cell.source)) for cell in place.cells],
-        )
+    def mask(_stop: object) -> Place | None:
+        before, after = masker.mask(place.before), masker.mask(place.after)
+        if masker.mask(place.before + place.after) != before + after:
+            return None
+        cells = [replace(cell, source=masker.mask(cell.source)) for cell in place.cells]
+        return replace(place, before=before, after=after, cells=cells)
 
     return await in_thread(mask)

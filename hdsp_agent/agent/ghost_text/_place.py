@@ -10,7 +10,7 @@ from typing import Final, Literal
 from ...notebooks.kernels import Variable
 from ...providers import Gap
 
-__all__ = ["CellAbove", "Kind", "Place", "gap_at", "takes_lines"]
+__all__ = ["CellAbove", "Kind", "Place", "gap_at", "is_python", "takes_lines"]
 
 Kind = Literal["code", "markdown"]
 
@@ -50,11 +50,15 @@ def takes_lines(place: Place) -> bool:
     return place.kind == "code" and (not line.strip() or _OPENS.search(line) is not None)
 
 
+def is_python(place: Place) -> bool:
+    """Whether Python comes here."""
+    return place.kind == "code" and place.language.startswith(("python", "ipython"))
+
+
 def gap_at(place: Place, variables: Sequence[Variable] = ()) -> Gap:
     """What a model is shown of a place."""
     lines = takes_lines(place)
-    is_python = place.kind == "code" and place.language.startswith(("python", "ipython"))
-    known = _known(variables) if is_python else ""
+    known = _known(variables) if is_python(place) else ""
     above = _above(place, _MOST_BEFORE - len(known))
     return Gap(
         before=f"{known}{above}{place.before[-_MOST_BEFORE:]}",
@@ -86,7 +90,7 @@ def _text(cell: CellAbove, place: Place) -> str:
     if place.kind == "code" and cell.kind == "markdown":
         source = "\n".join(f"# {line}".rstrip() for line in source.split("\n"))
     elif place.kind == "markdown" and cell.kind == "code":
-        source = f"```{place.language}\n{source}\n```"
+        source = f"```{place.language.removeprefix('i')}\n{source}\n```"
     return f"{source}\n\n"
 
 

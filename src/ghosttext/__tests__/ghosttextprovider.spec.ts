@@ -1,4 +1,5 @@
 import type { CompletionHandler } from '@jupyterlab/completer';
+import { Text } from '@jupyterlab/coreutils';
 import { ServerConnection } from '@jupyterlab/services';
 import { nullTranslator } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
@@ -42,6 +43,10 @@ describe('GhostTextProvider', () => {
     isOn = true;
     answer = () => suggests('csv("a.csv")');
     widget = new Widget();
+    widget.node.tabIndex = 0;
+    document.body.append(widget.node);
+    widget.node.focus();
+    jest.spyOn(document, 'hasFocus').mockReturnValue(true);
     const store = {
       get state() {
         return { settings: { ghostTextEnabled: isOn } };
@@ -64,7 +69,9 @@ describe('GhostTextProvider', () => {
   });
 
   afterEach(() => {
+    widget.node.remove();
     widget.dispose();
+    jest.restoreAllMocks();
     jest.useRealTimers();
   });
 
@@ -75,7 +82,7 @@ describe('GhostTextProvider', () => {
   ): Promise<string[]> {
     const request: CompletionHandler.IRequest = {
       text: before + after,
-      offset: before.length,
+      offset: Text.jsIndexToCharIndex(before.length, before + after),
       mimeType: 'text/x-python'
     };
     const found = provider.fetch(request, { widget, triggerKind });
@@ -106,6 +113,31 @@ describe('GhostTextProvider', () => {
     isOn = false;
     expect(await typed('pd.')).toEqual([]);
     expect(asked).toEqual([]);
+  });
+
+  it('should ask nothing where somebody else writes', async () => {
+    widget.node.blur();
+    expect(await typed('pd.')).toEqual([]);
+    widget.node.focus();
+    jest.spyOn(document, 'hasFocus').mockReturnValue(false);
+    expect(await typed('pd.')).toEqual([]);
+    expect(asked).toEqual([]);
+    expect(await fetch('pd.', INVOKED)).toHaveLength(1);
+  });
+
+  it('should know its place behind an emoji', async () => {
+    await typed('print("🚀🎉")\ndf = pd.', ')');
+    expect(asked[0]).toMatchObject({
+      before: 'print("🚀🎉")\ndf = pd.',
+      after: ')'
+    });
+  });
+
+  it('should keep no answer that was none', async () => {
+    answer = () => suggests();
+    await typed('x = ');
+    answer = () => suggests('1');
+    expect(await typed('x = ')).toEqual(['1']);
   });
 
   it('should ask once for who types on at once', async () => {

@@ -27,12 +27,21 @@ def shown(before: str, written: str, after: str = "", *, is_cut: bool = False) -
         ("f(a, ", "b=1)", ")", "b=1"),
         ("d['", "price']", "']", "price"),
         ("total", " = sum(x)", " = sum(x)", ""),
+        ("print(", "len(x)", ")", "len(x)"),
+        ("foo(", "bar(1), baz(2)", ")", "bar(1), baz(2)"),
+        ("df[", "df['a'] > d['b']", "]", "df['a'] > d['b']"),
+        ("plt.subplots(", "figsize=(8, 4))", ")", "figsize=(8, 4)"),
+        ("if ", "x == floor", " or y:", "x == floor"),
+        ("f(", "x, y", ", y)", "x"),
         # A closing letter is none.
         ("x = a", "b", "b", "b"),
         # The line before, again.
         ("x = 1\n", "x = 1", "", ""),
         ("x = 1\nx = ", "1", "", ""),
         ("x = 1\n", "y = x + 1", "", "y = x + 1"),
+        ("import os\n", "import os\nimport sys", "", "import sys"),
+        ("f(x) {\n  }\n", "}", "", "}"),
+        ("for i in 1:2\n  end\n", "end", "", "end"),
     ],
 )
 def test_a_line(before: str, written: str, after: str, expected: str) -> None:
@@ -44,6 +53,7 @@ def test_a_line(before: str, written: str, after: str, expected: str) -> None:
     [
         ("def area(w, h):", "\n    return w * h\n\n\nprint(area(1, 2))", "", "\n    return w * h"),
         ("def area(w, h):\n    ", "a = w * h\n    return a", "", "a = w * h\n    return a"),
+        ("def f():\n    ", "return y", "\n    return y", ""),
         # Up to the line that follows.
         ("if x:\n", "    y = 1\nprint(y)\nprint(x)", "\nprint(y)", "    y = 1"),
     ],

@@ -57,6 +57,12 @@ async def test_several_are_different_ones(services: Services, jp_fetch: Fetch) -
         assert [request.body["temperature"] > 0 for request in server.requests] == [False, True, True]
 
 
+async def test_what_came_is_not_lost_with_what_does_not(services: Services, jp_fetch: Fetch) -> None:
+    async with raw_server(SAID, refusal("429 Too Many Requests", {"error": "slow down"})) as server:
+        await chosen(services, server)
+        assert await suggestions(jp_fetch, count=3) == ["csv('prices.csv')"]
+
+
 async def test_keys_are_masked_for_a_model_elsewhere(
     services: Services, jp_fetch: Fetch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -69,6 +75,8 @@ async def test_keys_are_masked_for_a_model_elsewhere(
         await suggestions(
             jp_fetch, before=f"key = '{KEY}'\nclient = ", cells=[{"kind": "code", "source": f"k = '{KEY}'"}]
         )
+        assert await suggestions(jp_fetch, before=f"key = '{KEY[:30]}", after=f"{KEY[30:]}'") == []
+        assert len(server.requests) == 1
         assert KEY not in server.requests[0].content.decode()
         assert "client = " in server.requests[0].body["prompt"]
 
@@ -81,6 +89,9 @@ async def test_a_file_that_is_kept_from_the_agent_is_not_sent(
     async with raw_server(SAID) as server:
         await chosen(services, server)
         assert await suggestions(jp_fetch, path="secret/n.ipynb") == []
+        # What holds keys is no text to go on in.
+        assert await suggestions(jp_fetch, path=".env") == []
+        assert await suggestions(jp_fetch, path="sub/id_rsa") == []
         assert server.requests == []
 
 
