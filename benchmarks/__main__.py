@@ -29,6 +29,7 @@ CLAIMS: Final[dict[str, tuple[str, ...]]] = {
     "evals": ("evals",),
     "memory": ("memory",),
     "mcp": ("mcp", "mcp_http"),
+    "verify": ("verify",),
     "suite": ("suite",),
 }
 """What the ids of results begin with, and the modules that measure them."""

@@ -1,0 +1,18 @@
+"""Proves a notebook: runs it from the top in a new kernel, and compares what it shows with what is saved in it."""
+
+from __future__ import annotations
+
+from ._comparison import Tolerance
+from ._junit import junit_xml
+from ._report import Cause, CellReport, NotebookReport
+from ._verification import VerifyOptions, verify_notebook
+
+__all__ = [
+    "Cause",
+    "CellReport",
+    "NotebookReport",
+    "Tolerance",
+    "VerifyOptions",
+    "junit_xml",
+    "verify_notebook",
+]

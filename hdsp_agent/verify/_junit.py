@@ -1,0 +1,34 @@
+"""A report as JUnit XML, which every CI shows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+from xml.etree import ElementTree
+
+from ._report import NotebookReport
+
+__all__ = ["junit_xml"]
+
+_FORBIDDEN: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def junit_xml(reports: Sequence[NotebookReport]) -> str:
+    """A test suite for each notebook, a test for each of its code cells."""
+    suites = ElementTree.Element("testsuites", name="hdsp-agent verify")
+    for report in reports:
+        suite = ElementTree.SubElement(
+            suites, "testsuite", name=report.path, tests=str(len(report.cells)), failures=str(len(report.differing)),
+            errors="0", skipped=str(sum(cell.state == "skipped" for cell in report.cells)), time=f"{report.seconds:.3f}",
+        )  # fmt: skip
+        for cell in report.cells:
+            case = ElementTree.SubElement(
+                suite, "testcase", classname=report.path, name=f"Cell {cell.number}", time=f"{cell.seconds:.3f}"
+            )
+            if cell.state == "skipped":
+                ElementTree.SubElement(case, "skipped")
+            elif cell.state == "differs":
+                ElementTree.SubElement(case, "failure", type=cell.cause or "", message=_FORBIDDEN.sub("�", cell.detail))
+    ElementTree.indent(suites)
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(suites, encoding="unicode") + "\n"

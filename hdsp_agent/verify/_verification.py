@@ -1,0 +1,184 @@
+"""Running a notebook anew, and judging each of its cells."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ..errors import InvalidInput, NotFound, Unavailable
+from ._causes import cause_of, made_names
+from ._comparison import ShownOutput, Tolerance, difference, outputs_of
+from ._marks import ignores_output, is_skipped, may_fail
+from ._report import CellReport, NotebookReport
+from ._workspace_copy import copied
+
+if TYPE_CHECKING:
+    import nbformat
+
+__all__ = ["VerifyOptions", "verify_notebook"]
+
+_CELL_SECONDS: Final = 600
+_LARGEST: Final = 200_000_000
+
+
+@dataclass(frozen=True)
+class VerifyOptions:
+    """How to verify. Without a kernel's name it is the notebook's own."""
+
+    kernel: str | None = None
+    cell_seconds: float = _CELL_SECONDS
+    in_place: bool = False
+    """Whether it runs in the person's own folder, and not in a copy."""
+    tolerance: Tolerance = field(default_factory=Tolerance)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What the cells showed, by their places, and how long each took."""
+
+    outputs: Mapping[int, Sequence[ShownOutput]]
+    seconds: Mapping[int, float]
+
+
+async def verify_notebook(
+    path: Path, options: VerifyOptions | None = None, on_cell: Callable[[int, int], None] = lambda number, of: None
+) -> NotebookReport:
+    """Run the notebook from the top, twice if anything is different, and tell of each cell. ``on_cell`` hears of progress.
+
+    Raises NotFound, InvalidInput for what is no notebook, Unavailable if the kernel cannot be had or dies.
+    """
+    options = options or VerifyOptions()
+    begun = time.monotonic()
+    saved = await asyncio.to_thread(_read, path)
+    kernel = options.kernel or saved.metadata.get("kernelspec", {}).get("name") or "python3"
+    first = await _run(path, saved, kernel, options, on_cell)
+    judged = _judged(saved, first, options.tolerance)
+    runs = 1
+    again: _Run | None = None
+    if any(report.state == "differs" and report.cause is None for report in judged):
+        again, runs = await _run(path, saved, kernel, options, on_cell), 2
+    cells = _explained(saved, judged, first, again, options.tolerance)
+    return NotebookReport(str(path), kernel, tuple(cells), time.monotonic() - begun, runs)
+
+
+def _read(path: Path) -> nbformat.NotebookNode:
+    import nbformat
+
+    if not path.is_file():
+        raise NotFound(f"{path} is not a file. Give the path of a notebook.")
+    if path.stat().st_size > _LARGEST:
+        raise InvalidInput(f"{path} is larger than {_LARGEST // 1_000_000} MB.")
+    try:
+        notebook: nbformat.NotebookNode = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+    except (ValueError, KeyError, AttributeError, nbformat.ValidationError) as error:
+        raise InvalidInput(f"{path} is no notebook: {error}") from None
+    return notebook
+
+
+async def _run(
+    path: Path,
+    saved: nbformat.NotebookNode,
+    kernel: str,
+    options: VerifyOptions,
+    on_cell: Callable[[int, int], None],
+) -> _Run:
+    folder = await asyncio.to_thread(lambda: path.absolute().parent)
+    async with nullcontext(folder) if options.in_place else copied(folder) as place:
+        return await _run_in(place, saved, kernel, options, on_cell)
+
+
+async def _run_in(
+    folder: Path,
+    saved: nbformat.NotebookNode,
+    kernel: str,
+    options: VerifyOptions,
+    on_cell: Callable[[int, int], None],
+) -> _Run:
+    from jupyter_client.kernelspec import NoSuchKernel
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellTimeoutError, DeadKernelError
+
+    notebook = deepcopy(saved)
+    client = NotebookClient(
+        notebook, kernel_name=kernel, timeout=options.cell_seconds, allow_errors=True,
+        resources={"metadata": {"path": str(folder)}},
+    )  # fmt: skip
+    outputs: dict[int, Sequence[ShownOutput]] = {}
+    seconds: dict[int, float] = {}
+    number = 0
+    try:
+        async with client.async_setup_kernel():
+            for number, cell in enumerate(notebook.cells, 1):
+                if not _runs(cell):
+                    continue
+                on_cell(number, len(notebook.cells))
+                begun = time.monotonic()
+                await client.async_execute_cell(cell, number - 1)
+                seconds[number - 1] = time.monotonic() - begun
+                outputs[number - 1] = outputs_of(cell)
+    except NoSuchKernel:
+        raise Unavailable(f"There is no kernel {kernel} here. Choose one with --kernel.") from None
+    except CellTimeoutError:
+        raise Unavailable(
+            f"Cell {number} ran longer than {options.cell_seconds:g} seconds. Allow more with --timeout."
+        ) from None
+    except DeadKernelError:
+        raise Unavailable(f"The kernel died in cell {number}.") from None
+    return _Run(outputs, seconds)
+
+
+def _runs(cell: Mapping[str, object]) -> bool:
+    return cell.get("cell_type") == "code" and bool(str(cell.get("source", "")).strip()) and not is_skipped(cell)
+
+
+def _judged(saved: nbformat.NotebookNode, run: _Run, tolerance: Tolerance) -> list[CellReport]:
+    """Each code cell, without why it differs."""
+    reports: list[CellReport] = []
+    for at, cell in enumerate(saved.cells):
+        if cell.cell_type != "code" or not cell.source.strip():
+            continue
+        plain = CellReport(at + 1, cell.get("id", ""), "same", seconds=run.seconds.get(at, 0.0))
+        if at not in run.outputs:
+            reports.append(replace(plain, state="skipped"))
+            continue
+        before, now = outputs_of(cell), run.outputs[at]
+        fails = any(one.kind == "error" for one in now)
+        failed_before = any(one.kind == "error" for one in before) or may_fail(cell)
+        if fails and not failed_before:
+            error = next(one.content for one in now if one.kind == "error")
+            reports.append(replace(plain, state="differs", detail=error))
+        elif may_fail(cell) and not fails:
+            reports.append(replace(plain, state="differs", detail="it does not fail any more"))
+        elif not before and cell.get("execution_count") is None:
+            reports.append(replace(plain, state="unsaved"))
+        elif ignores_output(cell) or may_fail(cell):
+            reports.append(plain)
+        else:
+            found = difference(before, now, tolerance)
+            reports.append(plain if found is None else replace(plain, state="differs", detail=found))
+    return reports
+
+
+def _explained(
+    saved: nbformat.NotebookNode, judged: Sequence[CellReport], first: _Run, again: _Run | None, tolerance: Tolerance
+) -> list[CellReport]:
+    failed: dict[int, frozenset[str]] = {}
+    explained: list[CellReport] = []
+    for report in judged:
+        if report.state != "differs":
+            explained.append(report)
+            continue
+        at = report.number - 1
+        now = first.outputs[at]
+        varies = again is not None and difference(now, again.outputs.get(at, ()), tolerance) is not None
+        cause, told = cause_of(at, now, saved.cells, failed, varies=varies)
+        if any(one.kind == "error" for one in now):
+            failed[at] = made_names(saved.cells[at].source)
+        explained.append(replace(report, cause=cause, detail=f"{report.detail}. {told}" if report.detail else told))
+    return explained

@@ -1,0 +1,147 @@
+"""Real notebooks in real kernels: sound ones are proved, and planted faults are found and named."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from hdsp_agent.cli._main import main
+from hdsp_agent.errors import InvalidInput, NotFound, Unavailable
+from hdsp_agent.verify import NotebookReport, VerifyOptions, junit_xml, verify_notebook
+
+from ._notebooks import ran, saved
+
+pytestmark = pytest.mark.filterwarnings("ignore:Proactor event loop:RuntimeWarning")
+
+
+def found(report: NotebookReport) -> list[tuple[int, str | None]]:
+    return [(cell.number, cell.cause) for cell in report.differing]
+
+
+async def test_a_sound_notebook_is_proved_once_and_changes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "flats.csv").write_text("rent\n1\n2\n", encoding="utf-8")
+    notebook = ran(
+        tmp_path,
+        "import pandas as pd\nflats = pd.read_csv('flats.csv')\nflats",
+        "print(sum([0.1] * 10))\nobject()",
+        "%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 2, 3]);",
+        "import random\nrandom.seed(1)\nrandom.random()",
+        "open('made.txt', 'w').write('x')",
+        "1 / 0 if False else 5",
+    )
+    (tmp_path / "made.txt").unlink()
+    report = await verify_notebook(saved(tmp_path, notebook))
+    assert found(report) == []
+    assert (report.is_proved, report.runs, len(report.cells)) == (True, 1, 6)
+    # It ran in a copy.
+    assert not (tmp_path / "made.txt").exists()
+
+
+async def test_hidden_state_and_order_are_named(tmp_path: Path) -> None:
+    notebook = ran(tmp_path, "gone = 5", "print(gone)", "print(later)", "later = 7", order=[0, 3, 1, 2])
+    del notebook.cells[0]
+    report = await verify_notebook(saved(tmp_path, notebook))
+    assert found(report) == [(1, "hidden_state"), (2, "order")]
+    assert report.cells[0].detail == "NameError: name 'gone' is not defined. No cell makes gone."
+    assert "later is made in cell 3" in report.cells[1].detail
+
+
+async def test_a_cell_that_ran_twice_is_hidden_state(tmp_path: Path) -> None:
+    notebook = ran(tmp_path, "count = 0", "count += 1\ncount", order=[0, 1, 1])
+    assert found(await verify_notebook(saved(tmp_path, notebook))) == [(2, "hidden_state")]
+
+
+async def test_what_is_another_at_each_run_is_told_from_what_changed(tmp_path: Path) -> None:
+    (tmp_path / "data.txt").write_text("1", encoding="utf-8")
+    notebook = ran(tmp_path, "import random\nprint(random.random())", "print(open('data.txt').read())")
+    (tmp_path / "data.txt").write_text("2", encoding="utf-8")
+    report = await verify_notebook(saved(tmp_path, notebook))
+    assert found(report) == [(1, "varies"), (2, "changed")]
+    assert report.runs == 2
+    assert report.cells[1].detail.startswith("1 is 2 now.")
+
+
+async def test_files_and_modules_that_are_gone_are_named_with_what_follows(tmp_path: Path) -> None:
+    (tmp_path / "gone.csv").write_text("a\n1\n", encoding="utf-8")
+    (tmp_path / "helper_of_mine.py").write_text("x = 1\n", encoding="utf-8")
+    notebook = ran(
+        tmp_path,
+        "import pandas as pd\ntable = pd.read_csv('gone.csv')",
+        "print(table.sum())",
+        "import helper_of_mine",
+        "print('on its own')",
+    )
+    for name in ("gone.csv", "helper_of_mine.py"):
+        (tmp_path / name).unlink()
+    report = await verify_notebook(saved(tmp_path, notebook))
+    assert found(report) == [(1, "missing_file"), (2, "follows"), (3, "missing_module")]
+    assert "There is no file gone.csv." in report.cells[0].detail
+    assert "Cell 1, which makes table, fails." in report.cells[1].detail
+
+
+async def test_tags_and_comments_of_nbval_are_respected(tmp_path: Path) -> None:
+    notebook = ran(
+        tmp_path,
+        "import time\nprint(time.time_ns() % 10**9)  # NBVAL_IGNORE_OUTPUT",
+        "# NBVAL_IGNORE_OUTPUT\nprint(time.time_ns() % 10**9)",
+        "# NBVAL_SKIP\nprint(time.time_ns() % 10**9)",
+        "print(time.time_ns() % 10**9)",
+        "print(1)",
+    )
+    notebook.cells[3].metadata["tags"] = ["nbval-skip"]
+    notebook.cells[4].metadata["tags"] = ["raises-exception"]
+    report = await verify_notebook(saved(tmp_path, notebook))
+    assert [cell.state for cell in report.cells] == ["differs", "same", "skipped", "skipped", "differs"]
+    assert "does not fail any more" in report.cells[4].detail
+
+
+async def test_cells_that_never_ran_have_nothing_to_compare(tmp_path: Path) -> None:
+    notebook = ran(tmp_path, "print(1)", "print(2)", order=[0])
+    report = await verify_notebook(saved(tmp_path, notebook))
+    assert [cell.state for cell in report.cells] == ["same", "unsaved"]
+    assert report.is_proved
+
+
+async def test_what_cannot_be_run_says_why(tmp_path: Path) -> None:
+    with pytest.raises(NotFound):
+        await verify_notebook(tmp_path / "none.ipynb")
+    (tmp_path / "text.ipynb").write_text("no notebook", encoding="utf-8")
+    with pytest.raises(InvalidInput):
+        await verify_notebook(tmp_path / "text.ipynb")
+    path = saved(tmp_path, ran(tmp_path, "import time", "time.sleep(0)"))
+    with pytest.raises(Unavailable, match="no kernel nowhere"):
+        await verify_notebook(path, VerifyOptions(kernel="nowhere"))
+    path = saved(tmp_path, ran(tmp_path, "1"), lambda notebook: notebook.cells[0].update(source="while True: pass"))
+    with pytest.raises(Unavailable, match="Cell 1 ran longer than 1 seconds"):
+        await verify_notebook(path, VerifyOptions(cell_seconds=1))
+
+
+def test_the_command_tells_people_programs_and_ci(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = saved(tmp_path, ran(tmp_path, "print(1)", "print(2)"))
+    home = ["--home", str(tmp_path / "home")]
+    assert main([*home, "verify", str(path)]) == 0
+    assert f"{path}: 2 as saved (" in capsys.readouterr().out
+    notebook = json.loads(path.read_text("utf-8"))
+    notebook["cells"][1]["outputs"][0]["text"] = "3\n"
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+    report = tmp_path / "report.xml"
+    assert main([*home, "verify", str(path), "--junit", str(report)]) == 3
+    out = capsys.readouterr().out
+    assert f"{path}: cell 2: changed: 3 is 2 now." in out and f"{path}: 1 as saved, 1 not (" in out
+    suite = ElementTree.parse(report).getroot()[0]
+    assert suite.attrib["tests"] == "2" and suite.attrib["failures"] == "1"
+    assert [case.attrib["name"] for case in suite if len(case)] == ["Cell 2"]
+    assert main([*home, "--json", "verify", str(path)]) == 3
+    [told] = json.loads(capsys.readouterr().out)
+    assert told["proved"] is False and told["cells"][1]["cause"] == "changed"
+
+
+def test_junit_takes_any_text() -> None:
+    from hdsp_agent.verify import CellReport
+
+    cell = CellReport(1, "a", "differs", "changed", "\x1b[0m <&> \x00")
+    text = junit_xml([NotebookReport("n.ipynb", "python3", (cell,), 1.0, 1)])
+    assert ElementTree.fromstring(text.partition("\n")[2])[0][0][0].attrib["message"] == "�[0m <&> �"
