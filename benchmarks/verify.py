@@ -28,6 +28,9 @@ _RUNS: Final = 3
 _CELLS: Final = 50
 _DATA: Final = "town,rent,size\nOban,700,50\nWick,550,45\nOban,900,80\nTain,640,52\n"
 _READ: Final = "import pandas as pd\nflats = pd.read_csv('flats.csv')"
+_POINTS: Final = (
+    "%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.scatter([1, 2, 3], [1, 5, 2])\nplt.title('Rent in 2023');"
+)
 _PLOT: Final = "%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot(flats['rent']);"
 
 
@@ -220,13 +223,6 @@ _CASES: Final = (
         (_Fault(_without(0), 1, ("hidden_state",)), _Fault(_moved(0, 3), 1, ("order",))),
     ),
     _Case(
-        "counter", ("total = 10", "total += 5", "print(total)"),
-        (
-            _Fault(_says(2, "20\n"), 2, ("changed", "hidden_state")),
-            _Fault(_replaced(0, "10", "11"), 2, ("changed",)),
-        ),
-    ),
-    _Case(
         "random", ("import random\nrandom.seed(4)", "print([random.random() for _ in range(5)])", "print('done')"),
         (
             _Fault(_replaced(0, "random.seed(4)", "random.seed()"), 1, ("varies",)),
@@ -246,6 +242,13 @@ _CASES: Final = (
         (
             _Fault(_replaced(1, "flats['rent']", "flats['size']"), 1, ("changed",)),
             _Fault(_other_data(_DATA.replace("700", "70")), 1, ("changed",)),
+        ),
+    ),
+    _Case(
+        "points", ("shown = True", _POINTS),
+        (
+            _Fault(_replaced(1, "[1, 5, 2]", "[1, 4, 2]"), 1, ("changed",)),
+            _Fault(_replaced(1, "2023", "2019"), 1, ("changed",)),
         ),
     ),
     _Case(

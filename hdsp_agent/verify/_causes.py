@@ -6,34 +6,40 @@ import ast
 import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Final
 
 from ._comparison import ShownOutput
 from ._report import Cause
 
-__all__ = ["cause_of"]
+__all__ = ["cause_of", "made_names"]
 
 _NAME: Final = re.compile(r"name '([^']+)' is not defined")
 _FILE: Final = re.compile(r"\[Errno 2\][^:]*: '([^']+)'|No such file or directory: '?([^'\n]+)'?")
 _MODULE: Final = re.compile(r"No module named '([^']+)'")
-_MAGIC: Final = re.compile(r"^\s*[%!].*$", re.MULTILINE)
 
 Cells = Sequence[Mapping[str, object]]
 
 
 def cause_of(
-    at: int, now: Sequence[ShownOutput], cells: Cells, failed: Mapping[int, frozenset[str]], *, varies: bool
+    at: int,
+    now: Sequence[ShownOutput],
+    cells: Cells,
+    failed: Mapping[int, frozenset[str]],
+    *,
+    varies: bool,
+    folder: Path,
 ) -> tuple[Cause, str]:
     """Of the code cell at this place: why, and what people should know.
 
     ``failed`` are the cells above that failed, by their places, with the names they were to make. ``varies`` is whether
-    it showed something else again when the notebook ran once more.
+    it showed something else again when the notebook ran once more, ``folder`` where the notebook is.
     """
     error = next((one.content for one in now if one.kind == "error"), None)
     if error is not None:
-        return _of_error(at, error, cells, failed)
+        return _of_error(at, error, cells, failed, folder)
     if varies:
-        return "varies", "It is another at each run. Set a seed, or leave out the time."
+        return "varies", "It is another at each run, as random numbers without a seed, the time and sets are."
     counts = [_count(cell) for cell in cells]
     before = [count for count in counts[: at + 1] if count is not None]
     if any(later < earlier for earlier, later in pairwise(before)):
@@ -44,9 +50,11 @@ def cause_of(
 
 
 def made_names(source: str) -> frozenset[str]:
-    """The names that a cell gives values to."""
+    """The names that a cell gives values to. Loads IPython: call it only for a notebook with a fault."""
+    from IPython.core.inputtransformer2 import TransformerManager
+
     try:
-        tree = ast.parse(_MAGIC.sub("pass", source))
+        tree = ast.parse(TransformerManager().transform_cell(source))  # type: ignore[no-untyped-call]
     except (SyntaxError, ValueError, RecursionError):
         return frozenset()
     found: set[str] = set()
@@ -63,7 +71,9 @@ def made_names(source: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def _of_error(at: int, error: str, cells: Cells, failed: Mapping[int, frozenset[str]]) -> tuple[Cause, str]:
+def _of_error(
+    at: int, error: str, cells: Cells, failed: Mapping[int, frozenset[str]], folder: Path
+) -> tuple[Cause, str]:
     if found := _NAME.search(error):
         name = found[1]
         culprit = next((place for place, names in failed.items() if name in names), None)
@@ -72,11 +82,14 @@ def _of_error(at: int, error: str, cells: Cells, failed: Mapping[int, frozenset[
         below = next((place for place in range(at + 1, len(cells)) if name in made_names(_source(cells[place]))), None)
         if below is not None:
             return "order", f"{name} is made in cell {below + 1}, which is below."
-        return "hidden_state", f"No cell makes {name}."
+        return "hidden_state", f"No cell seems to make {name}."
     if found := _MODULE.search(error):
         return "missing_module", f"{found[1]} is not installed for this kernel."
     if error.startswith("FileNotFoundError") and (found := _FILE.search(error)):
-        return "missing_file", f"There is no file {found[1] or found[2]}."
+        file = found[1] or found[2]
+        if (folder / file).exists():
+            return "missing_file", f"{file} is far outside the folder that was copied. Verify it with --in-place."
+        return "missing_file", f"There is no file {file}."
     if failed:
         return "follows", f"Cell {min(failed) + 1} above it fails."
     return "fails", "It fails."

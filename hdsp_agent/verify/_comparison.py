@@ -4,25 +4,36 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-__all__ = ["ShownOutput", "Tolerance", "difference", "outputs_of"]
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+__all__ = ["ShownOutput", "Tolerance", "cut", "difference", "outputs_of"]
 
 _ESCAPES: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-_ADDRESS: Final = re.compile(r"\b0x[0-9a-fA-F]{6,16}\b")
-_FIGURE: Final = re.compile(r"^<Figure size .*>$", re.MULTILINE)
-_NUMBER: Final = re.compile(r"(?<![\w.])[-+]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w])")
-_IGNORED: Final = frozenset({"application/vnd.jupyter.widget-view+json"})
+_ADDRESS: Final = re.compile(r"\bat 0x[0-9a-fA-F]{6,16}\b")
+_PLACEHOLDER: Final = re.compile(r"\s*<(?:IPython\.core\.display\.\w+ object|Figure .*)>\s*", re.DOTALL)
+_NUMBER: Final = re.compile(r"(?<![\w.])[-+]?+(?:\d[\d_]*+(?:\.\d*+)?+|\.\d++)(?:[eE][-+]?\d++)?+(?!\w)")
+_OF_SVG: Final = re.compile(r"""\b(?:id|xlink:href|href|clip-path)="[^"]*"|url\([^)]*\)|<dc:date>[^<]*</dc:date>""")
+_WIDGET: Final = "application/vnd.jupyter.widget-view+json"
+_PICTURES: Final = ("image/png", "image/jpeg")
+_TEXTS: Final = ("text/markdown", "text/latex")
 _MOST_SHOWN: Final = 60
-_LEAST_DECIMALS: Final = 4
-"""Of two numbers that were printed with as many, at least so many, the last digit may be off by one."""
-_COLOUR_STEPS: Final = 32
-"""A pixel that differs by less is the same to the eye."""
+_MOST_COMPARED: Final = 2_000_000
+_SIGNIFICANT: Final = 4
+"""Of two numbers with as many decimals and at least so many digits, the last digit may be off by one."""
+_SHADE: Final = 16
+"""A pixel that differs by no more is the same to the eye."""
+_TILE: Final = 16
+_TILE_SHARE: Final = 0.12
+"""Of a tile's pixels that may be others: what is small, such as a point or a title, is large in its tile."""
 _MOST_PIXELS: Final = 20_000_000
 
 
@@ -31,24 +42,29 @@ class Tolerance:
     """How far numbers and pictures may be apart."""
 
     relative: float = 1e-8
-    absolute: float = 1e-9
+    absolute: float = 1e-15
     pixels: float = 0.005
     """The share of a picture's pixels that may be others."""
 
 
 @dataclass(frozen=True)
 class ShownOutput:
-    """What a cell shows, of one kind: ``text``, ``html``, ``png`` or ``error``."""
+    """What a cell shows, of one kind: ``stream``, ``text``, ``html``, ``picture``, ``svg``, ``json``, ``error``, ``other``."""
 
     kind: str
     content: str
 
 
-def outputs_of(cell: Mapping[str, object]) -> list[ShownOutput]:
-    """What a cell shows, without what was told on the side: standard error, and widgets."""
+def outputs_of(cell: Mapping[str, object], places: Mapping[str, str] | None = None) -> list[ShownOutput]:
+    """What a cell shows, without what was told on the side: standard error, and widgets.
+
+    ``places`` are paths that are to be called otherwise, such as those of a copy.
+    """
     found: list[ShownOutput] = []
     outputs = cell.get("outputs")
-    for output in outputs if isinstance(outputs, Sequence) else ():
+    for output in outputs if isinstance(outputs, Sequence) and not isinstance(outputs, str) else ():
+        if not isinstance(output, Mapping):
+            continue
         match output.get("output_type"):
             case "stream" if output.get("name") == "stdout":
                 text = _joined(output.get("text"))
@@ -56,14 +72,17 @@ def outputs_of(cell: Mapping[str, object]) -> list[ShownOutput]:
                     text = found.pop().content + text
                 found.append(ShownOutput("stream", text))
             case "execute_result" | "display_data":
-                shown = _shown(output.get("data") or {})
+                data = output.get("data")
+                shown = _shown(data if isinstance(data, Mapping) else {})
                 if shown is not None:
                     found.append(shown)
             case "error":
                 found.append(ShownOutput("error", f"{output.get('ename')}: {output.get('evalue')}"))
             case _:
                 pass
-    texts = [ShownOutput("text", _plain(one.content)) if one.kind == "stream" else one for one in found]
+    for old, new in (places or {}).items():
+        found = [ShownOutput(one.kind, one.content.replace(old, new)) for one in found]
+    texts = [ShownOutput(one.kind, _plain(one.content)) if one.kind in ("stream", "text") else one for one in found]
     return [one for one in texts if one.content.strip()]
 
 
@@ -84,14 +103,14 @@ def _difference(saved: ShownOutput, now: ShownOutput, tolerance: Tolerance) -> s
     if saved.kind != now.kind:
         return f"{_short(saved)} is {_short(now)} now"
     match saved.kind:
-        case "png":
+        case "picture":
             return _of_pictures(saved.content, now.content, tolerance)
         case "error":
             # What an error says may hold a path.
             names = [one.content.partition(":")[0] for one in (saved, now)]
             return None if names[0] == names[1] else f"{names[0]} is {_short(now)} now"
-        case "html":
-            return _of_texts(_table_text(saved.content), _table_text(now.content), tolerance)
+        case "svg" | "other":
+            return None if saved.content == now.content else f"{_short(saved)} is another now"
         case _:
             return _of_texts(saved.content, now.content, tolerance)
 
@@ -99,6 +118,8 @@ def _difference(saved: ShownOutput, now: ShownOutput, tolerance: Tolerance) -> s
 def _of_texts(saved: str, now: str, tolerance: Tolerance) -> str | None:
     if saved == now:
         return None
+    if max(len(saved), len(now)) > _MOST_COMPARED:
+        return "the text is another, and too long to be compared"
     words = [_NUMBER.split(text) for text in (saved, now)]
     numbers = [_NUMBER.findall(text) for text in (saved, now)]
     flat = [[" ".join(part.split()) for part in parts] for parts in words]
@@ -114,30 +135,40 @@ def _of_texts(saved: str, now: str, tolerance: Tolerance) -> str | None:
     lines = [[" ".join(line.split()) for line in text.split("\n")] for text in (saved, now)]
     for before, after in zip(*lines, strict=False):
         if before != after:
-            return f"“{_cut(before)}” is “{_cut(after)}” now"
+            return f"“{cut(before)}” is “{cut(after)}” now"
     return f"{len(lines[0])} lines are {len(lines[1])} now"
 
 
 def _is_close(one: str, other: str, tolerance: Tolerance) -> bool:
-    if one == other:
+    texts = [text.replace("_", "").lstrip("+") for text in (one, other)]
+    if texts[0] == texts[1]:
         return True
-    try:
-        values = float(one.replace("_", "")), float(other.replace("_", ""))
-    except ValueError:
+    if not any(sign in text for text in texts for sign in ".eE"):
+        # Whole numbers have no noise.
+        return False
+    values = [float(text) for text in texts]
+    if not all(map(math.isfinite, values)):
         return False
     if math.isclose(*values, rel_tol=tolerance.relative, abs_tol=tolerance.absolute):
         return True
-    decimals = _decimals(one)
+    decimals = [_decimals(text) for text in texts]
     return (
-        decimals == _decimals(other)
-        and decimals >= _LEAST_DECIMALS
-        and abs(values[0] - values[1]) <= 1.000001 * 10.0**-decimals
+        decimals[0] == decimals[1]
+        and min(map(_digits, texts)) >= _SIGNIFICANT
+        and decimals[0] >= _SIGNIFICANT
+        and abs(values[0] - values[1]) <= 1.000001 * 10.0 ** -decimals[0]
     )
 
 
 def _decimals(number: str) -> int:
     mantissa, _, exponent = number.lower().partition("e")
     return len(mantissa.partition(".")[2]) - int(exponent or 0)
+
+
+def _digits(number: str) -> int:
+    """How many digits count."""
+    mantissa = number.lower().partition("e")[0].lstrip("-").replace(".", "")
+    return len(mantissa.lstrip("0"))
 
 
 def _of_pictures(saved: str, now: str, tolerance: Tolerance) -> str | None:
@@ -151,51 +182,70 @@ def _of_pictures(saved: str, now: str, tolerance: Tolerance) -> str | None:
             Image.open(BytesIO(base64.b64decode(now))) as after,
         ):
             if before.size != after.size:
-                return f"the picture is {after.size[0]} by {after.size[1]} pixels now, not {before.size[0]} by {before.size[1]}"
-            count = before.size[0] * before.size[1]
-            if count > _MOST_PIXELS:
+                sizes = [f"{width} by {height} pixels" for width, height in (after.size, before.size)]
+                return f"the picture is {sizes[0]} now, not {sizes[1]}"
+            if before.size[0] * before.size[1] > _MOST_PIXELS:
                 return "the picture is another, and too large to be compared"
-            bands = ImageChops.difference(before.convert("RGB"), after.convert("RGB")).split()
+            bands = ImageChops.difference(_on_white(before), _on_white(after)).split()
     except (OSError, binascii.Error, UnidentifiedImageError):
         return "the picture cannot be read"
     largest = bands[0]
     for band in bands[1:]:
         largest = ImageChops.lighter(largest, band)
-    others = sum(largest.histogram()[_COLOUR_STEPS:])
-    share = others / count
-    return None if share <= tolerance.pixels else f"{100 * share:.1f} % of the picture is different"
+    others = largest.point([255 if shade > _SHADE else 0 for shade in range(256)])
+    share = others.histogram()[255] / (others.size[0] * others.size[1])
+    tiles = others.resize([max(1, side // _TILE) for side in others.size], Image.Resampling.BOX)
+    worst = float(tiles.getextrema()[1]) / 255  # type: ignore[arg-type]  # of one band
+    if share <= tolerance.pixels and worst <= _TILE_SHARE:
+        return None
+    return f"{100 * share:.1f} % of the picture is different"
+
+
+def _on_white(picture: Image) -> Image:
+    from PIL import Image
+
+    clear = picture.convert("RGBA")
+    return Image.alpha_composite(Image.new("RGBA", clear.size, "white"), clear).convert("RGB")
 
 
 def _shown(data: Mapping[str, object]) -> ShownOutput | None:
     """The richest of what may be compared."""
-    if _IGNORED & data.keys():
+    if _WIDGET in data:
         return None
-    if "image/png" in data:
-        return ShownOutput("png", _joined(data["image/png"]))
-    html = _joined(data.get("text/html", ""))
-    if "<table" in html:
-        return ShownOutput("html", html)
+    for kind in _PICTURES:
+        if kind in data:
+            return ShownOutput("picture", _joined(data[kind]))
+    if "text/html" in data:
+        return ShownOutput("html", _page_text(_joined(data["text/html"])))
     plain = _joined(data.get("text/plain", ""))
-    return ShownOutput("text", _plain(plain)) if plain else None
+    if plain and not _PLACEHOLDER.fullmatch(plain):
+        return ShownOutput("text", plain)
+    for kind in _TEXTS:
+        if kind in data:
+            return ShownOutput("text", _joined(data[kind]))
+    if "image/svg+xml" in data:
+        return ShownOutput("svg", _OF_SVG.sub("", _joined(data["image/svg+xml"])))
+    for kind in data:
+        if kind.endswith("json"):
+            return ShownOutput("json", json.dumps(data[kind], sort_keys=True, default=str))
+    return ShownOutput("other", ", ".join(sorted(data))) if data else None
 
 
-def _table_text(html: str) -> str:
+def _page_text(html: str) -> str:
+    """The words of a page, each cell of a table on a line of its own."""
     from bs4 import BeautifulSoup
 
     page = BeautifulSoup(html, "html.parser")
-    for style in page.find_all("style"):
-        style.decompose()
-    rows = [
-        " ".join(cell.get_text(" ", strip=True) for cell in row.find_all(["td", "th"])) for row in page.find_all("tr")
-    ]
-    outside = [part for part in page.find_all("p")]
-    return "\n".join([*rows, *(part.get_text(" ", strip=True) for part in outside)])
+    for part in page.find_all(["style", "script"]):
+        part.decompose()
+    # A page without words is still there.
+    return _plain(page.get_text("\n", strip=True)) or "a page"
 
 
 def _plain(text: str) -> str:
     """Text as it was seen: without escapes, addresses, and what a line wrote over itself."""
     lines = [line.rstrip().rpartition("\r")[2] for line in _ESCAPES.sub("", text).split("\n")]
-    return _FIGURE.sub("", _ADDRESS.sub("0x…", "\n".join(lines))).strip("\n")
+    return _ADDRESS.sub("at 0x…", "\n".join(lines)).strip("\n")
 
 
 def _joined(value: object) -> str:
@@ -204,15 +254,18 @@ def _joined(value: object) -> str:
 
 def _short(output: ShownOutput) -> str:
     match output.kind:
-        case "png":
+        case "picture" | "svg":
             return "a picture"
         case "html":
-            return "a table"
+            return "a table or page"
         case "error":
-            return _cut(output.content)
+            return cut(output.content.partition("\n")[0])
+        case "json" | "other":
+            return "an output"
         case _:
-            return f"“{_cut(' '.join(output.content.split()))}”"
+            return f"“{cut(' '.join(output.content.split()))}”"
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
+def cut(text: str, most: int = _MOST_SHOWN) -> str:
+    """Its beginning."""
+    return text if len(text) <= most else f"{text[:most]}…"

@@ -20,8 +20,11 @@ def junit_xml(reports: Sequence[NotebookReport]) -> str:
     for report in reports:
         suite = ElementTree.SubElement(
             suites, "testsuite", name=report.path, tests=str(len(report.cells)), failures=str(len(report.differing)),
-            errors="0", skipped=str(sum(cell.state == "skipped" for cell in report.cells)), time=f"{report.seconds:.3f}",
+            errors=str(int(report.error is not None)), skipped=str(sum(cell.state == "skipped" for cell in report.cells)), time=f"{report.seconds:.3f}",
         )  # fmt: skip
+        if report.error is not None:
+            case = ElementTree.SubElement(suite, "testcase", classname=report.path, name="Run")
+            ElementTree.SubElement(case, "error", message=_FORBIDDEN.sub("�", report.error))
         for cell in report.cells:
             case = ElementTree.SubElement(
                 suite, "testcase", classname=report.path, name=f"Cell {cell.number}", time=f"{cell.seconds:.3f}"

@@ -13,7 +13,7 @@ _COMMENT: Final = re.compile(r"^\s*#\s*((?:NBVAL_|PYTEST_VALIDATE_)\w+)", re.MUL
 
 def is_skipped(cell: Mapping[str, object]) -> bool:
     """Whether it is not to run."""
-    return _has(cell, "skip", "nbval-skip", "NBVAL_SKIP")
+    return _has(cell, "skip", "skip-execution", "nbval-skip", "NBVAL_SKIP")
 
 
 def ignores_output(cell: Mapping[str, object]) -> bool:
@@ -29,6 +29,6 @@ def may_fail(cell: Mapping[str, object]) -> bool:
 def _has(cell: Mapping[str, object], *marks: str) -> bool:
     metadata = cell.get("metadata")
     tags = metadata.get("tags") if isinstance(metadata, Mapping) else None
-    given = set(tags) if isinstance(tags, Sequence) and not isinstance(tags, str) else set()
+    given = {tag for tag in tags if isinstance(tag, str)} if isinstance(tags, Sequence) else set()
     source = cell.get("source")
     return bool(given & set(marks)) or bool(set(_COMMENT.findall(str(source))) & set(marks))

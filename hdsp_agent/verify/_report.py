@@ -36,7 +36,7 @@ class CellReport:
 
 @dataclass(frozen=True)
 class NotebookReport:
-    """All code cells of a notebook."""
+    """All code cells of a notebook; none if it could not be run."""
 
     path: str
     kernel: str
@@ -44,6 +44,8 @@ class NotebookReport:
     seconds: float
     runs: int
     """How often it ran: a second time tells what varies."""
+    error: str | None = None
+    """Why it could not be run."""
 
     @property
     def differing(self) -> tuple[CellReport, ...]:
@@ -53,4 +55,4 @@ class NotebookReport:
     @property
     def is_proved(self) -> bool:
         """Whether every saved output came out again."""
-        return not self.differing
+        return self.error is None and not self.differing

@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from subprocess import DEVNULL
 from typing import TYPE_CHECKING, Final
 
+from ..config import secret_environment
 from ..errors import InvalidInput, NotFound, Unavailable
 from ._causes import cause_of, made_names
-from ._comparison import ShownOutput, Tolerance, difference, outputs_of
+from ._comparison import ShownOutput, Tolerance, cut, difference, outputs_of
 from ._marks import ignores_output, is_skipped, may_fail
 from ._report import CellReport, NotebookReport
 from ._workspace_copy import copied
 
 if TYPE_CHECKING:
     import nbformat
+    from nbclient import NotebookClient
 
 __all__ = ["VerifyOptions", "verify_notebook"]
 
 _CELL_SECONDS: Final = 600
 _LARGEST: Final = 200_000_000
+_LONGEST_ERROR: Final = 200
 
 
 @dataclass(frozen=True)
@@ -46,25 +52,36 @@ class _Run:
     seconds: Mapping[int, float]
 
 
-async def verify_notebook(
-    path: Path, options: VerifyOptions | None = None, on_cell: Callable[[int, int], None] = lambda number, of: None
-) -> NotebookReport:
-    """Run the notebook from the top, twice if anything is different, and tell of each cell. ``on_cell`` hears of progress.
+async def verify_notebook(path: Path, options: VerifyOptions | None = None) -> NotebookReport:
+    """Run the notebook from the top, twice if anything is different, and tell of each cell.
 
     Raises NotFound, InvalidInput for what is no notebook, Unavailable if the kernel cannot be had or dies.
     """
     options = options or VerifyOptions()
     begun = time.monotonic()
-    saved = await asyncio.to_thread(_read, path)
-    kernel = options.kernel or saved.metadata.get("kernelspec", {}).get("name") or "python3"
-    first = await _run(path, saved, kernel, options, on_cell)
-    judged = _judged(saved, first, options.tolerance)
-    runs = 1
-    again: _Run | None = None
-    if any(report.state == "differs" and report.cause is None for report in judged):
-        again, runs = await _run(path, saved, kernel, options, on_cell), 2
-    cells = _explained(saved, judged, first, again, options.tolerance)
+    with _quiet():
+        saved = await asyncio.to_thread(_read, path)
+        kernel = options.kernel or (saved.metadata.get("kernelspec") or {}).get("name") or "python3"
+        folder = await asyncio.to_thread(lambda: path.absolute().parent)
+        first = await _run(folder, saved, kernel, options)
+        judged = _judged(saved, first, options.tolerance)
+        runs = 1
+        again: _Run | None = None
+        if any(report.state == "differs" and not _fails(first.outputs[report.number - 1]) for report in judged):
+            again, runs = await _run(folder, saved, kernel, options), 2
+        cells = await asyncio.to_thread(_explained, saved, judged, first, again, options.tolerance, folder)
     return NotebookReport(str(path), kernel, tuple(cells), time.monotonic() - begun, runs)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without what the libraries log: what goes wrong is told as an error."""
+    logger = logging.getLogger("traitlets")
+    before, logger.level = logger.level, logging.CRITICAL
+    try:
+        yield
+    finally:
+        logger.level = before
 
 
 def _read(path: Path) -> nbformat.NotebookNode:
@@ -76,61 +93,82 @@ def _read(path: Path) -> nbformat.NotebookNode:
         raise InvalidInput(f"{path} is larger than {_LARGEST // 1_000_000} MB.")
     try:
         notebook: nbformat.NotebookNode = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
-    except (ValueError, KeyError, AttributeError, nbformat.ValidationError) as error:
-        raise InvalidInput(f"{path} is no notebook: {error}") from None
+        nbformat.validate(notebook)
+    except (ValueError, KeyError, AttributeError, TypeError, nbformat.ValidationError) as error:
+        raise InvalidInput(f"{path} is no valid notebook: {str(error).partition(chr(10))[0]}") from None
     return notebook
 
 
-async def _run(
-    path: Path,
-    saved: nbformat.NotebookNode,
-    kernel: str,
-    options: VerifyOptions,
-    on_cell: Callable[[int, int], None],
-) -> _Run:
-    folder = await asyncio.to_thread(lambda: path.absolute().parent)
+async def _run(folder: Path, saved: nbformat.NotebookNode, kernel: str, options: VerifyOptions) -> _Run:
     async with nullcontext(folder) if options.in_place else copied(folder) as place:
-        return await _run_in(place, saved, kernel, options, on_cell)
+        return await _run_in(place, folder, saved, kernel, options)
 
 
-async def _run_in(
-    folder: Path,
-    saved: nbformat.NotebookNode,
-    kernel: str,
-    options: VerifyOptions,
-    on_cell: Callable[[int, int], None],
-) -> _Run:
-    from jupyter_client.kernelspec import NoSuchKernel
+async def _run_in(place: Path, folder: Path, saved: nbformat.NotebookNode, kernel: str, options: VerifyOptions) -> _Run:
     from nbclient import NotebookClient
     from nbclient.exceptions import CellTimeoutError, DeadKernelError
 
     notebook = deepcopy(saved)
     client = NotebookClient(
         notebook, kernel_name=kernel, timeout=options.cell_seconds, allow_errors=True,
-        resources={"metadata": {"path": str(folder)}},
+        resources={"metadata": {"path": str(place)}},
     )  # fmt: skip
     outputs: dict[int, Sequence[ShownOutput]] = {}
     seconds: dict[int, float] = {}
     number = 0
     try:
-        async with client.async_setup_kernel():
+        async with _kernel(client, kernel):
             for number, cell in enumerate(notebook.cells, 1):
                 if not _runs(cell):
                     continue
-                on_cell(number, len(notebook.cells))
                 begun = time.monotonic()
                 await client.async_execute_cell(cell, number - 1)
                 seconds[number - 1] = time.monotonic() - begun
-                outputs[number - 1] = outputs_of(cell)
-    except NoSuchKernel:
-        raise Unavailable(f"There is no kernel {kernel} here. Choose one with --kernel.") from None
+                outputs[number - 1] = outputs_of(cell, {str(place): str(folder)})
     except CellTimeoutError:
         raise Unavailable(
             f"Cell {number} ran longer than {options.cell_seconds:g} seconds. Allow more with --timeout."
         ) from None
     except DeadKernelError:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            # nbclient takes that for the kernel's death.
+            raise asyncio.CancelledError from None
         raise Unavailable(f"The kernel died in cell {number}.") from None
     return _Run(outputs, seconds)
+
+
+@asynccontextmanager
+async def _kernel(client: NotebookClient, name: str) -> AsyncIterator[None]:
+    """A new kernel, which is gone in the end. nbclient's own way takes Ctrl+C for itself."""
+    from jupyter_client.kernelspec import NoSuchKernel
+
+    # A notebook of somebody else is not to read the keys of models.
+    environment = {key: value for key, value in os.environ.items() if key not in secret_environment()}
+    try:
+        client.create_kernel_manager()
+        await client.async_start_new_kernel(env=environment, stdout=DEVNULL, stderr=DEVNULL)
+        await client.async_start_new_kernel_client()
+    except NoSuchKernel:
+        raise Unavailable(f"There is no kernel {name} here. Choose one with --kernel.") from None
+    except (OSError, RuntimeError) as error:
+        raise Unavailable(f"The kernel {name} does not start: {error}. Choose another one with --kernel.") from None
+    try:
+        yield
+    finally:
+        await asyncio.shield(_ended(client))
+
+
+async def _ended(client: NotebookClient) -> None:
+    from jupyter_core.utils import ensure_async
+
+    assert client.kc is not None and client.km is not None
+    client.kc.stop_channels()
+    await ensure_async(client.km.shutdown_kernel(now=True))
+
+
+def _fails(outputs: Sequence[ShownOutput]) -> bool:
+    return any(one.kind == "error" for one in outputs)
 
 
 def _runs(cell: Mapping[str, object]) -> bool:
@@ -148,11 +186,10 @@ def _judged(saved: nbformat.NotebookNode, run: _Run, tolerance: Tolerance) -> li
             reports.append(replace(plain, state="skipped"))
             continue
         before, now = outputs_of(cell), run.outputs[at]
-        fails = any(one.kind == "error" for one in now)
-        failed_before = any(one.kind == "error" for one in before) or may_fail(cell)
+        fails, failed_before = _fails(now), _fails(before) or may_fail(cell)
         if fails and not failed_before:
             error = next(one.content for one in now if one.kind == "error")
-            reports.append(replace(plain, state="differs", detail=error))
+            reports.append(replace(plain, state="differs", detail=cut(error.partition("\n")[0], _LONGEST_ERROR)))
         elif may_fail(cell) and not fails:
             reports.append(replace(plain, state="differs", detail="it does not fail any more"))
         elif not before and cell.get("execution_count") is None:
@@ -166,7 +203,12 @@ def _judged(saved: nbformat.NotebookNode, run: _Run, tolerance: Tolerance) -> li
 
 
 def _explained(
-    saved: nbformat.NotebookNode, judged: Sequence[CellReport], first: _Run, again: _Run | None, tolerance: Tolerance
+    saved: nbformat.NotebookNode,
+    judged: Sequence[CellReport],
+    first: _Run,
+    again: _Run | None,
+    tolerance: Tolerance,
+    folder: Path,
 ) -> list[CellReport]:
     failed: dict[int, frozenset[str]] = {}
     explained: list[CellReport] = []
@@ -177,8 +219,8 @@ def _explained(
         at = report.number - 1
         now = first.outputs[at]
         varies = again is not None and difference(now, again.outputs.get(at, ()), tolerance) is not None
-        cause, told = cause_of(at, now, saved.cells, failed, varies=varies)
-        if any(one.kind == "error" for one in now):
+        cause, told = cause_of(at, now, saved.cells, failed, varies=varies, folder=folder)
+        if _fails(now):
             failed[at] = made_names(saved.cells[at].source)
         explained.append(replace(report, cause=cause, detail=f"{report.detail}. {told}" if report.detail else told))
     return explained

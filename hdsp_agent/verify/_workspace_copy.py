@@ -6,11 +6,13 @@ import asyncio
 import os
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from .._threads import Stop
 from ..errors import InvalidInput
 
 __all__ = ["copied"]
@@ -18,38 +20,72 @@ __all__ = ["copied"]
 _LEFT_OUT: Final = frozenset(
     {".git", ".hg", ".svn", ".ipynb_checkpoints", ".venv", "venv", "node_modules", "__pycache__", ".mypy_cache", ".tox"}
 )
-MOST_BYTES: Final = 2_000_000_000
+_MOST_BYTES: Final = 2_000_000_000
+_MOST_FILES: Final = 50_000
+_MOST_SIBLINGS: Final = 1_000
 
 
 @asynccontextmanager
 async def copied(folder: Path) -> AsyncIterator[Path]:
-    """The copy, which is gone in the end. Raises InvalidInput for a folder that is too large."""
+    """The copy, which is gone in the end. Raises InvalidInput for a folder that is too large.
+
+    What stands beside the folder is linked to, so that relative paths out of it lead to the person's own files.
+    """
     made = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="hdsp-agent-verify-"))
+    stopped = threading.Event()
+    copying = asyncio.ensure_future(asyncio.to_thread(_copy, folder, made, stopped.is_set))
     try:
-        yield await asyncio.to_thread(_copy, folder, made)
+        yield await asyncio.shield(copying)
     finally:
+        stopped.set()
+        await asyncio.wait([copying])
         await asyncio.to_thread(shutil.rmtree, made, ignore_errors=True)
 
 
-def _copy(folder: Path, made: Path) -> Path:
-    size = sum(file.stat(follow_symlinks=False).st_size for file in _files(folder))
-    if size > MOST_BYTES:
-        raise InvalidInput(
-            f"{folder} holds {size / 1e9:.1f} GB, too much to copy. Verify it in place with --in-place: then what the "
-            "notebook writes changes your files."
-        )
+def _copy(folder: Path, made: Path, stop: Stop) -> Path:
+    folder = folder.resolve()
     copy = made / (folder.name or "root")
-    shutil.copytree(folder, copy, symlinks=True, ignore=lambda _, names: _LEFT_OUT & set(names))
+    copy.mkdir()
+    with suppress(OSError):
+        for sibling in list(folder.parent.iterdir())[:_MOST_SIBLINGS]:
+            if sibling != folder and sibling != made:
+                os.symlink(sibling, made / sibling.name)
+    size = count = 0
+    waiting = [folder]
+    while waiting and not stop():
+        place = waiting.pop()
+        for entry in _entries(place):
+            instead = copy / Path(entry.path).relative_to(folder)
+            if entry.is_symlink():
+                _link(Path(entry.path), instead, folder, copy)
+            elif entry.is_dir():
+                if entry.name not in _LEFT_OUT and not made.is_relative_to(entry.path):
+                    # Its own rights might keep it from being deleted.
+                    instead.mkdir()
+                    waiting.append(Path(entry.path))
+            elif entry.is_file():
+                # Neither a socket nor a pipe can be copied.
+                size, count = size + entry.stat().st_size, count + 1
+                if size > _MOST_BYTES or count > _MOST_FILES:
+                    raise InvalidInput(
+                        f"{folder} holds more than {_MOST_BYTES // 10**9} GB or {_MOST_FILES:,} files, too much to copy. "
+                        "Verify it with --in-place: then what the notebook writes changes your files."
+                    )
+                with suppress(OSError):
+                    # What nobody may read, the notebook cannot read either.
+                    shutil.copy2(entry.path, instead)
     return copy
 
 
-def _files(folder: Path) -> Iterator[os.DirEntry[str]]:
-    waiting = [str(folder)]
-    while waiting:
-        with os.scandir(waiting.pop()) as entries:
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    if entry.name not in _LEFT_OUT:
-                        waiting.append(entry.path)
-                elif entry.is_file(follow_symlinks=False):
-                    yield entry
+def _entries(place: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(place) as found:
+            return list(found)
+    except OSError:
+        return []
+
+
+def _link(link: Path, instead: Path, folder: Path, copy: Path) -> None:
+    """A link leads to the copy of what it led to, or out of the folder to the person's own."""
+    target = link.resolve() if link.exists() else Path(os.path.abspath(link.parent / os.readlink(link)))
+    os.symlink(copy / target.relative_to(folder) if target.is_relative_to(folder) else target, instead)

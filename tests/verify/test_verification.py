@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -40,12 +45,44 @@ async def test_a_sound_notebook_is_proved_once_and_changes_nothing(tmp_path: Pat
     assert not (tmp_path / "made.txt").exists()
 
 
+async def test_what_is_around_the_notebook_is_found_and_not_told_of_as_a_copy(tmp_path: Path) -> None:
+    work, data = tmp_path / "work", tmp_path / "data"
+    for folder in (work, data):
+        folder.mkdir()
+    (data / "x.txt").write_text("7", encoding="utf-8")
+    (work / "inner.txt").write_text("8", encoding="utf-8")
+    (work / "link").symlink_to("../data")
+    (work / "own").symlink_to(work / "inner.txt")
+    os.mkfifo(work / "pipe")
+    notebook = ran(
+        work,
+        "print(open('../data/x.txt').read(), open('link/x.txt').read(), open('own').read())",
+        "import os\nprint(os.getcwd())",
+        "open('own', 'w').write('changed')",
+    )
+    (work / "inner.txt").write_text("8", encoding="utf-8")
+    assert found(await verify_notebook(saved(work, notebook))) == []
+    assert (work / "inner.txt").read_text("utf-8") == "8"
+
+
+async def test_keys_are_kept_from_the_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-treasure")
+    notebook = ran(tmp_path, "import os\nprint('ANTHROPIC_API_KEY' in os.environ)")
+    [cell] = (await verify_notebook(saved(tmp_path, notebook))).differing
+    assert cell.detail.startswith("“True” is “False” now")
+
+
+async def test_names_that_magics_make_are_known(tmp_path: Path) -> None:
+    notebook = ran(tmp_path, "print(len(files) > 0)", "files = !ls", order=[1, 0])
+    assert found(await verify_notebook(saved(tmp_path, notebook))) == [(1, "order")]
+
+
 async def test_hidden_state_and_order_are_named(tmp_path: Path) -> None:
     notebook = ran(tmp_path, "gone = 5", "print(gone)", "print(later)", "later = 7", order=[0, 3, 1, 2])
     del notebook.cells[0]
     report = await verify_notebook(saved(tmp_path, notebook))
     assert found(report) == [(1, "hidden_state"), (2, "order")]
-    assert report.cells[0].detail == "NameError: name 'gone' is not defined. No cell makes gone."
+    assert report.cells[0].detail == "NameError: name 'gone' is not defined. No cell seems to make gone."
     assert "later is made in cell 3" in report.cells[1].detail
 
 
@@ -137,6 +174,35 @@ def test_the_command_tells_people_programs_and_ci(tmp_path: Path, capsys: pytest
     assert main([*home, "--json", "verify", str(path)]) == 3
     [told] = json.loads(capsys.readouterr().out)
     assert told["proved"] is False and told["cells"][1]["cause"] == "changed"
+    # One that cannot be run keeps nobody from the others.
+    assert main([*home, "verify", str(tmp_path / "none.ipynb"), str(path), "--junit", str(report)]) == 1
+    told = capsys.readouterr()
+    assert "none.ipynb is not a file" in told.err and "1 as saved, 1 not" in told.out
+    assert [suite.attrib["errors"] for suite in ElementTree.parse(report).getroot()] == ["1", "0"]
+    assert main([*home, "verify", str(path), "--junit", str(tmp_path / "no" / "report.xml")]) == 2
+
+
+def test_who_interrupts_leaves_nothing_behind(tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    code = f"import time\nopen({str(started)!r}, 'w').close()\ntime.sleep(0)"
+    notebook = ran(tmp_path, code)
+    started.unlink()
+    path = saved(
+        tmp_path, notebook, lambda notebook: notebook.cells[0].update(source=code.replace("sleep(0)", "sleep(600)"))
+    )
+    (tmp_path / "temporary").mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "hdsp_agent.cli", "--home", str(tmp_path / "home"), "verify", str(path)],
+        env={**os.environ, "TMPDIR": str(tmp_path / "temporary")}, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    while not started.exists():
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate()
+    assert process.returncode == 130
+    assert told.decode().strip() == "hdsp-agent: interrupted; no report was made"
+    assert not list((tmp_path / "temporary").glob("hdsp-agent-verify-*"))
 
 
 def test_junit_takes_any_text() -> None:

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from .._command import CliCommand, ExitCode
+from .._command import CliCommand, ExitCode, UsageError
 from .._options import positive
 
 if TYPE_CHECKING:
@@ -43,18 +43,22 @@ def _share(text: str) -> float:
 
 
 async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
-    from ...verify import Tolerance, VerifyOptions, junit_xml, verify_notebook
+    from ...errors import HdspAgentError
+    from ...verify import NotebookReport, Tolerance, VerifyOptions, junit_xml, verify_notebook
 
+    if options.junit is not None and not options.junit.absolute().parent.is_dir():
+        raise UsageError(f"The folder of {options.junit} does not exist, so the report cannot be written there.")
+    tolerance = Tolerance(relative=options.tolerance) if options.tolerance else Tolerance(relative=0, absolute=0)
     chosen = VerifyOptions(
-        kernel=options.kernel,
-        cell_seconds=float(options.timeout),
-        in_place=options.in_place,
-        tolerance=Tolerance(relative=options.tolerance),
+        kernel=options.kernel, cell_seconds=float(options.timeout), in_place=options.in_place, tolerance=tolerance
     )
     reports: list[NotebookReport] = []
     for path in options.notebooks:
-        with terminal.alone():
+        try:
             report = await verify_notebook(path, chosen)
+        except HdspAgentError as error:
+            # The others run all the same.
+            report = NotebookReport(str(path), options.kernel or "", (), 0.0, 0, error.message)
         reports.append(report)
         if not terminal.json:
             _tell(terminal, report)
@@ -62,10 +66,15 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
         options.junit.write_text(junit_xml(reports), encoding="utf-8")
     if terminal.json:
         terminal.document([_document(report) for report in reports])
+    if any(report.error is not None for report in reports):
+        return ExitCode.FAILED
     return ExitCode.OK if all(report.is_proved for report in reports) else ExitCode.FOUND
 
 
 def _tell(terminal: Terminal, report: NotebookReport) -> None:
+    if report.error is not None:
+        terminal.error(report.error)
+        return
     for cell in report.differing:
         terminal.line(f"{report.path}: cell {cell.number}: {terminal.paint(cell.cause or '', 'yellow')}: {cell.detail}")
     count = sum(cell.state == "same" for cell in report.cells)
@@ -85,6 +94,7 @@ def _document(report: NotebookReport) -> dict[str, object]:
         "path": report.path,
         "kernel": report.kernel,
         "proved": report.is_proved,
+        "error": report.error,
         "seconds": round(report.seconds, 3),
         "runs": report.runs,
         "cells": [
@@ -108,6 +118,6 @@ COMMAND: Final = CliCommand(
     details="Runs each notebook in a new kernel, in a copy of its folder that is deleted afterwards, and compares every\n"
     "output with the saved one. Float noise, addresses and the layout of tables make no difference. What differs is\n"
     "told with its likely cause. Tags and comments of nbval are respected. Exit code 0 says that all is as saved, 3 that\n"
-    "something differs, 1 that a notebook could not be run.",
-    interrupted="interrupted; nothing was changed",
+    "something differs, 1 that a notebook could not be run. The others are verified all the same.",
+    interrupted="interrupted; no report was made",
 )
