@@ -89,8 +89,10 @@ async def _measured(model: str) -> list[Result]:
             if not problems:
                 print("completion: HOW GOOD IT IS IS NOT MEASURED: set COMPLETION_PROBLEMS", file=sys.stderr)
                 return results
-            ours = await _scored(problems, lambda problem: _suggested(ghost, problem))
-            theirs = await _scored(problems, bare)
+            # Beside each other, as the model remembers what it has just read.
+            pairs = [(await _suggested(ghost, problem), await bare(problem)) for problem in problems]
+            ours = await _scored(problems, [pair[0] for pair in pairs])
+            theirs = await _scored(problems, [pair[1] for pair in pairs])
     except HdspAgentError as error:
         print(f"completion: {model} NOT MEASURED: {error.message}", file=sys.stderr)
         return []
@@ -206,10 +208,9 @@ async def _suggested(ghost: GhostText, problem: _Problem) -> str:
     return next(iter(await ghost.suggest(Place(problem.prompt, f"\n{problem.suffix}"))), "")
 
 
-async def _scored(problems: list[_Problem], fill: Callable[[_Problem], Awaitable[str]]) -> _Score:
+async def _scored(problems: list[_Problem], texts: list[str]) -> _Score:
     exact = passed = 0
-    for problem in problems:
-        text = await fill(problem)
+    for problem, text in zip(problems, texts, strict=True):
         exact += text.strip() == problem.line.strip()
         passed += await asyncio.to_thread(_passes, problem, text)
     return _Score(100 * exact / len(problems), 100 * passed / len(problems))
