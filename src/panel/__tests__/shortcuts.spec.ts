@@ -34,6 +34,14 @@ const NEED_ARGUMENTS: readonly string[] = [
   CommandIDs.restoreCheckpoint
 ];
 
+/**
+ * What works where one writes: a menu takes the focus, and the ghost text with it.
+ */
+const AT_CURSOR: readonly string[] = [
+  CommandIDs.acceptGhostWord,
+  CommandIDs.acceptGhostLine
+];
+
 function commandsIn(items: readonly IMenuItem[]): string[] {
   return items.flatMap(({ command, submenu }) => [
     ...(command === undefined ? [] : [command]),
@@ -103,7 +111,12 @@ describe('the keys and menus', () => {
     const listed = commandsIn(menu?.items ?? []);
     const all: readonly string[] = Object.values(CommandIDs);
     expect(
-      all.filter(id => !listed.includes(id) && !NEED_ARGUMENTS.includes(id))
+      all.filter(
+        id =>
+          !listed.includes(id) &&
+          !NEED_ARGUMENTS.includes(id) &&
+          !AT_CURSOR.includes(id)
+      )
     ).toEqual([]);
     expect(listed.filter(id => !all.includes(id))).toEqual([]);
     for (const { 'jupyter.lab.menus': menus } of [cells, review, timeline]) {
