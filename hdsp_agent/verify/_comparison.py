@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import TYPE_CHECKING, Final
 
+from ..notebooks import without_escapes
+
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 __all__ = ["ShownOutput", "Tolerance", "cut", "difference", "outputs_of"]
 
-_ESCAPES: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _ADDRESS: Final = re.compile(r"\bat 0x[0-9a-fA-F]{6,16}\b")
 _PLACEHOLDER: Final = re.compile(r"\s*<(?:IPython\.core\.display\.\w+ object|Figure .*)>\s*", re.DOTALL)
 _NUMBER: Final = re.compile(r"(?<![\w.])[-+]?+(?:\d[\d_]*+(?:\.\d*+)?+|\.\d++)(?:[eE][-+]?\d++)?+(?!\w)")
@@ -244,7 +245,7 @@ def _page_text(html: str) -> str:
 
 def _plain(text: str) -> str:
     """Text as it was seen: without escapes, addresses, and what a line wrote over itself."""
-    lines = [line.rstrip().rpartition("\r")[2] for line in _ESCAPES.sub("", text).split("\n")]
+    lines = [line.rstrip().rpartition("\r")[2] for line in without_escapes(text).split("\n")]
     return _ADDRESS.sub("at 0x…", "\n".join(lines)).strip("\n")
 
 

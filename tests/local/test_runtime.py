@@ -72,6 +72,13 @@ async def another_file() -> ModelFile:
     return file_of(id="other")
 
 
+async def held(made: LocalRuntime, begun: asyncio.Event) -> None:
+    """What may be left undone, and takes for ever."""
+    async with made.spare_turn(a_file):
+        begun.set()
+        await asyncio.Event().wait()
+
+
 @asynccontextmanager
 async def runtime() -> AsyncIterator[LocalRuntime]:
     made = LocalRuntime()
@@ -152,13 +159,7 @@ async def test_a_conversation_takes_the_model_from_what_may_be_left_undone(scrip
     script(READY)
     async with runtime() as made:
         begun = asyncio.Event()
-
-        async def spare() -> None:
-            async with made.spare_turn(a_file):
-                begun.set()
-                await asyncio.Event().wait()
-
-        left = asyncio.create_task(spare())
+        left = asyncio.create_task(held(made, begun))
         await begun.wait()
         async with made.turn(file_of()):
             with pytest.raises(ModelInUse):
@@ -175,13 +176,7 @@ async def test_the_newest_of_what_may_be_left_undone_is_done(script: Begun) -> N
     script(READY)
     async with runtime() as made:
         begun = asyncio.Event()
-
-        async def spare() -> None:
-            async with made.spare_turn(a_file):
-                begun.set()
-                await asyncio.Event().wait()
-
-        older = asyncio.create_task(spare())
+        older = asyncio.create_task(held(made, begun))
         await begun.wait()
         async with made.spare_turn(a_file):
             with pytest.raises(ModelInUse):
