@@ -1,6 +1,7 @@
 import * as React from 'react';
 
 import { isComposing } from '../inputmethod';
+import { onPress } from '../onpress';
 
 /**
  * Something to choose in a list.
@@ -165,12 +166,11 @@ export function ChoiceList<C extends IChoice>({
               data-active={choice.key === activeKey}
               title={choice.hint}
               // The focus stays where the keys are read.
-              onMouseDown={event => event.preventDefault()}
-              onClick={() => {
+              {...onPress(() => {
                 if (choice.isEnabled) {
                   onChoose(choice);
                 }
-              }}
+              })}
             >
               <span className="jp-hdspAgent-choice-label" dir="auto">
                 {choice.label}

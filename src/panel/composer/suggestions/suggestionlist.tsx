@@ -2,6 +2,7 @@ import { StringExt } from '@lumino/algorithm';
 import * as React from 'react';
 
 import { errorText } from '../../../errors';
+import { onPress } from '../../../ui/onpress';
 import { usePanel } from '../../../ui/services';
 import type { IRanked } from './suggestions';
 import type { ISuggestionsView } from './usesuggestions';
@@ -102,10 +103,8 @@ function Option({
       aria-selected={isActive}
       className="jp-hdspAgent-suggestion"
       title={detail ? `${label}\n${detail}` : label}
-      // The field keeps the focus.
-      onMouseDown={event => event.preventDefault()}
       onMouseMove={onPoint}
-      onClick={onPick}
+      {...onPress(onPick)}
     >
       <Icon.react
         tag="span"

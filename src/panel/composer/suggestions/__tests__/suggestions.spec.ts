@@ -383,6 +383,22 @@ describe('the suggestions of the composer', () => {
       expect(page.sent('newTask')).toMatchObject([{ text: '/review' }]);
     });
 
+    it('should take what the mouse was pressed on, wherever it is when it comes up', async () => {
+      await open('/rev');
+      const press = (type: string) =>
+        page
+          .find('[role="option"]')
+          ?.dispatchEvent(
+            new MouseEvent(type, { bubbles: true, cancelable: true, detail: 1 })
+          );
+      await page.settle(() => press('mousedown'));
+      expect(page.field.value).toBe('/review ');
+      // What is there now is not meant.
+      await open('/rev');
+      await page.settle(() => press('click'));
+      expect(page.field.value).toBe('/rev');
+    });
+
     it('should switch to a mode and take the word away', async () => {
       await open('/arch');
       await page.settle(() =>
