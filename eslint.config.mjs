@@ -34,6 +34,7 @@ const layers = {
 const features = {
   ghosttext: [],
   notebook: [
+    'cells/cellparts.ts',
     'cells/cellplace.ts',
     'cells/failedcells.ts',
     'pendingmetadata.ts',
@@ -57,8 +58,13 @@ const features = {
     'restorecheckpoint.ts'
   ],
   'panel/chat': ['filechanges/reviewactions.tsx'],
-  'panel/composer': ['starterprompts.tsx'],
+  'panel/composer': [
+    'attachments/attachpart.ts',
+    'starterprompts.tsx',
+    'suggestions/suggestions.ts'
+  ],
   'panel/context': ['condensereport.tsx', 'undocondensebutton.tsx'],
+  'panel/documents': [],
   'panel/firstrun': [],
   'panel/header': [],
   'panel/history': ['usehistory.ts'],
@@ -221,6 +227,7 @@ export default tseslint.config(
       'src/ghosttext/ghosttextplugin.ts',
       'src/notebook/notebooksplugin.ts',
       'src/panel/context/contextplugin.ts',
+      'src/panel/documents/documentsplugin.ts',
       'src/panel/panelplugin.ts',
       'src/timeline/timelineplugin.ts'
     ],

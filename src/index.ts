@@ -9,6 +9,7 @@ import { kernelsPlugin } from './notebook/kernels/kernelsplugin';
 import { notebooksPlugin } from './notebook/notebooksplugin';
 import { reviewPlugin } from './notebook/review/reviewplugin';
 import { contextPlugin } from './panel/context/contextplugin';
+import { documentsPlugin } from './panel/documents/documentsplugin';
 import { placementPlugin } from './panel/placement';
 import { panelPlugin } from './panel/panelplugin';
 import { statusPlugin } from './panel/statusbar/statusplugin';
@@ -26,6 +27,7 @@ const plugins: JupyterFrontEndPlugin<unknown>[] = [
   panelPlugin,
   placementPlugin,
   contextPlugin,
+  documentsPlugin,
   statusPlugin,
   cellsPlugin,
   ghostTextPlugin,

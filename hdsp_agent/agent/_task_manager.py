@@ -10,7 +10,7 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from ..config import ApprovalPreset, GlobalSettings, check_setting, setting_keys
+from ..config import ApprovalPreset, GlobalSettings, ModeConfig, check_setting, setting_keys
 from ..errors import HdspAgentError, InvalidInput, InvalidSetting, UnknownTask, Unsupported
 from ..messages import (
     ClineAskResponse,
@@ -32,6 +32,7 @@ from .conversation.asks import AskNotOpen, GivenAnswer
 from .conversation.history_items import TaskConfig
 from .conversation.message_operations import MessageOperations
 from .conversation.note_suggestions import NoteSuggestions
+from .modes import DEFAULT_MODE, allows_group, file_refusal
 from .task.outcomes import Again, Begin, ChildDone, Completed, Outcome
 from .task.subtasks import Subtasks, last_word
 from .task.task import Task
@@ -88,9 +89,17 @@ class TaskManager:
     # ---- begin and end
 
     async def start(
-        self, wanted: NewTaskRequest | TaskRequest, *, owner: str | None = None, task_id: TaskId | None = None
+        self,
+        wanted: NewTaskRequest | TaskRequest,
+        *,
+        owner: str | None = None,
+        task_id: TaskId | None = None,
+        may_edit: NotebookRef | None = None,
     ) -> TaskId:
-        """Start a task; its id, which may be chosen. It works from then on."""
+        """Start a task; its id, which may be chosen. It works from then on.
+
+        ``may_edit`` is a cell that it may change without another question; its mode is one that edits then.
+        """
         if isinstance(wanted, NewTaskRequest):
             wanted = TaskRequest(
                 wanted.text, tuple(wanted.images or ()), wanted.notebook, owner=owner, approvals=wanted.approval_preset
@@ -98,6 +107,8 @@ class TaskManager:
         if not wanted.text.strip() and not wanted.images:
             raise InvalidInput("The task has no text and no images. Say what to do.", field="text")
         mode = await self.tasks.mode(wanted.mode or self.services.settings().mode, wanted.workspace)
+        if may_edit is not None and not _edits(mode, may_edit.path):
+            mode = await self.tasks.mode(DEFAULT_MODE, wanted.workspace)
         new = NewTaskRecord(
             task_key=TaskKey(task_source=wanted.source),
             config=self._own_settings(wanted.settings),
@@ -108,7 +119,7 @@ class TaskManager:
             task_id=task_id,
         )
         profile = wanted.profile or self.services.models.profile_for(mode.slug)
-        begin = Begin(wanted.text, tuple(wanted.images))
+        begin = Begin(wanted.text, tuple(wanted.images), may_edit=may_edit)
         return await self.tasks.create(new, mode, profile, begin, approvals=wanted.approvals)
 
     async def resume(self, task_id: TaskId) -> Task:
@@ -129,12 +140,15 @@ class TaskManager:
         images: Sequence[str] = (),
         edited: Sequence[str] | None = None,
         run: bool = False,
+        may_edit: NotebookRef | None = None,
     ) -> None:
         """Answer the question ``ask_ts``; a task that waits for it only in its log is taken up first.
 
         ``edited`` is what the person made of the texts it proposes; with ``run`` the cells that it changes may run, too.
+        ``may_edit`` is a cell that may be changed with these words without another question.
         """
-        given = GivenAnswer(response, text, tuple(images), None if edited is None else tuple(edited), run)
+        texts = None if edited is None else tuple(edited)
+        given = GivenAnswer(response, text, tuple(images), texts, run, may_edit=may_edit)
         task = self.tasks.opened(task_id)
         if task is None:
             if await self._waits_for(task_id) != ask_ts:
@@ -201,6 +215,21 @@ class TaskManager:
             await self.queue(task_id, text, images)
         else:
             await self.answer(task_id, waiting, "messageResponse", text, images)
+
+    async def say_at_cell(self, task_id: TaskId, text: str, cell: NotebookRef) -> bool:
+        """What the person says at a cell, which may be changed then without another question; whether it could be said.
+
+        It cannot while no question waits that words answer: other words may come before those that wait in the queue.
+        """
+        task = self.tasks.opened(task_id)
+        if task is not None and task.state.completed:
+            # What it asks then waits in its log alone.
+            await task.ended()
+        waiting = await self._question_for_words(task_id)
+        if waiting is None:
+            return False
+        await self.answer(task_id, waiting, "messageResponse", text, may_edit=cell)
+        return True
 
     async def queue(self, task_id: TaskId, text: str, images: Sequence[str] = ()) -> QueuedMessage:
         """Keep a message for the task's next turn."""
@@ -318,6 +347,10 @@ class TaskManager:
             await task.state.dialogue.asks.first(_READY_SECONDS)
         question = task.state.dialogue.asks.newest(*_WORDS_ANSWER)
         return question.ts if question is not None else None
+
+
+def _edits(mode: ModeConfig, path: str) -> bool:
+    return allows_group(mode, "edit") and file_refusal(mode, path) is None
 
 
 _WORDS_ANSWER: Final = (

@@ -24,6 +24,7 @@ from ..messages import (
     DecideNoteSuggestionRequest,
     EditQueuedMessageRequest,
     NewTaskRequest,
+    NotebookRef,
     ProposalMessage,
     ProposalRequest,
     ProposedText,
@@ -95,23 +96,43 @@ class AgentRequests:
 
     async def new_task(self, context: RequestContext, message: NewTaskRequest) -> JsonValue:
         """Begin, and show it on all tabs; the answer is the task's id. Tasks under way go on."""
+        return await self.begin(context, message)
+
+    async def begin(self, context: RequestContext, wanted: NewTaskRequest) -> TaskId:
+        """Begin a task, and show it on all tabs."""
         manager = await self._agent.manager()
-        task_id = _task_of(context)
-        if await self._history.has(context.owner, task_id):
-            if (await self._history.messages(context.owner, task_id, limit=1)).messages:
-                await self._panels.show(context.owner, task_id)
-                return task_id
-            # Not a word of it was recorded.
-            task_id = TaskId(str(uuid4()))
-        await manager.start(message, owner=context.owner, task_id=task_id)
+        task_id, is_begun = await self._id_of(context)
+        if is_begun:
+            await self._panels.show(context.owner, task_id)
+            return task_id
+        await manager.start(wanted, owner=context.owner, task_id=task_id)
         await self._history.show(context.owner, task_id)
         return task_id
+
+    async def begin_at_cell(self, context: RequestContext, wanted: NewTaskRequest, cell: NotebookRef) -> TaskId:
+        """Begin a task that may change a cell without another question, among the open ones; the panel stays as it is."""
+        manager = await self._agent.manager()
+        task_id, is_begun = await self._id_of(context)
+        if not is_begun:
+            await manager.start(wanted, owner=context.owner, task_id=task_id, may_edit=cell)
+            await self._history.open(context.owner, task_id)
+        return task_id
+
+    async def _id_of(self, context: RequestContext) -> tuple[TaskId, bool]:
+        """The id of the task that a request begins, and whether it has begun it already."""
+        task_id = _task_of(context)
+        if not await self._history.has(context.owner, task_id):
+            return task_id, False
+        if (await self._history.messages(context.owner, task_id, limit=1)).messages:
+            return task_id, True
+        # Not a word of it was recorded.
+        return TaskId(str(uuid4())), False
 
     async def answer(self, context: RequestContext, message: AskResponseRequest) -> None:
         """Answer one question, named by its time; a second answer is a conflict."""
         manager = await self._agent.manager()
         await manager.answer(
-            self._meant(context, message),
+            self.meant(context, message),
             message.message_ts,
             message.ask_response,
             message.text,
@@ -122,7 +143,7 @@ class AgentRequests:
 
     async def request_proposal(self, context: RequestContext, message: ProposalRequest) -> None:
         """What may be edited before approving goes to the tab that asked, before the answer."""
-        task_id = self._meant(context, message)
+        task_id = self.meant(context, message)
         texts = (await self._agent.manager()).proposal(task_id, message.message_ts)
         await self._channels.send_to(
             context,
@@ -136,7 +157,7 @@ class AgentRequests:
 
     async def suggest_rules(self, context: RequestContext, message: SuggestRulesRequest) -> None:
         """The rules that would have approved what is asked go to the tab that asked, before the answer."""
-        task_id = self._meant(context, message)
+        task_id = self.meant(context, message)
         manager = await self._agent.manager()
         suggested = await manager.suggest_rules(task_id, message.message_ts, fixed=sorted(self._config.fixed))
         await self._channels.send_to(
@@ -152,7 +173,7 @@ class AgentRequests:
 
     async def cancel(self, context: RequestContext, message: CancelTaskRequest) -> None:
         """Stop what is being done."""
-        await (await self._agent.manager()).cancel(self._meant(context, message))
+        await (await self._agent.manager()).cancel(self.meant(context, message))
 
     async def clear(self, context: RequestContext, message: ClearTaskRequest) -> None:
         """Put it aside and close it, on all tabs; it can be taken up again."""
@@ -172,13 +193,13 @@ class AgentRequests:
 
     async def cancel_auto_answer(self, context: RequestContext, message: CancelAutoApprovalRequest) -> None:
         """Let the person think: the question is not answered by itself any more."""
-        task_id = self._meant(context, message)
+        task_id = self.meant(context, message)
         (await self._agent.manager()).tasks.get(task_id).auto_answer.cancel()
         self._agent.tell_progress(task_id)
 
     async def terminal_operation(self, context: RequestContext, message: TerminalOperationRequest) -> None:
         """Let running commands go on in the background, or end them."""
-        task = (await self._agent.manager()).tasks.get(self._meant(context, message))
+        task = (await self._agent.manager()).tasks.get(self.meant(context, message))
         if message.terminal_operation == "continue":
             task.state.tool_state.commands.continue_all()
         else:
@@ -189,7 +210,7 @@ class AgentRequests:
     async def queue(self, context: RequestContext, message: QueueMessageRequest) -> JsonValue:
         """Keep it for the next turn; a task that nobody works on takes it as an answer where words are one."""
         manager = await self._agent.manager()
-        task_id = self._meant(context, message)
+        task_id = self.meant(context, message)
         if manager.tasks.opened(task_id) is None:
             await manager.send(task_id, message.text, message.images or ())
             return None
@@ -197,18 +218,18 @@ class AgentRequests:
 
     async def remove_queued(self, context: RequestContext, message: RemoveQueuedMessageRequest) -> None:
         """Take it back."""
-        task = (await self._agent.manager()).tasks.get(self._meant(context, message))
+        task = (await self._agent.manager()).tasks.get(self.meant(context, message))
         await task.state.queue.remove(message.text)
 
     async def edit_queued(self, context: RequestContext, message: EditQueuedMessageRequest) -> None:
         """Say it differently."""
-        task, edited = (await self._agent.manager()).tasks.get(self._meant(context, message)), message.payload
+        task, edited = (await self._agent.manager()).tasks.get(self.meant(context, message)), message.payload
         await task.state.queue.edit(edited.id, edited.text, edited.images)
 
     async def update_todos(self, context: RequestContext, message: UpdateTodoListRequest) -> None:
         """The person's own plan."""
         manager = await self._agent.manager()
-        await manager.update_todos(self._meant(context, message), message.payload.todos)
+        await manager.update_todos(self.meant(context, message), message.payload.todos)
 
     async def condense(self, context: RequestContext, message: CondenseTaskContextRequest) -> None:
         """Condense what the model sees. All tabs hear when it begins and when it is over, however it ends."""
@@ -262,7 +283,8 @@ class AgentRequests:
             await switch(await self._agent.manager(), task_id)
         return message.task_id is not None
 
-    def _meant(self, context: RequestContext, message: Request) -> TaskId:
+    def meant(self, context: RequestContext, message: Request) -> TaskId:
+        """The task that a request names, or that is on screen."""
         return self._history.meant(context.owner, message.task_id)
 
 

@@ -34,7 +34,7 @@ ACTIONS: Final[dict[str, AuditAction]] = {
         "read",
     ),
     "exportTaskWithId": "export",
-    **dict.fromkeys(("newTask", "openEmbeddedConversation"), "begin"),
+    **dict.fromkeys(("newTask", "fixCell", "editCell", "openEmbeddedConversation"), "begin"),
     **dict.fromkeys(
         (
             "askResponse",

@@ -203,6 +203,11 @@ class History:
         """What a task is doing; None if it is not worked on."""
         return None if self._worked_on is None else self._worked_on.details(task_id)
 
+    async def open(self, owner: Owner, task_id: str) -> None:
+        """Put a conversation among the owner's open ones, and show none other than before."""
+        reader = await self.task(owner, task_id)
+        self.open_tasks.put(owner, await self._item_of(reader, await reader.read_state()))
+
     async def show(self, owner: Owner, task_id: str) -> None:
         """Show a conversation on all of the owner's tabs."""
         reader = await self.task(owner, task_id)

@@ -12,6 +12,7 @@ from pydantic import JsonValue
 from ..messages import (
     CellId,
     CellReviewRequest,
+    EditCellRequest,
     FailedCellRequest,
     NewTaskRequest,
     NotebookRef,
@@ -53,7 +54,7 @@ class NotebookRequests:
 
     def register(self, dispatcher: Dispatcher) -> None:
         """Take responsibility for these types of message."""
-        dispatcher.handle_all({"fixCell": self.fix_cell, "cellReview": self.reviewed})
+        dispatcher.handle_all({"fixCell": self.fix_cell, "editCell": self.edit_cell, "cellReview": self.reviewed})
 
     async def fix_cell(self, context: RequestContext, message: FailedCellRequest) -> JsonValue:
         """Begin a task that fixes a failed cell, or show the one that is at it already; the answer is its id."""
@@ -70,9 +71,23 @@ class NotebookRequests:
                 text=_wish(path, message, self._last_run(path, message)),
                 notebook=NotebookRef(path=path, cell_id=message.cell_id),
             )
-            task_id = TaskId(str(await self._requests.new_task(context, begun)))
+            task_id = await self._requests.begin(context, begun)
             self._remember(cell, task_id)
             return task_id
+
+    async def edit_cell(self, context: RequestContext, message: EditCellRequest) -> JsonValue:
+        """Have a cell changed as the person says at it; the answer is the id of the task that does it.
+
+        The panel shows what it showed before.
+        """
+        path = self._notebooks.access.document(message.path).path
+        cell = NotebookRef(path=path, cell_id=message.cell_id)
+        if message.task_id is not None:
+            task_id = self._requests.meant(context, message)
+            if await (await self._agent.manager()).say_at_cell(task_id, message.text, cell):
+                return task_id
+        begun = NewTaskRequest(request_id=context.request_id, text=message.text, notebook=cell)
+        return await self._requests.begin_at_cell(context, begun, cell)
 
     async def reviewed(self, context: RequestContext, message: CellReviewRequest) -> None:
         """Tell the task that made a change what the person took back; that they kept it is what it expects."""

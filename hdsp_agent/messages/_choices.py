@@ -36,6 +36,8 @@ class Command(Record):
     file_path: str | None = None
     description: str | None = None
     argument_hint: str | None = None
+    cell_label: str | None = None
+    """What it is called in the menus of cells; without it, it is in none."""
 
 
 class ModelInfo(Record):

@@ -20,6 +20,7 @@ __all__ = [
     "ChangeOutputsMessage",
     "ClearOutputs",
     "DeleteCell",
+    "EditCellRequest",
     "ExtendStream",
     "FailedCellRequest",
     "InsertCell",
@@ -278,8 +279,25 @@ class FailedCellRequest(Request):
     """How the page calls it in the person's language: ``Fix cell 5: NameError…``."""
 
 
+class EditCellRequest(Request):
+    """Have a cell changed as ``text`` says, by a new task or by ``taskId``, if that is open; the answer is the task's id.
+
+    The cell may be changed without another question until the person says something else, or stops the task.
+    """
+
+    type: Literal["editCell"] = "editCell"
+    path: FilePath
+    cell_id: CellId
+    text: Text
+
+
 NotebookMessage = (
-    OpenNotebooksRequest | NotebookOperationsResultRequest | NotebookPageRequest | CellReviewRequest | FailedCellRequest
+    OpenNotebooksRequest
+    | NotebookOperationsResultRequest
+    | NotebookPageRequest
+    | CellReviewRequest
+    | FailedCellRequest
+    | EditCellRequest
 )
 
 

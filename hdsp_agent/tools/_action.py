@@ -53,7 +53,8 @@ class ActionRequest:
     always_asks: bool = False
     """Whether only a person decides about it, whatever is allowed."""
     allowed_before: bool = False
-    """Whether the person allowed this when they approved the change of the cells, which are as they were approved."""
+    """Whether the person allowed this with what they said: a run together with the change of the cells, which are as they
+    were approved, or a change of the cell at which they asked for it."""
     not_always_allowed: str | None = None
     """Why a tool of an MCP server is asked about whatever the settings allow: only a person may allow it."""
     same_as: str | None = None

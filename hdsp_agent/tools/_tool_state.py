@@ -6,14 +6,14 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
-from ..messages import CellId, SourceHash
+from ..messages import CellId, NotebookRef, SourceHash
 from ..wire import WireModel
 from ._cell_runs import CellRuns
 from ._changed_cells import ChangedCells
 from ._file_access import Stamp
 from ._running_commands import CommandListener, RunningCommands
 
-__all__ = ["AllowedRuns", "KeptOutput", "KeptOutputs", "SeenCells", "SeenFiles", "ToolState"]
+__all__ = ["AllowedEdits", "AllowedRuns", "KeptOutput", "KeptOutputs", "SeenCells", "SeenFiles", "ToolState"]
 
 _MOST_KEPT: Final = 20
 
@@ -78,6 +78,21 @@ class AllowedRuns:
         self._cells.clear()
 
 
+class AllowedEdits:
+    """The cell at which the person asked to have it changed: until they say more, that needs no further question."""
+
+    def __init__(self) -> None:
+        self._cell: tuple[str, CellId] | None = None
+
+    def cover(self, path: str, cells: Iterable[CellId]) -> bool:
+        """Whether all of these may be changed."""
+        return all((path, cell) == self._cell for cell in cells)
+
+    def turn(self, cell: NotebookRef | None) -> None:
+        """The person has spoken or stopped the work: what counts is the cell at which they said these words, if at one."""
+        self._cell = None if cell is None or cell.cell_id is None else (cell.path, cell.cell_id)
+
+
 class KeptOutput(WireModel):
     """Where the output of a command in the background is found when the process that ran it is gone."""
 
@@ -138,6 +153,12 @@ class ToolState:
         self.outputs = KeptOutputs()
         self.runs = CellRuns()
         self.allowed_runs = AllowedRuns()
+        self.allowed_edits = AllowedEdits()
+
+    def person_spoke(self, may_edit: NotebookRef | None = None) -> None:
+        """What the person allowed before was for what came before; ``may_edit`` is the cell at which they spoke."""
+        self.allowed_runs.forget()
+        self.allowed_edits.turn(may_edit)
 
     async def close(self) -> None:
         """End every command that still runs, and tell how the cells have ended, which were stopped before."""

@@ -20,15 +20,28 @@ _HEADER: Final = """\
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
+/**
+ * What a built-in slash command is called.
+ */
+export interface IBuiltinCommandText {
+  readonly description: string;
+  readonly argumentHint: string;
+
+  /**
+   * What the menus of cells call it; `null` if it is in none.
+   */
+  readonly cellLabel: string | null;
+}
+
 """
 
 _SLASH_COMMANDS: Final = """\
 /**
- * What the built-in slash commands do and what may follow them, by name.
+ * What the built-in slash commands are called, by name.
  */
 export function slashCommandText(
   trans: TranslationBundle
-): Partial<Record<string, { description: string; argumentHint: string }>> {
+): Partial<Record<string, IBuiltinCommandText>> {
   return {
 """
 
@@ -49,7 +62,8 @@ def write_command_text() -> str:
     """The file's text, before prettier."""
     commands = (
         f"    {_quoted(command.name)}: {{ description: trans.__({_quoted(command.description)}), "
-        f"argumentHint: trans.__({_quoted(command.argument_hint)}) }},\n"
+        f"argumentHint: trans.__({_quoted(command.argument_hint)}), "
+        f"cellLabel: {_translated(command.cell_label)} }},\n"
         for command in BUILT_IN
     )
     schema: Schema = json.loads(_SCHEMA.read_text(encoding="utf-8"))
@@ -72,3 +86,7 @@ def _labels(menus: list[Schema]) -> Iterator[str]:
 
 def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
+
+
+def _translated(text: str | None) -> str:
+    return "null" if text is None else f"trans.__({_quoted(text)})"

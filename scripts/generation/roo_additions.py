@@ -90,6 +90,7 @@ OWN_WEBVIEW_TYPES: Final = frozenset(
         "notebookPage",
         "cellReview",
         "fixCell",
+        "editCell",
         "newConversation",
         "closeConversation",
         "renameTask",

@@ -3,31 +3,94 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 /**
- * What the built-in slash commands do and what may follow them, by name.
+ * What a built-in slash command is called.
+ */
+export interface IBuiltinCommandText {
+  readonly description: string;
+  readonly argumentHint: string;
+
+  /**
+   * What the menus of cells call it; `null` if it is in none.
+   */
+  readonly cellLabel: string | null;
+}
+
+/**
+ * What the built-in slash commands are called, by name.
  */
 export function slashCommandText(
   trans: TranslationBundle
-): Partial<Record<string, { description: string; argumentHint: string }>> {
+): Partial<Record<string, IBuiltinCommandText>> {
   return {
     explain: {
       description: trans.__('Explain a cell, a notebook or code'),
-      argumentHint: trans.__('what to explain')
+      argumentHint: trans.__('what to explain'),
+      cellLabel: trans.__('Explain')
     },
     fix: {
       description: trans.__('Find out why something fails and fix it'),
-      argumentHint: trans.__('what fails')
+      argumentHint: trans.__('what fails'),
+      cellLabel: null
     },
-    test: {
-      description: trans.__('Check results and write tests'),
-      argumentHint: trans.__('what to check')
+    edit: {
+      description: trans.__('Change a cell as you say'),
+      argumentHint: trans.__('what to change'),
+      cellLabel: null
+    },
+    improve: {
+      description: trans.__('Improve code and keep its results'),
+      argumentHint: trans.__('what to improve'),
+      cellLabel: trans.__('Improve')
+    },
+    'speed-up': {
+      description: trans.__('Make code faster and keep its results'),
+      argumentHint: trans.__('what is slow'),
+      cellLabel: trans.__('Speed Up')
     },
     document: {
       description: trans.__('Write down what a notebook or code does'),
-      argumentHint: trans.__('what to document')
+      argumentHint: trans.__('what to document'),
+      cellLabel: trans.__('Document')
+    },
+    'add-types': {
+      description: trans.__('Add type hints'),
+      argumentHint: trans.__('what gets type hints'),
+      cellLabel: trans.__('Add Types')
+    },
+    test: {
+      description: trans.__('Check results and write tests'),
+      argumentHint: trans.__('what to check'),
+      cellLabel: trans.__('Add Tests')
     },
     'clean-up': {
       description: trans.__('Clean up a notebook or code'),
-      argumentHint: trans.__('what to clean up')
+      argumentHint: trans.__('what to clean up'),
+      cellLabel: null
+    },
+    'to-function': {
+      description: trans.__('Turn code into a function'),
+      argumentHint: trans.__('what becomes a function'),
+      cellLabel: trans.__('Turn into a Function')
+    },
+    'to-pandas': {
+      description: trans.__('Rewrite code with pandas'),
+      argumentHint: trans.__('what to rewrite'),
+      cellLabel: trans.__('Rewrite with pandas')
+    },
+    'to-polars': {
+      description: trans.__('Rewrite code with Polars'),
+      argumentHint: trans.__('what to rewrite'),
+      cellLabel: trans.__('Rewrite with Polars')
+    },
+    'to-sql': {
+      description: trans.__('Rewrite code as SQL'),
+      argumentHint: trans.__('what to rewrite'),
+      cellLabel: trans.__('Rewrite as SQL')
+    },
+    'to-plot': {
+      description: trans.__('Show data as a plot'),
+      argumentHint: trans.__('what to plot'),
+      cellLabel: trans.__('Show as a Plot')
     }
   };
 }

@@ -354,6 +354,7 @@ export type WebviewMessage =
   | NotebookPageRequest
   | CellReviewRequest
   | FailedCellRequest
+  | EditCellRequest
   | RewindTaskRequest
   | ForkTaskRequest
   | RetryAnswerRequest
@@ -993,6 +994,7 @@ export interface Command {
   filePath?: string;
   description?: string;
   argumentHint?: string;
+  cellLabel?: string;
 }
 
 /** How a running command is doing; `text` is JSON. */
@@ -1337,6 +1339,16 @@ export interface DismissNoticeRequest {
   taskId?: string;
   type: 'dismissNotice';
   id: string;
+}
+
+/** Have a cell changed as `text` says, by a new task or by `taskId`, if that is open; the answer is the task's id. The cell may be changed without another question until the person says something else, or stops the task. */
+export interface EditCellRequest {
+  requestId: string;
+  taskId?: string;
+  type: 'editCell';
+  path: string;
+  cellId: string;
+  text: string;
 }
 
 /** Confirm the edit, and optionally restore the checkpoint before it. */

@@ -7,7 +7,7 @@ import { DocumentWidget } from '@jupyterlab/docregistry';
 import { NotebookPanel } from '@jupyterlab/notebook';
 
 import type { GhostTextAsked, GhostTextCell } from '../generated/rest';
-import { notebookPath } from '../ui/notebookchoice';
+import { documentPath } from '../ui/notebookchoice';
 
 /**
  * How many characters of the cells above are sent, and of the cell or file.
@@ -65,7 +65,7 @@ function pathOf(
   session: IInlineCompletionContext['session']
 ): string | null | undefined {
   return widget instanceof DocumentWidget
-    ? notebookPath(widget as Pick<NotebookPanel, 'context'>)
+    ? documentPath(widget as Pick<NotebookPanel, 'context'>)
     : session?.path;
 }
 

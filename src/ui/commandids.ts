@@ -23,6 +23,9 @@ export namespace CommandIDs {
    */
   export const askAboutCell = 'hdsp-agent:ask-about-cell';
   export const fixCell = 'hdsp-agent:fix-cell';
+  export const editCell = 'hdsp-agent:edit-cell';
+  export const cellAction = 'hdsp-agent:cell-action';
+  export const showCellActions = 'hdsp-agent:show-cell-actions';
 
   /**
    * Added by the ghost text plugin.
@@ -111,6 +114,12 @@ export namespace CommandIDs {
   export const nextMode = 'hdsp-agent:next-mode';
   export const previousMode = 'hdsp-agent:previous-mode';
   export const nextProfile = 'hdsp-agent:next-profile';
+
+  /**
+   * Added by the documents plugin.
+   */
+  export const attachDocument = 'hdsp-agent:attach-document';
+  export const askAboutDocument = 'hdsp-agent:ask-about-document';
 
   /**
    * Added by the placement plugin.

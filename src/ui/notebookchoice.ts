@@ -11,11 +11,13 @@ import type { NotebookChoice } from '../state/panel/panelstate';
 const SHARED_DRIVE = 'RTC:';
 
 /**
- * Where the server finds a notebook; `null` for one on another drive.
+ * Where the server finds a document; `null` for one on another drive.
  */
-export function notebookPath({
+export function documentPath({
   context
-}: Pick<NotebookPanel, 'context'>): string | null {
+}: {
+  readonly context: { readonly path: string; readonly localPath: string };
+}): string | null {
   const { path, localPath } = context;
   const drive = path.slice(0, path.length - localPath.length);
   return drive === '' || drive === SHARED_DRIVE ? localPath : null;
@@ -27,7 +29,7 @@ export function notebookPath({
 export function openPaths(tracker: INotebookTracker | null): string[] {
   const found = new Set<string>();
   const add = (panel: NotebookPanel | null) => {
-    const path = panel && !panel.isDisposed ? notebookPath(panel) : null;
+    const path = panel && !panel.isDisposed ? documentPath(panel) : null;
     if (path !== null) {
       found.add(path);
     }
@@ -62,7 +64,7 @@ export function useFrontPath(tracker: INotebookTracker | null): string | null {
   );
   return useSyncExternalStore(subscribe, () => {
     const panel = tracker?.currentWidget;
-    return panel && !panel.isDisposed ? notebookPath(panel) : null;
+    return panel && !panel.isDisposed ? documentPath(panel) : null;
   });
 }
 
@@ -75,7 +77,7 @@ export function chosenNotebook(
   tracker: INotebookTracker | null
 ): NotebookRef | null {
   const front = tracker?.currentWidget ?? null;
-  const frontPath = front && !front.isDisposed ? notebookPath(front) : null;
+  const frontPath = front && !front.isDisposed ? documentPath(front) : null;
   switch (choice.kind) {
     case 'none':
       return null;

@@ -235,7 +235,11 @@ async def test_no_message_without_a_task_means_another_persons(
         ts = await question(ada, "tool")
         await ada.ask("queueMessage", text=f"{WORD} queued")
         for kind in _about_tasks():
-            if any(part in _type_of(kind) for part in NOT_ABOUT_TASKS) or _type_of(kind) in ("newTask", "fixCell"):
+            if any(part in _type_of(kind) for part in NOT_ABOUT_TASKS) or _type_of(kind) in (
+                "newTask",
+                "fixCell",
+                "editCell",
+            ):
                 continue
             sample = _aimed(minimal(kind), task, ts)
             if "taskId" not in minimal(kind):

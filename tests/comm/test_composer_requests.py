@@ -36,7 +36,9 @@ async def test_modes_and_commands_go_to_the_tab_that_asks(
 ) -> None:
     for folder, name in ((jp_root_dir / ".hdsp" / "commands", "plot"), (storage_dir / "commands", "mine")):
         folder.mkdir(parents=True)
-        (folder / f"{name}.md").write_text(f"---\ndescription: About {name}\nargument-hint: what\n---\nDo {name}")
+        (folder / f"{name}.md").write_text(
+            f"---\ndescription: About {name}\nargument-hint: what\ncell: Plot it\n---\nDo {name}"
+        )
     services.config.trusted_folders.decide(jp_root_dir, True)
     async with connect() as panel, connect() as other:
         modes = (await answered(panel, "modes", "requestModes"))["modes"]
@@ -50,9 +52,12 @@ async def test_modes_and_commands_go_to_the_tab_that_asks(
             "filePath": str(jp_root_dir / ".hdsp" / "commands" / "plot.md"),
             "description": "About plot",
             "argumentHint": "what",
+            "cellLabel": "Plot it",
         }
         assert commands["mine"]["source"] == "global"
         assert commands["explain"]["source"] == "built-in"
+        assert commands["explain"]["cellLabel"] == "Explain"
+        assert "cellLabel" not in commands["clean-up"]
         assert messages(other, "modes") == messages(other, "commands") == []
 
 

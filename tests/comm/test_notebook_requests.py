@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -95,6 +96,85 @@ async def test_two_tabs_that_click_at_once_begin_one_task(services: Services, co
     async with connect() as panel, connect() as other:
         answers = await asyncio.gather(panel.ask("fixCell", **FAILED), other.ask("fixCell", **FAILED))
         assert answers[0]["result"] == answers[1]["result"]
+
+
+EDIT: Turn = (
+    {
+        "tool": "edit_cells",
+        "arguments": {"operations": [{"op": "replace", "cell": "c0", "source": "a = 2"}]},
+        "id": "e",
+    },
+)
+ELSEWHERE: Turn = (
+    {
+        "tool": "edit_cells",
+        "arguments": {"operations": [{"op": "replace", "cell": "c1", "source": "b = 3"}]},
+        "id": "x",
+    },
+)
+READ: Turn = ({"tool": "read_notebook", "arguments": {"view": "cells"}, "id": "r"},)
+
+
+async def test_a_cell_is_changed_as_was_said_at_it_without_another_question(
+    services: Services, connect: Connect, tmp_path: Path, jp_root_dir: Path
+) -> None:
+    await speak(services, tmp_path, READ, EDIT, DONE)
+    (jp_root_dir / "work.ipynb").write_text(json.dumps(notebook(code("c0", "a = 1"), code("c1", "b = 2"))))
+    ask = {"path": "work.ipynb", "cellId": "c0"}
+    async with connect() as panel:
+        task = (await panel.ask("editCell", text="/edit twice as much", **ask))["result"]
+        assert (await panel.ask("showTaskWithId", taskId=task))["ok"]
+        await question(panel, "completion_result")
+        assert '"a = 2"' in (jp_root_dir / "work.ipynb").read_text()
+        assert said(panel, "text") == ["/edit twice as much"]
+        # The same conversation goes on. Of other cells it asks as always.
+        await speak(services, tmp_path, READ, ELSEWHERE)
+        again = await panel.ask("editCell", text="/edit and the other one", taskId=task, **ask)
+        assert again["result"] == task
+        await question(panel, "tool")
+        assert '"b = 2"' in (jp_root_dir / "work.ipynb").read_text()
+
+
+async def test_other_words_end_what_was_allowed_at_a_cell(
+    services: Services, connect: Connect, tmp_path: Path, jp_root_dir: Path
+) -> None:
+    await speak(services, tmp_path, READ, DONE)
+    (jp_root_dir / "work.ipynb").write_text(json.dumps(notebook(code("c0", "a = 1"), code("c1", "b = 2"))))
+    async with connect() as panel:
+        task = (await panel.ask("editCell", path="work.ipynb", cellId="c0", text="/edit it"))["result"]
+        assert (await panel.ask("showTaskWithId", taskId=task))["ok"]
+        ts = await question(panel, "completion_result")
+        await speak(services, tmp_path, READ, EDIT)
+        await panel.ask("askResponse", messageTs=ts, askResponse="messageResponse", text="Change it again")
+        await question(panel, "tool")
+        assert '"a = 1"' in (jp_root_dir / "work.ipynb").read_text()
+
+
+async def test_a_cell_is_changed_in_a_mode_that_edits(services: Services, connect: Connect, tmp_path: Path) -> None:
+    await speak(services, tmp_path, DONE, DONE, DONE)
+    async with connect() as panel:
+        for chosen, mode in (("ask", "code"), ("architect", "code"), ("debug", "debug")):
+            await panel.ask("mode", text=chosen)
+            task = (await panel.ask("editCell", path="work.ipynb", cellId="c0", text="/edit it"))["result"]
+            assert (await services.history.item(ME, str(task))).mode == mode
+
+
+async def test_the_panel_stays_where_it_is_while_a_cell_is_changed(
+    services: Services, connect: Connect, tmp_path: Path
+) -> None:
+    await speak(services, tmp_path, DONE, DONE)
+    async with connect() as panel:
+        shown = (await panel.ask("newTask", text="Hello"))["result"]
+        await question(panel, "completion_result")
+        task = (await panel.ask("editCell", path="work.ipynb", cellId="c0", text="/edit it"))["result"]
+        await panel.until(
+            lambda: any(
+                one["taskId"] == task and one["status"] == "idle"
+                for message in messages(panel, "openTasksUpdated")
+                for one in message["openTasks"]
+            )
+        )
+        assert messages(panel, "state")[-1]["state"]["currentTaskId"] == shown
 
 
 async def test_a_click_without_a_traceback_uses_what_was_seen_of_the_run(

@@ -93,6 +93,8 @@ OUR_IPC_COMMANDS = {"AnswerAsk"}
 OUR_EVENT_FIELDS = {"tool", "tools"}
 # Here several tasks may be at work, so a command may say which one it means.
 OUR_COMMAND_FIELDS = {"taskId"}
+# What menus of cells call a command.
+OUR_SLASH_COMMAND_FIELDS = {"cellLabel"}
 OUR_EXTENSION_TYPES = {
     "contextNotice",
     "kernelStatus",
@@ -134,6 +136,7 @@ OUR_WEBVIEW_TYPES = {
     "notebookPage",
     "cellReview",
     "fixCell",
+    "editCell",
     "newConversation",
     "closeConversation",
     "renameTask",
@@ -257,6 +260,7 @@ def _event(model: type[WireModel], wire: dict[str, JsonValue]) -> tuple[dict[str
     if "tools" in wire:
         wire["tools"] = {"run_cell": {"attempts": 2, "failures": 1}}
     stripped |= OUR_EVENT_FIELDS & set(wire)
+    stripped |= {f"payload[][].{field}" for field in OUR_SLASH_COMMAND_FIELDS if f'"{field}"' in told}
     if model in (messages.EvalPass, messages.EvalFail):
         assert "payload" not in wire
     return wire, frozenset(stripped)
@@ -431,7 +435,11 @@ def test_objects_without_a_schema_have_the_fields_of_the_published_interface(
     declarations: str, interface: str, model: type[WireModel]
 ) -> None:
     body = _interface(declarations, interface)
-    ours = {"ClineSayTool": OUR_SAY_TOOL_FIELDS, "ClineAskUseMcpServer": {"fingerprint"}}.get(interface, set())
+    ours = {
+        "ClineSayTool": OUR_SAY_TOOL_FIELDS,
+        "ClineAskUseMcpServer": {"fingerprint"},
+        "Command": OUR_SLASH_COMMAND_FIELDS,
+    }.get(interface, set())
     assert {info.alias or name for name, info in model.model_fields.items()} - ours == set(
         re.findall(r"^    (\w+)\??:", body, re.MULTILINE)
     )

@@ -118,7 +118,7 @@ test('a failed cell offers to be fixed, by a task that is about this cell', asyn
   await notebook
     .cell(0)
     .getByRole('group', { name: 'This cell failed' })
-    .getByRole('button')
+    .getByRole('button', { name: /^Fix with agent/ })
     .click();
 
   await agent.model.asked();

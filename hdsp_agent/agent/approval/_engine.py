@@ -148,6 +148,9 @@ class ApprovalEngine:
             return Decision("approve", "it changes nothing outside the conversation")
         if action.allowed_before and _only_runs(action) and not flags:
             return Decision("approve", "you allowed it together with the change of these cells")
+        asked_for = action.allowed_before and _only_writes(action) and not flags
+        if asked_for and not _always_asks(action, settings, policy, mode):
+            return Decision("approve", "you asked for it at the cell")
         if is_familiar and policy.allow_auto_approval and _only_reads(action) and not settings.ask_before_reading:
             return Decision("approve", "it reads what you have open, or a folder that you trust", flags=flags)
         objection = _objection(action, settings, policy, command)
@@ -168,6 +171,10 @@ def _only_runs(action: ActionRequest) -> bool:
 
 def _only_reads(action: ActionRequest) -> bool:
     return action.risks == {"read"} and action.command is None and not _needs_person(action)
+
+
+def _only_writes(action: ActionRequest) -> bool:
+    return action.risks == {"write"} and action.command is None and not _needs_person(action)
 
 
 def _needs_person(action: ActionRequest) -> bool:

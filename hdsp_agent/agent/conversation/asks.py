@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ..._timeouts import wait_at_most
 from ...errors import Conflict
-from ...messages import ClineAsk, ClineAskResponse, ClineMessage
+from ...messages import ClineAsk, ClineAskResponse, ClineMessage, NotebookRef
 
 __all__ = ["AskAnswer", "AskNotOpen", "Asks", "GivenAnswer"]
 
@@ -31,6 +31,8 @@ class GivenAnswer:
     """Whether the cells that are changed may run, too."""
     given_in: str | None = None
     """The program in whose own window it was given; None where it was given here."""
+    may_edit: NotebookRef | None = None
+    """The cell at which it was given, if that may be changed without another question."""
 
     @property
     def says_something(self) -> bool:

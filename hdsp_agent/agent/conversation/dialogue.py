@@ -14,6 +14,7 @@ from ...messages import (
     ClineMessage,
     Halt,
     ModelFailure,
+    NotebookRef,
     ProgressStatus,
     RecalledItem,
     TaskActive,
@@ -52,8 +53,8 @@ class Dialogue:
         self._about: tuple[int, ActionRequest | None] = (0, None)
         self._proposed: Proposal | None = None
         self.status: TaskStatus = "none"
-        self.on_said: Callable[[], None] = lambda: None
-        """Called when the person has said something."""
+        self.on_said: Callable[[NotebookRef | None], None] = lambda may_edit: None
+        """Called when the person has said something, with the cell at which they said it if it may be changed."""
 
     def action_of(self, ts: int) -> ActionRequest | None:
         """What the open question ``ts`` is to approve, if it is open and about that."""
@@ -219,9 +220,17 @@ class Dialogue:
             await self.conversation.update(message.model_copy(update=shown), durable=True)
 
     async def user_said(
-        self, text: str | None, images: Sequence[str], *, first: Callable[[int], Awaitable[None]] | None = None
+        self,
+        text: str | None,
+        images: Sequence[str],
+        *,
+        first: Callable[[int], Awaitable[None]] | None = None,
+        may_edit: NotebookRef | None = None,
     ) -> int:
-        """Record what the person says; the time of the message, with which ``first`` is done before it is recorded."""
+        """Record what the person says; the time of the message, with which ``first`` is done before it is recorded.
+
+        ``may_edit`` is a cell that may be changed with these words without another question.
+        """
         message = ClineMessage(
             ts=NOT_YET,
             type="say",
@@ -235,7 +244,7 @@ class Dialogue:
             async with self.conversation.log.new_message() as ts:
                 await first(ts)
                 message = await self.conversation.create(message.model_copy(update={"ts": ts}), durable=True)
-        self.on_said()
+        self.on_said(may_edit)
         self._events.emit(TaskUserMessage(payload=(self.task_id,)))
         return message.ts
 
@@ -316,7 +325,9 @@ class Dialogue:
             ),
             durable=True,
         )
-        said_at = await self.user_said(given.text, given.images) if given.says_something else None
+        said_at = None
+        if given.says_something:
+            said_at = await self.user_said(given.text, given.images, may_edit=given.may_edit)
         return AskAnswer(given.response, message.ts, given.text, given.images, said_at, given.edited, given.run)
 
     def _turn_to(self, status: TaskStatus) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from ...messages import TaskId, TodoItem
+from ...messages import NotebookRef, TaskId, TodoItem
 
 __all__ = [
     "Again",
@@ -28,6 +28,8 @@ class Begin:
     text: str
     images: tuple[str, ...] = ()
     todos: tuple[TodoItem, ...] = ()
+    may_edit: NotebookRef | None = None
+    """The cell that may be changed without another question."""
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ class TaskStarter:
     async def run(self, opening: Opening) -> Outcome:
         """Begin, and work until there is an outcome. Raises Stopped."""
         state = self._state
-        state.tool_state.allowed_runs.forget()
+        state.tool_state.person_spoke(opening.may_edit if isinstance(opening, Begin) else None)
         if state.external_agent is None:
             # Another agent works once it calls.
             state.dialogue.working()

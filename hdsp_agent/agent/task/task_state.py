@@ -131,7 +131,7 @@ class TaskState:
         self.condensing = False
         """What its model sees is being condensed."""
         self.tool_state: Final[ToolState] = services.tool_state(self.task_id)
-        self.dialogue.on_said = self.tool_state.allowed_runs.forget
+        self.dialogue.on_said = self.tool_state.person_spoke
         outputs = self.persisted
         self.tool_state.outputs.attach(outputs.outputs, save=outputs.save_outputs, shown=outputs.shown_text)
         self.tool_state.changed.attach(self.persisted.changed_cells, self.persisted.save_changed_cells)

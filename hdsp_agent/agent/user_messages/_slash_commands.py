@@ -16,7 +16,7 @@ from ..._regular_files import open_regular_file
 from ...errors import Conflict, InvalidInput, NotAllowed, NotFound
 from ...messages import Command, CommandSource, Source
 from .._yaml import yaml_value
-from ._builtin_commands import BUILT_IN
+from ._builtin_commands import BUILT_IN, BuiltinCommand
 
 __all__ = ["SlashCommand", "SlashCommands", "project_commands", "spoken_command"]
 
@@ -25,6 +25,7 @@ _LARGEST: Final = 200_000
 _MOST_FILES: Final = 200
 _LONGEST_FACT: Final = 300
 _LONGEST_FACTS: Final = 4_000
+_LONGEST_LABEL: Final = 60
 _NAME: Final = r"[A-Za-z0-9_.-]{1,100}"
 _SPOKEN: Final = re.compile(rf"/({_NAME})(?=\s|$)\s*(.*)", re.DOTALL)
 _FACTS: Final = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)(.*)", re.DOTALL | re.MULTILINE)
@@ -115,7 +116,7 @@ class SlashCommands:
         return place
 
     def _read(self, workspace: Path | None) -> dict[str, SlashCommand]:
-        found = {built_in.name: _built_in(*built_in) for built_in in BUILT_IN}
+        found = {command.name: _built_in(command) for command in BUILT_IN}
         if self._person is not None:
             found |= {each.shown.name: each for each in _folder(self._person, self._person, "global")}
         folder = self._trusted(workspace) if workspace is not None else None
@@ -169,9 +170,15 @@ def _remove(place: Path) -> None:
         raise NotFound(f"There is no command in {place}.") from None
 
 
-def _built_in(name: str, description: str, argument_hint: str, text: str) -> SlashCommand:
-    shown = Command(name=name, source="built-in", description=description, argument_hint=argument_hint)
-    return SlashCommand(shown, text)
+def _built_in(command: BuiltinCommand) -> SlashCommand:
+    shown = Command(
+        name=command.name,
+        source="built-in",
+        description=command.description,
+        argument_hint=command.argument_hint,
+        cell_label=command.cell_label,
+    )
+    return SlashCommand(shown, command.text)
 
 
 def _folder(folder: Path, within: Path, source: CommandSource) -> Iterator[SlashCommand]:
@@ -210,6 +217,7 @@ def _command(path: Path, within: Path, source: CommandSource) -> SlashCommand | 
         file_path=str(path),
         description=_fact(facts, "description"),
         argument_hint=_fact(facts, "argument-hint"),
+        cell_label=_cell_label(path.stem, facts),
     )
     return SlashCommand(shown, text.strip(), _fact(facts, "mode"))
 
@@ -228,6 +236,16 @@ def _parted(path: Path, written: str) -> tuple[Mapping[object, object], str]:
         logger.warning("The front matter of the command in %s is not YAML: %s", path, error)
         return {}, found[2]
     return facts if isinstance(facts, dict) else {}, found[2]
+
+
+def _cell_label(name: str, facts: Mapping[object, object]) -> str | None:
+    """What the menus of cells call it: what ``cell`` says, and with ``cell: true`` its name in words."""
+    value = facts.get("cell")
+    if isinstance(value, bool):
+        words = re.sub(r"[-_.]+", " ", name).strip()
+        return (words[:1].upper() + words[1:] or name)[:_LONGEST_LABEL] if value else None
+    label = _fact(facts, "cell")
+    return None if label is None else label[:_LONGEST_LABEL]
 
 
 def _fact(facts: Mapping[object, object], name: str) -> str | None:

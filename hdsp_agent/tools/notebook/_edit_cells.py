@@ -91,10 +91,10 @@ class EditCells(SimpleTool[EditCellsArguments]):
 
         async def judged(edited: Sequence[str]) -> tuple[ActionRequest, str]:
             changed = _edited(plan, edited, snapshot, context)
-            return await self._action(changed, snapshot, place), _shown(changed, place, context)
+            return await self._action(changed, snapshot, place, context), _shown(changed, place, context)
 
         approval = await context.approve(
-            await self._action(plan, snapshot, place),
+            await self._action(plan, snapshot, place, context),
             "tool",
             _shown(plan, place, context),
             proposal=Proposal([(name, context.mask(one.source)) for name, one in texts], judged) if texts else None,
@@ -120,14 +120,18 @@ class EditCells(SimpleTool[EditCellsArguments]):
             approval, ToolResult(text, structured=lambda: _changed(operations, applied, count, place, text))
         )
 
-    async def _action(self, plan: _Plan, snapshot: NotebookSnapshot, place: NotebookLocation) -> ActionRequest:
+    async def _action(
+        self, plan: _Plan, snapshot: NotebookSnapshot, place: NotebookLocation, context: ToolContext
+    ) -> ActionRequest:
         remote = await _remote(plan, snapshot)
+        sources = _changed_sources(plan)
         return ActionRequest(
             risks=place.checked.write_risks | remote.risks,
             tool=self.name,
             path=place.shown,
             puts_back_masked=plan.puts_back_masked,
             flags=remote.flags,
+            allowed_before=sources is not None and context.state.allowed_edits.cover(place.document.path, sources),
         )
 
     def preview(self, partial: JsonObject, context: ToolContext) -> str | None:
@@ -171,6 +175,16 @@ def _can_run(plan: _Plan, context: ToolContext) -> bool:
     """Whether code is written that this mode has a tool to run."""
     groups = {entry if isinstance(entry, str) else entry[0] for entry in context.mode.groups}
     return "command" in groups and any(_writes_code(one) for one in plan.wanted)
+
+
+def _changed_sources(plan: _Plan) -> list[CellId] | None:
+    """The cells whose source is changed; None if anything else is done, too."""
+    changed: list[CellId] = []
+    for one in plan.wanted:
+        if not isinstance(one.operation, ReplaceSource | EditSource):
+            return None
+        changed.append(one.operation.cell_id)
+    return changed
 
 
 def _writes_code(one: Planned) -> bool:

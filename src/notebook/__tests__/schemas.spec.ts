@@ -15,9 +15,16 @@ interface IItem {
   readonly selector?: string;
 }
 
-const schemas = ['cells', 'commands', 'follow', 'review', 'time-line'].map(
-  name =>
-    jest.requireActual<ISchema>(`../../../labextension/schema/${name}.json`)
+const schemas = [
+  'cells',
+  'commands',
+  'documents',
+  'follow',
+  'ghost-text',
+  'review',
+  'time-line'
+].map(name =>
+  jest.requireActual<ISchema>(`../../../labextension/schema/${name}.json`)
 );
 
 describe('the schemas of the plugins', () => {

@@ -3,10 +3,12 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { CommandRegistry } from '@lumino/commands';
 
 import type { ChannelClient } from '../../comm/client';
+import { composeText } from '../../state/panel/attachments';
 import { CommandIDs } from '../../ui/commandids';
 import { asErrorBody, errorText } from '../../errors';
 import { showError } from '../../ui/notifications';
 import type { IAgentPanel } from '../../tokens';
+import { attachmentsOf, takeFromCell } from './cellparts';
 import type { ICellPlace } from './cellplace';
 import { errorOf, tracebackOf } from './failedcells';
 
@@ -26,29 +28,29 @@ export class CellActions {
    * @param question - What is asked; without it the cell goes to where the
    * person writes what they want of it.
    */
-  async ask({ path, cell }: ICellPlace, question?: string): Promise<void> {
-    const { client, commands, agent, trans } = this._options;
-    const cellId = cell.model.id;
+  async ask(place: ICellPlace, question?: string): Promise<void> {
     const text = question?.trim() ?? '';
     if (text === '') {
-      await commands.execute(CommandIDs.attachCell, { path, cellId });
+      await this._options.commands.execute(CommandIDs.attachCell, {
+        path: place.path,
+        cellId: place.cell.model.id
+      });
       return;
     }
-    agent.open();
-    try {
-      await client.request({
-        type: 'newTask',
-        text,
-        notebook: { path, cellId }
-      });
-    } catch (reason) {
-      showError(
-        trans.__(
-          'The agent could not be asked. %1',
-          errorText(trans, asErrorBody(reason))
-        )
-      );
-    }
+    await this._begin(place, text);
+  }
+
+  /**
+   * Have the agent do with a cell, or those selected with it, what a slash
+   * command says.
+   *
+   * @param place - The cell.
+   *
+   * @param name - The name of the command.
+   */
+  async act(place: ICellPlace, name: string): Promise<void> {
+    const attachments = attachmentsOf(place, this._options.trans);
+    await this._begin(place, composeText({ text: `/${name}`, attachments }));
   }
 
   /**
@@ -78,6 +80,43 @@ export class CellActions {
       showError(
         trans.__(
           'The agent could not start fixing the cell. %1',
+          errorText(trans, asErrorBody(reason))
+        )
+      );
+    }
+  }
+
+  /**
+   * Have the agent explain why a cell failed.
+   */
+  async explainError(place: ICellPlace): Promise<void> {
+    const { panel, cell } = place;
+    const taken = takeFromCell('error', panel, cell, this._options.trans);
+    if (taken) {
+      const text = composeText({ text: '/explain', ...taken });
+      await this._begin(place, text);
+    }
+  }
+
+  /**
+   * Begin a conversation about a cell.
+   */
+  private async _begin(
+    { path, cell }: ICellPlace,
+    text: string
+  ): Promise<void> {
+    const { client, agent, trans } = this._options;
+    agent.open();
+    try {
+      await client.request({
+        type: 'newTask',
+        text,
+        notebook: { path, cellId: cell.model.id }
+      });
+    } catch (reason) {
+      showError(
+        trans.__(
+          'The agent could not be asked. %1',
           errorText(trans, asErrorBody(reason))
         )
       );

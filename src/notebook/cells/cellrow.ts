@@ -39,10 +39,10 @@ export class CellRow extends Widget {
     node.setAttribute('role', 'group');
     node.setAttribute('aria-label', title ?? text);
     icon.element({ container: this._child('span', 'icon') });
-    const label = this._child('span', 'text');
-    label.textContent = text;
+    this._text = this._child('span', 'text');
+    this._text.textContent = text;
     if (title) {
-      label.title = title;
+      this._text.title = title;
     }
     this._count = this._child('span', 'count');
     this._count.setAttribute('role', 'img');
@@ -74,6 +74,16 @@ export class CellRow extends Widget {
     );
     if (button) {
       button.hidden = !isVisible;
+    }
+  }
+
+  /**
+   * Say something else of what the row is about; it is read aloud.
+   */
+  setText(text: string): void {
+    this._text.setAttribute('role', 'status');
+    if (this._text.textContent !== text) {
+      this._text.textContent = text;
     }
   }
 
@@ -120,6 +130,7 @@ export class CellRow extends Widget {
     return child;
   }
 
+  private readonly _text: HTMLElement;
   private readonly _count: HTMLElement;
   private readonly _buttons: HTMLElement;
 }
@@ -143,7 +154,7 @@ export namespace CellRow {
     /**
      * What it is about, as a name that never changes.
      */
-    readonly kind: 'edited' | 'inserted' | 'deleted' | 'failed';
+    readonly kind: 'edited' | 'inserted' | 'deleted' | 'failed' | 'prompt';
     readonly text: string;
 
     /**

@@ -13,6 +13,11 @@ import { loadTexts } from '../../ui/texts/loadtexts';
 import { whenOpened } from '../whenopened';
 
 /**
+ * Right after the entries of labextension/schema/cells.json.
+ */
+const CONTEXT_MENU_RANK = 30.3;
+
+/**
  * Offers at cells to ask the agent, and to have it fix what failed.
  */
 export const cellsPlugin: JupyterFrontEndPlugin<void> = {
@@ -35,21 +40,37 @@ export const cellsPlugin: JupyterFrontEndPlugin<void> = {
     const { commands } = app;
     const pointed = () =>
       app.contextMenuHitTest(node => node.classList.contains('jp-Cell'));
-    const { client } = channel;
+    const { client, store } = channel;
     const { notebooks } = provided.agentNotebooks;
     whenOpened(notebooks, async () => {
-      const { createCells } = await import('./cellsui');
-      for (const command of [CommandIDs.askAboutCell, CommandIDs.fixCell]) {
+      const { builtInActions, createCells } = await import('./cellsui');
+      for (const command of [
+        CommandIDs.askAboutCell,
+        CommandIDs.fixCell,
+        CommandIDs.editCell,
+        CommandIDs.showCellActions
+      ]) {
         addToPalette(palette, trans, command);
+      }
+      for (const { name } of builtInActions(trans)) {
+        addToPalette(palette, trans, CommandIDs.cellAction, { action: name });
       }
       return createCells({
         agent,
         client,
         commands,
         notebooks,
+        store,
         tracker,
         trans,
-        pointed
+        pointed,
+        addSubmenu: submenu =>
+          app.contextMenu.addItem({
+            type: 'submenu',
+            submenu,
+            selector: '.jp-Notebook .jp-Cell',
+            rank: CONTEXT_MENU_RANK
+          })
       });
     });
   }

@@ -1,29 +1,40 @@
 import type { INotebookTracker } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
+import { ellipsesIcon } from '@jupyterlab/ui-components';
 import type { CommandRegistry } from '@lumino/commands';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
 import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
+import type { Menu } from '@lumino/widgets';
 
 import type { ChannelClient } from '../../comm/client';
+import type { AgentStore } from '../../state/store';
 import { CommandIDs } from '../../ui/commandids';
 import { commandLabel } from '../../ui/commandlabel';
 import { agentIcon } from '../../ui/icons/agenticon';
 import { fixIcon } from '../../ui/icons/fixicon';
 import type { IAgentPanel } from '../../tokens';
+import { builtInActions, CellActionList } from './actionlist';
+import { CellActionMenu } from './actionmenu';
 import { CellActions } from './cellactions';
+import type { ICellPlace } from './cellplace';
 import { cellArguments, CellFinder } from './cellplace';
 import { errorOf, FailedCells } from './failedcells';
 import type { OpenNotebooks } from '../opennotebooks';
+import { CellPrompts } from '../prompt/cellprompts';
+
+export { builtInActions };
 
 /**
  * What the actions on cells work with.
  */
 export interface ICellsEnvironment {
   readonly agent: Pick<IAgentPanel, 'open'>;
-  readonly client: Pick<ChannelClient, 'request'>;
+  readonly client: CellActionList.IOptions['client'] &
+    Pick<ChannelClient, 'request'>;
   readonly commands: CommandRegistry;
   readonly notebooks: OpenNotebooks;
+  readonly store: AgentStore;
   readonly tracker: INotebookTracker;
   readonly trans: TranslationBundle;
 
@@ -31,38 +42,74 @@ export interface ICellsEnvironment {
    * The node of the cell the context menu was opened at.
    */
   readonly pointed: () => HTMLElement | undefined;
+
+  /**
+   * Add a submenu to the context menu of cells.
+   */
+  readonly addSubmenu: (submenu: Menu) => IDisposable;
 }
 
 /**
- * Let the person ask about cells, and have those fixed that failed.
+ * The commands that depend on which cell one is at.
+ */
+const CELL_COMMANDS: readonly string[] = [
+  CommandIDs.askAboutCell,
+  CommandIDs.fixCell,
+  CommandIDs.editCell,
+  CommandIDs.cellAction,
+  CommandIDs.showCellActions
+];
+
+/**
+ * Let the person ask about cells, have something done with them, and have those
+ * fixed that failed.
  *
  * @returns A disposable that takes it all away.
  */
 export function createCells(environment: ICellsEnvironment): IDisposable {
-  const { commands, notebooks, tracker, trans } = environment;
+  const { addSubmenu, commands, notebooks, tracker, trans } = environment;
+  const list = new CellActionList(environment);
+  const prompts = new CellPrompts(environment);
   const actions = new CellActions(environment);
   const added = Private.addCommands(
     commands,
     actions,
+    list,
+    prompts,
     new CellFinder(environment),
     trans
   );
-  const notify = () => {
-    commands.notifyCommandChanged(CommandIDs.askAboutCell);
-    commands.notifyCommandChanged(CommandIDs.fixCell);
-  };
+  const menu = new CellActionMenu({
+    actions: list,
+    args: { atPointer: true },
+    commands,
+    trans
+  });
+  const notify = () =>
+    CELL_COMMANDS.forEach(id => commands.notifyCommandChanged(id));
+  list.changed.connect(notify);
   tracker.activeCellChanged.connect(notify);
   const everywhere = notebooks.each(panel => {
+    const placeOf = (cellId: string): ICellPlace | null => {
+      const path = notebooks.pathOf(panel);
+      const cell = panel.content.widgets.find(
+        ({ model }) => model.id === cellId
+      );
+      return path !== null && cell ? { panel, path, cell } : null;
+    };
     const failed = new FailedCells({
       panel,
       trans,
       fix: cellId => {
-        const path = notebooks.pathOf(panel);
-        const cell = panel.content.widgets.find(
-          ({ model }) => model.id === cellId
-        );
-        if (path !== null && cell) {
-          void actions.fix({ panel, path, cell });
+        const place = placeOf(cellId);
+        if (place) {
+          void actions.fix(place);
+        }
+      },
+      explain: cellId => {
+        const place = placeOf(cellId);
+        if (place) {
+          void actions.explainError(place);
         }
       }
     });
@@ -71,6 +118,10 @@ export function createCells(environment: ICellsEnvironment): IDisposable {
   });
   return DisposableSet.from([
     everywhere,
+    addSubmenu(menu),
+    menu,
+    list,
+    prompts,
     new DisposableDelegate(() => tracker.activeCellChanged.disconnect(notify)),
     added
   ]);
@@ -83,6 +134,8 @@ namespace Private {
   export function addCommands(
     commands: CommandRegistry,
     actions: CellActions,
+    list: CellActionList,
+    prompts: CellPrompts,
     cells: CellFinder,
     trans: TranslationBundle
   ): IDisposable {
@@ -143,7 +196,112 @@ namespace Private {
             await actions.fix(at);
           }
         }
+      }),
+      commands.addCommand(CommandIDs.editCell, {
+        label: commandLabel(trans, trans.__('Edit This Cell by Prompt…')),
+        caption: trans.__('Say in the cell how the agent should change it'),
+        icon: agentIcon,
+        describedBy: { args: { type: 'object', properties: place } },
+        isEnabled: args =>
+          cells.find(args)?.panel.content.model?.readOnly === false,
+        execute: async args => {
+          const at = cells.find(args);
+          if (at) {
+            await prompts.open(at);
+          }
+        }
+      }),
+      commands.addCommand(CommandIDs.cellAction, {
+        label: commandLabel(
+          trans,
+          ({ action }) => list.find(action)?.label ?? '',
+          ({ action }) => trans.__('%1 (cell)', list.find(action)?.label ?? '')
+        ),
+        caption: ({ action }) => list.find(action)?.caption ?? '',
+        describedBy: {
+          args: {
+            type: 'object',
+            properties: {
+              ...place,
+              action: {
+                type: 'string',
+                description: trans.__(
+                  'The name of the slash command that says what to do'
+                )
+              }
+            },
+            required: ['action']
+          }
+        },
+        isEnabled: args =>
+          hasSource(cells.find(args)) && list.find(args.action) !== null,
+        execute: async args => {
+          const at = cells.find(args);
+          const action = list.find(args.action);
+          if (at && action) {
+            await actions.act(at, action.name);
+          }
+        }
+      }),
+      commands.addCommand(CommandIDs.showCellActions, {
+        label: commandLabel(
+          trans,
+          trans.__('Agent Actions…'),
+          trans.__('Actions for This Cell…')
+        ),
+        caption: trans.__('Explain, improve or convert this cell'),
+        icon: ellipsesIcon,
+        describedBy: { args: { type: 'object', properties: place } },
+        isEnabled: args => cells.find(args) !== null,
+        execute: args => {
+          const at = cells.find(args);
+          if (at) {
+            list.refresh();
+            openAt(
+              at,
+              new CellActionMenu({
+                actions: list,
+                args: { path: at.path, cellId: at.cell.model.id },
+                commands,
+                trans
+              })
+            );
+          }
+        }
       })
     ]);
+  }
+
+  /**
+   * Whether there is anything in a cell.
+   */
+  function hasSource(place: ICellPlace | null): boolean {
+    return (
+      place !== null &&
+      !place.cell.model.isDisposed &&
+      place.cell.model.sharedModel.getSource().trim() !== ''
+    );
+  }
+
+  /**
+   * Open a menu at the button in a cell's toolbar, or at the cell if it shows
+   * none. The focus comes back to where it was.
+   */
+  function openAt({ cell }: ICellPlace, menu: CellActionMenu): void {
+    const before = document.activeElement;
+    const anchor =
+      cell.node.querySelector('[data-jp-item-name="hdsp-agent-actions"]') ??
+      cell.node.querySelector('.jp-InputArea') ??
+      cell.node;
+    menu.aboutToClose.connect(() => {
+      if (before instanceof HTMLElement) {
+        before.focus();
+      }
+      // What was chosen runs right after this.
+      queueMicrotask(() => menu.dispose());
+    });
+    const { left, bottom } = anchor.getBoundingClientRect();
+    menu.open(left, bottom);
+    menu.activeIndex = 0;
   }
 }

@@ -92,7 +92,7 @@ export class FailedCells extends Listener {
   }
 
   private _row(cellId: string): CellRow {
-    const { trans, fix } = this._options;
+    const { trans, fix, explain } = this._options;
     return new CellRow({
       kind: 'failed',
       icon: fixIcon,
@@ -103,6 +103,12 @@ export class FailedCells extends Listener {
           label: trans.__('Fix with agent'),
           title: trans.__('Fix this cell'),
           onClick: () => fix(cellId)
+        },
+        {
+          name: 'explain',
+          label: trans.__('Explain'),
+          title: trans.__('Explain why this cell failed'),
+          onClick: () => explain(cellId)
         }
       ]
     });
@@ -125,6 +131,7 @@ export namespace FailedCells {
     readonly panel: NotebookPanel;
     readonly trans: TranslationBundle;
     readonly fix: (cellId: string) => void;
+    readonly explain: (cellId: string) => void;
   }
 }
 

@@ -2,13 +2,13 @@ import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
 import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
 
+import type { CellPart } from '../../notebook/cells/cellparts';
 import { CommandIDs } from '../../ui/commandids';
 import { commandLabel } from '../../ui/commandlabel';
 import { attempt, showWarning } from '../../ui/notifications';
 import { agentIcon } from '../../ui/icons/agenticon';
 import type { IPanelServices } from '../../ui/services';
 import { attachPart, findCell } from './attachments/attachpart';
-import type { CellPart } from './attachments/cellsource';
 import { currentMode, currentProfile } from '../../state/currentmode';
 import { loadModes } from './suggestions/suggestionsources';
 

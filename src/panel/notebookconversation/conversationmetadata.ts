@@ -2,7 +2,7 @@ import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import { useCallback, useSyncExternalStore } from 'react';
 
 import { CONVERSATION_KEY } from '../../notebook/pendingmetadata';
-import { notebookPath } from '../../ui/notebookchoice';
+import { documentPath } from '../../ui/notebookchoice';
 
 /**
  * Whether an open notebook has a conversation in its metadata, whoever wrote it.
@@ -27,7 +27,7 @@ export function useHasConversation(
     () =>
       (path !== null &&
         tracker?.find(
-          panel => !panel.isDisposed && notebookPath(panel) === path
+          panel => !panel.isDisposed && documentPath(panel) === path
         )) ||
       null,
     [tracker, path]

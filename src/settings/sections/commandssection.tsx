@@ -195,7 +195,7 @@ function CommandForm({
       <TextBox
         label={trans.__('Prompt')}
         hint={trans.__(
-          'Markdown. $ARGUMENTS stands for what you type after the name. A description, argument-hint and mode can go first, between two lines of ---.'
+          'Markdown. $ARGUMENTS stands for what you type after the name. A description, argument-hint, mode and cell (its name in the menus of cells) can go first, between two lines of ---.'
         )}
         rows={10}
         value={content}

@@ -339,6 +339,35 @@ def test_what_such_cells_do_besides_is_asked_about(more: dict[str, object]) -> N
     assert decide(action("run_code", "network", allowed_before=True), ASKS).verdict == "ask"
 
 
+def test_a_cell_whose_change_was_asked_for_at_it_is_changed() -> None:
+    change = action("write", path="a.ipynb", allowed_before=True)
+    assert decide(change, ASKS).verdict == "approve"
+    assert decide(action("write", path="a.ipynb"), ASKS).verdict == "ask"
+
+
+@pytest.mark.parametrize(
+    ("risks", "more"),
+    [
+        (("write",), {"puts_back_masked": True}),
+        (("write",), {"flags": ("deletes_files",)}),
+        (("write", "network"), {}),
+        (("write_protected",), {}),
+        (("write_outside",), {}),
+        (("write", "run_code"), {}),
+    ],
+)
+def test_what_such_a_change_does_besides_is_asked_about(risks: tuple[Risk, ...], more: dict[str, object]) -> None:
+    assert decide(action(*risks, path="a.ipynb", allowed_before=True, **more), ASKS).verdict == "ask"
+
+
+def test_a_change_that_was_asked_for_is_still_the_operators_to_have_approved() -> None:
+    change = action("write", path="a.ipynb", allowed_before=True)
+    assert decide(change, ASKS, OperatorPolicy(allow_auto_approval=False)).verdict == "ask"
+    for fixed in ("alwaysAllowWrite", "autoApprovalEnabled"):
+        policy = OperatorPolicy(fixed_settings={fixed: False})
+        assert decide(change, ASKS, policy).verdict == "ask"
+
+
 def test_what_is_forbidden_is_not_allowed_by_having_been_allowed() -> None:
     settings = GlobalSettings(disabled_tools=("some_tool",))
     assert decide(action("run_code", allowed_before=True), settings).verdict == "deny"

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from hdsp_agent.agent.user_messages import SlashCommands
+from hdsp_agent.agent.user_messages import SlashCommands, _builtin_commands
 from hdsp_agent.agent.user_messages._slash_commands import spoken_command
 from hdsp_agent.errors import InvalidInput, NotFound
 
-BUILT_IN = ["clean-up", "document", "explain", "fix", "test"]
+BUILT_IN = [command.name for command in _builtin_commands.BUILT_IN]
 
 
 def write(folder: Path, name: str, text: str) -> None:
@@ -35,14 +35,12 @@ async def test_a_workspaces_command_comes_before_the_persons_and_that_before_a_b
     write(project(tmp_path), "plot.md", "Plot it the team's way: $ARGUMENTS!")
     book = SlashCommands(person, trusting)
     listed = await book.listed(str(tmp_path / "work"))
-    assert [(command.name, command.source) for command in listed] == [
-        ("clean-up", "built-in"),
-        ("document", "built-in"),
-        ("explain", "built-in"),
-        ("fix", "global"),
-        ("plot", "project"),
-        ("test", "built-in"),
-    ]
+    assert [command.name for command in listed] == sorted([*BUILT_IN, "plot"])
+    assert {command.name: command.source for command in listed} == {
+        **dict.fromkeys(BUILT_IN, "built-in"),
+        "fix": "global",
+        "plot": "project",
+    }
     plot = await book.get("plot", str(tmp_path / "work"))
     assert plot is not None
     assert plot.filled(" sales ") == "Plot it the team's way: sales!"
@@ -67,6 +65,31 @@ async def test_what_stands_in_front_of_a_command_says_what_it_is(tmp_path: Path)
         "ask",
     )
     assert command.text == "Report on it.\n---\nEnd."
+
+
+@pytest.mark.parametrize(
+    ("fact", "label"),
+    [
+        ("cell: Check the units", "Check the units"),
+        ("cell: true", "Check units"),
+        ("cell: false", None),
+        ("description: About it", None),
+        ("cell: [one, two]", "[one] [two]"),
+        (f"cell: {'x' * 100}", "x" * 60),
+    ],
+)
+async def test_a_command_says_whether_the_menus_of_cells_have_it(tmp_path: Path, fact: str, label: str | None) -> None:
+    write(project(tmp_path), "check-units.md", f"---\n{fact}\n---\nCheck them.")
+    command = await SlashCommands(trusted=trusting).get("check-units", str(tmp_path / "work"))
+    assert command is not None
+    assert command.shown.cell_label == label
+
+
+async def test_the_built_in_commands_for_cells_are_about_a_cell() -> None:
+    at_cells = [command for command in await SlashCommands().all(None) if command.shown.cell_label is not None]
+    assert {"explain", "improve", "document", "test", "speed-up", "add-types"} < {one.shown.name for one in at_cells}
+    for command in at_cells:
+        assert command.filled("the cell").endswith("\n\nthe cell")
 
 
 async def test_what_is_wrong_with_a_file_spoils_no_other_command(

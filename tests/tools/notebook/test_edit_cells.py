@@ -11,7 +11,7 @@ import pytest
 from pydantic import JsonValue
 
 from hdsp_agent.errors import UnsavedElsewhere
-from hdsp_agent.messages import TaskId
+from hdsp_agent.messages import CellId, NotebookRef, TaskId
 from hdsp_agent.notebooks import Applied, NotebookDocument
 from hdsp_agent.notebooks._document import Operation
 from hdsp_agent.tools import Approval
@@ -234,3 +234,25 @@ async def test_what_streams_in_is_shown_before_it_is_whole(workspace: Path) -> N
         shown = preview(task, [{"op": "insert", "source": "import pan"}, {"op": "edi"}])
         assert shown is not None and '"tool":"editCells","path":"work.ipynb"' in shown
         assert '"op":"insert","diff":"+import pan"' in shown
+
+
+async def test_a_cell_at_which_the_person_asked_for_it_may_be_changed_and_no_other(workspace: Path) -> None:
+    async with notebook_task(workspace, "a = 1", "b = 2") as task:
+        await task.text("read_notebook", view="cells")
+        replace: dict[str, JsonValue] = {"op": "replace", "cell": "c1", "source": "a = 10"}
+
+        async def allowed(*operations: JsonValue) -> bool:
+            await task.text("edit_cells", operations=[*operations])
+            return task.approvals[-1].action.allowed_before
+
+        assert not await allowed(replace)
+        task.state.person_spoke(NotebookRef(path="work.ipynb", cell_id=CellId("c1")))
+        assert await allowed({"op": "edit", "cell": "c1", "old": "10", "new": "11"})
+        assert not await allowed({"op": "edit", "cell": "c2", "old": "2", "new": "3"})
+        assert not await allowed(replace, {"op": "edit", "cell": "c2", "old": "3", "new": "4"})
+        assert not await allowed({"op": "replace", "cell": "c1", "source": "x"}, {"op": "insert", "source": "y"})
+        assert not await allowed({"op": "insert", "source": "z"})
+        task.state.person_spoke()
+        assert not await allowed(replace)
+        task.state.person_spoke(NotebookRef(path="other.ipynb", cell_id=CellId("c1")))
+        assert not await allowed({"op": "edit", "cell": "c1", "old": "10", "new": "11"})

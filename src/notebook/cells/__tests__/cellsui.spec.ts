@@ -1,17 +1,23 @@
 import type { ICodeCellModel } from '@jupyterlab/cells';
 import { nullTranslator } from '@jupyterlab/translation';
 import { CommandRegistry } from '@lumino/commands';
+import type { Menu } from '@lumino/widgets';
 import type { IDisposable } from '@lumino/disposable';
+import { DisposableDelegate } from '@lumino/disposable';
 
 import { CommandIDs } from '../../../ui/commandids';
-import { createCells } from '../cellsui';
+import { builtInActions, createCells } from '../cellsui';
 import { OpenedNotebook } from '../../__tests__/openednotebook';
+import { FakeStore } from '../../prompt/__tests__/fakestore';
+import type { ChannelClient } from '../../../comm/client';
+import type { AgentStore } from '../../../state/store';
 
 describe('actions on cells', () => {
   let opened: OpenedNotebook;
   let commands: CommandRegistry;
   let created: IDisposable;
   let openings: number;
+  let submenus: Menu[];
 
   beforeEach(async () => {
     opened = await OpenedNotebook.open(['1/0', 'b = 2']);
@@ -20,18 +26,24 @@ describe('actions on cells', () => {
     });
     commands = new CommandRegistry();
     openings = 0;
+    submenus = [];
     created = createCells({
       agent: {
         open: () => {
           openings++;
         }
       },
-      client: opened.client,
+      client: opened.client as unknown as ChannelClient,
       commands,
       notebooks: opened.notebooks,
+      store: new FakeStore() as unknown as AgentStore,
       tracker: opened.tracker,
       trans: nullTranslator.load('hdsp_agent'),
-      pointed: () => undefined
+      pointed: () => undefined,
+      addSubmenu: submenu => {
+        submenus.push(submenu);
+        return new DisposableDelegate(() => submenus.pop());
+      }
     });
     opened.panel.content.activeCellIndex = 0;
     await opened.settle();
@@ -132,11 +144,140 @@ describe('actions on cells', () => {
     expect(opened.client.of('newTask')).toEqual([]);
   });
 
+  const act = (action: string, args = {}) =>
+    commands.execute(CommandIDs.cellAction, { action, ...args });
+  const asked = () => opened.client.of('newTask').map(({ text }) => text);
+  const labels = (menu: Menu) => menu.items.map(({ label }) => label);
+
+  it('do with a cell what a slash command says', async () => {
+    await act('improve', { cellId: 'cell-1' });
+    expect(opened.client.of('newTask')).toEqual([
+      {
+        type: 'newTask',
+        text: `/improve\n\n<attachment kind="cell" path="${opened.path}" cellId="cell-1" label="Cell 2">\nb = 2\n</attachment>`,
+        notebook: { path: opened.path, cellId: 'cell-1' }
+      }
+    ]);
+    expect(openings).toBe(1);
+  });
+
+  it('are about what is selected in the cell', async () => {
+    opened.panel.content.widgets[1].editor?.setSelection({
+      start: { line: 0, column: 4 },
+      end: { line: 0, column: 5 }
+    });
+    await act('explain', { cellId: 'cell-1' });
+    expect(asked()[0]).toContain(
+      `kind="selection" path="${opened.path}" cellId="cell-1"`
+    );
+    expect(asked()[0]).toContain('\n2\n</attachment>');
+  });
+
+  it('are about all cells that are selected, if it is one of them', async () => {
+    const { content } = opened.panel;
+    content.extendContiguousSelectionTo(1);
+    await act('improve', { cellId: 'cell-0' });
+    content.deselectAll();
+    content.activeCellIndex = 0;
+    await act('improve', { cellId: 'cell-1' });
+    const counts = asked().map(text => text.split('</attachment>').length - 1);
+    expect(counts).toEqual([2, 1]);
+  });
+
+  it('explain a failed cell with its error', async () => {
+    await fail();
+    rows()[0].querySelector<HTMLElement>('[data-action="explain"]')?.click();
+    await opened.settle();
+    expect(asked()).toHaveLength(1);
+    expect(asked()[0]).toMatch(/^\/explain\n\n<attachment kind="error"/);
+    expect(asked()[0]).toContain('1/0\n\nTraceback\nline 1');
+  });
+
+  it('are not offered where there is nothing to do it with', async () => {
+    expect(commands.isEnabled(CommandIDs.cellAction, { action: 'test' })).toBe(
+      true
+    );
+    expect(commands.isEnabled(CommandIDs.cellAction, { action: 'no' })).toBe(
+      false
+    );
+    opened.fill([' ']);
+    await opened.settle();
+    expect(commands.isEnabled(CommandIDs.cellAction, { action: 'test' })).toBe(
+      false
+    );
+    await act('no');
+    expect(asked()).toEqual([]);
+  });
+
+  it('have their names in menus and in the palette', () => {
+    const args = { action: 'speed-up' };
+    expect(commands.label(CommandIDs.cellAction, args)).toBe('Speed Up');
+    expect(
+      commands.label(CommandIDs.cellAction, { ...args, isPalette: true })
+    ).toBe('Agent: Speed Up (cell)');
+    expect(commands.caption(CommandIDs.cellAction, args)).not.toBe('');
+  });
+
+  it('are in the context menu, with those a person has written', async () => {
+    const [menu] = submenus;
+    const before = labels(menu);
+    expect(before).toContain('Explain');
+    expect(before.filter(label => label !== '')).toEqual([
+      'Edit This Cell by Prompt…',
+      ...builtInActions(nullTranslator.load('hdsp_agent')).map(
+        ({ label }) => label
+      )
+    ]);
+    opened.client.receive({
+      type: 'commands',
+      commands: [
+        { name: 'check', source: 'project', cellLabel: 'Check the units' },
+        { name: 'improve', source: 'global', description: 'As we do it' },
+        { name: 'plot', source: 'global' },
+        { name: 'test', source: 'built-in', cellLabel: 'Add Tests' }
+      ]
+    });
+    expect(labels(menu)).toEqual([...before, 'Check the units']);
+    expect(commands.caption(CommandIDs.cellAction, { action: 'improve' })).toBe(
+      'As we do it'
+    );
+    await act('check', { cellId: 'cell-1' });
+    expect(asked()[0]).toMatch(/^\/check\n/);
+    opened.client.receive({ type: 'commands', commands: [] });
+    expect(labels(menu)).toEqual(before);
+  });
+
+  it('are asked for when there is a server to ask, each time anew', () => {
+    const count = () => opened.client.of('requestCommands').length;
+    expect(count()).toBe(1);
+    opened.client.setPhase('connecting');
+    expect(count()).toBe(1);
+    opened.client.setPhase('open');
+    expect(count()).toBe(2);
+  });
+
+  it('are in a menu at the cell, and the focus comes back', async () => {
+    const button = document.createElement('button');
+    document.body.append(button);
+    button.focus();
+    await commands.execute(CommandIDs.showCellActions, { cellId: 'cell-1' });
+    const shown = document.querySelector<HTMLElement>('.lm-Menu');
+    expect(shown?.textContent).toContain('Add Types');
+    shown?.dispatchEvent(
+      new KeyboardEvent('keydown', { key: 'Escape', keyCode: 27 })
+    );
+    await opened.settle();
+    expect(document.querySelector('.lm-Menu')).toBeNull();
+    expect(document.activeElement).toBe(button);
+    button.remove();
+  });
+
   it('leave nothing behind', async () => {
     await fail();
     created.dispose();
     expect(rows()).toHaveLength(0);
     expect(commands.listCommands()).toEqual([]);
+    expect(submenus).toEqual([]);
     outputs().clear();
     await fail();
     expect(rows()).toHaveLength(0);

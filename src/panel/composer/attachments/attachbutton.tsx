@@ -1,10 +1,10 @@
 import { addIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
+import type { CellPart } from '../../../notebook/cells/cellparts';
 import { IconButton } from '../../../ui/controls/iconbutton';
 import { usePanel } from '../../../ui/services';
 import { attachPart, findCell } from './attachpart';
-import type { CellPart } from './cellsource';
 import { openMenu } from '../../../ui/controls/popupmenu';
 
 /**
@@ -25,7 +25,7 @@ export function AttachButton({
   const chooser = React.useRef<HTMLInputElement>(null);
   const open = async (anchor: HTMLElement) => {
     const at = findCell(services);
-    const { partsOf } = await import('./cellsource');
+    const { partsOf } = await import('../../../notebook/cells/cellparts');
     const parts = at ? partsOf(at.cell) : new Set<CellPart>();
     const entry = (part: CellPart, label: string) => ({
       label,

@@ -1,9 +1,9 @@
 import type { Cell } from '@jupyterlab/cells';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 
+import type { CellPart, IFromCell } from '../../../notebook/cells/cellparts';
 import type { IPanelServices } from '../../../ui/services';
-import { notebookPath } from '../../../ui/notebookchoice';
-import type { CellPart, IFromCell } from './cellsource';
+import { documentPath } from '../../../ui/notebookchoice';
 import { MOST_IMAGES, PICTURES_SHARE, shrinkPicture } from './pictureupload';
 
 /**
@@ -24,8 +24,8 @@ export function findCell(
   cellId?: string
 ): ICellAt | null {
   let panel = notebooks?.currentWidget ?? null;
-  if (path !== undefined && (!panel || notebookPath(panel) !== path)) {
-    panel = notebooks?.find(other => notebookPath(other) === path) ?? null;
+  if (path !== undefined && (!panel || documentPath(panel) !== path)) {
+    panel = notebooks?.find(other => documentPath(other) === path) ?? null;
   }
   if (!panel || panel.isDisposed) {
     return null;
@@ -52,7 +52,7 @@ export async function attachPart(
   if (!at) {
     return trans.__('There is no cell to attach. Open a notebook first.');
   }
-  const { takeFromCell } = await import('./cellsource');
+  const { takeFromCell } = await import('../../../notebook/cells/cellparts');
   const taken = takeFromCell(part, at.panel, at.cell, trans);
   if (!taken) {
     return Private.nothing(part, services);
@@ -66,8 +66,10 @@ export async function attachPart(
 }
 
 /**
- * Put attachments and pictures to what is being typed in the conversation on
- * screen.
+ * Put attachments and pictures to what is being typed.
+ *
+ * @param taskId - The conversation, if not the one on screen; `null` is one that
+ * is yet to begin.
  *
  * @returns What was left out and why, in words; `null` if nothing was.
  */
@@ -78,9 +80,9 @@ export function addToDraft(
     store,
     trans
   }: Pick<IPanelServices, 'client' | 'state' | 'store' | 'trans'>,
-  { attachments, images }: IFromCell
+  { attachments, images }: IFromCell,
+  taskId: string | null = store.state?.currentTaskId ?? null
 ): string | null {
-  const taskId = store.state?.currentTaskId ?? null;
   const draft = state.draft(taskId);
   const isKnown = (attachment: IFromCell['attachments'][number]) =>
     draft.attachments.some(

@@ -10,16 +10,6 @@ export const MOST_IMAGES = 20;
 export const PICTURES_SHARE = 0.9;
 
 /**
- * The types of pictures that models read.
- */
-export const IMAGE_TYPES: readonly string[] = [
-  'image/png',
-  'image/jpeg',
-  'image/webp',
-  'image/gif'
-];
-
-/**
  * How large, in bytes, a picture is sent as it is. A larger one is scaled down:
  * models do so anyway, and at least eight are to fit one message.
  */

@@ -1,8 +1,9 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { IAttachment } from '../../../state/panel/panelstate';
-import type { IFromCell } from './cellsource';
-import { IMAGE_TYPES, LARGEST_BYTES, readPicture } from './pictureupload';
+import type { IFromCell } from '../../../notebook/cells/cellparts';
+import { IMAGE_TYPES } from '../../../ui/imagetypes';
+import { LARGEST_BYTES, readPicture } from './pictureupload';
 
 /**
  * How large, in bytes, a text file may be that goes along.

@@ -17,13 +17,13 @@ import type {
   McpResourceInfo,
   ModeName
 } from '../../../generated/wire';
+import type { CellPart } from '../../../notebook/cells/cellparts';
 import { modeName } from '../../../ui/texts/modenames';
 import type { IPanelServices } from '../../../ui/services';
 import { slashCommandDetail } from '../../../ui/texts/slashcommands';
 import type { ICellAt } from '../attachments/attachpart';
 import { attachPart } from '../attachments/attachpart';
-import { notebookPath } from '../../../ui/notebookchoice';
-import type { CellPart } from '../attachments/cellsource';
+import { documentPath } from '../../../ui/notebookchoice';
 import { requestMessage } from '../../../comm/requestmessage';
 import type { ISuggestion } from './suggestions';
 import { mentionOf } from './suggestions';
@@ -57,12 +57,12 @@ export async function notebookSuggestions(
 ): Promise<ISuggestion[]> {
   const { notebooks, trans } = services;
   const panel = notebooks?.currentWidget ?? null;
-  const path = panel && !panel.isDisposed ? notebookPath(panel) : null;
+  const path = panel && !panel.isDisposed ? documentPath(panel) : null;
   if (!panel || path === null) {
     return [];
   }
   const { firstLine, lastFailed, partsOf } =
-    await import('../attachments/cellsource');
+    await import('../../../notebook/cells/cellparts');
   const { widgets, activeCell } = panel.content;
   const attach = (part: CellPart, at: ICellAt) => ({
     kind: 'run' as const,

@@ -9,7 +9,11 @@ import { PanelState } from '../../../../state/panel/panelstate';
 import type { IPanelServices } from '../../../../ui/services';
 import { attachPart, findCell } from '../attachpart';
 import { chosenNotebook, openPaths } from '../../../../ui/notebookchoice';
-import { firstLine, lastFailed, partsOf } from '../cellsource';
+import {
+  firstLine,
+  lastFailed,
+  partsOf
+} from '../../../../notebook/cells/cellparts';
 import { addComposerCommands } from '../../composercommands';
 import { notebookSuggestions } from '../../suggestions/suggestionsources';
 

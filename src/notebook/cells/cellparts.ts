@@ -3,13 +3,11 @@ import type * as nbformat from '@jupyterlab/nbformat';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import { errorOf, tracebackOf } from '../../../notebook/cells/failedcells';
-import type {
-  AttachmentKind,
-  IAttachment
-} from '../../../state/panel/panelstate';
-import { notebookPath } from '../../../ui/notebookchoice';
-import { IMAGE_TYPES } from './pictureupload';
+import type { AttachmentKind, IAttachment } from '../../state/panel/panelstate';
+import { IMAGE_TYPES } from '../../ui/imagetypes';
+import { documentPath } from '../../ui/notebookchoice';
+import type { ICellPlace } from './cellplace';
+import { errorOf, tracebackOf } from './failedcells';
 
 /**
  * What goes along with a message of a cell.
@@ -46,7 +44,7 @@ export function takeFromCell(
   cell: Cell,
   trans: TranslationBundle
 ): IFromCell | null {
-  const path = notebookPath(panel);
+  const path = documentPath(panel);
   const content = Private.contentOf(part, cell);
   if (path === null || content === null) {
     return null;
@@ -63,11 +61,50 @@ export function takeFromCell(
         path,
         cellId: cell.model.id,
         label: Private.label(part, number, trans),
-        content: Private.bounded(content)
+        content: boundedContent(content)
       }
     ],
     images
   };
+}
+
+/**
+ * What goes along with an action on a cell: what is selected in it, else how it
+ * failed, else its source. Of several selected cells, each.
+ */
+export function attachmentsOf(
+  { panel, cell }: ICellPlace,
+  trans: TranslationBundle
+): IAttachment[] {
+  return selectedWith(panel, cell).flatMap(
+    one => attachmentOf({ panel, cell: one }, trans) ?? []
+  );
+}
+
+/**
+ * The same of one cell; `null` if it is empty.
+ */
+export function attachmentOf(
+  { panel, cell }: Pick<ICellPlace, 'panel' | 'cell'>,
+  trans: TranslationBundle
+): IAttachment | null {
+  const parts = partsOf(cell);
+  const part = (['selection', 'error', 'cell'] as const).find(each =>
+    parts.has(each)
+  );
+  return part
+    ? (takeFromCell(part, panel, cell, trans)?.attachments[0] ?? null)
+    : null;
+}
+
+/**
+ * A cell, and the others that are selected if it is one of them.
+ */
+export function selectedWith({ content }: NotebookPanel, cell: Cell): Cell[] {
+  const selected = content.widgets.filter(one =>
+    content.isSelectedOrActive(one)
+  );
+  return selected.includes(cell) ? selected : [cell];
 }
 
 /**
@@ -79,6 +116,31 @@ export function lastFailed({ content }: NotebookPanel): Cell | null {
       .reverse()
       .find(({ model }) => errorOf(model) !== null) ?? null
   );
+}
+
+/**
+ * The source of a cell, and what it printed.
+ */
+export function sourceAndOutput(cell: Cell): string {
+  const parts = [
+    Private.contentOf('cell', cell),
+    Private.contentOf('output', cell)
+  ];
+  return boundedContent(
+    parts.filter(part => part !== null && part.trim() !== '').join('\n\n')
+  );
+}
+
+/**
+ * As much of a text as goes along with a message.
+ */
+export function boundedContent(text: string): string {
+  if (text.length <= MOST_CHARACTERS) {
+    return text;
+  }
+  const half = MOST_CHARACTERS / 2;
+  const left = text.length - MOST_CHARACTERS;
+  return `${text.slice(0, half)}\n… (${left} characters left out) …\n${text.slice(-half)}`;
 }
 
 /**
@@ -173,15 +235,6 @@ namespace Private {
       : typeof text === 'string'
         ? text
         : '';
-  }
-
-  export function bounded(text: string): string {
-    if (text.length <= MOST_CHARACTERS) {
-      return text;
-    }
-    const half = MOST_CHARACTERS / 2;
-    const left = text.length - MOST_CHARACTERS;
-    return `${text.slice(0, half)}\n… (${left} characters left out) …\n${text.slice(-half)}`;
   }
 
   export function label(

@@ -1,0 +1,314 @@
+import { nullTranslator } from '@jupyterlab/translation';
+import { CommandRegistry } from '@lumino/commands';
+
+import type { AgentStore } from '../../../state/store';
+import { CommandIDs } from '../../../ui/commandids';
+import { OpenedNotebook } from '../../__tests__/openednotebook';
+import { CellPrompts } from '../cellprompts';
+import { FakeStore } from './fakestore';
+
+describe('editing a cell by a prompt', () => {
+  let opened: OpenedNotebook;
+  let commands: CommandRegistry;
+  let store: FakeStore;
+  let prompts: CellPrompts;
+  let isWaiting: boolean;
+  let executed: [string, unknown][];
+
+  beforeEach(async () => {
+    opened = await OpenedNotebook.open(['a = 1', '']);
+    opened.client.answers.set('editCell', 't');
+    store = new FakeStore();
+    commands = new CommandRegistry();
+    isWaiting = false;
+    executed = [];
+    for (const id of [
+      CommandIDs.keepCell,
+      CommandIDs.open,
+      CommandIDs.showConversation
+    ]) {
+      commands.addCommand(id, {
+        isEnabled: () => id !== CommandIDs.keepCell || isWaiting,
+        execute: args => {
+          executed.push([id, args]);
+        }
+      });
+    }
+    prompts = new CellPrompts({
+      client: opened.client,
+      commands,
+      store: store as unknown as AgentStore,
+      trans: nullTranslator.load('hdsp_agent')
+    });
+  });
+
+  afterEach(() => {
+    prompts.dispose();
+    opened.close();
+  });
+
+  const wait = (now: boolean) => {
+    isWaiting = now;
+    commands.notifyCommandChanged(CommandIDs.keepCell);
+  };
+  const open = (index = 0) =>
+    prompts.open({
+      panel: opened.panel,
+      path: opened.path,
+      cell: opened.panel.content.widgets[index]
+    });
+  const row = () =>
+    opened.panel.node.querySelector<HTMLElement>('[data-kind="prompt"]');
+  const field = () => row()?.querySelector('textarea') as HTMLTextAreaElement;
+  const press = (key: string, init: KeyboardEventInit = {}) =>
+    field().dispatchEvent(
+      new KeyboardEvent('keydown', { key, bubbles: true, ...init })
+    );
+  const say = async (text: string) => {
+    field().value = text;
+    press('Enter');
+    await opened.settle();
+  };
+  const click = async (name: string) => {
+    row()?.querySelector<HTMLElement>(`[data-action="${name}"]`)?.click();
+    await opened.settle();
+  };
+  const shown = () =>
+    [...(row()?.querySelectorAll<HTMLElement>('[data-action]') ?? [])]
+      .filter(({ hidden }) => !hidden)
+      .map(({ dataset }) => dataset.action);
+  const status = () => row()?.querySelector('[role="status"]')?.textContent;
+  const work = () => store.tell({ taskId: 't', status: 'running' });
+  const finish = () => store.tell({ taskId: 't', status: 'idle' });
+  const edit = (source: string) =>
+    opened.model.sharedModel.cells[0].setSource(source);
+  const change = async (text = 'twice as much') => {
+    await open();
+    await say(text);
+    work();
+    edit('a = 2');
+    wait(true);
+    finish();
+  };
+
+  it('takes what is written in the cell, and says how far it is', async () => {
+    await open();
+    expect(document.activeElement).toBe(field());
+    expect(field().placeholder).toBe('What should change in this cell?');
+    expect(shown()).toEqual(['send', 'close']);
+    await say(' twice as much ');
+    expect(opened.client.of('editCell')).toEqual([
+      {
+        type: 'editCell',
+        path: opened.path,
+        cellId: 'cell-0',
+        text: `/edit twice as much\n\n<attachment kind="cell" path="${opened.path}" cellId="cell-0" label="Cell 1">\na = 1\n</attachment>`
+      }
+    ]);
+    expect(status()).toBe('The agent is changing this cell…');
+    expect(shown()).toEqual(['stop', 'show', 'close']);
+    expect(field().readOnly).toBe(true);
+    work();
+    edit('a = 2');
+    wait(true);
+    expect(status()).toBe('The agent is changing this cell…');
+    finish();
+    expect(status()).toBe('Changed. You can keep or undo it.');
+    expect(shown()).toEqual(['send', 'retry', 'show', 'close']);
+    expect(field().value).toBe('');
+  });
+
+  it('is about the selected lines, and about an empty cell', async () => {
+    opened.panel.content.widgets[0].editor?.setSelection({
+      start: { line: 0, column: 4 },
+      end: { line: 0, column: 5 }
+    });
+    await open();
+    expect(field().getAttribute('aria-label')).toBe(
+      'How to change: Selection in cell 1'
+    );
+    await say('two');
+    expect(opened.client.of('editCell')[0].text).toContain(
+      '\n1\n</attachment>'
+    );
+    press('Escape');
+    await open(1);
+    expect(field().placeholder).toBe('What should this cell do?');
+    await say('load the data');
+    expect(opened.client.of('editCell')[1]).toMatchObject({
+      cellId: 'cell-1',
+      text: expect.stringContaining(
+        'label="Cell 2">\n\n</attachment>'
+      ) as string
+    });
+  });
+
+  it('sends nothing that is blank, not finished, or said already', async () => {
+    await open();
+    await say('   ');
+    field().value = 'a';
+    press('Enter', { shiftKey: true });
+    press('Enter', { isComposing: true });
+    await opened.settle();
+    expect(opened.client.of('editCell')).toEqual([]);
+    await say('b');
+    await say('c');
+    expect(opened.client.of('editCell')).toHaveLength(1);
+  });
+
+  it('goes on in the same conversation', async () => {
+    await change();
+    await say('and rename it');
+    // It looks done until it has heard.
+    finish();
+    expect(status()).toBe('The agent is changing this cell…');
+    expect(opened.client.of('editCell')[1]).toMatchObject({ taskId: 't' });
+    work();
+    edit('b = 2');
+    finish();
+    expect(status()).toBe('Changed. You can keep or undo it.');
+  });
+
+  it('tries again, once what was done last is taken back', async () => {
+    await change();
+    await click('retry');
+    expect(opened.sources[0]).toBe('a = 1');
+    expect(opened.client.of('editCell')[1].text).toContain('\na = 1\n');
+    expect(opened.client.of('editCell')[1].text).toMatch(
+      /^\/edit Do it in another way: twice as much\n/
+    );
+    expect(row()).not.toBeNull();
+  });
+
+  it('takes nothing back where the person has written since', async () => {
+    await change();
+    edit('a = 2  # mine');
+    await click('retry');
+    expect(opened.sources[0]).toBe('a = 2  # mine');
+    expect(status()).toBe(
+      'You have edited the cell since. Say what should change.'
+    );
+    expect(opened.client.of('editCell')).toHaveLength(1);
+  });
+
+  it('says that a change was made which the person has approved', async () => {
+    await open();
+    await say('twice');
+    work();
+    edit('a = 2');
+    finish();
+    expect(status()).toBe('Changed.');
+    expect(shown()).toEqual(['send', 'retry', 'show', 'close']);
+  });
+
+  it('sends the cell as it is by then', async () => {
+    await open();
+    edit('a = 7');
+    await say('twice');
+    expect(opened.client.of('editCell')[0].text).toContain('\na = 7\n');
+  });
+
+  it('does not wait for a conversation that was closed', async () => {
+    await open();
+    await say('twice');
+    work();
+    store.state = { openTasks: [] };
+    store.changed.emit();
+    expect(status()).toBe('The conversation is not open here.');
+    expect(field().readOnly).toBe(false);
+  });
+
+  it('stops what is only about to begin', async () => {
+    await open();
+    field().value = 'twice';
+    press('Enter');
+    await click('stop');
+    await opened.settle();
+    expect(opened.client.of('cancelTask')).toHaveLength(1);
+  });
+
+  it('goes when the person has decided', async () => {
+    await change();
+    wait(false);
+    expect(row()).toBeNull();
+  });
+
+  it('goes when the person has decided before the agent is done', async () => {
+    await open();
+    await say('twice');
+    work();
+    edit('a = 2');
+    wait(true);
+    wait(false);
+    expect(row()).not.toBeNull();
+    finish();
+    expect(row()).toBeNull();
+  });
+
+  it.each([
+    [{ status: 'idle' }, 'The agent did not change this cell.', 'send'],
+    [
+      { status: 'interactive', needsYou: true },
+      'The agent has a question.',
+      'stop'
+    ],
+    [
+      { status: 'idle', failed: true },
+      'The agent was stopped by an error.',
+      'send'
+    ],
+    [{ status: 'resumable' }, 'The agent was stopped.', 'send']
+  ] as const)('says of %j: %s', async (task, text, action) => {
+    await open();
+    await say('twice');
+    work();
+    store.tell({ taskId: 't', ...task });
+    expect(status()).toBe(text);
+    expect(shown()).toEqual([action, 'show', 'close']);
+    await click('show');
+    expect(executed).toEqual([
+      [CommandIDs.open, {}],
+      [CommandIDs.showConversation, { taskId: 't' }]
+    ]);
+  });
+
+  it('says why nothing was begun, and keeps what was written', async () => {
+    opened.client.refusal = new Error('no');
+    await open();
+    await say('twice');
+    expect(row()?.dataset.phase).toBe('failed');
+    expect(status()).not.toBe('');
+    expect(field().value).toBe('twice');
+    expect(field().readOnly).toBe(false);
+  });
+
+  it('stops the agent', async () => {
+    await open();
+    await say('twice');
+    work();
+    await click('stop');
+    expect(opened.client.of('cancelTask')).toEqual([
+      { type: 'cancelTask', taskId: 't' }
+    ]);
+  });
+
+  it('is one field in a cell, and closes with Escape', async () => {
+    await open();
+    field().value = 'half a sen';
+    await open();
+    expect(opened.panel.node.querySelectorAll('textarea')).toHaveLength(1);
+    expect(field().value).toBe('half a sen');
+    press('Escape');
+    expect(row()).toBeNull();
+    await open();
+    expect(field().value).toBe('');
+  });
+
+  it('goes with its cell', async () => {
+    await open();
+    opened.fill(['other']);
+    await opened.settle();
+    expect(row()).toBeNull();
+    prompts.dispose();
+  });
+});
