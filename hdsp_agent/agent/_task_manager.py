@@ -14,6 +14,7 @@ from ..config import ApprovalPreset, GlobalSettings, ModeConfig, check_setting, 
 from ..errors import HdspAgentError, InvalidInput, InvalidSetting, UnknownTask, Unsupported
 from ..messages import (
     ClineAskResponse,
+    ClineMessage,
     JsonObject,
     NewTaskRequest,
     NotebookRef,
@@ -225,10 +226,14 @@ class TaskManager:
         if task is not None and task.state.completed:
             # What it asks then waits in its log alone.
             await task.ended()
-        waiting = await self._question_for_words(task_id)
-        if waiting is None:
+            task = self.tasks.opened(task_id)
+        if task is not None:
+            question = task.state.dialogue.asks.newest(*_WORDS_ANSWER)
+        else:
+            question = _for_words(await last_word(await self.services.store.view(task_id)))
+        if question is None:
             return False
-        await self.answer(task_id, waiting, "messageResponse", text, may_edit=cell)
+        await self.answer(task_id, question.ts, "messageResponse", text, may_edit=cell)
         return True
 
     async def queue(self, task_id: TaskId, text: str, images: Sequence[str] = ()) -> QueuedMessage:
@@ -340,13 +345,20 @@ class TaskManager:
     async def _question_for_words(self, task_id: TaskId) -> int | None:
         task = self.tasks.opened(task_id)
         if task is None:
-            waiting = await last_word(await self.services.store.view(task_id))
-            if waiting is not None and waiting.ask in _WORDS_ANSWER and waiting.is_answered is None:
+            waiting = _for_words(await last_word(await self.services.store.view(task_id)))
+            if waiting is not None:
                 return waiting.ts
             task = await self.resume(task_id)
             await task.state.dialogue.asks.first(_READY_SECONDS)
         question = task.state.dialogue.asks.newest(*_WORDS_ANSWER)
         return question.ts if question is not None else None
+
+
+def _for_words(message: ClineMessage | None) -> ClineMessage | None:
+    """The message, if it is a question that waits for words."""
+    if message is None or message.ask not in _WORDS_ANSWER or message.is_answered is not None:
+        return None
+    return message
 
 
 def _edits(mode: ModeConfig, path: str) -> bool:

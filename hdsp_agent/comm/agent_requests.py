@@ -118,6 +118,13 @@ class AgentRequests:
             await self._history.open(context.owner, task_id)
         return task_id
 
+    async def say_at_cell(self, context: RequestContext, task_id: TaskId, text: str, cell: NotebookRef) -> bool:
+        """Go on in a task with what was said at a cell, and put it among the open ones; whether it could be said."""
+        is_said = await (await self._agent.manager()).say_at_cell(task_id, text, cell)
+        if is_said:
+            await self._history.open(context.owner, task_id)
+        return is_said
+
     async def _id_of(self, context: RequestContext) -> tuple[TaskId, bool]:
         """The id of the task that a request begins, and whether it has begun it already."""
         task_id = _task_of(context)

@@ -84,7 +84,7 @@ class NotebookRequests:
         cell = NotebookRef(path=path, cell_id=message.cell_id)
         if message.task_id is not None:
             task_id = self._requests.meant(context, message)
-            if await (await self._agent.manager()).say_at_cell(task_id, message.text, cell):
+            if await self._requests.say_at_cell(context, task_id, message.text, cell):
                 return task_id
         begun = NewTaskRequest(request_id=context.request_id, text=message.text, notebook=cell)
         return await self._requests.begin_at_cell(context, begun, cell)

@@ -33,7 +33,7 @@ export function slashCommandText(
       cellLabel: null
     },
     edit: {
-      description: trans.__('Change a cell as you say'),
+      description: trans.__('Change a cell the way you describe'),
       argumentHint: trans.__('what to change'),
       cellLabel: null
     },

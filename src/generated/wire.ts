@@ -1341,7 +1341,7 @@ export interface DismissNoticeRequest {
   id: string;
 }
 
-/** Have a cell changed as `text` says, by a new task or by `taskId`, if that is open; the answer is the task's id. The cell may be changed without another question until the person says something else, or stops the task. */
+/** Have a cell changed as `text` says, by a new task or, if it waits for words, by `taskId`; the answer is the task's id. The cell may be changed without another question until the person says something else, or stops the task. */
 export interface EditCellRequest {
   requestId: string;
   taskId?: string;

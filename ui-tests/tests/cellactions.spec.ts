@@ -147,8 +147,16 @@ test('files, selections and what a console printed go into the message', async (
   });
 
   await test.step('from a console: what ran last', async () => {
-    await lab.execute('console:create', { activate: true });
-    await page.getByRole('button', { name: 'Select Kernel' }).click();
+    await page.evaluate(async () => {
+      await window.galata.app.commands.execute('console:create', {
+        activate: true,
+        kernelPreference: { name: 'python3' }
+      });
+    });
+    // A console forgets what ran before its kernel was there.
+    await expect(
+      page.getByRole('button', { name: 'Python 3 (ipykernel) | Idle' })
+    ).toBeVisible();
     await page.locator('.jp-CodeConsole-promptCell .cm-content').click();
     await page.keyboard.type('print(6 * 7)');
     await page.keyboard.press('Shift+Enter');
@@ -178,9 +186,7 @@ test('a cell is changed as one writes in it, by the keyboard alone', async ({
   await lab.api.change({ autoApprovalEnabled: false });
   await lab.visit();
   const notebook = await OpenNotebook.open(lab, PATH);
-  const field = notebook
-    .cell(0)
-    .getByRole('textbox', { name: /^How to change/ });
+  const field = notebook.cell(0).getByRole('textbox', { name: /^Change cell/ });
   const status = notebook.cell(0).getByRole('status');
 
   await test.step('what is written in the cell is done', async () => {
@@ -216,7 +222,7 @@ test('a cell is changed as one writes in it, by the keyboard alone', async ({
       .press('Enter');
     await agent.model.asked();
     await expect(notebook.lines(0).first()).toHaveText('price = 3');
-    expect(agent.model.told).toContain('Do it in another way: prices in cents');
+    expect(agent.model.told).toContain('Do it differently: prices in cents');
     await agent.read(PATH);
     await agent.edit(PATH, {
       op: 'edit',
@@ -239,7 +245,9 @@ test('a cell is changed as one writes in it, by the keyboard alone', async ({
         { op: 'edit', cell: 'other', old: 'total', new: 'total_cents' }
       ]
     });
-    await expect(status).toHaveText('The agent has a question.');
+    await expect(status).toHaveText(
+      'The agent needs your answer. Show the conversation.'
+    );
     await expect(notebook.lines(1)).toHaveText(['total = price * count']);
     await notebook
       .cell(0)
@@ -254,6 +262,10 @@ test('a cell is changed as one writes in it, by the keyboard alone', async ({
     await expect(status).toHaveText('The agent did not change this cell.');
     await notebook.edit(0);
     await keyboard.press('Control+Alt+Enter');
+    await expect(
+      notebook.cell(0).getByRole('button', { name: /^Keep/ })
+    ).toHaveCount(0);
+    await field.press('Escape');
     await expect(field).toHaveCount(0);
     await expect(notebook.lines(0).first()).toHaveText('price = 3 * 100');
   });

@@ -65,7 +65,7 @@ test('what a folder brings is used once one trusts it, and no longer than that',
     await expect(question).toBeVisible();
     await field.fill('/');
     await expect(lab.panel.getByRole('option', { name: /fix/ })).toBeVisible();
-    await expect(lab.panel.getByRole('option', { name: /plot/ })).toHaveCount(
+    await expect(lab.panel.getByRole('option', { name: /^plot/ })).toHaveCount(
       0
     );
     await field.fill('');
@@ -80,7 +80,9 @@ test('what a folder brings is used once one trusts it, and no longer than that',
     expect(model.told).toContain('heliotrope');
     await chat.finish(model);
     await field.fill('/');
-    await expect(lab.panel.getByRole('option', { name: /plot/ })).toBeVisible();
+    await expect(
+      lab.panel.getByRole('option', { name: /^plot/ })
+    ).toBeVisible();
     await field.fill('');
   });
 

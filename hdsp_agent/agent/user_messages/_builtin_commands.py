@@ -40,9 +40,9 @@ BUILT_IN: Final = (
     ),
     BuiltinCommand(
         "edit",
-        "Change a cell as you say",
+        "Change a cell the way you describe",
         "what to change",
-        "Change what I name below, or else the cell that I am at, as I say. Change only that: the selected lines if I selected "
+        "Change what I name below, or else the current cell, as I say. Change only that: the selected lines if I selected "
         "some, else this one cell, and no other. If the cell is empty, write into it what I ask for. Keep its style, and every "
         "name that other cells use. Do not run it. Tell me in one short sentence what you changed.\n\n$ARGUMENTS",
     ),
@@ -50,7 +50,7 @@ BUILT_IN: Final = (
         "improve",
         "Improve code and keep its results",
         "what to improve",
-        "Improve what I name below, or else the cell that I am at, and keep its results: clearer names, simpler steps, the usual "
+        "Improve what I name below, or else the current cell, and keep its results: clearer names, simpler steps, the usual "
         "idioms of the libraries it uses, and nothing said twice. Keep its style, and every name that other cells use. Change "
         "only what gets better by it. Run it again, compare the results with those from before, and tell me in two or three "
         "sentences what you changed and why.\n\n$ARGUMENTS",
@@ -60,7 +60,7 @@ BUILT_IN: Final = (
         "speed-up",
         "Make code faster and keep its results",
         "what is slow",
-        "Make what I name below faster, or else the cell that I am at. Measure first how long it takes and where, with less data "
+        "Make what I name below faster, or else the current cell. Measure first how long it takes and where, with less data "
         "if it takes longer than a minute. Then change what costs most: work in whole columns, do nothing twice, read less, use "
         "a better data structure. Keep every name that other cells use. Show me both times side by side, and that the results "
         "are equal. If there is little to gain, say so and change nothing.\n\n$ARGUMENTS",
@@ -80,7 +80,7 @@ BUILT_IN: Final = (
         "add-types",
         "Add type hints",
         "what gets type hints",
-        "Add type hints to what I name below, or else to the cell that I am at: to parameters and returned values, and to "
+        "Add type hints to what I name below, or else to the current cell: to parameters and returned values, and to "
         "variables only where a reader could not tell. Look at the variables as they are now instead of guessing. Change nothing "
         "that the code does, and run it again.\n\n$ARGUMENTS",
         "Add Types",
@@ -110,7 +110,7 @@ BUILT_IN: Final = (
         "to-function",
         "Turn code into a function",
         "what becomes a function",
-        "Turn what I name below into a function, or else the cell that I am at. Its name says what it does. What comes from other "
+        "Turn what I name below into a function, or else the current cell. Its name says what it does. What comes from other "
         "cells becomes a parameter, what later cells use is returned, and it gets a docstring and type hints. Call it in the same "
         "cell, so that the variables that later cells use are still there. Run it, and compare the results with those from "
         "before.\n\n$ARGUMENTS",
@@ -120,7 +120,7 @@ BUILT_IN: Final = (
         "to-pandas",
         "Rewrite code with pandas",
         "what to rewrite",
-        "Rewrite what I name below with pandas, or else the cell that I am at. Look first at what the data is now: columns, types, "
+        "Rewrite what I name below with pandas, or else the current cell. Look first at what the data is now: columns, types, "
         "missing values, order of rows. Keep every name that other cells use; if another type of table would break them, convert "
         "back at the end and say so. Run it, compare the result with the one from before, and name what differs.\n\n$ARGUMENTS",
         "Rewrite with pandas",
@@ -129,7 +129,7 @@ BUILT_IN: Final = (
         "to-polars",
         "Rewrite code with Polars",
         "what to rewrite",
-        "Rewrite what I name below with Polars, or else the cell that I am at, with expressions and, where it helps, lazily. If "
+        "Rewrite what I name below with Polars, or else the current cell, with expressions and, where it helps, lazily. If "
         "Polars is not installed, ask me before you install it. Look first at what the data is now: columns, types, missing values, "
         "order of rows, the index. Keep every name that other cells use; if another type of table would break them, convert back "
         "at the end and say so. Run it, compare the result with the one from before, and name what differs.\n\n$ARGUMENTS",
@@ -139,7 +139,7 @@ BUILT_IN: Final = (
         "to-sql",
         "Rewrite code as SQL",
         "what to rewrite",
-        "Rewrite what I name below as SQL, or else the cell that I am at. Use the database connection that the notebook has; if it "
+        "Rewrite what I name below as SQL, or else the current cell. Use the database connection that the notebook has; if it "
         "has none, use DuckDB on the tables in memory, and ask me before you install it. Pass values as parameters. Keep every name "
         "that other cells use. Run it, compare the result with the one from before, and name what differs, such as the order of "
         "rows or missing values.\n\n$ARGUMENTS",
@@ -149,7 +149,7 @@ BUILT_IN: Final = (
         "to-plot",
         "Show data as a plot",
         "what to plot",
-        "Show what I name below as a plot, or else the result of the cell that I am at. Look at the data first, and choose the kind "
+        "Show what I name below as a plot, or else the result of the current cell. Look at the data first, and choose the kind "
         "of plot that answers the question. Use the plotting library that the notebook uses already. Name the axes with "
         "their units, and give it a title. Put it into a new cell below, run it, look at the picture, and fix what is hard "
         "to read. Tell me in a sentence what it shows.\n\n$ARGUMENTS",

@@ -76,22 +76,26 @@ export function attachmentsOf(
   { panel, cell }: ICellPlace,
   trans: TranslationBundle
 ): IAttachment[] {
-  return selectedWith(panel, cell).flatMap(
-    one => attachmentOf({ panel, cell: one }, trans) ?? []
+  const cells = selectedWith(panel, cell);
+  // Where several cells are meant, what was once selected in one is not.
+  const wanted = cells.length > 1 ? Private.WHOLE : Private.FIRST;
+  return cells.flatMap(
+    one => attachmentOf({ panel, cell: one }, trans, wanted) ?? []
   );
 }
 
 /**
  * The same of one cell; `null` if it is empty.
+ *
+ * @param wanted - The parts, of which the first that it has is taken.
  */
 export function attachmentOf(
   { panel, cell }: Pick<ICellPlace, 'panel' | 'cell'>,
-  trans: TranslationBundle
+  trans: TranslationBundle,
+  wanted: readonly CellPart[] = Private.FIRST
 ): IAttachment | null {
   const parts = partsOf(cell);
-  const part = (['selection', 'error', 'cell'] as const).find(each =>
-    parts.has(each)
-  );
+  const part = wanted.find(each => parts.has(each));
   return part
     ? (takeFromCell(part, panel, cell, trans)?.attachments[0] ?? null)
     : null;
@@ -172,6 +176,12 @@ export function firstLine({ model }: Cell): string {
  * A namespace for private data.
  */
 namespace Private {
+  /**
+   * What of a cell is meant, the nearest first.
+   */
+  export const FIRST: readonly CellPart[] = ['selection', 'error', 'cell'];
+  export const WHOLE: readonly CellPart[] = ['error', 'cell'];
+
   export function contentOf(part: CellPart, cell: Cell): string | null {
     switch (part) {
       case 'cell':

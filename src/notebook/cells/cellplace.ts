@@ -37,8 +37,12 @@ export class CellFinder {
    */
   findPanel({ path }: ReadonlyPartialJSONObject): NotebookPanel | null {
     const { notebooks, tracker } = this._options;
-    const panel =
-      typeof path === 'string' ? notebooks.find(path) : tracker.currentWidget;
+    const { currentWidget } = tracker;
+    // Of several views of a notebook, the one in front is meant.
+    const isFront =
+      typeof path !== 'string' ||
+      (currentWidget !== null && notebooks.pathOf(currentWidget) === path);
+    const panel = isFront ? currentWidget : notebooks.find(path);
     return panel?.isDisposed ? null : panel;
   }
 

@@ -43,7 +43,10 @@ export const cellsPlugin: JupyterFrontEndPlugin<void> = {
     const { client, store } = channel;
     const { notebooks } = provided.agentNotebooks;
     whenOpened(notebooks, async () => {
-      const { builtInActions, createCells } = await import('./cellsui');
+      const [{ builtInActions }, { createCells }] = await Promise.all([
+        import('./actionlist'),
+        import('./cellsui')
+      ]);
       for (const command of [
         CommandIDs.askAboutCell,
         CommandIDs.fixCell,

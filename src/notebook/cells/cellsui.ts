@@ -14,16 +14,15 @@ import { commandLabel } from '../../ui/commandlabel';
 import { agentIcon } from '../../ui/icons/agenticon';
 import { fixIcon } from '../../ui/icons/fixicon';
 import type { IAgentPanel } from '../../tokens';
-import { builtInActions, CellActionList } from './actionlist';
+import { CellActionList } from './actionlist';
 import { CellActionMenu } from './actionmenu';
 import { CellActions } from './cellactions';
+import { selectedWith } from './cellparts';
 import type { ICellPlace } from './cellplace';
 import { cellArguments, CellFinder } from './cellplace';
 import { errorOf, FailedCells } from './failedcells';
 import type { OpenNotebooks } from '../opennotebooks';
 import { CellPrompts } from '../prompt/cellprompts';
-
-export { builtInActions };
 
 /**
  * What the actions on cells work with.
@@ -202,8 +201,7 @@ namespace Private {
         caption: trans.__('Say in the cell how the agent should change it'),
         icon: agentIcon,
         describedBy: { args: { type: 'object', properties: place } },
-        isEnabled: args =>
-          cells.find(args)?.panel.content.model?.readOnly === false,
+        isEnabled: args => isWritable(cells.find(args)),
         execute: async args => {
           const at = cells.find(args);
           if (at) {
@@ -273,13 +271,23 @@ namespace Private {
   }
 
   /**
-   * Whether there is anything in a cell.
+   * Whether there is anything in a cell, or in those selected with it.
    */
   function hasSource(place: ICellPlace | null): boolean {
     return (
       place !== null &&
-      !place.cell.model.isDisposed &&
-      place.cell.model.sharedModel.getSource().trim() !== ''
+      selectedWith(place.panel, place.cell).some(
+        ({ model }) =>
+          !model.isDisposed && model.sharedModel.getSource().trim() !== ''
+      )
+    );
+  }
+
+  function isWritable(place: ICellPlace | null): boolean {
+    return (
+      place !== null &&
+      !place.panel.context.model.readOnly &&
+      place.panel.context.contentsModel?.writable !== false
     );
   }
 

@@ -90,6 +90,23 @@ export class CellPrompt extends CellRow {
   }
 
   /**
+   * What is written in the field.
+   */
+  get text(): string {
+    return this._field.value.trim();
+  }
+
+  /**
+   * Put words into the field, if there are none.
+   */
+  offer(text: string): void {
+    if (this.text === '') {
+      this._field.value = text;
+      this._fit();
+    }
+  }
+
+  /**
    * Show how far it is.
    *
    * @param problem - What went wrong, where something did.
@@ -109,7 +126,7 @@ export class CellPrompt extends CellRow {
           : trans.__('What should change in this cell?');
     this.setText(this._textOf(phase, problem));
     this.setVisible('send', !isBusy);
-    this.setVisible('retry', isDone);
+    this.setVisible('retry', phase === 'changed');
     this.setVisible('stop', isBusy);
     this.setVisible('show', phase !== 'writing');
     if (isDone) {
@@ -131,7 +148,7 @@ export class CellPrompt extends CellRow {
       case 'working':
         return trans.__('The agent is changing this cell…');
       case 'asking':
-        return trans.__('The agent has a question.');
+        return trans.__('The agent needs your answer. Show the conversation.');
       case 'changed':
         return trans.__('Changed. You can keep or undo it.');
       case 'approved':
@@ -144,7 +161,7 @@ export class CellPrompt extends CellRow {
   }
 
   private _send(): void {
-    const text = this._field.value.trim();
+    const { text } = this;
     if (text !== '' && !this._field.readOnly) {
       this._options.actions.send(text);
     }

@@ -12,6 +12,11 @@ import { CellPrompt } from './cellprompt';
 import { PromptSession } from './promptsession';
 
 /**
+ * The row of a cell that the agent has added.
+ */
+const ADDED = '.jp-hdspAgent-CellRow[data-kind="inserted"]';
+
+/**
  * The fields in which people write how the agent should change cells, at most
  * one in a cell.
  */
@@ -46,7 +51,7 @@ export class CellPrompts extends Listener {
     const session = new PromptSession({ ...this._options, place });
     const prompt: CellPrompt = new CellPrompt({
       trans,
-      label: trans.__('How to change: %1', session.label),
+      label: session.label,
       isEmpty: session.isEmpty,
       actions: {
         send: text => void session.send(text),
@@ -58,8 +63,20 @@ export class CellPrompts extends Listener {
     });
     session.changed.connect(() => {
       prompt.setPhase(session.phase, session.problem);
+      // To undo the change of a cell that the agent added would remove it.
+      if (cell.node.querySelector(ADDED) !== null) {
+        prompt.setVisible('retry', false);
+      }
+      if (session.phase === 'failed') {
+        prompt.offer(session.wish);
+      }
     });
-    session.decided.connect(() => this._close(place, prompt, mode));
+    session.decided.connect(() => {
+      // What is only being written is not to be lost.
+      if (['', session.wish].includes(prompt.text)) {
+        this._close(place, prompt, mode);
+      }
+    });
     prompt.disposed.connect(() => {
       session.dispose();
       this._prompts.delete(cell);

@@ -4,6 +4,7 @@ import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
 import type { ChannelClient } from '../../comm/client';
+import type { RequestResult } from '../../comm/requests';
 import { asErrorBody, errorText } from '../../errors';
 import { Listener } from '../../listener';
 import { composeText } from '../../state/panel/attachments';
@@ -12,16 +13,19 @@ import type { AgentStore } from '../../state/store';
 import { CommandIDs } from '../../ui/commandids';
 import { openTasks, phaseOf } from '../../ui/conversations/opentasks';
 import { documentPath } from '../../ui/notebookchoice';
-import { CellList } from '../celllist';
 import { attachmentOf } from '../cells/cellparts';
 import type { ICellPlace } from '../cells/cellplace';
-import { asOneStep, replaceSource } from '../undosteps';
 import type { PromptPhase } from './cellprompt';
 
 /**
  * How long a conversation may look as before, after it was told to go on.
  */
 const TURN_MILLISECONDS = 2_000;
+
+/**
+ * The code of the error that a conversation is not there any more.
+ */
+const UNKNOWN_TASK = 'unknown_task';
 
 /**
  * What somebody asks for at one cell, until they close the field: the first
@@ -32,8 +36,8 @@ export class PromptSession extends Listener {
     super();
     this._options = options;
     const { commands, place, store, trans } = options;
-    this._selected = attachmentOf(place, trans);
-    this._before = this._after = this._source();
+    const selected = attachmentOf(place, trans);
+    this._opened = { selected, source: this._source() };
     store.changed.connect(this._look, this);
     commands.commandChanged.connect(this._onCommand, this);
   }
@@ -67,17 +71,28 @@ export class PromptSession extends Listener {
   }
 
   /**
-   * What the words are about: the selected lines, or the whole cell.
+   * What the person said last.
    */
-  get label(): string {
-    return this._selected?.label ?? this._emptyCell().label;
+  get wish(): string {
+    return this._wishes.at(-1) ?? '';
   }
 
   /**
-   * Whether there was nothing in the cell.
+   * What the first words are about: selected lines, or the whole cell.
+   */
+  get label(): string {
+    const { place, trans } = this._options;
+    const number = place.panel.content.widgets.indexOf(place.cell) + 1;
+    return this._opened?.selected?.kind === 'selection'
+      ? trans.__('Change the selected lines of cell %1', number)
+      : trans.__('Change cell %1', number);
+  }
+
+  /**
+   * Whether there was nothing in the cell when the field was opened.
    */
   get isEmpty(): boolean {
-    return this._selected === null;
+    return this._opened?.selected === null;
   }
 
   /**
@@ -86,44 +101,39 @@ export class PromptSession extends Listener {
    * @param wish - What the person says.
    */
   async send(wish: string): Promise<void> {
-    this._wish = wish;
+    this._wishes.push(wish);
     await this._say(wish);
   }
 
   /**
-   * Take back what was done last, and have the agent do it in another way.
+   * Undo the change, and have the agent do all that was said in another way.
    */
   async retry(): Promise<void> {
-    const { trans } = this._options;
-    if (this._source() !== this._after) {
-      this._turnTo(
-        'failed',
-        trans.__('You have edited the cell since. Say what should change.')
-      );
-      return;
-    }
+    const { commands, place, trans } = this._options;
     this._isRetrying = true;
-    this._restore(this._before);
-    this._isRetrying = false;
-    await this._say(trans.__('Do it in another way: %1', this._wish));
+    try {
+      await commands.execute(CommandIDs.undoCell, this._place());
+    } finally {
+      this._isRetrying = false;
+    }
+    // The person has written in the same lines, and is told so.
+    if (!this._isReviewed() && !place.cell.isDisposed) {
+      await this._say(
+        trans.__('Do it differently: %1', this._wishes.join('\n'))
+      );
+    }
   }
 
   /**
    * Stop the agent.
    */
   async stop(): Promise<void> {
-    if (this._taskId === null) {
-      // It is only about to begin.
-      this._wantsStop = true;
-      return;
-    }
-    try {
-      await this._options.client.request({
-        type: 'cancelTask',
-        taskId: this._taskId
-      });
-    } catch (reason) {
-      this._fail(reason);
+    const turn = this._turn;
+    if (turn !== null && !turn.isTaken) {
+      // The agent is only about to begin.
+      turn.wantsStop = true;
+    } else if (this._taskId !== null) {
+      await this._cancel(this._taskId);
     }
   }
 
@@ -145,39 +155,70 @@ export class PromptSession extends Listener {
   }
 
   private async _say(wish: string): Promise<void> {
-    const { client } = this._options;
-    const attachment = this._attachment();
+    clearTimeout(this._timer);
     const text = composeText({
       text: `/edit ${wish}`,
-      attachments: [attachment]
+      attachments: [this._attachment()]
     });
-    this._before = this._source();
-    this._hasBegun = false;
-    this._wasReviewed = false;
-    this._wantsStop = false;
+    const turn: Private.ITurn = {
+      before: this._source(),
+      isTaken: false,
+      hasBegun: false,
+      wasReviewed: false,
+      wantsStop: false
+    };
+    this._turn = turn;
     this._turnTo('working');
     try {
-      const taskId = await client.request({
-        type: 'editCell',
-        ...this._place(),
-        text,
-        ...(this._taskId === null ? {} : { taskId: this._taskId })
-      });
-      if (this.isDisposed) {
-        return;
+      this._taskId = await this._request(text);
+      turn.isTaken = true;
+      if (turn.wantsStop) {
+        await this._cancel(this._taskId);
       }
-      this._taskId = typeof taskId === 'string' ? taskId : null;
-      clearTimeout(this._timer);
-      this._timer = window.setTimeout(() => {
-        this._hasBegun = true;
+      if (!this.isDisposed) {
+        this._timer = window.setTimeout(() => {
+          turn.hasBegun = true;
+          this._look();
+        }, TURN_MILLISECONDS);
         this._look();
-      }, TURN_MILLISECONDS);
-      if (this._wantsStop) {
-        await this.stop();
       }
-      this._look();
     } catch (reason) {
       this._fail(reason);
+    }
+  }
+
+  /**
+   * Ask for the change; the conversation that makes it.
+   */
+  private async _request(text: string): Promise<string> {
+    const { client } = this._options;
+    const message = { type: 'editCell', ...this._place(), text } as const;
+    const taskId = this._taskId;
+    let answer: RequestResult;
+    try {
+      answer = await client.request(
+        taskId === null ? message : { ...message, taskId }
+      );
+    } catch (reason) {
+      if (taskId === null || asErrorBody(reason).code !== UNKNOWN_TASK) {
+        throw reason;
+      }
+      // It was deleted: another one begins.
+      answer = await client.request(message);
+    }
+    return typeof answer === 'string' ? answer : '';
+  }
+
+  private async _cancel(taskId: string): Promise<void> {
+    try {
+      await this._options.client.request({ type: 'cancelTask', taskId });
+    } catch (reason) {
+      if (asErrorBody(reason).code === UNKNOWN_TASK) {
+        // It has just ended by itself.
+        this._look();
+      } else {
+        this._fail(reason);
+      }
     }
   }
 
@@ -191,19 +232,20 @@ export class PromptSession extends Listener {
    */
   private _look(): void {
     const { store, trans } = this._options;
-    const { isBusy } = this;
-    if (this.isDisposed || this._taskId === null || !isBusy) {
+    const turn = this._turn;
+    if (this.isDisposed || turn === null || this._taskId === null) {
       return;
     }
     const task = openTasks(store).find(one => one.taskId === this._taskId);
     const phase = task && phaseOf(task);
     if (phase === 'working') {
-      this._hasBegun = true;
+      // Perhaps because of what was said in the panel.
+      turn.hasBegun = true;
       this._turnTo('working');
       return;
     }
-    if (!this._hasBegun) {
-      // The page has not heard that it goes on.
+    if (!turn.hasBegun || !this._isBusy) {
+      // The page has not heard that it goes on, or all is said.
       return;
     }
     switch (phase) {
@@ -221,30 +263,21 @@ export class PromptSession extends Listener {
         return;
       case 'done':
       case 'resting':
-        this._end();
+        this._end(turn);
     }
-  }
-
-  /**
-   * Whether the agent is at it, or waits for an answer.
-   */
-  get isBusy(): boolean {
-    return this._phase === 'working' || this._phase === 'asking';
   }
 
   /**
    * The agent is done: say what came of it, if that is not decided already.
    */
-  private _end(): void {
-    this._after = this._source();
-    this._waited = this._isReviewed();
-    const hasChanged = this._after !== this._before;
-    if (hasChanged && this._waited) {
+  private _end(turn: Private.ITurn): void {
+    const isOther = this._source() !== turn.before;
+    if (isOther && this._isReviewed()) {
       this._turnTo('changed');
-    } else if (this._wasReviewed) {
+    } else if (turn.wasReviewed) {
       this._decided.emit();
     } else {
-      this._turnTo(hasChanged ? 'approved' : 'unchanged');
+      this._turnTo(isOther ? 'approved' : 'unchanged');
     }
   }
 
@@ -252,16 +285,24 @@ export class PromptSession extends Listener {
     _: CommandRegistry,
     { id }: CommandRegistry.ICommandChangedArgs
   ): void {
-    if (id !== CommandIDs.keepCell || this._isRetrying) {
+    const turn = this._turn;
+    if (id !== CommandIDs.keepCell || turn === null || this._isRetrying) {
       return;
     }
     const isReviewed = this._isReviewed();
-    if (this.isBusy) {
-      this._wasReviewed ||= isReviewed && this._source() !== this._before;
-    } else if (this._waited && !isReviewed) {
+    if (this._isBusy) {
+      turn.wasReviewed ||= isReviewed && this._source() !== turn.before;
+    } else if (this._phase === 'changed' && !isReviewed) {
+      this._wishes = [];
       this._decided.emit();
     }
-    this._waited = isReviewed;
+  }
+
+  /**
+   * Whether the agent is at it, or waits for an answer.
+   */
+  private get _isBusy(): boolean {
+    return this._phase === 'working' || this._phase === 'asking';
   }
 
   /**
@@ -282,31 +323,18 @@ export class PromptSession extends Listener {
   }
 
   /**
-   * Give the cell a source that it had, in a step of its own.
-   */
-  private _restore(source: string): void {
-    const { panel, cell } = this._options.place;
-    const sharedModel = panel.content.model?.sharedModel;
-    const { id } = cell.model;
-    if (sharedModel) {
-      asOneStep(sharedModel, [id], () => {
-        const cells = new CellList(sharedModel);
-        cells.change(() => replaceSource(cells.get(id), source));
-      });
-    }
-  }
-
-  /**
    * What goes along: what was selected when the field was opened, while the cell
    * is still the same.
    */
   private _attachment(): IAttachment {
     const { place, trans } = this._options;
-    const selected = this._selected;
-    this._selected = null;
-    return selected !== null && this._source() === this._before
-      ? selected
-      : (attachmentOf(place, trans) ?? this._emptyCell());
+    const opened = this._opened;
+    this._opened = null;
+    const selected =
+      opened?.source === this._source()
+        ? opened.selected
+        : attachmentOf(place, trans);
+    return selected ?? this._emptyCell();
   }
 
   private _emptyCell(): IAttachment {
@@ -331,17 +359,12 @@ export class PromptSession extends Listener {
   private readonly _options: PromptSession.IOptions;
   private readonly _changed = new Signal<this, void>(this);
   private readonly _decided = new Signal<this, void>(this);
-  private _selected: IAttachment | null;
-  private _before: string;
-  private _after: string;
+  private _opened: Private.IOpened | null;
   private _phase: PromptPhase = 'writing';
   private _problem = '';
-  private _wish = '';
+  private _wishes: string[] = [];
   private _taskId: string | null = null;
-  private _hasBegun = false;
-  private _waited = false;
-  private _wasReviewed = false;
-  private _wantsStop = false;
+  private _turn: Private.ITurn | null = null;
   private _isRetrying = false;
   private _timer: number | undefined;
 }
@@ -359,5 +382,44 @@ export namespace PromptSession {
     readonly commands: CommandRegistry;
     readonly store: AgentStore;
     readonly trans: TranslationBundle;
+  }
+}
+
+/**
+ * A namespace for private data.
+ */
+namespace Private {
+  /**
+   * The cell as it was when the field was opened.
+   */
+  export interface IOpened {
+    readonly selected: IAttachment | null;
+    readonly source: string;
+  }
+
+  /**
+   * What became of the last words so far.
+   */
+  export interface ITurn {
+    /**
+     * The source of the cell when they were said.
+     */
+    readonly before: string;
+
+    /**
+     * Whether the server has taken them.
+     */
+    isTaken: boolean;
+
+    /**
+     * Whether the page has heard that the agent is at it.
+     */
+    hasBegun: boolean;
+
+    /**
+     * Whether a change of the agent waited to be kept or undone.
+     */
+    wasReviewed: boolean;
+    wantsStop: boolean;
   }
 }

@@ -8,6 +8,7 @@ import type { Widget } from '@lumino/widgets';
 import { CommandIDs } from '../../ui/commandids';
 import { commandLabel } from '../../ui/commandlabel';
 import { agentIcon } from '../../ui/icons/agenticon';
+import { documentPath } from '../../ui/notebookchoice';
 import { showWarning } from '../../ui/notifications';
 import type { IPanelServices } from '../../ui/services';
 import { addToDraft } from '../composer/attachments/attachpart';
@@ -21,11 +22,6 @@ export const DOCUMENT_COMMANDS: readonly string[] = [
   CommandIDs.askAboutDocument,
   CommandIDs.attachDocument
 ];
-
-/**
- * The drives of files that the server has.
- */
-const HERE: readonly string[] = ['', 'RTC'];
 
 /**
  * What the commands about documents work with.
@@ -115,6 +111,14 @@ export function addDocumentCommands(
  */
 namespace Private {
   /**
+   * What tells a console and a terminal from other tabs.
+   */
+  interface IMaybeTextual extends Widget {
+    readonly console?: unknown;
+    readonly content?: { readonly getSelection?: unknown } | null;
+  }
+
+  /**
    * Whether the tab in front, or the file browser, may have something to add.
    */
   export function isThere(
@@ -124,13 +128,11 @@ namespace Private {
     if (from === 'browser') {
       return selected(browsers).length > 0;
     }
-    const widget = front();
+    const widget: IMaybeTextual | null = front();
     return (
       widget instanceof DocumentWidget ||
-      (widget !== null && 'console' in widget) ||
-      (widget !== null &&
-        'content' in widget &&
-        'getSelection' in (widget.content as object))
+      widget?.console !== undefined ||
+      widget?.content?.getSelection !== undefined
     );
   }
 
@@ -145,13 +147,9 @@ namespace Private {
     if (args.from === 'browser') {
       const contents = services.documents?.services.contents;
       const paths = selected(browsers).flatMap(({ path, type }) => {
-        const local = contents?.localPath(path) ?? path;
-        const drive = contents?.driveName(path) ?? '';
-        return !HERE.includes(drive)
-          ? []
-          : type === 'directory'
-            ? `${local}/`
-            : local;
+        const localPath = contents?.localPath(path) ?? path;
+        const here = documentPath({ context: { path, localPath } });
+        return here === null ? [] : type === 'directory' ? `${here}/` : here;
       });
       if (paths.length > 0) {
         return { kind: 'files', paths };

@@ -6,7 +6,8 @@ import type { IDisposable } from '@lumino/disposable';
 import { DisposableDelegate } from '@lumino/disposable';
 
 import { CommandIDs } from '../../../ui/commandids';
-import { builtInActions, createCells } from '../cellsui';
+import { builtInActions } from '../actionlist';
+import { createCells } from '../cellsui';
 import { OpenedNotebook } from '../../__tests__/openednotebook';
 import { FakeStore } from '../../prompt/__tests__/fakestore';
 import type { ChannelClient } from '../../../comm/client';

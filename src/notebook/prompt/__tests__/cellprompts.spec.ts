@@ -1,6 +1,7 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { CommandRegistry } from '@lumino/commands';
 
+import { RequestError } from '../../../comm/requesterror';
 import type { AgentStore } from '../../../state/store';
 import { CommandIDs } from '../../../ui/commandids';
 import { OpenedNotebook } from '../../__tests__/openednotebook';
@@ -13,6 +14,7 @@ describe('editing a cell by a prompt', () => {
   let store: FakeStore;
   let prompts: CellPrompts;
   let isWaiting: boolean;
+  let canUndo: boolean;
   let executed: [string, unknown][];
 
   beforeEach(async () => {
@@ -21,9 +23,11 @@ describe('editing a cell by a prompt', () => {
     store = new FakeStore();
     commands = new CommandRegistry();
     isWaiting = false;
+    canUndo = true;
     executed = [];
     for (const id of [
       CommandIDs.keepCell,
+      CommandIDs.undoCell,
       CommandIDs.open,
       CommandIDs.showConversation
     ]) {
@@ -31,6 +35,10 @@ describe('editing a cell by a prompt', () => {
         isEnabled: () => id !== CommandIDs.keepCell || isWaiting,
         execute: args => {
           executed.push([id, args]);
+          if (id === CommandIDs.undoCell && canUndo) {
+            edit('a = 1');
+            wait(false);
+          }
         }
       });
     }
@@ -125,7 +133,7 @@ describe('editing a cell by a prompt', () => {
     });
     await open();
     expect(field().getAttribute('aria-label')).toBe(
-      'How to change: Selection in cell 1'
+      'Change the selected lines of cell 1'
     );
     await say('two');
     expect(opened.client.of('editCell')[0].text).toContain(
@@ -169,26 +177,64 @@ describe('editing a cell by a prompt', () => {
     expect(status()).toBe('Changed. You can keep or undo it.');
   });
 
-  it('tries again, once what was done last is taken back', async () => {
+  it('tries again all that was said, once the change is undone', async () => {
     await change();
+    await say('and rename it');
+    work();
+    edit('b = 2');
+    finish();
     await click('retry');
-    expect(opened.sources[0]).toBe('a = 1');
-    expect(opened.client.of('editCell')[1].text).toContain('\na = 1\n');
-    expect(opened.client.of('editCell')[1].text).toMatch(
-      /^\/edit Do it in another way: twice as much\n/
+    expect(executed).toEqual([
+      [CommandIDs.undoCell, { path: opened.path, cellId: 'cell-0' }]
+    ]);
+    expect(opened.client.of('editCell')[2].text).toMatch(
+      /^\/edit Do it differently: twice as much\nand rename it\n/
     );
+    expect(opened.client.of('editCell')[2].text).toContain('\na = 1\n');
     expect(row()).not.toBeNull();
   });
 
-  it('takes nothing back where the person has written since', async () => {
+  it('does not try again where the change cannot be undone', async () => {
     await change();
-    edit('a = 2  # mine');
+    canUndo = false;
     await click('retry');
-    expect(opened.sources[0]).toBe('a = 2  # mine');
-    expect(status()).toBe(
-      'You have edited the cell since. Say what should change.'
-    );
     expect(opened.client.of('editCell')).toHaveLength(1);
+    expect(shown()).toContain('retry');
+  });
+
+  it('stays when the person decides while they write what else to do', async () => {
+    await change();
+    field().value = 'and half a sen';
+    wait(false);
+    expect(field().value).toBe('and half a sen');
+  });
+
+  it('says that the agent goes on because of what was said in the panel', async () => {
+    await open();
+    await say('twice');
+    work();
+    store.tell({ taskId: 't', status: 'idle', failed: true });
+    expect(status()).toBe('The agent was stopped by an error.');
+    work();
+    expect(status()).toBe('The agent is changing this cell…');
+    edit('a = 2');
+    wait(true);
+    finish();
+    expect(status()).toBe('Changed. You can keep or undo it.');
+  });
+
+  it('begins anew when its conversation was deleted', async () => {
+    await change();
+    const { request } = opened.client;
+    opened.client.request = message =>
+      'taskId' in message
+        ? Promise.reject(
+            new RequestError({ code: 'unknown_task', message: 'gone' })
+          )
+        : request.call(opened.client, message);
+    await say('and rename it');
+    expect(opened.client.of('editCell')[1]).not.toHaveProperty('taskId');
+    expect(status()).toBe('The agent is changing this cell…');
   });
 
   it('says that a change was made which the person has approved', async () => {
@@ -198,7 +244,7 @@ describe('editing a cell by a prompt', () => {
     edit('a = 2');
     finish();
     expect(status()).toBe('Changed.');
-    expect(shown()).toEqual(['send', 'retry', 'show', 'close']);
+    expect(shown()).toEqual(['send', 'show', 'close']);
   });
 
   it('sends the cell as it is by then', async () => {
@@ -249,7 +295,7 @@ describe('editing a cell by a prompt', () => {
     [{ status: 'idle' }, 'The agent did not change this cell.', 'send'],
     [
       { status: 'interactive', needsYou: true },
-      'The agent has a question.',
+      'The agent needs your answer. Show the conversation.',
       'stop'
     ],
     [
