@@ -65,8 +65,10 @@ async def test_our_cell_waits_behind_the_persons_and_can_be_taken_back(tmp_path:
 
 async def test_a_kernel_that_was_busy_before_we_came_is_known_to_be(tmp_path: Path) -> None:
     async with headless_executor(tmp_path) as work, person(work) as other:
+        kernel = await work.kernel_id()
         theirs = other.execute("x = 0; " + busy_until(tmp_path / "go"))
-        await until(lambda: theirs.busy)
+        # We hear of it from the server, which hears of it on a line of its own.
+        await until(lambda: theirs.busy and work.kernels.port.state(kernel) == "busy")
         ours = await work.start("x = 1")
         await asyncio.sleep(0.3)
         assert (ours.cells[0].state, ours.cells[0].started_at) == ("queued", None)
