@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
+from typing import Final
 
 from pydantic import JsonValue
 
@@ -120,15 +121,22 @@ async def _first_word(client: ModelClient, messages: list[ApiMessage]) -> tuple[
     return first, words
 
 
+_OF_AGENT: Final = ("tool", "text", "completion_result")
+
+
 class _Watched(NoListener):
-    """Notes when the first of a step is shown."""
+    """Notes when the first of a step, or of an answer, is shown."""
 
     def __init__(self) -> None:
         self.shown = asyncio.Event()
+        self._spoken = False
 
     def created(self, task_id: TaskId, message: ClineMessage) -> None:
         """A message was added."""
-        if message.ask == "tool":
+        if message.say == "text" and not self._spoken:
+            # What the person begins with.
+            self._spoken = True
+        elif message.ask in _OF_AGENT or message.say in _OF_AGENT:
             self.shown.set()
 
 
