@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections import Counter
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import parse_qs, urlsplit
 
 from pydantic import AnyUrl, ValidationError
 
+from ..._background_tasks import BackgroundTasks
 from ..._timeouts import wait_at_most
 from ...config import keys_in_use
 from ...errors import HdspAgentError, InvalidInput, NotFound, SecretStorageUnavailable, Unavailable
@@ -63,6 +65,18 @@ class _Login:
                 waiting.exception()
 
 
+class _Writes:
+    """What is written of log-ins, one after the other."""
+
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+        self._held = BackgroundTasks()
+
+    async def to_the_end(self, work: Coroutine[object, object, None]) -> None:
+        """Do it whole, even if whoever waits for it goes away."""
+        await self._held.finish(work)
+
+
 class Logins:
     """The log-ins of one person."""
 
@@ -70,6 +84,9 @@ class Logins:
         self._secrets = secrets
         self._under_way: dict[str, _Login] = {}
         self._logged_in: dict[str, bool] = {}
+        self._forgotten: Counter[str] = Counter()
+        """How often the tokens of each server were forgotten."""
+        self._writes = _Writes()
 
     def is_under_way(self, server: ServerConfig) -> bool:
         """Whether the person is at it."""
@@ -96,7 +113,7 @@ class Logins:
     async def begin(self, server: ServerConfig, redirect_uri: str, connect: Callable[[], None]) -> str:
         """The page at which the person logs in; ``connect`` begins to. Raises Unavailable, InvalidInput."""
         _check_redirect(redirect_uri)
-        await self._secrets.forget_login(server)
+        await self._forget(server)
         self.give_up(server)
         login = self._under_way[server.key] = _Login(redirect_uri)
         connect()
@@ -140,7 +157,16 @@ class Logins:
         kept = _kept(await self._secrets.login(server, "metadata"))
         login = self._under_way.get(server.key)
         redirect = login.redirect_uri if login is not None else str(kept.get("redirect") or _NOWHERE)
-        storage = _Tokens(self._secrets, server, entry.oauth, redirect, lambda: self._done(server))
+        times = self._forgotten[server.key]
+        storage = _Tokens(
+            self._secrets,
+            server,
+            entry.oauth,
+            redirect,
+            writes=self._writes,
+            on_tokens=lambda: self._done(server),
+            is_wanted=lambda: self._forgotten[server.key] == times,
+        )
 
         async def open_page(page: str) -> None:
             await self._open_page(server, redirect, page, ask)
@@ -187,7 +213,13 @@ class Logins:
         """Forget the tokens."""
         self.give_up(server)
         self._logged_in.pop(server.key, None)
-        await self._secrets.forget_login(server)
+        await self._forget(server)
+
+    async def _forget(self, server: ServerConfig) -> None:
+        """Forget the tokens, and those too that a connection from before is about to get."""
+        self._forgotten[server.key] += 1
+        async with self._writes.lock:
+            await self._secrets.forget_login(server)
 
 
 class _Tokens:
@@ -199,13 +231,18 @@ class _Tokens:
         server: ServerConfig,
         registered: FilledOAuth,
         redirect: str,
+        *,
+        writes: _Writes,
         on_tokens: Callable[[], None],
+        is_wanted: Callable[[], bool],
     ) -> None:
         self._secrets = secrets
         self._server = server
         self._registered = registered
         self._redirect = redirect
+        self._writes = writes
         self._on_tokens = on_tokens
+        self._is_wanted = is_wanted
         self.provider: OAuthClientProvider | None = None
 
     async def get_tokens(self) -> OAuthToken | None:
@@ -219,11 +256,17 @@ class _Tokens:
         return tokens
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
-        """Keep them."""
+        """Keep them, unless the person has signed out since this connection began."""
         keys_in_use.add(tokens.access_token, tokens.refresh_token)
-        await self._secrets.keep_login(self._server, "tokens", tokens.model_dump_json(exclude_none=True))
-        await self._secrets.keep_login(self._server, "metadata", json.dumps(self._metadata(tokens)))
-        self._on_tokens()
+        # A connection that is stopped meanwhile writes all of it, or nothing.
+        await self._writes.to_the_end(self._keep(tokens))
+
+    async def _keep(self, tokens: OAuthToken) -> None:
+        async with self._writes.lock:
+            if self._is_wanted():
+                await self._secrets.keep_login(self._server, "tokens", tokens.model_dump_json(exclude_none=True))
+                await self._secrets.keep_login(self._server, "metadata", json.dumps(self._metadata(tokens)))
+                self._on_tokens()
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
         """What we are called there; not if we would come back to another address now."""

@@ -13,6 +13,7 @@ import pytest
 
 from hdsp_agent.errors import InvalidInput, NotFound, Unavailable
 from hdsp_agent.mcp.client._saved_secrets import SavedSecrets
+from hdsp_agent.mcp.client._server_config import ServerConfig
 
 from ._helpers.http_servers import answering_server, sample_http_server
 from ._helpers.hubs import ME, TestedHub, hostile, running_hub, until
@@ -72,6 +73,40 @@ async def test_one_logs_in_and_stays_so(tmp_path: Path) -> None:
             assert await SavedSecrets(tested.secrets).login(connection.config, part) is None
         await connection.settled()
         assert connection.wants_login
+
+
+async def test_who_signs_out_while_tokens_are_written_is_signed_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep, writing, written = SavedSecrets.keep_login, asyncio.Event(), asyncio.Event()
+
+    async def slowly(self: SavedSecrets, server: ServerConfig, part: str, value: str) -> None:
+        async def write() -> None:
+            writing.set()
+            await written.wait()
+            await keep(self, server, part, value)
+
+        # A keyring writes in a thread, which goes on when nobody waits for it any more.
+        await asyncio.shield(asyncio.ensure_future(write()))
+
+    async with remote_hub(tmp_path) as tested:
+        await log_in(tested)
+        connection = tested.connection("remote")
+        # The token is over: starting again, it is renewed.
+        await asyncio.sleep(2.5)
+        monkeypatch.setattr(SavedSecrets, "keep_login", slowly)
+        starting = asyncio.create_task(connection.restart())
+        await writing.wait()
+        leaving = asyncio.create_task(tested.hub.log_out(ME, tested.workspace, "remote", "global"))
+        await until(lambda: not tested.hub.logins(ME).is_logged_in(connection.config))
+        await asyncio.sleep(0.1)
+        written.set()
+        await leaving
+        await starting
+        await connection.settled()
+        assert connection.wants_login
+        for part in ("tokens", "metadata"):
+            assert await SavedSecrets(tested.secrets).login(connection.config, part) is None
 
 
 async def test_what_nobody_asked_for_is_not_taken(tmp_path: Path) -> None:
