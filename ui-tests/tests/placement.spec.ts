@@ -56,9 +56,13 @@ test('the panel is made wide once, when it is first opened or found open, and th
 
   await test.step('what one chose then stays', async () => {
     await dragTo(lab, 300);
+    const closed = saving(lab, data => isLeftClosed(data) === true);
     await lab.page.sidebar.close('left');
+    await closed;
+    const opened = saving(lab, data => isLeftClosed(data) === false);
     await lab.showPanel();
     await expectWidth(lab, 300);
+    await opened;
     await lab.reload();
     await lab.expectConnected();
     await expectWidth(lab, 300);
@@ -116,6 +120,16 @@ async function expectWidth(lab: Lab, width: number): Promise<void> {
   const off = async () =>
     Math.abs(((await lab.panel.boundingBox())?.width ?? 0) - width);
   await expect.poll(off).toBeLessThan(CLOSE);
+}
+
+/**
+ * Whether the left side is closed in what Lab keeps, or nothing where it does
+ * not say so.
+ */
+function isLeftClosed(data: Record<string, unknown>): boolean | undefined {
+  const layout = data['layout-restorer:data'] as
+    { left?: { collapsed?: boolean } } | undefined;
+  return layout?.left?.collapsed;
 }
 
 /**
