@@ -33,6 +33,7 @@ class LiveMessages:
     def __init__(self) -> None:
         self._messages: dict[int, ClineMessage] = {}
         self._grown: dict[tuple[int, str], list[str]] = {}
+        self._has_older = False
 
     def put(self, message: ClineMessage) -> None:
         """A message is new, or is this now."""
@@ -43,6 +44,7 @@ class LiveMessages:
             # The oldest: a page of the newest never needs it.
             oldest = min(self._messages)
             del self._messages[oldest]
+            self._has_older = True
             for key in [key for key in self._grown if key[0] == oldest]:
                 del self._grown[key]
 
@@ -59,14 +61,18 @@ class LiveMessages:
         """The conversation shows other messages now; the disk has all of them."""
         self._messages.clear()
         self._grown.clear()
+        self._has_older = False
 
     def over(self, page: Sequence[ClineMessage], limit: int) -> tuple[list[ClineMessage], bool]:
-        """A page of the newest messages read from the disk, brought up to date; and whether any did not fit."""
+        """A page of the newest messages read from the disk, brought up to date; and whether there are others before them.
+
+        The page may be empty: a conversation is on screen before its first message is.
+        """
         for ts, _ in list(self._grown):
             self._settle(ts)
         messages = {message.ts: message for message in page} | self._messages
         newest = sorted(messages)
-        return [messages[ts] for ts in newest[-limit:]], len(newest) > limit
+        return [messages[ts] for ts in newest[-limit:]], self._has_older or len(newest) > limit
 
     @property
     def end_in_failure(self) -> bool:
