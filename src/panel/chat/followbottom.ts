@@ -8,6 +8,12 @@ import { Listener } from '../../listener';
  */
 const NEAR = 4;
 
+/**
+ * How far, in pixels, the browser may have gone up without anybody scrolling:
+ * a row that shrinks and grows again between two frames takes it along.
+ */
+const LITTLE = 40;
+
 const KEYS_UP: ReadonlySet<string> = new Set(['ArrowUp', 'PageUp', 'Home']);
 
 /**
@@ -157,6 +163,13 @@ export class FollowBottom extends Listener {
         // It may be the scroll bar, or the beginning of a selection.
         this._isHeld = true;
         break;
+      case 'touchstart':
+        this._isTouched = true;
+        break;
+      case 'touchend':
+      case 'touchcancel':
+        this._isTouched = false;
+        break;
       case 'pointerup':
       case 'pointercancel':
         this._isHeld = false;
@@ -202,10 +215,21 @@ export class FollowBottom extends Listener {
     const isAtEnd = this._gap <= NEAR;
     if (isAtEnd) {
       this._set(!this._hasSelection && !this._isLeaving);
+    } else if (wentUp && this._isFollowing && this._isLayout) {
+      this.update();
+      return;
     } else if (wentUp) {
       this.letGo();
     }
     this._setAtEnd(isAtEnd);
+  }
+
+  /**
+   * Whether nobody scrolled, as far as that is known: wheels and keys have let go
+   * before.
+   */
+  private get _isLayout(): boolean {
+    return !this._isHeld && !this._isTouched && this._gap <= LITTLE;
   }
 
   private _note(): void {
@@ -262,11 +286,25 @@ export class FollowBottom extends Listener {
   private _isAtEnd = true;
   private _isLeaving = false;
   private _isHeld = false;
+  private _isTouched = false;
   private _wasHidden = false;
   private _expanded = false;
   private _top = 0;
   private _height = 0;
 }
 
-const BOX_EVENTS = ['wheel', 'keydown', 'pointerdown', 'click', 'scroll'];
-const DOCUMENT_EVENTS = ['pointerup', 'pointercancel', 'selectionchange'];
+const BOX_EVENTS = [
+  'wheel',
+  'keydown',
+  'pointerdown',
+  'touchstart',
+  'click',
+  'scroll'
+];
+const DOCUMENT_EVENTS = [
+  'pointerup',
+  'pointercancel',
+  'touchend',
+  'touchcancel',
+  'selectionchange'
+];

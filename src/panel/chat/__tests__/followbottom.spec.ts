@@ -109,6 +109,27 @@ describe('FollowBottom', () => {
     expect(box.top).toBe(700);
   });
 
+  it('should not take a row that shrank and grew again for a person', () => {
+    box.scrollTo(894);
+    expect(follow.isFollowing).toBe(true);
+    expect(box.top).toBe(900);
+    expect(follow.isAtEnd).toBe(true);
+  });
+
+  it('should let go of a little, too, where a finger or the pointer scrolls', () => {
+    box.node.dispatchEvent(new Event('touchstart'));
+    box.scrollTo(894);
+    expect(follow.isFollowing).toBe(false);
+    expect(box.top).toBe(894);
+    document.dispatchEvent(new Event('touchend'));
+    follow.follow();
+    box.node.dispatchEvent(new Event('pointerdown'));
+    box.scrollTo(894);
+    document.dispatchEvent(new Event('pointerup'));
+    expect(follow.isFollowing).toBe(false);
+    expect(box.top).toBe(894);
+  });
+
   it('should wait while the pointer is down, on text or the scroll bar', () => {
     box.node.dispatchEvent(new Event('pointerdown'));
     grow();
