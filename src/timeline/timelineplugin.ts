@@ -16,7 +16,7 @@ import { IAgentNotebooks, IAgentPanel } from '../tokens';
 import { addTimelineCommands, TIMELINE_COMMANDS } from './timelinecommands';
 import type { NotebookHeads } from './notebookheads';
 import type { ITimelineUi } from './createtimeline';
-import { TimelineWidget } from './timelinewidget';
+import { timelineWidget } from './timelinewidget';
 
 // Among the last: it is rarely the first thing one looks for.
 const RANK = 900;
@@ -61,10 +61,10 @@ export const timelinePlugin: JupyterFrontEndPlugin<void> = {
       return made;
     };
 
-    const widget = new TimelineWidget({
+    const widget = timelineWidget(
       services,
-      Body: lazyComponent(async () => (await ui()).View)
-    });
+      lazyComponent(async () => (await ui()).View)
+    );
     widget.shown.connect(() => {
       void made?.then(({ model }) => model.refresh());
     });

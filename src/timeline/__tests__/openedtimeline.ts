@@ -9,10 +9,11 @@ import type {
   StoreView,
   TimelineView
 } from '../../generated/rest';
+import type { SideWidget } from '../../ui/sidewidget';
 import { OpenedPanel } from '../../panel/__tests__/openedpanel';
 import { RestServer } from '../../panel/history/__tests__/restserver';
 import { createTimeline } from '../createtimeline';
-import { TimelineWidget } from '../timelinewidget';
+import { timelineWidget } from '../timelinewidget';
 
 /** A state of the workspace. */
 export function checkpoint(
@@ -111,13 +112,13 @@ export class OpenedTimeline {
     this.rest.answers.set('GET checkpoints', () => this.view);
     const { services } = this.page.panel;
     this.ui = createTimeline(services, null);
-    this.widget = new TimelineWidget({ services, Body: this.ui.View });
+    this.widget = timelineWidget(services, this.ui.View);
   }
 
   readonly rest = new RestServer();
   readonly page = new OpenedPanel();
   readonly ui: ReturnType<typeof createTimeline>;
-  readonly widget: TimelineWidget;
+  readonly widget: SideWidget;
 
   /** What the server says of the time line. */
   view: TimelineView = view([]);

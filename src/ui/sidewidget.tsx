@@ -1,3 +1,4 @@
+import type { LabIcon } from '@jupyterlab/ui-components';
 import { ReactWidget } from '@jupyterlab/ui-components';
 import type { Message } from '@lumino/messaging';
 import { MessageLoop } from '@lumino/messaging';
@@ -6,26 +7,25 @@ import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 import * as React from 'react';
 
-import { ErrorBoundary } from '../ui/errorboundary';
-import { timelineIcon } from '../ui/icons/timelineicons';
-import type { IPanelServices } from '../ui/services';
-import { PanelContext } from '../ui/services';
+import { ErrorBoundary } from './errorboundary';
+import type { IPanelServices } from './services';
+import { PanelContext } from './services';
 
 /**
- * The time line as a widget of a side bar; it is empty until it is first seen.
+ * A widget of a side bar; it is empty until it is first seen.
  */
-export class TimelineWidget extends ReactWidget {
-  constructor({ services, Body }: TimelineWidget.IOptions) {
+export class SideWidget extends ReactWidget {
+  constructor(options: SideWidget.IOptions) {
     super();
-    const { trans } = services;
+    const { services, id, className, icon, caption, label } = options;
+    this._options = options;
     this._services = { ...services, node: this.node };
-    this._body = Body;
-    this.id = 'hdsp-agent-time-line';
-    this.addClass('jp-hdspAgent-TimeLine');
-    this.title.icon = timelineIcon;
-    this.title.caption = trans.__('HDSP Agent Timeline');
+    this.id = id;
+    this.addClass(className);
+    this.title.icon = icon;
+    this.title.caption = caption;
     this.node.setAttribute('role', 'region');
-    this.node.setAttribute('aria-label', trans.__('Timeline'));
+    this.node.setAttribute('aria-label', label);
     // Focus goes here when it holds nothing that takes it.
     this.node.tabIndex = -1;
   }
@@ -38,11 +38,10 @@ export class TimelineWidget extends ReactWidget {
   }
 
   protected render(): JSX.Element | null {
-    const { trans } = this._services;
-    const Body = this._body;
+    const { Body, broken } = this._options;
     return this._isDrawn ? (
       <PanelContext.Provider value={this._services}>
-        <ErrorBoundary says={trans.__('The timeline could not be shown.')}>
+        <ErrorBoundary says={broken}>
           <Body />
         </ErrorBoundary>
       </PanelContext.Provider>
@@ -63,10 +62,8 @@ export class TimelineWidget extends ReactWidget {
 
   protected override onActivateRequest(msg: Message): void {
     super.onActivateRequest(msg);
-    const row = this.node.querySelector<HTMLElement>(
-      '.jp-hdspAgent-timeline-open'
-    );
-    (row ?? this.node).focus();
+    const first = this.node.querySelector<HTMLElement>(this._options.first);
+    (first ?? this.node).focus();
   }
 
   private _draw(): void {
@@ -78,21 +75,44 @@ export class TimelineWidget extends ReactWidget {
     MessageLoop.sendMessage(this, Widget.Msg.UpdateRequest);
   }
 
+  private readonly _options: SideWidget.IOptions;
   private readonly _services: IPanelServices;
-  private readonly _body: React.ComponentType;
   private readonly _shown = new Signal<this, void>(this);
   private _isDrawn = false;
 }
 
 /**
- * The namespace for `TimelineWidget` statics.
+ * The namespace for `SideWidget` statics.
  */
-export namespace TimelineWidget {
+export namespace SideWidget {
   /**
    * The options of the widget.
    */
   export interface IOptions {
     readonly services: IPanelServices;
+    readonly id: string;
+    readonly className: string;
+    readonly icon: LabIcon;
+
+    /**
+     * What its tab in the side bar says.
+     */
+    readonly caption: string;
+
+    /**
+     * Its name as a region.
+     */
+    readonly label: string;
+
+    /**
+     * What it says if it cannot be drawn.
+     */
+    readonly broken: string;
+
+    /**
+     * The selector of what in it takes the focus.
+     */
+    readonly first: string;
 
     /**
      * What is in it.
