@@ -60,6 +60,7 @@ const features = {
   'panel/chat': ['filechanges/reviewactions.tsx'],
   'panel/composer': [
     'attachments/attachpart.ts',
+    'attachments/attachvariable.ts',
     'starterprompts.tsx',
     'suggestions/suggestions.ts'
   ],
@@ -77,7 +78,8 @@ const features = {
   'panel/notebookconversation': ['conversationoffer.tsx'],
   'panel/notify': [],
   settings: [],
-  timeline: ['checkpointtexts.ts', 'timelinetexts.ts']
+  timeline: ['checkpointtexts.ts', 'timelinetexts.ts'],
+  variables: []
 };
 
 const featureFolders = Object.keys(features).map(name => `./src/${name}`);
@@ -229,7 +231,8 @@ export default tseslint.config(
       'src/panel/context/contextplugin.ts',
       'src/panel/documents/documentsplugin.ts',
       'src/panel/panelplugin.ts',
-      'src/timeline/timelineplugin.ts'
+      'src/timeline/timelineplugin.ts',
+      'src/variables/variablesplugin.ts'
     ],
     rules: { 'jupyter/prefer-lazy-imports': 'off' }
   },

@@ -15,6 +15,7 @@ import { panelPlugin } from './panel/panelplugin';
 import { statusPlugin } from './panel/statusbar/statusplugin';
 import { settingsPlugin } from './settings/settingsplugin';
 import { timelinePlugin } from './timeline/timelineplugin';
+import { variablesPlugin } from './variables/variablesplugin';
 
 export * from './tokens';
 
@@ -33,6 +34,7 @@ const plugins: JupyterFrontEndPlugin<unknown>[] = [
   ghostTextPlugin,
   settingsPlugin,
   timelinePlugin,
+  variablesPlugin,
   commandsPlugin
 ];
 

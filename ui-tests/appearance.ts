@@ -59,6 +59,7 @@ const OURS = [
   '.jp-hdspAgent-Panel',
   '.jp-hdspAgent-Context',
   '.jp-hdspAgent-TimeLine',
+  '.jp-hdspAgent-Variables',
   '.jp-hdspSettings',
   '.jp-hdspAgent-CellRow',
   '.cm-deletedChunk',

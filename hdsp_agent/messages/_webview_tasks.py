@@ -283,7 +283,7 @@ class Parts(Message):
     """What of a checkpoint to restore. ``path`` narrows it to one notebook or file, ``cellId`` to one of its cells.
 
     ``overwrite``: also what the person changed since, which stays otherwise. The undo restores that.
-    ``leaveVariables``: names that stay as they are, as those whose values cannot be read.
+    ``leaveVariables``: names that stay as they are, as those whose values cannot be read. ``onlyVariables``: all but these do.
     """
 
     files: Flag = False
@@ -294,6 +294,7 @@ class Parts(Message):
     cell_id: Annotated[CellId, Field(min_length=1, max_length=64)] | None = None
     overwrite: Flag = False
     leave_variables: Annotated[tuple[_VariableName, ...], Field(max_length=1000)] | None = None
+    only_variables: Annotated[tuple[_VariableName, ...], Field(max_length=1000)] | None = None
 
 
 class CheckpointRestorePayload(Message):

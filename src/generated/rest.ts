@@ -285,6 +285,13 @@ export interface Endpoints {
     path: { run: string };
     answer: RestartedRun;
   };
+  /** List the variables of a notebook's kernel. */
+  'POST /variables': { body: VariablesAsked; answer: VariablesView };
+  /** Show rows of a variable. */
+  'POST /variables/table': {
+    body: VariableTableAsked;
+    answer: VariableTableView;
+  };
   /** List everything that is remembered for the caller. */
   'GET /memory': {
     query: { task?: string; notebook?: string };
@@ -537,6 +544,14 @@ export interface ClientStats {
   resyncs: number;
   /** Answers that this panel has not taken yet. */
   waiting: number;
+}
+
+/** A column of a table. */
+export interface ColumnView {
+  name: string;
+  dtype: string;
+  /** How many values it lacks; absent if they were not counted. */
+  missing?: number;
 }
 
 /** A program with its ways, the usual one first. */
@@ -805,6 +820,15 @@ export interface ImportReport {
 
 /** A JSON object of somebody else's form: a schema, an OpenAPI document, an exported file. */
 export type JsonDocument = Record<string, JsonValue>;
+
+/** A kernel that runs. */
+export interface KernelView {
+  name: string;
+  language: string;
+  state: 'unknown' | 'starting' | 'idle' | 'busy';
+  /** Whether it tells its variables `now`, `later` when its cell is done, or `never`. */
+  answers: 'now' | 'later' | 'never';
+}
 
 /** What came of trying a key; `untold` if the provider's answers say nothing of it. */
 export interface KeyCheckView {
@@ -1851,6 +1875,57 @@ export interface UsageOfKind {
   lastAt?: string;
 }
 
+/** How one variable differs from a checkpoint. */
+export interface VariableChange {
+  name: string;
+  /** `shared`: it changed, or one that shares objects with it did. */
+  kind: 'added' | 'changed' | 'shared' | 'gone';
+  /** Whether the checkpoint has its value. */
+  canRestore: boolean;
+}
+
+/** Which variable, and from which row on. */
+export interface VariableTableAsked {
+  /** A notebook's, in the contents API. */
+  path: string;
+  name: string;
+  start: number;
+}
+
+/** Some rows of a variable. What is no table has only its head. */
+export interface VariableTableView {
+  variable: VariableView;
+  start: number;
+  index: Array<string>;
+  /** None stands for a value that is missing. */
+  rows: Array<Array<string | null>>;
+}
+
+/** One variable. */
+export interface VariableView {
+  name: string;
+  type: string;
+  shape?: Array<number | null>;
+  length?: number;
+  dtype?: string;
+  device?: string;
+  /** In bytes; of a container without what it contains. */
+  memory?: number;
+  columns: Array<ColumnView>;
+  head?: string;
+  error?: string;
+  /** Whether all columns are named by texts, and not by numbers or the like. */
+  hasTextColumns: boolean;
+}
+
+/** Whose variables. */
+export interface VariablesAsked {
+  /** A notebook's, in the contents API. */
+  path: string;
+  /** Whether it is told how they differ from the newest checkpoint. */
+  changes: boolean;
+}
+
 /** What a restore would do to a kernel's variables; those that are right already are only counted. */
 export interface VariablesPreview {
   path: string;
@@ -1867,6 +1942,27 @@ export interface VariablesPreview {
   coded?: Why;
   /** Whether nothing can be brought back with them while this is so: a kernel that is busy will be free again. */
   refuses: boolean;
+}
+
+/** How a kernel's variables differ from the newest checkpoint that was made of them. */
+export interface VariablesSince {
+  checkpoint?: string;
+  ts?: number;
+  changes: Array<VariableChange>;
+  /** Why it is not known: a cell runs, there is no checkpoint of them, or the settings keep none. */
+  unknown?: 'busy' | 'no_checkpoint' | 'turned_off';
+}
+
+/** The newest variables first. */
+export interface VariablesView {
+  path: string;
+  /** Absent if none runs. */
+  kernel?: KernelView;
+  variables: Array<VariableView>;
+  /** Names for which there was no time or room. */
+  unseen: Array<string>;
+  /** How they differ from the newest checkpoint; absent if it was not asked for. */
+  since?: VariablesSince;
 }
 
 /** A reason, and what its wording fills in. */

@@ -2473,7 +2473,7 @@ export interface OpenTasksUpdatedMessage {
   openTasks: Array<OpenTask>;
 }
 
-/** What of a checkpoint to restore. `path` narrows it to one notebook or file, `cellId` to one of its cells. `overwrite`: also what the person changed since, which stays otherwise. The undo restores that. `leaveVariables`: names that stay as they are, as those whose values cannot be read. */
+/** What of a checkpoint to restore. `path` narrows it to one notebook or file, `cellId` to one of its cells. `overwrite`: also what the person changed since, which stays otherwise. The undo restores that. `leaveVariables`: names that stay as they are, as those whose values cannot be read. `onlyVariables`: all but these do. */
 export interface Parts {
   files: boolean;
   notebooks: boolean;
@@ -2483,6 +2483,7 @@ export interface Parts {
   cellId?: string;
   overwrite: boolean;
   leaveVariables?: Array<string>;
+  onlyVariables?: Array<string>;
 }
 
 /** Preview what a change would remove; with `restoreFiles`, also which files it would restore. */

@@ -34,13 +34,21 @@ export type Part = 'files' | 'notebooks' | 'variables' | 'conversation';
 /**
  * What of a checkpoint to restore.
  */
-export interface IRestoredParts extends Omit<Parts, Part | 'leaveVariables'> {
+export interface IRestoredParts extends Omit<
+  Parts,
+  Part | 'leaveVariables' | 'onlyVariables'
+> {
   readonly parts: readonly Part[];
 
   /**
    * Names of variables that stay as they are.
    */
   readonly leaveVariables?: readonly string[];
+
+  /**
+   * Names of the only ones that do not.
+   */
+  readonly onlyVariables?: readonly string[];
 }
 
 /**
@@ -255,11 +263,13 @@ namespace Private {
   export function partsOf({
     parts,
     leaveVariables,
+    onlyVariables,
     ...others
   }: IRestoredParts): Parts {
     return {
       ...others,
       ...(leaveVariables && { leaveVariables: [...leaveVariables] }),
+      ...(onlyVariables && { onlyVariables: [...onlyVariables] }),
       files: parts.includes('files'),
       notebooks: parts.includes('notebooks'),
       variables: parts.includes('variables'),

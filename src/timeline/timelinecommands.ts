@@ -161,6 +161,44 @@ export function addTimelineCommands(
         );
       }
     }),
+    commands.addCommand(CommandIDs.restoreVariable, {
+      label: commandLabel(trans, trans.__('Restore a Variable…')),
+      caption: trans.__('Restore one variable, after you have seen the effect'),
+      icon: undoIcon,
+      describedBy: {
+        args: {
+          type: 'object',
+          properties: {
+            path: {
+              type: 'string',
+              description: trans.__('The path of the notebook')
+            },
+            checkpoint: {
+              type: 'string',
+              description: trans.__('The ID or commit of the checkpoint')
+            },
+            name: {
+              type: 'string',
+              description: trans.__('The name of the variable')
+            }
+          },
+          required: ['path', 'checkpoint', 'name']
+        }
+      },
+      isEnabled: args =>
+        ['path', 'checkpoint', 'name'].every(
+          key => Private.text(args[key]) !== undefined
+        ),
+      execute: async args => {
+        const { restoreActions } = await targets.ui();
+        const result = await restoreActions.restoreVariable(
+          Private.text(args.path) ?? '',
+          Private.text(args.checkpoint) ?? '',
+          Private.text(args.name) ?? ''
+        );
+        return result?.operation.id;
+      }
+    }),
     commands.addCommand(CommandIDs.restoreCell, {
       label: commandLabel(trans, trans.__('Cell History…')),
       // It is the name of a button, too.

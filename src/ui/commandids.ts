@@ -135,4 +135,10 @@ export namespace CommandIDs {
   export const restoreCell = 'hdsp-agent:restore-cell';
   export const restartToCell = 'hdsp-agent:restart-to-cell';
   export const undoRestore = 'hdsp-agent:undo-restore';
+  export const restoreVariable = 'hdsp-agent:restore-variable';
+
+  /**
+   * Added by the variables plugin.
+   */
+  export const openVariables = 'hdsp-agent:open-variables';
 }

@@ -124,6 +124,7 @@ class RestoredParts(_Line):
     cell_id: str | None = None
     overwrite: bool = False
     leave_variables: tuple[str, ...] = ()
+    only_variables: tuple[str, ...] | None = None
     notebooks: tuple[RestoredNotebook, ...] = ()
     variables: tuple[RestoredVariables, ...] = ()
     conversation: RestoredConversation | None = None

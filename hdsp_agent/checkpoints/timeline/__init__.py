@@ -26,6 +26,7 @@ from ._views import (
     StoreView,
     TimelineView,
     VariablesPreview,
+    VariablesSince,
 )
 
 __all__ = [
@@ -46,5 +47,6 @@ __all__ = [
     "TimelineLimits",
     "TimelineView",
     "VariablesPreview",
+    "VariablesSince",
     "kind_of",
 ]

@@ -118,6 +118,7 @@ class CheckpointRestore:
             cell_id=wanted.parts.cell_id,
             overwrite=wanted.parts.overwrite,
             leave_variables=wanted.parts.leave_variables or (),
+            only_variables=wanted.parts.only_variables,
             notebooks=tuple([await self._note(one, wanted.parts.cell_id) for one in way.notebooks if _changes(one)]),
             variables=tuple(
                 RestoredVariables(path=one.path, before=one.plan.before, after=one.target)
@@ -221,6 +222,7 @@ class CheckpointRestore:
                 way.target,
                 link,
                 leave=parts.leave_variables or (),
+                only=parts.only_variables,
                 overwrite=parts.overwrite,
                 expected=way.plan,
                 within=seconds,

@@ -154,6 +154,7 @@ class RestorePlanner:
             conversation="conversation" in selected, path=said.path if said else None,
             cell_id=said.cell_id if said else None, overwrite=overwrite,
             leave_variables=said.leave_variables if said else (),
+            only_variables=said.only_variables if said else None,
         )  # fmt: skip
         notebooks = said.notebooks if said is not None and self._notebooks is not None else ()
         places = await self._places(one.path for one in notebooks)
@@ -356,6 +357,7 @@ class RestorePlanner:
                     target,
                     link,
                     leave=parts.leave_variables or (),
+                    only=parts.only_variables,
                     overwrite=parts.overwrite,
                     cells=lambda: self._capturing.cells_that_ran(path),
                 ),

@@ -22,7 +22,7 @@ from ..files.diff import CheckpointDiff
 from ..files.file_checkpoints import Anchor
 from ..files.records import Changed, CheckpointId, CheckpointRecord, OperationRecord
 from ..files.undo import restore_to_undo, restores_in_force
-from ..variables import VariableCheckpoints
+from ..variables import VariableCheckpoints, changes_since
 from ._cell_versions import versions_of
 from ._change_counts import ChangeCounts
 from ._diff import CheckpointDiffs
@@ -45,6 +45,7 @@ from ._views import (
     RestoreResult,
     StoreView,
     TimelineView,
+    VariablesSince,
 )
 
 __all__ = ["Timeline"]
@@ -372,14 +373,31 @@ class Timeline:
 
     async def newest(self) -> OperationRecord | None:
         """What led to the state the workspace was last known to be in; None where nothing was saved. Makes no store."""
-
-        def has_store() -> bool:
-            return self.files.folder.is_dir()
-
-        if not await asyncio.to_thread(has_store):
+        if not await self._has_store():
             return None
         operations = await self.files.operations()
         return next((one for one in operations if one.checkpoint and not _is_pointers(one.checkpoint)), None)
+
+    async def variables_since(self, path: str) -> VariablesSince:
+        """How a notebook's variables differ from the newest checkpoint that was made of them, as far as that is known at once."""
+        path = self._paths.now_at(path)
+        if self.variables is None or not await self._has_store():
+            return VariablesSince(unknown="no_checkpoint")
+        for record in await self.files.list():
+            kept = next((one for one in record.variables if self._paths.now_at(one.path) == path), None)
+            # A restore of one variable is no beginning from which the others are looked at.
+            if kept is None or _is_pointers(record) or _is_of_restore(record):
+                continue
+            busy, _ = await self._capturing.patience(path)
+            if busy:
+                return VariablesSince(unknown="busy")
+            now = await self.variables.last(await self._capturing.link(path))
+            then = await asyncio.to_thread(self.variables.store.load, kept.manifest)
+            if now is None or then.runs_only:
+                break
+            changes = changes_since(then, now)
+            return VariablesSince(checkpoint=record.id, ts=record.ts, changes=tuple(changes))
+        return VariablesSince(unknown="no_checkpoint")
 
     async def cell_versions(self, path: str, cell_id: str) -> CellVersions:
         """What one cell was, as far as it is kept, newest first."""
@@ -442,6 +460,14 @@ class Timeline:
         await self.files.close()
 
     # ---- inside
+
+    async def _has_store(self) -> bool:
+        """Whether anything was saved; where nothing was, looking makes no store."""
+
+        def has_store() -> bool:
+            return self.files.folder.is_dir()
+
+        return await asyncio.to_thread(has_store)
 
     @asynccontextmanager
     async def _restore_turn(self) -> AsyncIterator[None]:
@@ -535,6 +561,10 @@ def _head(records: Sequence[CheckpointRecord]) -> CheckpointId | None:
 
 def _is_pointers(record: CheckpointRecord) -> bool:
     return record.reason == _POINTERS and record.author == "agent"
+
+
+def _is_of_restore(record: CheckpointRecord) -> bool:
+    return record.author == "restore" or record.reason == _BEFORE
 
 
 def _is_of(row: OperationView, checkpoints: dict[CheckpointId, CheckpointView], task_id: TaskId) -> bool:

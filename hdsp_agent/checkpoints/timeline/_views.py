@@ -8,7 +8,7 @@ from ...messages import CellId, ConversationPreview, FilesPreview, Parts, RunSta
 from ...wire import WireModel
 from ..failure_codes import Why
 from ..files.records import Author, Changed, CheckpointId, LeftOut
-from ..variables import PlannedVariable, Rerun, RerunCell
+from ..variables import PlannedVariable, Rerun, RerunCell, VariableChange
 from ._reasons import CheckpointKind, StepTool
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "StoreView",
     "TimelineView",
     "VariablesPreview",
+    "VariablesSince",
 ]
 
 
@@ -224,6 +225,16 @@ class CellVersions(WireModel):
     path: str
     cell_id: str
     versions: tuple[CellVersion, ...]
+
+
+class VariablesSince(WireModel):
+    """How a kernel's variables differ from the newest checkpoint that was made of them."""
+
+    checkpoint: CheckpointId | None = None
+    ts: int | None = None
+    changes: tuple[VariableChange, ...] = ()
+    unknown: Literal["busy", "no_checkpoint", "turned_off"] | None = None
+    """Why it is not known: a cell runs, there is no checkpoint of them, or the settings keep none."""
 
 
 class RestartPreview(WireModel):

@@ -7,6 +7,7 @@ cannot be kept.
 
 from __future__ import annotations
 
+from ._changed_variables import VariableChange, changes_since
 from ._kernel_runtime import VariableKernel
 from ._manifest import ManifestId, VariableManifest
 from ._rerun import Rerun, RerunCell, cell_to_rerun
@@ -20,6 +21,7 @@ __all__ = [
     "PlannedVariable",
     "Rerun",
     "RerunCell",
+    "VariableChange",
     "VariableCheckpoints",
     "VariableKernel",
     "VariableLimits",
@@ -28,5 +30,6 @@ __all__ = [
     "VariableReport",
     "VariableStore",
     "cell_to_rerun",
+    "changes_since",
     "user_key",
 ]

@@ -21,7 +21,7 @@ __all__ = ["LIBRARIES", "KernelQuestion", "VariableKernel"]
 LIBRARIES: Final = ("numpy", "pandas", "polars", "pyarrow", "scipy", "sklearn", "torch", "xarray")
 """Whose objects another major version may not read; as in the runtime's ``_groups``."""
 
-_KEY: Final = "hdsp_agent_variables_4"
+_KEY: Final = "hdsp_agent_variables_5"
 """With the version of what is asked: another version's runtime in the kernel does not understand it, and is replaced."""
 _PACKAGE: Final = "_hdsp_agent_variables_runtime"
 _MODULES: Final = (
@@ -117,6 +117,12 @@ class KernelQuestion:
                 why="kernel_failed",
             )
         return told
+
+    async def last(self, seconds: float) -> JsonObject:
+        """What a runtime found after the last run; ``unknown`` also where there is none. None is loaded for it."""
+        content: JsonObject = {_KEY: {"do": "last"}}
+        told = (await self._kernel.ask("comm_info_request", content, seconds=seconds)).get(_KEY)
+        return told if isinstance(told, dict) and "error" not in told else {"unknown": True}
 
     async def _ask_on_shell(self, content: JsonObject, seconds: float) -> JsonObject:
         """A window's loop sometimes overlooks a message, and finds it when the next one comes."""

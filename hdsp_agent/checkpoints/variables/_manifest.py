@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 from pydantic import ConfigDict
@@ -174,6 +174,17 @@ class VariableManifest(_Stored):
     def group_of(self, name: str) -> VariableGroup | None:
         """The group a variable is saved in."""
         return next((group for group in self.groups if name in group.names), None)
+
+    def classes_of(self, groups: Iterable[VariableGroup]) -> Mapping[str, ClassDefinition]:
+        """The classes that some groups need, and those that these need."""
+        found: dict[str, ClassDefinition] = {}
+        todo = [token for group in groups for token in (*group.classes, *group.aliases)]
+        while todo:
+            token = todo.pop()
+            if token not in found and token in self.classes:
+                found[token] = self.classes[token]
+                todo += found[token].classes
+        return found
 
     def without_variables(self) -> VariableManifest:
         """What later ones need of it."""

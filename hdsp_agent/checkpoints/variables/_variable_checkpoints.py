@@ -17,11 +17,12 @@ from ..._timeouts import wait_at_most
 from ...errors import Conflict, NotFound, StorageUnavailable, Unavailable, Unsupported
 from ...messages import JsonObject
 from ...wire import WireModel
+from ._changed_variables import VariablesSeen
 from ._kernel_runtime import LIBRARIES, KernelQuestion, VariableKernel
 from ._manifest import Environment, ManifestId, RecordedRun, VariableManifest
 from ._rerun import Rerun, rerun_for
 from ._variable_limits import VariableLimits
-from ._variable_plan import VariablePlan, refuse_other_environment, variable_plan
+from ._variable_plan import ChosenVariables, VariablePlan, refuse_other_environment, variable_plan
 from ._variable_store import VariableStore
 
 __all__ = ["VariableCheckpoints", "VariableReport"]
@@ -112,18 +113,34 @@ class VariableCheckpoints:
         async with self._at(kernel) as asked:
             return await self._capture(kernel, asked, thorough, cells)
 
+    async def last(self, kernel: VariableKernel) -> VariablesSeen | None:
+        """What the kernel found out by itself after its last run; None where it did not, or runs a cell.
+
+        The kernel looks at nothing for it, and its main thread has nothing to do with it.
+        """
+        told = await KernelQuestion(kernel).last(self._limits.last_seconds)
+        if "unknown" in told:
+            return None
+        try:
+            return VariablesSeen.model_validate(told)
+        except ValidationError as error:
+            raise Unavailable(
+                "The kernel's variables came in a form that cannot be read.", why="kernel_failed"
+            ) from error
+
     async def plan(
         self,
         target: ManifestId,
         kernel: VariableKernel,
         *,
         leave: Collection[str] = (),
+        only: Collection[str] | None = None,
         overwrite: bool = False,
         cells: CellsThatRan | None = None,
     ) -> VariablePlan:
         """What ``restore`` would do now. Saves the variables as they are, as ``capture`` does, and changes nothing."""
         async with self._at(kernel) as asked:
-            return (await self._plan(target, kernel, asked, leave, overwrite, cells))[0]
+            return (await self._plan(target, kernel, asked, ChosenVariables(leave, only, overwrite), cells))[0]
 
     async def restore(
         self,
@@ -131,6 +148,7 @@ class VariableCheckpoints:
         kernel: VariableKernel,
         *,
         leave: Collection[str] = (),
+        only: Collection[str] | None = None,
         overwrite: bool = False,
         expected: VariablePlan | None = None,
         within: float | None = None,
@@ -139,14 +157,14 @@ class VariableCheckpoints:
         """Make the variables what they were, as a whole or not at all; ``before`` in the report undoes it.
 
         What is right already is kept, what differs is loaded with all that shares objects with it, later names are removed.
-        ``leave`` leaves some as they are, ``overwrite`` also replaces what cannot be saved, which
+        ``leave`` leaves some as they are, ``only`` all but some, ``overwrite`` also replaces what cannot be saved, which
         nothing brings back. With ``expected``, the plan a person has seen, it is a Conflict if a cell ran since. It is one
         too if the kernel is not ready ``within`` so many seconds. ``begins`` is told of ``before`` when all is ready: from
         then on variables may be others.
         """
         async with self._at(kernel) as asked:
             try:
-                planned = self._plan(target, kernel, asked, leave, overwrite)
+                planned = self._plan(target, kernel, asked, ChosenVariables(leave, only, overwrite))
                 plan, wanted = await wait_at_most(planned, within)
             except TimeoutError:
                 raise Conflict(
@@ -160,7 +178,7 @@ class VariableCheckpoints:
                 begins(plan.before)
             # Shielded: what the kernel was told to do it does, and then the report says so.
             told = await asyncio.shield(
-                asked.ask("restore", self._question(plan, wanted), seconds=self._limits.busy_seconds)
+                asked.ask("restore", self._question(plan, wanted, only), seconds=self._limits.busy_seconds)
             )
         if "moved" in told:
             raise _moved(kernel)
@@ -273,8 +291,7 @@ class VariableCheckpoints:
         target: ManifestId,
         kernel: VariableKernel,
         asked: KernelQuestion,
-        leave: Collection[str],
-        overwrite: bool,
+        chosen: ChosenVariables,
         cells: CellsThatRan | None = None,
     ) -> tuple[VariablePlan, VariableManifest]:
         wanted = await asyncio.to_thread(self._store.load, target)
@@ -291,7 +308,7 @@ class VariableCheckpoints:
                 f"{missing} pieces of the checkpoint {target} of variables no longer exist.", why="values_gone"
             )
         current = await self._capture(kernel, asked, thorough=True, cells=cells)
-        plan = variable_plan(wanted, current, leave=leave, overwrite=overwrite)
+        plan = variable_plan(wanted, current, chosen)
         if lost := plan.named("lost"):
             # Only then: a long session has a manifest for each of its cells.
             runs = await asyncio.to_thread(self._history, wanted)
@@ -319,16 +336,19 @@ class VariableCheckpoints:
         epoch = await asyncio.to_thread(self._store.epoch)
         return {"folder": str(self._store.pieces), "epoch": epoch, "limits": limits}
 
-    def _question(self, plan: VariablePlan, target: VariableManifest) -> JsonObject:
+    def _question(
+        self, plan: VariablePlan, target: VariableManifest, only: Collection[str] | None = None
+    ) -> JsonObject:
         loaded = set(plan.named("load"))
         groups = [group for group in target.groups if not loaded.isdisjoint(group.names)]
+        classes = target.classes if only is None else target.classes_of(groups)
         modules: JsonObject = {name: target.variables[name].why for name in plan.named("import")}
         return {
             "folder": str(self._store.pieces),
             "life": plan.life,
             "run": plan.run,
             "groups": [group.model_dump(mode="json") for group in groups],
-            "classes": {token: one.model_dump(mode="json") for token, one in target.classes.items()},
+            "classes": {token: one.model_dump(mode="json") for token, one in classes.items()},
             "modules": modules,
             # What shares objects with what is loaded is read too.
             "keep": [*plan.named("keep_unsaved"), *plan.named("leave")],

@@ -29,6 +29,8 @@ class VariableLimits:
     """How long to wait for a kernel that runs a cell."""
     write_seconds: float = 300.0
     """How long to wait for what was saved to be on disk."""
+    last_seconds: float = 1.0
+    """How long to wait for what the kernel knows already."""
 
     @classmethod
     def of(cls, settings: GlobalSettings) -> VariableLimits:

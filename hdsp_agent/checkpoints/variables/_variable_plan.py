@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Literal
 
 from ...errors import Unsupported
@@ -10,7 +11,23 @@ from ...wire import WireModel
 from ._manifest import Environment, ManifestId, VariableEntry, VariableManifest
 from ._rerun import Rerun
 
-__all__ = ["PlannedVariable", "VariablePlan", "refuse_other_environment", "variable_plan"]
+__all__ = ["ChosenVariables", "PlannedVariable", "VariablePlan", "refuse_other_environment", "variable_plan"]
+
+
+@dataclass(frozen=True)
+class ChosenVariables:
+    """Which variables a restore is about."""
+
+    leave: Collection[str] = ()
+    """These stay as they are."""
+    only: Collection[str] | None = None
+    """All but these do."""
+    overwrite: bool = False
+    """Whether also what cannot be saved is replaced."""
+
+    def leaves(self, name: str) -> bool:
+        """Whether a variable stays as it is."""
+        return name in self.leave or (self.only is not None and name not in self.only)
 
 
 class PlannedVariable(WireModel):
@@ -75,7 +92,7 @@ def refuse_other_environment(target: VariableManifest, now: Environment) -> None
         if saved is not None and here is not None and saved.partition(".")[0] != here.partition(".")[0]:
             raise Unsupported(
                 f"The variables were saved with {library} {saved}, and this kernel has {library} {here}: another major"
-                " version may read them wrongly. Choose a kernel with {library} {saved}, or run the cells again.",
+                f" version may read them wrongly. Choose a kernel with {library} {saved}, or run the cells again.",
                 library=library,
                 saved=saved,
                 kernel=here,
@@ -84,27 +101,24 @@ def refuse_other_environment(target: VariableManifest, now: Environment) -> None
 
 
 def variable_plan(
-    target: VariableManifest,
-    current: VariableManifest,
-    *,
-    leave: Collection[str] = (),
-    overwrite: bool = False,
+    target: VariableManifest, current: VariableManifest, chosen: ChosenVariables | None = None
 ) -> VariablePlan:
     """Compare two states of the variables, name by name; which cells make what is lost is not looked up.
 
-    What has no bytes now stays where it is not what it was, unless ``overwrite`` is set.
+    What has no bytes now stays where it is not what it was, unless it is to be overwritten.
     """
     same_life = target.life == current.life
+    chosen = chosen or ChosenVariables()
     planned = [
-        _leave(name, entry) if name in leave else _there(name, entry, target, current, same_life)
+        _leave(name, entry) if chosen.leaves(name) else _there(name, entry, target, current, same_life)
         for name, entry in target.variables.items()
     ]
     planned += [
-        _leave(name, entry) if name in leave else _later(name, entry)
+        _leave(name, entry) if chosen.leaves(name) else _later(name, entry)
         for name, entry in current.variables.items()
         if name not in target.variables
     ]
-    if not overwrite:
+    if not chosen.overwrite:
         unsaved = current.unsaved
         planned = [_kept(one, unsaved[one.name]) if one.name in unsaved else one for one in planned]
     loaded = {one.name for one in planned if one.action == "load"}

@@ -73,6 +73,7 @@ def routes() -> dict[str, type[RestHandler]]:
         TaskHandler,
         TaskLogHandler,
     )
+    from ._variables import VariablesHandler, VariableTableHandler
 
     return {
         "/health": HealthHandler,
@@ -127,6 +128,8 @@ def routes() -> dict[str, type[RestHandler]]:
         "/kernel-restarts/preview": KernelRestartPreviewHandler,
         "/kernel-restarts/{run}": KernelRestartHandler,
         "/kernel-restarts/{run}/stop": KernelRestartStopHandler,
+        "/variables": VariablesHandler,
+        "/variables/table": VariableTableHandler,
         "/memory": MemoryHandler,
         "/memory/notes": NotesHandler,
         "/memory/notes/{note}": NoteHandler,

@@ -10,7 +10,7 @@ from ._ports import KernelInfo, KernelPort, KernelSession, KernelSpec
 from ._run import CellRun, CellRunSpec, Keep, Run, RunError, RunId, RunListener
 from ._run_limits import RunLimits
 from ._transport import Transport
-from ._variable_inspection import InspectionLimits, Variable, VariablesReport
+from ._variable_inspection import InspectionLimits, TableColumn, Variable, VariablesReport, VariableTable
 
 __all__ = [
     "CellRun",
@@ -32,8 +32,10 @@ __all__ = [
     "RunId",
     "RunLimits",
     "RunListener",
+    "TableColumn",
     "Transport",
     "Variable",
+    "VariableTable",
     "VariablesReport",
     "images_of",
 ]

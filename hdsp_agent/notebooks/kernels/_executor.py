@@ -16,7 +16,7 @@ from ._ports import KernelInfo, KernelPort, KernelSession, KernelSpec
 from ._run import CellRun, CellRunSpec, Keep, Run, RunId, RunListener
 from ._run_limits import RunLimits
 from ._sessions import Sessions
-from ._variable_inspection import InspectionLimits, VariablesReport, inspect
+from ._variable_inspection import InspectionLimits, VariablesReport, VariableTable, inspect, look_into
 
 __all__ = ["Executor"]
 
@@ -145,10 +145,13 @@ class Executor:
         self, path: str, *, names: Sequence[str] | None = None, limits: InspectionLimits | None = None
     ) -> VariablesReport:
         """What the variables of the notebook's Python kernel are, without changing anything in it."""
-        session = await self._sessions.require(path)
-        self._active()
-        link = await self._queue(session.kernel_id).link()
-        return await inspect(link, names=names, limits=limits or InspectionLimits())
+        return await inspect(await self.link(path), names=names, limits=limits or InspectionLimits())
+
+    async def look_into(
+        self, path: str, name: str, *, start: int = 0, limits: InspectionLimits | None = None
+    ) -> VariableTable:
+        """Rows of one variable of the notebook's Python kernel, without changing anything in it."""
+        return await look_into(await self.link(path), name, start, limits or InspectionLimits())
 
     async def link(self, path: str) -> KernelClient:
         """The connection to the notebook's kernel, for questions of one's own."""

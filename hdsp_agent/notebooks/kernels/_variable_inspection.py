@@ -6,15 +6,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Final
+from typing import Final, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from ...errors import Unavailable, Unsupported
+from ...errors import NotFound, Unavailable, Unsupported
 from ...messages import JsonObject
 from ._client import KernelClient
 
-__all__ = ["InspectionLimits", "Variable", "VariablesReport", "inspect", "load_probe"]
+__all__ = [
+    "InspectionLimits",
+    "TableColumn",
+    "Variable",
+    "VariableTable",
+    "VariablesReport",
+    "inspect",
+    "load_probe",
+    "look_into",
+]
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
 
 _MODULE: Final = "_hdsp_agent_variables"
 _KEY: Final = "hdsp_agent"
@@ -48,6 +59,8 @@ class Variable(BaseModel):
     memory: int | None = None
     columns: tuple[tuple[str, str], ...] = ()
     """Names and dtypes of a frame's columns."""
+    has_text_columns: bool = True
+    """Whether all of these are named by texts, and not by numbers or tuples."""
     head: str | None = None
     error: str | None = None
     """Why there is no more to tell: its repr failed or took too long."""
@@ -65,13 +78,28 @@ class VariablesReport(BaseModel):
     """Names there was no time or room for."""
 
 
+class TableColumn(NamedTuple):
+    """A column of a table; that of a list has no name."""
+
+    name: str
+    dtype: str
+    missing: int | None
+    """How many values it lacks; None if they were not counted."""
+
+
+class VariableTable(Variable):
+    """Some rows of a variable. What is no table has only its head, which may be long."""
+
+    fields: tuple[TableColumn, ...] = ()
+    index: tuple[str, ...] = ()
+    rows: tuple[tuple[str | None, ...], ...] = ()
+    """None stands for a value that is missing."""
+
+
 async def inspect(
     link: KernelClient, *, names: Sequence[str] | None = None, limits: InspectionLimits
 ) -> VariablesReport:
     """The variables of these names, or all, also while a cell runs."""
-    if link.language != "python":
-        language = link.language or "an unknown language"
-        raise Unsupported(f"Only Python kernels can list their variables; this one is for {language}.")
     question: JsonObject = {
         "seconds": limits.seconds,
         "each": limits.each_seconds,
@@ -83,16 +111,46 @@ async def inspect(
     }
     if names is not None:
         question["names"] = list(names)
-    seconds = limits.seconds + _EXTRA_SECONDS
+    told = await _asked(link, question, limits.seconds)
+    if "error" in told:
+        raise Unavailable(f"The kernel could not tell its variables: {told['error']}.", kernel=link.kernel_id)
+    return _read(VariablesReport, told)
+
+
+async def look_into(link: KernelClient, name: str, start: int, limits: InspectionLimits) -> VariableTable:
+    """Rows of a variable from one on, also while a cell runs. NotFound if there is none of this name."""
+    question: JsonObject = {
+        "table": name,
+        "start": start,
+        "seconds": limits.seconds,
+        "head": limits.head_characters,
+        "rows": limits.rows,
+        "columns": limits.columns,
+        "items": limits.items,
+    }
+    told = await _asked(link, question, limits.seconds)
+    if "gone" in told:
+        raise NotFound(f"There is no variable {name}.", name=name)
+    if "name" not in told:
+        raise Unavailable(f"The kernel could not show {name}: {told.get('error')}.", kernel=link.kernel_id)
+    return _read(VariableTable, told)
+
+
+async def _asked(link: KernelClient, question: JsonObject, limit: float) -> JsonObject:
+    if link.language != "python":
+        language = link.language or "an unknown language"
+        raise Unsupported(f"Only Python kernels can list their variables; this one is for {language}.")
+    seconds = limit + _EXTRA_SECONDS
     if not link.probed:
         await load_probe(link, seconds)
     reply = await link.ask("comm_info_request", {_KEY: question}, seconds=seconds)
     told = reply.get(_KEY)
-    if not isinstance(told, dict) or "error" in told:
-        why = told.get("error") if isinstance(told, dict) else "it did not understand the question"
-        raise Unavailable(f"The kernel could not tell its variables: {why}.", kernel=link.kernel_id)
+    return told if isinstance(told, dict) else {"error": "it did not understand the question"}
+
+
+def _read(model: type[ModelT], told: JsonObject) -> ModelT:
     try:
-        return VariablesReport.model_validate(told)
+        return model.model_validate(told)
     except ValidationError as error:
         raise Unavailable("The kernel's variables came in a form that cannot be read.") from error
 

@@ -11,15 +11,24 @@ leaves what threads print with the cell that they print for.
 import builtins
 import contextvars
 import ctypes
+import datetime
+import decimal
 import itertools
 import reprlib
 import sys
 import threading
 import time
 import types
+import uuid
 
 KEY = "hdsp_agent"
 _PLAIN = (bool, int, float, complex, type(None))
+_CELL = 120
+"""Characters of one value in a table."""
+_MOST_COUNTED = 1_000_000
+"""Rows. Of more only the missing numbers are counted: texts take long, and the kernel does nothing else then."""
+_SHORT_FAMILIES = {("numpy", "generic"), ("pandas", "Interval"), ("pandas", "Period")}
+_SHORT = (bool, int, float, complex, datetime.date, datetime.timedelta, decimal.Decimal, uuid.UUID)
 _missing = object()
 
 
@@ -56,7 +65,7 @@ def install():
         def work():
             _print_for(shell, parent)
             try:
-                told = report(asked)
+                told = (table if "table" in asked else report)(asked)
             except BaseException as error:  # noqa: BLE001 -- a value may raise anything, and is not ours
                 told = {"error": _said(error)}
             (kernel.control_thread or kernel).io_loop.add_callback(reply, told)
@@ -112,6 +121,17 @@ def report(asked):
     return {"variables": told, "missing": missing, "unseen": [name for name in names if name not in seen][:1000]}
 
 
+def table(asked):
+    """A part of one variable as a table: rows from one on, columns with their types and how many values they lack."""
+    import IPython
+
+    name = asked["table"]
+    value = IPython.get_ipython().user_ns.get(name, _missing)
+    if value is _missing:
+        return {"gone": True}
+    return _within(asked["seconds"], name, value, asked, _table)
+
+
 def _theirs(name, value, hidden):
     # By its type, not by isinstance: that asks the value, and a lazy proxy would load what it stands for.
     kind = type(value)
@@ -122,38 +142,40 @@ def _theirs(name, value, hidden):
     return True
 
 
-def _within(seconds, name, value, asked):
+def _within(seconds, name, value, asked, describe=None):
     """Describe it in a thread of its own, and give up on what takes too long."""
     kind = type(value)
     found = {"name": name, "type": _type_name(kind)}
     if kind in _PLAIN:
         found.update(_plain(value))
         return found
-    box = []
+    described, ended = {}, []
 
     def work():
         try:
-            described = {}
-            _describe(value, kind, asked, described)
-            box.append(described)
+            (describe or _describe)(value, kind, asked, described)
         except BaseException as error:  # noqa: BLE001 -- as above
             described["error"] = _said(error)
-            box.append(described)
+        ended.append(True)
 
     # In this context what a repr prints belongs to the question, which nobody shows.
     thread = threading.Thread(target=contextvars.copy_context().run, args=(work,), daemon=True)
     thread.start()
     thread.join(seconds)
-    if box:
-        found.update(box[0])
-    else:
+    # What it found until then is told.
+    found.update(dict(described))
+    if not ended:
         found["error"] = f"looking at it took more than {seconds:.1f} s"
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(TimeoutError))
     return found
 
 
+def _families(kind):
+    return {(base.__module__.partition(".")[0], base.__name__) for base in kind.__mro__}
+
+
 def _describe(value, kind, asked, found):
-    families = {(base.__module__.partition(".")[0], base.__name__) for base in kind.__mro__}
+    families = _families(kind)
     most = asked["head"]
     if ("pandas", "DataFrame") in families:
         _frame(value, asked, found)
@@ -162,7 +184,10 @@ def _describe(value, kind, asked, found):
         found["head"] = _short(value.head(asked["rows"]).to_string(), most)
     elif ("polars", "DataFrame") in families:
         found.update(shape=list(value.shape), memory=int(value.estimated_size()))
-        found["columns"] = [[str(name), str(dtype)] for name, dtype in list(value.schema.items())[: asked["columns"]]]
+        found["columns"] = [
+            [_short(name, _CELL), _short(dtype, _CELL)]
+            for name, dtype in itertools.islice(value.schema.items(), asked["columns"])
+        ]
         found["head"] = _short(str(value.head(asked["rows"])), most)
     elif ("numpy", "ndarray") in families:
         found.update(shape=list(value.shape), dtype=str(value.dtype), memory=int(value.nbytes))
@@ -191,11 +216,90 @@ def _describe(value, kind, asked, found):
 
 def _frame(value, asked, found):
     found.update(shape=list(value.shape), memory=int(value.memory_usage(deep=False).sum()))
-    found["columns"] = [
-        [str(name), str(dtype)] for name, dtype in itertools.islice(value.dtypes.items(), asked["columns"])
-    ]
+    columns = list(itertools.islice(value.dtypes.items(), asked["columns"]))
+    found["columns"] = [[_short(name, _CELL), _short(dtype, _CELL)] for name, dtype in columns]
+    found["has_text_columns"] = all(isinstance(name, str) for name, _ in columns)
     part = value.iloc[: asked["rows"], : asked["columns"]]
     found["head"] = _short(part.to_string(max_colwidth=40), asked["head"])
+
+
+def _table(value, kind, asked, found):
+    families = _families(kind)
+    start, rows, columns = asked["start"], asked["rows"], asked["columns"]
+    until = time.monotonic() + asked["seconds"] / 2
+    if families & {("pandas", "DataFrame"), ("pandas", "Series")}:
+        _pandas_table(value, ("pandas", "Series") in families, asked, until, found)
+    elif families & {("polars", "DataFrame"), ("polars", "Series")}:
+        frame = value if ("polars", "DataFrame") in families else value.to_frame()
+        part = frame[:, :columns]
+        lines = [[_cell(one) for one in row] for row in part.slice(start, rows).rows()]
+        fields = [
+            [_short(one, _CELL), _short(part[one].dtype, _CELL), int(part[one].null_count())] for one in part.columns
+        ]
+        found.update(shape=list(frame.shape), fields=fields, rows=lines, index=_numbers(start, lines))
+    elif ("numpy", "ndarray") in families and value.ndim in (1, 2) and value.dtype.names is None:
+        part = value[start : start + rows] if value.ndim == 1 else value[start : start + rows, :columns]
+        # Moments are numbers to tolist().
+        items = (part.astype(str) if value.dtype.kind in "mM" else part).tolist()
+        lines = [[_cell(one) for one in (row if value.ndim == 2 else [row])] for row in items]
+        names = [""] if value.ndim == 1 else [str(at) for at in range(part.shape[1])]
+        fields = [[name, str(value.dtype), 0] for name in names]
+        found.update(shape=list(value.shape), fields=fields, rows=lines, index=_numbers(start, lines))
+    elif issubclass(kind, dict):
+        items = list(itertools.islice(dict.items(value), start, start + rows))
+        lines = [[_brief(item)] for _, item in items]
+        found.update(
+            length=dict.__len__(value), fields=[["", "", 0]], rows=lines, index=[_brief(key) for key, _ in items]
+        )
+    elif issubclass(kind, (list, tuple)):
+        base = list if issubclass(kind, list) else tuple
+        lines = [[_brief(item)] for item in base.__getitem__(value, slice(start, start + rows))]
+        found.update(length=base.__len__(value), fields=[["", "", 0]], rows=lines, index=_numbers(start, lines))
+    else:
+        _describe(value, kind, asked, found)
+
+
+def _pandas_table(value, is_series, asked, until, found):
+    start, rows = asked["start"], asked["rows"]
+    part = value.iloc[start : start + rows]
+    if is_series:
+        names, dtypes, columns = ["" if value.name is None else value.name], [value.dtype], [value]
+        part = part.to_frame()
+    else:
+        part = part.iloc[:, : asked["columns"]]
+        names, dtypes = list(part.columns), list(part.dtypes)
+        columns = [value.iloc[:, at] for at in range(len(names))]
+    fields = [[_short(name, _CELL), _short(dtypes[at], _CELL), None] for at, name in enumerate(names)]
+    lacks = part.isna().to_numpy()
+    lines = [
+        [None if lacks[line, at] else _cell(one) for at, one in enumerate(row)]
+        for line, row in enumerate(part.itertuples(index=False, name=None))
+    ]
+    found.update(shape=list(value.shape), fields=fields, rows=lines, index=[_short(one, _CELL) for one in part.index])
+    # Last: it may take long.
+    for at, column in enumerate(columns):
+        if time.monotonic() > until:
+            break
+        if len(value) <= _MOST_COUNTED or getattr(dtypes[at], "kind", "O") in "biufcmM":
+            fields[at][2] = int(column.isna().sum())
+
+
+def _numbers(start, lines):
+    return [str(start + line) for line in range(len(lines))]
+
+
+def _cell(value):
+    """One value of a table; None for one that is not there. It may raise anything."""
+    try:
+        if value is None:
+            return None
+        if isinstance(value, str):
+            return _short(str.__getitem__(value, slice(_CELL + 1)), _CELL)
+        # Others may hold more than anybody looks at.
+        is_short = isinstance(value, _SHORT) or _families(type(value)) & _SHORT_FAMILIES
+        return _short(str(value) if is_short else _brief(value), _CELL)
+    except Exception as error:  # noqa: BLE001 -- the others are shown
+        return f"<{_said(error)}>"
 
 
 def _arraylike(value, kind, found):
@@ -246,7 +350,9 @@ def _brief(value):
 
 def _short(text, most):
     text = builtins.str(text)
-    return text if len(text) <= most else text[:most] + "…"
+    text = text if len(text) <= most else text[:most] + "…"
+    # Half a pair of surrogates is no text for others.
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _said(error):

@@ -22,7 +22,8 @@ const schemas = [
   'follow',
   'ghost-text',
   'review',
-  'time-line'
+  'time-line',
+  'variables'
 ].map(name =>
   jest.requireActual<ISchema>(`../../../labextension/schema/${name}.json`)
 );

@@ -24,7 +24,7 @@ export interface IFromCell {
 /**
  * What of a cell may be attached.
  */
-export type CellPart = Exclude<AttachmentKind, 'file'>;
+export type CellPart = Exclude<AttachmentKind, 'file' | 'variable'>;
 
 /**
  * How much of an output goes along; of a longer one its begin and its end.

@@ -31,7 +31,8 @@ const AGENT_MENU = 'jp-mainmenu-hdsp-agent';
  */
 const NEED_ARGUMENTS: readonly string[] = [
   CommandIDs.showConversation,
-  CommandIDs.restoreCheckpoint
+  CommandIDs.restoreCheckpoint,
+  CommandIDs.restoreVariable
 ];
 
 /**

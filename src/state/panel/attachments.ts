@@ -88,7 +88,8 @@ namespace Private {
     'selection',
     'output',
     'error',
-    'file'
+    'file',
+    'variable'
   ]);
 
   export function block(attachment: IAttachment): string {

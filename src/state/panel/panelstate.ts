@@ -19,7 +19,8 @@ export type PanelPage = 'chat' | 'history';
 /**
  * What of a notebook, or from where, an attachment is.
  */
-export type AttachmentKind = 'cell' | 'selection' | 'output' | 'error' | 'file';
+export type AttachmentKind =
+  'cell' | 'selection' | 'output' | 'error' | 'file' | 'variable';
 
 /**
  * A message that is not sent yet.

@@ -171,6 +171,50 @@ export class RestoreActions extends Listener {
   }
 
   /**
+   * Bring one variable back, once the person has seen what that does.
+   *
+   * @param path - The notebook.
+   *
+   * @param checkpoint - Its id or commit.
+   */
+  async restoreVariable(
+    path: string,
+    checkpoint: string,
+    name: string
+  ): Promise<RestoreResult | null> {
+    const { trans } = this._services;
+    const place = { path };
+    const begun = {
+      parts: ['variables'] as const,
+      path,
+      onlyVariables: [name],
+      overwrite: false
+    };
+    const look = (choice: IRestoreChoice) =>
+      this.api.preview(place, checkpoint, { ...choice, path });
+    const preview = await this._look(() => look(begun));
+    if (preview === null) {
+      return null;
+    }
+    const { askRestore } = await import('./restoredialog');
+    const choice = await askRestore({
+      trans,
+      title: trans.__('Restore the variable %1?', plainName(name)),
+      accept: trans.__('Restore'),
+      operation: 'rewind',
+      preview,
+      choice: begun,
+      look
+    });
+    return (
+      choice &&
+      this._restore(place, trans.__('The variable was restored.'), () =>
+        this.api.restore(place, checkpoint, { ...choice, path })
+      )
+    );
+  }
+
+  /**
    * Take a restore, or an undo, back. The person is asked only if there is
    * something to lose or to choose.
    *

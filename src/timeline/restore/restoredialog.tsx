@@ -27,6 +27,11 @@ export interface IRestoreChoice {
    * Names of variables that stay as they are.
    */
   readonly leaveVariables?: readonly string[];
+
+  /**
+   * Names of the only ones that do not.
+   */
+  readonly onlyVariables?: readonly string[];
 }
 
 /**
@@ -209,7 +214,11 @@ function RestoreView({
       )}
       <LeaveVariables
         preview={seen.current}
-        left={operation === 'undo' ? null : (choice.leaveVariables ?? [])}
+        left={
+          operation === 'undo' || choice.onlyVariables
+            ? null
+            : (choice.leaveVariables ?? [])
+        }
         onChoose={leaveVariables => choose({ leaveVariables })}
         trans={trans}
       />

@@ -431,6 +431,47 @@ async def test_one_variable_is_left_out_also_when_that_is_undone(tmp_path: Path)
         assert await here.value("odd, small") == "0 [1, 2, 3]"
 
 
+async def test_one_variable_comes_back_alone_and_goes_again(tmp_path: Path) -> None:
+    async with timeline_setup(tmp_path) as here:
+        await here.run("inner = [1]; outer = [inner]; other = 1")
+        target = await here.save(code="thorough")
+        await here.run("inner.append(2); other = 2; later = 3")
+        parts = Parts(variables=True, path=PATH, only_variables=("outer",))
+        shown = (await here.line.preview(target.id, parts)).variables[0]
+        assert [(one.name, one.action) for one in shown.variables] == [("outer", "load")]
+        done = await here.line.restore(target.id, parts)
+        # What shares objects with it is not touched.
+        assert await here.value("inner, outer, other, later") == "[1, 2] [[1]] 2 3"
+        await here.run("later = 4")
+        await here.line.undo(done.operation.id)
+        assert await here.value("inner, outer, other, later") == "[1, 2] [[1, 2]] 2 4"
+
+
+async def test_classes_that_one_variable_does_not_need_stay_as_they_are(tmp_path: Path) -> None:
+    async with timeline_setup(tmp_path) as here:
+        await here.run("class A:\n    n = 0\nclass B:\n    n = 0\nrows = [1]; b = [B()]")
+        target = await here.save(code="thorough")
+        await here.run("A.n = B.n = 5; rows.append(2); b.append(3)")
+        alone = Parts(variables=True, path=PATH, only_variables=("rows",))
+        done = await here.line.restore(target.id, alone)
+        assert await here.value("[rows, A.n, B.n]") == "[[1], 5, 5]"
+        await here.run("A.n = 7")
+        await here.line.undo(done.operation.id)
+        assert await here.value("[rows, A.n, B.n]") == "[[1, 2], 7, 5]"
+        # An instance needs its class as it was.
+        await here.line.restore(target.id, Parts(variables=True, path=PATH, only_variables=("b",)))
+        assert await here.value("[len(b), A.n, B.n]") == "[1, 7, 0]"
+
+
+async def test_one_that_was_deleted_comes_back_alone(tmp_path: Path) -> None:
+    async with timeline_setup(tmp_path) as here:
+        await here.run("a = [1]; b = [2]")
+        target = await here.save(code="thorough")
+        await here.run("del a, b; c = 3")
+        await here.line.restore(target.id, Parts(variables=True, path=PATH, only_variables=("a",)))
+        assert await here.value("a, c, 'b' in globals()") == "[1] 3 False"
+
+
 # ---- what fails
 
 

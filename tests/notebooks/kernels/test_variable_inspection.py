@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from hdsp_agent.errors import Unsupported
-from hdsp_agent.notebooks.kernels import InspectionLimits, Variable, VariablesReport
+from hdsp_agent.errors import NotFound, Unsupported
+from hdsp_agent.notebooks.kernels import InspectionLimits, Variable, VariablesReport, VariableTable
 
 from ._helpers.executors import NOTEBOOK, HeadlessExecutor, headless_executor, text_of, until
 
@@ -154,3 +154,128 @@ async def test_kernels_of_other_languages_say_so(tmp_path: Path) -> None:
         assert text_of(run.cells[0]) == "hello from bash\n"
         with pytest.raises(Unsupported, match="Only Python kernels can list their variables; this one is for bash"):
             await look(work)
+
+
+# ---- the rows of one
+
+
+async def rows_of(work: HeadlessExecutor, name: str, start: int = 0, rows: int = 3) -> VariableTable:
+    return await work.executor.look_into(NOTEBOOK, name, start=start, limits=InspectionLimits(rows=rows, columns=3))
+
+
+async def test_rows_of_a_frame_come_with_types_and_what_is_missing(tmp_path: Path) -> None:
+    async with headless_executor(tmp_path) as work:
+        await work.run(
+            "import numpy as np, pandas as pd\n"
+            "df = pd.DataFrame({'x': [1.5, np.nan, 2 / 3, 4], 'when': pd.to_datetime(['2026-01-02', None] * 2),\n"
+            "    'x2': list('abcd'), 'more': range(4)}, index=list('klmn')).rename(columns={'x2': 'x'})\n"
+            "series = pd.Series([True, None], name='flag')"
+        )
+        first = await rows_of(work, "df")
+        assert first.shape == (4, 4) and first.index == ("k", "l", "m")
+        assert [(one.name, one.missing) for one in first.fields] == [("x", 1), ("when", 2), ("x", 0)]
+        assert first.fields[0].dtype == "float64" and first.fields[1].dtype.startswith("datetime64")
+        assert first.rows[:2] == (("1.5", "2026-01-02 00:00:00", "a"), (None, None, "b"))
+        assert first.rows[2][0] == "0.6666666666666666"
+        last = await rows_of(work, "df", start=3)
+        assert (last.index, last.rows[0][0]) == (("n",), "4.0")
+        assert (await rows_of(work, "df", start=10**12)).rows == ()
+        series = await rows_of(work, "series")
+        assert (series.fields[0].name, series.fields[0].missing, series.rows) == ("flag", 1, (("True",), (None,)))
+
+
+async def test_rows_of_a_polars_frame(tmp_path: Path) -> None:
+    async with headless_executor(tmp_path) as work:
+        await work.run(
+            "import polars as pl\n"
+            "df = pl.DataFrame({'x': [1.5, None, 2.0], 'label': ['a', 'b', None]})\nseries = df['x']"
+        )
+        found = await rows_of(work, "df", start=1)
+        assert [tuple(one) for one in found.fields] == [("x", "Float64", 1), ("label", "String", 1)]
+        assert (found.shape, found.index) == ((3, 2), ("1", "2"))
+        assert found.rows == ((None, "b"), ("2.0", None))
+        assert (await rows_of(work, "series")).rows == (("1.5",), (None,), ("2.0",))
+        listed = by_name(await look(work))["df"]
+        assert listed.columns == (("x", "Float64"), ("label", "String"))
+
+
+async def test_rows_of_arrays_and_containers(tmp_path: Path) -> None:
+    async with headless_executor(tmp_path) as work:
+        await work.run(
+            "import numpy as np\n"
+            "grid = np.arange(12).reshape(3, 4); line = np.array([0.1, np.nan]); cube = np.zeros((2, 2, 2))\n"
+            "words = ['w' * 5000, 'b']; prices = {'tea': 3, 'milk': None}; text = 'long ' * 100; number = 7"
+        )
+        grid = await rows_of(work, "grid", start=1)
+        assert [one.name for one in grid.fields] == ["0", "1", "2"] and grid.rows[0] == ("4", "5", "6")
+        assert (await rows_of(work, "line")).rows == (("0.1",), ("nan",))
+        prices = await rows_of(work, "prices")
+        assert (prices.index, prices.rows, prices.length) == (("'tea'", "'milk'"), (("3",), ("None",)), 2)
+        words = await rows_of(work, "words")
+        assert words.index == ("0", "1") and len(str(words.rows[0][0])) < 200
+        assert not (await rows_of(work, "cube")).rows and "0." in str((await rows_of(work, "cube")).head)
+        assert (
+            str((await rows_of(work, "text")).head).startswith("'long ") and (await rows_of(work, "number")).head == "7"
+        )
+
+
+async def test_one_odd_value_costs_only_itself(tmp_path: Path) -> None:
+    async with headless_executor(tmp_path) as work:
+        await work.run(
+            "import datetime, json, numpy as np, pandas as pd\n"
+            "class Raises:\n    def __repr__(self): raise RuntimeError('no')\n"
+            "half = json.loads('\"\\\\ud83d\"')\n"
+            "values = [Raises(), 10 ** 5000, list(range(10**6)), half, 'x' * 10**6, np.int64(3), pd.Period('2026-01')]\n"
+            "odd = pd.DataFrame({'x': pd.Series(values, dtype=object), half: 1})\n"
+            "moments = np.array(['2026-01-02', 'NaT'], dtype='datetime64[ns]')\n"
+            "tuples = pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([('a', 'x'), ('a', 'x')]))\n"
+            "numbers = pd.DataFrame([[1, 2]]); unnamed = pd.Series([1]); empty = pd.DataFrame({'x': []})"
+        )
+        rows = [row[0] for row in (await rows_of(work, "odd", rows=10)).rows]
+        assert "Raises" in str(rows[0])
+        assert "ValueError" in str(rows[1]) or str(rows[1]).startswith("1000")
+        assert len(str(rows[2])) < 200 and rows[3] == "\\ud83d" and len(str(rows[4])) < 200
+        assert rows[5:] == ["3", "2026-01"]
+        found = by_name(await look(work))
+        assert found["odd"].columns[1][0] == "\\ud83d" and found["odd"].has_text_columns
+        assert not found["tuples"].has_text_columns and not found["numbers"].has_text_columns
+        assert (await rows_of(work, "moments")).rows[0] == ("2026-01-02T00:00:00.000000000",)
+        assert [one.name for one in (await rows_of(work, "tuples")).fields] == ["('a', 'x')", "('a', 'x')"]
+        assert [one.name for one in (await rows_of(work, "unnamed")).fields] == [""]
+        empty = await rows_of(work, "empty")
+        assert (empty.rows, [one.name for one in empty.fields]) == ((), ["x"])
+
+
+async def test_missing_texts_of_very_long_columns_are_not_counted(tmp_path: Path) -> None:
+    async with headless_executor(tmp_path) as work:
+        await work.run(
+            "import numpy as np, pandas as pd\n"
+            "n = 1_000_001\n"
+            "df = pd.DataFrame({'number': np.where(np.arange(n) % 2, np.nan, 1), 'text': pd.Series(['a'] * n, dtype=object)})"
+        )
+        assert [one.missing for one in (await rows_of(work, "df")).fields] == [500_000, None]
+
+
+async def test_looking_at_rows_changes_nothing_and_costs_only_itself(tmp_path: Path) -> None:
+    async with headless_executor(tmp_path) as work:
+        await work.run(
+            "import time, pandas as pd\n"
+            "class Slow:\n    def __str__(self): time.sleep(30)\n    __repr__ = __str__\n"
+            "slow = pd.DataFrame({'x': [Slow()]}); fine = [1]"
+        )
+        before = text_of(await work.cell(STATE, store_history=False))
+        limits = InspectionLimits(seconds=0.5)
+        assert "took more than" in str((await work.executor.look_into(NOTEBOOK, "slow", limits=limits)).error)
+        assert (await rows_of(work, "fine")).rows == (("1",),)
+        with pytest.raises(NotFound, match="no variable gone"):
+            await rows_of(work, "gone")
+        assert text_of(await work.cell(STATE, store_history=False)) == before
+
+
+async def test_rows_are_shown_while_a_cell_runs(tmp_path: Path) -> None:
+    async with headless_executor(tmp_path) as work:
+        await work.run("x = [1, 2]")
+        run = await work.start("import time\nwhile True: time.sleep(0.05)")
+        await until(lambda: run.cells[0].state == "running")
+        assert (await rows_of(work, "x")).rows == (("1",), ("2",))
+        await run.interrupt()

@@ -17,6 +17,9 @@ import type {
   McpResourceInfo,
   ModeName
 } from '../../../generated/wire';
+import type { VariableView } from '../../../generated/rest';
+import { asErrorBody, errorText } from '../../../errors';
+import { variablesIcon } from '../../../ui/icons/variablesicon';
 import type { CellPart } from '../../../notebook/cells/cellparts';
 import { modeName } from '../../../ui/texts/modenames';
 import type { IPanelServices } from '../../../ui/services';
@@ -122,6 +125,39 @@ export async function notebookSuggestions(
     });
   });
   return suggestions;
+}
+
+/**
+ * The variables of the notebook in front, and the columns of its tables; nothing
+ * where no Python kernel runs.
+ *
+ * @param onRefused - Told in words why something was not attached.
+ */
+export async function variableSuggestions(
+  services: IPanelServices,
+  onRefused: (refusal: string) => void
+): Promise<ISuggestion[]> {
+  const { notebooks, serverSettings, trans } = services;
+  const panel = notebooks?.currentWidget ?? null;
+  const path = panel && !panel.isDisposed ? documentPath(panel) : null;
+  if (path === null) {
+    return [];
+  }
+  const { VariablesApi } = await import('../../../rest/variablesapi');
+  const api = new VariablesApi(serverSettings);
+  const { variables } = await api.variables(path, { changes: false });
+  const attach = async (name: string) => {
+    const { attachVariable } = await import('../attachments/attachvariable');
+    await attachVariable(services, path, name).catch((reason: unknown) =>
+      onRefused(errorText(trans, asErrorBody(reason)))
+    );
+  };
+  return variables.flatMap(variable => [
+    Private.variable(variable, () => void attach(variable.name)),
+    ...(variable.hasTextColumns ? variable.columns : []).map(
+      ({ name, dtype }) => Private.column(variable.name, name, dtype)
+    )
+  ]);
 }
 
 /**
@@ -262,6 +298,34 @@ namespace Private {
         text: isFolder ? `${mentionOf(clean)}/` : mentionOf(clean),
         goesOn: isFolder
       }
+    };
+  }
+
+  export function variable(
+    { name, type, shape }: VariableView,
+    run: () => void
+  ): ISuggestion {
+    const size = shape ? ` ${shape.map(side => side ?? '?').join(' × ')}` : '';
+    return {
+      key: `variable:${name}`,
+      icon: variablesIcon,
+      label: name,
+      detail: `${type.slice(type.lastIndexOf('.') + 1)}${size}`,
+      choice: { kind: 'run', run }
+    };
+  }
+
+  export function column(
+    frame: string,
+    name: string,
+    dtype: string
+  ): ISuggestion {
+    return {
+      key: `column:${frame}:${name}`,
+      icon: variablesIcon,
+      label: `${frame}[${JSON.stringify(name)}]`,
+      detail: dtype,
+      choice: { kind: 'insert', text: `\`${frame}[${JSON.stringify(name)}]\`` }
     };
   }
 

@@ -13,7 +13,8 @@ import {
   resourceSuggestions,
   commitSuggestions,
   fileSuggestions,
-  notebookSuggestions
+  notebookSuggestions,
+  variableSuggestions
 } from './suggestionsources';
 
 /**
@@ -30,6 +31,11 @@ const MOST_SHOWN = 40;
  * How many of a notebook's own things come before the files.
  */
 const MOST_OF_NOTEBOOK = 12;
+
+/**
+ * How many variables and columns come after them.
+ */
+const MOST_OF_KERNEL = 8;
 
 /**
  * How much of what MCP servers have is offered with it.
@@ -265,6 +271,12 @@ function useItems(
     // Without servers of tools one still mentions files.
     resourceSuggestions(services).catch(() => [])
   );
+  const variables = useLoaded(kind === 'mention' ? kind : null, () =>
+    // A kernel that does not answer keeps nobody from naming other things.
+    variableSuggestions(services, refusal =>
+      callbacks.current.onRefused(refusal)
+    ).catch(() => [])
+  );
   const files = useSearch(kind === 'mention' ? query : null, fileSuggestions);
   // A slash begins the path of a file.
   const isPath = trigger !== null && text[trigger.start + 1] === '/';
@@ -287,13 +299,22 @@ function useItems(
     );
     return [
       ...own.slice(0, MOST_OF_NOTEBOOK),
+      ...rank(variables.suggestions, query).slice(0, MOST_OF_KERNEL),
       ...rank(resources.suggestions, query).slice(0, MOST_OF_SERVERS),
       ...rank(changes, query),
       ...Private.meant(files, query)
     ]
       .slice(0, MOST_SHOWN - last.length)
       .concat(last);
-  }, [fixed.suggestions, resources.suggestions, files, commits, kind, query]);
+  }, [
+    fixed.suggestions,
+    variables.suggestions,
+    resources.suggestions,
+    files,
+    commits,
+    kind,
+    query
+  ]);
   return {
     items,
     isLoading: fixed.isLoading || files.isLoading || commits.isLoading,

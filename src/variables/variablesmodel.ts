@@ -1,0 +1,257 @@
+import type { ISessionContext } from '@jupyterlab/apputils';
+import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
+import { Debouncer } from '@lumino/polling';
+import type { ISignal } from '@lumino/signaling';
+import { Signal } from '@lumino/signaling';
+
+import type { ChannelClient } from '../comm/client';
+import { asErrorBody } from '../errors';
+import type { VariablesView } from '../generated/rest';
+import type { ErrorBody, ExtensionMessage } from '../generated/wire';
+import { Listener } from '../listener';
+import type { VariablesApi } from '../rest/variablesapi';
+import { documentPath } from '../ui/notebookchoice';
+import type { ISorting } from './variabletexts';
+
+/**
+ * How long reasons to ask anew are gathered, in milliseconds: cells that run one
+ * after the other are one reason.
+ */
+const GATHERED_FOR = 300;
+
+/**
+ * How many notebooks it is remembered of what they had last.
+ */
+const MOST_REMEMBERED = 20;
+
+/**
+ * The variables of the notebook in front, kept as its kernel has them as long as
+ * somebody looks.
+ */
+export class VariablesModel extends Listener {
+  constructor({ api, client, notebooks, isSeen }: VariablesModel.IOptions) {
+    super();
+    this.api = api;
+    this._notebooks = notebooks;
+    this._isSeen = isSeen;
+    this._debouncer = new Debouncer(() => this.refresh(), GATHERED_FOR);
+    client.messageReceived.connect(this._onMessage, this);
+    notebooks?.currentChanged.connect(this._onNotebook, this);
+    this._follow();
+  }
+
+  readonly api: VariablesApi;
+
+  /**
+   * Emitted when anything is different.
+   */
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  /**
+   * The notebook in front; `null` if there is none on the server's own drive.
+   */
+  get path(): string | null {
+    const { _panel } = this;
+    return _panel && !_panel.isDisposed ? documentPath(_panel) : null;
+  }
+
+  /**
+   * What the server said last of this notebook; `null` before it said anything.
+   */
+  get view(): VariablesView | null {
+    const { path } = this;
+    return path === null ? null : (this._views.get(path) ?? null);
+  }
+
+  /**
+   * Another number whenever values may be others.
+   */
+  get values(): number {
+    return this._values;
+  }
+
+  /**
+   * What the variables are sorted by.
+   */
+  get sorting(): ISorting | null {
+    return this._sorting;
+  }
+
+  sort(sorting: ISorting | null): void {
+    this._sorting = sorting;
+    this._emit();
+  }
+
+  /**
+   * The variable of a notebook that is open.
+   */
+  openIn(path: string): string | null {
+    return this._open.get(path) ?? null;
+  }
+
+  /**
+   * Open a variable of the notebook in front, or none.
+   */
+  unfold(name: string | null): void {
+    const { path } = this;
+    if (path !== null) {
+      this._open.set(path, name);
+      this._emit();
+    }
+  }
+
+  get isLoading(): boolean {
+    return this._isLoading;
+  }
+
+  /**
+   * Why nothing newer is known; `null` when all is well.
+   */
+  get error(): ErrorBody | null {
+    return this._error;
+  }
+
+  /**
+   * Ask the server anew. Nobody who does not look makes a kernel answer.
+   */
+  async refresh(): Promise<void> {
+    const { path } = this;
+    const turn = ++this._turn;
+    if (path === null || !this._isSeen()) {
+      this._isLoading = false;
+      this._emit();
+      return;
+    }
+    this._isLoading = true;
+    this._emit();
+    try {
+      const view = await this.api.variables(path, { changes: true });
+      if (turn !== this._turn) {
+        return;
+      }
+      this._keep(view);
+      this._error = null;
+    } catch (reason) {
+      if (turn !== this._turn) {
+        return;
+      }
+      this._error = asErrorBody(reason);
+    }
+    this._isLoading = false;
+    this._emit();
+  }
+
+  /**
+   * The same where values may be others since.
+   */
+  async refreshValues(): Promise<void> {
+    this._values += 1;
+    await this.refresh();
+  }
+
+  protected override release(): void {
+    this._debouncer.dispose();
+  }
+
+  private _keep(view: VariablesView): void {
+    this._views.delete(view.path);
+    this._views.set(view.path, view);
+    for (const path of this._views.keys()) {
+      if (this._views.size <= MOST_REMEMBERED) {
+        break;
+      }
+      this._views.delete(path);
+    }
+  }
+
+  private _onNotebook(): void {
+    this._follow();
+    this._error = null;
+    void this.refreshValues();
+  }
+
+  private _follow(): void {
+    const panel = this._notebooks?.currentWidget ?? null;
+    if (panel !== this._panel) {
+      this._watch(this._panel, false);
+      this._panel = panel;
+      this._watch(panel, true);
+    }
+  }
+
+  private _watch(panel: NotebookPanel | null, isWatched: boolean): void {
+    if (panel === null) {
+      return;
+    }
+    const { context, sessionContext } = panel;
+    if (isWatched) {
+      context.pathChanged.connect(this._onNotebook, this);
+      sessionContext.statusChanged.connect(this._onStatus, this);
+      sessionContext.kernelChanged.connect(this._onKernel, this);
+    } else {
+      context.pathChanged.disconnect(this._onNotebook, this);
+      sessionContext.statusChanged.disconnect(this._onStatus, this);
+      sessionContext.kernelChanged.disconnect(this._onKernel, this);
+    }
+  }
+
+  private _onStatus(_: ISessionContext, status: string): void {
+    if (status === 'idle' || status === 'dead') {
+      this._onKernel();
+    }
+  }
+
+  private _onKernel(): void {
+    this._values += 1;
+    this._refreshSoon();
+  }
+
+  private _onMessage(_: ChannelClient, { type }: ExtensionMessage): void {
+    // What differs from the newest checkpoint is another thing then.
+    if (type === 'currentCheckpointUpdated' || type === 'state') {
+      this._refreshSoon();
+    }
+  }
+
+  private _refreshSoon(): void {
+    if (!this.isDisposed) {
+      void this._debouncer.invoke();
+    }
+  }
+
+  private _emit(): void {
+    if (!this.isDisposed) {
+      this._changed.emit();
+    }
+  }
+
+  private readonly _notebooks: INotebookTracker | null;
+  private readonly _isSeen: () => boolean;
+  private readonly _debouncer: Debouncer;
+  private readonly _changed = new Signal<this, void>(this);
+  private readonly _views = new Map<string, VariablesView>();
+  private readonly _open = new Map<string, string | null>();
+  private _sorting: ISorting | null = null;
+  private _panel: NotebookPanel | null = null;
+  private _values = 0;
+  private _isLoading = false;
+  private _error: ErrorBody | null = null;
+  private _turn = 0;
+}
+
+/**
+ * The namespace for `VariablesModel` statics.
+ */
+export namespace VariablesModel {
+  /**
+   * Whom to ask, about which notebook, and whether anybody looks.
+   */
+  export interface IOptions {
+    readonly api: VariablesApi;
+    readonly client: Pick<ChannelClient, 'messageReceived'>;
+    readonly notebooks: INotebookTracker | null;
+    readonly isSeen: () => boolean;
+  }
+}
