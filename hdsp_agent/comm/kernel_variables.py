@@ -75,10 +75,12 @@ class KernelVariables:
     async def _since(self, place: CheckpointPlace) -> VariablesSince:
         try:
             return await wait_at_most(self._changes(place), _SINCE_SECONDS)
-        except (TimeoutError, HdspAgentError) as error:
+        except TimeoutError:
+            return VariablesSince(unknown="pending")
+        except HdspAgentError as error:
             # The variables are shown all the same.
-            _log.info("How the variables of %s changed is not known: %s", place.path, error)
-            return VariablesSince(unknown="busy")
+            _log.warning("How the variables of %s changed is not known: %s", place.path, error.message)
+            return VariablesSince(unknown="failed")
 
     async def _changes(self, place: CheckpointPlace) -> VariablesSince:
         assert place.path is not None

@@ -1878,7 +1878,7 @@ export interface UsageOfKind {
 /** How one variable differs from a checkpoint. */
 export interface VariableChange {
   name: string;
-  /** `shared`: it changed, or one that shares objects with it did. */
+  /** `shared`: it changed, or one that shares objects with it did, or it shares them with others than then. */
   kind: 'added' | 'changed' | 'shared' | 'gone';
   /** Whether the checkpoint has its value. */
   canRestore: boolean;
@@ -1949,8 +1949,8 @@ export interface VariablesSince {
   checkpoint?: string;
   ts?: number;
   changes: Array<VariableChange>;
-  /** Why it is not known: a cell runs, there is no checkpoint of them, or the settings keep none. */
-  unknown?: 'busy' | 'no_checkpoint' | 'turned_off';
+  /** Why it is not known: a cell runs, it will be known soon, there is no checkpoint of them, the settings keep none, or it could not be found out. */
+  unknown?: 'busy' | 'pending' | 'no_checkpoint' | 'turned_off' | 'failed';
 }
 
 /** The newest variables first. */

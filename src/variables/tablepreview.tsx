@@ -25,13 +25,15 @@ export function TablePreview({
   readonly name: string;
 }): JSX.Element {
   const { trans } = usePanel();
-  const { api } = useVariables();
+  const model = useVariables();
+  const { api } = model;
   const values = useVariablesValue(({ values }) => values);
   const [start, setStart] = React.useState(0);
   const ask = React.useMemo(
-    // Asked anew for each number.
-    () => (values < 0 ? null : () => api.table(path, name, start)),
-    [api, path, name, start, values]
+    // Asked anew for each number, and by nobody who does not look.
+    () =>
+      values >= 0 && model.isSeen ? () => api.table(path, name, start) : null,
+    [api, model, path, name, start, values]
   );
   const { answer, error } = useAnswer(ask);
   const isBehind =
@@ -81,7 +83,9 @@ function Rows({
 }): JSX.Element {
   const { trans } = usePanel();
   const { columns } = variable;
-  const hasHead = columns.some(({ name }) => name !== '');
+  const hasHead = columns.some(
+    ({ name, dtype }) => name !== '' || dtype !== ''
+  );
   return (
     <div
       className="jp-hdspAgent-variable-rows"
@@ -140,7 +144,8 @@ function Pages({
   const { shape, length, columns } = variable;
   const count = shape?.[0] ?? length ?? rows.length;
   const width = shape?.[1] ?? columns.length;
-  if (start === 0 && count <= rows.length && width <= columns.length) {
+  const isAll = start === 0 && count <= rows.length && width <= columns.length;
+  if (isAll || rows.length === 0) {
     return null;
   }
   const last = start + rows.length;

@@ -81,7 +81,7 @@ export function VariableList({
         </tbody>
       </table>
       <p className="jp-hdspAgent-announcement" role="status">
-        {trans._n('%1 variable', '%1 variables', shown.length)}
+        {trans._n('%1 variable', '%1 variables', shown.length + gone.length)}
       </p>
       {shown.length + gone.length === 0 && (
         <p className="jp-hdspAgent-variables-note">

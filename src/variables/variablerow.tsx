@@ -194,21 +194,19 @@ function RestoreButton({
   readonly name: string;
   readonly checkpoint: string;
 }): JSX.Element {
-  const { commands, node, trans } = usePanel();
+  const { commands, trans } = usePanel();
   return (
     <button
       type="button"
       className="jp-hdspAgent-button"
       aria-label={trans.__('Restore %1…', plainName(name))}
-      onClick={() => {
-        // It is gone when it is done, and the focus would go with it.
-        node.focus();
+      onClick={() =>
         void commands.execute(CommandIDs.restoreVariable, {
           path,
           checkpoint,
           name
-        });
-      }}
+        })
+      }
     >
       {trans.__('Restore…')}
     </button>

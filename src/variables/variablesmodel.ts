@@ -1,5 +1,6 @@
 import type { ISessionContext } from '@jupyterlab/apputils';
 import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
+import type { KernelMessage } from '@jupyterlab/services';
 import { Debouncer } from '@lumino/polling';
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
@@ -18,6 +19,20 @@ import type { ISorting } from './variabletexts';
  * after the other are one reason.
  */
 const GATHERED_FOR = 300;
+
+/**
+ * After how many milliseconds it is asked again for what will be known soon.
+ */
+const ASKED_AGAIN_AFTER = 2_000;
+
+/**
+ * The states of a kernel after which all variables are gone.
+ */
+const RESTARTS: ReadonlySet<string> = new Set([
+  'restarting',
+  'autorestarting',
+  'starting'
+]);
 
 /**
  * How many notebooks it is remembered of what they had last.
@@ -73,6 +88,13 @@ export class VariablesModel extends Listener {
   }
 
   /**
+   * Whether anybody looks.
+   */
+  get isSeen(): boolean {
+    return this._isSeen();
+  }
+
+  /**
    * What the variables are sorted by.
    */
   get sorting(): ISorting | null {
@@ -119,12 +141,15 @@ export class VariablesModel extends Listener {
   async refresh(): Promise<void> {
     const { path } = this;
     const turn = ++this._turn;
-    if (path === null || !this._isSeen()) {
-      this._isLoading = false;
-      this._emit();
+    clearTimeout(this._again);
+    this._isLoading = path !== null && this._isSeen();
+    if (path === null || !this._isLoading) {
       return;
     }
-    this._isLoading = true;
+    if (this._areOld) {
+      this._areOld = false;
+      this._values += 1;
+    }
     this._emit();
     try {
       const view = await this.api.variables(path, { changes: true });
@@ -133,6 +158,9 @@ export class VariablesModel extends Listener {
       }
       this._keep(view);
       this._error = null;
+      if (view.since?.unknown === 'pending' && !this.isDisposed) {
+        this._again = setTimeout(() => void this.refresh(), ASKED_AGAIN_AFTER);
+      }
     } catch (reason) {
       if (turn !== this._turn) {
         return;
@@ -147,12 +175,13 @@ export class VariablesModel extends Listener {
    * The same where values may be others since.
    */
   async refreshValues(): Promise<void> {
-    this._values += 1;
+    this._areOld = true;
     await this.refresh();
   }
 
   protected override release(): void {
     this._debouncer.dispose();
+    clearTimeout(this._again);
   }
 
   private _keep(view: VariablesView): void {
@@ -169,6 +198,7 @@ export class VariablesModel extends Listener {
   private _onNotebook(): void {
     this._follow();
     this._error = null;
+    this._emit();
     void this.refreshValues();
   }
 
@@ -177,6 +207,8 @@ export class VariablesModel extends Listener {
     if (panel !== this._panel) {
       this._watch(this._panel, false);
       this._panel = panel;
+      this._running.clear();
+      this._isRestarted = false;
       this._watch(panel, true);
     }
   }
@@ -189,22 +221,50 @@ export class VariablesModel extends Listener {
     if (isWatched) {
       context.pathChanged.connect(this._onNotebook, this);
       sessionContext.statusChanged.connect(this._onStatus, this);
+      sessionContext.iopubMessage.connect(this._onOutput, this);
       sessionContext.kernelChanged.connect(this._onKernel, this);
     } else {
       context.pathChanged.disconnect(this._onNotebook, this);
       sessionContext.statusChanged.disconnect(this._onStatus, this);
+      sessionContext.iopubMessage.disconnect(this._onOutput, this);
       sessionContext.kernelChanged.disconnect(this._onKernel, this);
     }
   }
 
   private _onStatus(_: ISessionContext, status: string): void {
-    if (status === 'idle' || status === 'dead') {
+    if (RESTARTS.has(status)) {
+      this._isRestarted = true;
+    } else if (status === 'dead' || (status === 'idle' && this._isRestarted)) {
+      this._isRestarted = false;
+      this._onKernel();
+    }
+  }
+
+  /**
+   * Cells, whoever ran them, and widgets may have changed something. What is
+   * asked silently has not, and our own questions are asked so: each answer
+   * would be a reason to ask again.
+   */
+  private _onOutput(
+    _: ISessionContext,
+    { content, header, parent_header: parent }: KernelMessage.IMessage
+  ): void {
+    const id = 'msg_id' in parent ? parent.msg_id : '';
+    if (header.msg_type === 'execute_input') {
+      this._running.add(id);
+    } else if (
+      header.msg_type === 'status' &&
+      'execution_state' in content &&
+      content.execution_state === 'idle' &&
+      (this._running.delete(id) ||
+        ('msg_type' in parent && parent.msg_type === 'comm_msg'))
+    ) {
       this._onKernel();
     }
   }
 
   private _onKernel(): void {
-    this._values += 1;
+    this._areOld = true;
     this._refreshSoon();
   }
 
@@ -235,10 +295,14 @@ export class VariablesModel extends Listener {
   private readonly _open = new Map<string, string | null>();
   private _sorting: ISorting | null = null;
   private _panel: NotebookPanel | null = null;
+  private readonly _running = new Set<string>();
+  private _isRestarted = false;
+  private _areOld = false;
   private _values = 0;
   private _isLoading = false;
   private _error: ErrorBody | null = null;
   private _turn = 0;
+  private _again: ReturnType<typeof setTimeout> | undefined;
 }
 
 /**

@@ -11,6 +11,7 @@ import { dateTimeText } from '../ui/texts/formats';
 import { plainName } from '../ui/texts/visibletext';
 import { VariableList } from './variablelist';
 import { useVariables, useVariablesValue } from './variablescontext';
+import { unknownText } from './variabletexts';
 
 /**
  * How many names are listed of what is not shown.
@@ -21,7 +22,7 @@ const MOST_UNSEEN = 20;
  * The variables of the notebook in front.
  */
 export function VariablesView(): JSX.Element {
-  const { trans } = usePanel();
+  const { node, trans } = usePanel();
   const model = useVariables();
   const path = useVariablesValue(({ path }) => path);
   const view = useVariablesValue(({ view }) => view);
@@ -29,6 +30,7 @@ export function VariablesView(): JSX.Element {
   const isLoading = useVariablesValue(({ isLoading }) => isLoading);
   const [filter, setFilter] = React.useState('');
   React.useEffect(() => void model.refresh(), [model]);
+  useKeptFocus(node, view);
   return path === null ? (
     <p className="jp-hdspAgent-variables-note">
       {trans.__('Open a notebook to see its variables.')}
@@ -39,7 +41,7 @@ export function VariablesView(): JSX.Element {
         <h3 title={path}>{plainName(PathExt.basename(path))}</h3>
         <IconButton
           icon={refreshIcon}
-          label={trans.__('Look again')}
+          label={trans.__('Refresh')}
           aria-disabled={isLoading}
           onClick={() => void (isLoading || model.refreshValues())}
         />
@@ -57,7 +59,7 @@ export function VariablesView(): JSX.Element {
           <ProblemNote error={error} />
         </div>
       )}
-      {view !== null && <Told view={view} filter={filter} />}
+      {view !== null && <Told key={view.path} view={view} filter={filter} />}
       {view === null && error === null && (
         <p className="jp-hdspAgent-variables-note" role="status">
           {trans.__('Loading…')}
@@ -65,6 +67,36 @@ export function VariablesView(): JSX.Element {
       )}
     </>
   );
+}
+
+/**
+ * Keep the focus in a view when what had it is gone with what is shown.
+ */
+function useKeptFocus(node: HTMLElement, shown: unknown): void {
+  const focused = React.useRef<Element | null>(null);
+  React.useEffect(() => {
+    const note = ({ type, target }: FocusEvent) => {
+      focused.current =
+        type === 'focusin' && target instanceof Element ? target : null;
+    };
+    node.addEventListener('focusin', note);
+    node.addEventListener('focusout', note);
+    return () => {
+      node.removeEventListener('focusin', note);
+      node.removeEventListener('focusout', note);
+    };
+  }, [node]);
+  // An element that has the focus and is taken away tells nobody, or only then.
+  const before = focused.current;
+  React.useEffect(() => {
+    if (
+      before !== null &&
+      !before.isConnected &&
+      node.ownerDocument.activeElement === node.ownerDocument.body
+    ) {
+      node.focus();
+    }
+  }, [node, before, shown]);
 }
 
 /**
@@ -138,11 +170,11 @@ function whyNone(
  * What the marks of changes are about, or why there are none.
  */
 function Since({
-  view: { path, since, variables }
+  view: { path, since, variables, unseen }
 }: {
   readonly view: View;
 }): JSX.Element | null {
-  const { commands, node, openSettings, trans } = usePanel();
+  const { commands, openSettings, trans } = usePanel();
   if (!since) {
     return null;
   }
@@ -162,7 +194,7 @@ function Since({
       </p>
     );
   }
-  const names = new Set(variables.map(({ name }) => name));
+  const names = new Set([...variables.map(({ name }) => name), ...unseen]);
   const count = since.changes.filter(
     ({ name, kind }) => kind === 'gone' || names.has(name)
   ).length;
@@ -170,32 +202,23 @@ function Since({
   return (
     <p className="jp-hdspAgent-variables-note">
       <span role="status">
-        {since.unknown === 'busy'
-          ? trans.__(
-              'A cell is running. What changed is shown when it is done.'
-            )
-          : since.unknown === 'no_checkpoint'
-            ? trans.__('Save a checkpoint to see here what changes after it.')
-            : count === 0
-              ? trans.__(
-                  'Nothing has changed since the checkpoint of %1.',
-                  when
-                )
-              : trans._n(
-                  '%1 change since the checkpoint of %2.',
-                  '%1 changes since the checkpoint of %2.',
-                  count,
-                  when
-                )}
+        {since.unknown
+          ? unknownText(since.unknown, trans)
+          : count === 0
+            ? trans.__('Nothing has changed since the checkpoint of %1.', when)
+            : trans._n(
+                '%1 change since the checkpoint of %2.',
+                '%1 changes since the checkpoint of %2.',
+                count,
+                when
+              )}
       </span>{' '}
       <button
         type="button"
         className="jp-hdspAgent-link"
-        onClick={() => {
-          // Nothing that is gone afterwards keeps the focus.
-          node.focus();
-          void commands.execute(CommandIDs.saveCheckpoint, { path });
-        }}
+        onClick={() =>
+          void commands.execute(CommandIDs.saveCheckpoint, { path })
+        }
       >
         {trans.__('Save checkpoint')}
       </button>

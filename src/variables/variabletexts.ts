@@ -16,7 +16,7 @@ export type SortKey = 'name' | 'type' | 'value' | 'size';
 /**
  * The types whose beginning says more than their length.
  */
-const TEXTS: readonly string[] = ['str', 'bytes', 'bytearray'];
+const TEXTS: readonly string[] = ['str', 'bytes', 'bytearray', 'numpy.str_'];
 
 /**
  * The column sorted by, and whether the largest comes first.
@@ -64,10 +64,33 @@ export function changeText(
       return trans.__('changed since the checkpoint');
     case 'shared':
       return trans.__(
-        'changed since the checkpoint, or shares data with a variable that did'
+        'changed since the checkpoint, or shares data with other variables than then'
       );
     case 'gone':
       return trans.__('deleted since the checkpoint');
+  }
+}
+
+/**
+ * Why it is not known what changed.
+ */
+export function unknownText(
+  why: 'busy' | 'pending' | 'no_checkpoint' | 'failed',
+  trans: TranslationBundle
+): string {
+  switch (why) {
+    case 'busy':
+      return trans.__(
+        'A cell is running. What changed is shown when it is done.'
+      );
+    case 'pending':
+      return trans.__('Looking for what changed…');
+    case 'no_checkpoint':
+      return trans.__('Save a checkpoint to see here what changes after it.');
+    case 'failed':
+      return trans.__(
+        'What changed could not be found out. The log of the server says why.'
+      );
   }
 }
 
@@ -116,13 +139,21 @@ namespace Private {
   export const COMPARE: Readonly<Record<SortKey, Compare>> = {
     name: (a, b) => a.name.localeCompare(b.name),
     type: (a, b) => typeText(a).localeCompare(typeText(b)),
-    value: (a, b) => count(a) - count(b),
+    value: (a, b) =>
+      amount(a) - amount(b) || (a.head ?? '').localeCompare(b.head ?? ''),
     size: (a, b) => (a.memory ?? 0) - (b.memory ?? 0)
   };
 
-  function count({ shape, length }: VariableView): number {
-    return shape
-      ? shape.reduce<number>((product, side) => product * (side ?? 1), 1)
-      : (length ?? 0);
+  /**
+   * How much there is; of a number that itself.
+   */
+  function amount({ type, shape, length, head }: VariableView): number {
+    if (shape && shape.length > 0) {
+      return shape.reduce<number>((product, side) => product * (side ?? 1), 1);
+    }
+    if (length !== undefined && !TEXTS.includes(type)) {
+      return length;
+    }
+    return Number(head) || 0;
   }
 }

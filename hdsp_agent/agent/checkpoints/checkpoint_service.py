@@ -37,6 +37,7 @@ from ...checkpoints.timeline import (
     StoreView,
     Timeline,
     TimelineLimits,
+    is_of_restore,
 )
 from ...checkpoints.variables import VariableCheckpoints, VariableLimits, VariableStore, user_key
 from ...config import GlobalSettings
@@ -345,7 +346,8 @@ class CheckpointService:
                 owner=owner,
                 notebooks=notebooks,
                 code="thorough" if self.keeps_variables else "none",
-                always=bool(note),
+                # Nobody asked for what a restore made: from here on it is asked what changed.
+                always=bool(note) or any(is_of_restore(one) and one.variables for one in newest),
             )
             already = record.id in [one.id for one in newest]
             return (await line.told(record)).model_copy(update={"already": already})

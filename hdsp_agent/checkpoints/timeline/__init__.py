@@ -7,7 +7,7 @@ all, and ``_views`` is what pages are sent of it.
 
 from __future__ import annotations
 
-from ._reasons import kind_of
+from ._reasons import is_of_restore, kind_of
 from ._restore import ConversationPart
 from ._restore_lock import RestoreLock
 from ._timeline import Timeline
@@ -48,5 +48,6 @@ __all__ = [
     "TimelineView",
     "VariablesPreview",
     "VariablesSince",
+    "is_of_restore",
     "kind_of",
 ]

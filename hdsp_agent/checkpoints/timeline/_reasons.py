@@ -8,7 +8,7 @@ from typing import Final, Literal, cast, get_args
 
 from ..files.records import CheckpointRecord
 
-__all__ = ["CheckpointKind", "StepTool", "kind_of", "tool_of"]
+__all__ = ["CheckpointKind", "StepTool", "is_of_restore", "kind_of", "tool_of"]
 
 CheckpointKind = Literal["before", "after", "while", "meanwhile", "look", "asked_for", "after_crash", "note"]
 """``while``: it took too long to be saved before. ``note``: a person's own words."""
@@ -51,6 +51,11 @@ _FIXED: Final[Mapping[str, CheckpointKind]] = {
     "before restart": "before",
 }
 _TOOLS: Final = frozenset(get_args(StepTool))
+
+
+def is_of_restore(record: CheckpointRecord) -> bool:
+    """Whether a restore made it, right before it or by what it did."""
+    return record.author == "restore" or record.reason == "before restore"
 
 
 def kind_of(record: CheckpointRecord) -> CheckpointKind:

@@ -30,6 +30,7 @@ from ._garbage_collection import StateCollector
 from ._notebook_pointers import pointers_to
 from ._notebook_states import NotebookState, NotebookStates, StateId
 from ._paths import Paths
+from ._reasons import is_of_restore
 from ._restore import CheckpointRestore, ConversationPart
 from ._restore_lock import RestoreLock
 from ._restore_plan import RestorePlanner, RestoreSelection
@@ -386,14 +387,16 @@ class Timeline:
         for record in await self.files.list():
             kept = next((one for one in record.variables if self._paths.now_at(one.path) == path), None)
             # A restore of one variable is no beginning from which the others are looked at.
-            if kept is None or _is_pointers(record) or _is_of_restore(record):
+            if kept is None or _is_pointers(record) or is_of_restore(record):
                 continue
             busy, _ = await self._capturing.patience(path)
             if busy:
                 return VariablesSince(unknown="busy")
             now = await self.variables.last(await self._capturing.link(path))
             then = await asyncio.to_thread(self.variables.store.load, kept.manifest)
-            if now is None or then.runs_only:
+            if now == "pending":
+                return VariablesSince(unknown="pending")
+            if now == "unknown" or then.runs_only:
                 break
             changes = changes_since(then, now)
             return VariablesSince(checkpoint=record.id, ts=record.ts, changes=tuple(changes))
@@ -561,10 +564,6 @@ def _head(records: Sequence[CheckpointRecord]) -> CheckpointId | None:
 
 def _is_pointers(record: CheckpointRecord) -> bool:
     return record.reason == _POINTERS and record.author == "agent"
-
-
-def _is_of_restore(record: CheckpointRecord) -> bool:
-    return record.author == "restore" or record.reason == _BEFORE
 
 
 def _is_of(row: OperationView, checkpoints: dict[CheckpointId, CheckpointView], task_id: TaskId) -> bool:

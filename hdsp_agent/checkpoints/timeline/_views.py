@@ -233,8 +233,9 @@ class VariablesSince(WireModel):
     checkpoint: CheckpointId | None = None
     ts: int | None = None
     changes: tuple[VariableChange, ...] = ()
-    unknown: Literal["busy", "no_checkpoint", "turned_off"] | None = None
-    """Why it is not known: a cell runs, there is no checkpoint of them, or the settings keep none."""
+    unknown: Literal["busy", "pending", "no_checkpoint", "turned_off", "failed"] | None = None
+    """Why it is not known: a cell runs, it will be known soon, there is no checkpoint of them, the settings keep none, or it could
+    not be found out."""
 
 
 class RestartPreview(WireModel):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -11,6 +11,11 @@ from ...wire import WireModel
 from ._manifest import VariableEntry, VariableGroup, VariableManifest, VariableStatus
 
 __all__ = ["VariableChange", "VariablesSeen", "changes_since"]
+
+
+_WITHOUT_BYTES: Final = ("live", "failed")
+_BUILTIN: Final = "builtin_function_or_method"
+"""Imported, and not listed."""
 
 
 class SeenVariable(BaseModel):
@@ -41,7 +46,7 @@ class VariableChange(WireModel):
 
     name: str
     kind: Literal["added", "changed", "shared", "gone"]
-    """``shared``: it changed, or one that shares objects with it did."""
+    """``shared``: it changed, or one that shares objects with it did, or it shares them with others than then."""
     can_restore: bool
     """Whether the checkpoint has its value."""
 
@@ -59,7 +64,7 @@ def changes_since(then: VariableManifest, now: VariablesSeen) -> list[VariableCh
     found += [
         VariableChange(name=name, kind="gone", can_restore=name in groups)
         for name, was in then.variables.items()
-        if name not in now.variables and _is_theirs(name, was.status)
+        if name not in now.variables and _is_theirs(name, was.status) and was.type != _BUILTIN
     ]
     return found
 
@@ -71,7 +76,10 @@ def _kind(
         return "added"
     if now.digest is None or group is None:
         same = same_life and (now.number, now.type) == (then.number, then.type)
-        return None if same else "changed"
+        # It holds something that has no bytes since, or no more. What was too large or came too late may be the same.
+        without = then.status if group is None else now.status
+        is_other = (now.digest is None) != (group is None) and without in _WITHOUT_BYTES
+        return "changed" if is_other or not same else None
     if now.digest == group.digest:
         return None
     return "changed" if now.alone and len(group.names) == 1 else "shared"

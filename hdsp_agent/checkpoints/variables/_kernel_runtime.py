@@ -119,10 +119,19 @@ class KernelQuestion:
         return told
 
     async def last(self, seconds: float) -> JsonObject:
-        """What a runtime found after the last run; ``unknown`` also where there is none. None is loaded for it."""
+        """What a runtime found after the last run; ``unknown`` also where there is none, ``pending`` what takes longer.
+
+        No runtime is loaded for it.
+        """
+        until = time.monotonic() + seconds
         content: JsonObject = {_KEY: {"do": "last"}}
-        told = (await self._kernel.ask("comm_info_request", content, seconds=seconds)).get(_KEY)
-        return told if isinstance(told, dict) and "error" not in told else {"unknown": True}
+        while True:
+            told = (await self._kernel.ask("comm_info_request", content, seconds=_ANSWER_SECONDS)).get(_KEY)
+            if not isinstance(told, dict) or "error" in told:
+                return {"unknown": True}
+            if "pending" not in told or time.monotonic() > until:
+                return told
+            await asyncio.sleep(_LONGEST_PAUSE)
 
     async def _ask_on_shell(self, content: JsonObject, seconds: float) -> JsonObject:
         """A window's loop sometimes overlooks a message, and finds it when the next one comes."""

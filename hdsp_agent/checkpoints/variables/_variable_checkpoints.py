@@ -8,7 +8,7 @@ import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from pydantic import ValidationError
@@ -113,14 +113,16 @@ class VariableCheckpoints:
         async with self._at(kernel) as asked:
             return await self._capture(kernel, asked, thorough, cells)
 
-    async def last(self, kernel: VariableKernel) -> VariablesSeen | None:
-        """What the kernel found out by itself after its last run; None where it did not, or runs a cell.
+    async def last(self, kernel: VariableKernel) -> VariablesSeen | Literal["unknown", "pending"]:
+        """What the kernel found out by itself after its last run, unless nobody had it do so, or it still does.
 
         The kernel looks at nothing for it, and its main thread has nothing to do with it.
         """
         told = await KernelQuestion(kernel).last(self._limits.last_seconds)
         if "unknown" in told:
-            return None
+            return "unknown"
+        if "pending" in told:
+            return "pending"
         try:
             return VariablesSeen.model_validate(told)
         except ValidationError as error:

@@ -218,7 +218,7 @@ def _frame(value, asked, found):
     found.update(shape=list(value.shape), memory=int(value.memory_usage(deep=False).sum()))
     columns = list(itertools.islice(value.dtypes.items(), asked["columns"]))
     found["columns"] = [[_short(name, _CELL), _short(dtype, _CELL)] for name, dtype in columns]
-    found["has_text_columns"] = all(isinstance(name, str) for name, _ in columns)
+    found["has_text_columns"] = all(isinstance(name, str) and len(name) <= _CELL for name, _ in columns)
     part = value.iloc[: asked["rows"], : asked["columns"]]
     found["head"] = _short(part.to_string(max_colwidth=40), asked["head"])
 

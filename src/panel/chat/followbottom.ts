@@ -14,6 +14,17 @@ const NEAR = 4;
  */
 const LITTLE = 40;
 
+/**
+ * For so many milliseconds after a person did something, what scrolls is taken
+ * for their doing: browsers scroll smoothly, and to what has the focus.
+ */
+const PERSONS_FOR = 500;
+
+/**
+ * The button of a mouse that scrolls by itself until it is pressed again.
+ */
+const MIDDLE_BUTTON = 1;
+
 const KEYS_UP: ReadonlySet<string> = new Set(['ArrowUp', 'PageUp', 'Home']);
 
 /**
@@ -146,6 +157,9 @@ export class FollowBottom extends Listener {
    * See what the person does.
    */
   handleEvent(event: Event): void {
+    if (event.type !== 'scroll' && event.type !== 'selectionchange') {
+      this._lastDone = performance.now();
+    }
     switch (event.type) {
       case 'wheel':
         if ((event as WheelEvent).deltaY < 0) {
@@ -162,6 +176,7 @@ export class FollowBottom extends Listener {
       case 'pointerdown':
         // It may be the scroll bar, or the beginning of a selection.
         this._isHeld = true;
+        this._scrollsItself = (event as PointerEvent).button === MIDDLE_BUTTON;
         break;
       case 'touchstart':
         this._isTouched = true;
@@ -213,7 +228,9 @@ export class FollowBottom extends Listener {
       this._box.scrollHeight === this._height;
     this._note();
     const isAtEnd = this._gap <= NEAR;
-    if (isAtEnd) {
+    if (isAtEnd && wentUp) {
+      // The beginning of a smooth scroll: nobody came back.
+    } else if (isAtEnd) {
       this._set(!this._hasSelection && !this._isLeaving);
     } else if (wentUp && this._isFollowing && this._isLayout) {
       this.update();
@@ -225,11 +242,15 @@ export class FollowBottom extends Listener {
   }
 
   /**
-   * Whether nobody scrolled, as far as that is known: wheels and keys have let go
-   * before.
+   * Whether nobody scrolled, as far as that is known.
    */
   private get _isLayout(): boolean {
-    return !this._isHeld && !this._isTouched && this._gap <= LITTLE;
+    const isDoing =
+      this._isHeld ||
+      this._isTouched ||
+      this._scrollsItself ||
+      performance.now() - this._lastDone < PERSONS_FOR;
+    return !isDoing && this._gap <= LITTLE;
   }
 
   private _note(): void {
@@ -287,6 +308,8 @@ export class FollowBottom extends Listener {
   private _isLeaving = false;
   private _isHeld = false;
   private _isTouched = false;
+  private _scrollsItself = false;
+  private _lastDone = -Infinity;
   private _wasHidden = false;
   private _expanded = false;
   private _top = 0;
@@ -298,6 +321,7 @@ const BOX_EVENTS = [
   'keydown',
   'pointerdown',
   'touchstart',
+  'focusin',
   'click',
   'scroll'
 ];

@@ -45,6 +45,11 @@ const PAUSE = 500;
 const SLOW = 500;
 
 /**
+ * What is done with a variable that is as it was then.
+ */
+const RESTORES: readonly string[] = ['load', 'import', 'keep'];
+
+/**
  * From how many milliseconds on it is said how long something took.
  */
 const NOTICEABLE_MS = 1_000;
@@ -208,8 +213,19 @@ export class RestoreActions extends Listener {
     });
     return (
       choice &&
-      this._restore(place, trans.__('The variable was restored.'), () =>
-        this.api.restore(place, checkpoint, { ...choice, path })
+      this._restore(
+        place,
+        ({ variables }) =>
+          variables.some(kernel =>
+            kernel.variables.some(
+              one => one.name === name && RESTORES.includes(one.action)
+            )
+          )
+            ? trans.__('The variable was restored.')
+            : trans.__(
+                'The variable was not restored: the kernel or the variable changed in the meantime.'
+              ),
+        () => this.api.restore(place, checkpoint, { ...choice, path })
       )
     );
   }
@@ -374,21 +390,22 @@ export class RestoreActions extends Listener {
 
   private _restore(
     place: IPlace,
-    message: string,
+    message: string | ((result: RestoreResult) => string),
     work: () => Promise<RestoreResult>
   ): Promise<RestoreResult | null> {
     const { trans } = this._services;
     return this._do(trans.__('Restoring…'), async () => {
       const result = await work();
       const { durationMs, operation, variables } = result;
+      const done = typeof message === 'string' ? message : message(result);
       const said =
         (durationMs ?? 0) >= NOTICEABLE_MS
           ? trans.__(
               '%1 It took %2.',
-              message,
+              done,
               durationText(trans, durationMs ?? 0)
             )
-          : message;
+          : done;
       const lost = variables.filter(({ rerun }) => rerun.cells.length > 0);
       return {
         value: result,

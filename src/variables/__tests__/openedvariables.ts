@@ -12,15 +12,24 @@ import { variablesWidget } from '../variableswidget';
 export const PATH = 'work/prices.ipynb';
 
 /** A notebook in front, as far as the variables look at it. */
-class FrontNotebook {
+export class FrontNotebook {
+  constructor(path: string = PATH) {
+    this.context = {
+      path,
+      localPath: path,
+      pathChanged: new Signal<object, string>({})
+    };
+  }
+
   readonly isDisposed = false;
-  readonly context = {
-    path: PATH,
-    localPath: PATH,
-    pathChanged: new Signal<object, string>({})
+  readonly context: {
+    readonly path: string;
+    readonly localPath: string;
+    readonly pathChanged: Signal<object, string>;
   };
   readonly sessionContext = {
     statusChanged: new Signal<object, string>({}),
+    iopubMessage: new Signal<object, object>({}),
     kernelChanged: new Signal<object, object>({})
   };
 }
@@ -29,6 +38,15 @@ class FrontNotebook {
 class FrontTracker {
   readonly currentChanged = new Signal<this, FrontNotebook | null>(this);
   currentWidget: FrontNotebook | null = new FrontNotebook();
+}
+
+/** The kernel has done what was asked. */
+export function idle(parent_header: object): object {
+  return {
+    header: { msg_type: 'status' },
+    parent_header,
+    content: { execution_state: 'idle' }
+  };
 }
 
 /** A variable. */
@@ -54,7 +72,11 @@ export class OpenedVariables {
     const services = { ...this.page.panel.services, notebooks };
     this.ui = createVariables(services, () => this.widget?.isVisible ?? false);
     this.widget = variablesWidget(services, this.ui.View);
-    this.rest.answers.set('POST variables', () => this.view);
+    this.widget.shown.connect(() => void this.ui.model.refreshValues());
+    this.rest.answers.set('POST variables', ({ body }) => ({
+      ...this.view,
+      path: (body as { path: string }).path
+    }));
   }
 
   readonly rest = new RestServer();
@@ -120,6 +142,34 @@ export class OpenedVariables {
       await jest.advanceTimersByTimeAsync(400);
     });
     await this.page.settle();
+  }
+
+  /** The kernel publishes these, and what follows of it. */
+  async published(...messages: object[]): Promise<void> {
+    await this.page.during(async () => {
+      for (const message of messages) {
+        this.tracker.currentWidget?.sessionContext.iopubMessage.emit(message);
+      }
+      await jest.advanceTimersByTimeAsync(400);
+    });
+    await this.page.settle();
+  }
+
+  /** Somebody ran a cell. */
+  async ran(): Promise<void> {
+    const parent_header = { msg_id: 'run', msg_type: 'execute_request' };
+    await this.published(
+      { header: { msg_type: 'execute_input' }, parent_header, content: {} },
+      idle(parent_header)
+    );
+  }
+
+  /** Another notebook comes to the front. */
+  async front(notebook: FrontNotebook | null): Promise<void> {
+    await this.settle(() => {
+      this.tracker.currentWidget = notebook;
+      this.tracker.currentChanged.emit(notebook);
+    });
   }
 
   dispose(): void {

@@ -1,6 +1,12 @@
 import type { VariablesSince } from '../../generated/rest';
 import { CommandIDs } from '../../ui/commandids';
-import { OpenedVariables, PATH, variable } from './openedvariables';
+import {
+  FrontNotebook,
+  idle,
+  OpenedVariables,
+  PATH,
+  variable
+} from './openedvariables';
 
 const FRAME = variable('df', {
   type: 'pandas.core.frame.DataFrame',
@@ -87,6 +93,17 @@ describe('the variables', () => {
     expect(opened.names).toEqual(['n', 'df']);
     await opened.settle(() => size().click());
     expect(size().parentElement?.getAttribute('aria-sort')).toBe('none');
+    opened.view = {
+      ...opened.view,
+      variables: [
+        variable('three', { head: '3' }),
+        variable('ten', { head: '10' }),
+        FRAME
+      ]
+    };
+    await opened.ran();
+    await opened.settle(() => opened.button('Value').click());
+    expect(opened.names).toEqual(['df', 'ten', 'three']);
 
     const filter = opened.node.querySelector('input');
     await opened.settle(() => {
@@ -187,24 +204,72 @@ describe('the variables', () => {
     expect(draft().attachments).toEqual([]);
   });
 
-  it('should be looked at anew after each run, and only while they are in sight', async () => {
+  it('should be looked at anew after each run, and after a restart', async () => {
+    await opened.show([variable('n')]);
+    const first = asked();
+    await opened.ran();
+    expect(asked()).toBe(first + 1);
+    await opened.status('restarting');
+    expect(asked()).toBe(first + 1);
+    await opened.status('idle');
+    expect(asked()).toBe(first + 2);
+  });
+
+  it('should not be looked at because of what was asked silently', async () => {
     await opened.show([variable('n')]);
     const first = asked();
     await opened.status('busy');
+    await opened.status('idle');
+    for (const msg_type of ['comm_info_request', 'execute_request']) {
+      await opened.published(idle({ msg_id: 'ours', msg_type }));
+    }
     expect(asked()).toBe(first);
-    await opened.status('idle');
+    await opened.published(idle({ msg_id: 'w', msg_type: 'comm_msg' }));
     expect(asked()).toBe(first + 1);
+  });
+
+  it('should be looked at only while they are in sight', async () => {
+    await opened.show([FRAME]);
+    await opened.settle(() => opened.button('df').click());
+    const all = () => opened.rest.asked.length;
+    const before = all();
     opened.widget.hide();
-    await opened.status('idle');
-    expect(asked()).toBe(first + 1);
+    await opened.ran();
+    expect(all()).toBe(before);
+    await opened.settle(() => opened.widget.show());
+    expect(all()).toBe(before + 2);
+  });
+
+  it('should be asked for again where it is known only later what changed', async () => {
+    await opened.show([variable('n')], {
+      since: { changes: [], unknown: 'pending' }
+    });
+    expect(text()).toContain('Looking for what changed…');
+    opened.view = { ...opened.view, since: SINCE };
+    await opened.page.during(async () => {
+      await jest.advanceTimersByTimeAsync(2_100);
+    });
+    expect(text()).toContain('changes since the checkpoint of');
+  });
+
+  it('should never show the rows of another notebook', async () => {
+    await opened.show([FRAME]);
+    await opened.settle(() => opened.button('df').click());
+    const first = opened.tracker.currentWidget;
+    const second = new FrontNotebook('other.ipynb');
+    await opened.front(second);
+    await opened.settle(() => opened.button('df').click());
+    await opened.settle(() => opened.button('Next rows').click());
+    await opened.front(first);
+    expect(text()).toContain('Rows 1–2');
+    opened.rest.answers.delete('POST variables/table');
+    await opened.front(second);
+    expect(text()).not.toContain('Kim');
   });
 
   it('should go with the notebook in front', async () => {
     await opened.show([variable('n')]);
-    await opened.settle(() => {
-      opened.tracker.currentWidget = null;
-      opened.tracker.currentChanged.emit(null);
-    });
+    await opened.front(null);
     expect(text()).toBe('Open a notebook to see its variables.');
   });
 
@@ -215,20 +280,21 @@ describe('the variables', () => {
       ...opened.view,
       kernel: { name: 'R', language: 'R', state: 'idle', answers: 'never' }
     };
-    await opened.status('idle');
+    await opened.ran();
     expect(text()).toContain('The kernel R cannot list its variables.');
     opened.view = {
       ...opened.view,
       kernel: { name: 'P', language: 'python', state: 'busy', answers: 'later' }
     };
-    await opened.status('idle');
+    await opened.ran();
     expect(text()).toContain('The variables are shown when it is done.');
   });
 
   it.each([
     ['busy', 'What changed is shown when it is done.'],
     ['no_checkpoint', 'Save a checkpoint to see here what changes after it.'],
-    ['turned_off', 'Variables are not saved with checkpoints']
+    ['turned_off', 'Variables are not saved with checkpoints'],
+    ['failed', 'What changed could not be found out.']
   ] as const)(
     'should say why changes are not known: %s',
     async (unknown, said) => {
@@ -255,14 +321,8 @@ describe('the variables', () => {
     await opened.settle(() => opened.button('Size').click());
     await opened.settle(() => opened.button('df').click());
     const { currentWidget } = opened.tracker;
-    const front = async (widget: typeof currentWidget) => {
-      await opened.settle(() => {
-        opened.tracker.currentWidget = widget;
-        opened.tracker.currentChanged.emit(widget);
-      });
-    };
-    await front(null);
-    await front(currentWidget);
+    await opened.front(null);
+    await opened.front(currentWidget);
     expect(opened.names).toEqual(['df', 'n']);
     expect(opened.button('df').getAttribute('aria-expanded')).toBe('true');
   });
@@ -270,7 +330,7 @@ describe('the variables', () => {
   it('should stay on screen when the server does not answer', async () => {
     await opened.show([FRAME]);
     opened.rest.answers.delete('POST variables');
-    await opened.status('idle');
+    await opened.ran();
     expect(opened.names).toEqual(['df']);
     expect(opened.node.querySelector('[role="alert"]')).not.toBeNull();
   });

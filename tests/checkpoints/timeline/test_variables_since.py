@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.checkpoints.timeline import Parts, VariablesSince
+from hdsp_agent.checkpoints.variables import VariableLimits
 from hdsp_agent.errors import NotFound
 from hdsp_agent.messages import CellId
 from hdsp_agent.notebooks.kernels import CellRunSpec
@@ -55,6 +56,39 @@ async def test_of_what_has_no_bytes_it_is_known_whether_it_is_the_same_object(tm
         since = await here.line.variables_since(PATH)
         assert told(since) == {"other": "changed", "new": "added", "gone": "gone"}
         assert not any(change.can_restore for change in since.changes)
+
+
+async def test_what_came_to_hold_something_without_bytes_has_changed(tmp_path: Path) -> None:
+    async with timeline_setup(tmp_path) as here:
+        await here.run("live = {}; back = {'g': (n for n in 'ab')}; same = [1]")
+        await here.save(code="thorough")
+        await here.run("live['g'] = (n for n in 'ab'); back.pop('g')")
+        assert await changes(here) == {"live": "changed", "back": "changed"}
+
+
+async def test_what_is_found_later_is_pending(tmp_path: Path) -> None:
+    async with timeline_setup(tmp_path) as here:
+        here.values.set_limits(VariableLimits(inline_seconds=0, last_seconds=0))
+        await here.run("rows = [1]")
+        await here.save(code="thorough")
+        # So much that it is not looked through within no time at all.
+        await here.run("rows.append(2); many = [[n] for n in range(1_000_000)]")
+        first = await here.line.variables_since(PATH)
+        assert first.unknown in (None, "pending")
+        here.values.set_limits(VariableLimits(inline_seconds=0, last_seconds=60))
+        since = await here.line.variables_since(PATH)
+        assert told(since) == {"rows": "changed", "many": "added"}
+
+
+async def test_what_a_restore_made_is_accepted_by_a_checkpoint(tmp_path: Path) -> None:
+    async with timeline_setup(tmp_path) as here:
+        await here.run("rows = [1]; limit = 10")
+        target = await here.save(code="thorough")
+        await here.run("rows.append(2); del limit")
+        await here.line.restore(target.id, Parts(variables=True, path=PATH, only_variables=("limit",)))
+        kept = await here.save("asked for", code="thorough", always=True)
+        since = await here.line.variables_since(PATH)
+        assert (since.checkpoint, told(since)) == (kept.id, {})
 
 
 async def test_the_others_are_still_compared_with_it_after_a_restore_of_one(tmp_path: Path) -> None:

@@ -23,8 +23,8 @@ def by_name(view: Any) -> dict[str, Any]:
 
 
 async def seen(jp_fetch: Fetch) -> Any:
-    """The variables, once the server knows that no cell runs."""
-    while (view := await post(jp_fetch, "variables", path=PATH))["since"].get("unknown") == "busy":
+    """The variables, once the server knows that no cell runs, and the kernel what changed."""
+    while (view := await post(jp_fetch, "variables", path=PATH))["since"].get("unknown") in ("busy", "pending"):
         pass
     return view
 
@@ -57,6 +57,11 @@ async def test_variables_are_listed_with_what_changed_since_the_newest_checkpoin
         await post(jp_fetch, "checkpoints", saved["id"], "restore", parts=parts, path=PATH)
         del expected["rows"]
         assert changes(await seen(jp_fetch)) == expected
+        # A checkpoint right after it is a new beginning.
+        accepted = await post(jp_fetch, "checkpoints", path=PATH)
+        assert not accepted.get("already")
+        view = await seen(jp_fetch)
+        assert (view["since"]["checkpoint"], changes(view)) == (accepted["id"], {})
 
 
 async def test_where_variables_are_not_kept_it_is_said(

@@ -191,15 +191,20 @@ class RuntimeProtocol:
 
     def do_last(self, asked):
         """What was found after the last run, if that is all there is to know. Nothing is looked at for it."""
+        if self.follow is None:
+            return {"unknown": True}
         try:
             record = self.records[next(reversed(self.records))]
         except (KeyError, RuntimeError, StopIteration):
             # There is none, or the main thread is just making one.
+            return {"pending": True}
+        # Its bytes need not be written for it.
+        parts = record.parts
+        if record.run != self.run or (parts is None and not record.done.is_set()):
+            return {"pending": True}
+        if parts is None or record.failure is not None or self._touched is None or self._touched:
             return {"unknown": True}
-        is_newest = record.run == self.run and record.done.is_set() and record.failure is None
-        if not is_newest or self._touched is None or self._touched:
-            return {"unknown": True}
-        groups, variables, _, _ = record.parts
+        groups, variables, _, _ = parts
         shared = {name: (group.digest, len(names) == 1) for names, group in groups.items() for name in names}
         told = {
             name: {"type": one["type"], "status": one["status"], "number": one["number"]}

@@ -130,6 +130,30 @@ describe('FollowBottom', () => {
     expect(box.top).toBe(894);
   });
 
+  it.each([
+    ['the wheel', new WheelEvent('wheel', { deltaY: -10 })],
+    ['a key', new KeyboardEvent('keydown', { key: 'Tab' })],
+    ['the focus', new Event('focusin')]
+  ])('should not fight a smooth scroll that %s began', (_, event) => {
+    box.node.dispatchEvent(event);
+    // Its first frame is at the end still.
+    box.scrollTo(898);
+    box.scrollTo(880);
+    expect(follow.isFollowing).toBe(false);
+    expect(box.top).toBe(880);
+  });
+
+  it('should not fight what scrolls by itself since the middle button', () => {
+    const now = jest.spyOn(performance, 'now');
+    box.node.dispatchEvent(new MouseEvent('pointerdown', { button: 1 }));
+    document.dispatchEvent(new Event('pointerup'));
+    now.mockReturnValue(performance.now() + 10_000);
+    box.scrollTo(880);
+    expect(follow.isFollowing).toBe(false);
+    expect(box.top).toBe(880);
+    now.mockRestore();
+  });
+
   it('should wait while the pointer is down, on text or the scroll bar', () => {
     box.node.dispatchEvent(new Event('pointerdown'));
     grow();

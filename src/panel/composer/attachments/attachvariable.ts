@@ -24,7 +24,8 @@ export async function attachVariable(
   services: IPanelServices,
   path: string,
   name: string,
-  taskId?: string | null
+  // The one on screen now, and not when the kernel has answered.
+  taskId: string | null = services.store.state?.currentTaskId ?? null
 ): Promise<void> {
   const api = new VariablesApi(services.serverSettings);
   const content = describedVariable(await api.table(path, name));

@@ -97,11 +97,18 @@ class TimelineSetup:
         code: Literal["none", "thorough", "after"] = "none",
         notebooks: Sequence[str] = (PATH,),
         message_ts: int | None = None,
+        always: bool = False,
     ) -> CheckpointRecord:
         """A checkpoint."""
         task_id = TASK if message_ts is not None else None
         return await self.line.save(
-            reason, changes_by=by, notebooks=notebooks, code=code, task_id=task_id, message_ts=message_ts
+            reason,
+            changes_by=by,
+            notebooks=notebooks,
+            code=code,
+            task_id=task_id,
+            message_ts=message_ts,
+            always=always,
         )
 
     async def _output(self, source: str, *, store_history: bool) -> str:
