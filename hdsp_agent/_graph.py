@@ -58,6 +58,7 @@ from .comm.state import changes, full_state
 from .comm.storage_notices import StorageNotices
 from .comm.task_feed import TaskFeed
 from .comm.task_storage import TaskStorage
+from .comm.verifications import Verifications
 from .comm.websocket import ChannelHandler
 from .config import ConfigChange, ContextProxy, SecretStore
 from .errors import HdspAgentError
@@ -163,6 +164,7 @@ def build_services(app: HdspAgentApp) -> Services:
         panels=panels,
         local_models=local_models,
         ghost_text=_ghost_text(app, configuration, notebooks, local_models),
+        verifications=Verifications(notebooks.notebooks, kernels_are_here=notebooks.has_local_kernels),
         mcp_servers=mcp_servers,
         folder_trusts=FolderTrusts(configuration.config, room.history, workspace_of(app), room.channels.publish_to_all),
         mcp_endpoint=_mcp(app, configuration, room, agent),

@@ -16,6 +16,7 @@ import { statusPlugin } from './panel/statusbar/statusplugin';
 import { settingsPlugin } from './settings/settingsplugin';
 import { timelinePlugin } from './timeline/timelineplugin';
 import { variablesPlugin } from './variables/variablesplugin';
+import { verifyPlugin } from './verify/verifyplugin';
 
 export * from './tokens';
 
@@ -35,6 +36,7 @@ const plugins: JupyterFrontEndPlugin<unknown>[] = [
   settingsPlugin,
   timelinePlugin,
   variablesPlugin,
+  verifyPlugin,
   commandsPlugin
 ];
 

@@ -60,6 +60,7 @@ const OURS = [
   '.jp-hdspAgent-Context',
   '.jp-hdspAgent-TimeLine',
   '.jp-hdspAgent-Variables',
+  '.jp-hdspAgent-Verify',
   '.jp-hdspSettings',
   '.jp-hdspAgent-CellRow',
   '.cm-deletedChunk',

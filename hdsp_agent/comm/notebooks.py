@@ -81,6 +81,11 @@ class ServerNotebooks:
         if server.event_logger is not None:
             server.event_logger.add_listener(schema_id=_CONTENTS_EVENTS, listener=self._contents_changed)
 
+    @property
+    def has_local_kernels(self) -> bool:
+        """Whether kernels run on this machine, and not behind a gateway."""
+        return not self._server.gateway_config.gateway_enabled
+
     async def start(self) -> None:
         """Learn which tabs will come back and what nobody has looked at, and begin to watch the kernels."""
         await self.approvals.look()

@@ -28,6 +28,7 @@ from .recall_job import RecallJob
 from .retention_job import RetentionJob
 from .running_agent import RunningAgent
 from .task_storage import TaskStorage
+from .verifications import Verifications
 
 __all__ = ["IpcPort", "Services"]
 
@@ -63,6 +64,7 @@ class Services:
     panels: OpenPanels
     local_models: LocalModels
     ghost_text: GhostText
+    verifications: Verifications
     mcp_servers: McpServersAccess
     folder_trusts: FolderTrusts
     mcp_endpoint: McpEndpoint
@@ -83,6 +85,7 @@ class Services:
         await self.agent.stop()
         await self.mcp_servers.stop()
         await self.ghost_text.stop()
+        await self.verifications.stop()
         await self.local_models.stop()
         await self.notebooks.stop()
         await self.panels.stop()

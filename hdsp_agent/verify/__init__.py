@@ -5,7 +5,7 @@ from __future__ import annotations
 from ._comparison import Tolerance
 from ._junit import junit_xml
 from ._report import Cause, CellReport, NotebookReport
-from ._verification import VerifyOptions, verify_notebook
+from ._verification import VerifyOptions, VerifyProgress, verify_notebook
 
 __all__ = [
     "Cause",
@@ -13,6 +13,7 @@ __all__ = [
     "NotebookReport",
     "Tolerance",
     "VerifyOptions",
+    "VerifyProgress",
     "junit_xml",
     "verify_notebook",
 ]

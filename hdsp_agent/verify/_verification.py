@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, nullcontext
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -26,11 +26,20 @@ if TYPE_CHECKING:
     import nbformat
     from nbclient import NotebookClient
 
-__all__ = ["VerifyOptions", "verify_notebook"]
+__all__ = ["VerifyOptions", "VerifyProgress", "verify_notebook"]
 
 _CELL_SECONDS: Final = 600
 _LARGEST: Final = 200_000_000
 _LONGEST_ERROR: Final = 200
+
+
+@dataclass(frozen=True)
+class VerifyProgress:
+    """The cell that runs: the ``cell``-th of so many, in the first or the second run."""
+
+    run: int
+    cell: int
+    cells: int
 
 
 @dataclass(frozen=True)
@@ -42,6 +51,7 @@ class VerifyOptions:
     in_place: bool = False
     """Whether it runs in the person's own folder, and not in a copy."""
     tolerance: Tolerance = field(default_factory=Tolerance)
+    on_progress: Callable[[VerifyProgress], None] = lambda progress: None
 
 
 @dataclass(frozen=True)
@@ -63,12 +73,12 @@ async def verify_notebook(path: Path, options: VerifyOptions | None = None) -> N
         saved = await asyncio.to_thread(_read, path)
         kernel = options.kernel or (saved.metadata.get("kernelspec") or {}).get("name") or "python3"
         folder = await asyncio.to_thread(lambda: path.absolute().parent)
-        first = await _run(folder, saved, kernel, options)
+        first = await _run(folder, saved, kernel, options, 1)
         judged = _judged(saved, first, options.tolerance)
         runs = 1
         again: _Run | None = None
         if any(report.state == "differs" and not _fails(first.outputs[report.number - 1]) for report in judged):
-            again, runs = await _run(folder, saved, kernel, options), 2
+            again, runs = await _run(folder, saved, kernel, options, 2), 2
         cells = await asyncio.to_thread(_explained, saved, judged, first, again, options.tolerance, folder)
     return NotebookReport(str(path), kernel, tuple(cells), time.monotonic() - begun, runs)
 
@@ -99,12 +109,14 @@ def _read(path: Path) -> nbformat.NotebookNode:
     return notebook
 
 
-async def _run(folder: Path, saved: nbformat.NotebookNode, kernel: str, options: VerifyOptions) -> _Run:
+async def _run(folder: Path, saved: nbformat.NotebookNode, kernel: str, options: VerifyOptions, run: int) -> _Run:
     async with nullcontext(folder) if options.in_place else copied(folder) as place:
-        return await _run_in(place, folder, saved, kernel, options)
+        return await _run_in(place, folder, saved, kernel, options, run)
 
 
-async def _run_in(place: Path, folder: Path, saved: nbformat.NotebookNode, kernel: str, options: VerifyOptions) -> _Run:
+async def _run_in(
+    place: Path, folder: Path, saved: nbformat.NotebookNode, kernel: str, options: VerifyOptions, run: int
+) -> _Run:
     from nbclient import NotebookClient
     from nbclient.exceptions import CellTimeoutError, DeadKernelError
 
@@ -115,26 +127,27 @@ async def _run_in(place: Path, folder: Path, saved: nbformat.NotebookNode, kerne
     )  # fmt: skip
     outputs: dict[int, Sequence[ShownOutput]] = {}
     seconds: dict[int, float] = {}
-    number = 0
+    number, count = 0, sum(_runs(cell) for cell in notebook.cells)
     try:
         async with _kernel(client, kernel):
             for number, cell in enumerate(notebook.cells, 1):
                 if not _runs(cell):
                     continue
+                options.on_progress(VerifyProgress(run, len(outputs) + 1, count))
                 begun = time.monotonic()
                 await client.async_execute_cell(cell, number - 1)
                 seconds[number - 1] = time.monotonic() - begun
                 outputs[number - 1] = outputs_of(cell, {str(place): str(folder)})
     except CellTimeoutError:
         raise Unavailable(
-            f"Cell {number} ran longer than {options.cell_seconds:g} seconds. Allow more with --timeout."
+            f"Cell {number} ran longer than {options.cell_seconds:g} seconds.", cell=number, why="cell_too_long"
         ) from None
     except DeadKernelError:
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             # nbclient takes that for the kernel's death.
             raise asyncio.CancelledError from None
-        raise Unavailable(f"The kernel died in cell {number}.") from None
+        raise Unavailable(f"The kernel died in cell {number}.", cell=number, why="kernel_died") from None
     return _Run(outputs, seconds)
 
 
@@ -150,19 +163,42 @@ async def _kernel(client: NotebookClient, name: str) -> AsyncIterator[None]:
         await client.async_start_new_kernel(env=environment, stdout=DEVNULL, stderr=DEVNULL)
         await client.async_start_new_kernel_client()
     except NoSuchKernel:
-        raise Unavailable(f"There is no kernel {name} here. Choose one with --kernel.") from None
+        raise Unavailable(f"There is no kernel {name} here.", kernel=name, why="no_such_kernel") from None
     except (OSError, RuntimeError) as error:
-        raise Unavailable(f"The kernel {name} does not start: {error}. Choose another one with --kernel.") from None
+        raise Unavailable(
+            f"The kernel {name} does not start: {error}.", kernel=name, why="kernel_not_started"
+        ) from None
+    watching = _watched(client)
     try:
         yield
     finally:
-        await asyncio.shield(_ended(client))
+        await asyncio.shield(_ended(client, watching))
 
 
-async def _ended(client: NotebookClient) -> None:
+def _watched(client: NotebookClient) -> set[asyncio.Task[object]]:
+    """The tasks that look whether the kernel lives: a cell that is cancelled leaves its own behind."""
+    watch = client._async_poll_kernel_alive
+    watching: set[asyncio.Task[object]] = set()
+
+    async def watch_until_ended() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        watching.add(task)
+        try:
+            await watch()
+        finally:
+            watching.discard(task)
+
+    client._async_poll_kernel_alive = watch_until_ended  # type: ignore[method-assign]
+    return watching
+
+
+async def _ended(client: NotebookClient, watching: set[asyncio.Task[object]]) -> None:
     from jupyter_core.utils import ensure_async
 
     assert client.kc is not None and client.km is not None
+    for task in list(watching):
+        task.cancel()
     client.kc.stop_channels()
     await ensure_async(client.km.shutdown_kernel(now=True))
 

@@ -68,8 +68,8 @@ def _copy(folder: Path, made: Path, stop: Stop) -> Path:
                 size, count = size + entry.stat().st_size, count + 1
                 if size > _MOST_BYTES or count > _MOST_FILES:
                     raise InvalidInput(
-                        f"{folder} holds more than {_MOST_BYTES // 10**9} GB or {_MOST_FILES:,} files, too much to copy. "
-                        "Verify it with --in-place: then what the notebook writes changes your files."
+                        f"{folder} holds more than {_MOST_BYTES // 10**9} GB or {_MOST_FILES:,} files, too much to copy.",
+                        why="too_much_to_copy",
                     )
                 with suppress(OSError):
                     # What nobody may read, the notebook cannot read either.

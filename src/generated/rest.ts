@@ -292,6 +292,18 @@ export interface Endpoints {
     body: VariableTableAsked;
     answer: VariableTableView;
   };
+  /** Begin to verify a notebook. */
+  'POST /verifications': { body: VerifyBody; answer: VerificationView };
+  /** Show the progress of a verification, or its report. */
+  'GET /verifications/{verification}': {
+    path: { verification: string };
+    answer: VerificationView;
+  };
+  /** Stop a verification. */
+  'POST /verifications/{verification}/stop': {
+    path: { verification: string };
+    answer: VerificationView;
+  };
   /** List everything that is remembered for the caller. */
   'GET /memory': {
     query: { task?: string; notebook?: string };
@@ -1963,6 +1975,52 @@ export interface VariablesView {
   unseen: Array<string>;
   /** How they differ from the newest checkpoint; absent if it was not asked for. */
   since?: VariablesSince;
+}
+
+/** One that runs, or ran. */
+export interface VerificationView {
+  id: string;
+  path: string;
+  state: 'running' | 'done' | 'failed' | 'stopped';
+  /** It runs a second time if anything differs. */
+  run: number;
+  /** The how-manieth cell runs, of so many; 0 before the first does. */
+  cell: number;
+  cells: number;
+  report?: VerifiedNotebook;
+  error?: ErrorBody;
+}
+
+/** A code cell. `number` counts all cells, from 1. */
+export interface VerifiedCell {
+  number: number;
+  id: string;
+  state: 'same' | 'differs' | 'skipped' | 'unsaved';
+  cause?:
+    | 'hidden_state'
+    | 'order'
+    | 'varies'
+    | 'missing_file'
+    | 'missing_module'
+    | 'follows'
+    | 'changed'
+    | 'fails';
+  detail: string;
+}
+
+/** What came of it. */
+export interface VerifiedNotebook {
+  kernel: string;
+  isProved: boolean;
+  runs: number;
+  seconds: number;
+  cells: Array<VerifiedCell>;
+}
+
+/** Which notebook. */
+export interface VerifyBody {
+  /** In the contents API. */
+  path: string;
 }
 
 /** A reason, and what its wording fills in. */

@@ -141,4 +141,9 @@ export namespace CommandIDs {
    * Added by the variables plugin.
    */
   export const openVariables = 'hdsp-agent:open-variables';
+
+  /**
+   * Added by the verify plugin.
+   */
+  export const verifyNotebook = 'hdsp-agent:verify-notebook';
 }

@@ -10,10 +10,18 @@ from .._command import CliCommand, ExitCode, UsageError
 from .._options import positive
 
 if TYPE_CHECKING:
+    from ...errors import HdspAgentError
     from ...verify import NotebookReport
     from .._terminal import Terminal
 
 __all__ = ["COMMAND"]
+
+_HINTS: Final = {
+    "cell_too_long": "Allow more with --timeout.",
+    "no_such_kernel": "Choose one with --kernel.",
+    "kernel_not_started": "Choose another one with --kernel.",
+    "too_much_to_copy": "Verify it with --in-place: then what the notebook writes changes your files.",
+}
 
 
 def _arguments(parser: ArgumentParser) -> None:
@@ -58,7 +66,7 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
             report = await verify_notebook(path, chosen)
         except HdspAgentError as error:
             # The others run all the same.
-            report = NotebookReport(str(path), options.kernel or "", (), 0.0, 0, error.message)
+            report = NotebookReport(str(path), options.kernel or "", (), 0.0, 0, _explained(error))
         reports.append(report)
         if not terminal.json:
             _tell(terminal, report)
@@ -69,6 +77,12 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
     if any(report.error is not None for report in reports):
         return ExitCode.FAILED
     return ExitCode.OK if all(report.is_proved for report in reports) else ExitCode.FOUND
+
+
+def _explained(error: HdspAgentError) -> str:
+    """What went wrong, with the option that helps."""
+    hint = _HINTS.get(str(error.params.get("why")))
+    return error.message if hint is None else f"{error.message} {hint}"
 
 
 def _tell(terminal: Terminal, report: NotebookReport) -> None:

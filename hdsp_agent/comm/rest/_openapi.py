@@ -29,6 +29,7 @@ _EXAMPLES = {
     "checkpoint": "0123456789abcdef",
     "operation": "fedcba9876543210",
     "run": "0" * 32,
+    "verification": "9f86d081884c7d65",
     "note": "3f2a91c0",
     "item": "9f31c07b2a",
     "agent": "5d41402abc4b2a76b9719d911017c592",

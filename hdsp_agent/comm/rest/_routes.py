@@ -74,6 +74,7 @@ def routes() -> dict[str, type[RestHandler]]:
         TaskLogHandler,
     )
     from ._variables import VariablesHandler, VariableTableHandler
+    from ._verifications import VerificationHandler, VerificationsHandler, VerificationStopHandler
 
     return {
         "/health": HealthHandler,
@@ -130,6 +131,9 @@ def routes() -> dict[str, type[RestHandler]]:
         "/kernel-restarts/{run}/stop": KernelRestartStopHandler,
         "/variables": VariablesHandler,
         "/variables/table": VariableTableHandler,
+        "/verifications": VerificationsHandler,
+        "/verifications/{verification}": VerificationHandler,
+        "/verifications/{verification}/stop": VerificationStopHandler,
         "/memory": MemoryHandler,
         "/memory/notes": NotesHandler,
         "/memory/notes/{note}": NoteHandler,

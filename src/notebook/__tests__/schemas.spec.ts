@@ -23,7 +23,8 @@ const schemas = [
   'ghost-text',
   'review',
   'time-line',
-  'variables'
+  'variables',
+  'verify'
 ].map(name =>
   jest.requireActual<ISchema>(`../../../labextension/schema/${name}.json`)
 );

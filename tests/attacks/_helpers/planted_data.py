@@ -48,6 +48,7 @@ class Planted:
             "item": self.learned,
             "agent": "0" * 32,
             "server": "planted",
+            "verification": "9f86d081884c7d65",
             "name": self.profile,
             "profile": self.profile,
             "key": "apiKey",

@@ -1,0 +1,209 @@
+import { PathExt } from '@jupyterlab/coreutils';
+import * as React from 'react';
+
+import type { VerifiedCell, VerifiedNotebook } from '../generated/rest';
+import { CommandIDs } from '../ui/commandids';
+import { PlaceLink } from '../ui/controls/placelink';
+import { ProblemNote } from '../ui/controls/problemnote';
+import { saveFile } from '../ui/savefile';
+import { usePanel } from '../ui/services';
+import { plainName } from '../ui/texts/visibletext';
+import type { VerifyModel } from './verifymodel';
+import {
+  causeText,
+  fixText,
+  progressText,
+  reportMarkdown,
+  stateText,
+  summaryText,
+  verifyFailureText
+} from './verifytexts';
+
+/**
+ * How a notebook is verified, and what came of it.
+ */
+export function VerifyView({
+  model
+}: {
+  readonly model: VerifyModel;
+}): JSX.Element {
+  const { trans } = usePanel();
+  const subscribe = React.useCallback(
+    (listener: () => void) => {
+      model.changed.connect(listener);
+      return () => void model.changed.disconnect(listener);
+    },
+    [model]
+  );
+  const view = React.useSyncExternalStore(subscribe, () => model.view);
+  const error = React.useSyncExternalStore(subscribe, () => model.error);
+  const isRunning = React.useSyncExternalStore(
+    subscribe,
+    () => model.isRunning
+  );
+  const name = plainName(PathExt.basename(model.path));
+  return (
+    <div className="jp-hdspAgent-verify">
+      <h2>{trans.__('Verification of %1', name)}</h2>
+      <p>
+        {trans.__(
+          'The notebook is run from the top, in a new kernel and a copy of its folder. What it shows is compared with what is saved.'
+        )}
+      </p>
+      <ProblemNote error={error} />
+      {isRunning && (
+        <>
+          <p role="status">
+            {view === null ? trans.__('Starting…') : progressText(view, trans)}
+          </p>
+          <progress
+            aria-label={trans.__('Progress of the verification')}
+            max={view?.cells || undefined}
+            value={view?.cells ? view.cell - 1 : undefined}
+          />
+        </>
+      )}
+      {view?.state === 'stopped' && (
+        <p role="status">{trans.__('You stopped it.')}</p>
+      )}
+      {view?.error && (
+        <p role="alert">{verifyFailureText(view.error, trans)}</p>
+      )}
+      {view?.report && <Report model={model} report={view.report} />}
+      <div className="jp-hdspAgent-actions">
+        {isRunning ? (
+          <button
+            type="button"
+            className="jp-hdspAgent-button"
+            onClick={() => void model.stop()}
+          >
+            {trans.__('Stop')}
+          </button>
+        ) : (
+          <button
+            type="button"
+            className="jp-hdspAgent-button"
+            onClick={() => void model.start()}
+          >
+            {trans.__('Verify again')}
+          </button>
+        )}
+        {view?.report && <ReportActions model={model} report={view.report} />}
+      </div>
+    </div>
+  );
+}
+
+/**
+ * What came of it, with the cells that differ first.
+ */
+function Report({
+  model: { path },
+  report
+}: {
+  readonly model: VerifyModel;
+  readonly report: VerifiedNotebook;
+}): JSX.Element {
+  const { trans } = usePanel();
+  const differing = report.cells.filter(({ state }) => state === 'differs');
+  const others = report.cells.filter(({ state }) => state !== 'differs');
+  return (
+    <>
+      <p
+        role="status"
+        className="jp-hdspAgent-verify-summary"
+        data-proved={report.isProved}
+      >
+        {summaryText(report, trans)}
+      </p>
+      {differing.length > 0 && (
+        <ul aria-label={trans.__('Cells that show something else')}>
+          {differing.map(cell => (
+            <CellLine key={cell.number} path={path} cell={cell} />
+          ))}
+        </ul>
+      )}
+      {others.length > 0 && (
+        <details>
+          <summary>{trans.__('The other cells')}</summary>
+          <ul>
+            {others.map(cell => (
+              <CellLine key={cell.number} path={path} cell={cell} />
+            ))}
+          </ul>
+        </details>
+      )}
+    </>
+  );
+}
+
+/**
+ * One cell, which a click shows in the notebook.
+ */
+function CellLine({
+  path,
+  cell
+}: {
+  readonly path: string;
+  readonly cell: VerifiedCell;
+}): JSX.Element {
+  const { trans } = usePanel();
+  const { number, id, cause, detail } = cell;
+  return (
+    <li>
+      <PlaceLink path={path} cellId={id || undefined}>
+        {trans.__('Cell %1', number)}
+      </PlaceLink>{' '}
+      {cause ? causeText(cause, trans) : stateText(cell, trans)}
+      {detail !== '' && (
+        <p className="jp-hdspAgent-verify-detail" dir="ltr" lang="en">
+          {detail}
+        </p>
+      )}
+    </li>
+  );
+}
+
+/**
+ * What can be done about what came of it.
+ */
+function ReportActions({
+  model: { path },
+  report
+}: {
+  readonly model: VerifyModel;
+  readonly report: VerifiedNotebook;
+}): JSX.Element {
+  const { commands, trans } = usePanel();
+  const name = PathExt.basename(path).replace(/\.ipynb$/, '');
+  return (
+    <>
+      {!report.isProved && (
+        <button
+          type="button"
+          className="jp-hdspAgent-button"
+          onClick={() =>
+            void commands.execute(CommandIDs.ask, {
+              text: fixText(path, report, trans)
+            })
+          }
+        >
+          {trans.__('Let the agent fix it…')}
+        </button>
+      )}
+      <button
+        type="button"
+        className="jp-hdspAgent-button"
+        onClick={() =>
+          saveFile(
+            `${name}-verification.md`,
+            reportMarkdown(path, report, trans),
+            'text/markdown'
+          )
+        }
+      >
+        {trans.__('Save the report')}
+      </button>
+    </>
+  );
+}

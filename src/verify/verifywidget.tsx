@@ -1,0 +1,54 @@
+import * as React from 'react';
+
+import { VerifyApi } from '../rest/verifyapi';
+import { agentIcon } from '../ui/icons/agenticon';
+import type { IPanelServices } from '../ui/services';
+import { SideWidget } from '../ui/sidewidget';
+import { plainName } from '../ui/texts/visibletext';
+import { VerifyModel } from './verifymodel';
+import { VerifyView } from './verifyview';
+
+/**
+ * A tab of the main area in which a notebook is verified.
+ */
+export class VerifyWidget extends SideWidget {
+  constructor(services: IPanelServices, path: string) {
+    const { serverSettings, trans } = services;
+    const name = plainName(path.slice(path.lastIndexOf('/') + 1));
+    const model = new VerifyModel(new VerifyApi(serverSettings), path);
+    super({
+      services,
+      id: `hdsp-agent-verify-${path}`,
+      className: 'jp-hdspAgent-Verify',
+      icon: agentIcon,
+      caption: path,
+      label: trans.__('Verification of %1', name),
+      broken: trans.__('The verification could not be shown.'),
+      first: 'button',
+      Body: () => <VerifyView model={model} />
+    });
+    this.model = model;
+    this.title.label = trans.__('Verify: %1', name);
+    this.title.closable = true;
+  }
+
+  /**
+   * Make the tab of a notebook; the caller puts it somewhere.
+   */
+  static open(services: IPanelServices, path: string): VerifyWidget {
+    return new VerifyWidget(services, path);
+  }
+
+  readonly model: VerifyModel;
+
+  /**
+   * Who closes it waits for it no more.
+   */
+  override dispose(): void {
+    if (!this.isDisposed) {
+      void this.model.stop();
+      this.model.dispose();
+    }
+    super.dispose();
+  }
+}

@@ -1,0 +1,115 @@
+"""Notebooks verified over REST: with real kernels on the real server."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from jupyter_server.serverapp import ServerApp
+
+from hdsp_agent.comm.services import Services
+from hdsp_agent.comm.verifications import Verifications
+from hdsp_agent.errors import Conflict, NotFound
+from tests._helpers.jupyter_fetch import Fetch
+from tests.comm._helpers.jupyterlab_kernels import write_notebook
+from tests.comm.rest.test_checkpoints import NOBODY, get, post, refusal
+
+PATH = "work.ipynb"
+GONE = "0" * 16
+
+
+def write_outputs(file: Path, *cells: tuple[str, str]) -> None:
+    """Code cells with what they printed."""
+    made = [
+        nbformat.v4.new_code_cell(
+            source,
+            id=f"c{at}",
+            execution_count=at + 1,
+            outputs=[nbformat.v4.new_output("stream", name="stdout", text=text)] if text else [],
+        )
+        for at, (source, text) in enumerate(cells)
+    ]
+    notebook = nbformat.v4.new_notebook(cells=made)
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(notebook, file)
+
+
+async def ended(jp_fetch: Fetch, verification: str) -> Any:
+    while (told := await get(jp_fetch, "verifications", verification))["state"] == "running":
+        pass
+    return told
+
+
+async def test_a_notebook_is_verified_and_its_report_told(
+    services: Services, jp_serverapp: ServerApp, jp_fetch: Fetch, jp_root_dir: Path
+) -> None:
+    cells = (("n = 1", ""), ("print(n)", "1\n"), ("open('made.txt', 'w').close()\nprint(n + 1)", "3\n"))
+    write_outputs(jp_root_dir / PATH, *cells)
+    before = (jp_root_dir / PATH).read_bytes()
+    begun = await post(jp_fetch, "verifications", path=PATH)
+    assert (begun["path"], begun["state"]) == (PATH, "running")
+    # It goes on, and is no other one.
+    assert (await post(jp_fetch, "verifications", path=PATH))["id"] == begun["id"]
+    told = await ended(jp_fetch, begun["id"])
+    assert (told["state"], told["run"], told["cells"]) == ("done", 2, 3)
+    report = told["report"]
+    assert not report["isProved"] and report["kernel"] == "python3"
+    assert [(cell["number"], cell["id"], cell["state"], cell.get("cause")) for cell in report["cells"]] == [
+        (1, "c0", "same", None), (2, "c1", "same", None), (3, "c2", "differs", "changed"),
+    ]  # fmt: skip
+    assert "3" in report["cells"][2]["detail"]
+    # Nothing of the person's was touched, and no kernel of theirs came.
+    assert (jp_root_dir / PATH).read_bytes() == before and not (jp_root_dir / "made.txt").exists()
+    assert not jp_serverapp.kernel_manager.list_kernel_ids()
+
+
+async def test_it_is_stopped_with_its_kernel(
+    services: Services, jp_serverapp: ServerApp, jp_fetch: Fetch, jp_root_dir: Path
+) -> None:
+    source = f"import os, time\nopen({str(jp_root_dir / 'pid')!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)"
+    write_notebook(jp_root_dir / PATH, source)
+    begun = await post(jp_fetch, "verifications", path=PATH)
+    while not ((jp_root_dir / "pid").exists() and (jp_root_dir / "pid").read_text()):
+        await get(jp_fetch, "verifications", begun["id"])
+    told = await post(jp_fetch, "verifications", begun["id"], "stop")
+    assert told["state"] == "stopped" and "report" not in told
+    assert not Path(f"/proc/{(jp_root_dir / 'pid').read_text()}").exists()
+
+
+async def test_what_cannot_be_verified_says_why(services: Services, jp_fetch: Fetch, jp_root_dir: Path) -> None:
+    (jp_root_dir / "broken.ipynb").write_text("{}")
+    told = await ended(jp_fetch, (await post(jp_fetch, "verifications", path="broken.ipynb"))["id"])
+    assert told["state"] == "failed" and told["error"]["code"] == "invalid_input"
+    write_notebook(jp_root_dir / "other.ipynb", "1")
+    other = json.loads((jp_root_dir / "other.ipynb").read_text())
+    other["metadata"]["kernelspec"] = {"name": "none", "display_name": "None", "language": "none"}
+    (jp_root_dir / "other.ipynb").write_text(json.dumps(other))
+    told = await ended(jp_fetch, (await post(jp_fetch, "verifications", path="other.ipynb"))["id"])
+    assert told["error"]["params"]["why"] == "no_such_kernel"
+    for path in ("gone.ipynb", "../outside.ipynb"):
+        assert (await refusal(post(jp_fetch, "verifications", path=path)))[0] == 404
+    assert (await refusal(get(jp_fetch, "verifications", GONE)))[0] == 404
+    assert (await refusal(post(jp_fetch, "verifications", GONE, "stop")))[0] == 404
+
+
+async def test_others_know_nothing_of_it_and_there_are_not_many_at_once(
+    services: Services, jp_fetch: Fetch, jp_root_dir: Path
+) -> None:
+    verifications = services.verifications
+    assert isinstance(verifications, Verifications)
+    me = services.history.person
+    for number in range(3):
+        write_notebook(jp_root_dir / f"{number}.ipynb", "import time; time.sleep(600)")
+    first = await verifications.start(me, "0.ipynb")
+    with pytest.raises(NotFound):
+        verifications.look(type(me)(NOBODY), first.id)
+    second = await verifications.start(me, "1.ipynb")
+    with pytest.raises(Conflict, match="are being verified"):
+        await verifications.start(me, "2.ipynb")
+    await verifications.cancel(me, first.id)
+    third = await verifications.start(me, "2.ipynb")
+    await verifications.stop()
+    assert second.is_done and third.is_done

@@ -1,0 +1,62 @@
+import { Chat } from '../chat';
+import { expect, OpenNotebook, test } from '../notebooks';
+
+const PATH = 'towns.ipynb';
+
+test('a notebook is verified: what hides is found, the agent is asked to fix it, and then it is proved', async ({
+  agent: _,
+  lab,
+  notebooks
+}) => {
+  const { page } = lab;
+  const chat = new Chat(lab);
+  const report = page.getByRole('tabpanel', { name: `Verify: ${PATH}` });
+  await notebooks.write(PATH, [
+    { id: 'sum', source: 'print(sum(towns.values()))' },
+    { id: 'data', source: 'towns = {"Busan": 3, "Jeju": 1}' }
+  ]);
+  await lab.visit();
+  const notebook = await OpenNotebook.open(lab, PATH);
+  await test.step('cells run in another order than they stand in', async () => {
+    await notebook.edit(1);
+    await page.keyboard.press('Control+Enter');
+    await expect(notebook.count(1)).toHaveText('[1]:');
+    await notebook.edit(0);
+    await page.keyboard.press('Control+Enter');
+    await expect(notebook.count(0)).toHaveText('[2]:');
+  });
+
+  await test.step('what is not saved is saved and verified', async () => {
+    await lab.execute('hdsp-agent:verify-notebook');
+    await expect(report).toContainText(
+      '1 of 2 cells shows something else than what is saved.'
+    );
+    await expect(report).toContainText('The cells had run in another order.');
+    await expect(report).toContainText('towns is made in cell 2');
+    await lab.picture('verify-differs', ['light', 'dark', 'contrast']);
+  });
+
+  await test.step('a click shows the cell, and the agent is asked to fix it', async () => {
+    await report.getByRole('button', { name: 'Cell 1' }).click();
+    await expect(notebook.cell(0)).toBeInViewport();
+    await report.getByRole('button', { name: 'Let the agent fix it…' }).click();
+    await expect(chat.field).toHaveValue(/these cells show something else/);
+  });
+
+  await test.step('in order it is proved', async () => {
+    await notebook.edit(0);
+    await page.keyboard.press('Escape');
+    await lab.execute('notebook:move-cell-down');
+    await notebook.edit(0);
+    await page.keyboard.press('Control+Enter');
+    await expect(notebook.count(0)).toHaveText('[3]:');
+    await notebook.edit(1);
+    await page.keyboard.press('Control+Enter');
+    await expect(notebook.count(1)).toHaveText('[4]:');
+    await notebook.save();
+    await report.getByRole('button', { name: 'Verify again' }).click();
+    await expect(report).toContainText('came out as they are saved.');
+    await lab.picture('verify-proved', ['light', 'dark', 'contrast']);
+  });
+  expect(lab.errors).toEqual([]);
+});
