@@ -234,10 +234,25 @@ export class VariablesModel extends Listener {
   private _onStatus(_: ISessionContext, status: string): void {
     if (RESTARTS.has(status)) {
       this._isRestarted = true;
-    } else if (status === 'dead' || (status === 'idle' && this._isRestarted)) {
+    } else if (
+      status === 'dead' ||
+      (status === 'idle' && (this._isRestarted || this._isAwaited))
+    ) {
       this._isRestarted = false;
       this._onKernel();
     }
+  }
+
+  /**
+   * Whether a cell ran when it was asked, of which perhaps only the end is heard.
+   */
+  private get _isAwaited(): boolean {
+    const { view } = this;
+    return (
+      view?.kernel?.answers === 'later' ||
+      view?.kernel?.state === 'busy' ||
+      view?.since?.unknown === 'busy'
+    );
   }
 
   /**

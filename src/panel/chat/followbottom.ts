@@ -157,7 +157,7 @@ export class FollowBottom extends Listener {
    * See what the person does.
    */
   handleEvent(event: Event): void {
-    if (event.type !== 'scroll' && event.type !== 'selectionchange') {
+    if (SCROLLERS.has(event.type)) {
       this._lastDone = performance.now();
     }
     switch (event.type) {
@@ -315,6 +315,17 @@ export class FollowBottom extends Listener {
   private _top = 0;
   private _height = 0;
 }
+
+/**
+ * After which events browsers scroll.
+ */
+const SCROLLERS: ReadonlySet<string> = new Set([
+  'wheel',
+  'keydown',
+  'pointerdown',
+  'touchstart',
+  'focusin'
+]);
 
 const BOX_EVENTS = [
   'wheel',

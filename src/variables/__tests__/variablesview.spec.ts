@@ -215,6 +215,18 @@ describe('the variables', () => {
     expect(asked()).toBe(first + 2);
   });
 
+  it('should be looked at when a cell ends that ran before', async () => {
+    await opened.show([variable('n')], {
+      since: { changes: [], unknown: 'busy' }
+    });
+    const first = asked();
+    opened.view = { ...opened.view, since: SINCE };
+    await opened.status('idle');
+    expect(asked()).toBe(first + 1);
+    await opened.status('idle');
+    expect(asked()).toBe(first + 1);
+  });
+
   it('should not be looked at because of what was asked silently', async () => {
     await opened.show([variable('n')]);
     const first = asked();

@@ -200,6 +200,9 @@ class RuntimeProtocol:
             return {"pending": True}
         # Its bytes need not be written for it.
         parts = record.parts
+        if record.run != self.run and self._touched is None:
+            # It could not be looked at after the last run.
+            return {"unknown": True}
         if record.run != self.run or (parts is None and not record.done.is_set()):
             return {"pending": True}
         if parts is None or record.failure is not None or self._touched is None or self._touched:
