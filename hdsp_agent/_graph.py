@@ -164,7 +164,9 @@ def build_services(app: HdspAgentApp) -> Services:
         panels=panels,
         local_models=local_models,
         ghost_text=_ghost_text(app, configuration, notebooks, local_models),
-        verifications=Verifications(notebooks.notebooks, kernels_are_here=notebooks.has_local_kernels),
+        verifications=Verifications(
+            notebooks.notebooks, has=notebooks.has, kernels_are_here=notebooks.has_local_kernels
+        ),
         mcp_servers=mcp_servers,
         folder_trusts=FolderTrusts(configuration.config, room.history, workspace_of(app), room.channels.publish_to_all),
         mcp_endpoint=_mcp(app, configuration, room, agent),

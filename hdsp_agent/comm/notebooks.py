@@ -7,6 +7,8 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, cast
 
+from jupyter_core.utils import ensure_async
+
 from .._background_tasks import BackgroundTasks
 from ..config import ContextProxy
 from ..errors import HdspAgentError, NotFound
@@ -80,6 +82,13 @@ class ServerNotebooks:
         self.tabs.on_renamed(self._renamed_in_tab)
         if server.event_logger is not None:
             server.event_logger.add_listener(schema_id=_CONTENTS_EVENTS, listener=self._contents_changed)
+
+    async def has(self, path: str) -> bool:
+        """Whether Jupyter shows people a file or a folder of this path."""
+        if not await self._contents.has(path):
+            return False
+        manager = self._server.contents_manager
+        return manager.allow_hidden or not await ensure_async(manager.is_hidden(path))  # type: ignore[no-untyped-call]
 
     @property
     def has_local_kernels(self) -> bool:

@@ -1,10 +1,14 @@
-"""Notebooks that people have verified in the page: each in the background, and stopped with the server."""
+"""Notebooks that people have verified in the page: each in a process of its own, which is gone when nobody waits for it."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
+import time
 from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -18,8 +22,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Verification", "Verifications"]
 
-_MOST_RUNNING: Final = 2
+_log = logging.getLogger(__name__)
+
+_MOST_OF_ONE: Final = 2
+_MOST_RUNNING: Final = 6
 _MOST_REMEMBERED: Final = 32
+_UNSEEN_SECONDS: Final = 60.0
+"""A page that waits asks every second; one that does not for so long is gone."""
 
 
 @dataclass
@@ -34,34 +43,47 @@ class Verification:
     error: HdspAgentError | None = None
     """Why there is no report."""
     is_stopped: bool = False
+    seen_at: float = field(default_factory=time.monotonic)
+    """When somebody asked about it last."""
     work: asyncio.Task[None] | None = None
 
     @property
     def is_done(self) -> bool:
         """Whether nothing runs any more."""
-        return self.work is None or self.work.done()
+        return self.work is not None and self.work.done()
 
 
 class Verifications:
     """Runs notebooks in kernels of their own, that nobody else sees. Of somebody else none is known."""
 
-    def __init__(self, notebooks: Notebooks, *, kernels_are_here: bool) -> None:
+    def __init__(
+        self,
+        notebooks: Notebooks,
+        *,
+        has: Callable[[str], Awaitable[bool]],
+        kernels_are_here: bool,
+        unseen_seconds: float = _UNSEEN_SECONDS,
+    ) -> None:
         self._notebooks = notebooks
+        self._has = has
         self._kernels_are_here = kernels_are_here
+        self._unseen_seconds = unseen_seconds
         self._known: OrderedDict[str, Verification] = OrderedDict()
 
     async def start(self, owner: Owner, path: str) -> Verification:
         """Begin to verify a notebook as it is saved. One that is being verified goes on."""
         path = self._notebooks.access.now_at(path)
-        running = [one for one in self._known.values() if not one.is_done]
-        if (same := next((one for one in running if (one.owner, one.path) == (owner, path)), None)) is not None:
+        file = await self._file(path)
+        # Nothing is awaited from here on, so that no other is begun meanwhile.
+        running = [one for one in self._known.values() if not one.is_done and not one.is_stopped]
+        own = [one for one in running if one.owner == owner]
+        if (same := next((one for one in own if one.path == path), None)) is not None:
             return same
-        if len(running) >= _MOST_RUNNING:
-            raise Conflict(f"{_MOST_RUNNING} notebooks are being verified. Wait for one of them, or stop it.")
-        file = await asyncio.to_thread(self._file, path)
+        if len(own) >= _MOST_OF_ONE or len(running) >= _MOST_RUNNING:
+            raise Conflict("Several notebooks are being verified. Try again when one of them is done.", why="too_many")
         begun = Verification(path, owner)
-        begun.work = asyncio.create_task(self._verify(begun, file), name=f"verify {path}")
         self._known[begun.id] = begun
+        begun.work = asyncio.create_task(self._verify(begun, file), name=f"verify {path}")
         for old in [one for one in self._known.values() if one.is_done]:
             if len(self._known) <= _MOST_REMEMBERED:
                 break
@@ -73,47 +95,63 @@ class Verifications:
         found = self._known.get(verification)
         if found is None or found.owner != owner:
             raise NotFound("This verification is not known any more. Verify the notebook again.", id=verification)
+        found.seen_at = time.monotonic()
         return found
 
     async def cancel(self, owner: Owner, verification: str) -> Verification:
         """Stop it; its kernel and its copy of the folder are gone then."""
         found = self.look(owner, verification)
-        if found.work is not None and not found.work.done():
-            found.is_stopped = True
-            found.work.cancel()
-            await asyncio.wait([found.work])
+        await self._end(found)
         return found
 
     async def stop(self) -> None:
         """Stop all of them."""
-        working = [one.work for one in self._known.values() if one.work is not None and not one.work.done()]
-        for work in working:
-            work.cancel()
-        if working:
-            await asyncio.wait(working)
+        await asyncio.gather(*(self._end(one) for one in list(self._known.values())))
 
-    def _file(self, path: str) -> Path:
+    async def _end(self, verification: Verification) -> None:
+        work = verification.work
+        if work is None or work.done():
+            return
+        if not verification.is_stopped:
+            # Once: the second time would end what cleans up.
+            verification.is_stopped = True
+            work.cancel()
+        await asyncio.wait([work])
+
+    async def _file(self, path: str) -> Path:
         root = self._notebooks.access.root
         if root is None or not self._kernels_are_here:
             raise Unsupported("Only notebooks in files of this server, with kernels on it, can be verified.")
-        try:
-            file = (root / path).resolve()
-            is_there = file.is_relative_to(root.resolve()) and file.is_file()
-        except (OSError, ValueError):
-            # No file can be called that.
-            is_there = False
-        if not is_there:
-            raise NotFound(f"There is no notebook {path}.", path=path)
-        return file
+        # As Jupyter shows it: links lead where they lead, and what is hidden or outside is not there.
+        with suppress(HdspAgentError):
+            if path.endswith(".ipynb") and await self._has(path):
+                return root / path
+        raise NotFound(f"There is no notebook {path}.", path=path)
 
     async def _verify(self, verification: Verification, file: Path) -> None:
         # Not loaded before somebody wants it.
-        from ..verify import VerifyOptions, verify_notebook
+        from ..verify import verify_apart
 
         def progressed(progress: VerifyProgress) -> None:
             verification.progress = progress
 
+        watching = asyncio.create_task(self._end_unseen(verification))
         try:
-            verification.report = await verify_notebook(file, VerifyOptions(on_progress=progressed))
+            verification.report = await verify_apart(file, progressed)
         except HdspAgentError as error:
             verification.error = error
+        except Exception:  # noqa: BLE001 -- whatever it was, the person is told
+            _log.exception("Verifying %s failed", verification.path)
+            verification.error = HdspAgentError("The notebook could not be verified. The server's log says why.")
+        finally:
+            watching.cancel()
+
+    async def _end_unseen(self, verification: Verification) -> None:
+        """A page that was closed asks no more, and says nothing."""
+        left = self._unseen_seconds
+        while left > 0:
+            await asyncio.sleep(left)
+            left = verification.seen_at + self._unseen_seconds - time.monotonic()
+        if verification.work is not None and not verification.is_stopped:
+            verification.is_stopped = True
+            verification.work.cancel()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ._apart import verify_apart
 from ._comparison import Tolerance
 from ._junit import junit_xml
 from ._report import Cause, CellReport, NotebookReport
@@ -15,5 +16,6 @@ __all__ = [
     "VerifyOptions",
     "VerifyProgress",
     "junit_xml",
+    "verify_apart",
     "verify_notebook",
 ]

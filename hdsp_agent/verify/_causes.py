@@ -88,7 +88,7 @@ def _of_error(
     if error.startswith("FileNotFoundError") and (found := _FILE.search(error)):
         file = found[1] or found[2]
         if (folder / file).exists():
-            return "missing_file", f"{file} is far outside the folder that was copied."
+            return "missing_file", f"{file} is far outside the folder that was copied. --in-place finds it."
         return "missing_file", f"There is no file {file}."
     if failed:
         return "follows", f"Cell {min(failed) + 1} above it fails."

@@ -83,15 +83,23 @@ async def verify_notebook(path: Path, options: VerifyOptions | None = None) -> N
     return NotebookReport(str(path), kernel, tuple(cells), time.monotonic() - begun, runs)
 
 
+class _Nothing(logging.Filter):
+    """Lets nothing through."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Never."""
+        return False
+
+
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Without what the libraries log: what goes wrong is told as an error."""
-    logger = logging.getLogger("traitlets")
-    before, logger.level = logger.level, logging.CRITICAL
+    logger, nothing = logging.getLogger("traitlets"), _Nothing()
+    logger.addFilter(nothing)
     try:
         yield
     finally:
-        logger.level = before
+        logger.removeFilter(nothing)
 
 
 def _read(path: Path) -> nbformat.NotebookNode:
@@ -100,12 +108,16 @@ def _read(path: Path) -> nbformat.NotebookNode:
     if not path.is_file():
         raise NotFound(f"{path} is not a file. Give the path of a notebook.")
     if path.stat().st_size > _LARGEST:
-        raise InvalidInput(f"{path} is larger than {_LARGEST // 1_000_000} MB.")
+        raise InvalidInput(f"{path} is larger than {_LARGEST // 1_000_000} MB.", why="too_large")
     try:
         notebook: nbformat.NotebookNode = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
         nbformat.validate(notebook)
     except (ValueError, KeyError, AttributeError, TypeError, nbformat.ValidationError) as error:
-        raise InvalidInput(f"{path} is no valid notebook: {str(error).partition(chr(10))[0]}") from None
+        raise InvalidInput(
+            f"{path} is no valid notebook: {str(error).partition(chr(10))[0]}", why="not_a_notebook"
+        ) from None
+    except OSError as error:
+        raise Unavailable(f"{path} cannot be read: {error.strerror}.", why="not_readable") from None
     return notebook
 
 
@@ -158,18 +170,18 @@ async def _kernel(client: NotebookClient, name: str) -> AsyncIterator[None]:
 
     # A notebook of somebody else is not to read the keys of models.
     environment = {key: value for key, value in os.environ.items() if key not in secret_environment()}
-    try:
-        client.create_kernel_manager()
-        await client.async_start_new_kernel(env=environment, stdout=DEVNULL, stderr=DEVNULL)
-        await client.async_start_new_kernel_client()
-    except NoSuchKernel:
-        raise Unavailable(f"There is no kernel {name} here.", kernel=name, why="no_such_kernel") from None
-    except (OSError, RuntimeError) as error:
-        raise Unavailable(
-            f"The kernel {name} does not start: {error}.", kernel=name, why="kernel_not_started"
-        ) from None
     watching = _watched(client)
     try:
+        try:
+            client.create_kernel_manager()
+            await client.async_start_new_kernel(env=environment, stdout=DEVNULL, stderr=DEVNULL)
+            await client.async_start_new_kernel_client()
+        except NoSuchKernel:
+            raise Unavailable(f"There is no kernel {name} here.", kernel=name, why="no_such_kernel") from None
+        except (OSError, RuntimeError) as error:
+            raise Unavailable(
+                f"The kernel {name} does not start: {error}.", kernel=name, why="kernel_not_started"
+            ) from None
         yield
     finally:
         await asyncio.shield(_ended(client, watching))
@@ -196,11 +208,13 @@ def _watched(client: NotebookClient) -> set[asyncio.Task[object]]:
 async def _ended(client: NotebookClient, watching: set[asyncio.Task[object]]) -> None:
     from jupyter_core.utils import ensure_async
 
-    assert client.kc is not None and client.km is not None
     for task in list(watching):
         task.cancel()
-    client.kc.stop_channels()
-    await ensure_async(client.km.shutdown_kernel(now=True))
+    if client.kc is not None:
+        client.kc.stop_channels()
+    # It may have been stopped while it started.
+    if client.km is not None and client.km.has_kernel:
+        await ensure_async(client.km.shutdown_kernel(now=True))
 
 
 def _fails(outputs: Sequence[ShownOutput]) -> bool:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from .._threads import Stop
-from ..errors import InvalidInput
+from ..errors import InvalidInput, Unavailable
 
 __all__ = ["copied"]
 
@@ -31,15 +31,26 @@ async def copied(folder: Path) -> AsyncIterator[Path]:
 
     What stands beside the folder is linked to, so that relative paths out of it lead to the person's own files.
     """
-    made = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="hdsp-agent-verify-"))
+    try:
+        made = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="hdsp-agent-verify-"))
+    except OSError as error:
+        raise Unavailable(f"The folder cannot be copied: {error.strerror}.", why="not_copied") from None
     stopped = threading.Event()
     copying = asyncio.ensure_future(asyncio.to_thread(_copy, folder, made, stopped.is_set))
-    try:
-        yield await asyncio.shield(copying)
-    finally:
+
+    async def remove() -> None:
         stopped.set()
         await asyncio.wait([copying])
         await asyncio.to_thread(shutil.rmtree, made, ignore_errors=True)
+
+    try:
+        try:
+            copy = await asyncio.shield(copying)
+        except OSError as error:
+            raise Unavailable(f"The folder cannot be copied: {error.strerror}.", why="not_copied") from None
+        yield copy
+    finally:
+        await asyncio.shield(remove())
 
 
 def _copy(folder: Path, made: Path, stop: Stop) -> Path:
@@ -65,7 +76,9 @@ def _copy(folder: Path, made: Path, stop: Stop) -> Path:
                     waiting.append(Path(entry.path))
             elif entry.is_file():
                 # Neither a socket nor a pipe can be copied.
-                size, count = size + entry.stat().st_size, count + 1
+                with suppress(FileNotFoundError):
+                    size += entry.stat().st_size
+                count += 1
                 if size > _MOST_BYTES or count > _MOST_FILES:
                     raise InvalidInput(
                         f"{folder} holds more than {_MOST_BYTES // 10**9} GB or {_MOST_FILES:,} files, too much to copy.",

@@ -1984,7 +1984,7 @@ export interface VerificationView {
   state: 'running' | 'done' | 'failed' | 'stopped';
   /** It runs a second time if anything differs. */
   run: number;
-  /** The how-manieth cell runs, of so many; 0 before the first does. */
+  /** The number of the cell that runs, of so many; 0 before the first does. */
   cell: number;
   cells: number;
   report?: VerifiedNotebook;

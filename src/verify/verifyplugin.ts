@@ -42,6 +42,19 @@ export const verifyPlugin: JupyterFrontEndPlugin<void> = {
       return tracker.find(other => documentPath(other) === path) ?? null;
     };
 
+    const save = async (path: string): Promise<boolean> => {
+      const panel = find({ path });
+      if (panel?.context.model.dirty) {
+        try {
+          await panel.context.save();
+        } catch {
+          // Lab said why, or was told to leave it.
+        }
+        return !panel.context.model.dirty;
+      }
+      return true;
+    };
+
     commands.addCommand(CommandIDs.verifyNotebook, {
       label: commandLabel(trans, trans.__('Verify Notebook')),
       caption: trans.__(
@@ -72,13 +85,9 @@ export const verifyPlugin: JupyterFrontEndPlugin<void> = {
           return;
         }
         await attempt(trans, async () => {
-          if (panel.context.model.dirty) {
-            // What is saved is verified.
-            await panel.context.save();
-          }
           const { VerifyWidget } = await import('./verifywidget');
           const known = opened.get(path);
-          const widget = known ?? VerifyWidget.open(services, path);
+          const widget = known ?? VerifyWidget.open(services, path, save);
           if (known === undefined) {
             opened.set(path, widget);
             widget.disposed.connect(() => opened.delete(path));

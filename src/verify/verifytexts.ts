@@ -47,22 +47,23 @@ export function causeText(
 }
 
 /**
- * What runs just now.
+ * What is done just now.
  */
-export function progressText(
-  { run, cell, cells }: VerificationView,
+export function stageText(
+  view: VerificationView | null,
   trans: TranslationBundle
 ): string {
-  if (cell === 0) {
-    return trans.__('Copying the folder and starting a kernel…');
+  if (view === null) {
+    return trans.__('Saving the notebook…');
   }
-  return run > 1
-    ? trans.__(
-        'Something is different, so it runs once more: cell %1 of %2…',
-        cell,
-        cells
-      )
-    : trans.__('Running cell %1 of %2…', cell, cells);
+  if (view.run > 1) {
+    return trans.__(
+      'Something is different. The notebook runs once more, to see whether it always is.'
+    );
+  }
+  return view.cell === 0
+    ? trans.__('Copying the folder and starting a kernel…')
+    : trans.__('Running the notebook…');
 }
 
 /**
@@ -76,6 +77,9 @@ export function summaryText(
     cells.filter(cell => cell.state === state).length;
   const took = durationText(trans, seconds * 1000);
   const compared = count('same') + count('differs');
+  if (compared + count('unsaved') === 0) {
+    return trans.__('There was no cell to run.');
+  }
   if (compared === 0) {
     return trans.__(
       'It runs from the top. No output was saved, so none was compared. It took %1.',
@@ -116,6 +120,18 @@ export function verifyFailureText(
       return trans.__(
         'The kernel %1 of this notebook could not be started.',
         String(kernel)
+      );
+    case 'not_a_notebook':
+      return trans.__('The file is no valid notebook.');
+    case 'too_many':
+      return trans.__(
+        'Several notebooks are being verified. Try again when one of them is done.'
+      );
+    case 'not_copied':
+      return trans.__('The folder of the notebook could not be copied.');
+    case 'process_ended':
+      return trans.__(
+        'The verification ended before it was done. It may have needed more memory than there is.'
       );
     case 'too_much_to_copy':
       return trans.__(

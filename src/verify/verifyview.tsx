@@ -4,7 +4,6 @@ import * as React from 'react';
 import type { VerifiedCell, VerifiedNotebook } from '../generated/rest';
 import { CommandIDs } from '../ui/commandids';
 import { PlaceLink } from '../ui/controls/placelink';
-import { ProblemNote } from '../ui/controls/problemnote';
 import { saveFile } from '../ui/savefile';
 import { usePanel } from '../ui/services';
 import { plainName } from '../ui/texts/visibletext';
@@ -12,8 +11,8 @@ import type { VerifyModel } from './verifymodel';
 import {
   causeText,
   fixText,
-  progressText,
   reportMarkdown,
+  stageText,
   stateText,
   summaryText,
   verifyFailureText
@@ -50,26 +49,37 @@ export function VerifyView({
           'The notebook is run from the top, in a new kernel and a copy of its folder. What it shows is compared with what is saved.'
         )}
       </p>
-      <ProblemNote error={error} />
+      {error && <p role="alert">{verifyFailureText(error, trans)}</p>}
+      {/* One region that stays: it is read aloud when something else begins. */}
+      <p
+        role="status"
+        className={view?.report && 'jp-hdspAgent-verify-summary'}
+        data-proved={view?.report?.isProved}
+      >
+        {isRunning
+          ? stageText(view, trans)
+          : view?.state === 'stopped'
+            ? trans.__('The verification was stopped.')
+            : view?.report
+              ? summaryText(view.report, trans)
+              : ''}
+      </p>
       {isRunning && (
         <>
-          <p role="status">
-            {view === null ? trans.__('Starting…') : progressText(view, trans)}
-          </p>
           <progress
             aria-label={trans.__('Progress of the verification')}
             max={view?.cells || undefined}
             value={view?.cells ? view.cell - 1 : undefined}
           />
+          {view !== null && view.cells > 0 && (
+            <p>{trans.__('Cell %1 of %2', view.cell, view.cells)}</p>
+          )}
         </>
-      )}
-      {view?.state === 'stopped' && (
-        <p role="status">{trans.__('You stopped it.')}</p>
       )}
       {view?.error && (
         <p role="alert">{verifyFailureText(view.error, trans)}</p>
       )}
-      {view?.report && <Report model={model} report={view.report} />}
+      {view?.report && <Report path={model.path} report={view.report} />}
       <div className="jp-hdspAgent-actions">
         {isRunning ? (
           <button
@@ -88,7 +98,9 @@ export function VerifyView({
             {trans.__('Verify again')}
           </button>
         )}
-        {view?.report && <ReportActions model={model} report={view.report} />}
+        {view?.report && (
+          <ReportActions path={model.path} report={view.report} />
+        )}
       </div>
     </div>
   );
@@ -98,10 +110,10 @@ export function VerifyView({
  * What came of it, with the cells that differ first.
  */
 function Report({
-  model: { path },
+  path,
   report
 }: {
-  readonly model: VerifyModel;
+  readonly path: string;
   readonly report: VerifiedNotebook;
 }): JSX.Element {
   const { trans } = usePanel();
@@ -109,13 +121,6 @@ function Report({
   const others = report.cells.filter(({ state }) => state !== 'differs');
   return (
     <>
-      <p
-        role="status"
-        className="jp-hdspAgent-verify-summary"
-        data-proved={report.isProved}
-      >
-        {summaryText(report, trans)}
-      </p>
       {differing.length > 0 && (
         <ul aria-label={trans.__('Cells that show something else')}>
           {differing.map(cell => (
@@ -168,10 +173,10 @@ function CellLine({
  * What can be done about what came of it.
  */
 function ReportActions({
-  model: { path },
+  path,
   report
 }: {
-  readonly model: VerifyModel;
+  readonly path: string;
   readonly report: VerifiedNotebook;
 }): JSX.Element {
   const { commands, trans } = usePanel();

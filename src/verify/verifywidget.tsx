@@ -12,10 +12,15 @@ import { VerifyView } from './verifyview';
  * A tab of the main area in which a notebook is verified.
  */
 export class VerifyWidget extends SideWidget {
-  constructor(services: IPanelServices, path: string) {
+  constructor(
+    services: IPanelServices,
+    path: string,
+    save: VerifyModel.IOptions['save']
+  ) {
     const { serverSettings, trans } = services;
     const name = plainName(path.slice(path.lastIndexOf('/') + 1));
-    const model = new VerifyModel(new VerifyApi(serverSettings), path);
+    const api = new VerifyApi(serverSettings);
+    const model = new VerifyModel({ api, path, save });
     super({
       services,
       id: `hdsp-agent-verify-${path}`,
@@ -35,8 +40,12 @@ export class VerifyWidget extends SideWidget {
   /**
    * Make the tab of a notebook; the caller puts it somewhere.
    */
-  static open(services: IPanelServices, path: string): VerifyWidget {
-    return new VerifyWidget(services, path);
+  static open(
+    services: IPanelServices,
+    path: string,
+    save: VerifyModel.IOptions['save']
+  ): VerifyWidget {
+    return new VerifyWidget(services, path, save);
   }
 
   readonly model: VerifyModel;

@@ -52,7 +52,7 @@ class VerificationView(WireModel):
     run: int = 0
     """It runs a second time if anything differs."""
     cell: int = 0
-    """The how-manieth cell runs, of so many; 0 before the first does."""
+    """The number of the cell that runs, of so many; 0 before the first does."""
     cells: int = 0
     report: VerifiedNotebook | None = None
     error: ErrorBody | None = None

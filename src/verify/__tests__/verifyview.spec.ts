@@ -45,9 +45,12 @@ describe('the verification of a notebook', () => {
   let rest: RestServer;
   let widget: VerifyWidget;
   let answer: VerificationView | Response;
+  let saved: string[];
+  let isSaved = true;
 
   beforeEach(async () => {
     rest = new RestServer();
+    isSaved = true;
     page = new OpenedPanel();
     page.begin();
     answer = running({ run: 0, cell: 0, cells: 0 });
@@ -56,7 +59,11 @@ describe('the verification of a notebook', () => {
     rest.answers.set('POST verifications/v1/stop', () =>
       running({ state: 'stopped' })
     );
-    widget = new VerifyWidget(page.panel.services, PATH);
+    saved = [];
+    widget = new VerifyWidget(page.panel.services, PATH, path => {
+      saved.push(path);
+      return Promise.resolve(isSaved);
+    });
     await page.settle(() => Widget.attach(widget, document.body));
     await page.settle(() => void widget.model.start());
   });
@@ -81,11 +88,12 @@ describe('the verification of a notebook', () => {
     expect(text()).toContain('Copying the folder and starting a kernel…');
     answer = running();
     await later();
-    expect(text()).toContain('Running cell 2 of 5…');
+    expect(text()).toContain('Running the notebook…');
+    expect(text()).toContain('Cell 2 of 5');
     expect(widget.node.querySelector('progress')?.value).toBe(1);
     answer = running({ run: 2, cell: 1 });
     await later();
-    expect(text()).toContain('so it runs once more: cell 1 of 5…');
+    expect(text()).toContain('The notebook runs once more');
   });
 
   it('should tell that all is as saved', async () => {
@@ -123,9 +131,10 @@ describe('the verification of a notebook', () => {
     answer = running();
     await later();
     await page.settle(() => button('Stop')?.click());
-    expect(text()).toContain('You stopped it.');
+    expect(text()).toContain('The verification was stopped.');
     await page.settle(() => button('Verify again')?.click());
     expect(rest.of('POST verifications')).toHaveLength(2);
+    expect(saved).toEqual([PATH, PATH]);
     expect(button('Stop')).toBeDefined();
   });
 
@@ -142,9 +151,39 @@ describe('the verification of a notebook', () => {
   });
 
   it('should say why nothing is known, and go on when it is', async () => {
-    answer = refusal('conflict', '2 notebooks are being verified.', 409);
+    answer = refusal('unavailable', 'Not now.', 503);
     await later();
-    expect(widget.node.querySelector('[role="alert"]')).not.toBeNull();
+    const alert = widget.node.querySelector('[role="alert"]');
+    expect(alert).not.toBeNull();
+    // It stays until something is known, and is asked for less and less.
+    await later();
+    expect(widget.node.querySelector('[role="alert"]')).toBe(alert);
+    answer = done([cell(1)]);
+    await later();
+    await later();
+    await later();
+    expect(widget.node.querySelector('[role="alert"]')).toBeNull();
+    expect(text()).toContain('came out as it is saved');
+  });
+
+  it('should end when the server does not know of it any more', async () => {
+    answer = refusal('not_found', 'Not known.', 404);
+    await later();
+    expect(button('Verify again')).toBeDefined();
+    const asked = rest.asked.length;
+    await later();
+    await later();
+    expect(rest.asked).toHaveLength(asked);
+  });
+
+  it('should verify nothing that could not be saved', async () => {
+    answer = done([cell(1)]);
+    await later();
+    isSaved = false;
+    const asked = rest.asked.length;
+    await page.settle(() => button('Verify again')?.click());
+    expect(rest.asked).toHaveLength(asked);
+    expect(button('Verify again')).toBeDefined();
   });
 
   it('should stop what runs when it is closed', async () => {

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -66,25 +69,98 @@ async def test_a_notebook_is_verified_and_its_report_told(
     assert not jp_serverapp.kernel_manager.list_kernel_ids()
 
 
-async def test_it_is_stopped_with_its_kernel(
-    services: Services, jp_serverapp: ServerApp, jp_fetch: Fetch, jp_root_dir: Path
+def is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+async def pid_of(jp_fetch: Fetch, verification: str, file: Path) -> int:
+    """Of the kernel, once its first cell runs."""
+    while not (file.exists() and file.read_text(encoding="utf-8")):
+        assert (await get(jp_fetch, "verifications", verification))["state"] == "running"
+    return int(file.read_text(encoding="utf-8"))
+
+
+def copies() -> list[str]:
+    return sorted(name for name in os.listdir(tempfile.gettempdir()) if name.startswith("hdsp-agent-verify-"))
+
+
+async def test_it_is_stopped_with_its_kernel_and_its_copy(
+    services: Services, jp_fetch: Fetch, jp_root_dir: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    source = f"import os, time\nopen({str(jp_root_dir / 'pid')!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)"
+    (tmp_path / "copies").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "copies"))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    pid = tmp_path / "pid"
+    source = f"import os, time\nopen({str(pid)!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)"
     write_notebook(jp_root_dir / PATH, source)
     begun = await post(jp_fetch, "verifications", path=PATH)
-    while not ((jp_root_dir / "pid").exists() and (jp_root_dir / "pid").read_text()):
-        await get(jp_fetch, "verifications", begun["id"])
-    told = await post(jp_fetch, "verifications", begun["id"], "stop")
-    assert told["state"] == "stopped" and "report" not in told
-    assert not Path(f"/proc/{(jp_root_dir / 'pid').read_text()}").exists()
+    kernel = await pid_of(jp_fetch, begun["id"], pid)
+    assert copies() and is_alive(kernel)
+    told, again = await asyncio.gather(*(post(jp_fetch, "verifications", begun["id"], "stop") for _ in range(2)))
+    assert told["state"] == again["state"] == "stopped" and "report" not in told
+    assert not is_alive(kernel) and not copies()
+
+
+async def test_it_is_stopped_while_its_kernel_starts(
+    services: Services, jp_fetch: Fetch, jp_root_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pid = tmp_path / "pid"
+    startup = tmp_path / "ipython" / "profile_default" / "startup"
+    startup.mkdir(parents=True)
+    (startup / "slow.py").write_text(
+        f"import os, time\nopen({str(pid)!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)"
+    )
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    write_notebook(jp_root_dir / PATH, "1")
+    begun = await post(jp_fetch, "verifications", path=PATH)
+    kernel = await pid_of(jp_fetch, begun["id"], pid)
+    assert (await post(jp_fetch, "verifications", begun["id"], "stop"))["state"] == "stopped"
+    assert not is_alive(kernel)
+
+
+async def test_nobody_who_waits_is_waited_for(services: Services, jp_fetch: Fetch, jp_root_dir: Path) -> None:
+    write_notebook(jp_root_dir / PATH, "import time; time.sleep(600)")
+    seen = services.verifications
+    unwatched = Verifications(seen._notebooks, has=seen._has, kernels_are_here=True, unseen_seconds=0.1)
+    begun = await unwatched.start(services.history.person, PATH)
+    assert begun.work is not None
+    await asyncio.wait([begun.work])
+    assert begun.is_stopped and begun.report is None
+
+
+async def test_a_folder_that_is_linked_to_is_there_as_jupyter_shows_it(
+    services: Services, jp_fetch: Fetch, jp_root_dir: Path, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    write_outputs(elsewhere / "work.ipynb", ("print(1)", "1\n"))
+    (jp_root_dir / "data").symlink_to(elsewhere)
+    told = await ended(jp_fetch, (await post(jp_fetch, "verifications", path="data/work.ipynb"))["id"])
+    assert told["report"]["isProved"]
+    (jp_root_dir / ".hidden").mkdir()
+    write_notebook(jp_root_dir / ".hidden" / "work.ipynb", "1")
+    assert (await refusal(post(jp_fetch, "verifications", path=".hidden/work.ipynb")))[0] == 404
+
+
+async def test_a_process_that_is_killed_is_no_stop(services: Services, jp_fetch: Fetch, jp_root_dir: Path) -> None:
+    # The kernel's parent is the process that verifies.
+    write_notebook(
+        jp_root_dir / PATH, "import os, signal, time\nos.kill(os.getppid(), signal.SIGKILL)\ntime.sleep(600)"
+    )
+    told = await ended(jp_fetch, (await post(jp_fetch, "verifications", path=PATH))["id"])
+    assert (told["state"], told["error"]["params"]["why"]) == ("failed", "process_ended")
 
 
 async def test_what_cannot_be_verified_says_why(services: Services, jp_fetch: Fetch, jp_root_dir: Path) -> None:
     (jp_root_dir / "broken.ipynb").write_text("{}")
     told = await ended(jp_fetch, (await post(jp_fetch, "verifications", path="broken.ipynb"))["id"])
-    assert told["state"] == "failed" and told["error"]["code"] == "invalid_input"
+    assert told["state"] == "failed" and told["error"]["params"]["why"] == "not_a_notebook"
     write_notebook(jp_root_dir / "other.ipynb", "1")
-    other = json.loads((jp_root_dir / "other.ipynb").read_text())
+    other = json.loads((jp_root_dir / "other.ipynb").read_text(encoding="utf-8"))
     other["metadata"]["kernelspec"] = {"name": "none", "display_name": "None", "language": "none"}
     (jp_root_dir / "other.ipynb").write_text(json.dumps(other))
     told = await ended(jp_fetch, (await post(jp_fetch, "verifications", path="other.ipynb"))["id"])
@@ -103,13 +179,17 @@ async def test_others_know_nothing_of_it_and_there_are_not_many_at_once(
     me = services.history.person
     for number in range(3):
         write_notebook(jp_root_dir / f"{number}.ipynb", "import time; time.sleep(600)")
-    first = await verifications.start(me, "0.ipynb")
+    # Asked for together, it is one.
+    first, same = await asyncio.gather(*(verifications.start(me, "0.ipynb") for _ in range(2)))
+    assert first is same
     with pytest.raises(NotFound):
         verifications.look(type(me)(NOBODY), first.id)
     second = await verifications.start(me, "1.ipynb")
     with pytest.raises(Conflict, match="are being verified"):
         await verifications.start(me, "2.ipynb")
+    other = await verifications.start(type(me)(NOBODY), "2.ipynb")
+    assert other.path == "2.ipynb"
     await verifications.cancel(me, first.id)
     third = await verifications.start(me, "2.ipynb")
     await verifications.stop()
-    assert second.is_done and third.is_done
+    assert second.is_done and third.is_done and other.is_done

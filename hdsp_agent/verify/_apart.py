@@ -1,0 +1,71 @@
+"""Verifying a notebook without being held up by it: in a process of its own, which is gone in the end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from .._timeouts import wait_at_most
+from ..errors import HdspAgentError, InvalidInput, NotFound, Unavailable
+from ._report import CellReport, NotebookReport
+from ._verification import VerifyProgress
+
+__all__ = ["verify_apart"]
+
+_MODULE: Final = "hdsp_agent.verify._worker"
+_LONGEST_LINE: Final = 64 * 1024 * 1024
+_ENDING_SECONDS: Final = 20.0
+_ERRORS: Final[Mapping[str, type[HdspAgentError]]] = {
+    error.code: error for error in (InvalidInput, NotFound, Unavailable)
+}
+
+
+async def verify_apart(path: Path, on_progress: Callable[[VerifyProgress], None]) -> NotebookReport:
+    """The same as ``verify_notebook``. Who cancels it waits until kernel and copy are gone."""
+    process = await asyncio.create_subprocess_exec(
+        # Without the folder one is in on the path: it may be anybody's.
+        *(sys.executable, "-P", "-m", _MODULE, str(path)),
+        stdin=PIPE, stdout=PIPE, stderr=DEVNULL, limit=_LONGEST_LINE, start_new_session=True,
+    )  # fmt: skip
+    try:
+        return await _told(process, on_progress)
+    finally:
+        await asyncio.shield(_ended(process))
+
+
+async def _told(process: Process, on_progress: Callable[[VerifyProgress], None]) -> NotebookReport:
+    assert process.stdout is not None
+    async for line in process.stdout:
+        told: dict[str, Any] = json.loads(line)
+        if "progress" in told:
+            on_progress(VerifyProgress(**told["progress"]))
+        elif "error" in told:
+            error = told["error"]
+            raise _ERRORS.get(error["code"], HdspAgentError)(error["message"], **error["params"])
+        else:
+            report = told["report"]
+            cells = tuple(CellReport(**cell) for cell in report.pop("cells"))
+            return NotebookReport(cells=cells, **report)
+    raise Unavailable("The notebook could not be verified: its process ended.", why="process_ended")
+
+
+async def _ended(process: Process) -> None:
+    if process.returncode is None:
+        assert process.stdin is not None
+        process.stdin.close()
+        with suppress(ProcessLookupError):
+            process.terminate()
+        try:
+            await wait_at_most(process.wait(), _ENDING_SECONDS)
+        except TimeoutError:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
+            await process.wait()
