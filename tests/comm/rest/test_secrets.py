@@ -71,6 +71,7 @@ async def everything_said(jp_fetch: Fetch, jp_ws_fetch: SocketFetch, services: S
         "item": "0" * 10,
         "agent": "0" * 32,
         "server": "nobody",
+        "verification": "0" * 16,
     }
     said = [await call(jp_fetch, path.format_map(parts)) for path in routes()]
     socket = await jp_ws_fetch("hdsp-agent", "comm")
