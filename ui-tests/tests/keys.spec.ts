@@ -183,6 +183,7 @@ async function everyAnswer(
       .replace('{checkpoint}', '0123456789abcdef')
       .replace('{run}', '0123456789abcdef')
       .replace('{server}', 'none')
+      .replace('{verification}', '0123456789abcdef')
       .replace('{artifact}', '0'.repeat(64));
     expect(route, 'a path this test knows how to fill in').not.toContain('{');
     const url = `${api.url}/hdsp-agent/api${route}`;
