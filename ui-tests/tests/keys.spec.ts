@@ -171,9 +171,10 @@ async function everyAnswer(
     if (verbs.get === undefined) {
       continue;
     }
-    // There is no task, checkpoint, run or MCP server here: what is asked of one is refused, and the refusal is looked at too.
+    // There is no task, checkpoint, run, verification or MCP server here: what is asked of one is refused, and the refusal is
+    // looked at too.
     const refused =
-      /\{(task|checkpoint|run|server)\}/.test(template) ||
+      /\{(task|checkpoint|run|server|verification)\}/.test(template) ||
       verbs.get.parameters.some(one => one.in === 'query' && one.required);
     const route = template
       .replace('{name}', 'default')
