@@ -1,5 +1,6 @@
 import * as React from 'react';
 
+import { useSignalValue } from '../ui/hooks';
 import type { ITimelineEntry } from './timelineentries';
 import { entriesOf } from './timelineentries';
 import type { TimelineModel } from './timelinemodel';
@@ -37,14 +38,7 @@ export function useTimeline(): ITimeline {
  */
 export function useTimelineModel<T>(select: (model: TimelineModel) => T): T {
   const { model } = useTimeline();
-  const subscribe = React.useCallback(
-    (listener: () => void) => {
-      model.changed.connect(listener);
-      return () => void model.changed.disconnect(listener);
-    },
-    [model]
-  );
-  return React.useSyncExternalStore(subscribe, () => select(model));
+  return useSignalValue(model.changed, () => select(model));
 }
 
 /**

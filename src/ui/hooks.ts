@@ -90,6 +90,20 @@ export function useSecondsUntil(moment: number | null): number | null {
     : Math.max(1, Math.ceil((moment - Date.now()) / 1000));
 }
 
+/**
+ * A value that a signal tells of; the component is rendered again when it is
+ * another.
+ *
+ * @param select - Reads the value. It must return the same object as long as
+ * nothing changed.
+ */
+export function useSignalValue<S, A, T>(
+  changed: ISignal<S, A>,
+  select: () => T
+): T {
+  return useSyncExternalStore(useSignal(changed), select);
+}
+
 function useSignal<S, A>(
   signal: ISignal<S, A>
 ): (listener: () => void) => () => void {

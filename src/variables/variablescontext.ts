@@ -1,5 +1,6 @@
 import * as React from 'react';
 
+import { useSignalValue } from '../ui/hooks';
 import type { VariablesModel } from './variablesmodel';
 
 /**
@@ -28,12 +29,5 @@ export function useVariables(): VariablesModel {
  */
 export function useVariablesValue<T>(select: (model: VariablesModel) => T): T {
   const model = useVariables();
-  const subscribe = React.useCallback(
-    (listener: () => void) => {
-      model.changed.connect(listener);
-      return () => void model.changed.disconnect(listener);
-    },
-    [model]
-  );
-  return React.useSyncExternalStore(subscribe, () => select(model));
+  return useSignalValue(model.changed, () => select(model));
 }

@@ -153,7 +153,7 @@ export function fixText(
   const named = cells
     .filter(({ state }) => state === 'differs')
     .slice(0, MOST_NAMED)
-    .map(({ number, detail }) => `- ${number}: ${detail}`);
+    .map(({ number, detail }) => `- ${trans.__('Cell %1', number)}: ${detail}`);
   return trans.__(
     'I verified @/%1: run from the top in a new kernel, these cells show something else than what is saved in them. Find out why, and fix the notebook so that it runs from the top.\n\n%2',
     path.replace(/ /g, '\\ '),

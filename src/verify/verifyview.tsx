@@ -4,6 +4,7 @@ import * as React from 'react';
 import type { VerifiedCell, VerifiedNotebook } from '../generated/rest';
 import { CommandIDs } from '../ui/commandids';
 import { PlaceLink } from '../ui/controls/placelink';
+import { useSignalValue } from '../ui/hooks';
 import { saveFile } from '../ui/savefile';
 import { usePanel } from '../ui/services';
 import { plainName } from '../ui/texts/visibletext';
@@ -27,19 +28,10 @@ export function VerifyView({
   readonly model: VerifyModel;
 }): JSX.Element {
   const { trans } = usePanel();
-  const subscribe = React.useCallback(
-    (listener: () => void) => {
-      model.changed.connect(listener);
-      return () => void model.changed.disconnect(listener);
-    },
-    [model]
-  );
-  const view = React.useSyncExternalStore(subscribe, () => model.view);
-  const error = React.useSyncExternalStore(subscribe, () => model.error);
-  const isRunning = React.useSyncExternalStore(
-    subscribe,
-    () => model.isRunning
-  );
+  const { changed } = model;
+  const view = useSignalValue(changed, () => model.view);
+  const error = useSignalValue(changed, () => model.error);
+  const isRunning = useSignalValue(changed, () => model.isRunning);
   const name = plainName(PathExt.basename(model.path));
   return (
     <div className="jp-hdspAgent-verify">
@@ -130,7 +122,11 @@ function Report({
       )}
       {others.length > 0 && (
         <details>
-          <summary>{trans.__('The other cells')}</summary>
+          <summary>
+            {differing.length > 0
+              ? trans.__('The other cells')
+              : trans.__('Cells')}
+          </summary>
           <ul>
             {others.map(cell => (
               <CellLine key={cell.number} path={path} cell={cell} />

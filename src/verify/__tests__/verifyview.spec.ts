@@ -124,7 +124,7 @@ describe('the verification of a notebook', () => {
     expect(asked).toHaveLength(1);
     const { text: words } = asked[0] as { text: string };
     expect(words).toContain('@/work/my\\ prices.ipynb');
-    expect(words).toContain('- 3: 1 is 2 now.');
+    expect(words).toContain('- Cell 3: 1 is 2 now.');
   });
 
   it('should be stopped, and begun again', async () => {
