@@ -11,12 +11,14 @@ from hdsp_agent.checkpoints.files.file_checkpoints import Anchor, FileCheckpoint
 from .workspace_fixtures import write
 
 TURNS = 8
+# The lock is not handed round in turns: two others may do all of theirs, three states each, while one waits for it.
+KEPT = 2 * 3 * TURNS + 3
 
 
 def main() -> None:
     """Change a file of its own, save, and now and then go back by one."""
     root, store_dir, name = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
-    files = FileCheckpoints(root, store_dir, FileLimits(checkpoints=40, kept_checkpoints=30))
+    files = FileCheckpoints(root, store_dir, FileLimits(checkpoints=KEPT, kept_checkpoints=KEPT))
     mine = f"{name}/own.txt"
     for turn in range(TURNS):
         write(root, {mine: f"{turn}"})
