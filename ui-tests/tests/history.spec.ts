@@ -120,7 +120,7 @@ test('several conversations are deleted at once, and stay deleted', async ({
   await dialog.getByRole('button', { name: 'Delete' }).click();
 
   await expect(rows).toHaveText([asPattern(TASKS[2])]);
-  await lab.page.reload();
+  await lab.reload();
   await lab.openPanel();
   await expect(await openHistory(lab)).toHaveText([asPattern(TASKS[2])]);
 });

@@ -73,7 +73,7 @@ test('a key that was saved cannot be read again, anywhere', async ({
   await test.step('it is there after a restart, and can be removed', async () => {
     await server.stop();
     await server.start();
-    await lab.page.reload();
+    await lab.reload();
     await expect(key).toHaveAccessibleDescription(/…wxyz/);
     await lab.settings
       .getByRole('button', { name: 'Remove Anthropic API key' })

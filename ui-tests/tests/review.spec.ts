@@ -92,7 +92,7 @@ test('what the agent changed in a closed notebook is shown when it is opened, an
   await lab.page.keyboard.type('\nmine = 4');
   await notebook.save();
 
-  await lab.page.reload();
+  await lab.reload();
   notebook = await OpenNotebook.open(lab, path);
   await expect(row(0).getByRole('button', keep)).toBeVisible();
   await expect(notebook.cell(1).getByRole('button', keep)).toHaveCount(0);

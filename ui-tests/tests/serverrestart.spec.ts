@@ -90,7 +90,7 @@ test('a person goes on in a notebook whose server was killed', async ({
   await expect.poll(() => valueOf(notebook, 'rows')).toBe('[3, 4, 5]');
   await expect(notice(notebook)).toHaveCount(0);
 
-  await lab.page.reload();
+  await lab.reload();
   const again = await OpenNotebook.open(lab, path);
   await expect(count(again, 1)).toHaveText('+2 −1');
   await expect(count(again, 2)).toHaveText('+1 −1');
