@@ -65,11 +65,12 @@ const features = {
   'panel/composer': [
     'attachments/attachpart.ts',
     'attachments/attachvariable.ts',
+    'attachments/draggedvariable.ts',
     'starterprompts.tsx',
     'suggestions/suggestions.ts'
   ],
   'panel/context': ['condensereport.tsx', 'undocondensebutton.tsx'],
-  'panel/documents': [],
+  'panel/documents': ['terminaltext.ts'],
   'panel/firstrun': [],
   'panel/header': [],
   'panel/history': ['usehistory.ts'],

@@ -13,6 +13,8 @@ from pydantic import JsonValue
 from ..config import ApprovalPreset, GlobalSettings, ModeConfig, check_setting, setting_keys
 from ..errors import HdspAgentError, InvalidInput, InvalidSetting, UnknownTask, Unsupported
 from ..messages import (
+    Attachment,
+    ClineAsk,
     ClineAskResponse,
     ClineMessage,
     JsonObject,
@@ -33,6 +35,7 @@ from .conversation.asks import AskNotOpen, GivenAnswer
 from .conversation.history_items import TaskConfig
 from .conversation.message_operations import MessageOperations
 from .conversation.note_suggestions import NoteSuggestions
+from .conversation.user_text import says_something
 from .modes import DEFAULT_MODE, allows_group, file_refusal
 from .task.outcomes import Again, Begin, ChildDone, Completed, Outcome
 from .task.subtasks import Subtasks, last_word
@@ -45,6 +48,15 @@ __all__ = ["TaskManager", "TaskRequest"]
 logger = logging.getLogger(__name__)
 
 _READY_SECONDS: Final = 30.0
+_WORDS_ANSWER: Final[tuple[ClineAsk, ...]] = (
+    "followup",
+    "completion_result",
+    "resume_task",
+    "resume_completed_task",
+    "mistake_limit_reached",
+)
+_AT_CELL: Final[tuple[ClineAsk, ...]] = (*_WORDS_ANSWER, "api_req_failed")
+"""What is said at a cell after the model gave no answer is told when it is asked again."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +65,7 @@ class TaskRequest:
 
     text: str
     images: Sequence[str] = ()
+    attachments: Sequence[Attachment] = ()
     notebook: NotebookRef | None = None
     workspace: str | None = None
     mode: str | None = None
@@ -103,9 +116,14 @@ class TaskManager:
         """
         if isinstance(wanted, NewTaskRequest):
             wanted = TaskRequest(
-                wanted.text, tuple(wanted.images or ()), wanted.notebook, owner=owner, approvals=wanted.approval_preset
+                wanted.text,
+                tuple(wanted.images or ()),
+                tuple(wanted.attachments or ()),
+                wanted.notebook,
+                owner=owner,
+                approvals=wanted.approval_preset,
             )
-        if not wanted.text.strip() and not wanted.images:
+        if not says_something(wanted):
             raise InvalidInput("The task has no text and no images. Say what to do.", field="text")
         mode = await self.tasks.mode(wanted.mode or self.services.settings().mode, wanted.workspace)
         if may_edit is not None and not _edits(mode, may_edit.path):
@@ -120,7 +138,7 @@ class TaskManager:
             task_id=task_id,
         )
         profile = wanted.profile or self.services.models.profile_for(mode.slug)
-        begin = Begin(wanted.text, tuple(wanted.images), may_edit=may_edit)
+        begin = Begin(wanted.text, tuple(wanted.images), tuple(wanted.attachments), may_edit=may_edit)
         return await self.tasks.create(new, mode, profile, begin, approvals=wanted.approvals)
 
     async def resume(self, task_id: TaskId) -> Task:
@@ -139,6 +157,7 @@ class TaskManager:
         response: ClineAskResponse,
         text: str | None = None,
         images: Sequence[str] = (),
+        attachments: Sequence[Attachment] = (),
         edited: Sequence[str] | None = None,
         run: bool = False,
         may_edit: NotebookRef | None = None,
@@ -149,7 +168,7 @@ class TaskManager:
         ``may_edit`` is a cell that may be changed with these words without another question.
         """
         texts = None if edited is None else tuple(edited)
-        given = GivenAnswer(response, text, tuple(images), texts, run, may_edit=may_edit)
+        given = GivenAnswer(response, text, tuple(images), tuple(attachments), texts, run, may_edit=may_edit)
         task = self.tasks.opened(task_id)
         if task is None:
             if await self._waits_for(task_id) != ask_ts:
@@ -159,7 +178,7 @@ class TaskManager:
                 # Asked whether to go on without its subtask, which is done meanwhile: it goes on with the result.
                 task = await self.tasks.take_up(task_id, opening)
                 if given.says_something:
-                    await task.state.queue.add(text or "", images)
+                    await task.state.queue.add(text or "", images, attachments)
                 return
             task = await self.tasks.take_up(task_id, Again(answering=ask_ts))
             await task.state.dialogue.asks.first(_READY_SECONDS)
@@ -206,18 +225,22 @@ class TaskManager:
 
     # ---- say something
 
-    async def send(self, task_id: TaskId, text: str, images: Sequence[str] = ()) -> None:
+    async def send(
+        self, task_id: TaskId, text: str, images: Sequence[str] = (), attachments: Sequence[Attachment] = ()
+    ) -> None:
         """What the person says without naming a question: an answer if one is asked that words can answer, else queued.
 
         Words never approve anything: while an approval waits they wait too.
         """
         waiting = await self._question_for_words(task_id)
         if waiting is None:
-            await self.queue(task_id, text, images)
+            await self.queue(task_id, text, images, attachments)
         else:
-            await self.answer(task_id, waiting, "messageResponse", text, images)
+            await self.answer(task_id, waiting, "messageResponse", text, images, attachments)
 
-    async def say_at_cell(self, task_id: TaskId, text: str, cell: NotebookRef) -> bool:
+    async def say_at_cell(
+        self, task_id: TaskId, text: str, attachments: Sequence[Attachment], cell: NotebookRef
+    ) -> bool:
         """What the person says at a cell, which may be changed then without another question; whether it could be said.
 
         It cannot while no question waits that words answer: other words may come before those that wait in the queue.
@@ -228,17 +251,19 @@ class TaskManager:
             await task.ended()
             task = self.tasks.opened(task_id)
         if task is not None:
-            question = task.state.dialogue.asks.newest(*_WORDS_ANSWER)
+            question = task.state.dialogue.asks.newest(*_AT_CELL)
         else:
-            question = _for_words(await last_word(await self.services.store.view(task_id)))
+            question = _for_words(await last_word(await self.services.store.view(task_id)), _AT_CELL)
         if question is None:
             return False
-        await self.answer(task_id, question.ts, "messageResponse", text, may_edit=cell)
+        await self.answer(task_id, question.ts, "messageResponse", text, attachments=attachments, may_edit=cell)
         return True
 
-    async def queue(self, task_id: TaskId, text: str, images: Sequence[str] = ()) -> QueuedMessage:
+    async def queue(
+        self, task_id: TaskId, text: str, images: Sequence[str] = (), attachments: Sequence[Attachment] = ()
+    ) -> QueuedMessage:
         """Keep a message for the task's next turn."""
-        return await self.tasks.get(task_id).state.queue.add(text, images)
+        return await self.tasks.get(task_id).state.queue.add(text, images, attachments)
 
     async def update_todos(self, task_id: TaskId, todos: Sequence[TodoItem]) -> None:
         """Replace the task's plan by the person's; the model hears of it in its next turn."""
@@ -354,21 +379,12 @@ class TaskManager:
         return question.ts if question is not None else None
 
 
-def _for_words(message: ClineMessage | None) -> ClineMessage | None:
-    """The message, if it is a question that waits for words."""
-    if message is None or message.ask not in _WORDS_ANSWER or message.is_answered is not None:
+def _for_words(message: ClineMessage | None, kinds: Sequence[ClineAsk] = _WORDS_ANSWER) -> ClineMessage | None:
+    """The message, if it is a question of these kinds that waits."""
+    if message is None or message.ask not in kinds or message.is_answered is not None:
         return None
     return message
 
 
 def _edits(mode: ModeConfig, path: str) -> bool:
     return allows_group(mode, "edit") and file_refusal(mode, path) is None
-
-
-_WORDS_ANSWER: Final = (
-    "followup",
-    "completion_result",
-    "resume_task",
-    "resume_completed_task",
-    "mistake_limit_reached",
-)

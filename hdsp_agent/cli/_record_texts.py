@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from pydantic import JsonValue
 
-from ..messages import ClineMessage, JsonObject
+from ..messages import ClineMessage, JsonObject, attachments_text
 from ..persistence import (
     AnyMark,
     AnyRecord,
@@ -72,6 +72,8 @@ def _ui(message: ClineMessage) -> RecordText:
     parts = [message.text or ""]
     if message.reasoning:
         parts.insert(0, f"(thinks) {message.reasoning}")
+    if message.attachments:
+        parts.append(attachments_text(message.attachments))
     if message.images:
         parts.append(_images(len(message.images)))
     if message.context_condense is not None:

@@ -22,6 +22,7 @@ from ..messages import (
     CondenseTaskContextResponseMessage,
     CondenseTaskContextStartedMessage,
     DecideNoteSuggestionRequest,
+    EditCellRequest,
     EditQueuedMessageRequest,
     NewTaskRequest,
     NotebookRef,
@@ -118,9 +119,12 @@ class AgentRequests:
             await self._history.open(context.owner, task_id)
         return task_id
 
-    async def say_at_cell(self, context: RequestContext, task_id: TaskId, text: str, cell: NotebookRef) -> bool:
+    async def say_at_cell(
+        self, context: RequestContext, task_id: TaskId, said: EditCellRequest, cell: NotebookRef
+    ) -> bool:
         """Go on in a task with what was said at a cell, and put it among the open ones; whether it could be said."""
-        is_said = await (await self._agent.manager()).say_at_cell(task_id, text, cell)
+        manager = await self._agent.manager()
+        is_said = await manager.say_at_cell(task_id, said.text, said.attachments or (), cell)
         if is_said:
             await self._history.open(context.owner, task_id)
         return is_said
@@ -144,6 +148,7 @@ class AgentRequests:
             message.ask_response,
             message.text,
             message.images or (),
+            message.attachments or (),
             message.edited,
             run=message.run is True,
         )
@@ -219,9 +224,10 @@ class AgentRequests:
         manager = await self._agent.manager()
         task_id = self.meant(context, message)
         if manager.tasks.opened(task_id) is None:
-            await manager.send(task_id, message.text, message.images or ())
+            await manager.send(task_id, message.text, message.images or (), message.attachments or ())
             return None
-        return (await manager.queue(task_id, message.text, message.images or ())).id
+        queued = await manager.queue(task_id, message.text, message.images or (), message.attachments or ())
+        return queued.id
 
     async def remove_queued(self, context: RequestContext, message: RemoveQueuedMessageRequest) -> None:
         """Take it back."""
@@ -231,7 +237,7 @@ class AgentRequests:
     async def edit_queued(self, context: RequestContext, message: EditQueuedMessageRequest) -> None:
         """Say it differently."""
         task, edited = (await self._agent.manager()).tasks.get(self.meant(context, message)), message.payload
-        await task.state.queue.edit(edited.id, edited.text, edited.images)
+        await task.state.queue.edit(edited.id, edited.text, edited.images, edited.attachments)
 
     async def update_todos(self, context: RequestContext, message: UpdateTodoListRequest) -> None:
         """The person's own plan."""

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from ..checkpoints.timeline import OperationView, StepView
 from ..errors import HdspAgentError
-from ..messages import CellEdit, ClineMessage, ClineSayTool, TaskId
+from ..messages import CellEdit, ClineMessage, ClineSayTool, TaskId, labels_of
 from ..persistence import TaskReader
 from ._owner import Owner
 from .history import History
@@ -131,7 +131,7 @@ class _Search:
             self._requested(self._oldest)
 
     def _requested(self, message: ClineMessage) -> None:
-        request = (message.text or "").lstrip().partition("\n")[0][:_LONGEST_REQUEST]
+        request = (message.text or labels_of(message.attachments)).lstrip().partition("\n")[0][:_LONGEST_REQUEST]
         # What a person says while they allow something comes after the question, and is no request for it.
         for ts in [ts for ts in self._open if ts > message.ts]:
             self._open.remove(ts)

@@ -78,7 +78,11 @@ class ConversationRequests:
         await self._channels.send_to(
             context,
             ShowEditMessageDialogMessage(
-                message_ts=message.value, text=message.edited_message_content, images=message.images, preview=preview
+                message_ts=message.value,
+                text=message.edited_message_content,
+                images=message.images,
+                attachments=message.attachments,
+                preview=preview,
             ),
         )
 
@@ -90,6 +94,7 @@ class ConversationRequests:
             message.message_ts,
             message.text,
             message.images or (),
+            message.attachments or (),
             files=bool(message.restore_checkpoint),
         )
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import re
-from html import escape
 from typing import TYPE_CHECKING, Final
 
 from pydantic import JsonValue
 
 from ..messages import (
-    CellId,
+    Attachment,
     CellReviewRequest,
     EditCellRequest,
     FailedCellRequest,
@@ -35,7 +33,6 @@ _SOURCE_CHARACTERS: Final = 12_000
 _TRACEBACK_CHARACTERS: Final = 6_000
 _LABEL_CHARACTERS: Final = 80
 _MOST_REMEMBERED: Final = 200
-_LIKE_END: Final = re.compile(r"\\*</attachment>")
 
 _WORKING: Final[frozenset[TaskStatus]] = frozenset({"running", "interactive", "resumable"})
 _Cell = tuple[Owner, str, str]
@@ -66,9 +63,11 @@ class NotebookRequests:
             if under_way is not None and await _is_at_it(manager, under_way):
                 await self._panels.show(context.owner, under_way)
                 return under_way
+            wish = _wish(path, message, self._last_run(path, message))
             begun = NewTaskRequest(
                 request_id=context.request_id,
-                text=_wish(path, message, self._last_run(path, message)),
+                text=wish.label,
+                attachments=[wish],
                 notebook=NotebookRef(path=path, cell_id=message.cell_id),
             )
             task_id = await self._requests.begin(context, begun)
@@ -84,9 +83,11 @@ class NotebookRequests:
         cell = NotebookRef(path=path, cell_id=message.cell_id)
         if message.task_id is not None:
             task_id = self._requests.meant(context, message)
-            if await self._requests.say_at_cell(context, task_id, message.text, cell):
+            if await self._requests.say_at_cell(context, task_id, message, cell):
                 return task_id
-        begun = NewTaskRequest(request_id=context.request_id, text=message.text, notebook=cell)
+        begun = NewTaskRequest(
+            request_id=context.request_id, text=message.text, attachments=message.attachments, notebook=cell
+        )
         return await self._requests.begin_at_cell(context, begun, cell)
 
     async def reviewed(self, context: RequestContext, message: CellReviewRequest) -> None:
@@ -124,8 +125,8 @@ async def _is_at_it(manager: TaskManager, task_id: TaskId) -> bool:
     return task is not None and not task.state.completed and task.state.status in _WORKING
 
 
-def _wish(path: str, message: FailedCellRequest, run: PersonRun | None) -> str:
-    """What is wanted in a line, and all there is to know about it attached, as a page writes it."""
+def _wish(path: str, message: FailedCellRequest, run: PersonRun | None) -> Attachment:
+    """What is wanted, in a line, and all there is to know about it."""
     traceback = message.traceback or (run.traceback or run.error if run is not None else None)
     count = f" (In [{run.execution_count}])" if run is not None and run.execution_count is not None else ""
     parts = [f"Cell {message.cell_id}{count} of {path} failed. Fix it.", _fenced(_beginning(message.source))]
@@ -136,25 +137,13 @@ def _wish(path: str, message: FailedCellRequest, run: PersonRun | None) -> str:
         "causes it, and run the cell again to see that it works. Tell me in a sentence what was wrong."
     )
     label = " ".join((message.label or _label(traceback)).split())
-    return "\n\n".join([label, _attached(path, message.cell_id, label, "\n\n".join(parts))])
+    return Attachment(kind="error", path=path, cell_id=message.cell_id, label=label, content="\n\n".join(parts))
 
 
 def _label(traceback: str | None) -> str:
     lines = without_escapes(traceback or "").strip().splitlines()
     error = lines[-1][:_LABEL_CHARACTERS] if lines else ""
     return f"Fix this cell: {error}" if error else "Fix this cell"
-
-
-def _attached(path: str, cell_id: CellId, label: str, content: str) -> str:
-    """A block that pages show as a chip: ``src/state/panel/attachments.ts`` reads it, and says why lines are escaped."""
-    attributes = {"kind": "error", "path": path, "cellId": cell_id, "label": label}
-    begin = " ".join(f'{name}="{_escaped(value)}"' for name, value in attributes.items())
-    lines = [f"\\{line}" if _LIKE_END.fullmatch(line) else line for line in content.split("\n")]
-    return "\n".join([f"<attachment {begin}>", *lines, "</attachment>"])
-
-
-def _escaped(value: str) -> str:
-    return escape(value, quote=False).replace('"', "&quot;").replace("\n", "&#10;")
 
 
 def _fenced(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ._additions import *
 from ._api_messages import *
 from ._approval_flags import *
+from ._attachments import *
 from ._base import *
 from ._choices import *
 from ._conversation_changes import *

@@ -15,6 +15,7 @@ from ._additions import (
     RecalledItem,
 )
 from ._approval_flags import ApprovalFlag
+from ._attachments import Attachment
 from ._base import Record
 from ._kinds import AnyAsk, AnySay
 
@@ -137,6 +138,7 @@ class ClineMessage(Record):
     say: AnySay | None = None
     text: str | None = None
     images: list[str] | None = None
+    attachments: list[Attachment] | None = None
     partial: bool | None = None
     reasoning: str | None = None
     conversation_history_index: int | None = None
@@ -228,3 +230,4 @@ class QueuedMessage(Record):
     id: str
     text: str
     images: list[str] | None = None
+    attachments: list[Attachment] | None = None

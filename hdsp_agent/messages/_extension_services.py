@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from ._attachments import Attachment
 from ._base import Message
 from ._choices import (
     FileResult,
@@ -51,6 +52,7 @@ class ShowEditMessageDialogMessage(Message):
     message_ts: int
     text: str
     images: list[str] | None = None
+    attachments: list[Attachment] | None = None
     preview: ConversationPreview | None = None
 
 

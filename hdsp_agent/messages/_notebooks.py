@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
+from ._attachments import AttachmentList
 from ._base import CellId, Count, FilePath, Flag, JsonObject, Message, Name, Text
 from ._webview_base import Request
 
@@ -289,6 +290,7 @@ class EditCellRequest(Request):
     path: FilePath
     cell_id: CellId
     text: Text
+    attachments: AttachmentList | None = None
 
 
 NotebookMessage = (

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from ..config import ApprovalPreset
 from ._additions import NotebookRef
+from ._attachments import AttachmentList
 from ._base import CellId, Count, FilePath, Flag, Images, Message, Name, TaskIdField, Text, Timestamp
 from ._conversation_messages import TodoItem
 from ._kinds import ClineAskResponse
@@ -54,6 +55,7 @@ class NewTaskRequest(Request):
     type: Literal["newTask"] = "newTask"
     text: Text
     images: Images | None = None
+    attachments: AttachmentList | None = None
     notebook: NotebookRef | None = None
     approval_preset: ApprovalPreset | None = None
     """What it may do without asking, where that differs from the settings."""
@@ -67,6 +69,7 @@ class AskResponseRequest(Request):
     ask_response: ClineAskResponse
     text: Text | None = None
     images: Images | None = None
+    attachments: AttachmentList | None = None
     edited: list[Text] | None = None
     run: Flag | None = None
     """Whether the cells that are changed may also run, as they are then."""
@@ -110,6 +113,7 @@ class QueueMessageRequest(Request):
     type: Literal["queueMessage"] = "queueMessage"
     text: Text
     images: Images | None = None
+    attachments: AttachmentList | None = None
 
 
 class RemoveQueuedMessageRequest(Request):
@@ -125,6 +129,7 @@ class EditQueuedMessagePayload(Message):
     id: Name
     text: Text
     images: Images | None = None
+    attachments: AttachmentList | None = None
 
 
 class EditQueuedMessageRequest(Request):
@@ -245,6 +250,7 @@ class SubmitEditedMessageRequest(Request):
     value: Timestamp
     edited_message_content: Text
     images: Images | None = None
+    attachments: AttachmentList | None = None
 
 
 class EditMessageConfirmRequest(Request):
@@ -254,6 +260,7 @@ class EditMessageConfirmRequest(Request):
     message_ts: Timestamp
     text: Text
     images: Images | None = None
+    attachments: AttachmentList | None = None
     restore_checkpoint: Flag | None = None
 
 

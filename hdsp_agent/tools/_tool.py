@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict
 from ..config import GlobalSettings, ModeConfig, ToolGroup
 from ..errors import HdspAgentError, StorageUnavailable
 from ..messages import (
+    Attachment,
     ClineAsk,
     ClineAskResponse,
     ClineSay,
@@ -171,7 +172,11 @@ class AskReply(Protocol):
 
     @property
     def images(self) -> tuple[str, ...]:
-        """What they attached, as data URLs."""
+        """The pictures they attached, as data URLs."""
+
+    @property
+    def attachments(self) -> tuple[Attachment, ...]:
+        """What they point at."""
 
 
 class FlowPort(Protocol):

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from ._answer_numbers import AnswerNumber, TextAt, answer_numbers
 from ._apart import verify_apart
-from ._comparison import Tolerance
+from ._comparison import Tolerance, outputs_of
 from ._junit import junit_xml
 from ._report import Cause, CellReport, NotebookReport
 from ._verification import VerifyOptions, VerifyProgress, verify_notebook
 
 __all__ = [
+    "AnswerNumber",
     "Cause",
     "CellReport",
     "NotebookReport",
+    "TextAt",
     "Tolerance",
     "VerifyOptions",
     "VerifyProgress",
+    "answer_numbers",
     "junit_xml",
+    "outputs_of",
     "verify_apart",
     "verify_notebook",
 ]

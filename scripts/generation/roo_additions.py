@@ -19,6 +19,7 @@ OWN_CLINE_MESSAGE_FIELDS: Final = frozenset(
     {
         "answeredIn",
         "approvalFlags",
+        "attachments",
         "commandRun",
         "denied",
         "ending",

@@ -187,6 +187,12 @@ export interface Endpoints {
     query: { text?: string; limit?: string };
     answer: FoundMessages;
   };
+  /** Look for the numbers of an answer in outputs. */
+  'GET /tasks/{task}/numbers': {
+    path: { task: string };
+    query: { ts?: string };
+    answer: AnswerNumbersView;
+  };
   /** A long output or image of a task, to be saved. */
   'GET /tasks/{task}/artifacts/{artifact}': {
     path: { task: string; artifact: string };
@@ -412,6 +418,22 @@ export interface Endpoints {
   };
   /** How much is stored, and whether that is too much. */
   'GET /storage': { answer: StorageView };
+}
+
+/** A number as the answer has it, and where it stands; without `place` it stands nowhere. `output` and `code` are a cell's, `tool` is what a tool gave the model, `person` what the person said. */
+export interface AnswerNumberView {
+  text: string;
+  place?: 'output' | 'code' | 'tool' | 'person';
+  cellId?: string;
+  /** Its number, counting all cells from 1. */
+  cell?: number;
+}
+
+/** The numbers of an answer but small whole ones, in their order, each once. */
+export interface AnswerNumbersView {
+  /** The conversation's notebook, as it is now. */
+  path?: string;
+  numbers: Array<AnswerNumberView>;
 }
 
 /** One thing that a folder brings. */

@@ -574,8 +574,28 @@ export interface AskResponseRequest {
   askResponse: ClineAskResponse;
   text?: string;
   images?: Array<string>;
+  attachments?: Array<Attachment>;
   edited?: Array<string>;
   run?: boolean;
+}
+
+/** Something a person points at. Without `content` it is read when the model is told of it. `path` is the notebook's, or the file's name; of what is read later, the id of the conversation or checkpoint, or the page's address. */
+export interface Attachment {
+  kind:
+    | 'cell'
+    | 'selection'
+    | 'output'
+    | 'error'
+    | 'file'
+    | 'variable'
+    | 'terminal'
+    | 'conversation'
+    | 'checkpoint'
+    | 'page';
+  path: string;
+  cellId?: string;
+  label: string;
+  content?: string;
 }
 
 /** When the first suggested answer to the open question is taken, in milliseconds. `at` is by the server's clock, which may differ from a page's; `left` is what is left when it is told. */
@@ -849,6 +869,7 @@ export interface ClineMessage {
   say?: AnySay;
   text?: string;
   images?: Array<string>;
+  attachments?: Array<Attachment>;
   partial?: boolean;
   reasoning?: string;
   conversationHistoryIndex?: number;
@@ -1349,6 +1370,7 @@ export interface EditCellRequest {
   path: string;
   cellId: string;
   text: string;
+  attachments?: Array<Attachment>;
 }
 
 /** Confirm the edit, and optionally restore the checkpoint before it. */
@@ -1359,6 +1381,7 @@ export interface EditMessageConfirmRequest {
   messageTs: number;
   text: string;
   images?: Array<string>;
+  attachments?: Array<Attachment>;
   restoreCheckpoint?: boolean;
 }
 
@@ -1367,6 +1390,7 @@ export interface EditQueuedMessagePayload {
   id: string;
   text: string;
   images?: Array<string>;
+  attachments?: Array<Attachment>;
 }
 
 /** Change a message that still waits in the queue. */
@@ -2341,6 +2365,7 @@ export interface NewTaskRequest {
   type: 'newTask';
   text: string;
   images?: Array<string>;
+  attachments?: Array<Attachment>;
   notebook?: NotebookRef;
   approvalPreset?: 'ask' | 'edit' | 'editAndRun' | 'everything';
 }
@@ -2760,6 +2785,7 @@ export interface QueueMessageRequest {
   type: 'queueMessage';
   text: string;
   images?: Array<string>;
+  attachments?: Array<Attachment>;
 }
 
 /** A message typed while the agent worked, waiting for its turn. */
@@ -2768,6 +2794,7 @@ export interface QueuedMessage {
   id: string;
   text: string;
   images?: Array<string>;
+  attachments?: Array<Attachment>;
 }
 
 /** A task's queue changed; payload: its id and the queue. */
@@ -3157,6 +3184,7 @@ export interface ShowEditMessageDialogMessage {
   messageTs: number;
   text: string;
   images?: Array<string>;
+  attachments?: Array<Attachment>;
   preview?: ConversationPreview;
 }
 
@@ -3200,6 +3228,7 @@ export interface SubmitEditedMessageRequest {
   value: number;
   editedMessageContent: string;
   images?: Array<string>;
+  attachments?: Array<Attachment>;
 }
 
 /** Ask which rules would approve what the question `messageTs` is about. */

@@ -72,6 +72,7 @@ export const panelPlugin: JupyterFrontEndPlugin<IAgentPanel> = {
       rendermime,
       notebooks,
       documents,
+      tabs: () => [...app.shell.widgets('main')],
       serverSettings,
       Body,
       loginUrl: URLExt.join(serverSettings.baseUrl, 'login')

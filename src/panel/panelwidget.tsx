@@ -143,6 +143,7 @@ export namespace AgentPanel {
     readonly rendermime: IRenderMimeRegistry;
     readonly notebooks: INotebookTracker | null;
     readonly documents: IDocumentManager | null;
+    readonly tabs: IPanelServices['tabs'];
     readonly serverSettings: ServerConnection.ISettings;
 
     /**

@@ -1,4 +1,5 @@
 import type {
+  AnswerNumbersView,
   FoundMessages,
   HistoryList,
   HistoryPlacesView,
@@ -98,6 +99,16 @@ export class HistoryApi extends SettingsApi {
     return this._request('GET /tasks/{task}/find', {
       path: { task },
       query: { text }
+    });
+  }
+
+  /**
+   * Where the numbers of an answer stand.
+   */
+  numbers(task: string, ts: number): Promise<AnswerNumbersView> {
+    return this._request('GET /tasks/{task}/numbers', {
+      path: { task },
+      query: { ts: String(ts) }
     });
   }
 

@@ -4,6 +4,7 @@ import type { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import type { ServerConnection } from '@jupyterlab/services';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { CommandRegistry } from '@lumino/commands';
+import type { Widget } from '@lumino/widgets';
 import * as React from 'react';
 
 import type { ChannelClient } from '../comm/client';
@@ -48,6 +49,11 @@ export interface IPanelServices {
    * Opens files; `null` where Lab has no documents.
    */
   readonly documents: IDocumentManager | null;
+
+  /**
+   * The tabs of the main area.
+   */
+  readonly tabs: () => readonly Widget[];
 
   readonly serverSettings: ServerConnection.ISettings;
   readonly trans: TranslationBundle;

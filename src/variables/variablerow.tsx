@@ -3,6 +3,7 @@ import * as React from 'react';
 
 import type { VariableChange, VariableView } from '../generated/rest';
 import { attachVariable } from '../panel/composer/attachments/attachvariable';
+import { dragVariable } from '../panel/composer/attachments/draggedvariable';
 import { CommandIDs } from '../ui/commandids';
 import { ProblemNote } from '../ui/controls/problemnote';
 import { usePanel } from '../ui/services';
@@ -46,7 +47,14 @@ export function VariableRow({
   const Caret = isOpen ? caretDownIcon : caretRightIcon;
   return (
     <>
-      <tr className="jp-hdspAgent-variable" data-change={change?.kind}>
+      <tr
+        className="jp-hdspAgent-variable"
+        data-change={change?.kind}
+        draggable
+        onDragStart={({ dataTransfer }) =>
+          dragVariable(dataTransfer, { path, name })
+        }
+      >
         <th scope="row">
           <button
             type="button"

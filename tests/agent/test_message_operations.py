@@ -158,7 +158,7 @@ async def test_words_that_waited_for_the_end_of_the_turn_go_with_their_message(t
         await agent.manager.send(task_id, "the blue one")
         await until(lambda: len(agent.model.requests) == 2)
         [said] = await agent.says(task_id, "user_feedback")
-        agent.task(task_id).user_input.add_later(AskAnswer("messageResponse", said.ts, "really blue", (), said.ts))
+        agent.task(task_id).user_input.add_later(AskAnswer("messageResponse", said.ts, "really blue", said_at=said.ts))
         await agent.manager.messages.delete(task_id, said.ts)
         ask = await agent.asked(task_id, "resume_task")
         await agent.manager.answer(task_id, ask.ts, "messageResponse", "the green one")

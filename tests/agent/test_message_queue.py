@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.agent import IpcCommandSession
+from hdsp_agent.agent.task.persisted_state import UnsentInput
 from hdsp_agent.errors import Conflict, InvalidInput, NotFound
 from hdsp_agent.messages import MessageEvent, SendMessageCommand, SendMessageData, TaskEvent, TaskId
 from hdsp_agent.providers import call_tool
@@ -178,7 +179,7 @@ async def test_a_long_text_is_masked_before_it_is_given_its_time(kind: str, tmp_
         conversation, long = task.state.conversation, "word " * 40_000
         telling = {
             "say": lambda: conversation.say("text", long),
-            "user_said": lambda: task.state.dialogue.user_said(long, ()),
+            "user_said": lambda: task.state.dialogue.user_said(UnsentInput(text=long)),
             "ask": lambda: task.state.dialogue.tell_approved("tool", long),
         }[kind]
         waiting = asyncio.create_task(telling())

@@ -24,6 +24,7 @@ QUERIES = {
     "/file": "?file=aardvark-file.txt",
     "/diff": "?against=now",
     "/find": "?text=aardvark",
+    "/numbers": "?ts=1",
     "/recall": "?query=aardvark",
 }
 BODIES = [b"{}", b'{"value": "x"}', b'{"parts": {"files": true}}', b'{"kind": "encrypted"}', b'{"action": "tidy"}']
@@ -49,9 +50,9 @@ async def test_a_reader_changes_nothing_over_any_route(
     seen = await _look(jp_http_port, jp_serverapp, planted.values)
     assert snapshot(storage_dir, jp_root_dir) == before
     refused = {path for path, (status, _) in seen.items() if status not in (200, 405)}
-    # No kernel is being restarted and no notebook verified that could be looked at, no other agents are let in, and who comes
-    # back from a log-in changes something.
-    gone = {planted.values["run"], planted.values["verification"]}
+    # No kernel is being restarted and no notebook verified that could be looked at, no answer was given at that time, no other
+    # agents are let in, and who comes back from a log-in changes something.
+    gone = {planted.values["run"], planted.values["verification"], "numbers"}
     assert {path.rpartition("/")[2] for path in refused} == {"comm", "mcp", "mcp-login", *gone}
     assert sum(status == 200 for status, _ in seen.values()) > 20, seen
     assert not any(KEY in text for _, text in seen.values())

@@ -125,7 +125,7 @@ async def test_nobody_guesses_their_way_to_a_conversation(
         for method, path in [
             ("GET", f"history/{name}"), ("DELETE", f"history/{name}"), ("GET", f"tasks/{name}"),
             ("GET", f"tasks/{name}/logs/ui"), ("GET", f"tasks/{name}/export"), ("GET", f"tasks/{name}/context"),
-            ("GET", f"tasks/{name}/artifacts/{planted.artifact}"), ("GET", f"checkpoints?task={name}"),
+            ("GET", f"tasks/{name}/numbers?ts=1"), ("GET", f"tasks/{name}/artifacts/{planted.artifact}"), ("GET", f"checkpoints?task={name}"),
             ("GET", f"checkpoints/{planted.checkpoint}/diff?task={name}"),
         ]:  # fmt: skip
             answer = await ask(BOB, method, path)

@@ -18,7 +18,7 @@ from hdsp_agent.notebooks._snapshot import snapshot_of
 from tests._helpers.jupyter_fetch import Fetch
 from tests.comm._helpers.jupyterlab_kernels import lab
 from tests.comm._helpers.scripted_model_server import Model, call, model_of
-from tests.comm._helpers.scripted_pages import Turn, question, said, speak
+from tests.comm._helpers.scripted_pages import Turn, along, question, said, speak
 from tests.comm.conftest import Connect, messages
 from tests.comm.test_iopub_bridge import placed, until
 from tests.notebooks._helpers.pages import code, notebook
@@ -58,13 +58,14 @@ async def test_a_failed_cell_begins_a_task_about_it_on_all_tabs(
         ack = await panel.ask("fixCell", **FAILED)
         assert ack["ok"], ack
         await question(other, "completion_result")
-        (wish,) = said(other, "text")
-        label, begin, inside = wish.partition('\n\n<attachment kind="error" path="work.ipynb" cellId="abc" ')
-        assert begin and label == "Fix this cell: KeyError: 'tea'"
-        assert inside.startswith(
-            f"label=\"{label}\">\nCell abc of work.ipynb failed. Fix it.\n\n```\nprices['tea']\n```"
-        )
-        assert "```\nKeyError: 'tea'\n```" in inside and inside.endswith("what was wrong.\n</attachment>")
+        assert said(other, "text") == ["Fix this cell: KeyError: 'tea'"]
+        (wish,) = along(other, "text")
+        inside = str(wish.pop("content"))
+        assert wish == {
+            "kind": "error", "path": "work.ipynb", "cellId": "abc", "label": "Fix this cell: KeyError: 'tea'"
+        }  # fmt: skip
+        assert inside.startswith("Cell abc of work.ipynb failed. Fix it.\n\n```\nprices['tea']\n```")
+        assert "```\nKeyError: 'tea'\n```" in inside and inside.endswith("what was wrong.")
         assert messages(other, "state")[-1]["state"]["currentTaskId"] == ack["result"]
         item = await services.history.item(ME, str(ack["result"]))
         assert item.notebook is not None
@@ -135,6 +136,23 @@ async def test_a_cell_is_changed_as_was_said_at_it_without_another_question(
         assert '"b = 2"' in (jp_root_dir / "work.ipynb").read_text()
 
 
+async def test_what_is_said_at_a_cell_after_a_model_failed_goes_on_in_the_same_conversation(
+    services: Services, connect: Connect, tmp_path: Path, jp_root_dir: Path
+) -> None:
+    await speak(services, tmp_path, ({"error": "quota"},))
+    (jp_root_dir / "work.ipynb").write_text(json.dumps(notebook(code("c0", "a = 1"))))
+    ask = {"path": "work.ipynb", "cellId": "c0"}
+    async with connect() as panel:
+        task = (await panel.ask("editCell", text="/edit twice as much", **ask))["result"]
+        assert (await panel.ask("showTaskWithId", taskId=task))["ok"]
+        await question(panel, "api_req_failed")
+        await speak(services, tmp_path, READ, EDIT, DONE)
+        again = await panel.ask("editCell", text="/edit try again", taskId=task, **ask)
+        assert again["result"] == task
+        await question(panel, "completion_result")
+        assert '"a = 2"' in (jp_root_dir / "work.ipynb").read_text()
+
+
 async def test_other_words_end_what_was_allowed_at_a_cell(
     services: Services, connect: Connect, tmp_path: Path, jp_root_dir: Path
 ) -> None:
@@ -186,25 +204,20 @@ async def test_a_click_without_a_traceback_uses_what_was_seen_of_the_run(
         await until(lambda: placed(services) == [("c0", True), ("c1", False)])
         await panel.ask("fixCell", path="work.ipynb", cellId="c1", source="prices['tea']")
         await question(panel, "completion_result")
-        (wish,) = said(panel, "text")
-        assert wish.startswith("Fix this cell: KeyError: 'tea'\n\n<attachment ")
-        assert ">\nCell c1 (In [2]) of work.ipynb failed." in wish
+        assert said(panel, "text") == ["Fix this cell: KeyError: 'tea'"]
+        wish = str(along(panel, "text")[0]["content"])
+        assert wish.startswith("Cell c1 (In [2]) of work.ipynb failed.")
         assert "----> 1 prices['tea']" in wish and "KeyError: 'tea'" in wish
 
 
-async def test_a_cell_is_called_what_the_page_calls_it_and_nothing_in_it_ends_the_attachment(
-    services: Services, connect: Connect, tmp_path: Path
-) -> None:
+async def test_a_cell_is_called_what_the_page_calls_it(services: Services, connect: Connect, tmp_path: Path) -> None:
     await speak(services, tmp_path, DONE)
     async with connect() as panel:
-        label, source = 'Fix cell 5: Oops: "<b>"\n&', "x = 1\n</attachment>\n\\</attachment>"
-        await panel.ask("fixCell", **FAILED | {"label": label, "source": source})
+        label = 'Fix cell 5: Oops: "<b>"\n&'
+        await panel.ask("fixCell", **FAILED | {"label": label})
         await question(panel, "completion_result")
-        (wish,) = said(panel, "text")
-        assert wish.startswith('Fix cell 5: Oops: "<b>" &\n\n<attachment ')
-        assert ' label="Fix cell 5: Oops: &quot;&lt;b&gt;&quot; &amp;">\n' in wish
-        assert "x = 1\n\\</attachment>\n\\\\</attachment>\n```" in wish
-        assert wish.splitlines().count("</attachment>") == 1
+        assert said(panel, "text") == ['Fix cell 5: Oops: "<b>" &']
+        assert [wish["label"] for wish in along(panel, "text")] == ['Fix cell 5: Oops: "<b>" &']
 
 
 async def test_long_sources_and_tracebacks_are_cut_where_it_hurts_least(
@@ -215,7 +228,7 @@ async def test_long_sources_and_tracebacks_are_cut_where_it_hurts_least(
         source, traceback = "first = 1\n" + "x" * 50_000, "y" * 50_000 + "\nKeyError: ``` in it"
         await panel.ask("fixCell", path="work.ipynb", cellId="abc", source=source, traceback=traceback)
         await question(panel, "completion_result")
-        (wish,) = said(panel, "text")
+        wish = str(along(panel, "text")[0]["content"])
         assert len(wish) < 20_000
         assert "````\n[" in wish and "KeyError: ``` in it\n````" in wish and "```\nfirst = 1\n" in wish
 

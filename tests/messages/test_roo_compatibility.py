@@ -33,6 +33,7 @@ OUR_SAYS = {"cell_executed", "kernel_status", "notebook_conversation"}
 OUR_CLINE_MESSAGE_FIELDS = {
     "answeredIn",
     "approvalFlags",
+    "attachments",
     "commandRun",
     "denied",
     "ending",
@@ -45,6 +46,7 @@ OUR_CLINE_MESSAGE_FIELDS = {
     "recalled",
     "stoppedBy",
 }
+OUR_QUEUE_FIELDS = {"attachments"}
 OUR_CONDENSE_FIELDS = {"kept", "dropped", "model", "way", "markId"}
 OUR_TRUNCATION_FIELDS = {"cleared", "end", "markId"}
 OUR_NESTED_FIELDS = {f"contextCondense.{field}" for field in OUR_CONDENSE_FIELDS} | {
@@ -158,11 +160,14 @@ OUR_EXTENSION_FIELDS = {
     "currentCheckpointUpdated": {"taskId"},
     "commandExecutionStatus": {"taskId"},
     "showDeleteMessageDialog": {"preview"},
-    "showEditMessageDialog": {"preview"},
+    "showEditMessageDialog": {"attachments", "preview"},
 }
 OUR_WEBVIEW_FIELDS = {
-    "newTask": {"approvalPreset", "notebook"},
-    "askResponse": {"edited", "run"},
+    "newTask": {"approvalPreset", "attachments", "notebook"},
+    "askResponse": {"attachments", "edited", "run"},
+    "queueMessage": {"attachments"},
+    "submitEditedMessage": {"attachments"},
+    "editMessageConfirm": {"attachments"},
     "updateSettings": {"notebookApproval"},
     "toggleToolAlwaysAllow": {"fingerprint"},
 }
@@ -228,6 +233,7 @@ def _plain() -> Iterator[Sample]:
     }
     ours = {
         messages.HistoryItem: OUR_HISTORY_FIELDS,
+        messages.QueuedMessage: OUR_QUEUE_FIELDS,
         messages.CheckpointRestorePayload: OUR_RESTORE_FIELDS,
         messages.ContextCondense: OUR_CONDENSE_FIELDS,
         messages.ContextTruncation: OUR_TRUNCATION_FIELDS,
@@ -254,7 +260,8 @@ def _event(model: type[WireModel], wire: dict[str, JsonValue]) -> tuple[dict[str
     elif name == "taskToolFailed":
         payload[1] = "read_file"
     told = json.dumps(wire)
-    stripped = {f"payload[].message.{field}" for field in OUR_CLINE_MESSAGE_FIELDS if f'"{field}"' in told}
+    at = "payload[][]" if name == "queuedMessagesUpdated" else "payload[].message"
+    stripped = {f"{at}.{field}" for field in OUR_CLINE_MESSAGE_FIELDS if f'"{field}"' in told}
     if '"contextCondense"' in told:
         stripped |= {f"payload[].message.{field}" for field in OUR_NESTED_FIELDS}
     if "tools" in wire:

@@ -1,6 +1,7 @@
 import type { Locator } from '@playwright/test';
 
 import { expect, test } from '../chat';
+import { OpenNotebook } from '../notebooks';
 
 function tool(message: Locator, name: string): Locator {
   return message
@@ -93,6 +94,43 @@ test('an answer is rated, copied, and tried again', async ({
       'true'
     );
   });
+});
+
+test('the numbers of an answer lead to the outputs they come from', async ({
+  chat,
+  lab,
+  model,
+  notebooks
+}) => {
+  const { page } = lab;
+  await notebooks.write('numbers.ipynb', [
+    { id: 'title', type: 'markdown', source: '# Sales' },
+    { id: 'mean', source: 'print("mean", 2469 / 200)' }
+  ]);
+  await lab.visit();
+  const notebook = await OpenNotebook.open(lab, 'numbers.ipynb');
+  await notebook.edit(1);
+  await page.keyboard.press('Control+Enter');
+  await expect(page.getByText('mean 12.345')).toBeVisible();
+  await lab.openPanel();
+  await chat.say('What is the mean of the 77.5 thousand rows?');
+  await chat.finish(
+    model,
+    'The mean is 12.35, of 77.5 thousand; the sum is 999.'
+  );
+  const answer = chat.messages('Agent', 'The mean is');
+  await answer.hover();
+  await tool(answer, 'Check the numbers').click();
+  const numbers = answer.getByRole('group', { name: 'Numbers of this answer' });
+  await expect(numbers.getByRole('listitem')).toHaveText([
+    '12.35 Output of cell 2',
+    '77.5 thousand Only in your messages',
+    '999 Not found'
+  ]);
+  await lab.picture('answer-numbers', ['light', 'dark', 'contrast']);
+  await notebook.edit(0);
+  await numbers.getByRole('button', { name: 'Output of cell 2' }).click();
+  await expect(notebook.cell(1)).toBeInViewport();
 });
 
 test('an answer that wrote a file asks before it is tried again', async ({

@@ -95,7 +95,7 @@ class InterruptedRestores:
             return False
         state.dialogue.expect(waiting)
         answer = await state.dialogue.ask("followup", question.text)
-        choice = question.choices.get(answer.text or "")
+        choice = question.choices.get(answer.text or "") if not answer.attachments else None
         if choice is None:
             # It is asked again when the conversation is opened again; what was said is meant for the model.
             self._add_later(answer)
@@ -111,7 +111,7 @@ class InterruptedRestores:
         """Whether this is the question, or an answer it suggests: both are nothing to the model and its calls."""
         if message.ask == "followup":
             return any(message.text == question.text for question in _KNOWN)
-        said = (message.text or "") if message.say == "user_feedback" else None
+        said = (message.text or "") if message.say == "user_feedback" and not message.attachments else None
         return any(said in question.choices for question in _KNOWN)
 
     async def _question(self, checkpoints: CheckpointService) -> _Question | None:

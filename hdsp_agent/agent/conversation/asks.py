@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ..._timeouts import wait_at_most
 from ...errors import Conflict
-from ...messages import ClineAsk, ClineAskResponse, ClineMessage, NotebookRef
+from ...messages import Attachment, ClineAsk, ClineAskResponse, ClineMessage, NotebookRef
 
 __all__ = ["AskAnswer", "AskNotOpen", "Asks", "GivenAnswer"]
 
@@ -25,6 +25,7 @@ class GivenAnswer:
     response: ClineAskResponse
     text: str | None = None
     images: tuple[str, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
     edited: tuple[str, ...] | None = None
     """What they made of the texts that were proposed."""
     run: bool = False
@@ -37,7 +38,7 @@ class GivenAnswer:
     @property
     def says_something(self) -> bool:
         """Whether there is more to it than a button."""
-        return bool(self.text) or bool(self.images)
+        return bool(self.text or self.images or self.attachments)
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class AskAnswer:
     asked_at: int
     text: str | None = None
     images: tuple[str, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
     said_at: int | None = None
     edited: tuple[str, ...] | None = None
     run: bool = False

@@ -12,6 +12,7 @@ from ..._background_tasks import STOP_SECONDS, BackgroundTasks
 from ...events import Emitter
 from ...messages import (
     ApiMessage,
+    Attachment,
     ClineAsk,
     ClineMessage,
     ClineSay,
@@ -78,6 +79,7 @@ class Conversation:
         text: str | None = None,
         *,
         images: Sequence[str] = (),
+        attachments: Sequence[Attachment] = (),
         partial: bool | None = None,
         ts: int | None = None,
         durable: bool = False,
@@ -91,6 +93,7 @@ class Conversation:
                 "say": kind,
                 "text": None if text is None else await self.mask(text),
                 "images": list(images) or None,
+                "attachments": await self.masked_attachments(attachments) or None,
                 "partial": partial,
                 **fields,
             }
@@ -202,6 +205,20 @@ class Conversation:
         if len(text) > _LONG:
             return await asyncio.to_thread(self.masker.mask, text)
         return self.masker.mask(text)
+
+    async def masked_attachments(self, attachments: Sequence[Attachment] | None) -> list[Attachment]:
+        """What goes along with a message, without secrets."""
+        return [
+            one.model_copy(
+                update={
+                    # The address of a page may have a password in it.
+                    "path": await self.mask(one.path),
+                    "label": await self.mask(one.label),
+                    "content": None if one.content is None else await self.mask(one.content),
+                }
+            )
+            for one in attachments or ()
+        ]
 
     async def mask_block(self, block: JsonObject) -> JsonObject:
         """A content block without secrets. Pictures are data and stay."""

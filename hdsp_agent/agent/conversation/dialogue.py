@@ -30,6 +30,7 @@ from ...messages import (
 from ...tools import ActionRequest, Proposal
 from .asks import AskAnswer, Asks, GivenAnswer
 from .conversation import NOT_YET, Conversation
+from .user_text import Spoken
 
 __all__ = ["MOST_RECALLED", "Beside", "Dialogue"]
 
@@ -221,8 +222,7 @@ class Dialogue:
 
     async def user_said(
         self,
-        text: str | None,
-        images: Sequence[str],
+        spoken: Spoken,
         *,
         first: Callable[[int], Awaitable[None]] | None = None,
         may_edit: NotebookRef | None = None,
@@ -235,8 +235,9 @@ class Dialogue:
             ts=NOT_YET,
             type="say",
             say="user_feedback",
-            text=await self.conversation.mask(text or ""),
-            images=list(images) or None,
+            text=await self.conversation.mask(spoken.text or ""),
+            images=list(spoken.images or ()) or None,
+            attachments=await self.conversation.masked_attachments(spoken.attachments) or None,
         )
         if first is None:
             message = await self.conversation.create(message, durable=True)
@@ -327,8 +328,10 @@ class Dialogue:
         )
         said_at = None
         if given.says_something:
-            said_at = await self.user_said(given.text, given.images, may_edit=given.may_edit)
-        return AskAnswer(given.response, message.ts, given.text, given.images, said_at, given.edited, given.run)
+            said_at = await self.user_said(given, may_edit=given.may_edit)
+        return AskAnswer(
+            given.response, message.ts, given.text, given.images, given.attachments, said_at, given.edited, given.run
+        )
 
     def _turn_to(self, status: TaskStatus) -> None:
         if status == self.status:

@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 from ..._background_tasks import STOP_SECONDS, BackgroundTasks
 from ...errors import Conflict, InvalidInput, NotFound, UnknownTask, Unsupported
 from ...messages import (
+    Attachment,
     ClineMessage,
     ConversationChange,
     ConversationPreview,
@@ -30,6 +31,7 @@ from ..task.recorded_state import last_that_counts, unanswered_calls
 from .fork import fork_task
 from .history_items import HistoryItemChange, TaskConfig
 from .side_effects import SideEffectCounter
+from .user_text import says_something
 
 if TYPE_CHECKING:
     from ...checkpoints import RestoredConversation
@@ -72,14 +74,22 @@ class MessageOperations:
         await self._make(task_id, GoBack(operation="rewind", message_ts=ts, keep=keep), files=files)
 
     async def edit(
-        self, task_id: TaskId, ts: int, text: str, images: Sequence[str] = (), *, files: bool = False
+        self,
+        task_id: TaskId,
+        ts: int,
+        text: str,
+        images: Sequence[str] = (),
+        attachments: Sequence[Attachment] = (),
+        *,
+        files: bool = False,
     ) -> None:
         """Say something else instead of the message ``ts``, and go on from there."""
-        if not text.strip() and not images:
+        edited = Edited(text, tuple(images), tuple(attachments))
+        if not says_something(edited):
             raise InvalidInput("An empty message cannot be sent. Delete it instead, or write something.", field="text")
         await self._refuse_external(task_id)
         change = TakeBack(operation="edit", message_ts=ts)
-        await self._make(task_id, change, opening=Edited(text, tuple(images)), files=files)
+        await self._make(task_id, change, opening=edited, files=files)
 
     async def retry(self, task_id: TaskId, ts: int, *, files: bool = False) -> None:
         """Have the model answer anew: the answer that the message ``ts`` is part of goes, with all that followed."""

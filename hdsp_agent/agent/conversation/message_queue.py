@@ -8,7 +8,8 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Final
 
 from ...errors import InvalidInput, NotFound
-from ...messages import JsonObject, QueuedMessage
+from ...messages import Attachment, JsonObject, QueuedMessage
+from .user_text import says_something
 
 __all__ = ["MOST_QUEUED", "MessageQueue"]
 
@@ -76,25 +77,39 @@ class MessageQueue:
         self._told_at[message_id] = ts
         await self._save(self._messages)
 
-    async def add(self, text: str, images: Sequence[str] = ()) -> QueuedMessage:
+    async def add(self, text: str, images: Sequence[str] = (), attachments: Sequence[Attachment] = ()) -> QueuedMessage:
         """Put a message at the end."""
-        _refuse_empty(text, images)
         if len(self._messages) >= MOST_QUEUED:
             raise InvalidInput(
                 f"{MOST_QUEUED} messages are already queued. Wait until the agent has read some.", field="text"
             )
         message = QueuedMessage(
-            timestamp=time.time_ns() // 1_000_000, id=str(uuid.uuid4()), text=text, images=list(images) or None
+            timestamp=time.time_ns() // 1_000_000,
+            id=str(uuid.uuid4()),
+            text=text,
+            images=list(images) or None,
+            attachments=list(attachments) or None,
         )
+        _refuse_empty(message)
         await self._turn_to([*self._messages, message])
         return message
 
-    async def edit(self, message_id: str, text: str, images: Sequence[str] | None = None) -> QueuedMessage:
-        """Change a message that still waits."""
+    async def edit(
+        self,
+        message_id: str,
+        text: str,
+        images: Sequence[str] | None = None,
+        attachments: Sequence[Attachment] | None = None,
+    ) -> QueuedMessage:
+        """Change a message that still waits; what went along with it does, unless something else is given."""
         index = self._index(message_id)
-        pictures = self._messages[index].images if images is None else list(images) or None
-        _refuse_empty(text, pictures or ())
-        changed = self._messages[index].model_copy(update={"text": text, "images": pictures})
+        update: dict[str, object] = {"text": text}
+        if images is not None:
+            update["images"] = list(images) or None
+        if attachments is not None:
+            update["attachments"] = list(attachments) or None
+        changed = self._messages[index].model_copy(update=update)
+        _refuse_empty(changed)
         await self._turn_to([*self._messages[:index], changed, *self._messages[index + 1 :]])
         return changed
 
@@ -127,6 +142,6 @@ class MessageQueue:
             raise
 
 
-def _refuse_empty(text: str, images: Sequence[str]) -> None:
-    if not text.strip() and not images:
+def _refuse_empty(message: QueuedMessage) -> None:
+    if not says_something(message):
         raise InvalidInput("An empty message cannot be queued. Write something, or remove it.", field="text")

@@ -9,6 +9,7 @@ from typing import Final, Literal
 from pydantic import ValidationError
 
 from ...messages import ClineAskUseMcpServer, ClineMessage, ClineSayTool, ConversationEffect
+from .user_text import says_something
 
 __all__ = ["SideEffectCounter", "SideEffects"]
 
@@ -44,8 +45,8 @@ class SideEffects:
         return any(ts < first and ts not in known for ts in self.done)
 
 
-def _says_something(message: ClineMessage) -> bool:
-    return (message.ask or message.say) in _WORDS and bool((message.text or "").strip() or message.images)
+def _is_words(message: ClineMessage) -> bool:
+    return (message.ask or message.say) in _WORDS and says_something(message)
 
 
 class SideEffectCounter:
@@ -62,7 +63,7 @@ class SideEffectCounter:
     def add(self, message: ClineMessage) -> None:
         """Take one more message into account. What was refused or never answered did nothing."""
         self.messages += 1
-        self.said += _says_something(message)
+        self.said += _is_words(message)
         self.first_ts = message.ts if self.first_ts is None else self.first_ts
         if message.say == "user_feedback":
             self.acts.words.add(message.ts)

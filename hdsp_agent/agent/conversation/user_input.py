@@ -10,7 +10,7 @@ from ...messages import ClineMessage, JsonObject, QueuedMessage
 from ..task.persisted_state import UnsentInput
 from .asks import AskAnswer
 from .conversation import text_block
-from .user_text import said
+from .user_text import word_for_word
 
 if TYPE_CHECKING:
     from ..task.task_state import TaskState
@@ -31,7 +31,7 @@ class PendingUserInput:
 
     async def add(self, answer: AskAnswer) -> bool:
         """Tell the model what was said with an answer; whether anything was."""
-        blocks = (await self._expand(answer.text, answer.images)).blocks
+        blocks = (await self._expand(answer)).blocks
         if not blocks:
             return False
         await self._state.conversation.add_api("user", blocks, ts=answer.said_at, durable=True)
@@ -40,7 +40,11 @@ class PendingUserInput:
     def add_later(self, answer: AskAnswer) -> None:
         """Tell the model before its next turn: now the results of its calls come first."""
         if answer.says_something:
-            self._tell_later(UnsentInput(text=answer.text, images=answer.images, said_at=answer.said_at))
+            self._tell_later(
+                UnsentInput(
+                    text=answer.text, images=answer.images, attachments=answer.attachments, said_at=answer.said_at
+                )
+            )
 
     def note(self, text: str) -> None:
         """Tell the model something before its next turn."""
@@ -54,7 +58,14 @@ class PendingUserInput:
         known = {untold.said_at for untold in self._untold}
         new = [message for message in messages if message.ts not in known]
         for message in new:
-            self._tell_later(UnsentInput(text=message.text, images=tuple(message.images or ()), said_at=message.ts))
+            self._tell_later(
+                UnsentInput(
+                    text=message.text,
+                    images=tuple(message.images or ()),
+                    attachments=tuple(message.attachments or ()),
+                    said_at=message.ts,
+                )
+            )
         if new:
             await self._state.conversation.log.save_state()
 
@@ -67,7 +78,7 @@ class PendingUserInput:
         """Tell the model what was kept for now; whether anything was."""
         untold = [entry for entry in self._untold if self._is_there(entry)]
         for entry in untold:
-            blocks = (await self._expand(entry.text, entry.images)).blocks
+            blocks = (await self._expand(entry)).blocks
             if entry.note is not None:
                 blocks.append(text_block(entry.note))
             await self._to_its_end(self._tell(entry, blocks))
@@ -78,7 +89,7 @@ class PendingUserInput:
         queue, taken = self._state.queue, False
         while (message := queue.claim()) is not None:
             try:
-                expanded = await self._expand(message.text, message.images or ())
+                expanded = await self._expand(message)
                 await self._to_its_end(self._take_queued(message, expanded.blocks))
             finally:
                 queue.unclaim()
@@ -90,13 +101,13 @@ class PendingUserInput:
         that it names."""
         handed: list[JsonObject] = []
         for entry in [entry for entry in self._untold if self._is_there(entry)]:
-            blocks = said(entry.text, entry.images) + ([text_block(entry.note)] if entry.note is not None else [])
+            blocks = word_for_word(entry) + ([text_block(entry.note)] if entry.note is not None else [])
             await self._to_its_end(self._tell(entry, blocks))
             handed += blocks
         queue = self._state.queue
         while (message := queue.claim()) is not None:
             try:
-                blocks = said(message.text, message.images or ())
+                blocks = word_for_word(message)
                 await self._to_its_end(self._take_queued(message, blocks))
             finally:
                 queue.unclaim()
@@ -123,9 +134,7 @@ class PendingUserInput:
         log = state.conversation.log
         shown = None if ts is None else await log.ui.get(ts)
         if shown is None or shown.say != "user_feedback":
-            ts = await state.dialogue.user_said(
-                message.text, message.images or (), first=lambda ts: state.queue.telling(message.id, ts)
-            )
+            ts = await state.dialogue.user_said(message, first=lambda ts: state.queue.telling(message.id, ts))
         elif any([record.ts == ts async for record in log.api.iterate()]):
             await state.queue.taken(message.id)
             return

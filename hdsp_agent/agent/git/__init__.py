@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from ._changed_files import ChangedFile, status
+from ._changed_files import ChangedFile, may_be_read, status
 from ._commit_search import search_commits
 from ._mention_text import commit_text, working_tree_text
 from ._program import Git, NoRepository
 
-__all__ = ["ChangedFile", "Git", "NoRepository", "commit_text", "search_commits", "status", "working_tree_text"]
+__all__ = [
+    "ChangedFile",
+    "Git",
+    "NoRepository",
+    "commit_text",
+    "may_be_read",
+    "search_commits",
+    "status",
+    "working_tree_text",
+]

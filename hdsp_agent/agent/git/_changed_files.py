@@ -10,7 +10,7 @@ from typing import Final
 from ...tools import PathPolicy, ToolFailed
 from ._program import Git
 
-__all__ = ["DIFF_OPTIONS", "ChangedFile", "between", "status", "without_hidden"]
+__all__ = ["DIFF_OPTIONS", "ChangedFile", "between", "may_be_read", "status", "without_hidden"]
 
 DIFF_OPTIONS: Final = (
     "--no-ext-diff", "--no-textconv", "--no-color", "--relative", "--find-renames", "--ignore-submodules=dirty", "--submodule=short",
@@ -82,14 +82,15 @@ def without_hidden(changes: Sequence[ChangedFile], paths: PathPolicy) -> list[Ch
     # Where a folder took the place of a file, the name of the file stands for all that is in the folder.
     above_hidden: set[str] = set()
     for change in changes:
-        if all(_may_be_read(name, paths) for name in change.names):
+        if all(may_be_read(name, paths) for name in change.names):
             shown.append(change)
         else:
             above_hidden.update(str(parent) for name in change.names for parent in PurePosixPath(name).parents)
     return [change for change in shown if above_hidden.isdisjoint(change.names)]
 
 
-def _may_be_read(name: str, paths: PathPolicy) -> bool:
+def may_be_read(name: str, paths: PathPolicy) -> bool:
+    """Whether the agent may read a file of the workspace without asking."""
     try:
         return paths.resolve(str(paths.workspace / name)).read_risks == {"read"}
     except ToolFailed:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from ...messages import ClineMessage
+from ...messages import ClineMessage, words_of
 from ...persistence import TaskReader, effective_ui
 from ...recall import Passage, split_text
 from .indexed_text import index_masker
@@ -35,7 +35,7 @@ def conversation_passages(messages: Iterable[ClineMessage]) -> Iterator[Passage]
         is_person = message.say in _BY_PERSON or (at == 0 and message.say == "text")
         if not (is_person or message.say == "text" or message.say in _BY_AGENT):
             continue
-        text = masker.mask((message.text or "").strip())[:left]
+        text = masker.mask(words_of(message).strip())[:left]
         if not text:
             continue
         left -= len(text)

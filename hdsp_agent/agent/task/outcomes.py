@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from ...messages import NotebookRef, TaskId, TodoItem
+from ...messages import Attachment, NotebookRef, TaskId, TodoItem
 
 __all__ = [
     "Again",
@@ -27,6 +27,7 @@ class Begin:
 
     text: str
     images: tuple[str, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
     todos: tuple[TodoItem, ...] = ()
     may_edit: NotebookRef | None = None
     """The cell that may be changed without another question."""
@@ -46,6 +47,7 @@ class Edited:
 
     text: str
     images: tuple[str, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, cast
 
-from ...messages import JsonObject
+from ...messages import Attachment, JsonObject
 from ...persistence import StateChange, TaskLog
 from ...wire import WireModel
 from .repetition import RepetitionGuard
@@ -31,6 +31,7 @@ class UnsentInput(WireModel):
     text: str | None = None
     """The person's words, and what came with them."""
     images: tuple[str, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
     said_at: int | None = None
 
 

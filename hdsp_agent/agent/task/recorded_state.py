@@ -83,6 +83,8 @@ async def recall(
     visible = view.visible_ui.membership()
     async for message in log.ui.iterate():
         masker.vault.reserve(message.text or "")
+        for attachment in message.attachments or ():
+            masker.vault.reserve(attachment.content or "")
         if message.ts > counted_from:
             _count(recalled, message)
         if not visible(message.ts):

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Final, Literal, Protocol, assert_never
 
 from pydantic import ValidationError
 
-from ...errors import HdspAgentError
-from ...memory.conversation_text import has_external_content
 from ...messages import (
     CellExecuted,
     ClineAsk,
@@ -16,7 +14,6 @@ from ...messages import (
     EndingReason,
     TaskDelegationCompleted,
     TaskDelegationResumed,
-    TaskId,
     TaskStarted,
     TaskUnpaused,
 )
@@ -24,7 +21,8 @@ from ...tools import format_todos
 from ..checkpoints.interrupted_restores import InterruptedRestores
 from ..conversation.asks import AskAnswer
 from ..conversation.conversation import text_block
-from ..conversation.user_text import CUT_OFF, RESUMPTION, said
+from ..conversation.inherited_marks import inherit_marks
+from ..conversation.user_text import CUT_OFF, RESUMPTION, word_for_word
 from .outcomes import Again, Begin, ChildDone, Completed, Edited, Opening, Outcome, Retried, TaskStopped
 from .recorded_state import SERVER_STOPPED, RecordedState, recall
 from .todo_list import todos_text
@@ -88,11 +86,11 @@ class TaskStarter:
                 outcome = await self._again(opening)
                 if outcome is not None:
                     return outcome
-            case Edited(text=text, images=images):
+            case Edited():
                 recalled = await self._recall()
                 await state.on_halt(EndingReason(code="stopped"))
                 await self._calls.interrupted(calls_of(recalled.calls))
-                await self._say_first_or_later(recalled, text, images)
+                await self._say_first_or_later(recalled, opening)
                 # What was said just now is newer than the restore, so this conversation stays as it is.
                 await self._interrupted_restores.settle(recalled.aside)
             case Retried():
@@ -110,20 +108,18 @@ class TaskStarter:
     async def _begin(self, opening: Begin) -> None:
         state = self._state
         state.todos = list(opening.todos)
-        ts = await state.conversation.say("text", opening.text, images=opening.images, durable=True)
+        ts = await state.conversation.say(
+            "text", opening.text, images=opening.images, attachments=opening.attachments, durable=True
+        )
         # A subtask's first words are the model's, whatever they look like.
         by_person = state.parent is None
-        blocks = (
-            (await self._expand(opening.text, opening.images)).blocks
-            if by_person
-            else said(opening.text, opening.images)
-        )
+        blocks = (await self._expand(opening)).blocks if by_person else word_for_word(opening)
         if opening.todos:
             # Shown too: a restart knows the list by its messages alone.
             await state.dialogue.tell_approved("tool", todos_text(opening.todos))
             blocks.append(text_block(f"The to-do list of this task:\n{format_todos(opening.todos)}"))
         await state.conversation.add_api("user", blocks, ts=ts, durable=True)
-        await state.note_progress(text=opening.text, pictures=len(opening.images))
+        await state.note_progress(text=opening.text, pictures=len(opening.images), attachments=opening.attachments)
         state.services.events.emit(TaskStarted(payload=(state.task_id,)))
 
     async def _begin_external(self, name: str, opening: Begin) -> None:
@@ -146,13 +142,13 @@ class TaskStarter:
         if calls:
             self._user_input.note(_OUTCOME_UNKNOWN.format(calls=", ".join(call.name for call in calls)))
 
-    async def _say_first_or_later(self, recalled: RecordedState, text: str, images: tuple[str, ...]) -> None:
+    async def _say_first_or_later(self, recalled: RecordedState, edited: Edited) -> None:
         state = self._state
         if recalled.first is None:
-            await self._begin(Begin(text, images))
+            await self._begin(Begin(edited.text, edited.images, edited.attachments))
             return
-        ts = await state.dialogue.user_said(text, images)
-        expanded = await self._expand(text, images)
+        ts = await state.dialogue.user_said(edited)
+        expanded = await self._expand(edited)
         await state.conversation.add_api("user", expanded.blocks, ts=ts, durable=True)
 
     async def _again(self, again: Again) -> Outcome | None:
@@ -226,7 +222,8 @@ class TaskStarter:
         if recalled.pending is not None and recalled.pending.ask == "resume_task":
             # Asked whether to go on without the subtask; nobody needs to answer that any more.
             await state.dialogue.withdraw(recalled.pending)
-        await self._take_over_marks(opening.child)
+        # Its result may hold what it heard.
+        await inherit_marks(state.conversation.log, state.services.store, opening.child)
         text = f"Subtask {opening.child} completed.\n\nResult:\n{opening.summary}"
         calls = calls_of(recalled.calls)
         began = next((call for call in reversed(calls) if call.name == "new_task"), None)
@@ -245,21 +242,6 @@ class TaskStarter:
         events.emit(TaskDelegationCompleted(payload=(state.task_id, opening.child, opening.summary)))
         events.emit(TaskUnpaused(payload=(state.task_id,)))
         events.emit(TaskDelegationResumed(payload=(state.task_id, opening.child)))
-
-    async def _take_over_marks(self, child: TaskId) -> None:
-        """What a subtask heard of strangers, and of a model on this machine, is in its result."""
-        log = self._state.conversation.log
-        try:
-            reader = await self._state.services.store.view(child)
-            is_external = await has_external_content(reader)
-            used_local_model = (await reader.read_state()).used_local_model
-        except HdspAgentError:
-            # Nobody knows: then it stays here, and is not learned from.
-            is_external = used_local_model = True
-        if is_external:
-            log.update_state(has_external_content=True)
-        if used_local_model:
-            log.update_state(used_local_model=True)
 
     async def _recall(self) -> RecordedState:
         """Read the logs, and end what a crash left open."""

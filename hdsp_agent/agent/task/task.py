@@ -18,6 +18,7 @@ from ...messages import (
     TaskAborted,
     TaskCompleted,
     TaskId,
+    attachments_text,
     ending_text,
 )
 from ...persistence import MessageManager, TaskLog, as_left
@@ -30,6 +31,7 @@ from ..conversation.asks import AskAnswer, AskNotOpen, GivenAnswer
 from ..conversation.auto_answer import AutoAnswer
 from ..conversation.notebook_copy import NotebookCopy
 from ..conversation.user_input import PendingUserInput
+from ..conversation.user_text import Spoken
 from ..external.calls import ProgramCalls, ProgramContact
 from ..external.loop import ExternalLoop
 from ..lite import PUT_BACK
@@ -363,6 +365,6 @@ class Task:
         return await CallContext(self.state, self._parts).approve(action, ask, text)
 
 
-async def _as_said(text: str | None, images: Sequence[str]) -> ExpandedMessage:
+async def _as_said(spoken: Spoken) -> ExpandedMessage:
     """The person's words to a program outside, word for word: nothing is read that they name."""
-    return ExpandedMessage(text, tuple(images))
+    return ExpandedMessage(spoken.text, tuple(spoken.images or ()), attachments_text(spoken.attachments or ()))

@@ -26,6 +26,7 @@ from ...config import (
 from ...errors import InvalidInput
 from ...mcp.client import TaskServers
 from ...messages import (
+    Attachment,
     EndingReason,
     HistoryItem,
     NotebookRef,
@@ -36,6 +37,7 @@ from ...messages import (
     TaskStatus,
     TodoItem,
     TooManyTools,
+    labels_of,
 )
 from ...persistence import Masker, MessageManager, TaskLog, task_logger
 from ...providers import ModelClient, ToolSpec
@@ -372,10 +374,12 @@ class TaskState:
         await self.conversation.log.save_state()
         await self.history_sync.told()
 
-    async def note_progress(self, *, text: str | None = None, pictures: int = 0) -> None:
+    async def note_progress(
+        self, *, text: str | None = None, pictures: int = 0, attachments: Sequence[Attachment] = ()
+    ) -> None:
         """Bring its state up to date; its line in the history follows without being waited for.
 
-        ``text`` and ``pictures`` are what it begins with.
+        ``text``, ``pictures`` and ``attachments`` are what it begins with. Without words it is listed under what it is about.
         """
         log, usage = self.conversation.log, self.usage
         changes: dict[str, object] = {
@@ -390,8 +394,9 @@ class TaskState:
             "state": None,
         }
         if text is not None:
-            changes["task"] = await self.conversation.mask(text)
-            changes["pictures"] = pictures or None if not text.strip() else None
+            begins_with = text if text.strip() else labels_of(attachments)
+            changes["task"] = await self.conversation.mask(begins_with)
+            changes["pictures"] = pictures or None if not begins_with else None
         self.item = self.item.model_copy(update=changes)
         log.update_state(
             status="compressing" if self.condensing else "processing",

@@ -215,7 +215,7 @@ class CallContext:
         )
         if answer is None:
             return self._refused(Approval(approved=False))
-        expanded = await self._parts.expand(answer.text, answer.images)
+        expanded = await self._parts.expand(answer)
         run = answer.run and answer.approved
         approval = Approval(answer.approved, expanded.text, expanded.images, by_person=True, run=run)
         if not approval.approved:
@@ -353,9 +353,11 @@ class CallContext:
         suggested = suggested_answers(text) if ask == "followup" else []
         if any(answer.text in (one, self.mask(one)) for one in suggested):
             # The model's own words, taken with a click or by nobody: they read no file and begin no command.
-            return answer
-        expanded = await self._parts.expand(answer.text, answer.images)
-        return replace(answer, text=expanded.text, images=expanded.images)
+            along = await self._parts.expand(replace(answer, text=None, images=()))
+            words = "\n\n".join(part for part in (answer.text, along.text) if part)
+            return replace(answer, text=words, attachments=())
+        expanded = await self._parts.expand(answer)
+        return replace(answer, text=expanded.text, images=expanded.images, attachments=())
 
     async def say(
         self,

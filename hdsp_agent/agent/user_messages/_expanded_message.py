@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from ...messages import JsonObject
 from ..conversation.conversation import text_block
-from ..conversation.user_text import said
+from ..conversation.user_text import Spoken, said
 
 __all__ = ["Expand", "ExpandedMessage"]
 
@@ -33,5 +33,5 @@ class ExpandedMessage:
         return [*words, *([text_block(self.attached)] if self.attached else []), *images]
 
 
-Expand: TypeAlias = Callable[[str | None, Sequence[str]], Awaitable[ExpandedMessage]]
-"""Makes a message whole, from its text and its images."""
+Expand: TypeAlias = Callable[[Spoken], Awaitable[ExpandedMessage]]
+"""Makes a message whole."""

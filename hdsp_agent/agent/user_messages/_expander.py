@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ...errors import HdspAgentError
 from ...mcp.client import PROMPT_PREFIX
 from ._expanded_message import ExpandedMessage
-from ._mentions import Attachments, attachments_for
+from ._mentions import Mentioned, mentioned_in
+from ._pointed_at import read_attachments
 from ._slash_commands import spoken_command
 
 if TYPE_CHECKING:
+    from ..conversation.user_text import Spoken
     from ..task.task_state import TaskState
     from ..task.tool_context import CallParts
 
@@ -25,12 +27,15 @@ class MessageExpander:
         self._state = state
         self._parts = parts
 
-    async def expand(self, text: str | None, images: Sequence[str] = ()) -> ExpandedMessage:
-        """The message with its command filled in, and what it names attached. A command may bring its mode along."""
-        if not text:
-            return ExpandedMessage(text, tuple(images))
-        attached = await attachments_for(text, self._state, self._parts()) if "@" in text else Attachments()
-        return ExpandedMessage(await self._filled(text), (*images, *attached.images), attached.text)
+    async def expand(self, spoken: Spoken) -> ExpandedMessage:
+        """The message with its command filled in, and what it points at and names attached. A command may bring its mode
+        along."""
+        text, images = spoken.text or "", tuple(spoken.images or ())
+        along = await read_attachments(spoken.attachments or (), self._state, self._parts())
+        named = await mentioned_in(text, self._state, self._parts()) if "@" in text else Mentioned()
+        attached = "\n\n".join(part for part in (along, named.text) if part)
+        words = await self._filled(text) if text else spoken.text
+        return ExpandedMessage(words, (*images, *named.images), attached)
 
     async def _filled(self, text: str) -> str:
         spoken = spoken_command(text)

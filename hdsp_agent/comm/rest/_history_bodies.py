@@ -11,6 +11,8 @@ from ...persistence import StoredTaskState, TaskMetadata, TaskStatus
 from ...wire import WireModel
 
 __all__ = [
+    "AnswerNumberView",
+    "AnswerNumbersView",
     "Deleted",
     "ExportQuery",
     "FindQuery",
@@ -20,6 +22,7 @@ __all__ = [
     "HistoryListQuery",
     "HistoryPlacesView",
     "ModelUseView",
+    "NumbersQuery",
     "PlaceView",
     "RecordList",
     "RecordQuery",
@@ -117,6 +120,33 @@ class FoundMessages(WireModel):
 
     found: list[int]
     more: bool
+
+
+class NumbersQuery(WireModel):
+    """Which answer: the time of its message."""
+
+    ts: Time
+
+
+class AnswerNumberView(WireModel):
+    """A number as the answer has it, and where it stands; without ``place`` it stands nowhere.
+
+    ``output`` and ``code`` are a cell's, ``tool`` is what a tool gave the model, ``person`` what the person said.
+    """
+
+    text: str
+    place: Literal["output", "code", "tool", "person"] | None = None
+    cell_id: str | None = None
+    cell: int | None = None
+    """Its number, counting all cells from 1."""
+
+
+class AnswerNumbersView(WireModel):
+    """The numbers of an answer but small whole ones, in their order, each once."""
+
+    path: str | None = None
+    """The conversation's notebook, as it is now."""
+    numbers: list[AnswerNumberView]
 
 
 class SeenQuery(WireModel):

@@ -72,6 +72,7 @@ def routes() -> dict[str, type[RestHandler]]:
         TaskFindHandler,
         TaskHandler,
         TaskLogHandler,
+        TaskNumbersHandler,
     )
     from ._variables import VariablesHandler, VariableTableHandler
     from ._verifications import VerificationHandler, VerificationsHandler, VerificationStopHandler
@@ -112,6 +113,7 @@ def routes() -> dict[str, type[RestHandler]]:
         "/tasks/{task}/logs/{log}": TaskLogHandler,
         "/tasks/{task}/context": TaskContextHandler,
         "/tasks/{task}/find": TaskFindHandler,
+        "/tasks/{task}/numbers": TaskNumbersHandler,
         "/tasks/{task}/artifacts/{artifact}": TaskArtifactHandler,
         "/tasks/{task}/export": TaskExportHandler,
         "/checkpoints": CheckpointsHandler,

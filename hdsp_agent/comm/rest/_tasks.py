@@ -10,9 +10,12 @@ from ...persistence import Records, TaskReader
 from ...wire import WireModel
 from ..identity import owner_of
 from ._history_bodies import (
+    AnswerNumbersView,
+    AnswerNumberView,
     ExportQuery,
     FindQuery,
     FoundMessages,
+    NumbersQuery,
     RecordList,
     RecordQuery,
     SeenContext,
@@ -28,6 +31,7 @@ __all__ = [
     "TaskFindHandler",
     "TaskHandler",
     "TaskLogHandler",
+    "TaskNumbersHandler",
 ]
 
 _EXPORTS: Final = {
@@ -92,6 +96,29 @@ class TaskFindHandler(RestHandler):
 
         found, more = await find_messages(reader, query.text, query.limit)
         return FoundMessages(found=found, more=more)
+
+
+class TaskNumbersHandler(RestHandler):
+    """`GET tasks/{task}/numbers`"""
+
+    @endpoint("Look for the numbers of an answer in outputs", answer=AnswerNumbersView, query=NumbersQuery)
+    async def get(self, task: str, *, query: NumbersQuery) -> AnswerNumbersView:
+        """In the conversation's notebook as it is now, in what its tools gave, and in what the person said. Nothing is run."""
+        reader = await self.services.history.task(owner_of(self), task)
+        from ..answer_numbers import numbers_of_answer
+
+        found = await numbers_of_answer(reader, self.services.notebooks.notebooks, query.ts)
+        return AnswerNumbersView(
+            path=found.path,
+            numbers=[
+                AnswerNumberView(text=one.text)
+                if one.place is None
+                else AnswerNumberView(
+                    text=one.text, place=one.place.kind, cell_id=one.place.cell_id, cell=one.place.cell
+                )
+                for one in found.numbers
+            ],
+        )
 
 
 class TaskArtifactHandler(RestHandler):

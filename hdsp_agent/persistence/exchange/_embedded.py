@@ -14,7 +14,7 @@ from pydantic import ConfigDict, Field, ValidationError
 
 from ...config import ALL_MASKED_KINDS
 from ...errors import InvalidInput
-from ...messages import ClineMessage, JsonObject, TaskId
+from ...messages import ClineMessage, JsonObject, TaskId, labels_of
 from ...wire import WireModel
 from .._task_reader import TaskReader
 from ..masking._masker import Masker
@@ -138,7 +138,8 @@ def _embedded(message: ClineMessage, masker: Masker, *, is_first: bool) -> Embed
     if by is None or message.partial or past_hits(message):
         return None
     # Masked before it is cut: half a secret is not known as one.
-    text = masker.mask(_PICTURE.sub("[image]", without_pictures(message))).strip()
+    said = "\n\n".join(part for part in (without_pictures(message), labels_of(message.attachments)) if part)
+    text = masker.mask(_PICTURE.sub("[image]", said)).strip()
     # Half a surrogate pair cannot be saved in a notebook.
     text = text.encode("utf-8", "replace").decode()
     if by == "tool" and len(text) > _TOOL_CHARACTERS:

@@ -11,7 +11,15 @@ from typing import Final, assert_never
 
 from pydantic import ValidationError
 
-from ...messages import CellExecuted, ClineMessage, CodebaseSearchResult, HistoryItem, SearchHit, ending_text
+from ...messages import (
+    Attachment,
+    CellExecuted,
+    ClineMessage,
+    CodebaseSearchResult,
+    HistoryItem,
+    SearchHit,
+    ending_text,
+)
 from .._task_reader import TaskReader
 from ._export_parts import history_item_of, shown_ui, view_of
 from ._import_images import artifact_of_link
@@ -75,10 +83,16 @@ def _said(message: ClineMessage) -> str:
     """What a message shows; empty for one that shows nothing."""
     if is_silent(message):
         return ""
-    parts = [without_pictures(message), *map(_image, message.images or ())]
+    parts = [without_pictures(message), *map(_attachment, message.attachments or ())]
+    parts += map(_image, message.images or ())
     if message.ending is not None and message.text != (how := ending_text(message.ending)):
         parts.append(f"*{how}*")
     return "\n\n".join(part for part in parts if part)
+
+
+def _attachment(attachment: Attachment) -> str:
+    label = f"**{attachment.label or attachment.path}**"
+    return label if attachment.content is None else f"{label}\n\n{fenced(attachment.content)}"
 
 
 def is_silent(message: ClineMessage) -> bool:

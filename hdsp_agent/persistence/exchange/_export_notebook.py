@@ -10,7 +10,7 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from ...messages import JsonObject
+from ...messages import JsonObject, words_of
 from .._task_reader import TaskReader
 from ._export_markdown import fenced
 from ._export_parts import history_item_of, shown_ui, unrewound, view_of, without_frames
@@ -92,8 +92,8 @@ async def _cells(reader: TaskReader, title: str) -> AsyncIterator[_Cell]:
     if found:
         return
     async for message in shown_ui(reader, view):
-        if message.say in ("text", "user_feedback", "completion_result") and message.text:
-            yield _Cell(message.text)
+        if message.say in ("text", "user_feedback", "completion_result") and (text := words_of(message)):
+            yield _Cell(text)
 
 
 def _of_answer(blocks: list[JsonObject]) -> Iterator[_Cell]:

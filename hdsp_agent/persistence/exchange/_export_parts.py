@@ -10,7 +10,7 @@ from typing import Final
 from pydantic import JsonValue, ValidationError
 
 from ..._iso_time import parse_iso_time
-from ...messages import ClineMessage, CodebaseSearchResult, HistoryItem, JsonObject, SearchHit
+from ...messages import ClineMessage, CodebaseSearchResult, HistoryItem, JsonObject, SearchHit, words_of
 from .._records import ApiRecord
 from .._task_reader import TaskReader
 from ..marks._replay import HistoryView, replay
@@ -48,7 +48,7 @@ async def history_item_of(reader: TaskReader) -> HistoryItem:
         id=metadata.uuid,
         number=0,
         ts=first[0].ts if first else int(began.timestamp() * 1000) if began else 0,
-        task=((first[0].text or "") if first else "")[:_TITLE_CHARACTERS],
+        task=(first[0].text or words_of(first[0]) if first else "")[:_TITLE_CHARACTERS],
         tokens_in=state.total_tokens_used,
         tokens_out=0,
         total_cost=0.0,

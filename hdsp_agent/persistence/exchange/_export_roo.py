@@ -9,7 +9,7 @@ from typing import Final, get_args
 
 from pydantic import JsonValue
 
-from ...messages import ApiMessage, ClineAsk, ClineMessage, JsonObject, RooSay
+from ...messages import ApiMessage, ClineAsk, ClineMessage, JsonObject, RooSay, attachments_text
 from .._records import ApiRecord
 from .._task_reader import TaskReader
 from ..marks._replay import HistoryView
@@ -90,6 +90,10 @@ async def _ui(reader: TaskReader, view: HistoryView, lines: Sequence[RooLine]) -
             # The last message before it that is in the file, and where the file has that.
             before = bisect_right(seqs, message.conversation_history_index + 1)
             wire["conversationHistoryIndex"] = places[seqs[before - 1]] if before else -1
+        if message.attachments:
+            # Roo Code has no such field: there they stand in the text.
+            del wire["attachments"]
+            wire["text"] = "\n\n".join(filter(None, (message.text, attachments_text(message.attachments))))
         if message.images:
             wire["images"] = [*await with_linked_images(reader, message.images)]
         yield wire

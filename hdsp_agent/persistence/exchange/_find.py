@@ -39,6 +39,8 @@ def _words(message: ClineMessage) -> Iterator[str]:
     """What a message shows as words."""
     if message.text:
         yield from _words_in(message.text)
+    for attachment in message.attachments or ():
+        yield f"{attachment.label}\n{attachment.content or ''}"
     if message.reasoning:
         yield message.reasoning
     if message.context_condense is not None:

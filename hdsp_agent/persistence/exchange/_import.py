@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, Literal, TypeVar
 
 from ...errors import Conflict, HdspAgentError, InvalidInput, StorageUnavailable, UnknownTask
-from ...messages import ClineMessage, HistoryItem, TaskId
+from ...messages import ClineMessage, HistoryItem, TaskId, words_of
 from .._records import ApiDraft, SummaryDraft, estimated_tokens
 from .._task_log import TaskLog
 from .._task_store import TaskStore
@@ -245,7 +245,7 @@ class _Import:
             return
         reader = await self._store.view(self._id)
         messages = await reader.ui.page(after=0, limit=_INDEXED_TEXTS)
-        await index.upsert(item, text="\n".join(message.text or "" for message in messages), owner=self._user)
+        await index.upsert(item, text="\n".join(map(words_of, messages)), owner=self._user)
 
     async def _look(self, plan: ImportTaskPlan) -> None:
         async for _ in _batches(plan.ui()):
@@ -315,8 +315,8 @@ class _Import:
     async def _put_ui(self, log: TaskLog, messages: Sequence[ImportedMessage[ClineMessage]]) -> None:
         for message, images in messages:
             await self._keep_images(log, images)
-            if message.text and len(self._texts) < _INDEXED_TEXTS:
-                self._texts.append(message.text)
+            if (text := words_of(message)) and len(self._texts) < _INDEXED_TEXTS:
+                self._texts.append(text)
         await _all(log.put_ui(message) for message, _ in messages)
 
     async def _summarise(self, log: TaskLog, mark: CondenseMark) -> None:
@@ -389,7 +389,8 @@ def _size(brought: ImportedMessage[T]) -> int:
     record = brought.record
     images = sum(len(image.data) for image in brought.images)
     if isinstance(record, ClineMessage):
-        return images + len(record.text or "") + sum(map(len, record.images or ()))
+        along = sum(len(one.content or "") for one in record.attachments or ())
+        return images + len(record.text or "") + along + sum(map(len, record.images or ()))
     return images + (4 * estimated_tokens(record.content) if isinstance(record, ApiDraft) else 0)
 
 

@@ -150,6 +150,14 @@ class Converter:
         listed = fields.get("images")
         if isinstance(listed, list):
             fields["images"] = [self._image(image, images) for image in listed if isinstance(image, str)]
+        along = fields.get("attachments")
+        if isinstance(along, list):
+            # What a file only names nobody has chosen here: it is not read when the conversation goes on.
+            fields["attachments"] = [
+                {**known, "content": known.get("content") or ""}
+                for one in along
+                if isinstance(known := self.value(one), dict)
+            ]
         return ImportedMessage(self._valid_ui(fields, path), images)
 
     def _api(self, raw: JsonObject, path: Path, tagged: bool) -> ImportedMessage[ApiDraft]:

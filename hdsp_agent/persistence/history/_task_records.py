@@ -8,7 +8,7 @@ from typing import Final, get_args
 
 from ..._iso_time import parse_iso_time
 from ...errors import UnknownTask
-from ...messages import ClineMessage, HistoryItem, HistoryState, TaskId
+from ...messages import ClineMessage, HistoryItem, HistoryState, TaskId, labels_of, words_of
 from .._abandoned_tasks import TaskRecovery
 from .._records import StoredTaskState, TaskMetadata
 from .._task_store import TaskOverview, TaskStore
@@ -37,7 +37,7 @@ def history_item(metadata: TaskMetadata, state: StoredTaskState, first: ClineMes
     if state.history_item is not None:
         return as_left(state.history_item, state)
     began = parse_iso_time(metadata.created_at)
-    text = (first.text or "") if first is not None else ""
+    text = "" if first is None else first.text or labels_of(first.attachments)
     item = HistoryItem(
         id=metadata.uuid,
         number=0,
@@ -76,6 +76,6 @@ async def list_recovered(recoveries: Sequence[TaskRecovery], store: TaskStore, i
 
 def _record(task: TaskOverview, person: str | None) -> HistoryRecord:
     item = history_item(task.metadata, task.state, task.first[0] if task.first else None)
-    text = "\n".join(message.text for message in task.first if message.text)
+    text = "\n".join(filter(None, map(words_of, task.first)))
     item = item.model_copy(update={"size": task.size})
     return HistoryRecord(item, text, task.metadata.user or person, task.metadata.created_at)

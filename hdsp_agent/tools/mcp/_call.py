@@ -8,7 +8,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 from ...errors import HdspAgentError
-from ...messages import ApprovalFlag, ClineAskUseMcpServer, FollowUpData, JsonObject, Suggestion
+from ...messages import (
+    ApprovalFlag,
+    ClineAskUseMcpServer,
+    FollowUpData,
+    JsonObject,
+    Suggestion,
+    attachments_text,
+)
 from .._action import ActionRequest
 from .._deceptive_characters import strange_characters
 from .._mcp_port import AskPerson, McpAnswer, McpResource, OfferedMcpTool, Progressed
@@ -126,7 +133,9 @@ async def _done(use: _Use, approval: Approval, context: ToolContext) -> ToolResu
 async def _asked(question: str, suggested: Sequence[str], context: ToolContext) -> str:
     suggest = [Suggestion(answer=one) for one in suggested]
     reply = await context.ask("followup", FollowUpData(question=question, suggest=suggest).to_json(), verbatim=True)
-    return reply.text or ""
+    # What goes along and is not read yet is for the model, and no server gets it.
+    along = attachments_text(one for one in reply.attachments if one.content is not None)
+    return "\n\n".join(part for part in (reply.text, along) if part)
 
 
 class _Progress:

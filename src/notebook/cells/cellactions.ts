@@ -3,7 +3,8 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { CommandRegistry } from '@lumino/commands';
 
 import type { ChannelClient } from '../../comm/client';
-import { composeText } from '../../state/panel/attachments';
+import { alongWith } from '../../state/panel/attachments';
+import type { IAttachment } from '../../state/panel/panelstate';
 import { CommandIDs } from '../../ui/commandids';
 import { asErrorBody, errorText } from '../../errors';
 import { showError } from '../../ui/notifications';
@@ -37,7 +38,7 @@ export class CellActions {
       });
       return;
     }
-    await this._begin(place, text);
+    await this._begin(place, text, []);
   }
 
   /**
@@ -50,7 +51,7 @@ export class CellActions {
    */
   async act(place: ICellPlace, name: string): Promise<void> {
     const attachments = attachmentsOf(place, this._options.trans);
-    await this._begin(place, composeText({ text: `/${name}`, attachments }));
+    await this._begin(place, `/${name}`, attachments);
   }
 
   /**
@@ -93,8 +94,7 @@ export class CellActions {
     const { panel, cell } = place;
     const taken = takeFromCell('error', panel, cell, this._options.trans);
     if (taken) {
-      const text = composeText({ text: '/explain', ...taken });
-      await this._begin(place, text);
+      await this._begin(place, '/explain', taken.attachments);
     }
   }
 
@@ -103,7 +103,8 @@ export class CellActions {
    */
   private async _begin(
     { path, cell }: ICellPlace,
-    text: string
+    text: string,
+    attachments: readonly IAttachment[]
   ): Promise<void> {
     const { client, agent, trans } = this._options;
     agent.open();
@@ -111,6 +112,7 @@ export class CellActions {
       await client.request({
         type: 'newTask',
         text,
+        ...alongWith(attachments),
         notebook: { path, cellId: cell.model.id }
       });
     } catch (reason) {

@@ -24,7 +24,10 @@ export interface IFromCell {
 /**
  * What of a cell may be attached.
  */
-export type CellPart = Exclude<AttachmentKind, 'file' | 'variable'>;
+export type CellPart = Extract<
+  AttachmentKind,
+  'cell' | 'selection' | 'output' | 'error'
+>;
 
 /**
  * How much of an output goes along; of a longer one its begin and its end.
@@ -170,6 +173,48 @@ export function partsOf(cell: Cell): ReadonlySet<CellPart> {
 export function firstLine({ model }: Cell): string {
   const lines = model.sharedModel.getSource().split('\n');
   return lines.find(line => line.trim() !== '')?.trim() ?? '';
+}
+
+/**
+ * Whether a cell has any output.
+ */
+export function hasOutputs({ model }: Cell): boolean {
+  return model.type === 'code' && (model as ICodeCellModel).outputs.length > 0;
+}
+
+/**
+ * A part of a notebook that begins with a heading.
+ */
+export interface ISection {
+  /**
+   * The cell with the heading.
+   */
+  readonly cell: Cell;
+  readonly title: string;
+
+  /**
+   * That cell and all that follow, up to the next heading that is no part of it.
+   */
+  readonly cells: readonly Cell[];
+}
+
+/**
+ * The sections of a notebook, by the headings that its Markdown cells begin with.
+ */
+export function sectionsOf(cells: readonly Cell[]): ISection[] {
+  const headings = cells.flatMap((cell, at) => {
+    const found =
+      cell.model.type === 'markdown'
+        ? /^(#{1,6})\s+(.*\S)/.exec(firstLine(cell))
+        : null;
+    return found ? [{ cell, at, level: found[1].length, title: found[2] }] : [];
+  });
+  return headings.map(({ cell, at, level, title }, index) => {
+    const next = headings
+      .slice(index + 1)
+      .find(heading => heading.level <= level);
+    return { cell, title, cells: cells.slice(at, next?.at) };
+  });
 }
 
 /**

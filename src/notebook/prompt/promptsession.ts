@@ -6,8 +6,9 @@ import { Signal } from '@lumino/signaling';
 import type { ChannelClient } from '../../comm/client';
 import type { RequestResult } from '../../comm/requests';
 import { asErrorBody, errorText } from '../../errors';
+import type { EditCellRequest } from '../../generated/wire';
 import { Listener } from '../../listener';
-import { composeText } from '../../state/panel/attachments';
+import { sentAttachment } from '../../state/panel/attachments';
 import type { IAttachment } from '../../state/panel/panelstate';
 import type { AgentStore } from '../../state/store';
 import { CommandIDs } from '../../ui/commandids';
@@ -156,10 +157,7 @@ export class PromptSession extends Listener {
 
   private async _say(wish: string): Promise<void> {
     clearTimeout(this._timer);
-    const text = composeText({
-      text: `/edit ${wish}`,
-      attachments: [this._attachment()]
-    });
+    const attachments = [sentAttachment(this._attachment())];
     const turn: Private.ITurn = {
       before: this._source(),
       isTaken: false,
@@ -170,7 +168,8 @@ export class PromptSession extends Listener {
     this._turn = turn;
     this._turnTo('working');
     try {
-      this._taskId = await this._request(text);
+      const said = { text: `/edit ${wish}`, attachments };
+      this._taskId = await this._request(said);
       turn.isTaken = true;
       if (turn.wantsStop) {
         await this._cancel(this._taskId);
@@ -190,9 +189,11 @@ export class PromptSession extends Listener {
   /**
    * Ask for the change; the conversation that makes it.
    */
-  private async _request(text: string): Promise<string> {
+  private async _request(
+    said: Pick<EditCellRequest, 'text' | 'attachments'>
+  ): Promise<string> {
     const { client } = this._options;
-    const message = { type: 'editCell', ...this._place(), text } as const;
+    const message = { type: 'editCell', ...this._place(), ...said } as const;
     const taskId = this._taskId;
     let answer: RequestResult;
     try {

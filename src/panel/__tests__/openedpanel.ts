@@ -57,6 +57,7 @@ export class OpenedPanel {
       }),
       notebooks: null,
       documents: null,
+      tabs: () => [],
       serverSettings: ServerConnection.makeSettings({
         // What a test does not answer itself is not there.
         fetch: () => Promise.resolve(new Response('', { status: 404 }))

@@ -1,3 +1,5 @@
+import { alongWith } from '../../state/panel/attachments';
+import type { IDraft } from '../../state/panel/panelstate';
 import type { IPanelServices } from '../../ui/services';
 import { previewChange } from './previewchange';
 
@@ -36,7 +38,7 @@ export async function editMessage(
   services: Services,
   taskId: string,
   messageTs: number,
-  { text, images }: { text: string; images: readonly string[] }
+  { text, images, attachments }: IDraft
 ): Promise<boolean> {
   const { client, trans } = services;
   const chosen = await ask(services, taskId, {
@@ -51,6 +53,7 @@ export async function editMessage(
       messageTs,
       text,
       ...(images.length > 0 ? { images: [...images] } : {}),
+      ...alongWith(attachments),
       ...(chosen.withFiles ? { restoreCheckpoint: true } : {})
     });
   }

@@ -13,7 +13,7 @@ import type { ClineMessage } from '../../generated/wire';
 import { IconButton } from '../../ui/controls/iconbutton';
 import { ProblemNote } from '../../ui/controls/problemnote';
 import { useAction } from '../../ui/useaction';
-import { readAttachments } from '../../state/panel/attachments';
+import { saidIn } from '../../state/panel/attachments';
 import { externalAgent } from '../../state/externalagent';
 import { useStore } from '../../ui/hooks';
 import { usePanel } from '../../ui/services';
@@ -55,7 +55,7 @@ export function MessageActions({
   if (taskId === null || message.partial === true) {
     return null;
   }
-  const said = () => readAttachments(message.text ?? '').text;
+  const said = () => saidIn(message).text;
   const actions: readonly IMessageAction[] = [
     ...(isOurs
       ? [

@@ -4,7 +4,7 @@ import { isComposing } from '../../ui/inputmethod';
 import type { ClineMessage } from '../../generated/wire';
 import { ProblemNote } from '../../ui/controls/problemnote';
 import { useAction } from '../../ui/useaction';
-import { composeText, readAttachments } from '../../state/panel/attachments';
+import { saidIn } from '../../state/panel/attachments';
 import { useStore } from '../../ui/hooks';
 import { usePanel } from '../../ui/services';
 import { editMessage } from './conversationchanges';
@@ -15,7 +15,7 @@ import { MessageEdits } from './messageedits';
  * the message goes along again.
  */
 export function MessageEditor({
-  message: { ts, text: before, images = [] },
+  message,
   taskId,
   text
 }: {
@@ -29,6 +29,7 @@ export function MessageEditor({
 }): JSX.Element {
   const services = usePanel();
   const { state, store, trans } = services;
+  const { ts, images = [] } = message;
   const { isBusy, error, run } = useAction();
   const field = React.useRef<HTMLTextAreaElement>(null);
   const sendsOnEnter = useStore(
@@ -36,7 +37,7 @@ export function MessageEditor({
     ({ state }) => state?.settings?.enterBehavior !== 'newline'
   );
   const edits = MessageEdits.of(state);
-  const { attachments } = readAttachments(before ?? '');
+  const { attachments } = saidIn(message);
   const isEmpty =
     text.trim() === '' && attachments.length === 0 && images.length === 0;
   React.useLayoutEffect(() => {
@@ -49,8 +50,8 @@ export function MessageEditor({
       if (isEmpty) {
         return;
       }
-      const said = composeText({ text, attachments });
-      if (await editMessage(services, taskId, ts, { text: said, images })) {
+      const said = { text: text.trim(), images, attachments };
+      if (await editMessage(services, taskId, ts, said)) {
         edits.end(taskId, ts);
       }
     });

@@ -20,7 +20,7 @@ import { QueueList } from './queuelist';
 import { isBlank } from '../../state/panel/senddraft';
 import { SuggestionList } from './suggestions/suggestionlist';
 import { withMentions } from './suggestions/suggestions';
-import { takeFiles } from './attachments/takefiles';
+import { takeFiles, takePictures } from './attachments/takefiles';
 import { useDrop } from './attachments/usedrop';
 import { useSending } from './usesending';
 import {
@@ -122,6 +122,7 @@ function OpenComposer(): JSX.Element {
       <div className="jp-hdspAgent-composer-box">
         {list && <SuggestionList view={list} />}
         <DraftChips
+          key={taskId ?? ''}
           draft={draft}
           onChange={part => {
             change(part);
@@ -183,7 +184,18 @@ function useWriting(
     onCells: cells =>
       cells.forEach(
         at => void attachPart(services, 'cell', at).then(setTrouble)
-      )
+      ),
+    onVariable: ({ path, name }) => {
+      void import('./attachments/attachvariable')
+        .then(({ attachVariable }) =>
+          attachVariable(services, path, name, taskId)
+        )
+        .catch((reason: unknown) =>
+          setTrouble(errorText(services.trans, asErrorBody(reason)))
+        );
+    },
+    onPictures: pictures =>
+      void takePictures(services, pictures).then(setTrouble)
   });
   return { draft, change, onText, onFiles, isOver };
 }

@@ -10,7 +10,7 @@ import { TransientNote } from '../../ui/controls/transientnote';
 import { useStore } from '../../ui/hooks';
 import { usePanel } from '../../ui/services';
 import { useAction } from '../../ui/useaction';
-import { composeText, readAttachments } from '../../state/panel/attachments';
+import { saidIn, sentAttachment } from '../../state/panel/attachments';
 import { focusComposer } from '../../ui/focuscomposer';
 import { isWorking } from '../../state/panel/senddraft';
 import { externalAgent } from '../../state/externalagent';
@@ -103,7 +103,7 @@ function useEdits(
       return;
     }
     for (const [, { message, taskId, text }] of gone) {
-      if (text !== readAttachments(message.text).text) {
+      if (text !== saidIn(message).text) {
         state.returnDraft(taskId, { text, images: [], attachments: [] });
       }
     }
@@ -142,7 +142,7 @@ function QueueRow({
 }): JSX.Element {
   const { client, node, trans } = usePanel();
   const { isBusy, error, run } = useAction();
-  const said = readAttachments(message.text);
+  const said = saidIn(message);
   const along = said.attachments.length + (message.images?.length ?? 0);
   const isEmpty = text?.trim() === '' && along === 0;
   const ask = (request: ChannelClient.Request) =>
@@ -159,10 +159,8 @@ function QueueRow({
       taskId,
       payload: {
         id: message.id,
-        text: composeText({
-          text: text ?? '',
-          attachments: said.attachments
-        })
+        text: text?.trim() ?? '',
+        attachments: said.attachments.map(sentAttachment)
       }
     });
   };

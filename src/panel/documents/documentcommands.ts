@@ -14,6 +14,7 @@ import type { IPanelServices } from '../../ui/services';
 import { addToDraft } from '../composer/attachments/attachpart';
 import { withMentions } from '../composer/suggestions/suggestions';
 import type { DocumentPart } from './documentpart';
+import { isTerminal } from './terminaltext';
 
 /**
  * The commands of documents that are of use in the palette, in its order.
@@ -111,11 +112,10 @@ export function addDocumentCommands(
  */
 namespace Private {
   /**
-   * What tells a console and a terminal from other tabs.
+   * What tells a console from other tabs.
    */
-  interface IMaybeTextual extends Widget {
+  interface IMaybeConsole extends Widget {
     readonly console?: unknown;
-    readonly content?: { readonly getSelection?: unknown } | null;
   }
 
   /**
@@ -128,11 +128,11 @@ namespace Private {
     if (from === 'browser') {
       return selected(browsers).length > 0;
     }
-    const widget: IMaybeTextual | null = front();
+    const widget: IMaybeConsole | null = front();
     return (
       widget instanceof DocumentWidget ||
       widget?.console !== undefined ||
-      widget?.content?.getSelection !== undefined
+      isTerminal(widget)
     );
   }
 

@@ -9,6 +9,7 @@ import {
 } from '../../notebook/cells/cellparts';
 import type { IAttachment } from '../../state/panel/panelstate';
 import { documentPath } from '../../ui/notebookchoice';
+import { isTerminal, lastLinesOf, selectionInTerminal } from './terminaltext';
 
 /**
  * What of a document, console or terminal goes along with a message.
@@ -31,7 +32,8 @@ export type DocumentPart =
 
 /**
  * What goes along of a tab of the main area: what is selected in it; else its
- * file, or in a console what ran last. `null` if there is nothing.
+ * file, in a console what ran last, of a terminal its last lines. `null` if there
+ * is nothing.
  */
 export function partOf(
   widget: Widget | null,
@@ -40,11 +42,17 @@ export function partOf(
   if (widget instanceof DocumentWidget) {
     return Private.ofDocument(widget as DocumentWidget, trans);
   }
-  const content =
-    Private.selectionInTerminal(widget) ?? Private.lastInConsole(widget);
-  return widget === null || content === null || content.trim() === ''
+  if (widget === null) {
+    return null;
+  }
+  const { label } = widget.title;
+  const content = isTerminal(widget)
+    ? (selectionInTerminal(widget) ?? lastLinesOf(widget))
+    : Private.lastInConsole(widget);
+  const kind = isTerminal(widget) ? 'terminal' : 'file';
+  return content === null || content.trim() === ''
     ? null
-    : Private.text(widget.title.label, 'file', widget.title.label, content);
+    : Private.text(label, kind, label, content);
 }
 
 /**
@@ -93,18 +101,6 @@ namespace Private {
     return content.trim() === ''
       ? null
       : { first: first.line + 1, last: last.line + 1, content };
-  }
-
-  /**
-   * What is selected in a terminal; its class is in no package that we use.
-   */
-  export function selectionInTerminal(widget: Widget | null): string | null {
-    const { content } = (widget ?? {}) as {
-      content?: { hasSelection?: () => boolean; getSelection?: () => string };
-    };
-    return content?.hasSelection?.()
-      ? (content.getSelection?.() ?? null)
-      : null;
   }
 
   /**

@@ -1,6 +1,7 @@
-import { refreshIcon } from '@jupyterlab/ui-components';
+import { checkIcon, refreshIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
+import type { AnswerNumbersView } from '../../generated/rest';
 import type { ClineMessage } from '../../generated/wire';
 import { CopyButton } from '../../ui/controls/copybutton';
 import { IconButton } from '../../ui/controls/iconbutton';
@@ -10,14 +11,15 @@ import { useRenderContext } from '../../ui/rendercontext';
 import { usePanel } from '../../ui/services';
 import { useAction } from '../../ui/useaction';
 import { retryAnswer } from '../changes/conversationchanges';
+import { AnswerNumbers } from './answernumbers';
 import { ReasonField } from './reasonfield';
 import { thumbDownIcon, thumbUpIcon } from './thumbicons';
 
 type Rating = 'up' | 'down';
 
 /**
- * What can be done with an answer: copy it, have the model answer anew, and say
- * whether it was of use.
+ * What can be done with an answer: copy it, have the model answer anew, see where
+ * its numbers stand, and say whether it was of use.
  */
 export function AnswerTools({
   message
@@ -32,6 +34,7 @@ export function AnswerTools({
   const { isBusy, error, run } = useAction();
   const [isAsking, setAsking] = React.useState(false);
   const down = React.useRef<HTMLButtonElement>(null);
+  const [numbers, setNumbers] = React.useState<AnswerNumbersView | null>(null);
   const rate = (rating: Rating | null, reason: string = '') =>
     run(() =>
       client.request({
@@ -54,6 +57,15 @@ export function AnswerTools({
   if (taskId === null) {
     return null;
   }
+  const checkNumbers = async () => {
+    const { HistoryApi } = await import('../../rest/historyapi');
+    const api = new HistoryApi(services.serverSettings);
+    const found = await api.numbers(taskId, ts);
+    setNumbers(found);
+    announcements.say(
+      trans._n('%1 number checked', '%1 numbers checked', found.numbers.length)
+    );
+  };
   return (
     <>
       <div
@@ -68,6 +80,17 @@ export function AnswerTools({
           aria-disabled={isBusy}
           onClick={() => void run(() => retryAnswer(services, taskId, ts))}
         />
+        {/\d/.test(text) && (
+          <IconButton
+            icon={checkIcon}
+            label={trans.__('Check the numbers')}
+            aria-expanded={numbers !== null}
+            aria-disabled={isBusy}
+            onClick={() =>
+              numbers === null ? void run(checkNumbers) : setNumbers(null)
+            }
+          />
+        )}
         <IconButton
           icon={thumbUpIcon}
           label={trans.__('Good answer')}
@@ -99,6 +122,7 @@ export function AnswerTools({
           }
         />
       )}
+      {numbers && <AnswerNumbers found={numbers} />}
       <ProblemNote error={error} />
     </>
   );

@@ -6,7 +6,7 @@ import type { ClineAskResponse, ErrorBody } from '../../generated/wire';
 import { Listener } from '../../listener';
 import type { AskMessage } from '../pendingask';
 import { onPendingAsk, pendingAsk } from '../pendingask';
-import { composeText } from './attachments';
+import { alongWith } from './attachments';
 import type { ISender } from './senddraft';
 import { isBlank } from './senddraft';
 import type { IDraft } from './panelstate';
@@ -157,13 +157,14 @@ export class AskAnswers extends Listener {
       askResponse,
       () => {
         draft = this._state.takeDraft(taskId);
-        const text = composeText(draft);
+        const text = draft.text.trim();
         return this._client.request({
           type: 'askResponse',
           messageTs: ask.ts,
           askResponse,
           ...(text ? { text } : {}),
           ...(draft.images.length > 0 ? { images: [...draft.images] } : {}),
+          ...alongWith(draft.attachments),
           ...(edited ? { edited: [...edited] } : {}),
           ...(run ? { run } : {}),
           ...named(taskId)

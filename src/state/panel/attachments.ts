@@ -1,4 +1,5 @@
-import type { AttachmentKind, IAttachment, IDraft } from './panelstate';
+import type { Attachment } from '../../generated/wire';
+import type { AttachmentKind, IAttachment } from './panelstate';
 
 /**
  * What a message says, apart from what goes along with it.
@@ -16,27 +17,60 @@ export interface IComposedText {
 }
 
 /**
- * The text of a message as it is sent: the person's words, then one block for
- * each attachment.
+ * What a message says, and what goes along with it.
  *
  * #### Notes
- * A line of the content that looks like the end of its block, with or without
- * backslashes before it, gets one more of them; `readAttachments` takes it away.
+ * Messages of earlier versions had it at the end of their text.
  */
-export function composeText({
-  text,
+export function saidIn({
+  text = '',
   attachments
-}: Pick<IDraft, 'text' | 'attachments'>): string {
-  return [text.trim(), ...attachments.map(Private.block)]
-    .filter(part => part !== '')
-    .join('\n\n');
+}: {
+  readonly text?: string;
+  readonly attachments?: readonly Attachment[];
+}): IComposedText {
+  return attachments
+    ? { text, attachments: attachments.map(Private.received) }
+    : readAttachments(text);
 }
 
 /**
- * Take the text of a message apart that `composeText` put together.
+ * The part of a request that says what goes along; nothing if nothing does.
+ */
+export function alongWith(attachments: readonly IAttachment[]): {
+  attachments?: Attachment[];
+} {
+  return attachments.length === 0
+    ? {}
+    : { attachments: attachments.map(sentAttachment) };
+}
+
+/**
+ * What goes along with a message, as it is sent.
+ */
+export function sentAttachment({
+  kind,
+  path,
+  cellId,
+  label,
+  content
+}: IAttachment): Attachment {
+  return {
+    kind,
+    path,
+    ...(cellId === null ? {} : { cellId }),
+    label: label.slice(0, Private.LONGEST_LABEL),
+    ...(content === null ? {} : { content })
+  };
+}
+
+/**
+ * Take the text of a message apart that an earlier version put together: the
+ * person's words, then one block for each attachment.
  *
  * #### Notes
- * Only blocks at the very end count: a block within the person's words is
+ * A line of the content that looks like the end of its block has a backslash
+ * more. Only blocks at the very end count: a block within the person's words is
  * something they wrote about.
  */
 export function readAttachments(text: string): IComposedText {
@@ -80,7 +114,6 @@ namespace Private {
 
   const BEGIN = /^<attachment ((?:[a-zA-Z]+="[^"]*" ?)+)>$/;
   const ATTRIBUTE = /([a-zA-Z]+)="([^"]*)"/g;
-  const LIKE_END = /^\\*<\/attachment>$/;
   const STUFFED_END = /^\\+<\/attachment>$/;
 
   export const KINDS: ReadonlySet<unknown> = new Set<AttachmentKind>([
@@ -89,21 +122,32 @@ namespace Private {
     'output',
     'error',
     'file',
-    'variable'
+    'variable',
+    'terminal',
+    'conversation',
+    'checkpoint',
+    'page'
   ]);
 
-  export function block(attachment: IAttachment): string {
-    const { kind, path, cellId, label, content } = attachment;
-    const attributes = [
-      `kind="${kind}"`,
-      `path="${escape(path)}"`,
-      ...(cellId === null ? [] : [`cellId="${escape(cellId)}"`]),
-      `label="${escape(label)}"`
-    ].join(' ');
-    const lines = content
-      .split('\n')
-      .map(line => (LIKE_END.test(line) ? `\\${line}` : line));
-    return [`<attachment ${attributes}>`, ...lines, END].join('\n');
+  /**
+   * How long a name may be that is sent.
+   */
+  export const LONGEST_LABEL = 1_000;
+
+  export function received({
+    kind,
+    path,
+    cellId,
+    label,
+    content
+  }: Attachment): IAttachment {
+    return {
+      kind,
+      path,
+      cellId: cellId ?? null,
+      label,
+      content: content ?? null
+    };
   }
 
   /**
@@ -154,21 +198,13 @@ namespace Private {
       : null;
   }
 
-  const ENTITIES: Readonly<Record<string, string>> = {
-    '&': '&amp;',
-    '"': '&quot;',
-    '<': '&lt;',
-    '>': '&gt;',
-    '\n': '&#10;'
+  const CHARACTERS: Readonly<Record<string, string>> = {
+    '&amp;': '&',
+    '&quot;': '"',
+    '&lt;': '<',
+    '&gt;': '>',
+    '&#10;': '\n'
   };
-
-  const CHARACTERS: Readonly<Record<string, string>> = Object.fromEntries(
-    Object.entries(ENTITIES).map(([character, entity]) => [entity, character])
-  );
-
-  function escape(value: string): string {
-    return value.replace(/[&"<>\n]/g, found => ENTITIES[found] ?? found);
-  }
 
   export function unescape(value: string): string {
     return value.replace(

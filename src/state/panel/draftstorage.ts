@@ -203,8 +203,8 @@ namespace Private {
     >;
     return (
       isAttachmentKind(kind) &&
-      [path, label, content].every(part => typeof part === 'string') &&
-      (cellId === null || typeof cellId === 'string')
+      [path, label].every(part => typeof part === 'string') &&
+      [cellId, content].every(part => part === null || typeof part === 'string')
     );
   }
 }

@@ -3,7 +3,7 @@ import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
 import type { RestoreResult } from '../../generated/rest';
-import type { APPROVAL_PRESETS } from '../../generated/wire';
+import type { APPROVAL_PRESETS, Attachment } from '../../generated/wire';
 import { Listener } from '../../listener';
 import { DismissedNotices } from './dismissednotices';
 import type { DraftStorage } from './draftstorage';
@@ -19,8 +19,7 @@ export type PanelPage = 'chat' | 'history';
 /**
  * What of a notebook, or from where, an attachment is.
  */
-export type AttachmentKind =
-  'cell' | 'selection' | 'output' | 'error' | 'file' | 'variable';
+export type AttachmentKind = Attachment['kind'];
 
 /**
  * A message that is not sent yet.
@@ -40,14 +39,15 @@ export interface IDraft {
 }
 
 /**
- * Something of a notebook, or a file from the person's own computer, that goes
- * along with a message.
+ * Something that goes along with a message: of a notebook or a terminal, a file
+ * from the person's own computer, another conversation, a checkpoint, a web page.
  */
 export interface IAttachment {
   readonly kind: AttachmentKind;
 
   /**
-   * The notebook; of a file its name, for the server does not have it.
+   * The notebook; of a file or a terminal its name; of what the server reads the
+   * id of the conversation or the checkpoint, or the address of the page.
    */
   readonly path: string;
 
@@ -59,9 +59,9 @@ export interface IAttachment {
   readonly label: string;
 
   /**
-   * What the model sees of it.
+   * What the model sees of it; `null` is read by the server when it is sent.
    */
-  readonly content: string;
+  readonly content: string | null;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { AgentStore } from '../store';
 import type { PanelState } from './panelstate';
-import { readAttachments } from './attachments';
+import { saidIn } from './attachments';
 
 /**
  * Goes through what was said before in one conversation, as a shell does, and
@@ -70,7 +70,7 @@ export function earlierPrompts(
       message?.say === 'user_feedback' ||
       (isFirst && message?.say === 'text')
     ) {
-      texts.unshift(readAttachments(message.text ?? '').text);
+      texts.unshift(saidIn(message).text);
     }
   });
   const all = [...texts, ...[...sent].reverse(), ...firstPrompts];

@@ -5,7 +5,7 @@ import { pendingAsk, takesText } from '../pendingask';
 import { modelSetup } from '../modelsetup';
 import type { AgentStore } from '../store';
 import type { IDraft, PanelState } from './panelstate';
-import { composeText } from './attachments';
+import { alongWith } from './attachments';
 
 /**
  * What becomes of a message that is sent now.
@@ -181,14 +181,17 @@ namespace Private {
     notebook: NotebookRef | null,
     approvalPreset: PanelState['approvalChoice']
   ): ChannelClient.Request {
-    const text = composeText(draft);
-    const images = draft.images.length > 0 ? { images: [...draft.images] } : {};
+    const text = draft.text.trim();
+    const along = {
+      ...(draft.images.length > 0 ? { images: [...draft.images] } : {}),
+      ...alongWith(draft.attachments)
+    };
     switch (to.kind) {
       case 'newTask':
         return {
           type: 'newTask',
           text,
-          ...images,
+          ...along,
           ...(notebook ? { notebook } : {}),
           ...(approvalPreset ? { approvalPreset } : {})
         };
@@ -199,12 +202,12 @@ namespace Private {
           messageTs: to.ts,
           askResponse: 'messageResponse',
           text,
-          ...images
+          ...along
         };
       case 'queue':
       case 'goOn':
       case 'agent':
-        return { type: 'queueMessage', taskId: to.taskId, text, ...images };
+        return { type: 'queueMessage', taskId: to.taskId, text, ...along };
     }
   }
 }

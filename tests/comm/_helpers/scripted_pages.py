@@ -59,6 +59,16 @@ def said(panel: Panel, kind: str) -> list[str]:
     return [str(message["text"]) for message in conversation(panel).values() if message.get("say") == kind]
 
 
+def along(panel: Panel, kind: str) -> list[dict[str, object]]:
+    """What went along with the messages of this kind."""
+    found: list[dict[str, object]] = []
+    for message in conversation(panel).values():
+        attachments = message.get("attachments", [])
+        if message.get("say") == kind and isinstance(attachments, list):
+            found += attachments
+    return found
+
+
 async def question(panel: Panel, kind: str) -> int:
     """The time of the question of this kind, once it is on screen."""
     await panel.until(lambda: asked(panel, kind))

@@ -12,6 +12,7 @@ from hdsp_agent.config import GlobalSettings, ModeConfig
 from hdsp_agent.errors import NotFound
 from hdsp_agent.memory import TaskMemory
 from hdsp_agent.messages import (
+    Attachment,
     ClineAsk,
     ClineAskResponse,
     ClineSay,
@@ -56,6 +57,7 @@ class Reply:
     response: ClineAskResponse = "messageResponse"
     text: str | None = None
     images: tuple[str, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
 
 
 @dataclass

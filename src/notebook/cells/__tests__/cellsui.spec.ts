@@ -13,6 +13,8 @@ import { FakeStore } from '../../prompt/__tests__/fakestore';
 import type { ChannelClient } from '../../../comm/client';
 import type { AgentStore } from '../../../state/store';
 
+const CELL_2 = 'Cell 2';
+
 describe('actions on cells', () => {
   let opened: OpenedNotebook;
   let commands: CommandRegistry;
@@ -147,7 +149,8 @@ describe('actions on cells', () => {
 
   const act = (action: string, args = {}) =>
     commands.execute(CommandIDs.cellAction, { action, ...args });
-  const asked = () => opened.client.of('newTask').map(({ text }) => text);
+  const along = () =>
+    opened.client.of('newTask').map(({ attachments = [] }) => attachments);
   const labels = (menu: Menu) => menu.items.map(({ label }) => label);
 
   it('do with a cell what a slash command says', async () => {
@@ -155,7 +158,16 @@ describe('actions on cells', () => {
     expect(opened.client.of('newTask')).toEqual([
       {
         type: 'newTask',
-        text: `/improve\n\n<attachment kind="cell" path="${opened.path}" cellId="cell-1" label="Cell 2">\nb = 2\n</attachment>`,
+        text: '/improve',
+        attachments: [
+          {
+            kind: 'cell',
+            path: opened.path,
+            cellId: 'cell-1',
+            label: CELL_2,
+            content: 'b = 2'
+          }
+        ],
         notebook: { path: opened.path, cellId: 'cell-1' }
       }
     ]);
@@ -168,10 +180,16 @@ describe('actions on cells', () => {
       end: { line: 0, column: 5 }
     });
     await act('explain', { cellId: 'cell-1' });
-    expect(asked()[0]).toContain(
-      `kind="selection" path="${opened.path}" cellId="cell-1"`
-    );
-    expect(asked()[0]).toContain('\n2\n</attachment>');
+    expect(along()).toMatchObject([
+      [
+        {
+          kind: 'selection',
+          path: opened.path,
+          cellId: 'cell-1',
+          content: '2'
+        }
+      ]
+    ]);
   });
 
   it('are about all cells that are selected, if it is one of them', async () => {
@@ -181,17 +199,17 @@ describe('actions on cells', () => {
     content.deselectAll();
     content.activeCellIndex = 0;
     await act('improve', { cellId: 'cell-1' });
-    const counts = asked().map(text => text.split('</attachment>').length - 1);
-    expect(counts).toEqual([2, 1]);
+    expect(along().map(({ length }) => length)).toEqual([2, 1]);
   });
 
   it('explain a failed cell with its error', async () => {
     await fail();
     rows()[0].querySelector<HTMLElement>('[data-action="explain"]')?.click();
     await opened.settle();
-    expect(asked()).toHaveLength(1);
-    expect(asked()[0]).toMatch(/^\/explain\n\n<attachment kind="error"/);
-    expect(asked()[0]).toContain('1/0\n\nTraceback\nline 1');
+    expect(opened.client.of('newTask')).toMatchObject([
+      { text: '/explain', attachments: [{ kind: 'error' }] }
+    ]);
+    expect(along()[0][0].content).toContain('1/0\n\nTraceback\nline 1');
   });
 
   it('are not offered where there is nothing to do it with', async () => {
@@ -207,7 +225,7 @@ describe('actions on cells', () => {
       false
     );
     await act('no');
-    expect(asked()).toEqual([]);
+    expect(along()).toEqual([]);
   });
 
   it('have their names in menus and in the palette', () => {
@@ -243,7 +261,7 @@ describe('actions on cells', () => {
       'As we do it'
     );
     await act('check', { cellId: 'cell-1' });
-    expect(asked()[0]).toMatch(/^\/check\n/);
+    expect(opened.client.of('newTask')).toMatchObject([{ text: '/check' }]);
     opened.client.receive({ type: 'commands', commands: [] });
     expect(labels(menu)).toEqual(before);
   });

@@ -8,6 +8,9 @@ import { OpenedNotebook } from '../../__tests__/openednotebook';
 import { CellPrompts } from '../cellprompts';
 import { FakeStore } from './fakestore';
 
+const CELL_1 = 'Cell 1';
+const CELL_2 = 'Cell 2';
+
 describe('editing a cell by a prompt', () => {
   let opened: OpenedNotebook;
   let commands: CommandRegistry;
@@ -110,7 +113,16 @@ describe('editing a cell by a prompt', () => {
         type: 'editCell',
         path: opened.path,
         cellId: 'cell-0',
-        text: `/edit twice as much\n\n<attachment kind="cell" path="${opened.path}" cellId="cell-0" label="Cell 1">\na = 1\n</attachment>`
+        text: '/edit twice as much',
+        attachments: [
+          {
+            kind: 'cell',
+            path: opened.path,
+            cellId: 'cell-0',
+            label: CELL_1,
+            content: 'a = 1'
+          }
+        ]
       }
     ]);
     expect(status()).toBe('The agent is changing this cell…');
@@ -136,18 +148,16 @@ describe('editing a cell by a prompt', () => {
       'Change the selected lines of cell 1'
     );
     await say('two');
-    expect(opened.client.of('editCell')[0].text).toContain(
-      '\n1\n</attachment>'
-    );
+    expect(opened.client.of('editCell')[0].attachments).toMatchObject([
+      { kind: 'selection', content: '1' }
+    ]);
     press('Escape');
     await open(1);
     expect(field().placeholder).toBe('What should this cell do?');
     await say('load the data');
     expect(opened.client.of('editCell')[1]).toMatchObject({
       cellId: 'cell-1',
-      text: expect.stringContaining(
-        'label="Cell 2">\n\n</attachment>'
-      ) as string
+      attachments: [{ label: CELL_2, content: '' }]
     });
   });
 
@@ -188,9 +198,11 @@ describe('editing a cell by a prompt', () => {
       [CommandIDs.undoCell, { path: opened.path, cellId: 'cell-0' }]
     ]);
     expect(opened.client.of('editCell')[2].text).toMatch(
-      /^\/edit Do it differently: twice as much\nand rename it\n/
+      /^\/edit Do it differently: twice as much\nand rename it$/
     );
-    expect(opened.client.of('editCell')[2].text).toContain('\na = 1\n');
+    expect(opened.client.of('editCell')[2].attachments).toMatchObject([
+      { content: 'a = 1' }
+    ]);
     expect(row()).not.toBeNull();
   });
 
@@ -251,7 +263,9 @@ describe('editing a cell by a prompt', () => {
     await open();
     edit('a = 7');
     await say('twice');
-    expect(opened.client.of('editCell')[0].text).toContain('\na = 7\n');
+    expect(opened.client.of('editCell')[0].attachments).toMatchObject([
+      { content: 'a = 7' }
+    ]);
   });
 
   it('does not wait for a conversation that was closed', async () => {

@@ -2,8 +2,14 @@ import { settings } from '../../asks/__tests__/openedask';
 import { ServerConnection } from '@jupyterlab/services';
 
 import type { ExtensionState } from '../../../generated/wire';
+import { RestServer } from '../../history/__tests__/restserver';
+import { VARIABLE_MIME } from '../attachments/draggedvariable';
 import { attachment } from './drafts';
 import { READY, WORKING, WrittenPanel } from './openedcomposer';
+
+const CELL_3 = 'Cell 3';
+const DF = 'df';
+const CELL_1 = 'Cell 1';
 
 describe('Composer', () => {
   let page: WrittenPanel;
@@ -50,11 +56,106 @@ describe('Composer', () => {
       await page.settle(() => page.button('Send').click());
       expect(page.sent('newTask')).toMatchObject([
         {
-          text: expect.stringContaining('<attachment kind="cell"') as string,
+          text: '',
+          attachments: [{ kind: 'cell', label: CELL_3, content: 'x = 1' }],
           images: ['data:image/png;base64,AA==']
         }
       ]);
       expect(page.findAll('.jp-hdspAgent-chip')).toHaveLength(0);
+    });
+
+    it('should show what goes along to whoever presses it, and what it costs', () => {
+      page.begin(READY);
+      page.act(() =>
+        page.panel.services.state.setDraft(null, {
+          attachments: [
+            attachment({ content: 'é'.repeat(3_000) }),
+            attachment({ kind: 'page', path: 'p', content: null }, 'A page')
+          ]
+        })
+      );
+      const preview = () => page.find('.jp-hdspAgent-chip-preview');
+      expect(page.find('.jp-hdspAgent-chips-cost')?.textContent).toBe(
+        'About 1,500 tokens, and what images and links take'
+      );
+      page.act(() => page.button('Show Cell 3').click());
+      expect(preview()?.textContent).toContain('work.ipynb');
+      expect(preview()?.textContent).toContain('é'.repeat(3_000));
+      page.act(() => page.button('Show A page').click());
+      expect(preview()?.textContent).toContain(
+        'The agent reads this when you send the message.'
+      );
+      page.act(() =>
+        page
+          .button('Show A page')
+          .dispatchEvent(
+            new KeyboardEvent('keydown', { key: 'Escape', bubbles: true })
+          )
+      );
+      expect(preview()).toBeNull();
+      page.act(() => page.button('Show Cell 3').click());
+      page.publish({ type: 'state', state: WORKING });
+      expect(preview()).toBeNull();
+      page.publish({ type: 'state', state: READY });
+      expect(preview()).toBeNull();
+      const chip = page.findAll('.jp-hdspAgent-chip')[0];
+      page.act(() =>
+        chip.dispatchEvent(new MouseEvent('mouseover', { bubbles: true }))
+      );
+      expect(preview()).toBeNull();
+      page.wait(400);
+      expect(preview()).not.toBeNull();
+      page.act(() =>
+        chip.dispatchEvent(new MouseEvent('mouseout', { bubbles: true }))
+      );
+      page.wait(400);
+      expect(preview()).toBeNull();
+    });
+
+    it('should take a variable and a picture that are dropped', async () => {
+      const rest = new RestServer();
+      rest.answers.set('POST variables/table', () => ({
+        variable: {
+          name: 'df',
+          type: 'pandas.DataFrame',
+          columns: [],
+          head: '…',
+          hasTextColumns: true
+        },
+        start: 0,
+        index: [],
+        rows: []
+      }));
+      page.begin(READY);
+      const drop = (data: Record<string, string>) => {
+        const event = new Event('drop', { bubbles: true, cancelable: true });
+        Object.assign(event, {
+          dataTransfer: {
+            files: [],
+            types: Object.keys(data),
+            getData: (type: string) => data[type] ?? ''
+          }
+        });
+        page.act(() => field().dispatchEvent(event));
+        return event;
+      };
+      const taken = drop({
+        [VARIABLE_MIME]: '{"path":"a.ipynb","name":"df"}',
+        'text/plain': 'df'
+      });
+      expect(taken.defaultPrevented).toBe(true);
+      await page.settle();
+      const png = 'data:image/png;base64,AA==';
+      drop({ 'text/html': `<meta charset="utf-8"><img src="${png}">` });
+      await page.settle();
+      const { attachments, images } = page.panel.services.state.draft(null);
+      expect(attachments).toMatchObject([
+        { kind: 'variable', path: 'a.ipynb', label: DF }
+      ]);
+      expect(images).toEqual([png]);
+      const left = drop({ 'text/html': `<p>text</p><img src="${png}">` });
+      expect(left.defaultPrevented).toBe(false);
+      rest.dispose();
     });
 
     it('should answer a question that words answer', async () => {
@@ -513,7 +614,10 @@ describe('Composer', () => {
         {
           payload: {
             id: 'q1',
-            text: 'plot\n\n<attachment kind="cell" path="p" label="Cell 1">\nx\n</attachment>'
+            text: 'plot',
+            attachments: [
+              { kind: 'cell', path: 'p', label: CELL_1, content: 'x' }
+            ]
           }
         }
       ]);

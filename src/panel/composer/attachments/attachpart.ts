@@ -7,6 +7,11 @@ import { documentPath } from '../../../ui/notebookchoice';
 import { MOST_IMAGES, PICTURES_SHARE, shrinkPicture } from './pictureupload';
 
 /**
+ * How many things besides pictures go along with one message.
+ */
+const MOST_ATTACHMENTS = 50;
+
+/**
  * A cell of an open notebook.
  */
 export interface ICellAt {
@@ -46,7 +51,9 @@ export function findCell(
 export async function attachPart(
   services: IPanelServices,
   part: CellPart,
-  at: ICellAt | null = findCell(services)
+  at: ICellAt | null = findCell(services),
+  // The one on screen now, and not when the pictures are read.
+  taskId: string | null = services.store.state?.currentTaskId ?? null
 ): Promise<string | null> {
   const { trans } = services;
   if (!at) {
@@ -59,7 +66,7 @@ export async function attachPart(
   }
   const images = await Promise.all(taken.images.map(shrinkPicture));
   const fitting = images.filter(image => image !== null);
-  const refusal = addToDraft(services, { ...taken, images: fitting });
+  const refusal = addToDraft(services, { ...taken, images: fitting }, taskId);
   return fitting.length < images.length
     ? trans.__('An image in the output is too large to attach.')
     : refusal;
@@ -92,6 +99,8 @@ export function addToDraft(
         other.cellId === attachment.cellId &&
         other.content === attachment.content
     );
+  const newOnes = attachments.filter(attachment => !isKnown(attachment));
+  const room = MOST_ATTACHMENTS - draft.attachments.length;
   const newImages = images.filter(image => !draft.images.includes(image));
   const taken = Private.fitting(
     draft.images,
@@ -99,12 +108,15 @@ export function addToDraft(
     client.maxFrameBytes * PICTURES_SHARE
   );
   state.setDraft(taskId, {
-    attachments: [
-      ...draft.attachments,
-      ...attachments.filter(attachment => !isKnown(attachment))
-    ],
+    attachments: [...draft.attachments, ...newOnes.slice(0, room)],
     images: [...draft.images, ...taken]
   });
+  if (newOnes.length > room) {
+    return trans.__(
+      'A message can have at most %1 attachments besides images.',
+      MOST_ATTACHMENTS
+    );
+  }
   if (taken.length === newImages.length) {
     return null;
   }

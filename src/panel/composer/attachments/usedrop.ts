@@ -2,8 +2,11 @@ import type { Cell } from '@jupyterlab/cells';
 import type { MimeData } from '@lumino/coreutils';
 import * as React from 'react';
 
+import { IMAGE_TYPES } from '../../../ui/imagetypes';
 import { usePanel } from '../../../ui/services';
 import type { ICellAt } from './attachpart';
+import type { IDraggedVariable } from './draggedvariable';
+import { VARIABLE_MIME, draggedVariable } from './draggedvariable';
 
 /**
  * What is dragged from Lab's file browser: paths, with their drives.
@@ -17,7 +20,7 @@ const CELLS_MIME = 'internal:cells';
 
 /**
  * Takes what is dropped on an element: files from the computer, files of Lab's
- * file browser, and cells.
+ * file browser, cells, variables, and pictures of outputs.
  *
  * @returns Whether something is dragged over it that it takes.
  */
@@ -31,6 +34,12 @@ export function useDrop(
      */
     readonly onPaths: (paths: readonly string[]) => void;
     readonly onCells: (cells: readonly ICellAt[]) => void;
+    readonly onVariable: (variable: IDraggedVariable) => void;
+
+    /**
+     * Told data URLs.
+     */
+    readonly onPictures: (pictures: readonly string[]) => void;
   }
 ): boolean {
   const { documents, notebooks } = usePanel();
@@ -48,17 +57,27 @@ export function useDrop(
       event.stopPropagation();
     };
     const onFileOver = (event: DragEvent) => {
-      if (event.dataTransfer?.types.includes('Files')) {
+      const types = event.dataTransfer?.types ?? [];
+      const isTaken = Private.TAKEN.some(type => types.includes(type));
+      if (event.dataTransfer && isTaken) {
         take(event);
         event.dataTransfer.dropEffect = 'copy';
         setOver(true);
       }
     };
     const onFileDrop = (event: DragEvent) => {
+      setOver(false);
       const files = [...(event.dataTransfer?.files ?? [])];
-      if (files.length > 0) {
+      const variable = draggedVariable(event.dataTransfer);
+      const pictures = Private.picturesIn(event.dataTransfer);
+      if (variable) {
         take(event);
-        setOver(false);
+        latest.current.onVariable(variable);
+      } else if (pictures.length > 0) {
+        take(event);
+        latest.current.onPictures(pictures);
+      } else if (files.length > 0) {
+        take(event);
         latest.current.onFiles(files);
       }
     };
@@ -130,6 +149,28 @@ namespace Private {
     readonly mimeData: MimeData;
     readonly supportedActions: string;
     dropAction: string;
+  }
+
+  /**
+   * What a browser says of a drag while it is only over something. A picture of a
+   * page comes as HTML, and some selected text does too: that is left to the field.
+   */
+  export const TAKEN = ['Files', VARIABLE_MIME];
+
+  /**
+   * The pictures of a page that are dragged: data, and no addresses.
+   */
+  export function picturesIn(data: DataTransfer | null): string[] {
+    const html = data?.getData('text/html') ?? '';
+    if (!/^\s*(?:<meta[^>]*>)?\s*<img\b[^>]*>\s*$/i.test(html)) {
+      return [];
+    }
+    const parsed = new DOMParser().parseFromString(html, 'text/html');
+    return [...parsed.querySelectorAll('img')]
+      .map(image => image.getAttribute('src') ?? '')
+      .filter(source =>
+        IMAGE_TYPES.some(type => source.startsWith(`data:${type};base64,`))
+      );
   }
 
   export function isWanted(data: MimeData | undefined): boolean {

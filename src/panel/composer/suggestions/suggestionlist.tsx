@@ -47,7 +47,7 @@ export function SuggestionList({
           aria-label={
             kind === 'command'
               ? trans.__('Commands and modes')
-              : trans.__('Files, cells, variables, problems and commits')
+              : trans.__('What you can point at')
           }
         >
           {items.map((item, index) => (

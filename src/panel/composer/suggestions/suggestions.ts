@@ -31,7 +31,10 @@ export function triggerAt(text: string, caret: number): ITrigger | null {
   if (command) {
     return { kind: 'command', start: 0, query: command[1] ?? '' };
   }
-  const mention = /(?:^|\s)@((?:\\ |[^\s@])*)$/u.exec(before);
+  // The address of a page may have an `@` in it.
+  const mention =
+    /(?:^|\s)@(https?:\/\/\S*)$/u.exec(before) ??
+    /(?:^|\s)@((?:\\ |[^\s@])*)$/u.exec(before);
   if (mention) {
     const query = mention[1] ?? '';
     return {

@@ -1,3 +1,4 @@
+import type { Cell } from '@jupyterlab/cells';
 import {
   bugIcon,
   codeIcon,
@@ -5,6 +6,7 @@ import {
   fileIcon,
   folderIcon,
   historyIcon,
+  listIcon,
   notebookIcon,
   runIcon,
   settingsIcon
@@ -64,7 +66,7 @@ export async function notebookSuggestions(
   if (!panel || path === null) {
     return [];
   }
-  const { firstLine, lastFailed, partsOf } =
+  const { firstLine, hasOutputs, lastFailed, partsOf, sectionsOf } =
     await import('../../../notebook/cells/cellparts');
   const { widgets, activeCell } = panel.content;
   const attach = (part: CellPart, at: ICellAt) => ({
@@ -74,6 +76,20 @@ export async function notebookSuggestions(
         refusal => refusal !== null && onRefused(refusal)
       )
   });
+  const attachCells = async (cells: readonly Cell[]) => {
+    const taskId = services.store.state?.currentTaskId ?? null;
+    for (const cell of cells) {
+      // Of a section, what is empty is no reason to say so.
+      if (partsOf(cell).has('cell')) {
+        const at = { panel, cell };
+        const refusal = await attachPart(services, 'cell', at, taskId);
+        if (refusal !== null) {
+          onRefused(refusal);
+          return;
+        }
+      }
+    }
+  };
   const suggestions: ISuggestion[] = [
     {
       key: 'notebook',
@@ -115,7 +131,8 @@ export async function notebookSuggestions(
       choice: attach('error', { panel, cell: failed })
     });
   }
-  widgets.slice(0, MOST_CELLS).forEach((cell, index) => {
+  const cells = widgets.slice(0, MOST_CELLS);
+  cells.forEach((cell, index) => {
     suggestions.push({
       key: `cell:${cell.model.id}`,
       icon: codeIcon,
@@ -124,6 +141,29 @@ export async function notebookSuggestions(
       choice: attach('cell', { panel, cell })
     });
   });
+  cells.forEach((cell, index) => {
+    if (hasOutputs(cell)) {
+      suggestions.push({
+        key: `output:${cell.model.id}`,
+        icon: codeIcon,
+        label: trans.__('Output of cell %1', index + 1),
+        detail: firstLine(cell),
+        choice: attach('output', { panel, cell })
+      });
+    }
+  });
+  for (const { cell, title, cells } of sectionsOf(widgets)) {
+    suggestions.push({
+      key: `section:${cell.model.id}`,
+      icon: listIcon,
+      label: trans.__('Section: %1', title),
+      detail: trans._n('%1 cell', '%1 cells', cells.length),
+      choice: {
+        kind: 'run',
+        run: () => void attachCells(cells)
+      }
+    });
+  }
   return suggestions;
 }
 

@@ -5,6 +5,12 @@ import type { ErrorBody } from '../../../generated/wire';
 import type { IPanelServices } from '../../../ui/services';
 import { usePanel } from '../../../ui/services';
 import type { PromptField } from '../promptfield';
+import {
+  checkpointSuggestions,
+  conversationSuggestions,
+  pageSuggestions,
+  terminalSuggestions
+} from './elsewhere';
 import type { IRanked, ISuggestion, ITrigger } from './suggestions';
 import { mayMean, rank, replaced, triggerAt } from './suggestions';
 import {
@@ -43,10 +49,27 @@ const MOST_OF_KERNEL = 8;
 const MOST_OF_SERVERS = 8;
 
 /**
+ * How many terminals, and how many checkpoints, are offered after the files, and
+ * how much is there altogether.
+ */
+const MOST_ELSEWHERE = 3;
+const MOST_LAST = 12;
+
+/**
+ * How many files keep their place, whatever else is found.
+ */
+const LEAST_FILES = 10;
+
+/**
  * How much is typed before commits are searched for; before that the newest are
  * offered.
  */
 const LEAST_OF_COMMITS = 2;
+
+/**
+ * The same for conversations, of which none are offered before that.
+ */
+const LEAST_OF_CONVERSATIONS = 3;
 
 /**
  * The id of the list, which the field names.
@@ -155,7 +178,8 @@ export function useSuggestions(
           if (event.shiftKey || items.length === 0) {
             return false;
           }
-          if (event.key === 'Enter' && isTyped(active)) {
+          // What is typed in full is meant, whatever else resembles it.
+          if (event.key === 'Enter' && items.some((_, at) => isTyped(at))) {
             close();
             return false;
           }
@@ -277,9 +301,19 @@ function useItems(
       callbacks.current.onRefused(refusal)
     ).catch(() => [])
   );
-  const files = useSearch(kind === 'mention' ? query : null, fileSuggestions);
   // A slash begins the path of a file.
   const isPath = trigger !== null && text[trigger.start + 1] === '/';
+  const sought = kind === 'mention' && query !== '' && !isPath ? kind : null;
+  const checkpoints = useLoaded(sought, () =>
+    // Where none are kept one still mentions files.
+    checkpointSuggestions(services).catch(() => [])
+  );
+  const terminals = useLoaded(
+    kind === 'mention' && !isPath ? kind : null,
+    // What Lab keeps to itself may be another one day.
+    () => Promise.resolve().then(() => terminalSuggestions(services))
+  );
+  const files = useSearch(kind === 'mention' ? query : null, fileSuggestions);
   const commits = useSearch(
     kind !== 'mention' || isPath
       ? null
@@ -288,36 +322,62 @@ function useItems(
         : query,
     commitSuggestions
   );
+  const conversations = useSearch(
+    kind !== 'mention' || isPath || query.length < LEAST_OF_CONVERSATIONS
+      ? null
+      : query,
+    conversationSuggestions
+  );
   const items = React.useMemo(() => {
     const own = rank(fixed.suggestions, query);
     if (kind === 'command') {
       return own.slice(0, MOST_SHOWN);
     }
     const changes = commits.suggestions.filter(({ key }) => key === CHANGES);
-    const last = Private.meant(commits, query).filter(
-      ({ suggestion }) => suggestion.key !== CHANGES
-    );
-    return [
+    const last = [
+      ...Private.meant(commits, query).filter(
+        ({ suggestion }) => suggestion.key !== CHANGES
+      ),
+      ...rank(terminals.suggestions, query).slice(0, MOST_ELSEWHERE),
+      ...rank(checkpoints.suggestions, query).slice(0, MOST_ELSEWHERE),
+      ...Private.meant(conversations, query)
+    ].slice(0, MOST_LAST);
+    const found = Private.meant(files, query);
+    const room = MOST_SHOWN - last.length;
+    const first = [
+      ...pageSuggestions(services, query).map(suggestion => ({
+        suggestion,
+        found: []
+      })),
       ...own.slice(0, MOST_OF_NOTEBOOK),
       ...rank(variables.suggestions, query).slice(0, MOST_OF_KERNEL),
       ...rank(resources.suggestions, query).slice(0, MOST_OF_SERVERS),
-      ...rank(changes, query),
-      ...Private.meant(files, query)
+      ...rank(changes, query)
+    ];
+    return [
+      ...first.slice(0, room - Math.min(found.length, LEAST_FILES)),
+      ...found
     ]
-      .slice(0, MOST_SHOWN - last.length)
+      .slice(0, room)
       .concat(last);
   }, [
     fixed.suggestions,
     variables.suggestions,
     resources.suggestions,
+    checkpoints.suggestions,
+    terminals.suggestions,
+    conversations,
     files,
     commits,
     kind,
-    query
+    query,
+    services
   ]);
   return {
     items,
-    isLoading: fixed.isLoading || files.isLoading || commits.isLoading,
+    isLoading: [fixed, files, commits, checkpoints, conversations].some(
+      ({ isLoading }) => isLoading
+    ),
     error: fixed.error ?? files.error ?? commits.error
   };
 }

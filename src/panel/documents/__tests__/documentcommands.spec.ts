@@ -12,13 +12,25 @@ const CONSOLE = 'Console 1';
 /**
  * A tab whose content is a terminal, as far as anybody asks it.
  */
-function terminal(selection: string): Widget {
+function terminal(selection: string, ...lines: readonly string[]): Widget {
   const widget = new Widget();
   widget.title.label = TERMINAL;
+  const getLine = (index: number) => {
+    const line = lines[index];
+    return line === undefined
+      ? undefined
+      : {
+          // One that goes on the line before begins with this here.
+          isWrapped: line.startsWith('…'),
+          translateToString: (trimRight: boolean) =>
+            (trimRight ? line.trimEnd() : line).replace('…', '')
+        };
+  };
   return Object.assign(widget, {
     content: {
       hasSelection: () => selection !== '',
-      getSelection: () => selection
+      getSelection: () => selection,
+      _term: { buffer: { active: { length: lines.length, getLine } } }
     }
   });
 }
@@ -93,13 +105,23 @@ describe('adding documents to a message', () => {
     await attach();
     expect(draft().attachments).toEqual([
       {
-        kind: 'file',
+        kind: 'terminal',
         path: 'Terminal 1',
         cellId: null,
         label: TERMINAL,
         content: 'make: *** [all] Error 2'
       }
     ]);
+  });
+
+  it('should take the last lines of a terminal where nothing is selected', async () => {
+    const many = Array.from({ length: 250 }, (_, index) => `line ${index}  `);
+    front = terminal('', ...many, 'a long ', '…one', '$ ', '', '');
+    await attach();
+    const [{ content }] = draft().attachments;
+    const lines = content?.split('\n') ?? [];
+    expect(lines).toHaveLength(200);
+    expect(lines.slice(-3)).toEqual(['line 249', 'a long one', '$']);
   });
 
   it('should take what a console ran last', async () => {

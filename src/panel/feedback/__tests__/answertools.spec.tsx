@@ -4,6 +4,7 @@ import type {
 } from '../../../generated/wire';
 import type { OpenedPanel } from '../../__tests__/openedpanel';
 import { ShownRows } from '../../chat/rows/__tests__/shownrows';
+import { RestServer } from '../../history/__tests__/restserver';
 
 const ANSWER: ClineMessage = {
   ts: 2,
@@ -63,6 +64,46 @@ describe('the tools of an answer', () => {
     await page.settle(() => page.answer('previewConversation'));
     await page.settle();
   }
+
+  it('should tell where the numbers of the answer stand', async () => {
+    const rest = new RestServer();
+    rest.answers.set('GET tasks/t/numbers', () => ({
+      path: 'a.ipynb',
+      numbers: [
+        { text: '12.3', place: 'output', cellId: 'c', cell: 2 },
+        { text: '99 %', place: 'person' },
+        { text: '4,711' }
+      ]
+    }));
+    await rows.show({ ...ANSWER, text: 'It is 12.3, and 4,711.' });
+    const numbers = () => page.find('.jp-hdspAgent-numbers');
+    await rows.click('Check the numbers');
+    expect(rest.of('GET tasks/t/numbers')[0].query).toEqual({ ts: '2' });
+    expect(numbers()?.querySelector('p')?.textContent).toBe(
+      '1 of 3 numbers stand in the outputs of a.ipynb, as it is now.'
+    );
+    expect(
+      [...(numbers()?.querySelectorAll('li') ?? [])].map(
+        ({ textContent }) => textContent
+      )
+    ).toEqual([
+      '12.3 Output of cell 2',
+      '99 % Only in your messages',
+      '4,711 Not found'
+    ]);
+    await rows.click('Check the numbers');
+    expect(numbers()).toBeNull();
+    rest.dispose();
+  });
+
+  it('should offer nothing to check where there is no number', async () => {
+    await rows.show(ANSWER);
+    expect(
+      page
+        .findAll('[aria-label="Answer actions"] button')
+        .map(button => button.getAttribute('aria-label'))
+    ).not.toContain('Check the numbers');
+  });
 
   it('should be there once the answer is whole', async () => {
     await rows.show({ ...ANSWER, partial: true });

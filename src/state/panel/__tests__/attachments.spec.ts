@@ -1,63 +1,80 @@
-import { composeText, readAttachments } from '../attachments';
+import { alongWith, readAttachments, saidIn } from '../attachments';
 import { attachment } from '../../../panel/composer/__tests__/drafts';
 
-describe('composeText', () => {
-  const cell = attachment();
+const CELL_3 = 'Cell 3';
+const A_PAGE = 'A page';
 
-  it('should put the words first, then a block for each attachment', () => {
-    const file = attachment(
-      {
-        kind: 'file',
-        path: 'a.csv',
-        cellId: null,
-        content: 'a,b'
-      },
-      'a.csv'
+describe('alongWith', () => {
+  it('should say what goes along, and nothing where nothing does', () => {
+    const page = attachment(
+      { kind: 'page', path: 'https://a.org', cellId: null, content: null },
+      'A page'
     );
-    expect(
-      composeText({ text: ' What is this?\n', attachments: [cell, file] })
-    ).toBe(
-      'What is this?\n\n' +
-        '<attachment kind="cell" path="work.ipynb" cellId="c1" label="Cell 3">\nx = 1\n</attachment>\n\n' +
-        '<attachment kind="file" path="a.csv" label="a.csv">\na,b\n</attachment>'
-    );
-  });
-
-  it('should leave words without attachments alone', () => {
-    expect(composeText({ text: 'Hello', attachments: [] })).toBe('Hello');
-  });
-
-  it.each([
-    ['nothing', ''],
-    ['empty lines around', '\n\nx\n\n'],
-    ['the end of a block', 'a\n</attachment>\nb'],
-    ['an escaped end of a block', '\\</attachment>\n\\\\</attachment>'],
-    [
-      'a whole block',
-      'x\n\n<attachment kind="cell" path="p" label="l">\ny\n</attachment>'
-    ],
-    ['windows line ends', 'a\r\nb']
-  ])('should be read again when the content holds %s', (_, content) => {
-    const attachments = [{ ...cell, content }, attachment({}, 'second')];
-    const text = 'Look.\n\nAt this';
-    expect(readAttachments(composeText({ text, attachments }))).toEqual({
-      text,
-      attachments
+    expect(alongWith([attachment(), page])).toEqual({
+      attachments: [
+        {
+          kind: 'cell',
+          path: 'work.ipynb',
+          cellId: 'c1',
+          label: CELL_3,
+          content: 'x = 1'
+        },
+        { kind: 'page', path: 'https://a.org', label: A_PAGE }
+      ]
     });
+    expect(alongWith([])).toEqual({});
   });
 
-  it('should be read again whatever the names are', () => {
+  it('should be read again as it was', () => {
     const attachments = [
-      attachment({ path: 'a "b" <c> & &amp;.ipynb' }, '셀 3\nえ')
+      attachment(),
+      attachment({ kind: 'checkpoint', cellId: null, content: null })
     ];
-    expect(readAttachments(composeText({ text: '', attachments }))).toEqual({
-      text: '',
+    expect(saidIn({ text: 'Look', ...alongWith(attachments) })).toEqual({
+      text: 'Look',
       attachments
     });
   });
 });
 
+/** A message as earlier versions wrote it. */
+const WRITTEN = `Look.
+
+At this
+
+<attachment kind="cell" path="a &quot;b&quot; &lt;c&gt; &amp; &amp;amp;.ipynb" cellId="c1" label="셀 3&#10;え">
+
+x
+\\</attachment>
+\\\\</attachment>
+
+<attachment kind="file" path="a.csv" label="a.csv">
+y
+</attachment>
+
+<attachment kind="cell" path="p" label="l">
+a\r
+b
+</attachment>`;
+
 describe('readAttachments', () => {
+  it('should take apart what earlier versions wrote', () => {
+    expect(saidIn({ text: WRITTEN })).toEqual({
+      text: 'Look.\n\nAt this',
+      attachments: [
+        attachment(
+          {
+            path: 'a "b" <c> & &amp;.ipynb',
+            content:
+              '\nx\n</attachment>\n\\</attachment>\n\n<attachment kind="file" path="a.csv" label="a.csv">\ny'
+          },
+          '셀 3\nえ'
+        ),
+        attachment({ path: 'p', cellId: null, content: 'a\r\nb' }, 'l')
+      ]
+    });
+  });
+
   it.each([
     'Hello',
     '',

@@ -5,6 +5,12 @@ import { openedDocuments } from '../../../__tests__/openeddocuments';
 import type { OpenedPanel } from '../../../__tests__/openedpanel';
 import { ShownRows } from './shownrows';
 
+const CELL_3 = 'Cell 3';
+const PLOT_IT = 'Plot it';
+const BEFORE = 'Before';
+const A_PAGE = 'A page';
+const NO_PAGE = 'No page';
+
 describe('rows of what is said', () => {
   let rows: ShownRows;
   let page: OpenedPanel;
@@ -28,13 +34,58 @@ describe('rows of what is said', () => {
     it('should show what went along as chips, and not as text', async () => {
       await rows.show({
         say: 'user_feedback',
-        text: 'Look at this\n\n<attachment kind="cell" path="a.ipynb" cellId="c" label="Cell 3">\nx = 1\n</attachment>'
+        text: 'Look at this',
+        attachments: [
+          {
+            kind: 'cell',
+            path: 'a.ipynb',
+            cellId: 'c',
+            label: CELL_3,
+            content: 'x = 1'
+          }
+        ]
       });
       expect(rows.row(2).textContent).toContain('Look at this');
-      expect(rows.row(2).textContent).not.toContain('<attachment');
       expect(rows.row(2).textContent).not.toContain('x = 1');
       await rows.click('Cell 3');
       expect(rows.row(2).textContent).toContain('x = 1');
+    });
+
+    it('should show the same of what earlier versions wrote into the text', async () => {
+      await rows.show({
+        say: 'user_feedback',
+        text: 'Look at this\n\n<attachment kind="cell" path="a.ipynb" cellId="c" label="Cell 3">\nx = 1\n</attachment>'
+      });
+      expect(rows.row(2).textContent).not.toContain('<attachment');
+      await rows.click('Cell 3');
+      expect(rows.row(2).textContent).toContain('x = 1');
+    });
+
+    it('should open a conversation and a checkpoint that went along', async () => {
+      const opened: unknown[] = [];
+      page.commands.addCommand('hdsp-agent:open', { execute: () => undefined });
+      page.commands.addCommand('hdsp-agent:open-time-line', {
+        execute: args => opened.push(args)
+      });
+      await rows.show({
+        say: 'user_feedback',
+        text: 'And these?',
+        attachments: [
+          { kind: 'conversation', path: 'other', label: PLOT_IT },
+          { kind: 'checkpoint', path: 'abc', label: BEFORE },
+          { kind: 'page', path: 'https://a.org/x', label: A_PAGE },
+          { kind: 'page', path: 'javascript:alert(1)', label: NO_PAGE }
+        ]
+      });
+      await rows.click('Before');
+      expect(opened).toMatchObject([{ checkpoint: 'abc', against: 'now' }]);
+      await rows.click('Plot it');
+      expect(page.sent('showTaskWithId')).toMatchObject([{ taskId: 'other' }]);
+      const links = [...rows.row(2).querySelectorAll('a')];
+      expect(links.map(link => link.getAttribute('href'))).toEqual([
+        'https://a.org/x',
+        null
+      ]);
     });
 
     it('should show a cell that is to be fixed as a chip alone', async () => {

@@ -99,7 +99,7 @@ describe('what of a notebook goes along', () => {
     outputs(0).add({ output_type: 'stream', name: 'stdout', text });
     await attachPart(services, 'output');
     const [{ content }] = state.draft('t').attachments;
-    expect(content.length).toBeLessThan(21_000);
+    expect(content?.length).toBeLessThan(21_000);
     expect(content).toMatch(/^begin.*30008 characters left out.*end$/s);
   });
 
@@ -144,7 +144,8 @@ describe('what of a notebook goes along', () => {
       'Last failed cell',
       'Cell 1',
       'Cell 2',
-      'Cell 3'
+      'Cell 3',
+      'Output of cell 2'
     ]);
     const { choice } = suggestions[3];
     if (choice.kind === 'run') {
@@ -153,6 +154,33 @@ describe('what of a notebook goes along', () => {
     await opened.settle();
     expect(state.draft('t').attachments).toMatchObject([{ kind: 'error' }]);
     expect(refusals).toEqual([]);
+  });
+
+  it('should be a section, by its heading', async () => {
+    const { sharedModel } = opened.model;
+    sharedModel.insertCells(0, [
+      { cell_type: 'markdown', source: '# Load the data' },
+      { cell_type: 'markdown', source: 'of last year' }
+    ]);
+    sharedModel.insertCell(3, { cell_type: 'markdown', source: '## By day\n' });
+    sharedModel.insertCell(5, { cell_type: 'markdown', source: '# Plots' });
+    await opened.settle();
+    const suggestions = await notebookSuggestions(services, () => undefined);
+    const sections = suggestions.filter(({ key }) => key.startsWith('section'));
+    expect(sections.map(({ label, detail }) => [label, detail])).toEqual([
+      ['Section: Load the data', '5 cells'],
+      ['Section: By day', '2 cells'],
+      ['Section: Plots', '2 cells']
+    ]);
+    const { choice } = sections[2];
+    if (choice.kind === 'run') {
+      choice.run();
+    }
+    await opened.settle();
+    // The other cell of it is empty.
+    expect(state.draft('t').attachments.map(({ content }) => content)).toEqual([
+      '# Plots'
+    ]);
   });
 
   it('should be what a conversation works on: the one in front, another, or none', () => {

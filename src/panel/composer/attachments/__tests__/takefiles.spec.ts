@@ -38,7 +38,9 @@ describe('files that go along', () => {
   const paste = (files: File[], types = ['Files'], text = '') =>
     happen('paste', { clipboardData: { files, types, getData: () => text } });
   const drop = (...files: File[]) =>
-    happen('drop', { dataTransfer: { files, types: ['Files'] } });
+    happen('drop', {
+      dataTransfer: { files, types: ['Files'], getData: () => '' }
+    });
 
   it('should be pasted pictures', async () => {
     const event = await paste([file('a.png', 'x', 'image/png')]);

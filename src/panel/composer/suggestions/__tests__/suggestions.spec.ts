@@ -10,12 +10,15 @@ import { settings } from '../../../asks/__tests__/openedask';
 import { RestServer, refusal } from '../../../history/__tests__/restserver';
 import { READY, WORKING, WrittenPanel } from '../../__tests__/openedcomposer';
 
+const PLOT_THE_SALES = 'Plot the sales';
+
 describe('triggerAt', () => {
   it.each([
     ['@', 1, 'mention', 0, ''],
     ['look at @da', 11, 'mention', 8, 'da'],
     ['look at @/data/a', 16, 'mention', 8, 'data/a'],
     ['a\n@my\\ file', 11, 'mention', 2, 'my file'],
+    ['@https://a.org/@b', 17, 'mention', 0, 'https://a.org/@b'],
     ['/', 1, 'command', 0, ''],
     ['/com', 4, 'command', 0, 'com'],
     ['/com pact', 3, 'command', 0, 'co']
@@ -253,6 +256,105 @@ describe('the suggestions of the composer', () => {
     expect(
       page.find('.jp-hdspAgent-suggestions [role="alert"]')?.textContent
     ).toBe('No disk.');
+  });
+
+  describe('of what is elsewhere', () => {
+    let rest: RestServer;
+
+    beforeEach(() => {
+      rest = new RestServer();
+    });
+
+    afterEach(() => {
+      rest.dispose();
+    });
+
+    const attachments = () => page.panel.services.state.draft(null).attachments;
+
+    it('should be conversations, once it is clear what is sought', async () => {
+      rest.answers.set('GET history', () => ({
+        taskHistory: [
+          { id: 'a', number: 1, ts: 1, task: 'Plot the sales', totalCost: 0 },
+          {
+            id: 'b',
+            number: 2,
+            ts: 2,
+            task: 'a part of it',
+            parentTaskId: 'a',
+            totalCost: 0
+          }
+        ],
+        total: 2
+      }));
+      const sought = () =>
+        rest.of('GET history').flatMap(({ query }) => query.query ?? []);
+      await find('@pl');
+      expect(sought()).toEqual([]);
+      await find('@plo');
+      expect(sought()).toEqual(['plo']);
+      expect(labels()).toEqual(['Plot the sales']);
+      await page.settle(() => page.press('Enter'));
+      expect(page.field.value).toBe('');
+      expect(attachments()).toEqual([
+        {
+          kind: 'conversation',
+          path: 'a',
+          cellId: null,
+          label: PLOT_THE_SALES,
+          content: null
+        }
+      ]);
+    });
+
+    it('should be checkpoints, by what they were made for', async () => {
+      rest.answers.set('GET checkpoints', () => ({
+        workspace: '/work',
+        operations: [
+          {
+            id: 'o2',
+            ts: 2,
+            kind: 'restore',
+            status: 'done',
+            parts: [],
+            checkpoint: { id: 'c2', ts: 2, kind: 'note', reason: 'no save' }
+          },
+          {
+            id: 'o1',
+            ts: 1,
+            kind: 'save',
+            status: 'done',
+            parts: [],
+            checkpoint: { id: 'c1', ts: 1, kind: 'note', reason: 'all is well' }
+          }
+        ],
+        more: false,
+        store: {}
+      }));
+      await find('@well');
+      expect(labels()).toHaveLength(1);
+      expect(labels()[0]).toMatch(/^Checkpoint .*: all is well$/);
+      await page.settle(() => page.press('Enter'));
+      expect(attachments()).toMatchObject([
+        { kind: 'checkpoint', path: 'c1', content: null }
+      ]);
+    });
+
+    it('should be a web page, if pages may be read', async () => {
+      await find('@https://a.org/x');
+      expect(labels()).toEqual([]);
+      page.publish({
+        type: 'state',
+        state: { ...READY, settings: settings({ fetchUrlEnabled: true }) }
+      });
+      await find('@https://a.org/x?y');
+      expect(labels()).toEqual(['https://a.org/x?y']);
+      await page.settle(() => page.press('Enter'));
+      expect(attachments()).toMatchObject([
+        { kind: 'page', path: 'https://a.org/x?y', content: null }
+      ]);
+      await find('@https://a');
+      expect(labels()).toEqual([]);
+    });
   });
 
   describe('of Git', () => {

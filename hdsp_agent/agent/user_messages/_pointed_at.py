@@ -1,0 +1,118 @@
+"""What goes along with a message and is read only when the model is told: conversations, checkpoints, web pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from ..._threads import Stop, in_thread
+from ...checkpoints import CheckpointDiff
+from ...context import Budget, truncated
+from ...errors import InvalidInput, UnknownTask
+from ...memory.conversation_text import read_conversation
+from ...messages import Attachment, JsonObject, TaskId, attachments_text
+from ...tools import Risk
+from ..conversation.conversation import text_block
+from ..conversation.inherited_marks import inherit_marks
+from ..git import may_be_read
+from ._quiet_reader import MOST_CHARACTERS, QuietReader, by_tool, not_attached, read_quietly, within
+
+if TYPE_CHECKING:
+    from ...checkpoints.files.diff import FileDiff
+    from ...tools import PathPolicy
+    from ..task.task_state import TaskState
+    from ..task.tool_context import CallParts
+
+__all__ = ["read_attachments"]
+
+_CONVERSATION: Final = Budget("tokens", 15_000)
+_DIFFERENCES: Final = Budget("tokens", 15_000)
+_MOST_FILES: Final = 200
+_MOST_READ: Final = 10
+
+
+async def read_attachments(attachments: Sequence[Attachment], state: TaskState, parts: CallParts) -> str:
+    """All of it as text. What cannot be read is said in words; nobody is asked anything."""
+    told: list[Attachment] = []
+    left, read = MOST_CHARACTERS, 0
+    for attachment in attachments:
+        if attachment.content is not None:
+            told.append(attachment)
+            continue
+        read += 1
+        blocks = (
+            await read_quietly(_read(attachment, _ChosenReader(state, parts)))
+            if read <= _MOST_READ
+            else [not_attached(f"more than {_MOST_READ} were to be read at once.")]
+        )
+        text = within("\n".join(str(block.get("text", "")) for block in blocks), left)
+        left = max(0, left - len(text))
+        told.append(attachment.model_copy(update={"content": text}))
+    return attachments_text(told)
+
+
+async def _read(attachment: Attachment, reader: _ChosenReader) -> Sequence[JsonObject]:
+    match attachment.kind:
+        case "conversation":
+            return [text_block(await reader.conversation(TaskId(attachment.path)))]
+        case "checkpoint":
+            return [text_block(await reader.since_checkpoint(attachment.path))]
+        case "page":
+            return await by_tool("fetch_url", {"url": attachment.path}, reader)
+        case _:
+            raise InvalidInput("it came without its content.", field="attachments")
+
+
+class _ChosenReader(QuietReader):
+    """Reads what the person has chosen themselves, which no text that somebody else wrote can do for them."""
+
+    _unasked: ClassVar[frozenset[Risk]] = frozenset({"read", "none", "network"})
+
+    async def conversation(self, task_id: TaskId) -> str:
+        """What is said in another conversation of the same person."""
+        state = self._state
+        log = state.conversation.log
+        reader = await state.services.store.view(task_id)
+        if reader.metadata.user != log.metadata.user:
+            raise UnknownTask(f"There is no conversation {task_id}.", task=task_id)
+        found = await read_conversation(state.services.store, task_id)
+        await inherit_marks(log, state.services.store, task_id)
+        return truncated(found.text, _CONVERSATION) or "[Nothing was said in it.]"
+
+    async def since_checkpoint(self, checkpoint: str) -> str:
+        """How the workspace's files differ now from how they were."""
+        state = self._state
+        diff = await state.services.checkpoint_service.diff(state.folder, checkpoint, "now")
+
+        def told(_stop: Stop) -> str:
+            # Masked before it is cut: half a secret is not known as one.
+            return truncated(self.mask("\n\n".join(_differences(diff, state.paths))), _DIFFERENCES)
+
+        return await in_thread(told) or "No file has changed since."
+
+
+def _differences(diff: CheckpointDiff, paths: PathPolicy) -> Iterator[str]:
+    shown = [file for file in diff.files if _may_be_shown(file, paths)]
+    if shown:
+        yield "What changed in the files since this checkpoint:"
+    for file in shown[:_MOST_FILES]:
+        was = f" (was {file.renamed_from.path})" if file.renamed_from is not None else ""
+        lines = [f"{file.change}: {file.path}{was}"]
+        for hunk in file.hunks:
+            lines += [f"@@ -{hunk.old_start} +{hunk.new_start} @@", *hunk.lines]
+        for cell in file.notebook.cells if file.notebook is not None else ():
+            at = cell.old_index if cell.new_index is None else cell.new_index
+            lines.append(f"{cell.change}: cell {'' if at is None else at + 1}".rstrip())
+            lines += [line for hunk in cell.source for line in hunk.lines]
+        yield "\n".join(lines)
+    more = len(shown) - _MOST_FILES
+    if more > 0:
+        yield f"[… {more} more files …]"
+    hidden = len(diff.files) - len(shown)
+    if hidden:
+        yield f"[{hidden} more not shown: hidden from you, or they may hold passwords]"
+
+
+def _may_be_shown(file: FileDiff, paths: PathPolicy) -> bool:
+    names = [file.path] if file.renamed_from is None else [file.path, file.renamed_from.path]
+    return all(may_be_read(name, paths) for name in names)

@@ -1,0 +1,131 @@
+"""Reading what the person points at as the model's own tools would read it, without asking anybody."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from typing import ClassVar, Final
+
+from ..._timeouts import wait_at_most
+from ...errors import HdspAgentError
+from ...messages import ClineAsk, ClineSay, CommandRun, JsonObject, NotebookRef, ProgressStatus
+from ...tools import ActionRequest, Approval, ApprovalAsk, Proposal, Risk, ToolFailed, ToolResult, answer_blocks
+from ..conversation.asks import AskAnswer
+from ..conversation.conversation import text_block
+from ..task.tool_context import CallContext
+
+__all__ = ["MOST_CHARACTERS", "QuietReader", "by_tool", "not_attached", "read_quietly", "within"]
+
+MOST_CHARACTERS: Final = 200_000
+"""As much as one message brings along of what is read for it."""
+_PATIENCE_SECONDS: Final = 15.0
+
+
+async def read_quietly(reading: Awaitable[Sequence[JsonObject]]) -> Sequence[JsonObject]:
+    """What is read, or in words why it is not."""
+    try:
+        return await wait_at_most(reading, _PATIENCE_SECONDS)
+    except TimeoutError:
+        return [not_attached(f"reading it took longer than {_PATIENCE_SECONDS:.0f} seconds.")]
+    except (HdspAgentError, ToolFailed, OSError) as error:
+        return [not_attached(str(error))]
+
+
+async def by_tool(tool: str, arguments: JsonObject, context: QuietReader) -> Sequence[JsonObject]:
+    """What one of the model's own tools makes of it, or in words why it does not."""
+    result = await context.run(tool, arguments)
+    content = [text_block(result.content)] if isinstance(result.content, str) else result.content
+    return [not_attached(str(block["text"])) for block in content] if result.is_error else content
+
+
+def not_attached(why: str) -> JsonObject:
+    """In the place of what could not be read."""
+    return text_block(f"[Not attached: {why}]")
+
+
+def within(text: str, left: int) -> str:
+    """As much of a text as there is room for."""
+    if len(text) <= left:
+        return text
+    return f"{text[:left]}\n[… the rest is left out: too much was attached at once. Read it with the tools …]"
+
+
+class QuietReader(CallContext):
+    """Reads what the person named without asking them again, and without a message that says so."""
+
+    _unasked: ClassVar[frozenset[Risk]] = frozenset({"read", "none"})
+    """What is done without a question. The name may have come in with text that somebody else wrote and the person only
+    pasted."""
+
+    @property
+    def has_notebooks(self) -> bool:
+        """Whether there are notebooks and kernels here."""
+        return self._state.services.notebooks is not None
+
+    def has_resource(self, server: str, uri: str) -> bool:
+        """Whether an MCP server lists such a resource."""
+        state = self._state
+        if state.mcp is None or not state.settings.mcp_enabled:
+            return False
+        return any(one.server == server and one.fits(uri) for one in state.mcp.offer.resources)
+
+    async def resource(self, server: str, uri: str) -> Sequence[JsonObject]:
+        """What it holds: a stranger's words."""
+        self._check(ActionRequest(risks=frozenset({"mcp"}), tool="access_mcp_resource", server=server))
+        answer = await self.mcp.read(server, uri)
+        self._state.conversation.log.update_state(has_external_content=True)
+        return await answer_blocks(answer, self)
+
+    async def run(self, tool: str, arguments: JsonObject) -> ToolResult:
+        """What one of the model's own tools makes of it."""
+        tools = self._state.services.tools
+        result = await tools.get(tool).run(tools.validate(tool, json.dumps(arguments)), self)
+        if tools.get(tool).reads_external and not result.is_error:
+            self._state.conversation.log.update_state(has_external_content=True)
+        return result
+
+    async def approve(
+        self,
+        action: ActionRequest,
+        ask: ApprovalAsk,
+        text: str,
+        *,
+        proposal: Proposal | None = None,
+        meanwhile: Callable[[], Awaitable[None]] | None = None,
+        progress: ProgressStatus | None = None,
+    ) -> Approval:
+        """Whether it may be read: what is outside the workspace or may hold passwords is left to a tool that asks."""
+        self._check(action)
+        if action.risks - self._unasked:
+            raise ToolFailed(
+                f"{action.path} is outside the workspace, another person's, or may hold passwords. "
+                "If it is needed, read it with a tool: the person is asked then."
+            )
+        return Approval(approved=True)
+
+    def _check(self, action: ActionRequest) -> None:
+        """Raise for what somebody has forbidden."""
+        state = self._state
+        decision = state.services.approvals.decide(
+            action, settings=state.settings, policy=state.services.policy(), mode=state.mode
+        )
+        if decision.verdict == "deny":
+            raise ToolFailed(decision.reason)
+
+    async def say(
+        self,
+        say: ClineSay,
+        text: str | None = None,
+        *,
+        partial: bool | None = None,
+        ts: int | None = None,
+        images: Sequence[str] = (),
+        notebook: NotebookRef | None = None,
+        command_run: CommandRun | None = None,
+    ) -> int:
+        """Nothing is said: the person named it themselves."""
+        return 0
+
+    async def ask(self, ask: ClineAsk, text: str | None = None, *, verbatim: bool = False) -> AskAnswer:
+        """Nothing is asked."""
+        raise ToolFailed("It cannot be read without asking the person something. Read it with a tool.")

@@ -1,0 +1,94 @@
+"""Where the numbers of an answer stand: in outputs of the conversation's notebook, in its code, in what tools gave, in what the
+person said."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import deque
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from ..errors import HdspAgentError, NotFound
+from ..messages import CellId, JsonObject
+from ..notebooks import Notebooks, NotebookSnapshot
+from ..persistence import TaskReader
+from ..verify import AnswerNumber, TextAt, answer_numbers, outputs_of
+
+__all__ = ["AnswerNumbers", "NumberPlace", "numbers_of_answer"]
+
+_ANSWERS: Final = frozenset({"text", "completion_result"})
+_TEXTS: Final = frozenset({"stream", "text", "html", "json", "error"})
+_MOST_RESULTS: Final = 500
+
+
+@dataclass(frozen=True)
+class NumberPlace:
+    """Where a number stands. ``cell`` counts all cells, from 1."""
+
+    kind: Literal["output", "code", "tool", "person"]
+    cell_id: CellId | None = None
+    cell: int | None = None
+
+
+@dataclass(frozen=True)
+class AnswerNumbers:
+    """The numbers of one answer, and the notebook they were looked for in, as it is now."""
+
+    path: str | None
+    numbers: list[AnswerNumber[NumberPlace]]
+
+
+async def numbers_of_answer(reader: TaskReader, notebooks: Notebooks | None, ts: int) -> AnswerNumbers:
+    """Look for the numbers of the answer that was given at this time. Nothing is run or changed."""
+    answer = await reader.ui.get(ts)
+    if answer is None or answer.say not in _ANSWERS:
+        raise NotFound("There is no such answer in this conversation.", ts=ts)
+    item = (await reader.read_state()).history_item
+    bound = (item.notebook if item is not None else None) or reader.metadata.notebook
+    path, snapshot = (None, None) if bound is None else (bound.path, await _snapshot(notebooks, bound.path))
+    told: deque[TextAt[NumberPlace]] = deque(maxlen=_MOST_RESULTS)
+    async for record in reader.tools.iterate():
+        if record.result is not None:
+            text = record.result if isinstance(record.result, str) else json.dumps(record.result, ensure_ascii=False)
+            told.append(TextAt(NumberPlace("tool"), text))
+    said: list[TextAt[NumberPlace]] = []
+    is_first = True
+    async for message in reader.ui.iterate():
+        # What a task begins with is shown as text, like the agent's own.
+        by_person = message.say == "user_feedback" or (is_first and message.say == "text")
+        is_first = False
+        if by_person and message.ts < ts:
+            said.append(TextAt(NumberPlace("person"), message.text or ""))
+            said += [TextAt(NumberPlace("person"), one.content or "") for one in message.attachments or ()]
+
+    def looked_for() -> list[AnswerNumber[NumberPlace]]:
+        outputs, code = _of_cells(snapshot) if snapshot is not None else ([], [])
+        return answer_numbers(answer.text or "", [outputs, code, list(told), said])
+
+    return AnswerNumbers(None if snapshot is None else path, await asyncio.to_thread(looked_for))
+
+
+async def _snapshot(notebooks: Notebooks | None, path: str) -> NotebookSnapshot | None:
+    """The notebook as it is now; None where it is gone."""
+    if notebooks is None:
+        return None
+    try:
+        return await notebooks.access.document(path).snapshot(outputs="full")
+    except HdspAgentError:
+        return None
+
+
+def _of_cells(snapshot: NotebookSnapshot) -> tuple[list[TextAt[NumberPlace]], list[TextAt[NumberPlace]]]:
+    outputs: list[TextAt[NumberPlace]] = []
+    code: list[TextAt[NumberPlace]] = []
+    for number, cell in enumerate(snapshot.cells, 1):
+        shown: JsonObject = {"outputs": list(cell.outputs)}
+        outputs += [
+            TextAt(NumberPlace("output", cell.id, number), one.content)
+            for one in outputs_of(shown)
+            if one.kind in _TEXTS
+        ]
+        if cell.cell_type == "code":
+            code.append(TextAt(NumberPlace("code", cell.id, number), cell.source))
+    return outputs, code

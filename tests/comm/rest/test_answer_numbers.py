@@ -1,0 +1,54 @@
+"""Where the numbers of an answer stand, over REST: with a saved notebook and what a conversation recorded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+from nbformat import v4
+
+from hdsp_agent.comm.services import Services
+from hdsp_agent.messages import ClineMessage
+from hdsp_agent.persistence import TaskLog, ToolDraft
+from tests._helpers.jupyter_fetch import Fetch
+from tests.comm._helpers.stored_tasks import begin
+from tests.comm.rest.test_checkpoints import get, refusal
+
+PATH = "work.ipynb"
+
+
+async def answered(task: TaskLog, text: str) -> int:
+    ts = task.next_ts()
+    await task.put_ui(ClineMessage(ts=ts, type="say", say="completion_result", text=text), durable=True)
+    return ts
+
+
+async def test_each_number_is_found_in_the_best_of_what_has_it(
+    services: Services, jp_fetch: Fetch, jp_root_dir: Path
+) -> None:
+    printed = v4.new_code_cell("print(2469 / 200)", outputs=[v4.new_output("stream", text="12.345\n")])
+    nbformat.write(v4.new_notebook(cells=[printed, v4.new_code_cell("rate = 0.125")]), jp_root_dir / PATH)
+    task = await begin(services, "Is it 77.7?", notebook=PATH)
+    ran = ToolDraft(tool_name="run_code", arguments={}, result="31.5 rows", status="success", duration_ms=1)
+    await task.append_tool(ran)
+    ts = await answered(task, "12.35 and 12.5 %, 31.5, 77.7, but 99.9.")
+    found = await get(jp_fetch, "tasks", task.task_id, "numbers", ts=str(ts))
+    assert found["path"] == PATH
+    assert [(one["text"], one.get("place"), one.get("cell")) for one in found["numbers"]] == [
+        ("12.35", "output", 1), ("12.5 %", "code", 2), ("31.5", "tool", None), ("77.7", "person", None),
+        ("99.9", None, None),
+    ]  # fmt: skip
+    (jp_root_dir / PATH).unlink()
+    found = await get(jp_fetch, "tasks", task.task_id, "numbers", ts=str(ts))
+    assert [one["text"] for one in found["numbers"] if "place" not in one] == ["12.35", "12.5 %", "99.9"]
+    await task.finish()
+
+
+async def test_what_is_no_answer_has_no_numbers(services: Services, jp_fetch: Fetch) -> None:
+    task = await begin(services, "Is it 77.7?")
+    code, _ = await refusal(get(jp_fetch, "tasks", task.task_id, "numbers", ts="5"))
+    assert code == 404
+    ts = await answered(task, "It is 77.7.")
+    found = await get(jp_fetch, "tasks", task.task_id, "numbers", ts=str(ts))
+    assert found == {"numbers": [{"text": "77.7", "place": "person"}]}
+    await task.finish()

@@ -1,0 +1,111 @@
+"""Which numbers of an answer stand in what was seen."""
+
+from __future__ import annotations
+
+import pytest
+
+from hdsp_agent.verify import TextAt, answer_numbers
+
+
+def found(answer: str, *seen: str) -> dict[str, str | None]:
+    """Of each number the text it stands in."""
+    return {one.text: one.place for one in answer_numbers(answer, [[TextAt(text, text) for text in seen]])}
+
+
+@pytest.mark.parametrize(
+    ("answer", "output"),
+    [
+        ("The mean is 12.35.", "12.3456"),
+        ("The mean is 12.346", "mean    12.3456"),
+        ("1,234,567 rows", "1234567"),
+        ("1234567 rows", "1,234,567 rows"),
+        ("It grew by 45 %", "0.4512"),
+        ("45.1% of all", "45.12%"),
+        ("0.451 of all", "45.12 %"),
+        ("about 1.2 million", "1234567.0"),
+        ("1.2M users", "1.23e6"),
+        ("12만 명", "120345"),
+        ("3.5億", "351000000"),
+        ("It fell by 3.2", "change -3.21"),
+        ("p = 1.2e-05", "1.23e-05"),
+        ("$1,234.50", "1234.5"),
+        ("**42** of them", "<td>42</td>"),
+        ("between 10.5 and 20.5", "10.5 20.5"),
+        ("a range of 15-25", "15 to 25"),
+        ("平均は12.35です", "12.345"),
+        ("약1,234건", "1234"),
+        ("合計は3.5億円", "350000000"),
+        ("2천만 원", "20000000"),
+        ("5백만 명", "5e6"),
+        ("45％", "0.45"),
+        ("mean 20.5", "day,10.5,20.5"),
+        ("mean 20.5", "[10.5,20.5]"),
+        ("In cell 5, 12.35 is the mean", "12.345"),
+        ("in cell 5, 1,234 rows", "1234"),
+        ("45 % in cells 3 to 5", "0.45"),
+    ],
+)
+def test_a_number_stands_where_it_rounds_to_what_is_written(answer: str, output: str) -> None:
+    places = found(answer, output)
+    assert places and set(places.values()) == {output}
+
+
+@pytest.mark.parametrize(
+    ("answer", "output"),
+    [
+        ("The mean is 12.35.", "12.3"),
+        ("The mean is 12.35.", "12.3556"),
+        ("1,235 rows", "1234"),
+        ("45 %", "0.4612"),
+        ("45 %", "4.5"),
+        ("1.2 million", "1.3e6"),
+        ("99.9", ""),
+        ("p = 1.2e-12", "0"),
+        ("p = 1.2e-12", "1e-10"),
+    ],
+)
+def test_another_number_is_not_it(answer: str, output: str) -> None:
+    assert list(found(answer, output).values()) == [None]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I changed cell 12 and cells 13, 14 and 15.",
+        "See In [23] and Out[23].",
+        "셀 12에서, 12번 셀, セル12と12番目のセル",
+        "Two of 3 columns, 10 rows.",
+        "On 2026-11-29 at 21:45, the 12th time.",
+        "With Python 3.11.7:\n\n11. first\n12) second\n- 13. third",
+        "```python\nx = 4711\n```\nand x2000, v45, #4711, a_99 and https://a.org/4711",
+        "2026년 11월 29일과 3월 15일, 2026年11月29日, 2026年",
+        "November 29, 2026 and Dec. 12",
+        "Python 3.11, COVID-19, SHA-256, sales-2024.csv",
+        "the 97.5th percentile, 1e400 and 1e-400",
+        "상위 3 조합과 2 만족",
+        "",
+    ],
+)
+def test_what_is_no_result_is_left_out(answer: str) -> None:
+    assert found(answer, "4711 12 13") == {}
+
+
+def test_of_several_places_it_is_the_nearest_and_of_equal_ones_the_last() -> None:
+    texts = [TextAt("first", "12.3"), TextAt("second", "12.34"), TextAt("third", "12.30")]
+    [number] = answer_numbers("12.3", [texts])
+    assert number.place == "third"
+
+
+def test_a_group_is_asked_only_for_what_the_one_before_does_not_have() -> None:
+    outputs, code = [TextAt("output", "20.5")], [TextAt("code", "20.5 and 30.5")]
+    numbers = answer_numbers("20.5, 30.5, 40.5 and 20.5 again", [outputs, code])
+    assert [(one.text, one.place) for one in numbers] == [("20.5", "output"), ("30.5", "code"), ("40.5", None)]
+
+
+@pytest.mark.parametrize(
+    "piece", ["`", "~", "1,", "1", "<", "1.", "1e", "1:", "cells 1, ", "cell" + " " * 40, "```\n", "- ", "번"]
+)
+def test_a_hostile_text_is_looked_through_once(piece: str) -> None:
+    # What takes the square of its length would not come to an end.
+    text = piece * (200_000 // len(piece))
+    assert len(answer_numbers(text, [[TextAt(0, text)]])) <= 200
