@@ -24,9 +24,11 @@ def by_name(view: Any) -> dict[str, Any]:
 
 async def seen(jp_fetch: Fetch) -> Any:
     """The variables, once the server knows that no cell runs, and the kernel what changed."""
-    while (view := await post(jp_fetch, "variables", path=PATH))["since"].get("unknown") in ("busy", "pending"):
-        pass
-    return view
+    while True:
+        view = await post(jp_fetch, "variables", path=PATH)
+        # It hears that a cell is done a moment after the reply to who ran it.
+        if view["kernel"]["answers"] != "later" and view["since"].get("unknown") not in ("busy", "pending"):
+            return view
 
 
 def changes(view: Any) -> dict[str, tuple[str, bool]]:
