@@ -4,22 +4,22 @@ person said."""
 from __future__ import annotations
 
 import asyncio
-import json
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from ..errors import HdspAgentError, NotFound
 from ..messages import CellId, JsonObject
 from ..notebooks import Notebooks, NotebookSnapshot
-from ..persistence import TaskReader
+from ..persistence import ApiRecord, TaskReader, replay, unrewound_api
 from ..verify import AnswerNumber, TextAt, answer_numbers, outputs_of
 
 __all__ = ["AnswerNumbers", "NumberPlace", "numbers_of_answer"]
 
 _ANSWERS: Final = frozenset({"text", "completion_result"})
 _TEXTS: Final = frozenset({"stream", "text", "html", "json", "error"})
-_MOST_RESULTS: Final = 500
+_MOST_RECORDS: Final = 1_000
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,14 @@ async def numbers_of_answer(reader: TaskReader, notebooks: Notebooks | None, ts:
     item = (await reader.read_state()).history_item
     bound = (item.notebook if item is not None else None) or reader.metadata.notebook
     path, snapshot = (None, None) if bound is None else (bound.path, await _snapshot(notebooks, bound.path))
-    told: deque[TextAt[NumberPlace]] = deque(maxlen=_MOST_RESULTS)
-    async for record in reader.tools.iterate():
-        if record.result is not None:
-            text = record.result if isinstance(record.result, str) else json.dumps(record.result, ensure_ascii=False)
-            told.append(TextAt(NumberPlace("tool"), text))
+    marks = replay([mark async for mark in reader.marks.iterate()])
+    newest: deque[ApiRecord] = deque(maxlen=_MOST_RECORDS)
+    async for record in reader.api.iterate():
+        if (record.ts or 0) < ts:
+            newest.append(record)
+    told = [
+        TextAt(NumberPlace("tool"), text) for record in unrewound_api(newest, marks) for text in _results_in(record)
+    ]
     said: list[TextAt[NumberPlace]] = []
     is_first = True
     async for message in reader.ui.iterate():
@@ -64,9 +67,18 @@ async def numbers_of_answer(reader: TaskReader, notebooks: Notebooks | None, ts:
 
     def looked_for() -> list[AnswerNumber[NumberPlace]]:
         outputs, code = _of_cells(snapshot) if snapshot is not None else ([], [])
-        return answer_numbers(answer.text or "", [outputs, code, list(told), said])
+        return answer_numbers(answer.text or "", [outputs, code, told, said])
 
     return AnswerNumbers(None if snapshot is None else path, await asyncio.to_thread(looked_for))
+
+
+def _results_in(record: ApiRecord) -> Iterator[str]:
+    """What tools gave."""
+    for block in record.content if isinstance(record.content, list) else ():
+        if block.get("type") == "tool_result":
+            given = block.get("content")
+            parts = given if isinstance(given, list) else [{"text": given}]
+            yield "\n".join(str(part.get("text") or "") for part in parts if isinstance(part, dict))
 
 
 async def _snapshot(notebooks: Notebooks | None, path: str) -> NotebookSnapshot | None:

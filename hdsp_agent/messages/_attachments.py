@@ -47,7 +47,8 @@ def _bounded(given: list[Attachment]) -> list[Attachment]:
     return given
 
 
-AttachmentList = Annotated[list[Attachment], Field(max_length=50), AfterValidator(_bounded)]
+AttachmentList = Annotated[list[Attachment], Field(max_length=1000), AfterValidator(_bounded)]
+"""A person points at fewer, but may select many cells and have something done with them."""
 
 
 def attachments_text(attachments: Iterable[Attachment]) -> str:

@@ -42,7 +42,8 @@ _SCALES: Final = {
     "백만": 1e6, "百万": 1e6, "M": 1e6, "mn": 1e6, "million": 1e6, "천만": 1e7, "千万": 1e7, "억": 1e8, "億": 1e8,
     "B": 1e9, "bn": 1e9, "billion": 1e9, "trillion": 1e12, "조": 1e12, "兆": 1e12,
 }  # fmt: skip
-_PERCENT: Final = frozenset(scale for scale, factor in _SCALES.items() if factor == 0.01)
+_HUNDREDTH: Final = 0.01
+_LARGE_SIGNS: Final = frozenset("천千만万억億조兆")
 _SCALE: Final = (
     r"(?P<scale>\s?[%％]|\s?(?:percent|thousand|million|billion|trillion|mn|bn)\b|[kKMB]\b|\s?(?:퍼센트|パーセント)"
     # The same signs begin other words, too.
@@ -106,15 +107,44 @@ class _Meaning:
 
 def _results(answer: str) -> Iterator[tuple[str, list[_Meaning]]]:
     plain = _NO_RESULT.sub(lambda found: " " * len(found[0]), _FENCED.sub("", answer[:_MOST_CHARACTERS]))
-    for found in _WRITTEN.finditer(plain):
-        value, half = _value(found)
-        scale = _SCALES.get((found["scale"] or "").strip())
-        if half is None or (scale is None and found["decimals"] is None and value <= _SMALL):
+    written = list(_WRITTEN.finditer(plain))
+    at = 0
+    while at < len(written):
+        first = last = written[at]
+        value, half = _value(first)
+        scale = _scale(first)
+        at += 1
+        if half is None or (scale is None and first["decimals"] is None and value <= _SMALL):
             continue
-        meanings = [_Meaning(value, half)]
-        if scale is not None:
-            meanings.append(_Meaning(value * scale, half * scale))
-        yield found[0].strip(), meanings
+        if scale is None:
+            meanings = [_Meaning(value, half)]
+        elif scale == _HUNDREDTH:
+            meanings = [_Meaning(value, half), _Meaning(value * scale, half * scale)]
+        else:
+            total, half = value * scale, half * scale
+            # 1억 2천만 is one number.
+            while at < len(written) and (more := _goes_on(plain, last, written[at])) is not None:
+                last, at = written[at], at + 1
+                total, half = total + more.value, more.half
+            meanings = [_Meaning(total, half)]
+            if first["decimals"] is not None:
+                # A table may say what it counts in.
+                meanings.append(_Meaning(value, half / scale))
+        yield plain[first.start() : last.end()].strip(), meanings
+
+
+def _goes_on(plain: str, before: re.Match[str], after: re.Match[str]) -> _Meaning | None:
+    """What a number adds to the one before it, if both are one, as they are written in Korean and Japanese."""
+    factor, scale = _scale(before), _scale(after) or 1.0
+    value, half = _value(after)
+    is_next = plain[before.end() : after.start()] in ("", " ") and (before["scale"] or "")[-1:] in _LARGE_SIGNS
+    if not is_next or factor is None or half is None or value * scale >= factor or scale == _HUNDREDTH:
+        return None
+    return _Meaning(value * scale, half * scale)
+
+
+def _scale(found: re.Match[str]) -> float | None:
+    return _SCALES.get((found["scale"] or "").strip())
 
 
 def _value(found: re.Match[str]) -> tuple[float, float | None]:
@@ -139,9 +169,9 @@ class _Values(Generic[P]):
         return cls([value for value, _ in known], [texts[at].place for _, at in known])
 
     def place_of(self, meanings: Sequence[_Meaning]) -> P | None:
-        """Where one of the meanings stands."""
-        best: tuple[float, P] | None = None
+        """Where the first of the meanings that stands anywhere does."""
         for meaning in meanings:
+            best: tuple[float, P] | None = None
             slack = _SLACK * max(meaning.value, meaning.half)
             at = bisect_left(self.values, meaning.value - meaning.half - slack)
             while at < len(self.values) and self.values[at] <= meaning.value + meaning.half + slack:
@@ -149,7 +179,9 @@ class _Values(Generic[P]):
                 if best is None or off <= best[0]:
                     best = off, self.places[at]
                 at += 1
-        return None if best is None else best[1]
+            if best is not None:
+                return best[1]
+        return None
 
 
 def _values_in(text: str) -> Iterator[float]:
@@ -161,5 +193,5 @@ def _values_in(text: str) -> Iterator[float]:
         if "," in found["digits"]:
             # Several values, perhaps.
             yield from (float(part) for part in found["digits"].split(","))
-        if (found["scale"] or "").strip() in _PERCENT:
+        if _scale(found) == _HUNDREDTH:
             yield value / 100

@@ -6,6 +6,7 @@ import { attachVariable } from '../panel/composer/attachments/attachvariable';
 import { dragVariable } from '../panel/composer/attachments/draggedvariable';
 import { CommandIDs } from '../ui/commandids';
 import { ProblemNote } from '../ui/controls/problemnote';
+import { showWarning } from '../ui/notifications';
 import { usePanel } from '../ui/services';
 import { sizeText } from '../ui/texts/formats';
 import { plainName } from '../ui/texts/visibletext';
@@ -152,12 +153,14 @@ function Opened({
   const services = usePanel();
   const { commands, state, trans } = services;
   const { isBusy, error, run } = useAction();
+  const warn = (refusal: string | null) =>
+    refusal !== null && showWarning(refusal);
   const ask = async () => {
-    await attachVariable(services, path, name, null);
+    warn(await attachVariable(services, path, name, null));
     await commands.execute(CommandIDs.ask);
   };
   const attach = async () => {
-    await attachVariable(services, path, name);
+    warn(await attachVariable(services, path, name));
     state.page = 'chat';
     await commands.execute(CommandIDs.open);
   };

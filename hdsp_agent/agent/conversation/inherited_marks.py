@@ -15,7 +15,11 @@ async def inherit_marks(log: TaskLog, store: TaskStore, source: TaskId) -> None:
     try:
         reader = await store.view(source)
         is_external = await has_external_content(reader)
-        used_local_model = (await reader.read_state()).used_local_model
+        state = await reader.read_state()
+        used_local_model = state.used_local_model
+        if state.history_item is not None and state.history_item.memory_off:
+            # Nothing is to be learned from it, here either.
+            is_external = True
     except HdspAgentError:
         # Nobody knows: then it stays here, and is not learned from.
         is_external = used_local_model = True

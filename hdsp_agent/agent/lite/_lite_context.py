@@ -18,7 +18,7 @@ from ..conversation.conversation import Conversation
 from ._example_conversation import before, length_of_examples
 from ._lite_prompt import lite_prompt
 from ._next_step import next_step
-from ._recent_steps import PUT_BACK, is_surroundings, is_words, plain_words, since_asked, surroundings_in
+from ._recent_steps import PUT_BACK, is_surroundings, is_words, since_asked, spoken_in, surroundings_in
 
 __all__ = ["LiteContext", "Seen"]
 
@@ -165,7 +165,8 @@ def _plain(history: Sequence[ApiMessage]) -> list[ApiMessage]:
         results = [block for block in blocks if block.get("type") != "text"]
         texts = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
         told = [of_notebook for text in texts if (of_notebook := _of_notebook(text))]
-        said = [f"Person: {plain_words(text)}" for text in texts if is_words(text)]
+        words, along = spoken_in(texts)
+        said = [*along, *(f"Person: {one}" for one in words)]
         ours = [text for text in texts if not is_surroundings(text) and not is_words(text)]
         automatic = [_BEGIN_AGAIN if text.startswith(PUT_BACK) else _GO_ON for text in ours][:1]
         new = [*told, *(said or automatic)]

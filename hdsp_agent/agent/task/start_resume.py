@@ -111,6 +111,8 @@ class TaskStarter:
         ts = await state.conversation.say(
             "text", opening.text, images=opening.images, attachments=opening.attachments, durable=True
         )
+        # Before anything is read, which takes a while: whoever stops it meanwhile finds it in the history.
+        await state.note_progress(text=opening.text, pictures=len(opening.images), attachments=opening.attachments)
         # A subtask's first words are the model's, whatever they look like.
         by_person = state.parent is None
         blocks = (await self._expand(opening)).blocks if by_person else word_for_word(opening)
@@ -119,7 +121,6 @@ class TaskStarter:
             await state.dialogue.tell_approved("tool", todos_text(opening.todos))
             blocks.append(text_block(f"The to-do list of this task:\n{format_todos(opening.todos)}"))
         await state.conversation.add_api("user", blocks, ts=ts, durable=True)
-        await state.note_progress(text=opening.text, pictures=len(opening.images), attachments=opening.attachments)
         state.services.events.emit(TaskStarted(payload=(state.task_id,)))
 
     async def _begin_external(self, name: str, opening: Begin) -> None:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
+from ..._person import person_of_server
 from ..._threads import Stop, in_thread
 from ...checkpoints import CheckpointDiff
 from ...context import Budget, truncated
 from ...errors import InvalidInput, UnknownTask
 from ...memory.conversation_text import read_conversation
 from ...messages import Attachment, JsonObject, TaskId, attachments_text
-from ...tools import Risk
+from ...providers import model_info
+from ...tools import ActionRequest, Risk
 from ..conversation.conversation import text_block
 from ..conversation.inherited_marks import inherit_marks
 from ..git import may_be_read
-from ._quiet_reader import MOST_CHARACTERS, QuietReader, by_tool, not_attached, read_quietly, within
+from ._quiet_reader import MOST_CHARACTERS, NOT_ATTACHED, QuietReader, by_tool, not_attached, read_quietly, within
 
 if TYPE_CHECKING:
     from ...checkpoints.files.diff import FileDiff
@@ -34,7 +37,8 @@ _MOST_READ: Final = 10
 async def read_attachments(attachments: Sequence[Attachment], state: TaskState, parts: CallParts) -> str:
     """All of it as text. What cannot be read is said in words; nobody is asked anything."""
     told: list[Attachment] = []
-    left, read = MOST_CHARACTERS, 0
+    unread: list[str] = []
+    left, read = await _room(state), 0
     for attachment in attachments:
         if attachment.content is not None:
             told.append(attachment)
@@ -46,9 +50,21 @@ async def read_attachments(attachments: Sequence[Attachment], state: TaskState, 
             else [not_attached(f"more than {_MOST_READ} were to be read at once.")]
         )
         text = within("\n".join(str(block.get("text", "")) for block in blocks), left)
+        if text.startswith(NOT_ATTACHED):
+            unread.append(f"{attachment.label}: {text.removeprefix(NOT_ATTACHED).strip(' ]')}")
         left = max(0, left - len(text))
         told.append(attachment.model_copy(update={"content": text}))
+    if unread:
+        await state.conversation.say("error", "\n".join(["This could not be read, which the model was told:", *unread]))
     return attachments_text(told)
+
+
+async def _room(state: TaskState) -> int:
+    """How many characters are read: a quarter of what the model takes in, and not more than for any other."""
+    provider = state.provider
+    info = None if provider is None else await asyncio.to_thread(model_info, provider)
+    window = None if info is None else info.context_window
+    return MOST_CHARACTERS if window is None else min(MOST_CHARACTERS, window)
 
 
 async def _read(attachment: Attachment, reader: _ChosenReader) -> Sequence[JsonObject]:
@@ -66,14 +82,21 @@ async def _read(attachment: Attachment, reader: _ChosenReader) -> Sequence[JsonO
 class _ChosenReader(QuietReader):
     """Reads what the person has chosen themselves, which no text that somebody else wrote can do for them."""
 
-    _unasked: ClassVar[frozenset[Risk]] = frozenset({"read", "none", "network"})
+    @property
+    def unasked(self) -> frozenset[Risk]:
+        """A page too, unless every action has to be approved."""
+        allowed = self._state.services.policy().allow_auto_approval
+        return super().unasked | (frozenset({"network"}) if allowed else frozenset())
 
     async def conversation(self, task_id: TaskId) -> str:
         """What is said in another conversation of the same person."""
+        # Whoever forbids searching them forbids reading them.
+        self.check(ActionRequest(risks=frozenset({"read"}), tool="search_tasks"))
         state = self._state
         log = state.conversation.log
         reader = await state.services.store.view(task_id)
-        if reader.metadata.user != log.metadata.user:
+        nobody = person_of_server()
+        if (reader.metadata.user or nobody) != (log.metadata.user or nobody):
             raise UnknownTask(f"There is no conversation {task_id}.", task=task_id)
         found = await read_conversation(state.services.store, task_id)
         await inherit_marks(log, state.services.store, task_id)
@@ -81,6 +104,8 @@ class _ChosenReader(QuietReader):
 
     async def since_checkpoint(self, checkpoint: str) -> str:
         """How the workspace's files differ now from how they were."""
+        # It shows what files contain.
+        self.check(ActionRequest(risks=frozenset({"read"}), tool="read_file"))
         state = self._state
         diff = await state.services.checkpoint_service.diff(state.folder, checkpoint, "now")
 

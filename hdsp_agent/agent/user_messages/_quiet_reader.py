@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
-from typing import ClassVar, Final
+from typing import Final
 
 from ..._timeouts import wait_at_most
 from ...errors import HdspAgentError
@@ -14,10 +14,11 @@ from ..conversation.asks import AskAnswer
 from ..conversation.conversation import text_block
 from ..task.tool_context import CallContext
 
-__all__ = ["MOST_CHARACTERS", "QuietReader", "by_tool", "not_attached", "read_quietly", "within"]
+__all__ = ["MOST_CHARACTERS", "NOT_ATTACHED", "QuietReader", "by_tool", "not_attached", "read_quietly", "within"]
 
 MOST_CHARACTERS: Final = 200_000
 """As much as one message brings along of what is read for it."""
+NOT_ATTACHED: Final = "[Not attached:"
 _PATIENCE_SECONDS: Final = 15.0
 
 
@@ -40,7 +41,7 @@ async def by_tool(tool: str, arguments: JsonObject, context: QuietReader) -> Seq
 
 def not_attached(why: str) -> JsonObject:
     """In the place of what could not be read."""
-    return text_block(f"[Not attached: {why}]")
+    return text_block(f"{NOT_ATTACHED} {why}]")
 
 
 def within(text: str, left: int) -> str:
@@ -53,9 +54,11 @@ def within(text: str, left: int) -> str:
 class QuietReader(CallContext):
     """Reads what the person named without asking them again, and without a message that says so."""
 
-    _unasked: ClassVar[frozenset[Risk]] = frozenset({"read", "none"})
-    """What is done without a question. The name may have come in with text that somebody else wrote and the person only
-    pasted."""
+    @property
+    def unasked(self) -> frozenset[Risk]:
+        """What is done without a question. The name may have come in with text that somebody else wrote and the person only
+        pasted."""
+        return frozenset({"read", "none"})
 
     @property
     def has_notebooks(self) -> bool:
@@ -71,7 +74,7 @@ class QuietReader(CallContext):
 
     async def resource(self, server: str, uri: str) -> Sequence[JsonObject]:
         """What it holds: a stranger's words."""
-        self._check(ActionRequest(risks=frozenset({"mcp"}), tool="access_mcp_resource", server=server))
+        self.check(ActionRequest(risks=frozenset({"mcp"}), tool="access_mcp_resource", server=server))
         answer = await self.mcp.read(server, uri)
         self._state.conversation.log.update_state(has_external_content=True)
         return await answer_blocks(answer, self)
@@ -95,15 +98,15 @@ class QuietReader(CallContext):
         progress: ProgressStatus | None = None,
     ) -> Approval:
         """Whether it may be read: what is outside the workspace or may hold passwords is left to a tool that asks."""
-        self._check(action)
-        if action.risks - self._unasked:
+        self.check(action)
+        if action.risks - self.unasked:
             raise ToolFailed(
-                f"{action.path} is outside the workspace, another person's, or may hold passwords. "
+                f"{action.path or 'It'} is outside the workspace, another person's, or may hold passwords. "
                 "If it is needed, read it with a tool: the person is asked then."
             )
         return Approval(approved=True)
 
-    def _check(self, action: ActionRequest) -> None:
+    def check(self, action: ActionRequest) -> None:
         """Raise for what somebody has forbidden."""
         state = self._state
         decision = state.services.approvals.decide(

@@ -191,8 +191,9 @@ function useWriting(
           attachVariable(services, path, name, taskId)
         )
         .catch((reason: unknown) =>
-          setTrouble(errorText(services.trans, asErrorBody(reason)))
-        );
+          errorText(services.trans, asErrorBody(reason))
+        )
+        .then(setTrouble);
     },
     onPictures: pictures =>
       void takePictures(services, pictures).then(setTrouble)

@@ -235,8 +235,13 @@ export async function forkConversation({
  * Whether the agent works on a conversation, or waits in the middle of work for an answer.
  */
 function isWorking({ state }: AgentStore, taskId: string): boolean {
+  // What is on screen is told at once, the strip a moment later. One that waits
+  // for its subtask does nothing itself.
+  const shown =
+    state?.currentTaskId === taskId ? state.currentTaskStatus : 'none';
   const status =
-    state?.openTasks?.find(task => task.taskId === taskId)?.status ??
-    (state?.currentTaskId === taskId ? state.currentTaskStatus : 'none');
+    shown === undefined || shown === 'none'
+      ? state?.openTasks?.find(task => task.taskId === taskId)?.status
+      : shown;
   return status === 'running' || status === 'interactive';
 }

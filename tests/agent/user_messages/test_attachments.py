@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.agent import TaskRequest
-from hdsp_agent.config import GlobalSettings
+from hdsp_agent.config import GlobalSettings, OperatorPolicy
 from hdsp_agent.errors import InvalidInput
 from hdsp_agent.messages import Attachment, CellId, TaskId
 from hdsp_agent.persistence import StoredTaskState
@@ -133,6 +133,37 @@ async def test_a_conversation_is_read_when_it_is_told_and_what_holds_for_it_hold
         for path in ("0b8f9d0e-6f2c-4d7b-9d52-6a1f3c2b4e5d", "../etc"):
             await told_of(agent, named.model_copy(update={"path": path}))
             assert "[Not attached: " in plain(agent)
+
+
+async def test_what_could_not_be_read_is_said_to_the_person_too(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [DONE], tools=ToolRegistry()) as agent:
+        task_id = await told_of(agent, Attachment(kind="conversation", path="nowhere", label="Gone"))
+        [error] = await agent.says(task_id, "error")
+        assert error.text is not None and error.text.partition("\n")[2].startswith("Gone: ")
+
+
+async def test_what_is_forbidden_is_not_read_for_the_person_either(tmp_path: Path, server: str) -> None:
+    policy = OperatorPolicy(allow_auto_approval=False)
+    settings = WEB.model_copy(update={"disabled_tools": ("read_file", "search_tasks")})
+    files = kept_at(tmp_path)
+    async with running_agent(
+        tmp_path, [DONE, DONE, DONE, DONE], settings=settings, policy=policy, tools=ToolRegistry(), files=files
+    ) as agent:
+        (agent.workspace / "note.txt").write_text("TREASURE\n")
+        saved = await files.save(agent.workspace, None, owner="")
+        (agent.workspace / "note.txt").write_text("TREASURES\n")
+        first = await agent.finished("TREASURE")
+        for kind, path in (("page", f"{server}/page"), ("checkpoint", saved.id), ("conversation", first)):
+            await told_of(agent, Attachment(kind=kind, path=path, label="it"))
+            assert "[Not attached: " in plain(agent)
+            assert "TREASURE" not in plain(agent) and "STRANGERS" not in plain(agent)
+
+
+async def test_a_long_conversation_is_cut(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [DONE, DONE], tools=ToolRegistry()) as agent:
+        first = await agent.finished("word " * 20_000)
+        await told_of(agent, Attachment(kind="conversation", path=first, label="long"))
+        assert len(plain(agent)) < 70_000
 
 
 async def test_somebody_elses_conversation_is_none(tmp_path: Path) -> None:

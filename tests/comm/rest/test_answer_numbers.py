@@ -9,7 +9,7 @@ from nbformat import v4
 
 from hdsp_agent.comm.services import Services
 from hdsp_agent.messages import ClineMessage
-from hdsp_agent.persistence import TaskLog, ToolDraft
+from hdsp_agent.persistence import ApiDraft, TaskLog
 from tests._helpers.jupyter_fetch import Fetch
 from tests.comm._helpers.stored_tasks import begin
 from tests.comm.rest.test_checkpoints import get, refusal
@@ -29,14 +29,15 @@ async def test_each_number_is_found_in_the_best_of_what_has_it(
     printed = v4.new_code_cell("print(2469 / 200)", outputs=[v4.new_output("stream", text="12.345\n")])
     nbformat.write(v4.new_notebook(cells=[printed, v4.new_code_cell("rate = 0.125")]), jp_root_dir / PATH)
     task = await begin(services, "Is it 77.7?", notebook=PATH)
-    ran = ToolDraft(tool_name="run_code", arguments={}, result="31.5 rows", status="success", duration_ms=1)
-    await task.append_tool(ran)
-    ts = await answered(task, "12.35 and 12.5 %, 31.5, 77.7, but 99.9.")
+    for text in ("31.5 rows", [{"type": "text", "text": "32.5"}]):
+        result = {"type": "tool_result", "tool_use_id": "a", "content": text}
+        await task.append_api(ApiDraft.model_validate({"role": "user", "content": [result], "ts": task.next_ts()}))
+    ts = await answered(task, "12.35 and 12.5 %, 31.5 and 32.5, 77.7, but 99.9.")
     found = await get(jp_fetch, "tasks", task.task_id, "numbers", ts=str(ts))
     assert found["path"] == PATH
     assert [(one["text"], one.get("place"), one.get("cell")) for one in found["numbers"]] == [
-        ("12.35", "output", 1), ("12.5 %", "code", 2), ("31.5", "tool", None), ("77.7", "person", None),
-        ("99.9", None, None),
+        ("12.35", "output", 1), ("12.5 %", "code", 2), ("31.5", "tool", None), ("32.5", "tool", None),
+        ("77.7", "person", None), ("99.9", None, None),
     ]  # fmt: skip
     (jp_root_dir / PATH).unlink()
     found = await get(jp_fetch, "tasks", task.task_id, "numbers", ts=str(ts))

@@ -91,7 +91,7 @@ function ReadLater({ kind, path, label }: IAttachment): JSX.Element {
   if (kind === 'page') {
     return (
       <a
-        className="jp-hdspAgent-place"
+        className="jp-hdspAgent-chat-link"
         href={isWebAddress(path) ? path : undefined}
         target="_blank"
         rel="noopener noreferrer"
@@ -114,7 +114,7 @@ function ReadLater({ kind, path, label }: IAttachment): JSX.Element {
   return open ? (
     <button
       type="button"
-      className="jp-hdspAgent-place jp-hdspAgent-chat-link"
+      className="jp-hdspAgent-chat-link"
       title={
         kind === 'conversation'
           ? trans.__('Open this conversation')
@@ -125,7 +125,7 @@ function ReadLater({ kind, path, label }: IAttachment): JSX.Element {
       {name}
     </button>
   ) : (
-    <span className="jp-hdspAgent-place">{name}</span>
+    <span>{name}</span>
   );
 }
 

@@ -76,7 +76,7 @@ describe('Composer', () => {
       );
       const preview = () => page.find('.jp-hdspAgent-chip-preview');
       expect(page.find('.jp-hdspAgent-chips-cost')?.textContent).toBe(
-        'About 1,500 tokens, and what images and links take'
+        'About 1,500 tokens, plus what is read when you send'
       );
       page.act(() => page.button('Show Cell 3').click());
       expect(preview()?.textContent).toContain('work.ipynb');

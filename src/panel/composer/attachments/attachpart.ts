@@ -100,7 +100,7 @@ export function addToDraft(
         other.content === attachment.content
     );
   const newOnes = attachments.filter(attachment => !isKnown(attachment));
-  const room = MOST_ATTACHMENTS - draft.attachments.length;
+  const room = Math.max(0, MOST_ATTACHMENTS - draft.attachments.length);
   const newImages = images.filter(image => !draft.images.includes(image));
   const taken = Private.fitting(
     draft.images,

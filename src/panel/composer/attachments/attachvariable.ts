@@ -19,6 +19,8 @@ const MOST_CHARACTERS = 4_000;
  *
  * @param taskId - The conversation, if not the one on screen; `null` is one that
  * is yet to begin.
+ *
+ * @returns Why it does not, in words; `null` if it does.
  */
 export async function attachVariable(
   services: IPanelServices,
@@ -26,7 +28,7 @@ export async function attachVariable(
   name: string,
   // The one on screen now, and not when the kernel has answered.
   taskId: string | null = services.store.state?.currentTaskId ?? null
-): Promise<void> {
+): Promise<string | null> {
   const api = new VariablesApi(services.serverSettings);
   const content = describedVariable(await api.table(path, name));
   const attachment = {
@@ -36,7 +38,8 @@ export async function attachVariable(
     label: name,
     content
   } as const;
-  addToDraft(services, { attachments: [attachment], images: [] }, taskId);
+  const taken = { attachments: [attachment], images: [] };
+  return addToDraft(services, taken, taskId);
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
 import { closeIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
@@ -49,8 +50,7 @@ export function DraftChips({
     (sum, { content }) => sum + tokensOf(content ?? ''),
     0
   );
-  const isMore =
-    images.length > 0 || attachments.some(({ content }) => content === null);
+  const isReadLater = attachments.some(({ content }) => content === null);
   const chipOf = (key: string, label: string, face: React.ReactNode) => (
     <button
       type="button"
@@ -113,19 +113,7 @@ export function DraftChips({
         })}
         {tokens > 0 && (
           <li className="jp-hdspAgent-chips-cost">
-            {isMore
-              ? trans._n(
-                  'About %2 token, and what images and links take',
-                  'About %2 tokens, and what images and links take',
-                  tokens,
-                  fullCount(tokens)
-                )
-              : trans._n(
-                  'About %2 token',
-                  'About %2 tokens',
-                  tokens,
-                  fullCount(tokens)
-                )}
+            {costText(tokens, isReadLater, images.length > 0, trans)}
           </li>
         )}
       </ul>
@@ -138,6 +126,34 @@ export function DraftChips({
       />
     </>
   );
+}
+
+/**
+ * How much what goes along with a message takes, as far as that is known.
+ */
+function costText(
+  tokens: number,
+  isReadLater: boolean,
+  hasImages: boolean,
+  trans: TranslationBundle
+): string {
+  const count = fullCount(tokens);
+  if (isReadLater) {
+    return trans._n(
+      'About %2 token, plus what is read when you send',
+      'About %2 tokens, plus what is read when you send',
+      tokens,
+      count
+    );
+  }
+  return hasImages
+    ? trans._n(
+        'About %2 token, plus images',
+        'About %2 tokens, plus images',
+        tokens,
+        count
+      )
+    : trans._n('About %2 token', 'About %2 tokens', tokens, count);
 }
 
 /**

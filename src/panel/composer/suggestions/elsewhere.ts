@@ -30,11 +30,17 @@ const MOST_CHARACTERS = 20_000;
 const MOST_CONVERSATIONS = 6;
 
 /**
+ * Told in words why something was not attached.
+ */
+type OnRefused = (refusal: string) => void;
+
+/**
  * The other conversations that a query finds, the newest first.
  */
 export async function conversationSuggestions(
   services: IPanelServices,
-  query: string
+  query: string,
+  onRefused: OnRefused
 ): Promise<ISuggestion[]> {
   const { HistoryApi } = await import('../../../rest/historyapi');
   const { taskHistory } = await new HistoryApi(services.serverSettings).history(
@@ -53,7 +59,7 @@ export async function conversationSuggestions(
   const here = services.store.state?.currentTaskId;
   return taskHistory
     .filter(({ id, parentTaskId }) => id !== here && !parentTaskId)
-    .map(item => Private.conversation(services, item));
+    .map(item => Private.conversation(services, item, onRefused));
 }
 
 /**
@@ -61,7 +67,8 @@ export async function conversationSuggestions(
  * where none are kept.
  */
 export async function checkpointSuggestions(
-  services: IPanelServices
+  services: IPanelServices,
+  onRefused: OnRefused
 ): Promise<ISuggestion[]> {
   const { notebooks, serverSettings, store, trans } = services;
   const { TimelineApi } = await import('../../../rest/timelineapi');
@@ -86,12 +93,16 @@ export async function checkpointSuggestions(
       icon: historyIcon,
       label,
       detail: trans.__('What changed since then'),
-      choice: Private.attach(services, {
-        kind: 'checkpoint',
-        path: checkpoint.id,
-        label,
-        content: null
-      })
+      choice: Private.attach(
+        services,
+        {
+          kind: 'checkpoint',
+          path: checkpoint.id,
+          label,
+          content: null
+        },
+        onRefused
+      )
     };
   });
 }
@@ -99,7 +110,10 @@ export async function checkpointSuggestions(
 /**
  * What the open terminals show.
  */
-export function terminalSuggestions(services: IPanelServices): ISuggestion[] {
+export function terminalSuggestions(
+  services: IPanelServices,
+  onRefused: OnRefused
+): ISuggestion[] {
   const { tabs, trans } = services;
   return tabs()
     .filter(isTerminal)
@@ -112,12 +126,16 @@ export function terminalSuggestions(services: IPanelServices): ISuggestion[] {
             icon: terminalIcon,
             label: trans.__('Last output of %1', name),
             detail: lines.slice(lines.lastIndexOf('\n') + 1),
-            choice: Private.attach(services, {
-              kind: 'terminal',
-              path: widget.title.label,
-              label: trans.__('Last output of %1', name),
-              content: lines.slice(-MOST_CHARACTERS)
-            })
+            choice: Private.attach(
+              services,
+              {
+                kind: 'terminal',
+                path: widget.title.label,
+                label: trans.__('Last output of %1', name),
+                content: lines.slice(-MOST_CHARACTERS)
+              },
+              onRefused
+            )
           }
         : [];
     });
@@ -129,7 +147,8 @@ export function terminalSuggestions(services: IPanelServices): ISuggestion[] {
  */
 export function pageSuggestions(
   services: IPanelServices,
-  query: string
+  query: string,
+  onRefused: OnRefused
 ): ISuggestion[] {
   const { store, trans } = services;
   const address = Private.addressIn(query);
@@ -140,12 +159,16 @@ export function pageSuggestions(
           icon: linkIcon,
           label: address,
           detail: trans.__('Read this web page when you send'),
-          choice: Private.attach(services, {
-            kind: 'page',
-            path: address,
-            label: address,
-            content: null
-          })
+          choice: Private.attach(
+            services,
+            {
+              kind: 'page',
+              path: address,
+              label: address,
+              content: null
+            },
+            onRefused
+          )
         }
       ]
     : [];
@@ -157,7 +180,8 @@ export function pageSuggestions(
 namespace Private {
   export function conversation(
     services: IPanelServices,
-    item: HistoryItem
+    item: HistoryItem,
+    onRefused: OnRefused
   ): ISuggestion {
     const title = titleOf(item, services.trans);
     return {
@@ -165,26 +189,35 @@ namespace Private {
       icon: agentIcon,
       label: title,
       detail: services.trans.__('Conversation, %1', dateTimeText(item.ts)),
-      choice: attach(services, {
-        kind: 'conversation',
-        path: item.id,
-        label: title,
-        content: null
-      })
+      choice: attach(
+        services,
+        {
+          kind: 'conversation',
+          path: item.id,
+          label: title,
+          content: null
+        },
+        onRefused
+      )
     };
   }
 
   export function attach(
     services: IPanelServices,
-    attachment: Omit<IAttachment, 'cellId'>
+    attachment: Omit<IAttachment, 'cellId'>,
+    onRefused: OnRefused
   ): ISuggestion['choice'] {
     return {
       kind: 'run',
-      run: () =>
-        void addToDraft(services, {
+      run: () => {
+        const refusal = addToDraft(services, {
           attachments: [{ ...attachment, cellId: null }],
           images: []
-        })
+        });
+        if (refusal !== null) {
+          onRefused(refusal);
+        }
+      }
     };
   }
 

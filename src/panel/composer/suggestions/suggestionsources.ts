@@ -188,9 +188,12 @@ export async function variableSuggestions(
   const { variables } = await api.variables(path, { changes: false });
   const attach = async (name: string) => {
     const { attachVariable } = await import('../attachments/attachvariable');
-    await attachVariable(services, path, name).catch((reason: unknown) =>
-      onRefused(errorText(trans, asErrorBody(reason)))
+    const refusal = await attachVariable(services, path, name).catch(
+      (reason: unknown) => errorText(trans, asErrorBody(reason))
     );
+    if (refusal !== null) {
+      onRefused(refusal);
+    }
   };
   return variables.flatMap(variable => [
     Private.variable(variable, () => void attach(variable.name)),

@@ -72,6 +72,11 @@ const LEAST_OF_COMMITS = 2;
 const LEAST_OF_CONVERSATIONS = 3;
 
 /**
+ * The same where few characters make a word, as in Korean and Japanese.
+ */
+const LEAST_OF_WIDE = 2;
+
+/**
  * The id of the list, which the field names.
  */
 const LIST_ID = 'jp-hdspAgent-suggestions';
@@ -147,6 +152,17 @@ export function useSuggestions(
       text.slice(trigger.start, Private.endOf(text, trigger)) === choice.text
     );
   };
+  /**
+   * Whether Enter sends: what is typed in full is meant, whatever else resembles
+   * it, unless one has gone on to something else.
+   */
+  const isMeantAsTyped = (): boolean =>
+    isTyped(active) ||
+    (pointed === 0 &&
+      items.some(
+        ({ suggestion: { choice } }, at) =>
+          choice.kind === 'insert' && !choice.goesOn && isTyped(at)
+      ));
   const field: PromptField.ISuggestions = {
     look: (value, caret, isTyping) => {
       const found = caret === null ? null : triggerAt(value, caret);
@@ -178,8 +194,7 @@ export function useSuggestions(
           if (event.shiftKey || items.length === 0) {
             return false;
           }
-          // What is typed in full is meant, whatever else resembles it.
-          if (event.key === 'Enter' && items.some((_, at) => isTyped(at))) {
+          if (event.key === 'Enter' && isMeantAsTyped()) {
             close();
             return false;
           }
@@ -284,6 +299,10 @@ function useItems(
   const query = trigger?.query ?? '';
   const callbacks = React.useRef({ onRefused, onMode });
   callbacks.current = { onRefused, onMode };
+  const refused = React.useCallback(
+    (refusal: string) => callbacks.current.onRefused(refusal),
+    []
+  );
   const fixed = useLoaded(kind, () =>
     kind === 'command'
       ? commandSuggestions(services, slug => callbacks.current.onMode(slug))
@@ -306,12 +325,12 @@ function useItems(
   const sought = kind === 'mention' && query !== '' && !isPath ? kind : null;
   const checkpoints = useLoaded(sought, () =>
     // Where none are kept one still mentions files.
-    checkpointSuggestions(services).catch(() => [])
+    checkpointSuggestions(services, refused).catch(() => [])
   );
   const terminals = useLoaded(
     kind === 'mention' && !isPath ? kind : null,
     // What Lab keeps to itself may be another one day.
-    () => Promise.resolve().then(() => terminalSuggestions(services))
+    () => Promise.resolve().then(() => terminalSuggestions(services, refused))
   );
   const files = useSearch(kind === 'mention' ? query : null, fileSuggestions);
   const commits = useSearch(
@@ -323,10 +342,14 @@ function useItems(
     commitSuggestions
   );
   const conversations = useSearch(
-    kind !== 'mention' || isPath || query.length < LEAST_OF_CONVERSATIONS
+    kind !== 'mention' || isPath || query.length < leastOf(query)
       ? null
       : query,
-    conversationSuggestions
+    React.useCallback(
+      (services: IPanelServices, query: string) =>
+        conversationSuggestions(services, query, refused),
+      [refused]
+    )
   );
   const items = React.useMemo(() => {
     const own = rank(fixed.suggestions, query);
@@ -345,7 +368,7 @@ function useItems(
     const found = Private.meant(files, query);
     const room = MOST_SHOWN - last.length;
     const first = [
-      ...pageSuggestions(services, query).map(suggestion => ({
+      ...pageSuggestions(services, query, refused).map(suggestion => ({
         suggestion,
         found: []
       })),
@@ -371,6 +394,7 @@ function useItems(
     commits,
     kind,
     query,
+    refused,
     services
   ]);
   return {
@@ -380,6 +404,15 @@ function useItems(
     ),
     error: fixed.error ?? files.error ?? commits.error
   };
+}
+
+/**
+ * How much of a query has to be typed before conversations are searched for it.
+ */
+function leastOf(query: string): number {
+  return /[\u2E80-\uFFDC]/u.test(query)
+    ? LEAST_OF_WIDE
+    : LEAST_OF_CONVERSATIONS;
 }
 
 /**

@@ -170,6 +170,20 @@ describe('TabStrip', () => {
     ]);
   });
 
+  it('should not ask about what is done, though the strip has not heard', async () => {
+    page.begin(
+      showing(anItem({ id: 'a' }), {
+        currentTaskStatus: 'idle',
+        openTasks: TASKS
+      })
+    );
+    const cross = page.node.querySelector<HTMLElement>(
+      '.jp-hdspAgent-tab-close'
+    );
+    await page.settle(() => cross?.click());
+    expect(page.sent('closeConversation')).toMatchObject([{ taskId: 'a' }]);
+  });
+
   it('should begin another conversation, and say why if that is refused', async () => {
     begin();
     page.act(() => page.button('New conversation').click());
