@@ -154,7 +154,12 @@ describe('TabStrip', () => {
   });
 
   it('should ask about what works, and stop it only when one wants that', async () => {
-    begin();
+    page.begin(
+      showing(anItem({ id: 'a' }), {
+        currentTaskStatus: 'running',
+        openTasks: TASKS
+      })
+    );
     const cross = page.node.querySelector<HTMLElement>(
       '.jp-hdspAgent-tab-close'
     );
