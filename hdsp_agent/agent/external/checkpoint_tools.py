@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Annotated, ClassVar, Final
 
 from pydantic import Field, StringConstraints
 
 from ..._background_tasks import BackgroundTasks
 from ..._threads import in_thread
-from ...checkpoints import CheckpointDiff, FileDiff, Hunk
+from ...checkpoints import CheckpointDiff
 from ...checkpoints.timeline import RestorePreview
 from ...config import ToolGroup
 from ...messages import CellId, ClineSayTool, OwnSayTool, Parts, TaskId
@@ -27,6 +27,7 @@ from ...tools import (
     middle_left_out,
 )
 from ..checkpoints.checkpoint_service import CheckpointService
+from ..checkpoints.diff_text import file_diff_text, may_be_shown
 from .checkpoint_entries import (
     CheckpointList,
     DifferingFile,
@@ -285,9 +286,9 @@ def _report(diff: CheckpointDiff, arguments: DiffCheckpointArguments, context: T
     files: list[DifferingFile] = []
     room = _MOST_DIFF
     for file in diff.files:
-        if len(files) >= _MOST_FILES or not _may_be_read(file, context):
+        if len(files) >= _MOST_FILES or not may_be_shown(file, context.paths):
             continue
-        text = context.mask(_diff(file))
+        text = context.mask(file_diff_text(file))
         if len(text) > _MOST_OF_ONE:
             text = middle_left_out(text, _MOST_OF_ONE, "[… the middle is left out: name the file as `path` …]")
         text = text[: max(0, room)]
@@ -297,36 +298,6 @@ def _report(diff: CheckpointDiff, arguments: DiffCheckpointArguments, context: T
     return DiffReport(
         checkpoint=diff.new, against=arguments.against, files=files, left_out=len(diff.files) - len(files)
     )
-
-
-def _may_be_read(file: FileDiff, context: ToolContext) -> bool:
-    names = [file.path] if file.renamed_from is None else [file.path, file.renamed_from.path]
-    try:
-        places = [context.paths.resolve(name) for name in names]
-    except ToolFailed:
-        return False
-    return all(place.read_risks == {"read"} for place in places)
-
-
-def _diff(file: FileDiff) -> str:
-    if file.notebook is None:
-        return _hunks(file.hunks)
-    parts: list[str] = []
-    for cell in file.notebook.cells:
-        index = cell.new_index if cell.new_index is not None else cell.old_index
-        number = "" if index is None else f" {index + 1}"
-        outputs = ", outputs changed" if cell.outputs_changed else ""
-        parts.append(f"cell{number} {cell.cell_id or ''} ({cell.cell_type}): {cell.change}{outputs}")
-        parts += [hunk for hunk in (_hunks(cell.source),) if hunk]
-    return "\n".join(parts)
-
-
-def _hunks(hunks: Sequence[Hunk]) -> str:
-    lines: list[str] = []
-    for hunk in hunks:
-        lines.append(f"@@ -{hunk.old_start},{hunk.old_lines} +{hunk.new_start},{hunk.new_lines} @@")
-        lines += [line.rstrip("\n") for line in hunk.lines]
-    return "\n".join(lines)
 
 
 def _listed(told: CheckpointList) -> str:

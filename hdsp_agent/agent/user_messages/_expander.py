@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from ...errors import HdspAgentError
 from ...mcp.client import PROMPT_PREFIX
+from ._attachment_reading import read_attachments
 from ._expanded_message import ExpandedMessage
 from ._mentions import Mentioned, mentioned_in
-from ._pointed_at import read_attachments
 from ._slash_commands import spoken_command
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
@@ -18,25 +17,13 @@ from hdsp_agent.tools import ToolRegistry
 
 from ..._helpers.page_server import page_server
 from .._helpers.scripted_agent import Agent, running_agent, until
+from ..memory.test_external_content import Page
 from ..test_automatic_checkpoints import kept_at
 from .test_expander import ASK, DONE, KEY, WRITE, plain
 
 CELL = Attachment(kind="cell", path="a.ipynb", cell_id=CellId("c1"), label="Cell 1", content="x = 1")
 BLOCK = '<attachment kind="cell" path="a.ipynb" cellId="c1" label="Cell 1">\nx = 1\n</attachment>'
 WEB = GlobalSettings(fetch_url_enabled=True, fetch_private_addresses=True)
-
-
-class Page(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        body = b"WORDS OF STRANGERS"
-        self.send_response(200)
-        self.send_header("Content-Type", "text/plain")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        return None
 
 
 @pytest.fixture

@@ -15,13 +15,12 @@ from ...memory.conversation_text import read_conversation
 from ...messages import Attachment, JsonObject, TaskId, attachments_text
 from ...providers import model_info
 from ...tools import ActionRequest, Risk
+from ..checkpoints.diff_text import file_diff_text, may_be_shown
 from ..conversation.conversation import text_block
 from ..conversation.inherited_marks import inherit_marks
-from ..git import may_be_read
 from ._quiet_reader import MOST_CHARACTERS, NOT_ATTACHED, QuietReader, by_tool, not_attached, read_quietly, within
 
 if TYPE_CHECKING:
-    from ...checkpoints.files.diff import FileDiff
     from ...tools import PathPolicy
     from ..task.task_state import TaskState
     from ..task.tool_context import CallParts
@@ -117,27 +116,15 @@ class _ChosenReader(QuietReader):
 
 
 def _differences(diff: CheckpointDiff, paths: PathPolicy) -> Iterator[str]:
-    shown = [file for file in diff.files if _may_be_shown(file, paths)]
+    shown = [file for file in diff.files if may_be_shown(file, paths)]
     if shown:
         yield "What changed in the files since this checkpoint:"
     for file in shown[:_MOST_FILES]:
         was = f" (was {file.renamed_from.path})" if file.renamed_from is not None else ""
-        lines = [f"{file.change}: {file.path}{was}"]
-        for hunk in file.hunks:
-            lines += [f"@@ -{hunk.old_start} +{hunk.new_start} @@", *hunk.lines]
-        for cell in file.notebook.cells if file.notebook is not None else ():
-            at = cell.old_index if cell.new_index is None else cell.new_index
-            lines.append(f"{cell.change}: cell {'' if at is None else at + 1}".rstrip())
-            lines += [line for hunk in cell.source for line in hunk.lines]
-        yield "\n".join(lines)
+        yield f"{file.change}: {file.path}{was}\n{file_diff_text(file)}".rstrip()
     more = len(shown) - _MOST_FILES
     if more > 0:
         yield f"[… {more} more files …]"
     hidden = len(diff.files) - len(shown)
     if hidden:
         yield f"[{hidden} more not shown: hidden from you, or they may hold passwords]"
-
-
-def _may_be_shown(file: FileDiff, paths: PathPolicy) -> bool:
-    names = [file.path] if file.renamed_from is None else [file.path, file.renamed_from.path]
-    return all(may_be_read(name, paths) for name in names)
