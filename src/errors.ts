@@ -141,7 +141,9 @@ const SERVER_ERRORS: Readonly<Record<string, Sentence>> = {
   unsupported: (trans, error) =>
     trans.__('This is not supported here: %1', error.message),
   unavailable: (trans, error) =>
-    trans.__('This does not work right now: %1', error.message),
+    param(error, 'waits_for') === 'cell'
+      ? trans.__('A cell is running. Try again when it is done.')
+      : trans.__('This does not work right now: %1', error.message),
   embeddings_unavailable: (trans, error) => {
     switch (param(error, 'missing')) {
       case 'url':

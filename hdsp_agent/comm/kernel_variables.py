@@ -1,4 +1,4 @@
-"""What is in a notebook's kernel, for the person to look at, and how it differs from the newest checkpoint."""
+"""What is in a notebook's kernel, for the person to look at, how it differs from the newest checkpoint, and its databases."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .._timeouts import wait_at_most
 from ..checkpoints.timeline import VariablesSince
 from ..errors import HdspAgentError, Unsupported
 from ..notebooks import Notebooks
-from ..notebooks.kernels import InspectionLimits, KernelInfo, VariablesReport, VariableTable
+from ..notebooks.kernels import Database, InspectionLimits, KernelInfo, VariablesReport, VariableTable
 from .checkpoint_access import CheckpointAccess, CheckpointPlace
 
-__all__ = ["Answers", "KernelVariables", "VariablesNow"]
+__all__ = ["Answers", "DatabasesNow", "KernelVariables", "VariablesNow"]
 
 _log = logging.getLogger(__name__)
 
@@ -38,6 +38,14 @@ class VariablesNow:
     report: VariablesReport = field(default_factory=VariablesReport)
     since: VariablesSince | None = None
     """None if nobody asked for it."""
+
+
+@dataclass(frozen=True)
+class DatabasesNow:
+    """What a kernel is connected to."""
+
+    answers: Answers = "now"
+    databases: tuple[Database, ...] = ()
 
 
 class KernelVariables:
@@ -71,6 +79,26 @@ class KernelVariables:
         """Some rows of a variable. NotFound if there is none, or no kernel runs."""
         path = self._notebooks.access.now_at(path)
         return await self._notebooks.executor.look_into(path, name, start=start, limits=_SHOWN)
+
+    async def databases(self, path: str) -> DatabasesNow:
+        """The databases that a notebook's kernel is connected to, with the names of their tables."""
+        kernel = await self._notebooks.kernel(path)
+        if kernel is None:
+            return DatabasesNow()
+        executor = self._notebooks.executor
+        if kernel.state == "busy" and not (await executor.link(kernel.path)).probed:
+            return DatabasesNow("later")
+        try:
+            found = await executor.databases(kernel.path)
+        except Unsupported as error:
+            _log.info("The databases of %s cannot be listed: %s", kernel.path, error.message)
+            return DatabasesNow("never")
+        return DatabasesNow("later") if found is None else DatabasesNow(databases=found)
+
+    async def schema(self, path: str, database: str, table: tuple[str | None, str] | None) -> Database:
+        """A database with the columns of its tables, or of one. NotFound if there is none; Unavailable while a cell runs."""
+        path = self._notebooks.access.now_at(path)
+        return await self._notebooks.executor.schema(path, database, table)
 
     async def _since(self, place: CheckpointPlace) -> VariablesSince:
         try:

@@ -12,7 +12,17 @@ from ._base import CellId, Record
 __all__ = ["Attachment", "AttachmentKind", "AttachmentList", "attachments_text", "labels_of", "words_of"]
 
 AttachmentKind = Literal[
-    "cell", "selection", "output", "error", "file", "variable", "terminal", "conversation", "checkpoint", "page"
+    "cell",
+    "selection",
+    "output",
+    "error",
+    "file",
+    "variable",
+    "table",
+    "terminal",
+    "conversation",
+    "checkpoint",
+    "page",
 ]
 _LONGEST_PATH: Final = 4_096
 _LONGEST_ID: Final = 200

@@ -291,6 +291,13 @@ export interface Endpoints {
     path: { run: string };
     answer: RestartedRun;
   };
+  /** List the databases of a notebook's kernel. */
+  'POST /databases': { body: DatabasesAsked; answer: DatabasesView };
+  /** Show the columns of tables. */
+  'POST /databases/schema': {
+    body: DatabaseSchemaAsked;
+    answer: DatabaseSchemaView;
+  };
   /** List the variables of a notebook's kernel. */
   'POST /variables': { body: VariablesAsked; answer: VariablesView };
   /** Show rows of a variable. */
@@ -628,6 +635,51 @@ export interface ConnectedAgentView {
   canAsk: boolean;
   /** Whether every program of this name may. */
   mayAsk: boolean;
+}
+
+/** Whose tables. */
+export interface DatabaseSchemaAsked {
+  /** A notebook's, in the contents API. */
+  path: string;
+  /** By the name of what is connected to it. */
+  database: string;
+  /** Absent for all. */
+  table?: TableName;
+}
+
+/** Tables with their columns. */
+export interface DatabaseSchemaView {
+  /** As a model is told them. */
+  text: string;
+}
+
+/** A database. */
+export interface DatabaseView {
+  /** Of what is connected to it: a variable, or one of `%sql`. */
+  name: string;
+  /** Such as sqlite or postgresql; empty if it is not known. */
+  kind: string;
+  /** Its file, or its host and name. */
+  place: string;
+  tables: Array<TableView>;
+  /** How many tables there was no room or time for. */
+  more: number;
+  /** Why its tables, or some of them, are not known. */
+  error?: string;
+}
+
+/** Whose databases. */
+export interface DatabasesAsked {
+  /** A notebook's, in the contents API. */
+  path: string;
+}
+
+/** In the order in which the kernel has them. */
+export interface DatabasesView {
+  path: string;
+  /** Whether the kernel tells them `now`, `later` when its cell is done, or `never`. */
+  answers: 'now' | 'later' | 'never';
+  databases: Array<DatabaseView>;
 }
 
 /** The tasks that went: the one asked for, and its subtasks. */
@@ -1804,6 +1856,21 @@ export interface StoredTaskState {
   model_use?: Array<ModelUse>;
   has_external_content?: boolean;
   used_local_model?: boolean;
+}
+
+/** A table or a view. */
+export interface TableName {
+  /** Absent for the one that needs not be named. */
+  schemaName?: string;
+  name: string;
+}
+
+/** A table or a view. */
+export interface TableView {
+  /** Absent for the one that needs not be named. */
+  schemaName?: string;
+  name: string;
+  isView: boolean;
 }
 
 /** Where a task came from. */

@@ -588,6 +588,7 @@ export interface Attachment {
     | 'error'
     | 'file'
     | 'variable'
+    | 'table'
     | 'terminal'
     | 'conversation'
     | 'checkpoint'

@@ -148,3 +148,44 @@ test('a variable and a picture of an output are dragged into the message', async
   await expect(chips).toContainText('answer');
   await expect(chat.field).toHaveValue('');
 });
+
+test('a message points at a table, and the model is told its columns alone', async ({
+  chat,
+  lab,
+  model,
+  notebooks
+}) => {
+  const { page, panel } = lab;
+  await notebooks.write(PATH, [
+    {
+      id: 'db',
+      source:
+        'import sqlite3\nshop = sqlite3.connect(":memory:")\n' +
+        '_ = shop.execute("create table customers (id integer primary key, name text)")\n' +
+        '_ = shop.execute("insert into customers values (1, \'Zoe\')")'
+    }
+  ]);
+  await chat.open();
+  const notebook = await OpenNotebook.open(lab, PATH);
+  await notebook.edit(0);
+  await page.keyboard.press('Control+Enter');
+  await expect(notebook.count(0)).toHaveText('[1]:');
+  await lab.openPanel();
+  await chat.field.focus();
+  await page.keyboard.type('Who are they? @customers');
+  const option = panel.getByRole('option', { name: 'customers Table in shop' });
+  await expect(option).toBeVisible();
+  await lab.picture('pointing-table', ['light', 'dark', 'contrast']);
+  await page.keyboard.press('Enter');
+  await panel
+    .getByRole('button', { name: 'Show customers in shop' })
+    .press('Enter');
+  await expect(
+    panel.getByRole('group', { name: /^customers in shop/ })
+  ).toContainText('id INTEGER, primary key');
+  await chat.field.focus();
+  await page.keyboard.press('Enter');
+  await chat.finish(model, 'One customer.');
+  expect(model.told).toContain('name TEXT');
+  expect(model.told).not.toContain('Zoe');
+});

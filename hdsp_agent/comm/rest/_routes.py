@@ -28,6 +28,7 @@ def routes() -> dict[str, type[RestHandler]]:
         CheckpointUndoHandler,
         CheckpointUndoPreviewHandler,
     )
+    from ._databases import DatabaseSchemaHandler, DatabasesHandler
     from ._folder_trust import FolderTrustHandler, TrustedFoldersHandler
     from ._ghost_text import GhostTextHandler
     from ._health import HealthHandler, OpenApiHandler
@@ -131,6 +132,8 @@ def routes() -> dict[str, type[RestHandler]]:
         "/kernel-restarts/preview": KernelRestartPreviewHandler,
         "/kernel-restarts/{run}": KernelRestartHandler,
         "/kernel-restarts/{run}/stop": KernelRestartStopHandler,
+        "/databases": DatabasesHandler,
+        "/databases/schema": DatabaseSchemaHandler,
         "/variables": VariablesHandler,
         "/variables/table": VariableTableHandler,
         "/verifications": VerificationsHandler,

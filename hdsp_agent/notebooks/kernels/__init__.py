@@ -1,8 +1,9 @@
-"""Kernels: running cells in them, what they print, and what their variables are."""
+"""Kernels: running cells in them, what they print, what their variables are, and what their databases hold."""
 
 from __future__ import annotations
 
 from ._client import KernelClient, KernelState
+from ._databases import Database, DatabaseColumn, DatabaseLimits, DatabaseTable, schema_text
 from ._executor import Executor
 from ._images import ImageLimits, ModelImage, images_of
 from ._output_collector import OutputCollector
@@ -15,6 +16,10 @@ from ._variable_inspection import InspectionLimits, TableColumn, Variable, Varia
 __all__ = [
     "CellRun",
     "CellRunSpec",
+    "Database",
+    "DatabaseColumn",
+    "DatabaseLimits",
+    "DatabaseTable",
     "Executor",
     "ImageLimits",
     "InspectionLimits",
@@ -38,4 +43,5 @@ __all__ = [
     "VariableTable",
     "VariablesReport",
     "images_of",
+    "schema_text",
 ]

@@ -10,6 +10,7 @@ from typing import Final
 from ...errors import HdspAgentError, NotFound
 from ...messages import TaskId
 from ._client import KernelClient
+from ._databases import Database, DatabaseLimits, list_databases, read_schema
 from ._kernel_queue import KernelQueue
 from ._output_collector import OutputCollector
 from ._ports import KernelInfo, KernelPort, KernelSession, KernelSpec
@@ -152,6 +153,20 @@ class Executor:
     ) -> VariableTable:
         """Rows of one variable of the notebook's Python kernel, without changing anything in it."""
         return await look_into(await self.link(path), name, start, limits or InspectionLimits())
+
+    async def databases(self, path: str, limits: DatabaseLimits | None = None) -> tuple[Database, ...] | None:
+        """The databases that the notebook's Python kernel is connected to, and their tables; None while a cell runs."""
+        return await list_databases(await self.link(path), limits or DatabaseLimits())
+
+    async def schema(
+        self,
+        path: str,
+        database: str,
+        table: tuple[str | None, str] | None = None,
+        limits: DatabaseLimits | None = None,
+    ) -> Database:
+        """The columns of a database's tables, or of one of them. No row is read."""
+        return await read_schema(await self.link(path), database, table, limits or DatabaseLimits())
 
     async def link(self, path: str) -> KernelClient:
         """The connection to the notebook's kernel, for questions of one's own."""

@@ -20,6 +20,7 @@ __all__ = [
     "Variable",
     "VariableTable",
     "VariablesReport",
+    "ask_probe",
     "inspect",
     "load_probe",
     "look_into",
@@ -27,7 +28,8 @@ __all__ = [
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
-_MODULE: Final = "_hdsp_agent_variables"
+_MODULES: Final = {"_hdsp_agent_databases": "_databases_probe.py", "_hdsp_agent_variables": "_variables_probe.py"}
+"""What is put into the kernel; the last one answers, with what the others know."""
 _KEY: Final = "hdsp_agent"
 _EXTRA_SECONDS: Final = 5.0
 
@@ -62,6 +64,8 @@ class Variable(BaseModel):
     has_text_columns: bool = True
     """Whether all of these are named by texts, and not by numbers or tuples."""
     head: str | None = None
+    is_database: bool = False
+    """Whether it is connected to a database, of which the kernel can tell the tables; known of what is asked for by name."""
     error: str | None = None
     """Why there is no more to tell: its repr failed or took too long."""
 
@@ -111,7 +115,7 @@ async def inspect(
     }
     if names is not None:
         question["names"] = list(names)
-    told = await _asked(link, question, limits.seconds)
+    told = await ask_probe(link, question, limits.seconds)
     if "error" in told:
         raise Unavailable(f"The kernel could not tell its variables: {told['error']}.", kernel=link.kernel_id)
     return _read(VariablesReport, told)
@@ -128,7 +132,7 @@ async def look_into(link: KernelClient, name: str, start: int, limits: Inspectio
         "columns": limits.columns,
         "items": limits.items,
     }
-    told = await _asked(link, question, limits.seconds)
+    told = await ask_probe(link, question, limits.seconds)
     if "gone" in told:
         raise NotFound(f"There is no variable {name}.", name=name)
     if "name" not in told:
@@ -136,7 +140,8 @@ async def look_into(link: KernelClient, name: str, start: int, limits: Inspectio
     return _read(VariableTable, told)
 
 
-async def _asked(link: KernelClient, question: JsonObject, limit: float) -> JsonObject:
+async def ask_probe(link: KernelClient, question: JsonObject, limit: float) -> JsonObject:
+    """What the kernel answers to a question of ours; ``error`` in it says why it could not."""
     if link.language != "python":
         language = link.language or "an unknown language"
         raise Unsupported(f"Only Python kernels can list their variables; this one is for {language}.")
@@ -165,9 +170,11 @@ async def load_probe(link: KernelClient, seconds: float) -> None:
 
 @cache
 def _expression() -> str:
-    source = files(__package__).joinpath("_variables_probe.py").read_text(encoding="utf-8")
+    sources = {name: files(__package__).joinpath(file).read_text(encoding="utf-8") for name, file in _MODULES.items()}
     return (
-        "(lambda b, m: (__import__('sys').modules.__setitem__(m.__name__, m),"
-        f" b.exec(b.compile({source!r}, '<hdsp-agent>', 'exec'), m.__dict__), m.install())[-1])"
-        f"(__import__('builtins'), __import__('types').ModuleType({_MODULE!r}))"
+        "(lambda b, ms: ([(__import__('sys').modules.__setitem__(m.__name__, m),"
+        " b.exec(b.compile(source, '<hdsp-agent>', 'exec'), m.__dict__)) for m, source in ms],"
+        " ms[-1][0].install())[-1])"
+        "(__import__('builtins'),"
+        f" [(__import__('types').ModuleType(name), source) for name, source in {sources!r}.items()])"
     )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, ClassVar, Final
 
 from pydantic import BeforeValidator, Field, StringConstraints
 
 from ...config import ToolGroup
+from ...errors import HdspAgentError
 from ...messages import ClineSayTool, JsonObject
-from ...notebooks.kernels import Variable, VariablesReport
+from ...notebooks.kernels import Executor, Variable, VariablesReport, schema_text
 from .._action import ActionRequest
 from .._output_buffer import middle_left_out
 from .._tool import SimpleTool, ToolArguments, ToolContext, ToolResult, answered, denied
@@ -46,7 +48,8 @@ class InspectVariables(SimpleTool[InspectVariablesArguments]):
     group: ClassVar[ToolGroup | None] = "read"
     description: ClassVar[str] = (
         "See the variables of a notebook's Python kernel: types, shapes, columns with their types, memory and the first "
-        "values. Changes nothing, and mostly works while a cell runs. Prefer it to printing things."
+        "values; of connections to databases (SQLAlchemy, DuckDB, sqlite3) that you name, the tables and their columns. "
+        "Changes nothing, and mostly works while a cell runs. Prefer it to printing things."
     )
     Output = VariableList
 
@@ -65,20 +68,33 @@ class InspectVariables(SimpleTool[InspectVariablesArguments]):
         await still_allowed(place, context)
         executor = context.notebooks.executor
         report = await executor.inspect(place.document.path, names=arguments.names)
-        text = context.mask(_text(report))
+        tables = await _tables(executor, place.document.path, report)
+        text = context.mask(_text(report, tables))
         most = 2 * most_characters(context.settings)
         if len(text) > most:
             note = f"[… the middle of {len(text):,} characters is left out: ask for fewer variables …]"
             text = middle_left_out(text, most, note)
-        return answered(approval, ToolResult(text, structured=lambda: _listed(report, place.shown, most)))
+        return answered(approval, ToolResult(text, structured=lambda: _listed(report, tables, place.shown, most)))
 
 
-def _listed(report: VariablesReport, path: str, most: int) -> JsonObject:
+async def _tables(executor: Executor, path: str, report: VariablesReport) -> dict[str, str]:
+    """What the databases hold that variables are connected to, by the variable."""
+    found: dict[str, str] = {}
+    for variable in report.variables:
+        if variable.is_database:
+            try:
+                found[variable.name] = schema_text(await executor.schema(path, variable.name))
+            except HdspAgentError as error:
+                found[variable.name] = f"(Its tables are not known: {error.message})"
+    return found
+
+
+def _listed(report: VariablesReport, tables: Mapping[str, str], path: str, most: int) -> JsonObject:
     """The same as entries, as many as have room."""
     entries: list[InspectedVariable] = []
     size, left_out = 0, list(report.unseen)
     for variable in report.variables:
-        entry = _entry(variable)
+        entry = _entry(variable, tables.get(variable.name))
         size += len(entry.model_dump_json(exclude_none=True))
         if entries and size > _MOST_LISTED * most:
             left_out.append(variable.name)
@@ -88,7 +104,7 @@ def _listed(report: VariablesReport, path: str, most: int) -> JsonObject:
     return told.model_dump(exclude_none=True)
 
 
-def _entry(variable: Variable) -> InspectedVariable:
+def _entry(variable: Variable, tables: str | None) -> InspectedVariable:
     return InspectedVariable(
         name=variable.name,
         type=variable.type,
@@ -99,12 +115,13 @@ def _entry(variable: Variable) -> InspectedVariable:
         memory=variable.memory,
         columns=[ColumnEntry(name=name, dtype=dtype) for name, dtype in variable.columns] or None,
         head=variable.head,
+        tables=tables,
         error=variable.error,
     )
 
 
-def _text(report: VariablesReport) -> str:
-    parts = [_variable(variable) for variable in report.variables]
+def _text(report: VariablesReport, tables: Mapping[str, str]) -> str:
+    parts = [_variable(variable, tables.get(variable.name)) for variable in report.variables]
     if report.missing:
         parts.append(f"There is no variable {', '.join(report.missing)}.")
     if report.unseen:
@@ -112,7 +129,7 @@ def _text(report: VariablesReport) -> str:
     return "\n".join(parts) or "The kernel has no variables yet."
 
 
-def _variable(variable: Variable) -> str:
+def _variable(variable: Variable, tables: str | None) -> str:
     facts = [variable.type]
     if variable.shape is not None:
         facts.append(f"shape ({', '.join('?' if side is None else str(side) for side in variable.shape)})")
@@ -126,6 +143,8 @@ def _variable(variable: Variable) -> str:
         lines.append(f"  columns: {', '.join(f'{name} {dtype}' for name, dtype in variable.columns)}")
     if variable.head:
         lines += [f"  {line}" for line in variable.head.split("\n")]
+    if tables:
+        lines += [f"  {line}" for line in tables.split("\n")]
     if variable.error:
         lines.append(f"  ({variable.error})")
     return "\n".join(lines)

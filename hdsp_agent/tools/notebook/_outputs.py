@@ -160,6 +160,8 @@ class InspectedVariable(_Entry):
     memory: int | None = None
     columns: list[ColumnEntry] | None = None
     head: str | None = None
+    tables: str | None = None
+    """Of a connection to a database: its tables and their columns."""
     error: str | None = None
 
 

@@ -123,6 +123,7 @@ namespace Private {
     'error',
     'file',
     'variable',
+    'table',
     'terminal',
     'conversation',
     'checkpoint',

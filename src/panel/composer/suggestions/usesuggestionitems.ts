@@ -4,6 +4,7 @@ import { asErrorBody } from '../../../errors';
 import type { ErrorBody } from '../../../generated/wire';
 import type { IPanelServices } from '../../../ui/services';
 import { usePanel } from '../../../ui/services';
+import { databaseSuggestions } from './databasesuggestions';
 import {
   checkpointSuggestions,
   conversationSuggestions,
@@ -41,6 +42,11 @@ const MOST_OF_NOTEBOOK = 12;
  * How many variables and columns come after them.
  */
 const MOST_OF_KERNEL = 8;
+
+/**
+ * How many tables of databases come after those.
+ */
+const MOST_TABLES = 6;
 
 /**
  * How much of what MCP servers have is offered with it.
@@ -114,6 +120,10 @@ export function useSuggestionItems(
       callbacks.current.onRefused(refusal)
     ).catch(() => [])
   );
+  const tables = useLoaded(kind === 'mention' ? kind : null, () =>
+    // Nor does a database.
+    databaseSuggestions(services, refused).catch(() => [])
+  );
   // A slash begins the path of a file.
   const isPath = trigger !== null && text[trigger.start + 1] === '/';
   const sought = kind === 'mention' && query !== '' && !isPath ? kind : null;
@@ -168,6 +178,7 @@ export function useSuggestionItems(
       })),
       ...own.slice(0, MOST_OF_NOTEBOOK),
       ...rank(variables.suggestions, query).slice(0, MOST_OF_KERNEL),
+      ...rank(tables.suggestions, query).slice(0, MOST_TABLES),
       ...rank(resources.suggestions, query).slice(0, MOST_OF_SERVERS),
       ...rank(changes, query)
     ];
@@ -180,6 +191,7 @@ export function useSuggestionItems(
   }, [
     fixed.suggestions,
     variables.suggestions,
+    tables.suggestions,
     resources.suggestions,
     checkpoints.suggestions,
     terminals.suggestions,

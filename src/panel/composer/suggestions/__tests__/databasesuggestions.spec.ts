@@ -1,0 +1,117 @@
+import type { IPanelServices } from '../../../../ui/services';
+import { RestServer, refusal } from '../../../history/__tests__/restserver';
+import { READY, WrittenPanel } from '../../__tests__/openedcomposer';
+import { databaseSuggestions } from '../databasesuggestions';
+
+const PATH = 'shop.ipynb';
+const LATE = 'old.late in engine';
+const ENGINE = {
+  name: 'engine',
+  kind: 'sqlite',
+  place: 'shop.db',
+  tables: [
+    { name: 'orders', isView: false },
+    { schemaName: 'old', name: 'late', isView: true }
+  ],
+  more: 0
+};
+
+describe('databaseSuggestions', () => {
+  let page: WrittenPanel;
+  let rest: RestServer;
+  let refused: string[];
+
+  beforeEach(() => {
+    page = new WrittenPanel();
+    page.begin(READY);
+    refused = [];
+    rest = new RestServer();
+    rest.answers.set('POST databases', () => ({
+      path: PATH,
+      answers: 'now',
+      databases: [ENGINE]
+    }));
+    rest.answers.set('POST databases/schema', () => ({
+      text: 'Database engine (sqlite)\nTable orders\n  id INTEGER'
+    }));
+  });
+
+  afterEach(() => {
+    page.dispose();
+    rest.dispose();
+  });
+
+  const services = (path: string | null): IPanelServices =>
+    ({
+      ...page.panel.services,
+      notebooks: {
+        currentWidget:
+          path === null
+            ? null
+            : { isDisposed: false, context: { path, localPath: path } }
+      }
+    }) as unknown as IPanelServices;
+
+  const suggestions = (path: string | null = PATH) =>
+    databaseSuggestions(services(path), refusal => refused.push(refusal));
+
+  const choose = async (index: number) => {
+    const { choice } = (await suggestions())[index];
+    await page.settle(() => choice.kind === 'run' && choice.run());
+    return page.panel.services.state.draft(null).attachments;
+  };
+
+  it('should offer each database, and its tables', async () => {
+    const offered = await suggestions();
+    expect(offered.map(({ label, detail }) => [label, detail])).toEqual([
+      ['All tables of engine', 'Database with 2 tables'],
+      ['orders', 'Table in engine'],
+      ['old.late', 'View in engine']
+    ]);
+    expect(rest.of('POST databases')).toMatchObject([{ body: { path: PATH } }]);
+  });
+
+  it('should let the columns go along', async () => {
+    expect(await choose(2)).toEqual([
+      {
+        kind: 'table',
+        path: PATH,
+        cellId: null,
+        label: LATE,
+        content: 'Database engine (sqlite)\nTable orders\n  id INTEGER'
+      }
+    ]);
+    expect(rest.of('POST databases/schema')).toMatchObject([
+      {
+        body: {
+          path: PATH,
+          database: 'engine',
+          table: { schemaName: 'old', name: 'late' }
+        }
+      }
+    ]);
+    expect(refused).toEqual([]);
+  });
+
+  it('should cut what is long after a line', async () => {
+    const line = `  ${'c'.repeat(98)}`;
+    const text = Array.from({ length: 300 }, () => line).join('\n');
+    rest.answers.set('POST databases/schema', () => ({ text }));
+    const [{ content }] = await choose(0);
+    expect(content?.endsWith(`${line}\n…`)).toBe(true);
+    expect(content?.length).toBeLessThan(20_010);
+  });
+
+  it('should say why it cannot', async () => {
+    rest.answers.set('POST databases/schema', () =>
+      refusal('nothing_known', 'The database is gone.')
+    );
+    expect(await choose(1)).toEqual([]);
+    expect(refused).toEqual(['The database is gone.']);
+  });
+
+  it('should ask nothing without a notebook', async () => {
+    expect(await suggestions(null)).toEqual([]);
+    expect(rest.of('POST databases')).toEqual([]);
+  });
+});

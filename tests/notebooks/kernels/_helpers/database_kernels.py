@@ -1,0 +1,41 @@
+"""Kernels of tests that are connected to databases."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from hdsp_agent.notebooks.kernels import Database
+
+from .executors import NOTEBOOK, HeadlessExecutor, headless_executor
+
+PACKAGES = Path(__file__).parents[4] / ".databases"
+"""`make databases` puts SQLAlchemy, DuckDB and the ``%sql`` magics there: in the environment they would change it."""
+
+TABLES = (
+    "create table customers (id integer primary key, name text not null)",
+    "create table orders (id integer primary key, customer integer references customers (id), total real)",
+    "create view large as select * from orders where total > 100",
+)
+
+
+@asynccontextmanager
+async def database_kernel(root: Path, *, magic: str = "common") -> AsyncIterator[HeadlessExecutor]:
+    """A kernel that finds the packages; ``magic`` is whose ``%sql`` it finds."""
+    async with headless_executor(root) as work:
+        folders = [str(PACKAGES / name) for name in dict.fromkeys([magic, "common"])]
+        await work.run(f"import sys; sys.path[:0] = {folders!r}; TABLES = {TABLES!r}")
+        yield work
+
+
+async def databases(work: HeadlessExecutor) -> dict[str, Database]:
+    """Those that the kernel is connected to."""
+    found = await work.executor.databases(NOTEBOOK)
+    assert found is not None, "no cell runs"
+    return {one.name: one for one in found}
+
+
+def names(database: Database) -> list[str]:
+    """Its tables as a query names them."""
+    return [one.full_name for one in database.tables]

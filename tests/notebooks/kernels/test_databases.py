@@ -1,0 +1,217 @@
+"""What real databases hold, asked through a real kernel that is connected to them."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from hdsp_agent.errors import NotFound, Unavailable
+from hdsp_agent.notebooks.kernels import Run, schema_text
+
+from ._helpers.database_kernels import database_kernel, databases, names
+from ._helpers.executors import NOTEBOOK, text_of, until
+
+SCHEMA = """\
+Table customers
+  id {id}, primary key
+  name {name}, not null
+Table orders
+  id {id}, primary key
+  customer {id}, references customers(id)
+  total {real}
+View large
+  id {id}
+  customer {id}
+  total {real}"""
+SQLITE = SCHEMA.format(id="INTEGER", name="TEXT", real="REAL")
+
+
+async def outcome(run: Run) -> None:
+    assert all(cell.error is None for cell in run.cells), [cell.error for cell in run.cells]
+
+
+async def test_tables_and_columns_of_sqlite_are_told_without_a_transaction(tmp_path: Path) -> None:
+    async with database_kernel(tmp_path) as work:
+        await outcome(
+            await work.run(
+                "import sqlite3; shop = sqlite3.connect('shop.db'); same = shop\n"
+                "for one in TABLES: shop.execute(one)\n"
+                "shop.commit(); shop.execute(\"insert into customers values (1, 'Ann')\")\n"
+                "shop.row_factory = lambda cursor, row: {'made': 'otherwise'}; shop.text_factory = bytes\n"
+                "pending = shop.execute('select 1 union select 2')"
+            )
+        )
+        found = await databases(work)
+        assert list(found) == ["shop"]
+        shop = found["shop"]
+        assert (shop.kind, shop.place, shop.error) == ("sqlite", str(tmp_path / "shop.db"), None)
+        assert names(shop) == ["customers", "large", "orders"] and not shop.tables[0].columns
+        whole = await work.executor.schema(NOTEBOOK, "shop")
+        assert set(schema_text(whole).splitlines()[1:]) == set(SQLITE.splitlines())
+        one = await work.executor.schema(NOTEBOOK, "shop", (None, "orders"))
+        assert schema_text(one).splitlines()[1:] == SQLITE.splitlines()[3:7]
+        state = await work.cell("shop.in_transaction, len(pending.fetchall()), shop.total_changes")
+        assert text_of(state) == "(True, 2, 1)"
+        with sqlite3.connect(tmp_path / "shop.db") as outside:
+            assert outside.execute("select count(*) from customers").fetchone() == (0,)
+
+
+async def test_attached_temporary_and_oddly_named_tables(tmp_path: Path) -> None:
+    async with database_kernel(tmp_path) as work:
+        await outcome(
+            await work.run(
+                "import sqlite3; db = sqlite3.connect(':memory:')\n"
+                "db.execute(\"attach 'other.db' as other\"); db.execute('create table other.t (a int, b int)')\n"
+                "db.execute('create temp table draft (x)')\n"
+                'db.execute(\'create table "in ""quotes""" ("한 글" text, g as (length("한 글")))\')\n'
+                "db.execute('create table pair (a int, b int, primary key (a, b))')\n"
+                "db.execute('create table uses (a int, b int, foreign key (a, b) references pair)')"
+            )
+        )
+        database = await work.executor.schema(NOTEBOOK, "db")
+        assert names(database) == ['in "quotes"', "pair", "uses", "temp.draft", "other.t"]
+        text = schema_text(database)
+        assert "  한 글 TEXT\n  g" in text and "  (a, b) references pair" in text
+        with pytest.raises(NotFound):
+            await work.executor.schema(NOTEBOOK, "db", (None, "t"))
+        with pytest.raises(NotFound):
+            await work.executor.schema(NOTEBOOK, "none")
+
+
+@pytest.mark.parametrize(
+    "engine",
+    [
+        "sa.create_engine('sqlite://')",
+        "sa.create_engine('sqlite:///shop.db')",
+        "sa.create_engine('sqlite://', poolclass=sa.StaticPool, connect_args={'check_same_thread': False})",
+        "sa.create_engine('sqlite:///one.db', pool_size=2, max_overflow=0)",
+    ],
+)
+async def test_engines_of_sqlalchemy_keep_what_is_not_committed(tmp_path: Path, engine: str) -> None:
+    async with database_kernel(tmp_path) as work:
+        await outcome(
+            await work.run(
+                f"import sqlalchemy as sa; engine = {engine}\n"
+                "with engine.begin() as made:\n"
+                "    for one in TABLES: made.exec_driver_sql(one)\n"
+                "open_one = engine.connect(); before = open_one.in_transaction()\n"
+                "open_one.exec_driver_sql(\"insert into customers values (1, 'Ann')\")"
+            )
+        )
+        found = await databases(work)
+        # The connection in the block above has a name, too: it is the same database.
+        assert [one.kind for one in found.values()] == ["sqlite"]
+        database = await work.executor.schema(NOTEBOOK, "engine")
+        assert set(schema_text(database).splitlines()[1:]) == set(SQLITE.splitlines())
+        state = await work.cell(
+            "before, open_one.in_transaction(), open_one.exec_driver_sql('select count(*) from customers').scalar()"
+        )
+        assert text_of(state) == "(False, True, 1)"
+        await outcome(await work.run("open_one.commit()\nwith open_one.begin(): pass"))
+
+
+async def test_a_connection_that_did_nothing_may_still_begin(tmp_path: Path) -> None:
+    async with database_kernel(tmp_path) as work:
+        await outcome(await work.run("import sqlalchemy as sa; mine = sa.create_engine('sqlite:///a.db').connect()"))
+        assert list(await databases(work)) == ["mine"]
+        await outcome(await work.run("with mine.begin(): mine.exec_driver_sql('create table t (x)')"))
+        assert names((await databases(work))["mine"]) == ["t"]
+
+
+async def test_duckdb_keeps_the_result_that_waits(tmp_path: Path) -> None:
+    async with database_kernel(tmp_path) as work:
+        await outcome(
+            await work.run(
+                "import duckdb; duck = duckdb.connect('shop.duckdb')\n"
+                "for one in TABLES: duck.execute(one)\n"
+                "duck.execute('create schema s'); duck.execute('create table s.t (a decimal(9, 2) not null)')\n"
+                "_ = duck.execute('select 42')"
+            )
+        )
+        found = await databases(work)
+        # DuckDB's own connection is empty.
+        assert list(found) == ["duck"]
+        assert found["duck"].place == str(tmp_path / "shop.duckdb")
+        database = await work.executor.schema(NOTEBOOK, "duck")
+        text = SCHEMA.format(id="INTEGER", name="VARCHAR", real="FLOAT") + "\nTable s.t\n  a DECIMAL(9,2), not null"
+        assert set(schema_text(database).splitlines()[1:]) == set(text.splitlines())
+        assert text_of(await work.cell("duck.fetchall()")) == "[(42,)]"
+        await work.run("duckdb.sql('create table here (x int)')")
+        assert names((await databases(work))["duckdb"]) == ["here"]
+
+
+@pytest.mark.parametrize("magic", ["common", "ipython-sql"])
+async def test_connections_of_the_sql_magics(tmp_path: Path, magic: str) -> None:
+    async with database_kernel(tmp_path, magic=magic) as work:
+        sqlite3.connect(tmp_path / "shop.db").execute("create table t (x)").connection.close()
+        await outcome(await work.run("%load_ext sql", "%sql sqlite:///shop.db"))
+        (database,) = (await databases(work)).values()
+        assert database.name == "%sql shop.db" and names(database) == ["t"]
+
+
+async def test_the_magic_of_jupysql_tells_its_aliases(tmp_path: Path) -> None:
+    async with database_kernel(tmp_path) as work:
+        await outcome(
+            await work.run(
+                "%load_ext sql",
+                "import duckdb, sqlalchemy; raw = duckdb.connect(); raw.execute('create table t (x int)')",
+                "%sql raw --alias ducks",
+                "%sql sqlite:// --alias memory",
+            )
+        )
+        found = await databases(work)
+        # What has a name of its own is told by that.
+        assert list(found) == ["raw", "%sql memory"] and names(found["raw"]) == ["t"]
+
+
+async def test_what_does_not_answer_costs_only_itself_and_no_password_is_told(tmp_path: Path) -> None:
+    async with database_kernel(tmp_path) as work:
+        await outcome(
+            await work.run(
+                "import sqlalchemy as sa, sqlite3, threading, time\n"
+                "def fails(): raise RuntimeError('no: hunter2\\nhunter2')\n"
+                "asked = []; never = threading.Event()\n"
+                "def hang(): asked.append(1); never.wait()\n"
+                "broken = sa.create_engine('sqlite:///a.db', creator=fails)\n"
+                "broken.url = broken.url.set(password='hunter2', username='ann')\n"
+                "hangs = sa.create_engine('sqlite:///b.db', creator=hang)\n"
+                "gone = sqlite3.connect('c.db'); gone.close()\n"
+                "fine = sqlite3.connect('d.db'); fine.execute('create table t (x)')"
+            )
+        )
+        found = await databases(work)
+        assert list(found) == ["broken", "hangs", "gone", "fine"]
+        assert found["broken"].error == "RuntimeError: no: ***"
+        assert found["hangs"].error == "it did not answer in time"
+        assert "closed" in str(found["gone"].error) and names(found["fine"]) == ["t"]
+        assert (await databases(work))["hangs"].error == "it did not answer in time"
+        # It was not asked a second time.
+        assert text_of(await work.cell("asked")) == "[1]"
+        with pytest.raises(Unavailable, match="could not be asked"):
+            await work.executor.schema(NOTEBOOK, "broken", (None, "t"))
+
+
+async def test_while_a_cell_runs_nobody_waits(tmp_path: Path) -> None:
+    async with database_kernel(tmp_path) as work:
+        await work.run("import sqlite3, pathlib, time; db = sqlite3.connect(':memory:')")
+        await databases(work)
+        run = await work.start("while not pathlib.Path('go').exists(): time.sleep(0.01)")
+        await until(lambda: run.cells[0].state == "running")
+        assert await work.executor.databases(NOTEBOOK) is None
+        with pytest.raises(Unavailable, match="when it is done"):
+            await work.executor.schema(NOTEBOOK, "db")
+        (tmp_path / "go").touch()
+        assert await run.wait(60)
+        assert list(await databases(work)) == ["db"]
+
+
+async def test_looking_leaves_no_name_and_prints_nothing(tmp_path: Path) -> None:
+    async with database_kernel(tmp_path) as work:
+        state = "print(sorted(globals()), get_ipython().execution_count)"
+        await work.run("import sqlalchemy as sa; engine = sa.create_engine('sqlite:///a.db', echo=True)")
+        before = text_of(await work.cell(state, store_history=False))
+        await databases(work)
+        cell = await work.cell(state, store_history=False)
+        assert text_of(cell) == before
