@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes sure of the programs tests need that come from neither PyPI nor npm: a Chromium, fonts that show Korean and
-# Japanese, and on Linux a real Secret Service and what makes a file system that clones files.
+# Japanese, and on Linux a real Secret Service, what makes a file system that clones files, and PostgreSQL.
 set -euo pipefail
 here=$(dirname "$0")
 
@@ -17,6 +17,7 @@ python "$here/find_chromium.py" >/dev/null 2>&1 || missing+=(chromium)
 command -v gnome-keyring-daemon >/dev/null 2>&1 || missing+=(gnome-keyring)
 command -v dbus-run-session >/dev/null 2>&1 || missing+=(dbus dbus-daemon)
 PATH=$PATH:/usr/sbin:/sbin command -v mkfs.xfs >/dev/null 2>&1 || missing+=(xfsprogs)
+compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || command -v initdb >/dev/null 2>&1 || missing+=(postgresql)
 fc-list :lang=ko 2>/dev/null | grep -q . || missing+=(fontconfig fonts-noto-cjk)
 [ ${#missing[@]} -eq 0 ] && exit 0
 

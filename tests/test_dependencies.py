@@ -16,7 +16,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 # What the kernel that is looked into has, and a part of pydantic.
-NOT_OURS = {"cloudpickle", "hdsp_agent", "ipykernel", "numpy", "pydantic_core"}
+NOT_OURS = {"cloudpickle", "hdsp_agent", "ipykernel", "numpy", "pydantic_core", "sqlalchemy"}
 
 
 def imported() -> set[str]:

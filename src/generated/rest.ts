@@ -662,8 +662,10 @@ export interface DatabaseView {
   /** Its file, or its host and name. */
   place: string;
   tables: Array<TableView>;
-  /** How many tables there was no room or time for. */
-  more: number;
+  /** Whether there may be more, for which there was no room or time. */
+  isPartial: boolean;
+  /** Whether nobody has connected to it yet, so that it was not asked. */
+  isWaiting: boolean;
   /** Why its tables, or some of them, are not known. */
   error?: string;
 }

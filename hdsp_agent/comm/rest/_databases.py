@@ -59,8 +59,10 @@ class DatabaseView(WireModel):
     place: str
     """Its file, or its host and name."""
     tables: list[TableView]
-    more: int
-    """How many tables there was no room or time for."""
+    is_partial: bool
+    """Whether there may be more, for which there was no room or time."""
+    is_waiting: bool
+    """Whether nobody has connected to it yet, so that it was not asked."""
     error: str | None = None
     """Why its tables, or some of them, are not known."""
 
@@ -94,7 +96,7 @@ class DatabasesHandler(_DatabasesBase):
     # As with variables: a kernel is made to do something.
     @endpoint("List the databases of a notebook's kernel", answer=DatabasesView, body=DatabasesAsked, action="write")
     async def post(self, *, body: DatabasesAsked) -> DatabasesView:
-        """What the kernel is connected to, and the names of the tables there. No row is read."""
+        """What the kernel is connected to, and the names of the tables there. Nothing is connected to for it."""
         now = await self.variables.databases(body.path)
         return DatabasesView(path=body.path, answers=now.answers, databases=[_database(one) for one in now.databases])
 
@@ -104,7 +106,7 @@ class DatabaseSchemaHandler(_DatabasesBase):
 
     @endpoint("Show the columns of tables", answer=DatabaseSchemaView, body=DatabaseSchemaAsked, action="write")
     async def post(self, *, body: DatabaseSchemaAsked) -> DatabaseSchemaView:
-        """Of one table, or of all in a database. No row is read."""
+        """Of one table, or of all in a database, which is connected to if need be. No row is read."""
         table = None if body.table is None else (body.table.schema_name, body.table.name)
         return DatabaseSchemaView(text=schema_text(await self.variables.schema(body.path, body.database, table)))
 
@@ -115,6 +117,7 @@ def _database(database: Database) -> DatabaseView:
         kind=database.kind,
         place=database.place,
         tables=[TableView(schema_name=one.schema_name, name=one.name, is_view=one.is_view) for one in database.tables],
-        more=database.more,
+        is_partial=database.is_partial,
+        is_waiting=database.is_waiting,
         error=database.error,
     )

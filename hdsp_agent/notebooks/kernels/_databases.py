@@ -91,22 +91,40 @@ class Database(BaseModel):
     place: str = ""
     """Its file, or its host and name; never a password."""
     tables: tuple[DatabaseTable, ...] = ()
-    more: int = 0
-    """How many tables there was no room or time for."""
+    is_partial: bool = False
+    """Whether there may be more, for which there was no room or time."""
+    is_waiting: bool = False
+    """Whether nobody has connected to it yet, so that it was not asked."""
     error: str | None = None
     """Why its tables, or some of them, are not known."""
 
 
 async def list_databases(link: KernelClient, limits: DatabaseLimits) -> tuple[Database, ...] | None:
-    """The databases, and the names of their tables. None if a cell runs: some can be asked only then."""
-    return await _ask(link, {"most": limits.tables, "columns": 0}, limits)
+    """The databases, and the names of their tables. None if a cell runs: it may be using them.
+
+    Nothing is connected to for it.
+    """
+    return await _ask(link, {"most": limits.tables, "columns": 0, "may_connect": False}, limits)
 
 
 async def read_schema(
-    link: KernelClient, name: str, table: tuple[str | None, str] | None, limits: DatabaseLimits
+    link: KernelClient,
+    name: str,
+    table: tuple[str | None, str] | None,
+    limits: DatabaseLimits,
+    *,
+    may_connect: bool,
 ) -> Database:
-    """A database with the columns of all its tables, or of one. NotFound if there is none; Unavailable if a cell runs."""
-    question: JsonObject = {"name": name, "most": limits.tables, "columns": limits.columns}
+    """A database with the columns of all its tables, or of one. NotFound if there is none; Unavailable if a cell runs.
+
+    With ``may_connect`` a server is connected to that the person has not connected to yet.
+    """
+    question: JsonObject = {
+        "name": name,
+        "most": limits.tables,
+        "columns": limits.columns,
+        "may_connect": may_connect,
+    }
     if table is not None:
         question["table"] = list(table)
     found = await _ask(link, question, limits)
@@ -115,9 +133,9 @@ async def read_schema(
     database = next((one for one in found if one.name == name), None)
     if database is None:
         raise NotFound(f"The kernel is not connected to a database as {name}.", name=name)
-    if table is not None and not database.tables:
-        if database.error is not None:
-            raise Unavailable(f"The database {name} could not be asked: {database.error}.", kernel=link.kernel_id)
+    if not database.tables and database.error is not None:
+        raise Unavailable(f"The database {name} could not be asked: {database.error}.", kernel=link.kernel_id)
+    if table is not None and not database.tables and not database.is_waiting:
         raise NotFound(f"There is no table {table[1]} in {name}.", name=table[1])
     return database
 
@@ -134,8 +152,10 @@ def schema_text(database: Database) -> str:
             lines.append(f"  [… {table.more_columns} more columns …]")
         if table.error is not None:
             lines.append(f"  (its columns are not known: {table.error})")
-    if database.more:
-        lines.append(f"[… {database.more} more tables …]")
+    if database.is_waiting:
+        lines.append("(nobody has connected to it yet)")
+    if database.is_partial:
+        lines.append("[… there may be more tables …]")
     if database.error is not None:
         lines.append(f"({database.error})")
     return "\n".join(lines)
@@ -163,6 +183,8 @@ def _target(reference: DatabaseReference) -> str:
 
 
 async def _ask(link: KernelClient, question: JsonObject, limits: DatabaseLimits) -> tuple[Database, ...] | None:
+    if link.state == "busy":
+        return None
     told = await ask_probe(link, {"databases": {**question, "seconds": limits.seconds}}, limits.seconds)
     if told.get("later") is True:
         return None

@@ -1,32 +1,44 @@
 """Tells which tables the databases have that a kernel is connected to. It is sent with ``_variables_probe`` and runs there.
 
-It asks the catalogue alone and reads no row. What a person is in the middle of stays as it is: no transaction of theirs
-begins or ends, and no result of theirs is taken.
+It asks the catalogue alone and reads no row. What a person is in the middle of stays as it is: a file, or a server, is
+asked through a connection of our own, so that no transaction of theirs begins or ends and no pool lacks one. Only what
+lives in the memory of the kernel is asked through theirs. A server that they have not connected to yet is left alone
+until they name it.
 """
 # mypy: ignore-errors
 # As there.
 
+import asyncio
+import contextlib
+import os
+import re
 import sys
 import threading
 import time
 
 _LONGEST = 200
-"""Characters of a name or a type."""
-_MOST_SCHEMAS = 20
+"""Characters of a name, a type or a message."""
+_MOST_SCHEMAS = 50
 _FREE_SECONDS = 0.5
 """A kernel that has not begun by then runs a cell."""
-_SYSTEM_SCHEMAS = {"information_schema", "pg_catalog", "performance_schema", "mysql", "sys"}
+_RESERVE_SECONDS = 0.5
+"""What is left for the answer when asking ends."""
+_LOCKED_SECONDS = 0.2
+"""How long a file may be locked by others."""
+_SYSTEM_SCHEMAS = {"information_schema", "pg_catalog", "performance_schema", "mysql", "sys", "guest"}
+_DUCKDB = {("duckdb", "DuckDBPyConnection"), ("_duckdb", "DuckDBPyConnection")}
+_KINDS = {("sqlite3", "Connection"), *_DUCKDB, *(("sqlalchemy", name) for name in ("Connection", "Engine", "Session"))}
 _asked_still = {}
 """The threads that ask, by the connection; those that have ended are replaced."""
+_lock = threading.Lock()
 
 
 def answer(kernel, shell, asked, prepare, reply):
-    """Reply with what the databases hold, or with ``later`` while a cell runs: some connections know one thread alone."""
-    lock = threading.Lock()
+    """Reply with what the databases hold; with ``later`` while a cell runs, for it may be using them."""
     state = []
 
     def claim(what):
-        with lock:
+        with _lock:
             if not state:
                 state.append(what)
             return state[0] == what
@@ -35,22 +47,13 @@ def answer(kernel, shell, asked, prepare, reply):
         if not claim("begun"):
             return
         prepare()
-        until = time.monotonic() + asked["seconds"]
-        told, waited_for = [], []
-        for name, connection in _connections(dict(shell.user_ns), asked.get("name")):
-            found = {"name": _short(name)}
-            told.append(found)
-            # The first question of a new connection may go over a network: it gets a thread of its own.
-            if connection.is_of_main_thread:
-                _tell(connection, asked, until, found)
+        try:
+            if _runs_a_cell():
+                reply({"later": True})
             else:
-                waited_for.append((connection, found))
-
-        def finish():
-            prepare()
-            reply({"databases": _with_answers(told, waited_for, asked, until, prepare)})
-
-        threading.Thread(target=finish, name="hdsp-agent-databases", daemon=True).start()
+                _ask_all(dict(shell.user_ns), asked, prepare, reply)
+        except Exception as error:  # noqa: BLE001 -- whoever asked waits
+            reply({"error": _said(error)})
 
     kernel.io_loop.add_callback(begin)
 
@@ -63,15 +66,39 @@ def answer(kernel, shell, asked, prepare, reply):
     timer.start()
 
 
-def _with_answers(told, waited_for, asked, until, prepare):
-    asking = [(found, *_ask_apart(connection, asked, until, prepare)) for connection, found in waited_for]
-    for found, answered, thread in asking:
-        thread.join(max(0.0, until - time.monotonic()))
-        # A copy: whoever answers later must not change what is being sent.
-        found.update(dict(answered))
-        if not found.pop("ended", False):
-            found.update(tables=[], more=0, error="it did not answer in time")
-    return [found for found in told if not found.pop("is_implied", False) or found.get("tables")]
+def _ask_all(namespace, asked, prepare, reply):
+    until = time.monotonic() + asked["seconds"] - _RESERVE_SECONDS
+    found = [({"name": _short(name)}, one) for name, one in _connections(namespace, asked.get("name"))]
+    asking = [(told, *_ask_apart(one, asked, until, prepare)) for told, one in found if not one.is_of_main_thread]
+    for told, connection in found:
+        if connection.is_of_main_thread:
+            _tell(connection, asked, until, told)
+            told.pop("has_ended")
+
+    def finish():
+        prepare()
+        for told, answered, thread in asking:
+            if thread is not None:
+                thread.join(max(0.0, until + _RESERVE_SECONDS / 2 - time.monotonic()))
+            # A copy: whoever answers later must not change what is being sent.
+            told.update({key: list(one) if key == "tables" else one for key, one in dict(answered).items()})
+            if not told.pop("has_ended", False):
+                told.update(is_partial=True, error="it did not answer in time")
+        reply({"databases": [told for told, _ in found if not told.pop("is_implied", False) or told.get("tables")]})
+
+    threading.Thread(target=finish, name="hdsp-agent-databases", daemon=True).start()
+
+
+def _runs_a_cell():
+    """Whether a cell waits for something: the loop is free then, and the cell is not done."""
+    for task in asyncio.all_tasks():
+        at = task.get_coro()
+        while at is not None:
+            code = getattr(at, "cr_code", None)
+            if code is not None and code.co_name == "execute_request":
+                return True
+            at = getattr(at, "cr_await", None)
+    return False
 
 
 def _ask_apart(connection, asked, until, prepare):
@@ -81,40 +108,49 @@ def _ask_apart(connection, asked, until, prepare):
     def work():
         prepare()
         _tell(connection, asked, until, answered)
-        answered["ended"] = True
 
-    thread = _asked_still.get(connection.key)
-    if thread is None or not thread.is_alive():
+    with _lock:
+        thread = _asked_still.get(connection.key)
+        if thread is not None and thread.is_alive():
+            return answered, None
         thread = _asked_still[connection.key] = threading.Thread(target=work, daemon=True)
         thread.start()
     return answered, thread
 
 
 def _tell(connection, asked, until, found):
-    """Put into ``found`` what a database holds."""
+    """Put into ``found`` what a database holds, table by table."""
+    tables = found["tables"] = []
     found["kind"] = connection.kind
     if connection.is_implied:
         found["is_implied"] = True
     wanted = asked.get("table")
-    tables, more = [], 0
+    connection.is_for_one = wanted is not None
     try:
-        connection.open()
         found["place"] = _short(connection.place())
-        for schema, name, is_view in connection.tables():
-            if wanted is not None and wanted != [schema, name]:
-                continue
+        if not (asked["may_connect"] or connection.is_connected()):
+            found["is_waiting"] = True
+            return
+        connection.open()
+        listed = connection.tables() if wanted is None else [(*wanted, False)]
+        for schema, name, is_view in listed:
             if len(tables) >= asked["most"] or time.monotonic() > until:
-                more += 1
-                continue
+                found["is_partial"] = True
+                break
             one = {"schema_name": schema, "name": name, "is_view": bool(is_view)}
             if asked["columns"]:
                 _add_columns(connection, schema, name, asked["columns"], one)
-            tables.append(one)
+            if wanted is None or one.get("columns"):
+                tables.append(one)
+        if connection.is_cut:
+            found["is_partial"] = True
     except Exception as error:  # noqa: BLE001 -- a driver may raise anything, and the others are told
         found["error"] = connection.without_secrets(_said(error))
     finally:
-        connection.close()
-    found.update(tables=tables, more=more)
+        # What was found is told, whatever becomes of that.
+        with contextlib.suppress(Exception):
+            connection.close()
+        found["has_ended"] = True
 
 
 def _add_columns(connection, schema, name, most, one):
@@ -142,8 +178,11 @@ def _add_columns(connection, schema, name, most, one):
 
 
 def is_connection(value):
-    """Whether tables can be told of it."""
-    return _connection(value) is not None
+    """Whether tables may be told of it. By its types alone: this is not the thread that it belongs to."""
+    try:
+        return bool(_families(value) & _KINDS)
+    except Exception:  # noqa: BLE001 -- a class may be made in any way
+        return False
 
 
 def _connections(namespace, only=None):
@@ -151,23 +190,22 @@ def _connections(namespace, only=None):
 
     With ``only`` the one of this name.
     """
-    seen = set()
+    seen, names = set(), set()
     candidates = [(name, value) for name, value in namespace.items() if name == only or not name.startswith("_")]
     candidates += _magic_connections()
-    for name, value in candidates:
-        if only not in (None, name):
-            continue
-        connection = _connection(value)
+    for told, value in candidates:
+        name, number = told, 1
+        while name in names:
+            number += 1
+            name = f"{told} ({number})"
+        connection = _connection(value) if only is None or told == only or only.startswith(told + " (") else None
         if connection is not None and connection.key not in seen:
-            seen.add(connection.key)
-            yield name, connection
-    duckdb = sys.modules.get("duckdb")
-    try:
-        usual = duckdb.default_connection() if duckdb is not None else None
-    except Exception:  # noqa: BLE001 -- earlier versions have an object there
-        usual = getattr(duckdb, "default_connection", None)
-    connection = _connection(usual)
-    if connection is not None and connection.key not in seen and only in (None, "duckdb"):
+            names.add(name)
+            if only in (None, name):
+                seen.add(connection.key)
+                yield name, connection
+    connection = _own_of_duckdb(namespace) if only in (None, "duckdb") else None
+    if connection is not None and connection.key not in seen and "duckdb" not in names:
         connection.is_implied = True
         yield "duckdb", connection
 
@@ -189,35 +227,89 @@ def _magic_connections():
 
 def _without_address(name):
     """A name; of an address the end, where there are neither names of people nor passwords."""
-    return name.split("?")[0].rsplit("@", 1)[-1].rsplit("://", 1)[-1].strip("/") if "://" in name else name
+    return name.rsplit("@", 1)[-1].rsplit("://", 1)[-1].split("?")[0].strip("/") if "://" in name else name
+
+
+def _own_of_duckdb(namespace):
+    """DuckDB's own connection, which its functions use; the first question makes it, so only where people have DuckDB."""
+    duckdb = sys.modules.get("duckdb")
+    if duckdb is None or not any(value is duckdb for value in namespace.values()):
+        return None
+    try:
+        return _connection(duckdb.default_connection())
+    except Exception:  # noqa: BLE001 -- earlier versions have an object there
+        return _connection(getattr(duckdb, "default_connection", None))
+
+
+def _families(value):
+    """The packages and names of a value's types. Not what the value says of itself: it may say anything."""
+    found = set()
+    for base in type.__dict__["__mro__"].__get__(type(value)):
+        module = base.__module__
+        if isinstance(module, str):
+            found.add((module.partition(".")[0], base.__name__))
+    return found
 
 
 def _connection(value):
-    """How to ask what a value is connected to; None if it is no connection. By its type: values may answer anything."""
-    families = {(base.__module__.partition(".")[0], base.__name__) for base in type(value).__mro__}
-    if ("sqlite3", "Connection") in families:
-        return _Sqlite(value)
-    if families & {("duckdb", "DuckDBPyConnection"), ("_duckdb", "DuckDBPyConnection")}:
-        return _DuckDb(value)
-    try:
-        if ("sqlalchemy", "Engine") in families:
-            return _of_engine(value)
-        if ("sqlalchemy", "Connection") in families:
-            return _of_engine(value.engine)
-        if ("sqlalchemy", "Session") in families:
-            bind = value.get_bind()
-            return _of_engine(getattr(bind, "engine", bind))
-    except Exception:  # noqa: BLE001 -- a session may be bound to nothing
+    """How to ask what a value is connected to; None if it is no connection."""
+    if not is_connection(value):
         return None
+    try:
+        families = _families(value)
+        if ("sqlite3", "Connection") in families:
+            return _Sqlite(value, _files_of(value))
+        if families & _DUCKDB:
+            return _DuckDb(value)
+        if ("sqlalchemy", "Session") in families:
+            value = value.get_bind()
+            families = _families(value)
+        if ("sqlalchemy", "Engine") in families:
+            return _of_engine(value, None)
+        if ("sqlalchemy", "Connection") in families:
+            return _of_engine(value.engine, value)
+    except Exception as error:  # noqa: BLE001 -- a session may be bound to nothing, a connection closed
+        return _Unusable(value, error)
     return None
 
 
-def _of_engine(engine):
-    pool = type(engine.pool).__name__
-    if pool not in ("StaticPool", "SingletonThreadPool"):
-        return _SqlAlchemy(engine)
-    # Whoever asks for another connection gets the person's own, and what they have not committed would go with it.
-    return _SharedSqlite(engine, pool == "StaticPool") if engine.dialect.name == "sqlite" else None
+def _of_engine(engine, connection):
+    dialect = engine.dialect.name
+    if dialect == "sqlite":
+        raw = _only_connection(engine.pool)
+        if raw is not None:
+            told = _connection(raw)
+        else:
+            path = engine.url.database
+            is_file = path and path != ":memory:" and not path.startswith("file:")
+            told = _Sqlite(None, {"main": path}) if is_file else None
+    elif dialect == "duckdb":
+        # Its engine opens a database for itself; what people see is in the connection that they hold.
+        held = None if connection is None else connection.connection
+        raw = getattr(held, "driver_connection", None) or getattr(held, "connection", None)
+        told = _connection(getattr(raw, "_ConnectionWrapper__c", raw))
+    else:
+        told = _SqlAlchemy(engine)
+    if told is None:
+        told = _Unusable(engine, LookupError("nothing is connected to what it keeps in memory"))
+    told.key = id(engine)
+    return told
+
+
+def _only_connection(pool):
+    """The connection of a pool that has one for all, or one for this thread. It is not taken from there:
+
+    giving it back would end its transaction.
+    """
+    kinds = {base.__name__ for base in type(pool).__mro__}
+    if "StaticPool" in kinds:
+        record = pool.__dict__.get("connection")
+    elif "SingletonThreadPool" in kinds:
+        current = getattr(pool._conn, "current", None)
+        record = None if current is None else current()
+    else:
+        return None
+    return getattr(record, "dbapi_connection", None) or getattr(record, "connection", None)
 
 
 class _Connection:
@@ -226,6 +318,14 @@ class _Connection:
     is_of_main_thread = False
     is_implied = False
     """Whether nobody named it, so that it is told only when there is something in it."""
+    is_for_one = False
+    """Whether one table alone is asked for."""
+    is_cut = False
+    """Whether there are schemas that were not looked at."""
+
+    def is_connected(self):
+        """Whether the person has connected to it."""
+        return True
 
     def open(self):
         """Be ready for questions."""
@@ -234,86 +334,103 @@ class _Connection:
         """Give back what ``open`` took."""
 
     def without_secrets(self, text):
-        """A driver's message without the password."""
-        return text
+        """A driver's message without passwords and the like."""
+        text = re.sub(r"://[^\s/]*@", "://***@", text)
+        return re.sub(r"(?i)(pass\w*|pwd|token|secret|key)(\s*[=:]\s*)\S+", r"\1\2***", text)
+
+
+class _Unusable(_Connection):
+    """What cannot be asked, and why."""
+
+    kind = ""
+
+    def __init__(self, value, error):
+        self._error = error
+        self.key = id(value)
+
+    def place(self):
+        raise self._error
 
 
 class _Sqlite(_Connection):
-    kind = "sqlite"
-    # Where a connection was made is where it may be used.
-    is_of_main_thread = True
+    """A file is asked through a connection of our own: another program may have locked it. The rest has only theirs."""
 
-    def __init__(self, connection):
-        self._connection = connection
+    kind = "sqlite"
+
+    def __init__(self, connection, files):
+        self._theirs = connection
+        self._files = files
+        self._ours = {}
         self.key = id(connection)
+        # Where a connection was made is where it may be used.
+        self.is_of_main_thread = any(not os.path.exists(path) for path in files.values()) and connection is not None
 
     def place(self):
-        return next((_text(path) for _, name, path in self._rows("PRAGMA database_list") if _text(name) == "main"), "")
+        return self._files.get("main", "")
 
     def tables(self):
-        for _, name, _ in self._rows("PRAGMA database_list"):
-            schema = _text(name)
-            catalogue = "sqlite_temp_master" if schema == "temp" else _quoted(schema) + ".sqlite_master"
+        for schema in self._files:
+            connection, inner = self._at(schema)
             # SQLite knows no parameter in the place of a catalogue.
+            catalogue = "sqlite_temp_master" if inner == "temp" else _quoted(inner) + ".sqlite_master"
             query = (
                 "SELECT name, type FROM " + catalogue + " WHERE type IN ('table', 'view')"  # noqa: S608 -- quoted
                 " AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
             )
-            for table, kind in self._rows(query):
+            for table, kind in _rows(connection, query):
                 yield (None if schema == "main" else schema), _text(table), _text(kind) == "view"
 
     def describe(self, schema, name):
-        at = "PRAGMA " + _quoted(schema or "main") + "."
+        connection, inner = self._at(schema or "main")
+        at = "PRAGMA " + _quoted(inner) + "."
         # The first also tells what is computed; earlier SQLites answer it with nothing.
-        rows = self._rows(at + "table_xinfo(" + _quoted(name) + ")") or self._rows(
-            at + "table_info(" + _quoted(name) + ")"
-        )
+        rows = _rows(connection, at + "table_xinfo(" + _quoted(name) + ")")
+        rows = rows or _rows(connection, at + "table_info(" + _quoted(name) + ")")
         columns = [
             (_text(row[1]), _text(row[2]), not row[3] and not row[5], row[5] > 0)
             for row in rows
             if (row[6:] or (0,))[0] != 1
         ]
         references = {}
-        for row in self._rows(at + "foreign_key_list(" + _quoted(name) + ")"):
+        for row in _rows(connection, at + "foreign_key_list(" + _quoted(name) + ")"):
             own, _, theirs = references.setdefault(row[0], ([], _text(row[2]), []))
             own.append(_text(row[3]))
             if row[4] is not None:
                 theirs.append(_text(row[4]))
         return columns, [references[key] for key in sorted(references)]
 
-    def _rows(self, query):
-        import sqlite3
-
-        # Neither a subclass's cursors nor the person's form of rows.
-        cursor = sqlite3.Connection.cursor(self._connection)
-        cursor.row_factory = None
-        try:
-            return cursor.execute(query).fetchall()
-        finally:
-            cursor.close()
-
-
-class _SharedSqlite(_Sqlite):
-    """An engine's only connection, or its only one in this thread."""
-
-    def __init__(self, engine, is_only):
-        super().__init__(None)
-        self._engine = engine
-        self._is_only = is_only
-        self._taken = None
-        self.key = id(engine)
-
-    def open(self):
-        if self._is_only:
-            # To take it and give it back would end its transaction.
-            self._connection = self._engine.pool.connection.dbapi_connection
-        else:
-            self._taken = self._engine.raw_connection()
-            self._connection = self._taken.driver_connection
-
     def close(self):
-        if self._taken is not None:
-            self._taken.close()
+        for connection in self._ours.values():
+            connection.close()
+
+    def _at(self, schema):
+        """The connection that knows a schema, and its name there."""
+        path = self._files.get(schema, "")
+        if self._theirs is not None and not os.path.exists(path):
+            return self._theirs, schema
+        if schema not in self._ours:
+            import sqlite3
+            from urllib.parse import quote
+
+            address = "file:" + quote(os.path.abspath(path)) + "?mode=ro"
+            self._ours[schema] = sqlite3.connect(address, uri=True, timeout=_LOCKED_SECONDS)
+        return self._ours[schema], "main"
+
+
+def _rows(connection, query):
+    # Neither a subclass's cursors nor the person's form of rows. Whoever has a connection has the module.
+    sqlite3 = sys.modules["sqlite3"]
+    cursor = sqlite3.Connection.cursor(connection)
+    cursor.row_factory = None
+    try:
+        return cursor.execute(query).fetchall()
+    finally:
+        cursor.close()
+
+
+def _files_of(connection):
+    """The files behind a connection by their schema; an empty text for what is in memory."""
+    return {_text(name): _text(path or "") for _, name, path in _rows(connection, "PRAGMA database_list")}
 
 
 class _DuckDb(_Connection):
@@ -322,19 +439,22 @@ class _DuckDb(_Connection):
     def __init__(self, connection):
         self._connection = connection
         self._cursor = None
+        self._places = {}
         self.key = id(connection)
 
     def open(self):
-        # A connection's own result would be replaced by ours.
-        self._cursor = self._connection.cursor()
-        self._database, self._schema = self._rows("SELECT current_database(), current_schema()")[0]
+        if self._cursor is None:
+            # A connection's own result would be replaced by ours.
+            self._cursor = self._connection.cursor()
 
     def close(self):
         if self._cursor is not None:
             self._cursor.close()
 
     def place(self):
-        found = self._rows("SELECT path FROM duckdb_databases() WHERE database_name = ?", self._database)
+        self.open()
+        self._database = self._all("SELECT current_database()")[0][0]
+        found = self._all("SELECT path FROM duckdb_databases() WHERE database_name = ?", self._database)
         return (found[0][0] if found else None) or ""
 
     def tables(self):
@@ -342,33 +462,37 @@ class _DuckDb(_Connection):
             "SELECT database_name, schema_name, table_name, false FROM duckdb_tables() WHERE NOT internal UNION ALL "
             "SELECT database_name, schema_name, view_name, true FROM duckdb_views() WHERE NOT internal ORDER BY 1, 2, 3"
         )
-        for database, schema, name, is_view in self._rows(query):
-            if database == self._database:
-                yield (None if schema == self._schema else schema), name, is_view
-            else:
-                yield database + "." + schema, name, is_view
+        for database, schema, name, is_view in self._all(query):
+            shown = [database] if database != self._database else []
+            shown += [schema] if schema != "main" or shown else []
+            told = ".".join(shown) or None
+            self._places[told, name] = (database, schema, name)
+            yield told, name, is_view
 
     def describe(self, schema, name):
-        database, _, inner = (schema or self._schema).rpartition(".")
-        place = (database or self._database, inner, name)
+        if not self._places:
+            # It was asked for by name.
+            for _ in self.tables():
+                pass
+        place = self._places.get((schema, name))
+        if place is None:
+            return [], []
         where = " WHERE database_name = ? AND schema_name = ? AND table_name = ?"
         keys, references = set(), []
-        kinds = "SELECT constraint_type, constraint_column_names, constraint_text FROM duckdb_constraints()" + where  # noqa: S608 -- ours
-        for kind, own, text in self._rows(kinds, *place):
+        kinds = "SELECT constraint_type, constraint_column_names, constraint_text FROM duckdb_constraints()"
+        for kind, own, text in self._all(kinds + where, *place):
             if kind == "PRIMARY KEY":
                 keys.update(own)
             elif kind == "FOREIGN KEY":
                 table, _, theirs = (text or "").rpartition("REFERENCES ")[2].partition("(")
                 theirs = [one.strip() for one in theirs.strip(" )").split(",")]
                 references.append((list(own), table.strip(), theirs))
-        query = "SELECT column_name, data_type, is_nullable FROM duckdb_columns()" + where  # noqa: S608 -- as above
-        columns = [
-            (column, kind, null, column in keys)
-            for column, kind, null in self._rows(query + " ORDER BY column_index", *place)
-        ]
+        query = "SELECT column_name, data_type, is_nullable FROM duckdb_columns()"
+        found = self._all(query + where + " ORDER BY column_index", *place)
+        columns = [(column, kind, null, column in keys) for column, kind, null in found]
         return columns, references
 
-    def _rows(self, query, *values):
+    def _all(self, query, *values):
         return self._cursor.execute(query, list(values)).fetchall()
 
 
@@ -376,14 +500,20 @@ class _SqlAlchemy(_Connection):
     def __init__(self, engine):
         self._engine = engine
         self._connection = None
-        self.key = id(engine)
+        self._known = {}
         self.kind = engine.dialect.name
+
+    def is_connected(self):
+        # Known from the first connection on.
+        return self._engine.dialect.default_schema_name is not None
 
     def open(self):
         import sqlalchemy
+        from sqlalchemy.pool import NullPool
 
-        # Of its own: the person's would be in a transaction from then on.
-        self._connection = self._engine.connect()
+        # Neither one of the person's pool, which would lack it, nor in their transaction.
+        ours = sqlalchemy.create_engine(self._engine.url, creator=self._engine.pool._creator, poolclass=NullPool)
+        self._connection = ours.connect()
         self._inspector = sqlalchemy.inspect(self._connection)
 
     def close(self):
@@ -392,37 +522,44 @@ class _SqlAlchemy(_Connection):
 
     def place(self):
         url = self._engine.url
-        # Not the whole address: there may be a password in it, under any name.
-        return "/".join(str(part) for part in (url.host, url.database) if part)
+        # Not the whole address: there may be a password in it, under any name. One with an @ in it looks like the host.
+        host = (url.host or "").rpartition("@")[2]
+        return "/".join(str(part) for part in (host, url.database) if part)
 
     def without_secrets(self, text):
-        password = self._engine.url.password
-        return text.replace(str(password), "***") if password else text
+        url = self._engine.url
+        secrets = [str(url.password or ""), (url.host or "").rpartition("@")[0], *map(str, dict(url.query).values())]
+        if any(0 < len(one) < 4 for one in secrets):
+            return text.split(":")[0]
+        for one in filter(None, secrets):
+            text = text.replace(one, "***")
+        return super().without_secrets(text)
 
     def tables(self):
         inspector = self._inspector
         yield from self._in(None)
         usual = inspector.default_schema_name
         others = [one for one in inspector.get_schema_names() if one != usual and not _is_system(one)]
+        self.is_cut = len(others) > _MOST_SCHEMAS
         for schema in others[:_MOST_SCHEMAS]:
             yield from self._in(schema)
 
     def _in(self, schema):
         for name in self._inspector.get_table_names(schema=schema):
             yield schema, str(name), False
-        try:
-            views = self._inspector.get_view_names(schema=schema)
-        except NotImplementedError:
-            views = []
-        for name in views:
-            yield schema, str(name), True
+        for method in ("get_view_names", "get_materialized_view_names"):
+            try:
+                views = getattr(self._inspector, method)(schema=schema)
+            except (AttributeError, NotImplementedError):
+                continue
+            for name in views:
+                yield schema, str(name), True
 
     def describe(self, schema, name):
-        inspector = self._inspector
-        keys = set(inspector.get_pk_constraint(name, schema=schema).get("constrained_columns") or ())
+        keys = self._of("get_pk_constraint", schema, name, {}).get("constrained_columns") or ()
         columns = [
             (one["name"], str(one["type"]), one.get("nullable", True) and one["name"] not in keys, one["name"] in keys)
-            for one in inspector.get_columns(name, schema=schema)
+            for one in self._of("get_columns", schema, name, [])
         ]
         references = [
             (
@@ -430,13 +567,24 @@ class _SqlAlchemy(_Connection):
                 ".".join(part for part in (one.get("referred_schema"), one["referred_table"]) if part),
                 one["referred_columns"],
             )
-            for one in inspector.get_foreign_keys(name, schema=schema)
+            for one in self._of("get_foreign_keys", schema, name, [])
         ]
         return columns, references
 
+    def _of(self, method, schema, name, nothing):
+        """What the catalogue says of a table; of all in its schema at once, where that can be asked."""
+        many = getattr(self._inspector, method.replace("get_", "get_multi_"), None)
+        if many is None or self.is_for_one:
+            return getattr(self._inspector, method)(name, schema=schema)
+        if (method, schema) not in self._known:
+            from sqlalchemy.engine.reflection import ObjectKind
+
+            self._known[method, schema] = many(schema=schema, kind=ObjectKind.ANY)
+        return self._known[method, schema].get((schema, name), nothing)
+
 
 def _is_system(schema):
-    return schema.lower() in _SYSTEM_SCHEMAS or schema.startswith("pg_")
+    return schema.lower() in _SYSTEM_SCHEMAS or schema.lower().startswith(("pg_", "db_"))
 
 
 def _quoted(name):
@@ -456,8 +604,8 @@ def _short(value):
 
 
 def _said(error):
-    # Only the first line: the others may have values in them, or the address with its password.
+    # Only the first line: the others may have values in them.
     try:
-        return type(error).__name__ + ": " + _short(str(error).strip().split("\n")[0])
+        return type(error).__name__ + ": " + _short((str(error).strip() or "it said nothing").split("\n")[0])
     except Exception:  # noqa: BLE001 -- as in ``_variables_probe``
         return type(error).__name__

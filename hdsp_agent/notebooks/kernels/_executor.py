@@ -154,19 +154,20 @@ class Executor:
         """Rows of one variable of the notebook's Python kernel, without changing anything in it."""
         return await look_into(await self.link(path), name, start, limits or InspectionLimits())
 
-    async def databases(self, path: str, limits: DatabaseLimits | None = None) -> tuple[Database, ...] | None:
+    async def databases(self, path: str) -> tuple[Database, ...] | None:
         """The databases that the notebook's Python kernel is connected to, and their tables; None while a cell runs."""
-        return await list_databases(await self.link(path), limits or DatabaseLimits())
+        return await list_databases(await self.link(path), DatabaseLimits())
 
     async def schema(
         self,
         path: str,
         database: str,
         table: tuple[str | None, str] | None = None,
-        limits: DatabaseLimits | None = None,
+        *,
+        may_connect: bool = True,
     ) -> Database:
         """The columns of a database's tables, or of one of them. No row is read."""
-        return await read_schema(await self.link(path), database, table, limits or DatabaseLimits())
+        return await read_schema(await self.link(path), database, table, DatabaseLimits(), may_connect=may_connect)
 
     async def link(self, path: str) -> KernelClient:
         """The connection to the notebook's kernel, for questions of one's own."""

@@ -83,7 +83,7 @@ async def _tables(executor: Executor, path: str, report: VariablesReport) -> dic
     for variable in report.variables:
         if variable.is_database:
             try:
-                found[variable.name] = schema_text(await executor.schema(path, variable.name))
+                found[variable.name] = schema_text(await executor.schema(path, variable.name, may_connect=False))
             except HdspAgentError as error:
                 found[variable.name] = f"(Its tables are not known: {error.message})"
     return found

@@ -44,7 +44,8 @@ async def test_tables_and_their_columns_are_told_and_no_row(
                     "kind": "sqlite",
                     "place": "",
                     "tables": [{"name": "names", "isView": True}, {"name": "people", "isView": False}],
-                    "more": 0,
+                    "isPartial": False,
+                    "isWaiting": False,
                 }
             ],
         }

@@ -9,9 +9,10 @@ import pytest
 
 from hdsp_agent.errors import Unavailable
 from hdsp_agent.messages import JsonObject
+from tests._helpers.free_port import free_port
 from tests._helpers.loop_stalls import measured
 
-from ._helpers.http_servers import answering_server, free_port, sample_http_server
+from ._helpers.http_servers import answering_server, sample_http_server
 from ._helpers.hubs import running_hub, until
 
 TOKEN = "ghp_Zq8vT4mWb2LkP9xR7nYcAbCdEfGh"

@@ -16,11 +16,11 @@ import httpx2
 import pytest
 from mcp_types import TextContent
 
+from tests._helpers.free_port import free_port
 from tests._helpers.long_tests import rounds
 from tests._helpers.parsed_json import ParsedJson, parsed
 from tests.cli._helpers.homes import PROGRAM
 from tests.mcp._helpers.http_programs import MODERN, Programs, modern_request
-from tests.mcp.client._helpers.http_servers import free_port
 
 pytestmark = [
     pytest.mark.slow,

@@ -159,45 +159,110 @@ async def test_the_magic_of_jupysql_tells_its_aliases(tmp_path: Path) -> None:
                 "import duckdb, sqlalchemy; raw = duckdb.connect(); raw.execute('create table t (x int)')",
                 "%sql raw --alias ducks",
                 "%sql sqlite:// --alias memory",
+                "%sql duckdb:// --alias engine",
+                "%sql create table made (x int)",
             )
         )
         found = await databases(work)
         # What has a name of its own is told by that.
-        assert list(found) == ["raw", "%sql memory"] and names(found["raw"]) == ["t"]
+        assert list(found) == ["raw", "%sql memory", "%sql engine"]
+        assert names(found["raw"]) == ["t"] and names(found["%sql engine"]) == ["made"]
 
 
-async def test_what_does_not_answer_costs_only_itself_and_no_password_is_told(tmp_path: Path) -> None:
+async def test_what_does_not_answer_costs_only_itself_and_no_secret_is_told(tmp_path: Path) -> None:
     async with database_kernel(tmp_path) as work:
         await outcome(
             await work.run(
-                "import sqlalchemy as sa, sqlite3, threading, time\n"
-                "def fails(): raise RuntimeError('no: hunter2\\nhunter2')\n"
+                "import sqlalchemy as sa, sqlite3, threading\n"
                 "asked = []; never = threading.Event()\n"
+                "def fails(): raise RuntimeError('no: hunter2 at postgresql://ann:x@h, token = abc\\nhunter2')\n"
                 "def hang(): asked.append(1); never.wait()\n"
-                "broken = sa.create_engine('sqlite:///a.db', creator=fails)\n"
-                "broken.url = broken.url.set(password='hunter2', username='ann')\n"
-                "hangs = sa.create_engine('sqlite:///b.db', creator=hang)\n"
+                "broken = sa.create_engine('postgresql+psycopg://ann:hunter2@h/db', creator=fails)\n"
+                "hangs = sa.create_engine('postgresql+psycopg://h/db', creator=hang)\n"
                 "gone = sqlite3.connect('c.db'); gone.close()\n"
                 "fine = sqlite3.connect('d.db'); fine.execute('create table t (x)')"
             )
         )
-        found = await databases(work)
-        assert list(found) == ["broken", "hangs", "gone", "fine"]
-        assert found["broken"].error == "RuntimeError: no: ***"
-        assert found["hangs"].error == "it did not answer in time"
-        assert "closed" in str(found["gone"].error) and names(found["fine"]) == ["t"]
-        assert (await databases(work))["hangs"].error == "it did not answer in time"
+        listed = await databases(work)
+        assert list(listed) == ["broken", "hangs", "gone", "fine"]
+        # Nothing is connected to for a list.
+        assert (listed["broken"].is_waiting, listed["broken"].place, listed["hangs"].is_waiting) == (True, "h/db", True)
+        assert "closed" in str(listed["gone"].error) and names(listed["fine"]) == ["t"]
+        with pytest.raises(Unavailable) as refused:
+            await work.executor.schema(NOTEBOOK, "broken")
+        assert "RuntimeError: no: *** at postgresql://***@h, token = ***." in refused.value.message
+        for _ in range(2):
+            with pytest.raises(Unavailable, match="did not answer in time"):
+                await work.executor.schema(NOTEBOOK, "hangs", (None, "t"))
         # It was not asked a second time.
         assert text_of(await work.cell("asked")) == "[1]"
-        with pytest.raises(Unavailable, match="could not be asked"):
-            await work.executor.schema(NOTEBOOK, "broken", (None, "t"))
 
 
-async def test_while_a_cell_runs_nobody_waits(tmp_path: Path) -> None:
+async def test_a_locked_file_keeps_nobody_waiting_and_its_snapshot_is_nobodys(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "shop.db") as other:
+        other.execute("create table t (x)")
     async with database_kernel(tmp_path) as work:
-        await work.run("import sqlite3, pathlib, time; db = sqlite3.connect(':memory:')")
+        await outcome(
+            await work.run(
+                "import sqlite3; db = sqlite3.connect('shop.db', timeout=60, isolation_level=None); db.execute('begin')"
+            )
+        )
+        assert names((await databases(work))["db"]) == ["t"]
+        # A transaction that has read would keep others from writing.
+        other.execute("insert into t values (1)")
+        other.commit()
+        other.execute("begin exclusive")
+        assert "locked" in str((await databases(work))["db"].error)
+        other.close()
+
+
+async def test_values_that_lie_about_their_class_cost_nothing(tmp_path: Path) -> None:
+    async with database_kernel(tmp_path) as work:
+        await outcome(
+            await work.run(
+                "import sqlite3, sqlalchemy.orm\n"
+                "class Odd:\n    __module__ = property(lambda self: 1 / 0)\n"
+                "odd = Odd(); none = type('None_', (), {'__module__': None})()\n"
+                "unbound = sqlalchemy.orm.Session(); db = sqlite3.connect(':memory:')"
+            )
+        )
+        found = await databases(work)
+        assert list(found) == ["unbound", "db"] and found["unbound"].error is not None
+        report = await work.executor.inspect(NOTEBOOK, names=["odd", "none", "db"])
+        assert {one.name: one.is_database for one in report.variables} == {"odd": False, "none": False, "db": True}
+
+
+async def test_a_server_is_asked_apart_from_its_pool(tmp_path: Path, postgres: str) -> None:
+    async with database_kernel(tmp_path) as work:
+        await outcome(
+            await work.run(
+                f"import sqlalchemy as sa; engine = sa.create_engine({postgres!r}, pool_size=1, max_overflow=0)\n"
+                "held = engine.connect(); held.exec_driver_sql('create schema old')\n"
+                "for one in TABLES: held.exec_driver_sql(one)\n"
+                "held.exec_driver_sql('create materialized view old.sums as select sum(total) as total from orders')\n"
+                "held.commit(); held.exec_driver_sql(\"insert into customers values (1, 'Ann')\")"
+            )
+        )
+        found = (await databases(work))["engine"]
+        assert (found.kind, found.error) == ("postgresql", None)
+        assert set(names(found)) == {"customers", "orders", "large", "old.sums"}
+        text = schema_text(await work.executor.schema(NOTEBOOK, "engine"))
+        for table in SCHEMA.format(id="INTEGER", name="TEXT", real="REAL").split("Table ")[1:2]:
+            assert table.strip() in text
+        one = await work.executor.schema(NOTEBOOK, "engine", ("old", "sums"))
+        assert schema_text(one).endswith("old.sums\n  total REAL")
+        state = await work.cell(
+            "held.in_transaction(), engine.pool.checkedout(), held.exec_driver_sql('select count(*) from customers').scalar()"
+        )
+        assert text_of(state) == "(True, 1, 1)"
+
+
+@pytest.mark.parametrize("waits", ["time.sleep(0.01)", "await asyncio.sleep(0.01)"])
+async def test_while_a_cell_runs_nobody_waits(tmp_path: Path, waits: str) -> None:
+    async with database_kernel(tmp_path) as work:
+        await work.run("import asyncio, sqlite3, pathlib, time; db = sqlite3.connect(':memory:')")
         await databases(work)
-        run = await work.start("while not pathlib.Path('go').exists(): time.sleep(0.01)")
+        run = await work.start(f"while not pathlib.Path('go').exists(): {waits}")
         await until(lambda: run.cells[0].state == "running")
         assert await work.executor.databases(NOTEBOOK) is None
         with pytest.raises(Unavailable, match="when it is done"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -30,16 +29,11 @@ from hdsp_agent.messages import CellId
 from hdsp_agent.notebooks.kernels import CellRunSpec, Executor, Run, RunLimits
 from hdsp_agent.notebooks.kernels.iopub import IopubListeners
 from hdsp_agent.notebooks.kernels.jupyter import JupyterKernels
+from tests._helpers.free_port import free_port
 
 from ._helpers.executors import NOTEBOOK, text_of, until
 
 TOKEN = "gateway-secret"
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @pytest.fixture

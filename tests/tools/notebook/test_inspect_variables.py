@@ -26,4 +26,6 @@ async def test_one_that_is_not_named_or_closed_says_no_more(workspace: Path) -> 
     async with notebook_task(workspace, MADE) as task:
         await task.text("run_cells", cells=["all"])
         assert "Table" not in await task.text("inspect_variables")
-        assert "Cannot operate on a closed database" in await task.text("inspect_variables", names=["gone"])
+        assert "could not be asked: ProgrammingError: Cannot operate on a closed database" in await task.text(
+            "inspect_variables", names=["gone"]
+        )

@@ -63,11 +63,7 @@ export async function databaseSuggestions(
       label,
       detail:
         name === null
-          ? trans._n(
-              'Database with %1 table',
-              'Database with %1 tables',
-              database.tables.length + database.more
-            )
+          ? Private.about(database, trans)
           : table?.isView
             ? trans.__('View in %1', from)
             : trans.__('Table in %1', from),
@@ -90,6 +86,21 @@ export async function databaseSuggestions(
  * A namespace for private data.
  */
 namespace Private {
+  /**
+   * What is known of a database.
+   */
+  export function about(
+    { kind, place, isWaiting, tables, error }: DatabaseView,
+    trans: IPanelServices['trans']
+  ): string {
+    if (error !== undefined && tables.length === 0) {
+      return trans.__('Its tables could not be read');
+    }
+    return isWaiting
+      ? trans.__('Not connected yet. Choose it to connect')
+      : plainName(place === '' ? kind : `${kind}, ${place}`);
+  }
+
   /**
    * How many characters of a database's tables go along.
    */

@@ -13,16 +13,11 @@ from contextlib import asynccontextmanager, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
+from tests._helpers.free_port import free_port
+
 from .hubs import HELPERS, ROOT, until
 
-__all__ = ["Answering", "answering_server", "free_port", "sample_http_server"]
-
-
-def free_port() -> int:
-    """A port that nobody listens at just now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+__all__ = ["Answering", "answering_server", "sample_http_server"]
 
 
 @asynccontextmanager

@@ -13,7 +13,8 @@ const ENGINE = {
     { name: 'orders', isView: false },
     { schemaName: 'old', name: 'late', isView: true }
   ],
-  more: 0
+  isPartial: false,
+  isWaiting: false
 };
 
 describe('databaseSuggestions', () => {
@@ -64,11 +65,26 @@ describe('databaseSuggestions', () => {
   it('should offer each database, and its tables', async () => {
     const offered = await suggestions();
     expect(offered.map(({ label, detail }) => [label, detail])).toEqual([
-      ['All tables of engine', 'Database with 2 tables'],
+      ['All tables of engine', 'sqlite, shop.db'],
       ['orders', 'Table in engine'],
       ['old.late', 'View in engine']
     ]);
     expect(rest.of('POST databases')).toMatchObject([{ body: { path: PATH } }]);
+  });
+
+  it('should say what is not connected, and what is out of reach', async () => {
+    rest.answers.set('POST databases', () => ({
+      path: PATH,
+      answers: 'now',
+      databases: [
+        { ...ENGINE, tables: [], isWaiting: true },
+        { ...ENGINE, tables: [], error: 'it did not answer in time' }
+      ]
+    }));
+    expect((await suggestions()).map(({ detail }) => detail)).toEqual([
+      'Not connected yet. Choose it to connect',
+      'Its tables could not be read'
+    ]);
   });
 
   it('should let the columns go along', async () => {
