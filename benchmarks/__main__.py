@@ -30,12 +30,13 @@ CLAIMS: Final[dict[str, tuple[str, ...]]] = {
     "memory": ("memory",),
     "mcp": ("mcp", "mcp_http"),
     "verify": ("verify",),
+    "dseval": ("dseval",),
     "suite": ("suite",),
 }
 """What the ids of results begin with, and the modules that measure them."""
 
 # They take more than an hour, and are measured only when they are named.
-_NAMED_ONLY: Final = {"errands", "suite"}
+_NAMED_ONLY: Final = {"dseval", "errands", "suite"}
 
 
 def main(names: list[str]) -> int:

@@ -5,7 +5,7 @@ import type { Locator, Page, WebSocketRoute } from '@playwright/test';
 import './timeouts';
 
 import { AgentApi } from './agentapi';
-import { JupyterServer } from './server';
+import { collaboration, JupyterServer } from './server';
 import type { Theme } from './appearance';
 import { look, oursOn, THEMES } from './appearance';
 
@@ -343,6 +343,11 @@ interface IFixtures {
 
 interface IWorkerFixtures {
   /**
+   * Whether notebooks are shared in real time, as with jupyter-collaboration.
+   */
+  isCollaborative: boolean;
+
+  /**
    * The server that the tests of one worker share; no other worker's agent,
    * settings or files are on it.
    */
@@ -355,11 +360,13 @@ interface IWorkerFixtures {
 export const test = galataTest.extend<IFixtures, IWorkerFixtures>({
   autoGoto: false,
 
+  isCollaborative: [false, { option: true, scope: 'worker' }],
+
   sharedServer: [
-    // eslint-disable-next-line no-empty-pattern -- Playwright reads from the pattern what a fixture needs.
-    async ({}, use) => {
+    async ({ isCollaborative }, use) => {
       const server = await JupyterServer.start({
-        args: ['--Application.log_level=ERROR']
+        args: ['--Application.log_level=ERROR'],
+        ...(isCollaborative && { env: collaboration() })
       });
       await use(server);
       await server.dispose();

@@ -2,6 +2,7 @@ import type {
   CompletionHandler,
   IInlineCompletionContext
 } from '@jupyterlab/completer';
+import type { ICellModel } from '@jupyterlab/cells';
 import { Text } from '@jupyterlab/coreutils';
 import { DocumentWidget } from '@jupyterlab/docregistry';
 import { NotebookPanel } from '@jupyterlab/notebook';
@@ -21,6 +22,18 @@ const MOST_CELLS = 50;
  * Where somebody writes.
  */
 export type Place = Omit<GhostTextAsked, 'count'>;
+
+/**
+ * A widget that may be a console.
+ */
+interface IMaybeConsole {
+  readonly console?: {
+    /**
+     * What was run there.
+     */
+    readonly cells: Iterable<{ readonly model: ICellModel }>;
+  };
+}
 
 /**
  * Where somebody writes, as the server wants to know it; `null` for what is on
@@ -44,15 +57,20 @@ export function placeIn(
     language: languageOf(mimeType),
     ...(path !== undefined && { path })
   };
+  const { console } = widget as IMaybeConsole;
+  if (console) {
+    const models = Array.from(console.cells, ({ model }) => model);
+    return { ...place, cells: cellsAbove(models.length, at => models[at]) };
+  }
   if (!(widget instanceof NotebookPanel)) {
     return place;
   }
-  const { activeCell, codeMimetype } = widget.content;
+  const { activeCell, activeCellIndex, codeMimetype, model } = widget.content;
   return {
     ...place,
     kind: activeCell?.model.type === 'markdown' ? 'markdown' : place.kind,
     language: languageOf(codeMimetype),
-    cells: cellsAbove(widget)
+    cells: cellsAbove(activeCellIndex, at => model?.cells.get(at))
   };
 }
 
@@ -81,18 +99,21 @@ function wellFormed(text: string): string {
 }
 
 /**
- * The nearest cells above, as many as there is room for.
+ * The nearest cells above one, as many as there is room for; of a console what
+ * was run there.
  */
-function cellsAbove({ content }: NotebookPanel): GhostTextCell[] {
+function cellsAbove(
+  below: number,
+  cellAt: (at: number) => ICellModel | undefined
+): GhostTextCell[] {
   const found: GhostTextCell[] = [];
-  const { model, activeCellIndex } = content;
   let left = MOST_ABOVE;
   for (
-    let at = activeCellIndex - 1;
+    let at = below - 1;
     at >= 0 && left > 0 && found.length < MOST_CELLS;
     at--
   ) {
-    const cell = model?.cells.get(at);
+    const cell = cellAt(at);
     const source = cell?.sharedModel.getSource() ?? '';
     left -= source.length;
     if (

@@ -109,6 +109,19 @@ describe('GhostTextProvider', () => {
     expect(provider.items).toEqual([{ insertText: 'csv("a.csv")' }]);
   });
 
+  it('should go on from what was run in a console', async () => {
+    const ran = (type: string, source: string) => ({
+      model: { type, sharedModel: { getSource: () => source } }
+    });
+    const cells = [ran('raw', 'Python 3'), ran('code', 'town = "Ulm"')];
+    Object.assign(widget, { console: { cells } });
+    await typed('town.');
+    expect(asked[0]).toMatchObject({
+      before: 'town.',
+      cells: [{ kind: 'code', source: 'town = "Ulm"' }]
+    });
+  });
+
   it('should ask nothing while it is off', async () => {
     isOn = false;
     expect(await typed('pd.')).toEqual([]);
