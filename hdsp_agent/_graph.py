@@ -35,6 +35,7 @@ from .comm.error_details import ErrorDetails
 from .comm.folder_trust import FolderTrusts
 from .comm.history import History
 from .comm.history_requests import HistoryRequests
+from .comm.kernel_variables import KernelVariables
 from .comm.mcp.endpoint import McpEndpoint
 from .comm.mcp.handler import MCP_PATH, McpHandler
 from .comm.mcp_login import MCP_LOGIN_PATH, McpLoginDoneHandler
@@ -163,6 +164,7 @@ def build_services(app: HdspAgentApp) -> Services:
         notebooks=notebooks,
         panels=panels,
         local_models=local_models,
+        kernel_variables=KernelVariables(notebooks.notebooks, checkpoints),
         ghost_text=_ghost_text(app, configuration, notebooks, local_models),
         verifications=Verifications(
             notebooks.notebooks, has=notebooks.has, kernels_are_here=notebooks.has_local_kernels

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import OrderedDict
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Final, Literal
 
 from .._timeouts import wait_at_most
@@ -24,6 +26,8 @@ _LISTED: Final = InspectionLimits(
     seconds=3.0, each_seconds=0.3, variables=500, head_characters=200, rows=1, columns=50, items=4
 )
 _SHOWN: Final = InspectionLimits(seconds=3.0, head_characters=5_000, rows=50, columns=100, items=200)
+_LISTED_SECONDS: Final = 30.0
+_LISTED_NOTEBOOKS: Final = 20
 _SINCE_SECONDS: Final = 1.5
 """The list does not wait longer for what changed."""
 
@@ -48,12 +52,22 @@ class DatabasesNow:
     databases: tuple[Database, ...] = ()
 
 
+@dataclass(frozen=True)
+class _Listed:
+    """The databases of a kernel, as they were told last."""
+
+    stirred: object
+    at: float
+    now: DatabasesNow
+
+
 class KernelVariables:
     """Looks into the kernels of notebooks. It starts none, and changes nothing in them."""
 
     def __init__(self, notebooks: Notebooks, checkpoints: CheckpointAccess) -> None:
         self._notebooks = notebooks
         self._checkpoints = checkpoints
+        self._listed: OrderedDict[str, _Listed] = OrderedDict()
 
     async def look(self, place: CheckpointPlace, *, with_changes: bool = True) -> VariablesNow:
         """What is in the kernel of a place's notebook, and how it differs from the newest checkpoint."""
@@ -81,15 +95,30 @@ class KernelVariables:
         return await self._notebooks.executor.look_into(path, name, start=start, limits=_SHOWN)
 
     async def databases(self, path: str) -> DatabasesNow:
-        """The databases that a notebook's kernel is connected to, with the names of their tables."""
+        """The databases that a notebook's kernel is connected to, with the names of their tables.
+
+        Who types asks again and again: for a moment the answer stands until something runs.
+        """
         kernel = await self._notebooks.kernel(path)
         if kernel is None:
             return DatabasesNow()
-        executor = self._notebooks.executor
-        if kernel.state == "busy" and not (await executor.link(kernel.path)).probed:
+        if kernel.state == "busy":
             return DatabasesNow("later")
+        stirred = self._notebooks.stirred(path, kernel)
+        listed = self._listed.get(kernel.path)
+        if listed is not None and listed.stirred == stirred and monotonic() - listed.at < _LISTED_SECONDS:
+            return listed.now
+        now = await self._databases(kernel)
+        if now.answers == "now":
+            self._listed[kernel.path] = _Listed(stirred, monotonic(), now)
+            self._listed.move_to_end(kernel.path)
+            while len(self._listed) > _LISTED_NOTEBOOKS:
+                self._listed.popitem(last=False)
+        return now
+
+    async def _databases(self, kernel: KernelInfo) -> DatabasesNow:
         try:
-            found = await executor.databases(kernel.path)
+            found = await self._notebooks.executor.databases(kernel.path)
         except Unsupported as error:
             _log.info("The databases of %s cannot be listed: %s", kernel.path, error.message)
             return DatabasesNow("never")

@@ -18,6 +18,7 @@ from .audit import Audit
 from .checkpoint_access import CheckpointAccess
 from .folder_trust import FolderTrusts
 from .history import History
+from .kernel_variables import KernelVariables
 from .mcp.endpoint import McpEndpoint
 from .mcp_servers import McpServersAccess
 from .memory_access import MemoryAccess
@@ -63,6 +64,7 @@ class Services:
     notebooks: ServerNotebooks
     panels: OpenPanels
     local_models: LocalModels
+    kernel_variables: KernelVariables
     ghost_text: GhostText
     verifications: Verifications
     mcp_servers: McpServersAccess

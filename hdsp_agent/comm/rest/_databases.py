@@ -8,7 +8,7 @@ from pydantic import Field
 
 from ...notebooks.kernels import Database, schema_text
 from ...wire import WireModel
-from ..kernel_variables import Answers, KernelVariables
+from ..kernel_variables import Answers
 from ._rest_endpoint import RestHandler, endpoint
 
 __all__ = ["DatabaseSchemaHandler", "DatabasesHandler"]
@@ -83,32 +83,27 @@ class DatabaseSchemaView(WireModel):
     """As a model is told them."""
 
 
-class _DatabasesBase(RestHandler):
-    @property
-    def variables(self) -> KernelVariables:
-        """What looks into kernels."""
-        return KernelVariables(self.services.notebooks.notebooks, self.services.checkpoints)
-
-
-class DatabasesHandler(_DatabasesBase):
+class DatabasesHandler(RestHandler):
     """`POST databases`"""
 
     # As with variables: a kernel is made to do something.
     @endpoint("List the databases of a notebook's kernel", answer=DatabasesView, body=DatabasesAsked, action="write")
     async def post(self, *, body: DatabasesAsked) -> DatabasesView:
         """What the kernel is connected to, and the names of the tables there. Nothing is connected to for it."""
-        now = await self.variables.databases(body.path)
+        now = await self.services.kernel_variables.databases(body.path)
         return DatabasesView(path=body.path, answers=now.answers, databases=[_database(one) for one in now.databases])
 
 
-class DatabaseSchemaHandler(_DatabasesBase):
+class DatabaseSchemaHandler(RestHandler):
     """`POST databases/schema`"""
 
     @endpoint("Show the columns of tables", answer=DatabaseSchemaView, body=DatabaseSchemaAsked, action="write")
     async def post(self, *, body: DatabaseSchemaAsked) -> DatabaseSchemaView:
         """Of one table, or of all in a database, which is connected to if need be. No row is read."""
         table = None if body.table is None else (body.table.schema_name, body.table.name)
-        return DatabaseSchemaView(text=schema_text(await self.variables.schema(body.path, body.database, table)))
+        return DatabaseSchemaView(
+            text=schema_text(await self.services.kernel_variables.schema(body.path, body.database, table))
+        )
 
 
 def _database(database: Database) -> DatabaseView:

@@ -11,7 +11,7 @@ from ...notebooks.kernels import KernelInfo, KernelState, Variable, VariableTabl
 from ...wire import WireModel
 from ..checkpoint_access import CheckpointPlace
 from ..identity import owner_of
-from ..kernel_variables import Answers, KernelVariables
+from ..kernel_variables import Answers
 from ._rest_endpoint import RestHandler, endpoint
 
 __all__ = ["VariableTableHandler", "VariablesHandler"]
@@ -97,21 +97,16 @@ class VariableTableView(WireModel):
     """None stands for a value that is missing."""
 
 
-class _VariablesBase(RestHandler):
-    @property
-    def variables(self) -> KernelVariables:
-        """What looks into kernels."""
-        return KernelVariables(self.services.notebooks.notebooks, self.services.checkpoints)
-
-
-class VariablesHandler(_VariablesBase):
+class VariablesHandler(RestHandler):
     """`POST variables`"""
 
     # Whoever may only read must not have a kernel do anything, and to show a value may run its class's code.
     @endpoint("List the variables of a notebook's kernel", answer=VariablesView, body=VariablesAsked, action="write")
     async def post(self, *, body: VariablesAsked) -> VariablesView:
         """No kernel is started, and nothing changes in it. It answers while a cell runs, too."""
-        now = await self.variables.look(CheckpointPlace(owner_of(self), path=body.path), with_changes=body.changes)
+        now = await self.services.kernel_variables.look(
+            CheckpointPlace(owner_of(self), path=body.path), with_changes=body.changes
+        )
         return VariablesView(
             path=body.path,
             kernel=None if now.kernel is None else _kernel(now.kernel, now.answers),
@@ -121,13 +116,13 @@ class VariablesHandler(_VariablesBase):
         )
 
 
-class VariableTableHandler(_VariablesBase):
+class VariableTableHandler(RestHandler):
     """`POST variables/table`"""
 
     @endpoint("Show rows of a variable", answer=VariableTableView, body=VariableTableAsked, action="write")
     async def post(self, *, body: VariableTableAsked) -> VariableTableView:
         """At most 50 rows and 100 columns at once."""
-        found = await self.variables.look_into(body.path, body.name, body.start)
+        found = await self.services.kernel_variables.look_into(body.path, body.name, body.start)
         return VariableTableView(
             variable=_variable(found).model_copy(update={"columns": _columns(found)}),
             start=body.start,

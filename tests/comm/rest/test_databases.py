@@ -60,6 +60,18 @@ async def test_tables_and_their_columns_are_told_and_no_row(
         assert (await refusal(unnamed))[0] == 400
 
 
+async def test_the_list_is_made_anew_once_something_ran(
+    services: Services, jp_serverapp: ServerApp, jp_fetch: Fetch, jp_root_dir: Path
+) -> None:
+    async with lab(jp_serverapp, jp_fetch, PATH, CELLS) as work:
+        await work.run(MADE)
+        assert await seen(jp_fetch) == await seen(jp_fetch)
+        await work.run("shop.execute('create table more (x)')")
+        while [one["name"] for one in (await seen(jp_fetch))["databases"][0]["tables"]] != ["more", "names", "people"]:
+            # The server hears of the run a moment after the reply to who ran it.
+            await get(jp_fetch, "health")
+
+
 async def test_while_a_cell_runs_it_is_said_that_it_takes_until_later(
     services: Services, jp_serverapp: ServerApp, jp_fetch: Fetch, jp_root_dir: Path
 ) -> None:
@@ -69,7 +81,10 @@ async def test_while_a_cell_runs_it_is_said_that_it_takes_until_later(
         request = work.send("import os, time\nopen('go', 'w').close()\nwhile os.path.exists('go'): time.sleep(0.01)")
         while not (jp_root_dir / "go").exists():
             await get(jp_fetch, "health")
-        assert await post(jp_fetch, "databases", path=PATH) == {"path": PATH, "answers": "later", "databases": []}
+        while (view := await post(jp_fetch, "databases", path=PATH))["answers"] != "later":
+            # The server has yet to hear that it is busy.
+            await get(jp_fetch, "health")
+        assert view == {"path": PATH, "answers": "later", "databases": []}
         asked = post(jp_fetch, "databases", "schema", path=PATH, database="shop")
         assert await refusal(asked) == (503, "unavailable")
         (jp_root_dir / "go").unlink()
