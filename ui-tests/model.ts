@@ -128,12 +128,17 @@ export class PlayedModel {
   /**
    * Have the agent call a tool, whatever comes of it; the call's id.
    */
-  async order(name: string, args: object): Promise<string> {
+  async order(
+    name: string,
+    args: object,
+    pace: IPace | null = null
+  ): Promise<string> {
     await this.asked();
     const id = `call_${++this._calls}`;
-    this._answer({
-      toolCalls: [{ id, name, arguments: JSON.stringify(args) }]
-    });
+    this._answer(
+      { toolCalls: [{ id, name, arguments: JSON.stringify(args) }] },
+      pace
+    );
     return id;
   }
 

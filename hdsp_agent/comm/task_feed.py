@@ -10,7 +10,9 @@ from .._background_tasks import BackgroundTasks
 from ..errors import UnknownTask
 from ..events import task_id_of
 from ..messages import (
+    CellEditPreviewMessage,
     ClineMessage,
+    ClineSayTool,
     CommandExecutionStatusMessage,
     CommandExited,
     CommandOutput,
@@ -230,6 +232,8 @@ class TaskFeed:
         if told is not None:
             told.messages.put(message)
             self._tell(task_id, told_as)
+            if message.partial and (preview := _preview(task_id, message)) is not None:
+                self._channels.publish_to(told.owner, preview)
 
     def _tell(self, task_id: TaskId, message: ExtensionMessage) -> None:
         told = self._of(task_id)
@@ -310,3 +314,16 @@ class TaskFeed:
         except UnknownTask:
             # Deleted meanwhile: whoever deletes a task takes it off the screen.
             return
+
+
+def _preview(task_id: TaskId, message: ClineMessage) -> CellEditPreviewMessage | None:
+    """The change of cells that a message shows as it is being written, if it does."""
+    if message.ask != "tool" or not message.text:
+        return None
+    try:
+        shown = ClineSayTool.model_validate_json(message.text)
+    except ValueError:
+        return None
+    if shown.tool != "editCells" or shown.path is None or not shown.cell_edits:
+        return None
+    return CellEditPreviewMessage(task_id=task_id, path=shown.path, cell_edits=shown.cell_edits)

@@ -6,10 +6,12 @@ from ._base import Message
 from ._conversation_messages import AutoAnswerTime, ClineMessage, ModelRoom, QueuedMessage, TodoItem, TokenUsage
 from ._history_item import HistoryItem
 from ._kinds import TaskStatus
+from ._notebook_texts import CellEdit
 from ._state import ExtensionState
 
 __all__ = [
     "AggregatedCosts",
+    "CellEditPreviewMessage",
     "CommandExecutionStatusMessage",
     "CondenseTaskContextResponseMessage",
     "CondenseTaskContextStartedMessage",
@@ -130,6 +132,18 @@ class ContextNoticeMessage(Message):
     percent: int
 
 
+class CellEditPreviewMessage(Message):
+    """A change of cells that a model is writing, as far as it is there; nothing is changed yet. Goes to every tab.
+
+    Also of a conversation that is on no screen: whoever asked for the change at the cell sees it come there.
+    """
+
+    type: Literal["cellEditPreview"] = "cellEditPreview"
+    task_id: str
+    path: str
+    cell_edits: list[CellEdit]
+
+
 class KernelStatusMessage(Message):
     """What a notebook's kernel is doing."""
 
@@ -202,6 +216,7 @@ TaskUpdate = (
     | CondenseTaskContextStartedMessage
     | CondenseTaskContextResponseMessage
     | ContextNoticeMessage
+    | CellEditPreviewMessage
     | KernelStatusMessage
     | TaskHistoryUpdatedMessage
     | TaskHistoryItemUpdatedMessage

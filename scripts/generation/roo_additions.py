@@ -68,6 +68,7 @@ OWN_EXTENSION_TYPES: Final = frozenset(
         "reloadNotebook",
         "changeOutputs",
         "notebookWork",
+        "cellEditPreview",
         "openTasksUpdated",
         "ruleSuggestions",
         "proposal",

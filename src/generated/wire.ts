@@ -391,6 +391,7 @@ export type ExtensionMessage =
   | CondenseTaskContextStartedMessage
   | CondenseTaskContextResponseMessage
   | ContextNoticeMessage
+  | CellEditPreviewMessage
   | KernelStatusMessage
   | TaskHistoryUpdatedMessage
   | TaskHistoryItemUpdatedMessage
@@ -669,6 +670,14 @@ export interface CellEdit {
   diff?: string;
   added?: number;
   removed?: number;
+}
+
+/** A change of cells that a model is writing, as far as it is there; nothing is changed yet. Goes to every tab. Also of a conversation that is on no screen: whoever asked for the change at the cell sees it come there. */
+export interface CellEditPreviewMessage {
+  type: 'cellEditPreview';
+  taskId: string;
+  path: string;
+  cellEdits: Array<CellEdit>;
 }
 
 /** The text of a `cell_executed` message: how a cell the agent ran fares, anew with each change. */

@@ -195,6 +195,24 @@ async def test_the_panel_stays_where_it_is_while_a_cell_is_changed(
         assert messages(panel, "state")[-1]["state"]["currentTaskId"] == shown
 
 
+async def test_a_change_is_told_while_it_is_written_whatever_is_on_screen(
+    services: Services, connect: Connect, tmp_path: Path, jp_root_dir: Path
+) -> None:
+    source = "a = 2\n" + "# why\n" * 30
+    cell = {"op": "replace", "cell": "c0", "source": source}
+    write: Turn = ({"tool": "edit_cells", "arguments": {"operations": [cell]}, "id": "w"},)
+    await speak(services, tmp_path, READ, write, DONE)
+    (jp_root_dir / "work.ipynb").write_text(json.dumps(notebook(code("c0", "a = 1"))))
+    async with connect() as panel:
+        task = (await panel.ask("editCell", path="work.ipynb", cellId="c0", text="/edit it"))["result"]
+        await panel.until(lambda: messages(panel, "cellEditPreview"))
+        told = messages(panel, "cellEditPreview")[0]
+        (edit,) = told["cellEdits"]
+        assert (told["taskId"], told["path"], edit["cellId"]) == (task, "work.ipynb", "c0")
+        assert edit["diff"].startswith("+a = 2\n") and len(edit["diff"]) < len(source)
+        await panel.until(lambda: "# why" in (jp_root_dir / "work.ipynb").read_text())
+
+
 async def test_a_click_without_a_traceback_uses_what_was_seen_of_the_run(
     services: Services, connect: Connect, tmp_path: Path, jp_serverapp: ServerApp, jp_fetch: Fetch
 ) -> None:

@@ -117,6 +117,7 @@ OUR_EXTENSION_TYPES = {
     "reloadNotebook",
     "changeOutputs",
     "notebookWork",
+    "cellEditPreview",
     "openTasksUpdated",
     "ruleSuggestions",
     "proposal",

@@ -1,4 +1,5 @@
 import { Chat } from '../chat';
+import { WATCHABLE } from '../model';
 import { expect, OpenNotebook, test } from '../notebooks';
 
 const PATH = 'actions.ipynb';
@@ -224,12 +225,30 @@ test('a cell is changed as one writes in it, by the keyboard alone', async ({
     await expect(notebook.lines(0).first()).toHaveText('price = 3');
     expect(agent.model.told).toContain('Do it differently: prices in cents');
     await agent.read(PATH);
-    await agent.edit(PATH, {
-      op: 'edit',
-      cell: 'price',
-      old: 'price = 3',
-      new: 'price = 3 * 100'
-    });
+    const written = notebook
+      .cell(0)
+      .locator('.jp-hdspAgent-CellPrompt-preview');
+    const id = await agent.model.order(
+      'edit_cells',
+      {
+        path: PATH,
+        operations: [
+          {
+            op: 'edit',
+            cell: 'price',
+            old: 'price = 3',
+            new: `price = 3 * 100\n# ${'In cents, so that sums are exact. '.repeat(6)}`
+          }
+        ]
+      },
+      WATCHABLE
+    );
+    // It is seen while it is written.
+    await expect(written).toContainText('+price = 3 * 100');
+    await lab.picture('cell-prompt-written', ['light', 'dark', 'contrast']);
+    await agent.model.resultOf(id);
+    await expect(notebook.cell(0)).toContainText('price = 3 * 100');
+    await expect(written).toBeEmpty();
     await agent.model.finish('Done.');
     await expect(status).toHaveText('Changed. You can keep or undo it.');
   });

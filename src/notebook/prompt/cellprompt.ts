@@ -72,6 +72,12 @@ export class CellPrompt extends CellRow {
     }
     this.node.firstElementChild?.after(field);
     this._field = field;
+    const preview = document.createElement('pre');
+    preview.className = 'jp-hdspAgent-CellPrompt-preview';
+    // It changes all the time; what came of it is told.
+    preview.setAttribute('aria-hidden', 'true');
+    this.node.append(preview);
+    this._preview = preview;
     this.setPhase('writing');
   }
 
@@ -107,6 +113,26 @@ export class CellPrompt extends CellRow {
   }
 
   /**
+   * Show what is written of the change so far.
+   *
+   * @param diff - Its lines, which begin with `+` or `-`; nothing hides it.
+   */
+  setPreview(diff: string): void {
+    const lines = diff === '' ? [] : diff.split('\n');
+    this._preview.replaceChildren(
+      ...lines.map(line => {
+        const shown = document.createElement('div');
+        shown.className = 'jp-hdspAgent-chat-diff-line';
+        shown.dataset.kind = line.startsWith('-') ? 'removed' : 'added';
+        shown.textContent = line;
+        return shown;
+      })
+    );
+    // The newest line is what comes.
+    this._preview.scrollTop = this._preview.scrollHeight;
+  }
+
+  /**
    * Show how far it is.
    *
    * @param problem - What went wrong, where something did.
@@ -117,6 +143,7 @@ export class CellPrompt extends CellRow {
     const isDone = phase === 'changed' || phase === 'approved';
     const { hasFocus } = this;
     this.node.dataset.phase = phase;
+    this._preview.replaceChildren();
     this._field.readOnly = isBusy;
     this._field.placeholder =
       phase !== 'writing'
@@ -193,6 +220,7 @@ export class CellPrompt extends CellRow {
 
   private readonly _options: CellPrompt.IOptions;
   private readonly _field: HTMLTextAreaElement;
+  private readonly _preview: HTMLPreElement;
 }
 
 /**

@@ -2,8 +2,10 @@ import type { Cell } from '@jupyterlab/cells';
 import type { NotebookMode } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { CommandRegistry } from '@lumino/commands';
+import type { ISignal } from '@lumino/signaling';
 
 import type { ChannelClient } from '../../comm/client';
+import type { ExtensionMessage } from '../../generated/wire';
 import { Listener } from '../../listener';
 import type { AgentStore } from '../../state/store';
 import { addRow } from '../cells/cellrow';
@@ -71,6 +73,7 @@ export class CellPrompts extends Listener {
         prompt.offer(session.wish);
       }
     });
+    session.previewed.connect((_, diff) => prompt.setPreview(diff));
     session.decided.connect(() => {
       // What is only being written is not to be lost.
       if (['', session.wish].includes(prompt.text)) {
@@ -116,7 +119,9 @@ export namespace CellPrompts {
    * Who changes the cells.
    */
   export interface IOptions {
-    readonly client: Pick<ChannelClient, 'request'>;
+    readonly client: Pick<ChannelClient, 'request'> & {
+      readonly messageReceived: ISignal<unknown, ExtensionMessage>;
+    };
     readonly commands: CommandRegistry;
     readonly store: AgentStore;
     readonly trans: TranslationBundle;

@@ -6,7 +6,7 @@ import { Signal } from '@lumino/signaling';
 import type { ChannelClient } from '../../comm/client';
 import type { RequestResult } from '../../comm/requests';
 import { asErrorBody, errorText } from '../../errors';
-import type { EditCellRequest } from '../../generated/wire';
+import type { EditCellRequest, ExtensionMessage } from '../../generated/wire';
 import { Listener } from '../../listener';
 import { sentAttachment } from '../../state/panel/attachments';
 import type { IAttachment } from '../../state/panel/panelstate';
@@ -36,10 +36,13 @@ export class PromptSession extends Listener {
   constructor(options: PromptSession.IOptions) {
     super();
     this._options = options;
-    const { commands, place, store, trans } = options;
+    const { client, commands, place, store, trans } = options;
     const selected = attachmentOf(place, trans);
     this._opened = { selected, source: this._source() };
     store.changed.connect(this._look, this);
+    client.messageReceived.connect(this._onMessage, this);
+    // It is done, and the cell shows it.
+    place.cell.model.sharedModel.changed.connect(this._onEdit, this);
     commands.commandChanged.connect(this._onCommand, this);
   }
 
@@ -48,6 +51,14 @@ export class PromptSession extends Listener {
    */
   get changed(): ISignal<this, void> {
     return this._changed;
+  }
+
+  /**
+   * Emitted when more of the change is written; with its lines, which begin with
+   * `+` or `-`.
+   */
+  get previewed(): ISignal<this, string> {
+    return this._previewed;
   }
 
   /**
@@ -282,6 +293,31 @@ export class PromptSession extends Listener {
     }
   }
 
+  private _onEdit(): void {
+    this._previewed.emit('');
+  }
+
+  private _onMessage(_: unknown, message: ExtensionMessage): void {
+    if (
+      message.type !== 'cellEditPreview' ||
+      message.taskId !== this._taskId ||
+      this._phase !== 'working'
+    ) {
+      return;
+    }
+    const { panel, cell } = this._options.place;
+    // A model may name a cell by its number.
+    const number = panel.content.widgets.indexOf(cell) + 1;
+    const lines = message.cellEdits
+      .filter(({ cellId }) =>
+        [undefined, cell.model.id, `${number}`].includes(cellId)
+      )
+      .flatMap(({ diff }) => (diff ? [diff] : []));
+    if (lines.length > 0) {
+      this._previewed.emit(lines.join('\n'));
+    }
+  }
+
   private _onCommand(
     _: CommandRegistry,
     { id }: CommandRegistry.ICommandChangedArgs
@@ -359,6 +395,7 @@ export class PromptSession extends Listener {
 
   private readonly _options: PromptSession.IOptions;
   private readonly _changed = new Signal<this, void>(this);
+  private readonly _previewed = new Signal<this, string>(this);
   private readonly _decided = new Signal<this, void>(this);
   private _opened: Private.IOpened | null;
   private _phase: PromptPhase = 'writing';
@@ -379,7 +416,9 @@ export namespace PromptSession {
    */
   export interface IOptions {
     readonly place: ICellPlace;
-    readonly client: Pick<ChannelClient, 'request'>;
+    readonly client: Pick<ChannelClient, 'request'> & {
+      readonly messageReceived: ISignal<unknown, ExtensionMessage>;
+    };
     readonly commands: CommandRegistry;
     readonly store: AgentStore;
     readonly trans: TranslationBundle;

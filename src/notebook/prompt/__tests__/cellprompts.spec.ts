@@ -102,6 +102,40 @@ describe('editing a cell by a prompt', () => {
     finish();
   };
 
+  it('shows the change while it is written, until the cell has it', async () => {
+    const preview = () =>
+      [
+        ...(row()?.querySelectorAll<HTMLElement>(
+          '.jp-hdspAgent-CellPrompt-preview > div'
+        ) ?? [])
+      ].map(({ dataset, textContent }) => [dataset.kind, textContent]);
+    const write = (taskId: string, cellId: string, diff: string) =>
+      opened.client.receive({
+        type: 'cellEditPreview',
+        taskId,
+        path: opened.path,
+        cellEdits: [{ op: 'edit', cellId, diff }]
+      });
+    const { id } = opened.panel.content.widgets[0].model;
+    await open();
+    await say('twice as much');
+    work();
+    write('t', id, '-a = 1');
+    write('t', '1', '-a = 1\n+a = ');
+    expect(preview()).toEqual([
+      ['removed', '-a = 1'],
+      ['added', '+a = ']
+    ]);
+    write('t', 'another', '+b');
+    write('another', id, '+b');
+    expect(preview()).toHaveLength(2);
+    edit('a = 2');
+    expect(preview()).toEqual([]);
+    write('t', id, '+a = 3');
+    finish();
+    expect(preview()).toEqual([]);
+  });
+
   it('takes what is written in the cell, and says how far it is', async () => {
     await open();
     expect(document.activeElement).toBe(field());
