@@ -53,6 +53,8 @@ _MOST_CLOSED: Final = 32
 class _Told:
     owner: Owner
     messages: LiveMessages = field(default_factory=LiveMessages)
+    previewed: str | None = None
+    """The notebook of which a change is being written."""
 
 
 class TaskFeed:
@@ -232,8 +234,18 @@ class TaskFeed:
         if told is not None:
             told.messages.put(message)
             self._tell(task_id, told_as)
-            if message.partial and (preview := _preview(task_id, message)) is not None:
-                self._channels.publish_to(told.owner, preview)
+            self._preview(told, task_id, message)
+
+    def _preview(self, told: _Told, task_id: TaskId, message: ClineMessage) -> None:
+        """Tell of the change of cells that is being written, and of its end."""
+        preview = _preview_in(task_id, message) if message.partial else None
+        if preview is not None:
+            told.previewed = preview.path
+        elif told.previewed is not None and not message.partial:
+            preview = CellEditPreviewMessage(task_id=task_id, path=told.previewed, cell_edits=[])
+            told.previewed = None
+        if preview is not None:
+            self._channels.publish_to(told.owner, preview)
 
     def _tell(self, task_id: TaskId, message: ExtensionMessage) -> None:
         told = self._of(task_id)
@@ -316,7 +328,7 @@ class TaskFeed:
             return
 
 
-def _preview(task_id: TaskId, message: ClineMessage) -> CellEditPreviewMessage | None:
+def _preview_in(task_id: TaskId, message: ClineMessage) -> CellEditPreviewMessage | None:
     """The change of cells that a message shows as it is being written, if it does."""
     if message.ask != "tool" or not message.text:
         return None

@@ -133,7 +133,7 @@ class ContextNoticeMessage(Message):
 
 
 class CellEditPreviewMessage(Message):
-    """A change of cells that a model is writing, as far as it is there; nothing is changed yet. Goes to every tab.
+    """A change of cells that a model is writing, as far as it is there; without edits it is written no more. Goes to every tab.
 
     Also of a conversation that is on no screen: whoever asked for the change at the cell sees it come there.
     """

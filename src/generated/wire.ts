@@ -672,7 +672,7 @@ export interface CellEdit {
   removed?: number;
 }
 
-/** A change of cells that a model is writing, as far as it is there; nothing is changed yet. Goes to every tab. Also of a conversation that is on no screen: whoever asked for the change at the cell sees it come there. */
+/** A change of cells that a model is writing, as far as it is there; without edits it is written no more. Goes to every tab. Also of a conversation that is on no screen: whoever asked for the change at the cell sees it come there. */
 export interface CellEditPreviewMessage {
   type: 'cellEditPreview';
   taskId: string;

@@ -210,6 +210,7 @@ async def test_a_change_is_told_while_it_is_written_whatever_is_on_screen(
         (edit,) = told["cellEdits"]
         assert (told["taskId"], told["path"], edit["cellId"]) == (task, "work.ipynb", "c0")
         assert edit["diff"].startswith("+a = 2\n") and len(edit["diff"]) < len(source)
+        await panel.until(lambda: messages(panel, "cellEditPreview")[-1]["cellEdits"] == [])
         await panel.until(lambda: "# why" in (jp_root_dir / "work.ipynb").read_text())
 
 

@@ -168,7 +168,7 @@ class TaskStarter:
         stopped_by = again.stopped_by or (pending.stopped_by if pending else None)
         answer = await self._ask_to_go_on(recalled, answered, stopped_by)
         asked: ClineAsk | None = answered.ask if answered else None  # type: ignore[assignment]  # older kinds were never pending here
-        if asked == "completion_result" and answer.approved:
+        if asked == "completion_result" and answer.approved and not state.queue:
             return Completed("", again=True)
         # At once: whoever stops the task now was heard all the same.
         self._user_input.add_later(answer)

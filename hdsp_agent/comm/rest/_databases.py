@@ -89,7 +89,7 @@ class DatabasesHandler(RestHandler):
     # As with variables: a kernel is made to do something.
     @endpoint("List the databases of a notebook's kernel", answer=DatabasesView, body=DatabasesAsked, action="write")
     async def post(self, *, body: DatabasesAsked) -> DatabasesView:
-        """What the kernel is connected to, and the names of the tables there. Nothing is connected to for it."""
+        """What the kernel is connected to, and the names of the tables there. No server is connected to anew for it."""
         now = await self.services.kernel_variables.databases(body.path)
         return DatabasesView(path=body.path, answers=now.answers, databases=[_database(one) for one in now.databases])
 

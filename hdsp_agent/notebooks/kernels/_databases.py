@@ -102,7 +102,7 @@ class Database(BaseModel):
 async def list_databases(link: KernelClient, limits: DatabaseLimits) -> tuple[Database, ...] | None:
     """The databases, and the names of their tables. None if a cell runs: it may be using them.
 
-    Nothing is connected to for it.
+    No server is connected to for it that the person has not connected to.
     """
     return await _ask(link, {"most": limits.tables, "columns": 0, "may_connect": False}, limits)
 

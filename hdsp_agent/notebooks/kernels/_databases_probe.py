@@ -15,6 +15,7 @@ import re
 import sys
 import threading
 import time
+from urllib.parse import quote, unquote, urlsplit
 
 _LONGEST = 200
 """Characters of a name, a type or a message."""
@@ -25,7 +26,17 @@ _RESERVE_SECONDS = 0.5
 """What is left for the answer when asking ends."""
 _LOCKED_SECONDS = 0.2
 """How long a file may be locked by others."""
-_SYSTEM_SCHEMAS = {"information_schema", "pg_catalog", "performance_schema", "mysql", "sys", "guest"}
+_SYSTEM_SCHEMAS = {
+    "mssql": re.compile(
+        r"(?i)sys|guest|information_schema|db_(owner|accessadmin|securityadmin|ddladmin|backupoperator)"
+        r"|db_(deny)?data(reader|writer)"
+    ),
+    "mysql": re.compile(r"(?i)information_schema|performance_schema|mysql|sys"),
+    "postgresql": re.compile(r"information_schema|pg_.*"),
+}
+_SYSTEM_SCHEMAS["mariadb"] = _SYSTEM_SCHEMAS["mysql"]
+_SECRETIVE = r"(?i)(\w*pass\w*|pwd|\w*token\w*|\w*secret\w*|\w*key)"
+"""What the names of secrets look like."""
 _DUCKDB = {("duckdb", "DuckDBPyConnection"), ("_duckdb", "DuckDBPyConnection")}
 _KINDS = {("sqlite3", "Connection"), *_DUCKDB, *(("sqlalchemy", name) for name in ("Connection", "Engine", "Session"))}
 _asked_still = {}
@@ -53,7 +64,7 @@ def answer(kernel, shell, asked, prepare, reply):
             else:
                 _ask_all(dict(shell.user_ns), asked, prepare, reply)
         except Exception as error:  # noqa: BLE001 -- whoever asked waits
-            reply({"error": _said(error)})
+            reply({"error": _short(_said(error))})
 
     kernel.io_loop.add_callback(begin)
 
@@ -78,8 +89,7 @@ def _ask_all(namespace, asked, prepare, reply):
     def finish():
         prepare()
         for told, answered, thread in asking:
-            if thread is not None:
-                thread.join(max(0.0, until + _RESERVE_SECONDS / 2 - time.monotonic()))
+            thread.join(max(0.0, until + _RESERVE_SECONDS / 2 - time.monotonic()))
             # A copy: whoever answers later must not change what is being sent.
             told.update({key: list(one) if key == "tables" else one for key, one in dict(answered).items()})
             if not told.pop("has_ended", False):
@@ -102,19 +112,23 @@ def _runs_a_cell():
 
 
 def _ask_apart(connection, asked, until, prepare):
-    """Ask in a thread of its own, but in one at a time: the database may never answer."""
+    """Ask in a thread of its own, but one question after the other: the database may never answer."""
     answered = {}
 
     def work():
         prepare()
+        with _lock:
+            earlier = _asked_still.get(connection.key)
+        if earlier is not None:
+            earlier.join(max(0.0, until - time.monotonic()))
+            if earlier.is_alive():
+                return
+        with _lock:
+            _asked_still[connection.key] = threading.current_thread()
         _tell(connection, asked, until, answered)
 
-    with _lock:
-        thread = _asked_still.get(connection.key)
-        if thread is not None and thread.is_alive():
-            return answered, None
-        thread = _asked_still[connection.key] = threading.Thread(target=work, daemon=True)
-        thread.start()
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
     return answered, thread
 
 
@@ -132,20 +146,22 @@ def _tell(connection, asked, until, found):
             found["is_waiting"] = True
             return
         connection.open()
-        listed = connection.tables() if wanted is None else [(*wanted, False)]
-        for schema, name, is_view in listed:
+        for schema, name, is_view in connection.tables():
             if len(tables) >= asked["most"] or time.monotonic() > until:
                 found["is_partial"] = True
                 break
+            if wanted not in (None, [schema, name]):
+                continue
             one = {"schema_name": schema, "name": name, "is_view": bool(is_view)}
             if asked["columns"]:
                 _add_columns(connection, schema, name, asked["columns"], one)
-            if wanted is None or one.get("columns"):
-                tables.append(one)
+            tables.append(one)
+            if wanted is not None:
+                break
         if connection.is_cut:
             found["is_partial"] = True
     except Exception as error:  # noqa: BLE001 -- a driver may raise anything, and the others are told
-        found["error"] = connection.without_secrets(_said(error))
+        found["error"] = _short(connection.without_secrets(_said(error)))
     finally:
         # What was found is told, whatever becomes of that.
         with contextlib.suppress(Exception):
@@ -157,7 +173,7 @@ def _add_columns(connection, schema, name, most, one):
     try:
         columns, references = connection.describe(schema, name)
     except Exception as error:  # noqa: BLE001 -- a view may name what is gone
-        one["error"] = connection.without_secrets(_said(error))
+        one["error"] = _short(connection.without_secrets(_said(error)))
         return
     one["columns"] = [
         {"name": _short(name), "type": _short(kind), "may_be_null": bool(null), "is_key": bool(key)}
@@ -258,7 +274,7 @@ def _connection(value):
     try:
         families = _families(value)
         if ("sqlite3", "Connection") in families:
-            return _Sqlite(value, _files_of(value))
+            return _of_raw_sqlite(value)
         if families & _DUCKDB:
             return _DuckDb(value)
         if ("sqlalchemy", "Session") in families:
@@ -273,27 +289,83 @@ def _connection(value):
     return None
 
 
+def _of_raw_sqlite(connection):
+    """A thread of its own asks first: where that is allowed another thread may use it, and keep us waiting."""
+    found = []
+
+    def look():
+        try:
+            found.append(_files_of(connection))
+        except Exception as error:  # noqa: BLE001 -- it is looked at below
+            found.append(error)
+
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
+    thread.join(_LOCKED_SECONDS)
+    if not found:
+        return _Unusable(connection, TimeoutError("it is in use"))
+    if isinstance(found[0], Exception):
+        # Of this thread alone, or closed.
+        return _Sqlite(connection, _files_of(connection))
+    told = _Sqlite(connection, found[0])
+    told.is_of_main_thread = False
+    return told
+
+
 def _of_engine(engine, connection):
-    dialect = engine.dialect.name
-    if dialect == "sqlite":
-        raw = _only_connection(engine.pool)
-        if raw is not None:
-            told = _connection(raw)
-        else:
-            path = engine.url.database
-            is_file = path and path != ":memory:" and not path.startswith("file:")
-            told = _Sqlite(None, {"main": path}) if is_file else None
-    elif dialect == "duckdb":
-        # Its engine opens a database for itself; what people see is in the connection that they hold.
-        held = None if connection is None else connection.connection
-        raw = getattr(held, "driver_connection", None) or getattr(held, "connection", None)
-        told = _connection(getattr(raw, "_ConnectionWrapper__c", raw))
+    if engine.dialect.name == "sqlite":
+        told = _of_sqlite(engine)
+    elif engine.dialect.name == "duckdb":
+        told = _of_duckdb(engine, connection)
     else:
-        told = _SqlAlchemy(engine)
-    if told is None:
-        told = _Unusable(engine, LookupError("nothing is connected to what it keeps in memory"))
+        told = _apart_from(engine, _SqlAlchemy)
     told.key = id(engine)
     return told
+
+
+def _of_sqlite(engine):
+    raw = _only_connection(engine.pool)
+    if raw is not None:
+        return _connection(raw)
+    # Where the engine looks for its file, wherever one has gone since.
+    path = next(iter(_given_to(engine).get("cargs_tup") or ()), "")
+    if path.startswith("file:"):
+        address = urlsplit(path)
+        path = "" if "mode=memory" in address.query else unquote(address.path)
+    if path in ("", ":memory:"):
+        return _Unusable(engine, LookupError("what it has in memory, or makes in a way of its own, cannot be asked"))
+    return _Sqlite(None, {"main": path})
+
+
+def _of_duckdb(engine, connection):
+    raw = _only_connection(engine.pool)
+    if raw is None and connection is not None:
+        held = connection.connection
+        raw = getattr(held, "driver_connection", None) or getattr(held, "connection", None)
+    if raw is not None:
+        return _connection(getattr(raw, "_ConnectionWrapper__c", raw))
+    if engine.url.database in (None, "", ":memory:"):
+        return _Unusable(engine, LookupError("each of its connections has a database of its own"))
+    if not os.path.exists(engine.url.database):
+        # To ask would make it.
+        return _Unusable(engine, LookupError("there is no file " + engine.url.database))
+    return _apart_from(engine, _DuckDbFile)
+
+
+def _apart_from(engine, kind):
+    # What makes connections in a way of its own may give us the person's, or ask them something.
+    if not _given_to(engine) or len(engine.dialect.dispatch.do_connect):
+        return _Unusable(engine, LookupError("its connections are made in a way of its own"))
+    return kind(engine)
+
+
+def _given_to(engine):
+    """What an engine connects with; nothing if somebody else makes its connections."""
+    creator = engine.pool._creator
+    if getattr(creator, "__module__", None) != "sqlalchemy.engine.create":
+        return {}
+    names = creator.__code__.co_freevars
+    return {name: creator.__closure__[at].cell_contents for at, name in enumerate(names)}
 
 
 def _only_connection(pool):
@@ -336,7 +408,7 @@ class _Connection:
     def without_secrets(self, text):
         """A driver's message without passwords and the like."""
         text = re.sub(r"://[^\s/]*@", "://***@", text)
-        return re.sub(r"(?i)(pass\w*|pwd|token|secret|key)(\s*[=:]\s*)\S+", r"\1\2***", text)
+        return re.sub(_SECRETIVE + r"(\s*[=:]\s*)\S+", r"\1\2***", text)
 
 
 class _Unusable(_Connection):
@@ -410,7 +482,6 @@ class _Sqlite(_Connection):
             return self._theirs, schema
         if schema not in self._ours:
             import sqlite3
-            from urllib.parse import quote
 
             address = "file:" + quote(os.path.abspath(path)) + "?mode=ro"
             self._ours[schema] = sqlite3.connect(address, uri=True, timeout=_LOCKED_SECONDS)
@@ -446,6 +517,7 @@ class _DuckDb(_Connection):
         if self._cursor is None:
             # A connection's own result would be replaced by ours.
             self._cursor = self._connection.cursor()
+            self._database = self._all("SELECT current_database()")[0][0]
 
     def close(self):
         if self._cursor is not None:
@@ -453,7 +525,6 @@ class _DuckDb(_Connection):
 
     def place(self):
         self.open()
-        self._database = self._all("SELECT current_database()")[0][0]
         found = self._all("SELECT path FROM duckdb_databases() WHERE database_name = ?", self._database)
         return (found[0][0] if found else None) or ""
 
@@ -496,6 +567,30 @@ class _DuckDb(_Connection):
         return self._cursor.execute(query, list(values)).fetchall()
 
 
+class _DuckDbFile(_DuckDb):
+    """A file that an engine knows, through a connection of our own."""
+
+    def __init__(self, engine):
+        super().__init__(None)
+        self._engine = engine
+
+    def is_connected(self):
+        return "default_schema_name" in vars(self._engine.dialect)
+
+    def place(self):
+        return self._engine.url.database
+
+    def open(self):
+        made = self._engine.pool._creator()
+        self._connection = getattr(made, "_ConnectionWrapper__c", made)
+        super().open()
+
+    def close(self):
+        super().close()
+        if self._connection is not None:
+            self._connection.close()
+
+
 class _SqlAlchemy(_Connection):
     def __init__(self, engine):
         self._engine = engine
@@ -504,16 +599,17 @@ class _SqlAlchemy(_Connection):
         self.kind = engine.dialect.name
 
     def is_connected(self):
-        # Known from the first connection on.
-        return self._engine.dialect.default_schema_name is not None
+        # Found out with the first connection; there may be none.
+        return "default_schema_name" in vars(self._engine.dialect)
 
     def open(self):
         import sqlalchemy
         from sqlalchemy.pool import NullPool
 
-        # Neither one of the person's pool, which would lack it, nor in their transaction.
-        ours = sqlalchemy.create_engine(self._engine.url, creator=self._engine.pool._creator, poolclass=NullPool)
-        self._connection = ours.connect()
+        # Neither one of the person's pool, which would lack it, nor in their transaction; but set up as theirs are.
+        theirs = self._engine
+        pool = NullPool(theirs.pool._creator, dialect=theirs.dialect, _dispatch=theirs.pool.dispatch)
+        self._connection = sqlalchemy.engine.Engine(pool, theirs.dialect, theirs.url).connect()
         self._inspector = sqlalchemy.inspect(self._connection)
 
     def close(self):
@@ -529,6 +625,8 @@ class _SqlAlchemy(_Connection):
     def without_secrets(self, text):
         url = self._engine.url
         secrets = [str(url.password or ""), (url.host or "").rpartition("@")[0], *map(str, dict(url.query).values())]
+        given = _given_to(self._engine).get("cparams") or {}
+        secrets += [str(value) for name, value in given.items() if re.fullmatch(_SECRETIVE, name)]
         if any(0 < len(one) < 4 for one in secrets):
             return text.split(":")[0]
         for one in filter(None, secrets):
@@ -537,9 +635,10 @@ class _SqlAlchemy(_Connection):
 
     def tables(self):
         inspector = self._inspector
-        yield from self._in(None)
         usual = inspector.default_schema_name
-        others = [one for one in inspector.get_schema_names() if one != usual and not _is_system(one)]
+        if usual is not None or self.kind not in ("mysql", "mariadb"):
+            yield from self._in(None)
+        others = [one for one in inspector.get_schema_names() if one != usual and not _is_system(one, self.kind)]
         self.is_cut = len(others) > _MOST_SCHEMAS
         for schema in others[:_MOST_SCHEMAS]:
             yield from self._in(schema)
@@ -583,8 +682,9 @@ class _SqlAlchemy(_Connection):
         return self._known[method, schema].get((schema, name), nothing)
 
 
-def _is_system(schema):
-    return schema.lower() in _SYSTEM_SCHEMAS or schema.lower().startswith(("pg_", "db_"))
+def _is_system(schema, dialect):
+    known = _SYSTEM_SCHEMAS.get(dialect)
+    return known.fullmatch(schema) is not None if known else schema.lower() == "information_schema"
 
 
 def _quoted(name):
@@ -606,6 +706,6 @@ def _short(value):
 def _said(error):
     # Only the first line: the others may have values in them.
     try:
-        return type(error).__name__ + ": " + _short((str(error).strip() or "it said nothing").split("\n")[0])
+        return type(error).__name__ + ": " + (str(error).strip() or "it said nothing").split("\n")[0]
     except Exception:  # noqa: BLE001 -- as in ``_variables_probe``
         return type(error).__name__

@@ -1,3 +1,4 @@
+import { PathExt } from '@jupyterlab/coreutils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { CommandRegistry } from '@lumino/commands';
 import type { ISignal } from '@lumino/signaling';
@@ -306,16 +307,18 @@ export class PromptSession extends Listener {
       return;
     }
     const { panel, cell } = this._options.place;
-    // A model may name a cell by its number.
+    // The agent's path may begin in another folder. It may name a cell by its
+    // number.
+    const isHere =
+      PathExt.basename(message.path) === PathExt.basename(this._place().path);
     const number = panel.content.widgets.indexOf(cell) + 1;
     const lines = message.cellEdits
-      .filter(({ cellId }) =>
-        [undefined, cell.model.id, `${number}`].includes(cellId)
+      .filter(
+        ({ cellId }) =>
+          isHere && (cellId === cell.model.id || cellId === `${number}`)
       )
       .flatMap(({ diff }) => (diff ? [diff] : []));
-    if (lines.length > 0) {
-      this._previewed.emit(lines.join('\n'));
-    }
+    this._previewed.emit(lines.join('\n'));
   }
 
   private _onCommand(

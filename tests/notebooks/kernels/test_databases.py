@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.errors import NotFound, Unavailable
-from hdsp_agent.notebooks.kernels import Run, schema_text
+from hdsp_agent.notebooks.kernels import Run, _databases_probe, schema_text
 
 from ._helpers.database_kernels import database_kernel, databases, names
 from ._helpers.executors import NOTEBOOK, text_of, until
@@ -169,33 +169,82 @@ async def test_the_magic_of_jupysql_tells_its_aliases(tmp_path: Path) -> None:
         assert names(found["raw"]) == ["t"] and names(found["%sql engine"]) == ["made"]
 
 
-async def test_what_does_not_answer_costs_only_itself_and_no_secret_is_told(tmp_path: Path) -> None:
+async def test_what_does_not_answer_costs_only_itself(tmp_path: Path) -> None:
     async with database_kernel(tmp_path) as work:
         await outcome(
             await work.run(
-                "import sqlalchemy as sa, sqlite3, threading\n"
-                "asked = []; never = threading.Event()\n"
-                "def fails(): raise RuntimeError('no: hunter2 at postgresql://ann:x@h, token = abc\\nhunter2')\n"
-                "def hang(): asked.append(1); never.wait()\n"
-                "broken = sa.create_engine('postgresql+psycopg://ann:hunter2@h/db', creator=fails)\n"
-                "hangs = sa.create_engine('postgresql+psycopg://h/db', creator=hang)\n"
+                "import socket, sqlalchemy as sa, sqlite3\n"
+                "deaf, closed = socket.create_server(('127.0.0.1', 0)), socket.create_server(('127.0.0.1', 0))\n"
+                "place = 'postgresql+psycopg://ann:hunter2@127.0.0.1:%d/db'\n"
+                "hangs = sa.create_engine(place % deaf.getsockname()[1])\n"
+                "broken = sa.create_engine(place % closed.getsockname()[1]); closed.close()\n"
                 "gone = sqlite3.connect('c.db'); gone.close()\n"
                 "fine = sqlite3.connect('d.db'); fine.execute('create table t (x)')"
             )
         )
         listed = await databases(work)
-        assert list(listed) == ["broken", "hangs", "gone", "fine"]
-        # Nothing is connected to for a list.
-        assert (listed["broken"].is_waiting, listed["broken"].place, listed["hangs"].is_waiting) == (True, "h/db", True)
+        assert list(listed) == ["hangs", "broken", "gone", "fine"]
+        # No server is connected to for a list.
+        assert (listed["hangs"].is_waiting, listed["hangs"].place, listed["broken"].is_waiting) == (
+            True,
+            "127.0.0.1/db",
+            True,
+        )
         assert "closed" in str(listed["gone"].error) and names(listed["fine"]) == ["t"]
-        with pytest.raises(Unavailable) as refused:
+        with pytest.raises(Unavailable, match="refused") as refused:
             await work.executor.schema(NOTEBOOK, "broken")
-        assert "RuntimeError: no: *** at postgresql://***@h, token = ***." in refused.value.message
+        assert "hunter2" not in refused.value.message
         for _ in range(2):
             with pytest.raises(Unavailable, match="did not answer in time"):
                 await work.executor.schema(NOTEBOOK, "hangs", (None, "t"))
         # It was not asked a second time.
-        assert text_of(await work.cell("asked")) == "[1]"
+        asked = "deaf.settimeout(0.5); first = deaf.accept()\ntry: deaf.accept()\nexcept TimeoutError: print('once')"
+        assert text_of(await work.cell(asked)) == "once\n"
+
+
+@pytest.mark.parametrize(
+    ("told", "shown"),
+    [
+        ("no: postgresql://ann:hunter2@h/db", "no: postgresql://***@h/db"),
+        ("password=hunter2 host=h", "password=*** host=h"),
+        ("api_key: hunter2, PWD = hunter2", "api_key: *** PWD = ***"),
+        ("monkey business", "monkey business"),
+    ],
+)
+def test_a_drivers_message_tells_no_secret(told: str, shown: str) -> None:
+    assert _databases_probe._Connection().without_secrets(told) == shown
+
+
+async def test_an_engine_tells_of_the_file_it_uses(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    async with database_kernel(tmp_path) as work:
+        await outcome(
+            await work.run(
+                "import os, sqlalchemy as sa\n"
+                "engine = sa.create_engine('sqlite:///shop.db')\n"
+                "address = sa.create_engine(f'sqlite:///file:{os.getcwd()}/shop.db?mode=rwc&uri=true')\n"
+                "with engine.begin() as made: made.exec_driver_sql('create table t (x)')\n"
+                "own = sa.create_engine('sqlite:///shop.db', creator=lambda: 1)\n"
+                "duck = sa.create_engine(f'duckdb:///{os.getcwd()}/shop.duckdb'); private = sa.create_engine('duckdb://')\n"
+                "with duck.begin() as made: made.exec_driver_sql('create table d (x int)')\n"
+                "shared = sa.create_engine('duckdb:///:memory:')\n"
+                "with shared.begin() as made: made.exec_driver_sql('create table s (x int)')\n"
+                "gone = sa.create_engine('duckdb:///other.duckdb'); del made; os.chdir('sub')"
+            )
+        )
+        found = await databases(work)
+        told = {name: names(one) for name, one in found.items()}
+        assert told == {
+            "engine": ["t"],
+            "address": ["t"],
+            "own": [],
+            "duck": ["d"],
+            "private": [],
+            "shared": ["s"],
+            "gone": [],
+        }
+        assert not list(tmp_path.rglob("other.duckdb"))
+        assert "way of its own" in str(found["own"].error) and "of its own" in str(found["private"].error)
 
 
 async def test_a_locked_file_keeps_nobody_waiting_and_its_snapshot_is_nobodys(tmp_path: Path) -> None:
@@ -250,11 +299,25 @@ async def test_a_server_is_asked_apart_from_its_pool(tmp_path: Path, postgres: s
         for table in SCHEMA.format(id="INTEGER", name="TEXT", real="REAL").split("Table ")[1:2]:
             assert table.strip() in text
         one = await work.executor.schema(NOTEBOOK, "engine", ("old", "sums"))
-        assert schema_text(one).endswith("old.sums\n  total REAL")
+        assert schema_text(one).endswith("\nView old.sums\n  total REAL")
         state = await work.cell(
             "held.in_transaction(), engine.pool.checkedout(), held.exec_driver_sql('select count(*) from customers').scalar()"
         )
         assert text_of(state) == "(True, 1, 1)"
+
+
+async def test_a_connection_that_an_engine_is_given_is_let_be(tmp_path: Path, postgres: str) -> None:
+    async with database_kernel(tmp_path) as work:
+        await outcome(
+            await work.run(
+                f"import psycopg, sqlalchemy as sa; con = psycopg.connect({postgres.replace('+psycopg', '')!r})\n"
+                f"engine = sa.create_engine({postgres!r}, creator=lambda: con)\n"
+                "held = engine.connect(); held.exec_driver_sql('create temp table mine (x int)'); held.commit()\n"
+                "_ = con.execute('insert into mine values (1)')"
+            )
+        )
+        assert "way of its own" in str((await databases(work))["engine"].error)
+        assert text_of(await work.cell("con.execute('select count(*) from mine').fetchone()")) == "(1,)"
 
 
 @pytest.mark.parametrize("waits", ["time.sleep(0.01)", "await asyncio.sleep(0.01)"])
@@ -275,8 +338,12 @@ async def test_while_a_cell_runs_nobody_waits(tmp_path: Path, waits: str) -> Non
 async def test_looking_leaves_no_name_and_prints_nothing(tmp_path: Path) -> None:
     async with database_kernel(tmp_path) as work:
         state = "print(sorted(globals()), get_ipython().execution_count)"
-        await work.run("import sqlalchemy as sa; engine = sa.create_engine('sqlite:///a.db', echo=True)")
+        made = await work.cell(
+            "import sqlite3; mine = sqlite3.connect(':memory:'); shared = sqlite3.connect(':memory:', check_same_thread=False)\n"
+            "mine.set_trace_callback(print); shared.set_trace_callback(print)"
+        )
         before = text_of(await work.cell(state, store_history=False))
         await databases(work)
-        cell = await work.cell(state, store_history=False)
-        assert text_of(cell) == before
+        after = await work.cell(state, store_history=False)
+        assert (text_of(made), text_of(after)) == ("", before)
+        assert "PRAGMA" in text_of(await work.cell("_ = mine.execute('PRAGMA user_version')"))

@@ -109,11 +109,16 @@ describe('editing a cell by a prompt', () => {
           '.jp-hdspAgent-CellPrompt-preview > div'
         ) ?? [])
       ].map(({ dataset, textContent }) => [dataset.kind, textContent]);
-    const write = (taskId: string, cellId: string, diff: string) =>
+    const write = (
+      taskId: string,
+      cellId: string,
+      diff: string,
+      path = opened.path
+    ) =>
       opened.client.receive({
         type: 'cellEditPreview',
         taskId,
-        path: opened.path,
+        path,
         cellEdits: [{ op: 'edit', cellId, diff }]
       });
     const { id } = opened.panel.content.widgets[0].model;
@@ -126,9 +131,14 @@ describe('editing a cell by a prompt', () => {
       ['removed', '-a = 1'],
       ['added', '+a = ']
     ]);
-    write('t', 'another', '+b');
     write('another', id, '+b');
     expect(preview()).toHaveLength(2);
+    write('t', 'another', '+b');
+    expect(preview()).toEqual([]);
+    write('t', id, '+a = 2');
+    write('t', id, '+a = 2', 'other.ipynb');
+    expect(preview()).toEqual([]);
+    write('t', id, '+a = 2');
     edit('a = 2');
     expect(preview()).toEqual([]);
     write('t', id, '+a = 3');
