@@ -270,12 +270,15 @@ export class OpenNotebook {
    */
   async save(): Promise<void> {
     const { page } = this.lab;
-    // While Jupyter writes a file, nobody can read it.
-    const written = page.waitForResponse(
-      response =>
-        response.request().method() === 'PUT' &&
-        response.url().includes('/api/contents/')
-    );
+    // While Jupyter writes a file, nobody can read it. One that is shared the
+    // server writes by itself.
+    const written = (await this.isShared())
+      ? null
+      : page.waitForResponse(
+          response =>
+            response.request().method() === 'PUT' &&
+            response.url().includes('/api/contents/')
+        );
     await this.panel.locator('.jp-NotebookPanel-toolbar').click({
       position: { x: 2, y: 2 }
     });

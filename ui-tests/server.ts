@@ -3,6 +3,7 @@ import { spawn } from 'child_process';
 import { once } from 'events';
 import {
   closeSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -67,6 +68,9 @@ function environment(folder: string): Record<string, string> {
  */
 export function collaboration(): Record<string, string> {
   const folder = path.join(ROOT, '.collaboration');
+  if (!existsSync(folder)) {
+    throw new Error('Run `make collaboration` first.');
+  }
   return {
     PYTHONPATH: folder,
     JUPYTER_PATH: path.join(folder, 'share/jupyter'),

@@ -332,6 +332,9 @@ export class PromptSession extends Listener {
     const isReviewed = this._isReviewed();
     if (this._isBusy) {
       turn.wasReviewed ||= isReviewed && this._source() !== turn.before;
+    } else if (this._phase === 'approved' && isReviewed) {
+      // In a notebook that is shared the change comes before what is told of it.
+      this._turnTo('changed');
     } else if (this._phase === 'changed' && !isReviewed) {
       this._wishes = [];
       this._decided.emit();

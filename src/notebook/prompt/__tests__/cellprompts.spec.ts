@@ -386,6 +386,17 @@ describe('editing a cell by a prompt', () => {
     expect(field().readOnly).toBe(false);
   });
 
+  it('says that a change can be undone as soon as that is known', async () => {
+    await open();
+    await say('twice as much');
+    work();
+    edit('a = 2');
+    finish();
+    expect(status()).toBe('Changed.');
+    wait(true);
+    expect(status()).toBe('Changed. You can keep or undo it.');
+  });
+
   it('stops the agent', async () => {
     await open();
     await say('twice');
