@@ -28,7 +28,11 @@ __all__ = [
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
-_MODULES: Final = {"_hdsp_agent_databases": "_databases_probe.py", "_hdsp_agent_variables": "_variables_probe.py"}
+_MODULES: Final = {
+    "_hdsp_agent_database_kinds": "_database_kinds_probe.py",
+    "_hdsp_agent_databases": "_databases_probe.py",
+    "_hdsp_agent_variables": "_variables_probe.py",
+}
 """What is put into the kernel; the last one answers, with what the others know."""
 _KEY: Final = "hdsp_agent"
 _EXTRA_SECONDS: Final = 5.0

@@ -54,7 +54,8 @@ def install():
             def send(told):
                 (kernel.control_thread or kernel).io_loop.add_callback(reply, told)
 
-            return _databases().answer(kernel, shell, asked["databases"], lambda: _print_for(shell, parent), send)
+            databases = sys.modules["_hdsp_agent_databases"]
+            return databases.answer(kernel, shell, asked["databases"], lambda: _print_for(shell, parent), send)
 
         if "widget" in asked:
 
@@ -83,10 +84,6 @@ def install():
     comm_info_request.hdsp_agent_before = before
     kernel.control_handlers["comm_info_request"] = comm_info_request
     return True
-
-
-def _databases():
-    return sys.modules["_hdsp_agent_databases"]
 
 
 def _set_widget(kernel, comm_id, outputs, append):
@@ -128,7 +125,7 @@ def report(asked):
             missing.append(name)
             continue
         told.append(_within(min(asked["each"], max(0.05, until - time.monotonic())), name, value, asked))
-        if asked.get("names") is not None and _databases().is_connection(value):
+        if asked.get("names") is not None and sys.modules["_hdsp_agent_database_kinds"].is_connection(value):
             told[-1]["is_database"] = True
     seen = {one["name"] for one in told}.union(missing)
     return {"variables": told, "missing": missing, "unseen": [name for name in names if name not in seen][:1000]}

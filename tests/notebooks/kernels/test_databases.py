@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.errors import NotFound, Unavailable
-from hdsp_agent.notebooks.kernels import Run, _databases_probe, schema_text
+from hdsp_agent.notebooks.kernels import Run, _database_kinds_probe, schema_text
 
 from ._helpers.database_kernels import database_kernel, databases, names
 from ._helpers.executors import NOTEBOOK, text_of, until
@@ -212,7 +212,7 @@ async def test_what_does_not_answer_costs_only_itself(tmp_path: Path) -> None:
     ],
 )
 def test_a_drivers_message_tells_no_secret(told: str, shown: str) -> None:
-    assert _databases_probe._Connection().without_secrets(told) == shown
+    assert _database_kinds_probe._Connection().without_secrets(told) == shown
 
 
 async def test_an_engine_tells_of_the_file_it_uses(tmp_path: Path) -> None:
