@@ -73,7 +73,7 @@ export function useAction(): IAction {
  */
 export interface IActionQueue extends Pick<IAction, 'isBusy' | 'error'> {
   /**
-   * Start it when what was started before is done.
+   * Start it when what was started before is done; at once if nothing is.
    */
   readonly add: (work: () => Promise<unknown>) => Promise<void>;
 }
@@ -85,19 +85,24 @@ export interface IActionQueue extends Pick<IAction, 'isBusy' | 'error'> {
 export function useActionQueue(): IActionQueue {
   const [count, setCount] = React.useState(0);
   const [error, setError] = React.useState<ErrorBody | null>(null);
-  const last = React.useRef(Promise.resolve());
+  const last = React.useRef<Promise<void> | null>(null);
   const add = React.useCallback((work: () => Promise<unknown>) => {
     setCount(count => count + 1);
     setError(null);
-    last.current = last.current.then(async () => {
+    const perform = async () => {
       try {
         await work();
       } catch (reason) {
         setError(asErrorBody(reason));
       }
       setCount(count => count - 1);
-    });
-    return last.current;
+      if (last.current === own) {
+        last.current = null;
+      }
+    };
+    const own = last.current?.then(perform) ?? perform();
+    last.current = own;
+    return own;
   }, []);
   return { isBusy: count > 0, error, add };
 }

@@ -31,8 +31,8 @@ import {
   plainTitle
 } from '../../ui/conversations/opentasks';
 import { ProblemNote } from '../../ui/controls/problemnote';
-import type { IAction } from '../../ui/useaction';
-import { useAction } from '../../ui/useaction';
+import type { IAction, IActionQueue } from '../../ui/useaction';
+import { useAction, useActionQueue } from '../../ui/useaction';
 import { ConnectionState } from '../../ui/controls/connectionstate';
 
 /**
@@ -48,7 +48,8 @@ export function TabStrip(): JSX.Element | null {
   const { state: panel, store, trans } = services;
   const page = usePanelState(panel, ({ page }) => page);
   const phase = useStore(store, ({ connection }) => connection.phase);
-  const action = useAction();
+  // What one clicks next is not lost while a conversation is being stopped.
+  const queue = useActionQueue();
   // The first click of a double click shows the conversation, which may take
   // longer than the second click.
   const renaming = useAction();
@@ -60,15 +61,15 @@ export function TabStrip(): JSX.Element | null {
       <div className="jp-hdspAgent-strip-line">
         <Tabs
           isChat={page === 'chat'}
-          run={action.run}
+          add={queue.add}
           runRename={renaming.run}
         />
         {phase !== 'open' && <ConnectionState phase={phase} trans={trans} />}
         <IconButton
           icon={addIcon}
           label={trans.__('New conversation')}
-          disabled={action.isBusy}
-          onClick={() => void action.run(() => beginConversation(services))}
+          disabled={queue.isBusy}
+          onClick={() => void queue.add(() => beginConversation(services))}
         />
         <IconButton
           icon={pastIcon}
@@ -77,7 +78,7 @@ export function TabStrip(): JSX.Element | null {
           onClick={showHistory}
         />
       </div>
-      <ProblemNote error={action.error ?? renaming.error} />
+      <ProblemNote error={queue.error ?? renaming.error} />
     </div>
   );
 }
@@ -87,11 +88,11 @@ export function TabStrip(): JSX.Element | null {
  */
 function Tabs({
   isChat,
-  run,
+  add,
   runRename
 }: {
   isChat: boolean;
-  run: IAction['run'];
+  add: IActionQueue['add'];
   runRename: IAction['run'];
 }): JSX.Element {
   const services = usePanel();
@@ -111,22 +112,22 @@ function Tabs({
       if (taskId === EMPTY) {
         panel.page = 'chat';
       } else {
-        void run(() => showConversation(services, taskId));
+        void add(() => showConversation(services, taskId));
       }
     },
-    [panel, run, services]
+    [add, panel, services]
   );
   const close = React.useCallback(
     (task: OpenTask) => {
       keepFocus(task.taskId);
-      void run(() =>
+      void add(() =>
         closeConversation(services, {
           taskId: task.taskId,
           title: plainTitle(task.title, services.trans, task.pictures)
         })
       );
     },
-    [keepFocus, run, services]
+    [add, keepFocus, services]
   );
   const rename = React.useCallback(
     ({ taskId, title, pictures }: OpenTask) =>

@@ -10,14 +10,14 @@ import type { ISuggestion } from './suggestions';
 
 /**
  * The tables of the databases that the notebook in front is connected to; nothing
- * where no Python kernel runs, or it runs a cell.
+ * where no Python kernel runs, and `'later'` where it runs a cell.
  *
  * @param onRefused - Told in words why something was not attached.
  */
 export async function databaseSuggestions(
   services: IPanelServices,
   onRefused: (refusal: string) => void
-): Promise<ISuggestion[]> {
+): Promise<ISuggestion[] | 'later'> {
   const { notebooks, serverSettings, store, trans } = services;
   const panel = notebooks?.currentWidget ?? null;
   const path = panel && !panel.isDisposed ? documentPath(panel) : null;
@@ -26,7 +26,10 @@ export async function databaseSuggestions(
   }
   const { DatabasesApi } = await import('../../../rest/databasesapi');
   const api = new DatabasesApi(serverSettings);
-  const { databases } = await api.databases(path);
+  const { answers, databases } = await api.databases(path);
+  if (answers === 'later') {
+    return answers;
+  }
   const attach = async (
     { name }: DatabaseView,
     table: TableView | null,

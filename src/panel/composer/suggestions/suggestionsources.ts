@@ -169,14 +169,14 @@ export async function notebookSuggestions(
 
 /**
  * The variables of the notebook in front, and the columns of its tables; nothing
- * where no Python kernel runs.
+ * where no Python kernel runs, and `'later'` where it tells them after its cell.
  *
  * @param onRefused - Told in words why something was not attached.
  */
 export async function variableSuggestions(
   services: IPanelServices,
   onRefused: (refusal: string) => void
-): Promise<ISuggestion[]> {
+): Promise<ISuggestion[] | 'later'> {
   const { notebooks, serverSettings, trans } = services;
   const panel = notebooks?.currentWidget ?? null;
   const path = panel && !panel.isDisposed ? documentPath(panel) : null;
@@ -185,7 +185,10 @@ export async function variableSuggestions(
   }
   const { VariablesApi } = await import('../../../rest/variablesapi');
   const api = new VariablesApi(serverSettings);
-  const { variables } = await api.variables(path, { changes: false });
+  const { kernel, variables } = await api.variables(path, { changes: false });
+  if (kernel?.answers === 'later') {
+    return kernel.answers;
+  }
   const attach = async (name: string) => {
     const { attachVariable } = await import('../attachments/attachvariable');
     const refusal = await attachVariable(services, path, name).catch(

@@ -29,6 +29,12 @@ import {
 const PAUSE_MILLISECONDS = 120;
 
 /**
+ * How long it is before a kernel is asked again that runs a cell, at first and at
+ * most.
+ */
+const AGAIN_MILLISECONDS = { first: 500, most: 4_000 };
+
+/**
  * How many suggestions are shown; who wants others types on.
  */
 const MOST_SHOWN = 40;
@@ -255,11 +261,12 @@ interface ILoaded {
 }
 
 /**
- * Load suggestions each time a list opens.
+ * Load suggestions each time a list opens; again and again while it is open, if
+ * there will be an answer `'later'` only.
  */
 function useLoaded(
   kind: ITrigger['kind'] | null,
-  load: () => Promise<ISuggestion[]>
+  load: () => Promise<ISuggestion[] | 'later'>
 ): ILoaded {
   const [loaded, setLoaded] = React.useState(Private.NOTHING);
   const current = React.useRef(load);
@@ -270,15 +277,26 @@ function useLoaded(
       return;
     }
     let isWanted = true;
+    let timer: ReturnType<typeof setTimeout> | undefined;
     setLoaded(Private.LOADING);
     const settle = (outcome: ILoaded) => isWanted && setLoaded(outcome);
-    current.current().then(
-      suggestions => settle({ ...Private.NOTHING, suggestions }),
-      (reason: unknown) =>
-        settle({ ...Private.NOTHING, error: asErrorBody(reason) })
-    );
+    const ask = (pause: number) =>
+      void current.current().then(
+        suggestions => {
+          if (suggestions !== 'later') {
+            settle({ ...Private.NOTHING, suggestions });
+          } else if (isWanted) {
+            const next = Math.min(pause * 2, AGAIN_MILLISECONDS.most);
+            timer = setTimeout(() => ask(next), pause);
+          }
+        },
+        (reason: unknown) =>
+          settle({ ...Private.NOTHING, error: asErrorBody(reason) })
+      );
+    ask(AGAIN_MILLISECONDS.first);
     return () => {
       isWanted = false;
+      clearTimeout(timer);
     };
   }, [kind]);
   return loaded;

@@ -142,6 +142,23 @@ describe('TabStrip', () => {
     expect(document.activeElement).toBe(tabs()[0]);
   });
 
+  it('should close another one when the first is stopped at last', async () => {
+    page.begin(
+      showing(anItem({ id: 'a' }), {
+        openTasks: TASKS.map(task => ({ ...task, status: 'idle' as const }))
+      })
+    );
+    const crosses = page.findAll('.jp-hdspAgent-tab-close');
+    page.act(() => crosses[1].click());
+    page.act(() => crosses[2].click());
+    expect(page.sent('closeConversation')).toHaveLength(1);
+    await page.settle(() => page.answer('closeConversation'));
+    expect(page.sent('closeConversation')).toMatchObject([
+      { taskId: 'b' },
+      { taskId: 'c' }
+    ]);
+  });
+
   it('should leave the focus where one writes when the last one goes', () => {
     page.begin(showing(anItem()));
     tabs()[0].focus();

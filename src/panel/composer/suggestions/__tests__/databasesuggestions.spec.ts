@@ -1,3 +1,4 @@
+import { OpenedNotebook } from '../../../../notebook/__tests__/openednotebook';
 import type { IPanelServices } from '../../../../ui/services';
 import { RestServer, refusal } from '../../../history/__tests__/restserver';
 import { READY, WrittenPanel } from '../../__tests__/openedcomposer';
@@ -53,8 +54,15 @@ describe('databaseSuggestions', () => {
       }
     }) as unknown as IPanelServices;
 
-  const suggestions = (path: string | null = PATH) =>
-    databaseSuggestions(services(path), refusal => refused.push(refusal));
+  const suggestions = async (path: string | null = PATH) => {
+    const offered = await databaseSuggestions(services(path), refusal =>
+      refused.push(refusal)
+    );
+    if (offered === 'later') {
+      throw new Error('The kernel runs a cell.');
+    }
+    return offered;
+  };
 
   const choose = async (index: number) => {
     const { choice } = (await suggestions())[index];
@@ -129,5 +137,46 @@ describe('databaseSuggestions', () => {
   it('should ask nothing without a notebook', async () => {
     expect(await suggestions(null)).toEqual([]);
     expect(rest.of('POST databases')).toEqual([]);
+  });
+
+  it('should ask again while the list is open until no cell runs', async () => {
+    page.dispose();
+    const opened = await OpenedNotebook.open();
+    Object.defineProperty(opened.tracker, 'currentWidget', {
+      get: () => opened.panel
+    });
+    page = new WrittenPanel({ notebooks: opened.tracker });
+    page.begin(READY);
+    rest.answers.set('POST databases', () => ({
+      path: PATH,
+      answers: 'later',
+      databases: []
+    }));
+    const after = (milliseconds: number) =>
+      page.during(async () => {
+        await jest.advanceTimersByTimeAsync(milliseconds);
+      });
+    const asked = () => rest.of('POST databases').length;
+    page.type('@orders');
+    await after(400);
+    expect(asked()).toBe(1);
+    await after(2_000);
+    expect(asked()).toBe(3);
+    rest.answers.set('POST databases', () => ({
+      path: PATH,
+      answers: 'now',
+      databases: [ENGINE]
+    }));
+    await after(5_000);
+    expect(
+      page.findAll('[role="option"]').map(({ textContent }) => textContent)
+    ).toEqual(['orders Table in engine']);
+    await after(60_000);
+    expect(asked()).toBe(4);
+    page.type('@orders and');
+    page.type('@orders');
+    await after(60_000);
+    expect(asked()).toBe(5);
+    opened.close();
   });
 });
