@@ -132,10 +132,11 @@ test-python: $(PY_INSTALLED) $(LINKED) $(SYSTEM_READY) $(COLLABORATION) $(CORPUS
 SAMPLE ?= 400
 MUTATION_MINUTES ?= 60
 
-test-long: $(PY_INSTALLED) $(LINKED) $(SYSTEM_READY) $(COLLABORATION) $(PROGRAMS) $(HUB) ## what can go on for long: fuzzing and stories in their long form, then mutation testing
-	HDSP_AGENT_LONG_TESTS=1 python -m pytest -p no:cacheprovider -o timeout=7200 $$(grep -rlE '^from (tests|\.+)\.?_helpers\.long_tests import' tests --include='test_*.py')
-	HDSP_AGENT_LONG_TESTS=1 jlpm playwright test --config ui-tests/playwright.config.ts $$(grep -l "from '../longtests'" ui-tests/tests/*.ts)
-	jlpm playwright test --config ui-tests/surroundings.config.ts
+test-long: $(PY_INSTALLED) $(LINKED) $(SYSTEM_READY) $(COLLABORATION) $(PROGRAMS) $(HUB) ## what takes long: the tests and stories left out of make test, fuzzing, other surroundings, mutation testing
+	HDSP_AGENT_LONG_TESTS=1 python -m pytest -p no:cacheprovider -o timeout=7200 -n $${TEST_PROCESSES:-3} --dist loadfile -m "long or in_short"
+	HDSP_AGENT_LONG_TESTS=1 python -m pytest -p no:cacheprovider -o timeout=7200 -m "not long and not in_short" $$(grep -rlE '^from (tests|\.+)\.?_helpers\.long_tests import' tests --include='test_*.py')
+	HDSP_AGENT_LONG_TESTS=1 jlpm playwright test --config ui-tests/playwright.config.ts
+	HDSP_AGENT_LONG_TESTS=1 jlpm playwright test --config ui-tests/surroundings.config.ts
 	python -m tests.mutation --sample $(SAMPLE) --minutes $(MUTATION_MINUTES)
 
 test-js: $(JS_INSTALLED) ## the front end's unit tests

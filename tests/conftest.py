@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, settings
 from hdsp_agent._storage_dir import default_storage_backend
 
 from ._helpers.kernel_ports import divide_ports
+from ._helpers.long_tests import left_for_later
 
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
@@ -45,7 +46,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that take long: none of them is left to one process when the others have no more to do."""
+    """Leave out what runs at night. Begin with the files that take long: none of them is left to one process at the end."""
+    if later := left_for_later(items):
+        items[0].config.hook.pytest_deselected(items=later)
+        items[:] = [item for item in items if item not in set(later)]
     slow = {item.path for item in items if item.get_closest_marker("slow") is not None}
     items.sort(key=lambda item: item.path not in slow)
 

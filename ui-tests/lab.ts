@@ -8,6 +8,7 @@ import { AgentApi } from './agentapi';
 import { collaboration, JupyterServer } from './server';
 import type { Theme } from './appearance';
 import { look, oursOn, THEMES } from './appearance';
+import { IS_LONG } from './longtests';
 
 export { expect } from '@jupyterlab/galata';
 
@@ -267,8 +268,10 @@ export class Lab {
   }
 
   /**
-   * Look at the page as it is, in light and in dark: keep a picture, and let axe
-   * look at what is ours.
+   * Look at the page as it is: keep a picture, and let axe look at what is ours.
+   *
+   * @param themes - Which of them it is looked at in when there is time: else the
+   * first alone.
    *
    * @param part - What the picture shows, if not all of the page.
    *
@@ -285,7 +288,8 @@ export class Lab {
     await expect(
       this.panel.locator('.jp-hdspAgent-ask [aria-disabled="true"]')
     ).toHaveCount(0);
-    await look(this.page as unknown as Page, name, themes, part, isChecked);
+    const worn = IS_LONG ? themes : themes.slice(0, 1);
+    await look(this.page as unknown as Page, name, worn, part, isChecked);
   }
 
   /**

@@ -3,6 +3,8 @@ import * as path from 'path';
 
 import { defineConfig } from '@playwright/test';
 
+import { IS_LONG, LONG_ONLY } from './longtests';
+
 const ROOT = path.resolve(__dirname, '..');
 
 // Debian's or the person's own browser: browser builds are never downloaded.
@@ -21,6 +23,7 @@ export default defineConfig({
   // Each has a server of its own, and waits for it much of the time.
   workers: 3,
   retries: 0,
+  ...(IS_LONG ? {} : { grepInvert: new RegExp(LONG_ONLY) }),
   forbidOnly: Boolean(process.env.CI),
   reporter: [['list'], [require.resolve('./failuresummary')]],
   use: {

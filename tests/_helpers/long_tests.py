@@ -1,16 +1,30 @@
-"""How far the tests go that can go on for long: ``make test-long`` sets HDSP_AGENT_LONG_TESTS."""
+"""How far the tests go: ``make test-long`` sets HDSP_AGENT_LONG_TESTS."""
 
 import os
+from collections import Counter
+from collections.abc import Iterable
 from typing import Final
 
 import pytest
 
-__all__ = ["long_only", "rounds"]
+__all__ = ["left_for_later", "rounds"]
 
 _IS_LONG: Final = bool(os.environ.get("HDSP_AGENT_LONG_TESTS"))
 
-long_only = pytest.mark.skipif(not _IS_LONG, reason="a short form of it runs every day, and this in make test-long")
-"""For what takes long, and of which another test shows the same in short."""
+
+def left_for_later(items: Iterable[pytest.Item]) -> list[pytest.Item]:
+    """What only ``make test-long`` runs: what is marked ``long``, and cases beyond the first few of what is ``in_short``."""
+    if _IS_LONG:
+        return []
+    later = []
+    cases: Counter[str] = Counter()
+    for item in items:
+        short = item.get_closest_marker("in_short")
+        name = item.nodeid.partition("[")[0]
+        if item.get_closest_marker("long") is not None or (short is not None and cases[name] >= short.args[0]):
+            later.append(item)
+        cases[name] += 1
+    return later
 
 
 def rounds(short: int, long: int) -> int:

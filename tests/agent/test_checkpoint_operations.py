@@ -354,6 +354,7 @@ async def test_variables_are_kept_before_the_agent_restarts_the_kernel(tmp_path:
     assert [one.path for one in record.variables] == ["a.ipynb"] and not record.left_out
 
 
+@pytest.mark.long
 async def test_a_kernel_that_cannot_answer_is_restarted_all_the_same_and_the_moment_says_what_it_lacks(
     tmp_path: Path,
 ) -> None:

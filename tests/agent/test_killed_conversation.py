@@ -53,6 +53,7 @@ async def both(agent: Agent, task_id: TaskId) -> tuple[str, str]:
     return "".join(agent.notes()), await seen(agent, task_id)
 
 
+@pytest.mark.in_short(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(("what", "before"), [("restore", "ab"), ("undo", "a")])
 async def test_both_went_or_neither_wherever_it_was_killed(

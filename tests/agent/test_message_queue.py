@@ -226,6 +226,7 @@ async def test_what_is_being_told_can_be_neither_removed_nor_changed(tmp_path: P
         assert (await queue.remove(message.id)).text == "go on"
 
 
+@pytest.mark.in_short(1)
 @pytest.mark.parametrize("step", STEPS)
 async def test_a_crash_while_a_message_is_taken_neither_loses_it_nor_tells_it_twice(step: str, tmp_path: Path) -> None:
     process = await asyncio.create_subprocess_exec(

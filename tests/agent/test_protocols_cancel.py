@@ -22,6 +22,7 @@ SLOW = (
 )
 
 
+@pytest.mark.in_short(2)
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 async def test_a_cancel_in_mid_stream_closes_the_connection_and_the_task_can_go_on(
     model_server: ModelServer, tmp_path: Path, protocol: str

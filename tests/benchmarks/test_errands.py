@@ -27,6 +27,7 @@ ERRANDS = [
 """A third of the families in one language each; in the long form all of them in every language."""
 
 
+@pytest.mark.in_short(5)
 @pytest.mark.parametrize("errand", ERRANDS, ids=lambda errand: errand.task.name)
 def test_a_judge_knows_what_is_done(errand: Errand, kernel: RerunKernel, tmp_path: Path) -> None:
     JudgedTask(errand.task, kernel, tmp_path).must_know_right_from_wrong()

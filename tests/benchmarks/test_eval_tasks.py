@@ -30,6 +30,7 @@ def test_blind_prompts_repeat_no_reworded_ones() -> None:
     assert len(set(every)) == len(every)
 
 
+@pytest.mark.in_short(6)
 @pytest.mark.parametrize("task", EVAL_TASKS, ids=lambda task: task.name)
 def test_a_judge_knows_what_is_done(task: EvalTask, kernel: RerunKernel, tmp_path: Path) -> None:
     JudgedTask(task, kernel, tmp_path).must_know_right_from_wrong()

@@ -103,6 +103,7 @@ async def test_the_folder_can_be_said_and_one_outside_the_root_is_nobodys(
     assert "No Jupyter Server runs for" in refused["error"]["message"]
 
 
+@pytest.mark.in_short(1)
 @BOTH
 async def test_large_messages_pass_both_ways_whole(
     agents: PortAgents, environment: dict[str, str], jp_root_dir: Path, mode: str
@@ -254,6 +255,7 @@ async def test_a_server_that_is_just_starting_is_asked_again(tmp_path: Path) -> 
             assert len(server.requests) == 3
 
 
+@pytest.mark.long
 async def test_a_server_without_us_is_told_from_one_that_is_starting(tmp_path: Path) -> None:
     async with raw_server(_UNKNOWN) as server:
         code, out, _ = await run(os.environ, tmp_path, "test", "--server", server.url)
@@ -352,6 +354,7 @@ class TestAServerThatRestarts:
         heard.add(asyncio.create_task(server.stderr.read()))
         return server
 
+    @pytest.mark.in_short(1)
     @BOTH
     async def test_is_found_again_by_the_same_program(
         self, place: Path, own_environment: dict[str, str], heard: set[asyncio.Task[bytes]], mode: str

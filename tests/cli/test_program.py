@@ -231,6 +231,7 @@ def test_an_interruption_ends_it_with_130_in_good_order(own_home: Home) -> None:
     assert said.count("\n") == 1
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="a signal is sent")
 def test_an_interrupted_backup_leaves_nothing_half_done(own_home: Home) -> None:
     artifact = own_home.path / "contexts" / "completed" / FINISHED / "artifacts" / ("0" * 64)

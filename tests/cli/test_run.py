@@ -191,6 +191,7 @@ def test_what_the_settings_deny_stays_denied(place: Place) -> None:
     assert place.note() is None, ran.err
 
 
+@pytest.mark.in_short(1)
 @pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_ctrl_c_and_what_ends_programs_keep_the_task_and_it_goes_on_later(place: Place, told: signal.Signals) -> None:
     place.speak([{"text": "I begin. "}, {"wait": 600}])
@@ -261,6 +262,7 @@ def test_at_its_time_limit_a_task_is_stopped_and_goes_on_later(place: Place) -> 
     assert place.run("Begin", "--time-limit", "0").code == place.run("Begin", "--time-limit", "nan").code == 2
 
 
+@pytest.mark.in_short(2)
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_without_input_or_output_it_works_all_the_same(place: Place, closed: str) -> None:
     place.speak(WRITE, DONE)
@@ -273,6 +275,7 @@ def test_without_input_or_output_it_works_all_the_same(place: Place, closed: str
     assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.in_short(1)
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
 @pytest.mark.parametrize(("typed", "code", "note"), [("y\n", 0, "once\n"), ("n\n", 3, None), ("not now\n", 3, None)])
 def test_on_a_terminal_the_person_is_asked(place: Place, typed: str, code: int, note: str | None) -> None:
@@ -303,6 +306,7 @@ def test_on_a_terminal_the_person_is_asked(place: Place, typed: str, code: int, 
     assert place.note() == note
 
 
+@pytest.mark.long
 def test_how_full_the_window_is_and_how_a_refusal_was_mended_is_told_beside_the_result(place: Place) -> None:
     def full(characters: int, file: str) -> Turn:
         write = {"tool": "write_to_file", "arguments": {"path": file, "content": file}, "id": file}

@@ -85,6 +85,7 @@ def test_a_folder_that_brings_nothing_is_not_mentioned(place: Place) -> None:
     assert "trust" not in place.run("Do it").err
 
 
+@pytest.mark.in_short(1)
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
 @pytest.mark.parametrize("typed", ["y", "n"])
 def test_on_a_terminal_the_person_decides_once_for_the_folder(place: Place, folder: Path, typed: str) -> None:

@@ -74,6 +74,7 @@ def test_json_stays_json_whatever_a_cell_has_programs_print(place: Place) -> Non
     assert "seen" in ran.out
 
 
+@pytest.mark.in_short(1)
 @pytest.mark.skipif(os.name != "posix", reason="signals of this kind")
 @pytest.mark.parametrize("told", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_what_ends_programs_ends_a_running_cell_and_keeps_what_it_printed(place: Place, told: str) -> None:

@@ -33,6 +33,7 @@ def test_memory_and_notebooks_are_searched_without_a_server(
     assert "Nothing was found" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_what_is_remembered_is_not_found_where_memory_is_off(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

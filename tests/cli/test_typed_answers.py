@@ -91,6 +91,7 @@ def ran(place: Place, name: str) -> bool:
     return (place.workspace / name).exists()
 
 
+@pytest.mark.in_short(2)
 @pytest.mark.parametrize(("ahead", "then"), [("y\n", "n\n"), ("y\ny\nyes\n", "n\n"), ("y", "\n"), ("yes, do", " it\n")])
 def test_what_was_typed_before_a_question_does_not_answer_it(place: Place, ahead: str, then: str) -> None:
     place.speak(command(WAITS, "a"), command("touch seen", "b"), DONE)
@@ -126,6 +127,7 @@ def test_a_yes_typed_after_the_question_counts(place: Place) -> None:
     assert ran(place, "seen")
 
 
+@pytest.mark.in_short(1)
 @pytest.mark.parametrize("pasted", ["y\ny\n", "y\ny", "no\n\ny\n"])
 def test_pasted_lines_answer_neither_this_question_nor_the_next(place: Place, pasted: str) -> None:
     place.speak(command("touch one", "a"), command("touch two", "b"), DONE)

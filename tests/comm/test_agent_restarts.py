@@ -193,6 +193,7 @@ def told(model: Model, scenario: str, role: str) -> list[str]:
     return [json.dumps(message["content"]) for message in model.heard[scenario]["messages"] if message["role"] == role]
 
 
+@pytest.mark.in_short(1)
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=["killed", "stopped"])
 async def test_a_server_that_ends_in_the_middle_of_everything_goes_on_with_all_of_it(
     tmp_path: Path, number: signal.Signals

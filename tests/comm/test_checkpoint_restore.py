@@ -76,6 +76,7 @@ def checkpoints(panel: Panel) -> list[dict[str, object]]:
     return [shown[ts] for ts in sorted(shown) if shown[ts].get("say") == "checkpoint_saved"]
 
 
+@pytest.mark.in_short(1)
 @pytest.mark.parametrize("opened", [False, True], ids=["closed", "open and unsaved"])
 async def test_one_restore_brings_notebook_file_variable_and_conversation_back_and_an_undo_the_breakage(
     opened: bool, services: Services, connect: Connect, tmp_path: Path, jp_serverapp: ServerApp, jp_fetch: Fetch,

@@ -344,6 +344,7 @@ for number in range({FLOOD}):
 """
 
 
+@pytest.mark.in_short(1)
 @pytest.mark.parametrize(
     ("topic", "most_taken", "most_cpu_seconds"),
     [

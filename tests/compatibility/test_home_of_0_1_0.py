@@ -162,6 +162,7 @@ async def test_settings_profiles_modes_and_trust_are_what_they_were(server: Jupy
     assert differences(exported, await server.call("GET", "settings/export")) == []
 
 
+@pytest.mark.long
 async def test_files_go_back_to_a_checkpoint_and_again_with_the_undo(server: JupyterProcess, expected: Json) -> None:
     kept = expected["files"]["checkpoints"]
     assert texts(server.root) == kept["files"]
@@ -223,6 +224,7 @@ async def test_a_conversation_that_waits_for_approval_goes_on(server: JupyterPro
     await goes_on(server, expected["files"]["conversations"]["paused"])
 
 
+@pytest.mark.long
 def test_another_home_takes_the_exported_settings_and_goes_on_too(
     servers: dict[str, JupyterProcess], expected: Json
 ) -> None:

@@ -547,6 +547,7 @@ async def test_a_cancelled_change_is_still_finished_and_known(home: Path, open_c
 # ---- many processes, and processes that die
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_processes_writing_at_once_lose_nothing(home: Path) -> None:
     count = 200

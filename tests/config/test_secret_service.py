@@ -94,6 +94,7 @@ def test_a_keyring_that_was_never_set_up_is_said(person: Path) -> None:
     assert saw["code"] in ("keyring_not_set_up", "keyring_locked")
 
 
+@pytest.mark.long
 def test_a_daemon_that_stops_answering_is_given_up_and_tried_again(person: Path) -> None:
     """The daemon is frozen, which is what a call to a dead one looks like from here: it never returns."""
     saw = in_session(person, "frozen")

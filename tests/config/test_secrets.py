@@ -459,6 +459,7 @@ def test_a_system_without_keyring_is_found_out(tmp_path: Path) -> None:
     assert found["code"] == "keyring_missing"
 
 
+@pytest.mark.in_short(1)
 @pytest.mark.parametrize("source", [HANGING, HANGING_AT_IMPORT], ids=["at the first call", "at import"])
 def test_a_keyring_that_hangs_is_given_up_and_holds_up_neither_start_nor_end(tmp_path: Path, source: str) -> None:
     found = look(tmp_path, "hanging.HangingKeyring", "hanging", source, allow=True)

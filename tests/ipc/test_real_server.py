@@ -7,6 +7,7 @@ import os
 import stat
 from pathlib import Path
 
+import pytest
 from pydantic import JsonValue
 
 from hdsp_agent.ipc import IpcClient, find_servers
@@ -84,6 +85,7 @@ async def test_a_whole_task_is_driven_by_roos_client(tmp_path: Path) -> None:
         assert {"taskTokenUsageUpdated", "taskToolFailed", "taskAborted", "taskResumable", "taskUserMessage"} <= names
 
 
+@pytest.mark.long
 async def test_questions_are_answered_from_what_the_server_knows(tmp_path: Path) -> None:
     async with jupyter_server(tmp_path, [DONE]) as server, NodeClient.connect(server.endpoint) as client:
         client.send("GetModes")
@@ -97,6 +99,7 @@ async def test_questions_are_answered_from_what_the_server_knows(tmp_path: Path)
         assert {command["name"] for command in commands} >= {"clean-up", "document", "explain", "fix", "test"}
 
 
+@pytest.mark.long
 async def test_invalid_frames_cost_nobody_anything(tmp_path: Path) -> None:
     async with jupyter_server(tmp_path, [DONE]) as server:
         endpoint = server.endpoint
@@ -155,6 +158,7 @@ async def test_the_socket_is_private_and_goes_with_its_server(tmp_path: Path) ->
         assert list(server.ipc.glob("*.sock")) == []
 
 
+@pytest.mark.long
 async def test_a_client_that_leaves_in_the_middle_leaves_the_task_at_work(tmp_path: Path) -> None:
     turns: list[list[dict[str, JsonValue]]] = [[{"wait": 0.5}, *DONE]]
     async with jupyter_server(tmp_path, turns) as server, IpcClient.connect(server.endpoint.address) as watching:

@@ -282,6 +282,7 @@ class TestForbidden:
         assert (status, error["code"]) == (403, "forbidden_by_operator")
 
 
+@pytest.mark.long
 async def test_the_process_shows_in_the_status_and_can_be_ended(
     services: Services, api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:

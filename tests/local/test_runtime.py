@@ -425,6 +425,7 @@ async def test_a_server_that_is_killed_leaves_no_process(tmp_path: Path) -> None
         server.communicate()
 
 
+@pytest.mark.long
 def test_nothing_but_its_own_process_loads_the_runtime() -> None:
     program = "import sys, hdsp_agent._graph, hdsp_agent.cli.commands.model; print('xllamacpp' in sys.modules)"
     said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

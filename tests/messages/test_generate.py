@@ -45,6 +45,7 @@ def generate(checkout: Path, *arguments: str) -> subprocess.CompletedProcess[str
     )
 
 
+@pytest.mark.long
 def test_check_names_what_is_stale_and_changes_nothing(checkout: Path) -> None:
     # That all is in step otherwise, `make lint` finds.
     stale = checkout / "docs" / "reference" / "protocol.md"

@@ -589,6 +589,7 @@ async def test_what_was_in_a_deleted_folder_is_gone_until_it_is_there_again(
     assert page.sources[0] == "a = 2"
 
 
+@pytest.mark.long
 def test_of_many_renames_and_deletions_the_last_are_remembered(access: NotebookAccess) -> None:
     for number in range(3_000):
         access.moved(f"{number}.ipynb", f"new-{number}.ipynb")

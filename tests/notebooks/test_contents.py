@@ -341,6 +341,7 @@ def _format_3() -> JsonObject:
     }
 
 
+@pytest.mark.in_short(3)
 @pytest.mark.parametrize(
     ("content", "error", "said"),
     [

@@ -30,6 +30,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(_whole_reads, name, getattr(_whole_reads, name) / 10)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 async def test_no_read_is_torn_while_another_process_saves(folder: Path, manager: FileContentsManager) -> None:
     command = [sys.executable, "-m", "tests.notebooks._helpers.saving_process", str(folder), "a.ipynb", str(CELLS)]

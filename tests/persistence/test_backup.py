@@ -330,6 +330,7 @@ async def test_a_damaged_new_backup_costs_no_old_one(tmp_path: Path, monkeypatch
     assert await verify_backup(backups(target)[0].path) > 0
 
 
+@pytest.mark.in_short(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("what", ["back_up", "restore"])
 async def test_a_disk_that_refuses_any_call_costs_nothing(quick_folder: Path, what: str) -> None:

@@ -67,6 +67,7 @@ def test_nothing_acknowledged_is_lost_by_kills_on_a_real_disk(tmp_path: Path) ->
     assert run("killed_task", tmp_path, 20, 2)["wrong"] == []
 
 
+@pytest.mark.in_short(1)
 @unix
 @pytest.mark.slow
 @pytest.mark.parametrize("processes", [2, 8])
@@ -228,6 +229,7 @@ async def look(home: Path, expected: Conversation, *, exactly: bool) -> None:
         await store.stop()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 async def test_a_disk_that_refuses_once_costs_nothing_whichever_call_it_refuses(quick_folder: Path) -> None:
     home = quick_folder / "home"

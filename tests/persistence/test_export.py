@@ -326,6 +326,7 @@ asyncio.run(main(Path(sys.argv[1]), sys.argv[2]))
 """
 
 
+@pytest.mark.in_short(1)
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the resident memory from /proc")
 @pytest.mark.parametrize("format", ["markdown", "json", "roo", "notebook"])
 @pytest.mark.slow

@@ -21,6 +21,7 @@ from hdsp_agent.persistence.marks._marks import CondenseMark, Mark, TruncateMark
 from hdsp_agent.persistence.marks._replay import replay
 from tests.persistence._helpers.effective_history import effective_api, roo_messages, visible_api, whole_pairs
 
+from .._helpers.long_tests import rounds
 from .._helpers.timing import lines_run
 from ._helpers.conversation import Conversation, text_of
 
@@ -276,7 +277,7 @@ class Histories(RuleBasedStateMachine):
 
 
 Histories.TestCase.settings = settings(
-    max_examples=150, stateful_step_count=30, deadline=None, report_multiple_bugs=False
+    max_examples=rounds(40, 150), stateful_step_count=30, deadline=None, report_multiple_bugs=False
 )
 TestHistories = pytest.mark.slow(Histories.TestCase)
 

@@ -8,6 +8,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 from hdsp_agent.persistence.history._index import HistoryChange
 from hdsp_agent.persistence.history._query import HistoryQuery
 
@@ -57,6 +59,7 @@ async def test_two_processes_starting_and_writing_at_once_lose_nothing(tmp_path:
         assert await index.problems() == []
 
 
+@pytest.mark.long
 async def test_what_another_process_does_is_reported(tmp_path: Path) -> None:
     changes: list[HistoryChange] = []
     async with history(tmp_path, on_change=changes.append, poll_seconds=0.5) as index:

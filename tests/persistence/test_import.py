@@ -356,6 +356,7 @@ def allowing_everything(state: StoredTaskState) -> StoredTaskState:
     return state.model_copy(update={"history_item": item})
 
 
+@pytest.mark.long
 async def test_two_processes_that_import_the_same_at_once_make_each_task_once(tmp_path: Path) -> None:
     source, home = tmp_path / "tasks", tmp_path / "home"
     for number in range(40):
@@ -384,6 +385,7 @@ asyncio.run(main())
         assert {await (await store.view(task_id)).ui.count() for task_id in await store.tasks()} == {199}
 
 
+@pytest.mark.long
 async def test_a_killed_import_can_be_run_again(tmp_path: Path) -> None:
     source = tmp_path / "tasks"
     for number in range(40):

@@ -230,6 +230,7 @@ def _source_trees() -> list[tuple[Path, int]]:
     return [(Path(paths["purelib"]), 8), (Path(paths["stdlib"]), 12)]
 
 
+@pytest.mark.in_short(1)
 @pytest.mark.parametrize(("tree", "every"), _source_trees(), ids=["site-packages", "stdlib"])
 def test_false_positives_on_real_source_trees_are_below_half_a_percent(tree: Path, every: int) -> None:
     files = sorted(

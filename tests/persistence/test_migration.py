@@ -246,6 +246,7 @@ async def test_a_copy_that_is_not_the_same_is_taken_back_and_told(tmp_path: Path
         assert (await migrate(source, target)).complete
 
 
+@pytest.mark.in_short(1)
 @pytest.mark.skipif(sys.platform == "win32", reason="Kills as Unix does")
 @pytest.mark.parametrize("way", ["files", "sqlite"])
 @pytest.mark.slow

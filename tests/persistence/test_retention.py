@@ -248,6 +248,7 @@ async def test_a_disk_that_refuses_any_call_costs_nothing(quick_folder: Path) ->
     assert nth > 20
 
 
+@pytest.mark.in_short(1)
 @unix
 @pytest.mark.parametrize("what", ["clean", "back_up", "restore"])
 @pytest.mark.slow

@@ -459,6 +459,7 @@ def test_nothing_acknowledged_is_lost_by_kills_on_a_real_disk(tmp_path: Path) ->
     assert scenario("kill", tmp_path, 15, 2)["wrong"] == []
 
 
+@pytest.mark.in_short(1)
 @unix
 @pytest.mark.parametrize(("processes", "rounds"), [(2, 25), (6, 12)])
 @pytest.mark.slow

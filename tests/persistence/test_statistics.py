@@ -92,6 +92,7 @@ async def test_a_damaged_task_is_counted_as_far_as_it_can_be_read(tmp_path: Path
         assert (found.total.tasks, found.unreadable) == (1, 1)
 
 
+@pytest.mark.long
 async def test_memory_does_not_grow_with_the_number_of_tasks(tmp_path: Path) -> None:
     async with file_store(tmp_path) as store:
         kept: list[int] = []

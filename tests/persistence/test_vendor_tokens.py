@@ -80,6 +80,7 @@ def test_random_streams_of_all_of_them_are_as_the_whole() -> None:
         assert streamed(*pieces) == masked(text)
 
 
+@pytest.mark.in_short(3)
 @pytest.mark.parametrize(
     "unit",
     ["ghp_a1", "x_1", "-u a:", "login ", "$6$a$", "sig=", ":AA1", "1Q~", "pat.a1", "a.b-c_1", "Fernet(b'", "-us1", "_mmk",

@@ -165,6 +165,7 @@ _HOSTILE = [
 ]  # fmt: skip
 
 
+@pytest.mark.in_short(1)
 @pytest.mark.usefixtures("search_kind")
 async def test_any_text_can_be_asked_and_put_in(tmp_path: Path) -> None:
     async with recall(tmp_path) as index:
@@ -176,6 +177,7 @@ async def test_any_text_can_be_asked_and_put_in(tmp_path: Path) -> None:
         assert "an ordinary sentence" in await found(index, "ordinary sentence")
 
 
+@pytest.mark.long
 @given(text=st.text(max_size=60))
 def test_no_text_breaks_the_search(text: str) -> None:
     asyncio.run(_check_text(text))

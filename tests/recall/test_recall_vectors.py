@@ -117,6 +117,7 @@ async def test_a_model_that_changes_its_dimensions_breaks_nothing(tmp_path: Path
         assert await found(index, "car") == ["your automobile"]
 
 
+@pytest.mark.in_short(2)
 @pytest.mark.parametrize("text", ["\ud800 half", "\x00", "👩‍🔬📊", "가" * 5000, " ", "a\u0301"])
 async def test_the_bundled_model_takes_any_text(tmp_path: Path, text: str) -> None:
     async with recall(tmp_path, bundled_embedder()) as index:

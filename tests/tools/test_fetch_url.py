@@ -199,6 +199,7 @@ async def test_what_is_packed_as_asked_for_is_read(fetching: RecordingContext, s
         assert (await fetching.text("fetch_url", url=f"{server}/{path}")).endswith(words)
 
 
+@pytest.mark.long
 async def test_a_page_that_its_parser_cannot_take_is_an_answer(fetching: RecordingContext, server: str) -> None:
     result = await fetching.call("fetch_url", url=f"{server}/deep")
     assert isinstance(result.content, str)

@@ -198,6 +198,7 @@ async def test_notebooks_are_not_searched_however_their_names_are_written(
     assert "1 notebooks" in await task.text("search_files", regex="needle", path="B.IPYNB")
 
 
+@pytest.mark.long
 async def test_a_file_too_large_to_be_searched_matches_nothing(task: RecordingContext, workspace: Path) -> None:
     (workspace / "big").touch()
     os.truncate(workspace / "big", 2 << 30)

@@ -142,6 +142,7 @@ async def test_cells_that_never_ran_have_nothing_to_compare(tmp_path: Path) -> N
     assert report.is_proved
 
 
+@pytest.mark.long
 async def test_what_cannot_be_run_says_why(tmp_path: Path) -> None:
     with pytest.raises(NotFound):
         await verify_notebook(tmp_path / "none.ipynb")

@@ -1,64 +1,67 @@
 import { said } from '../agentapi';
 import { Chat } from '../chat';
 import { expect, test } from '../notebooks';
+import { LONG_ONLY } from '../longtests';
 
 /**
  * The colours are looked at in high contrast, too.
  */
 const ALL = ['light', 'dark', 'contrast'] as const;
 
-test('axe finds nothing in the settings, and in the panel without a conversation', async ({
-  lab
-}) => {
-  test.slow();
-  const line = await lab.holdTheLine();
-  await lab.visit();
-  await lab.openPanel();
-  await lab.picture('empty-panel', ALL);
+test(
+  'axe finds nothing in the settings, and in the panel without a conversation',
+  { tag: LONG_ONLY },
+  async ({ lab }) => {
+    test.slow();
+    const line = await lab.holdTheLine();
+    await lab.visit();
+    await lab.openPanel();
+    await lab.picture('empty-panel', ALL);
 
-  await lab.openSettings('models');
-  await lab.settings
-    .getByRole('combobox', { name: 'Provider' })
-    .selectOption('Anthropic');
-  await expect(
-    lab.settings.getByRole('textbox', { name: 'Anthropic API key' })
-  ).toBeVisible();
-  await lab.picture('profiles', ALL);
-  for (const section of ['keys', 'transfer']) {
-    await lab.openSettings(section);
-    await lab.picture(`section-${section}`, ALL);
+    await lab.openSettings('models');
+    await lab.settings
+      .getByRole('combobox', { name: 'Provider' })
+      .selectOption('Anthropic');
+    await expect(
+      lab.settings.getByRole('textbox', { name: 'Anthropic API key' })
+    ).toBeVisible();
+    await lab.picture('profiles', ALL);
+    for (const section of ['keys', 'transfer']) {
+      await lab.openSettings(section);
+      await lab.picture(`section-${section}`, ALL);
+    }
+
+    // What is found stands unfolded, whatever group it belongs to.
+    await lab.settings.getByRole('searchbox').fill('e');
+    await expect(
+      lab.settings.getByRole('spinbutton', { name: 'Largest image (MB)' })
+    ).toBeVisible();
+    const limit = lab.settings.getByRole('spinbutton', {
+      name: 'Time limit of a shell command (s)'
+    });
+    await limit.fill('-1');
+    await expect(limit).toHaveAttribute('aria-invalid', 'true');
+    await lab.picture('everything', ALL);
+
+    await lab.api.publish(said(Date.now(), 'A message.'), {
+      type: 'noticesUpdated',
+      notices: [
+        {
+          id: 'of-the-tests',
+          level: 'error',
+          code: 'of_the_tests',
+          message: 'A notice.',
+          params: {}
+        }
+      ]
+    });
+    await expect(lab.panel).toContainText('A notice.');
+    await lab.openSettings('approvals');
+    await line.cut();
+    await expect(lab.banner).toBeVisible();
+    await lab.picture('banner', ALL);
   }
-
-  // What is found stands unfolded, whatever group it belongs to.
-  await lab.settings.getByRole('searchbox').fill('e');
-  await expect(
-    lab.settings.getByRole('spinbutton', { name: 'Largest image (MB)' })
-  ).toBeVisible();
-  const limit = lab.settings.getByRole('spinbutton', {
-    name: 'Time limit of a shell command (s)'
-  });
-  await limit.fill('-1');
-  await expect(limit).toHaveAttribute('aria-invalid', 'true');
-  await lab.picture('everything', ALL);
-
-  await lab.api.publish(said(Date.now(), 'A message.'), {
-    type: 'noticesUpdated',
-    notices: [
-      {
-        id: 'of-the-tests',
-        level: 'error',
-        code: 'of_the_tests',
-        message: 'A notice.',
-        params: {}
-      }
-    ]
-  });
-  await expect(lab.panel).toContainText('A notice.');
-  await lab.openSettings('approvals');
-  await line.cut();
-  await expect(lab.banner).toBeVisible();
-  await lab.picture('banner', ALL);
-});
+);
 
 test('everything works without a mouse', async ({ lab }) => {
   const { keyboard } = lab.page;

@@ -1,5 +1,6 @@
 import { expect, test } from '../chat';
 import type { Lab } from '../lab';
+import { LONG_ONLY } from '../longtests';
 
 test('somebody on another browser tab sees and hears that the agent is done, and is asked about notifications when back', async ({
   chat,
@@ -56,23 +57,27 @@ test('somebody on another browser tab sees and hears that the agent is done, and
     .toContain('systemNotifications');
 });
 
-test('Lab’s Settings Editor leads to the agent’s settings', async ({ lab }) => {
-  await lab.visit();
-  await lab.execute('settingeditor:open', { query: 'HDSP Agent' });
-  const link = lab.page.getByRole('button', {
-    name: 'Open the Settings of HDSP Agent'
-  });
-  await expect(link).toBeVisible();
-  // What cannot be clicked does not look like a link.
-  await expect(
-    lab.page.getByText('Models, keys and what the agent may do')
-  ).not.toHaveCSS('cursor', 'pointer');
-  await lab.picture('settings-editor');
-  await link.click();
-  await expect(
-    lab.settings.getByRole('heading', { name: 'Models and keys' })
-  ).toBeVisible();
-});
+test(
+  'Lab’s Settings Editor leads to the agent’s settings',
+  { tag: LONG_ONLY },
+  async ({ lab }) => {
+    await lab.visit();
+    await lab.execute('settingeditor:open', { query: 'HDSP Agent' });
+    const link = lab.page.getByRole('button', {
+      name: 'Open the Settings of HDSP Agent'
+    });
+    await expect(link).toBeVisible();
+    // What cannot be clicked does not look like a link.
+    await expect(
+      lab.page.getByText('Models, keys and what the agent may do')
+    ).not.toHaveCSS('cursor', 'pointer');
+    await lab.picture('settings-editor');
+    await link.click();
+    await expect(
+      lab.settings.getByRole('heading', { name: 'Models and keys' })
+    ).toBeVisible();
+  }
+);
 
 interface IHeard {
   readonly pitches: readonly number[];

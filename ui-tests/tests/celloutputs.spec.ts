@@ -1,5 +1,6 @@
 import { Chat } from '../chat';
 import { expect, OpenNotebook, test } from '../notebooks';
+import { LONG_ONLY } from '../longtests';
 
 test('a DataFrame is a table in the conversation, a plot only a picture, and long output is folded', async ({
   agent,
@@ -57,39 +58,39 @@ test('a DataFrame is a table in the conversation, a plot only a picture, and lon
   expect(lab.errors).toEqual([]);
 });
 
-test('a failed cell that is to be fixed is a chip with its traceback inside', async ({
-  agent,
-  lab,
-  notebooks
-}) => {
-  const path = `failed-${Date.now()}.ipynb`;
-  await notebooks.write(path, [
-    { id: 'first', source: 'a = 1' },
-    { id: 'failed', source: 'print(prices)' }
-  ]);
-  await lab.visit();
-  const notebook = await OpenNotebook.open(lab, path);
-  await notebook.edit(1);
-  await lab.page.keyboard.press('Control+Enter');
-  await expect(notebook.outputs(1)).toContainText('NameError');
-  await notebook
-    .cell(1)
-    .getByRole('group', { name: 'This cell failed' })
-    .getByRole('button', { name: 'Fix with agent' })
-    .click();
-  await agent.model.asked();
-  const chat = new Chat(lab);
-  const said = chat.messages('You', 'Fix cell 2: NameError');
-  await expect(said).toBeVisible();
-  await expect(said).not.toContainText('print(prices)');
-  await lab.picture('fix-chip');
-  await said
-    .getByRole('button', {
-      name: "Fix cell 2: NameError: name 'prices' is not defined"
-    })
-    .click();
-  await expect(said).toContainText('print(prices)');
-  await expect(said).toContainText('Traceback');
-  await lab.picture('fix-chip-open');
-  expect(lab.errors).toEqual([]);
-});
+test(
+  'a failed cell that is to be fixed is a chip with its traceback inside',
+  { tag: LONG_ONLY },
+  async ({ agent, lab, notebooks }) => {
+    const path = `failed-${Date.now()}.ipynb`;
+    await notebooks.write(path, [
+      { id: 'first', source: 'a = 1' },
+      { id: 'failed', source: 'print(prices)' }
+    ]);
+    await lab.visit();
+    const notebook = await OpenNotebook.open(lab, path);
+    await notebook.edit(1);
+    await lab.page.keyboard.press('Control+Enter');
+    await expect(notebook.outputs(1)).toContainText('NameError');
+    await notebook
+      .cell(1)
+      .getByRole('group', { name: 'This cell failed' })
+      .getByRole('button', { name: 'Fix with agent' })
+      .click();
+    await agent.model.asked();
+    const chat = new Chat(lab);
+    const said = chat.messages('You', 'Fix cell 2: NameError');
+    await expect(said).toBeVisible();
+    await expect(said).not.toContainText('print(prices)');
+    await lab.picture('fix-chip');
+    await said
+      .getByRole('button', {
+        name: "Fix cell 2: NameError: name 'prices' is not defined"
+      })
+      .click();
+    await expect(said).toContainText('print(prices)');
+    await expect(said).toContainText('Traceback');
+    await lab.picture('fix-chip-open');
+    expect(lab.errors).toEqual([]);
+  }
+);

@@ -1,4 +1,5 @@
 import { expect, test } from '../chat';
+import { LONG_ONLY } from '../longtests';
 
 const NO_ANSWER = 'The model gave no answer.';
 
@@ -51,50 +52,52 @@ test('a wrong key is said in words, with a way to the settings and a retry', asy
   await expect(chat.messages('Agent')).toContainText('It works now.');
 });
 
-test('a limit of requests is waited for, as long as the provider says', async ({
-  chat,
-  lab,
-  model
-}) => {
-  await lab.api.change({ requestDelaySeconds: 1 });
-  await chat.begin('Hello.');
-  await model.fail(429, 'Rate limit reached for requests', { retryAfter: 9 });
+test(
+  'a limit of requests is waited for, as long as the provider says',
+  { tag: LONG_ONLY },
+  async ({ chat, lab, model }) => {
+    await lab.api.change({ requestDelaySeconds: 1 });
+    await chat.begin('Hello.');
+    await model.fail(429, 'Rate limit reached for requests', { retryAfter: 9 });
 
-  // A second more than was said, and it counts down. Each second is told, but
-  // a page that is busy may not show them all.
-  await expect(chat.feed).toContainText(/Retrying in (10|[6-9])\ss\./);
-  await expect(chat.feed).toContainText(/Retrying in [1-5]\ss\./);
-  await expect(chat.feed).toContainText(/too many requests/i);
-  await expect(chat.ask).toBeHidden();
-  await lab.picture('limit-of-requests');
+    // A second more than was said, and it counts down. Each second is told, but
+    // a page that is busy may not show them all.
+    await expect(chat.feed).toContainText(/Retrying in (10|[6-9])\ss\./);
+    await expect(chat.feed).toContainText(/Retrying in [1-5]\ss\./);
+    await expect(chat.feed).toContainText(/too many requests/i);
+    await expect(chat.ask).toBeHidden();
+    await lab.picture('limit-of-requests');
 
-  await model.asked();
-  await expect(chat.feed).toContainText('Retried.');
-  await expect(chat.feed).not.toContainText('Retrying in');
-  await chat.finish(model, 'Here I am.');
-  await expect(chat.messages('Agent')).toContainText('Here I am.');
-});
+    await model.asked();
+    await expect(chat.feed).toContainText('Retried.');
+    await expect(chat.feed).not.toContainText('Retrying in');
+    await chat.finish(model, 'Here I am.');
+    await expect(chat.messages('Agent')).toContainText('Here I am.');
+  }
+);
 
-test('a wait for the provider is ended by stop, and gone on with', async ({
-  chat,
-  lab,
-  model
-}) => {
-  await chat.begin('Hello.');
-  await model.fail(429, 'Rate limit reached for requests', { retryAfter: 500 });
-  await expect(chat.feed).toContainText(/Retrying in (50|4\d)\d/);
+test(
+  'a wait for the provider is ended by stop, and gone on with',
+  { tag: LONG_ONLY },
+  async ({ chat, lab, model }) => {
+    await chat.begin('Hello.');
+    await model.fail(429, 'Rate limit reached for requests', {
+      retryAfter: 500
+    });
+    await expect(chat.feed).toContainText(/Retrying in (50|4\d)\d/);
 
-  await chat.button('Stop').click();
+    await chat.button('Stop').click();
 
-  await chat.expectAsked('You stopped this.');
-  await expect(chat.feed).toContainText('Not retried.');
-  await expect(chat.feed).not.toContainText('Retrying in');
-  await lab.picture('limit-stopped');
-  await chat.say('Now, please.');
-  await model.asked();
-  expect(model.told).toContain('Now, please.');
-  await chat.finish(model);
-});
+    await chat.expectAsked('You stopped this.');
+    await expect(chat.feed).toContainText('Not retried.');
+    await expect(chat.feed).not.toContainText('Retrying in');
+    await lab.picture('limit-stopped');
+    await chat.say('Now, please.');
+    await model.asked();
+    expect(model.told).toContain('Now, please.');
+    await chat.finish(model);
+  }
+);
 
 test('a conversation that is too long for the model makes room and goes on; what cannot be made shorter is said', async ({
   chat,

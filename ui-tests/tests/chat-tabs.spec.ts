@@ -1,5 +1,6 @@
 import { Chat, expect, test } from '../chat';
 import { sentences, WATCHABLE } from '../model';
+import { LONG_ONLY } from '../longtests';
 
 test('after a reload the question, the draft and all of an answer are there', async ({
   chat,
@@ -30,28 +31,27 @@ test('after a reload the question, the draft and all of an answer are there', as
   expect(model.told).toContain('reloaded');
 });
 
-test('answering on one tab clears the question on the other', async ({
-  chat,
-  lab,
-  model,
-  newTab
-}) => {
-  await chat.begin('Make a file.');
-  const running = model.call('execute_command', { command: 'echo once' });
-  await chat.expectAsked('echo once');
-  const other = new Chat(await newTab());
-  await other.lab.openPanel();
-  await other.expectAsked('echo once');
+test(
+  'answering on one tab clears the question on the other',
+  { tag: LONG_ONLY },
+  async ({ chat, lab, model, newTab }) => {
+    await chat.begin('Make a file.');
+    const running = model.call('execute_command', { command: 'echo once' });
+    await chat.expectAsked('echo once');
+    const other = new Chat(await newTab());
+    await other.lab.openPanel();
+    await other.expectAsked('echo once');
 
-  await lab.picture('chat-two-tabs');
-  await other.answer('echo once', 'Run');
+    await lab.picture('chat-two-tabs');
+    await other.answer('echo once', 'Run');
 
-  await expect(chat.ask).toHaveCount(0);
-  expect(await running).toContain('once');
-  await expect(chat.messages('Command')).toHaveCount(1);
-  await chat.finish(model);
-  await other.expectDone();
-});
+    await expect(chat.ask).toHaveCount(0);
+    expect(await running).toContain('once');
+    await expect(chat.messages('Command')).toHaveCount(1);
+    await chat.finish(model);
+    await other.expectDone();
+  }
+);
 
 test('offline nothing is lost, and all is there when the line is back', async ({
   chat,

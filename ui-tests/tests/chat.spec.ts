@@ -1,6 +1,7 @@
 import { expect, test } from '../chat';
 import { sentences, WATCHABLE } from '../model';
 import { OpenNotebook } from '../notebooks';
+import { LONG_ONLY } from '../longtests';
 
 const CELLS = [
   { id: 'one', source: 'prices = {"tea": 3, "milk": 2}' },
@@ -321,55 +322,54 @@ test.describe('with an input method', () => {
   });
 });
 
-test('a notebook is called what it is called now, and what fails after it was approved says why', async ({
-  chat,
-  lab,
-  model,
-  notebooks
-}) => {
-  test.slow();
-  await notebooks.write('kb.ipynb', [{ id: 'load', source: 'x = 1' }]);
-  const insert = (path: string, source: string) =>
-    model.call('edit_cells', {
-      path,
-      operations: [{ op: 'insert', after: 'load', cell_type: 'code', source }]
+test(
+  'a notebook is called what it is called now, and what fails after it was approved says why',
+  { tag: LONG_ONLY },
+  async ({ chat, lab, model, notebooks }) => {
+    test.slow();
+    await notebooks.write('kb.ipynb', [{ id: 'load', source: 'x = 1' }]);
+    const insert = (path: string, source: string) =>
+      model.call('edit_cells', {
+        path,
+        operations: [{ op: 'insert', after: 'load', cell_type: 'code', source }]
+      });
+
+    await test.step('it is renamed while a question about it waits', async () => {
+      await chat.begin('Add a cell that prints x.');
+      const reading = model.call('read_notebook', {
+        path: 'kb.ipynb',
+        view: 'cells',
+        cells: ['load']
+      });
+      await chat.answer('kb.ipynb', 'Approve');
+      await reading;
+      await expect(chat.messages('Tool', 'Cell 1')).toBeVisible();
+      const editing = insert('kb.ipynb', 'print(x)');
+      await chat.expectAsked('kb.ipynb: Add a cell?');
+      await lab.api.jupyter('PATCH', 'contents/kb.ipynb', {
+        path: 'renamed.ipynb'
+      });
+      await chat.expectAsked('renamed.ipynb: Add a cell?');
+      await expect(chat.messages('Tool', 'renamed.ipynb')).toHaveCount(2);
+      await lab.picture('chat-renamed');
+      await chat.answer('renamed.ipynb', 'Apply');
+      expect(await editing).toContain('Changed');
     });
 
-  await test.step('it is renamed while a question about it waits', async () => {
-    await chat.begin('Add a cell that prints x.');
-    const reading = model.call('read_notebook', {
-      path: 'kb.ipynb',
-      view: 'cells',
-      cells: ['load']
+    await test.step('it is deleted while another one waits', async () => {
+      const editing = insert('renamed.ipynb', 'print(x + 1)');
+      await chat.expectAsked('renamed.ipynb: Add a cell?');
+      await lab.api.jupyter('DELETE', 'contents/renamed.ipynb');
+      await chat.answer('renamed.ipynb', 'Apply');
+      const why = await editing;
+      const row = chat.messages('Tool').last();
+      await expect(row).toContainText('Edit cells');
+      await expect(row).toContainText('Failed');
+      await expect(row).toContainText(why.slice(0, 20));
+      await row.getByRole('button', { name: 'renamed.ipynb' }).first().click();
+      await expect(row).toContainText('renamed.ipynb no longer exists.');
+      await lab.picture('chat-failed-after-approval');
     });
-    await chat.answer('kb.ipynb', 'Approve');
-    await reading;
-    await expect(chat.messages('Tool', 'Cell 1')).toBeVisible();
-    const editing = insert('kb.ipynb', 'print(x)');
-    await chat.expectAsked('kb.ipynb: Add a cell?');
-    await lab.api.jupyter('PATCH', 'contents/kb.ipynb', {
-      path: 'renamed.ipynb'
-    });
-    await chat.expectAsked('renamed.ipynb: Add a cell?');
-    await expect(chat.messages('Tool', 'renamed.ipynb')).toHaveCount(2);
-    await lab.picture('chat-renamed');
-    await chat.answer('renamed.ipynb', 'Apply');
-    expect(await editing).toContain('Changed');
-  });
-
-  await test.step('it is deleted while another one waits', async () => {
-    const editing = insert('renamed.ipynb', 'print(x + 1)');
-    await chat.expectAsked('renamed.ipynb: Add a cell?');
-    await lab.api.jupyter('DELETE', 'contents/renamed.ipynb');
-    await chat.answer('renamed.ipynb', 'Apply');
-    const why = await editing;
-    const row = chat.messages('Tool').last();
-    await expect(row).toContainText('Edit cells');
-    await expect(row).toContainText('Failed');
-    await expect(row).toContainText(why.slice(0, 20));
-    await row.getByRole('button', { name: 'renamed.ipynb' }).first().click();
-    await expect(row).toContainText('renamed.ipynb no longer exists.');
-    await lab.picture('chat-failed-after-approval');
-  });
-  await chat.finish(model);
-});
+    await chat.finish(model);
+  }
+);

@@ -2,6 +2,7 @@ import { said, TASK_ID } from '../agentapi';
 import { expect, test } from '../lab';
 import { CuttableLine } from '../proxy';
 import { BASE_PATH } from '../server';
+import { LONG_ONLY } from '../longtests';
 
 const OURS = /hdsp-agent\/comm/;
 
@@ -70,26 +71,30 @@ test.describe('over a line that breaks', () => {
   });
 });
 
-test('a line that falls silent is noticed', async ({ lab, startServer }) => {
-  const server = await startServer({
-    args: ['--HdspAgentApp.heartbeat_seconds=0.5']
-  });
-  const line = await CuttableLine.to(server.port);
-  try {
-    await lab.visit(`http://127.0.0.1:${line.port}${BASE_PATH}`);
-    await lab.openPanel();
-    const again = lab.page.waitForEvent('websocket', {
-      predicate: socket => OURS.test(socket.url())
+test(
+  'a line that falls silent is noticed',
+  { tag: LONG_ONLY },
+  async ({ lab, startServer }) => {
+    const server = await startServer({
+      args: ['--HdspAgentApp.heartbeat_seconds=0.5']
     });
+    const line = await CuttableLine.to(server.port);
+    try {
+      await lab.visit(`http://127.0.0.1:${line.port}${BASE_PATH}`);
+      await lab.openPanel();
+      const again = lab.page.waitForEvent('websocket', {
+        predicate: socket => OURS.test(socket.url())
+      });
 
-    line.silence();
+      line.silence();
 
-    await again;
-    await lab.expectConnected();
-  } finally {
-    await line.dispose();
+      await again;
+      await lab.expectConnected();
+    } finally {
+      await line.dispose();
+    }
   }
-});
+);
 
 test('a page of another version says so once and stops trying', async ({
   lab

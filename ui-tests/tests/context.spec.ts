@@ -6,6 +6,7 @@ import { expect, test } from '../chat';
 import type { Lab } from '../lab';
 import type { PlayedModel } from '../model';
 import { sentences } from '../model';
+import { LONG_ONLY } from '../longtests';
 
 const ASKED = 'Look at data/parts.csv. Never change a file.';
 const SUMMARY = '## Work Completed\nThe parts were looked at; none is missing.';
@@ -79,66 +80,70 @@ test('a condensed conversation says what was kept and dropped, shows what the mo
   await chat.finish(model);
 });
 
-test('the person is told once when a conversation has come to fill much of the window', async ({
-  chat,
-  model
-}) => {
-  test.slow();
-  const { lab } = chat;
-  await talk(chat, model);
-  const [{ id }] = (
-    await lab.api.get<{ taskHistory: { id: string }[] }>('history')
-  ).taskHistory;
-  const seen = await lab.api.get<SeenContext>(`tasks/${id}/context?limit=1`);
-  await lab.api.useProfile({
-    ...model.profile,
-    modelContextWindow: Math.round(seen.tokens.total / 0.82),
-    modelMaxTokens: 500
-  });
-  await chat.say('Go on.');
-  const toast = lab.page
-    .locator('.Toastify__toast')
-    .filter({ hasText: 'Consider condensing it' });
-  await expect(toast).toContainText(/“Look at data.*” uses 8\d%/);
-  await chat.finish(model);
-  await lab.picture('advice');
+test(
+  'the person is told once when a conversation has come to fill much of the window',
+  { tag: LONG_ONLY },
+  async ({ chat, model }) => {
+    test.slow();
+    const { lab } = chat;
+    await talk(chat, model);
+    const [{ id }] = (
+      await lab.api.get<{ taskHistory: { id: string }[] }>('history')
+    ).taskHistory;
+    const seen = await lab.api.get<SeenContext>(`tasks/${id}/context?limit=1`);
+    await lab.api.useProfile({
+      ...model.profile,
+      modelContextWindow: Math.round(seen.tokens.total / 0.82),
+      modelMaxTokens: 500
+    });
+    await chat.say('Go on.');
+    const toast = lab.page
+      .locator('.Toastify__toast')
+      .filter({ hasText: 'Consider condensing it' });
+    await expect(toast).toContainText(/“Look at data.*” uses 8\d%/);
+    await chat.finish(model);
+    await lab.picture('advice');
 
-  await toast.getByRole('button', { name: 'What the model sees' }).click();
-  const view = viewOf(lab);
-  await expect(view.getByRole('table')).toContainText(
-    'the conversation is condensed'
-  );
-  await chat.reload();
-  await chat.say('And on.');
-  await chat.finish(model);
-  await expect(toast).toHaveCount(0);
-});
+    await toast.getByRole('button', { name: 'What the model sees' }).click();
+    const view = viewOf(lab);
+    await expect(view.getByRole('table')).toContainText(
+      'the conversation is condensed'
+    );
+    await chat.reload();
+    await chat.say('And on.');
+    await chat.finish(model);
+    await expect(toast).toHaveCount(0);
+  }
+);
 
-test('what the model sees is a command, is reached by keyboard, and has room in a narrow window', async ({
-  chat,
-  model
-}) => {
-  test.slow();
-  const { lab } = chat;
-  await talk(chat, model);
-  await lab.page.setViewportSize({ width: 700, height: 700 });
-  await lab.execute('hdsp-agent:show-context');
-  const view = viewOf(lab);
-  await expect(view).toBeFocused();
-  const tools = view.locator('summary').filter({ hasText: / tools/ });
-  await lab.tabTo(tools);
-  await lab.page.keyboard.press('Enter');
-  await expect(view.locator('summary', { hasText: 'read_file' })).toBeVisible();
-  const wide = await view.evaluate(
-    ({ scrollWidth, clientWidth }) => scrollWidth - clientWidth
-  );
-  expect(wide).toBeLessThanOrEqual(0);
-  await lab.picture('narrow', ['light', 'dark', 'contrast']);
+test(
+  'what the model sees is a command, is reached by keyboard, and has room in a narrow window',
+  { tag: LONG_ONLY },
+  async ({ chat, model }) => {
+    test.slow();
+    const { lab } = chat;
+    await talk(chat, model);
+    await lab.page.setViewportSize({ width: 700, height: 700 });
+    await lab.execute('hdsp-agent:show-context');
+    const view = viewOf(lab);
+    await expect(view).toBeFocused();
+    const tools = view.locator('summary').filter({ hasText: / tools/ });
+    await lab.tabTo(tools);
+    await lab.page.keyboard.press('Enter');
+    await expect(
+      view.locator('summary', { hasText: 'read_file' })
+    ).toBeVisible();
+    const wide = await view.evaluate(
+      ({ scrollWidth, clientWidth }) => scrollWidth - clientWidth
+    );
+    expect(wide).toBeLessThanOrEqual(0);
+    await lab.picture('narrow', ['light', 'dark', 'contrast']);
 
-  // It is there again after the page is loaded anew.
-  await chat.reload();
-  await expect(view.getByRole('table')).toBeVisible();
-});
+    // It is there again after the page is loaded anew.
+    await chat.reload();
+    await expect(view.getByRole('table')).toBeVisible();
+  }
+);
 
 /**
  * A conversation of some length, at rest.

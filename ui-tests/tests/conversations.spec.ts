@@ -2,6 +2,7 @@ import type { Locator } from '@playwright/test';
 
 import { Chat } from '../chat';
 import { expect, OpenNotebook, test } from '../notebooks';
+import { LONG_ONLY } from '../longtests';
 
 const TEA = 'Which tea shall we plot';
 const NOVEL = 'Count the words of the novel';
@@ -120,48 +121,50 @@ test('conversations are switched and closed, and each keeps what was typed', asy
   });
 });
 
-test('a notebook carries its conversation to somebody who does not have it', async ({
-  agent,
-  lab,
-  notebooks
-}) => {
-  const path = 'carried.ipynb';
-  const begin = 'Sum this up, please.';
-  const result = 'It adds one and one.';
-  await lab.api.change({ embedHistoryInNotebook: true });
-  await notebooks.write(path, [{ id: 'sum', source: '1 + 1' }]);
-  const chat = new Chat(lab);
-  await lab.visit();
-  const notebook = await OpenNotebook.open(lab, path);
-  await lab.openPanel();
-  await chat.say(begin);
-  await agent.model.finish(result);
-  await chat.expectDone();
-  await expect
-    .poll(async () => {
-      await notebook.save();
-      return JSON.stringify((await notebooks.metadata(path)).hdsp_conversation);
-    })
-    .toContain(result);
+test(
+  'a notebook carries its conversation to somebody who does not have it',
+  { tag: LONG_ONLY },
+  async ({ agent, lab, notebooks }) => {
+    const path = 'carried.ipynb';
+    const begin = 'Sum this up, please.';
+    const result = 'It adds one and one.';
+    await lab.api.change({ embedHistoryInNotebook: true });
+    await notebooks.write(path, [{ id: 'sum', source: '1 + 1' }]);
+    const chat = new Chat(lab);
+    await lab.visit();
+    const notebook = await OpenNotebook.open(lab, path);
+    await lab.openPanel();
+    await chat.say(begin);
+    await agent.model.finish(result);
+    await chat.expectDone();
+    await expect
+      .poll(async () => {
+        await notebook.save();
+        return JSON.stringify(
+          (await notebooks.metadata(path)).hdsp_conversation
+        );
+      })
+      .toContain(result);
 
-  await agent.close();
-  await lab.reload();
-  await OpenNotebook.open(lab, path);
-  await lab.openPanel();
-  const offer = lab.panel.getByRole('region', {
-    name: 'Conversation in this notebook'
-  });
-  await expect(offer).toContainText(
-    'This notebook contains a conversation (2 messages): “Sum this up, please”.'
-  );
-  await lab.picture('notebook-conversation-offer');
-  await offer.getByRole('button', { name: 'Open a copy' }).click();
-  await expect(chat.messages('You')).toContainText(begin);
-  await expect(chat.feed).toContainText(result);
-  await expect(offer).toBeHidden();
-  await expect(chat.field).toBeFocused();
-  await lab.picture('notebook-conversation-open');
-});
+    await agent.close();
+    await lab.reload();
+    await OpenNotebook.open(lab, path);
+    await lab.openPanel();
+    const offer = lab.panel.getByRole('region', {
+      name: 'Conversation in this notebook'
+    });
+    await expect(offer).toContainText(
+      'This notebook contains a conversation (2 messages): “Sum this up, please”.'
+    );
+    await lab.picture('notebook-conversation-offer');
+    await offer.getByRole('button', { name: 'Open a copy' }).click();
+    await expect(chat.messages('You')).toContainText(begin);
+    await expect(chat.feed).toContainText(result);
+    await expect(offer).toBeHidden();
+    await expect(chat.field).toBeFocused();
+    await lab.picture('notebook-conversation-open');
+  }
+);
 
 /**
  * A tab of the panel, by the beginning of its name.

@@ -4,6 +4,7 @@ import type { Chat } from '../chat';
 import { expect, test } from '../chat';
 import { Listener } from '../listener';
 import { Timeline } from '../timeline';
+import { LONG_ONLY } from '../longtests';
 
 const DOT =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
@@ -183,34 +184,34 @@ test('nothing that is drawn asks anybody for anything', async ({
   forgetRefusals(complaints);
 });
 
-test('diagrams look as they should, in light and in dark', async ({
-  chat,
-  lab,
-  model
-}) => {
-  await chat.begin('Draw.');
-  await chat.finish(model, GOOD.map(fenced).join('\n\n'));
-  const images = chat.feed.locator('.jp-RenderedMermaid img');
-  await expect(images).toHaveCount(GOOD.length);
-  expect(await sizes(images)).toEqual(GOOD.map(() => true));
-  await expect(images.nth(1)).toHaveAttribute('alt', 'A question');
-  await chat.feed.evaluate(box => {
-    box.scrollTop = 0;
-  });
-  await lab.picture('diagrams', ['light']);
-  const light = await images.first().getAttribute('src');
+test(
+  'diagrams look as they should, in light and in dark',
+  { tag: LONG_ONLY },
+  async ({ chat, lab, model }) => {
+    await chat.begin('Draw.');
+    await chat.finish(model, GOOD.map(fenced).join('\n\n'));
+    const images = chat.feed.locator('.jp-RenderedMermaid img');
+    await expect(images).toHaveCount(GOOD.length);
+    expect(await sizes(images)).toEqual(GOOD.map(() => true));
+    await expect(images.nth(1)).toHaveAttribute('alt', 'A question');
+    await chat.feed.evaluate(box => {
+      box.scrollTop = 0;
+    });
+    await lab.picture('diagrams', ['light']);
+    const light = await images.first().getAttribute('src');
 
-  await lab.wear('dark');
-  await expect(images.first()).not.toHaveAttribute('src', light ?? '');
-  expect(await sizes(images)).toEqual(GOOD.map(() => true));
-  await lab.picture('diagrams-dark', ['dark']);
-  await chat.button('Enlarge this diagram').first().press('Enter');
-  await expect(chat.dialog.locator('img')).toBeVisible();
-  await lab.picture('diagram-large-dark', ['dark']);
-  await lab.page.keyboard.press('Escape');
-  await lab.wear('light');
-  await expect(images.first()).toHaveAttribute('src', light ?? '');
-});
+    await lab.wear('dark');
+    await expect(images.first()).not.toHaveAttribute('src', light ?? '');
+    expect(await sizes(images)).toEqual(GOOD.map(() => true));
+    await lab.picture('diagrams-dark', ['dark']);
+    await chat.button('Enlarge this diagram').first().press('Enter');
+    await expect(chat.dialog.locator('img')).toBeVisible();
+    await lab.picture('diagram-large-dark', ['dark']);
+    await lab.page.keyboard.press('Escape');
+    await lab.wear('light');
+    await expect(images.first()).toHaveAttribute('src', light ?? '');
+  }
+);
 
 /**
  * Whether each picture is one, of some size.

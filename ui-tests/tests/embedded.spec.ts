@@ -11,7 +11,7 @@ import { AgentApi } from '../agentapi';
 import { Chat } from '../chat';
 import { Lab } from '../lab';
 import { expect, test } from '../lab';
-import { IS_LONG } from '../longtests';
+import { IS_LONG, LONG_ONLY } from '../longtests';
 import { ModelHub } from '../modelhub';
 import { Notebooks, OpenNotebook } from '../notebooks';
 import type { JupyterServer } from '../server';
@@ -101,82 +101,84 @@ test.describe('the embedded model', () => {
     }
   });
 
-  test('is got and deleted in the settings, where a full disk is told of', async ({
-    page,
-    request,
-    startServer
-  }) => {
-    const hub = await ModelHub.start(SMALL);
-    try {
-      const server = await startServer({
-        env: {
-          ...offline(),
-          HF_ENDPOINT: hub.url,
-          HDSP_UI_MODEL_LIST: writeList()
-        }
-      });
-      const lab = new Lab(page, new AgentApi(request, server.url));
-      await visit(lab);
-      await lab.openSettings('embedded');
-      const row = (name: string) =>
-        lab.settings.getByRole('listitem', { name, exact: true });
-      await expect(row('Small')).toContainText('Apache-2.0');
-      expect(hub.asked).toEqual([]);
-      await row('Huge')
-        .getByRole('button', { name: /^Accept and download/ })
-        .click();
-      await expect(row('Huge').getByRole('alert')).toContainText(
-        'There is not enough space'
-      );
-      expect(hub.asked).toEqual([]);
-      await press(row('Small'), 'Accept and download (6 MB)');
-      await expect(row('Small')).toContainText('On this machine');
-      await lab.picture('settings');
-      const file = path.join(modelsOf(server), 'small.gguf');
-      expect(existsSync(file)).toBe(true);
-      await press(row('Small'), 'Delete it (frees 6 MB)');
-      await expect(lab.settings).toContainText('6 MB freed.');
-      expect(existsSync(file)).toBe(false);
-
-      // Any of a hub by its name: what the hub declares is shown before consent.
-      const other = lab.settings.getByRole('group', { name: 'Another model' });
-      const field = other.getByLabel('Name on the hub, or full path');
-      await field.fill('/no/such/model.gguf');
-      await press(other, 'Use this file');
-      await expect(other).toContainText('is not a model that can be used');
-      await field.fill('tests/nothing');
-      await press(other, 'Look it up');
-      await expect(other).toContainText(
-        'The hub has no public repository tests/nothing.'
-      );
-      hub.repositories.set('tests/other', {
-        sha: COMMIT,
-        cardData: { license: 'mit' },
-        siblings: [
-          {
-            rfilename: 'Other-Q4_0.gguf',
-            size: SMALL.byteLength,
-            lfs: { sha256: SHA256, size: SMALL.byteLength }
+  test(
+    'is got and deleted in the settings, where a full disk is told of',
+    { tag: LONG_ONLY },
+    async ({ page, request, startServer }) => {
+      const hub = await ModelHub.start(SMALL);
+      try {
+        const server = await startServer({
+          env: {
+            ...offline(),
+            HF_ENDPOINT: hub.url,
+            HDSP_UI_MODEL_LIST: writeList()
           }
-        ]
-      });
-      hub.asked.length = 0;
-      await field.fill('tests/other');
-      await press(other, 'Look it up');
-      await expect(other).toContainText(
-        `tests/other on the hub, commit ${COMMIT}`
-      );
-      for (const words of ['mit', SHA256, 'Nobody has tried it']) {
-        await expect(other).toContainText(words);
+        });
+        const lab = new Lab(page, new AgentApi(request, server.url));
+        await visit(lab);
+        await lab.openSettings('embedded');
+        const row = (name: string) =>
+          lab.settings.getByRole('listitem', { name, exact: true });
+        await expect(row('Small')).toContainText('Apache-2.0');
+        expect(hub.asked).toEqual([]);
+        await row('Huge')
+          .getByRole('button', { name: /^Accept and download/ })
+          .click();
+        await expect(row('Huge').getByRole('alert')).toContainText(
+          'There is not enough space'
+        );
+        expect(hub.asked).toEqual([]);
+        await press(row('Small'), 'Accept and download (6 MB)');
+        await expect(row('Small')).toContainText('On this machine');
+        await lab.picture('settings');
+        const file = path.join(modelsOf(server), 'small.gguf');
+        expect(existsSync(file)).toBe(true);
+        await press(row('Small'), 'Delete it (frees 6 MB)');
+        await expect(lab.settings).toContainText('6 MB freed.');
+        expect(existsSync(file)).toBe(false);
+
+        // Any of a hub by its name: what the hub declares is shown before consent.
+        const other = lab.settings.getByRole('group', {
+          name: 'Another model'
+        });
+        const field = other.getByLabel('Name on the hub, or full path');
+        await field.fill('/no/such/model.gguf');
+        await press(other, 'Use this file');
+        await expect(other).toContainText('is not a model that can be used');
+        await field.fill('tests/nothing');
+        await press(other, 'Look it up');
+        await expect(other).toContainText(
+          'The hub has no public repository tests/nothing.'
+        );
+        hub.repositories.set('tests/other', {
+          sha: COMMIT,
+          cardData: { license: 'mit' },
+          siblings: [
+            {
+              rfilename: 'Other-Q4_0.gguf',
+              size: SMALL.byteLength,
+              lfs: { sha256: SHA256, size: SMALL.byteLength }
+            }
+          ]
+        });
+        hub.asked.length = 0;
+        await field.fill('tests/other');
+        await press(other, 'Look it up');
+        await expect(other).toContainText(
+          `tests/other on the hub, commit ${COMMIT}`
+        );
+        for (const words of ['mit', SHA256, 'Nobody has tried it']) {
+          await expect(other).toContainText(words);
+        }
+        expect(hub.asked).toEqual([]);
+        await lab.picture('settings-hub');
+        await press(other, 'Accept and download (6 MB)');
+        await expect(row('Other-Q4_0')).toContainText('On this machine');
+      } finally {
+        hub.dispose();
       }
-      expect(hub.asked).toEqual([]);
-      await lab.picture('settings-hub');
-      await press(other, 'Accept and download (6 MB)');
-      await expect(row('Other-Q4_0')).toContainText('On this machine');
-    } finally {
-      hub.dispose();
     }
-  });
+  );
 
   for (const { id, name, size, source } of [
     {

@@ -2,6 +2,7 @@ import type { Locator } from '@playwright/test';
 
 import { expect, test } from '../chat';
 import { OpenNotebook } from '../notebooks';
+import { LONG_ONLY } from '../longtests';
 
 function tool(message: Locator, name: string): Locator {
   return message
@@ -133,44 +134,44 @@ test('the numbers of an answer lead to the outputs they come from', async ({
   await expect(notebook.cell(1)).toHaveClass(/jp-mod-active/);
 });
 
-test('an answer that wrote a file asks before it is tried again', async ({
-  chat,
-  lab,
-  model
-}) => {
-  await lab.api.change({
-    autoApprovalEnabled: true,
-    alwaysAllowWrite: true
-  });
-  await chat.begin('Write the notes down.');
-  await model.asked();
-  await model.call('write_to_file', { path: 'notes.md', content: 'a\n' });
-  // It announces more, so that the turn goes on.
-  await model.say('The notes are **written**. Last of all:');
-  await chat.finish(model, 'All is **done**.');
+test(
+  'an answer that wrote a file asks before it is tried again',
+  { tag: LONG_ONLY },
+  async ({ chat, lab, model }) => {
+    await lab.api.change({
+      autoApprovalEnabled: true,
+      alwaysAllowWrite: true
+    });
+    await chat.begin('Write the notes down.');
+    await model.asked();
+    await model.call('write_to_file', { path: 'notes.md', content: 'a\n' });
+    // It announces more, so that the turn goes on.
+    await model.say('The notes are **written**. Last of all:');
+    await chat.finish(model, 'All is **done**.');
 
-  await test.step('not where nothing was done', async () => {
-    const done = chat.messages('Agent', 'All is done.');
-    await done.hover();
-    await tool(done, 'Try again').click();
-    await expect(done).toHaveCount(0);
-    await model.call('write_to_file', { path: 'more.md', content: 'b\n' });
-    await chat.finish(model, 'Now it is **done**.');
-  });
+    await test.step('not where nothing was done', async () => {
+      const done = chat.messages('Agent', 'All is done.');
+      await done.hover();
+      await tool(done, 'Try again').click();
+      await expect(done).toHaveCount(0);
+      await model.call('write_to_file', { path: 'more.md', content: 'b\n' });
+      await chat.finish(model, 'Now it is **done**.');
+    });
 
-  await test.step('but where a file would be left behind', async () => {
-    const written = chat.messages('Agent', 'The notes are written.');
-    await written.hover();
-    await tool(written, 'Try again').click();
-    await expect(chat.dialog).toContainText(
-      'Discard this answer and try again?'
-    );
-    await expect(chat.dialog).toContainText('more.md');
-    await lab.picture('answer-again-question');
-    await chat.dialog.getByRole('button', { name: 'Cancel' }).click();
-    await expect(written).toBeVisible();
-  });
-});
+    await test.step('but where a file would be left behind', async () => {
+      const written = chat.messages('Agent', 'The notes are written.');
+      await written.hover();
+      await tool(written, 'Try again').click();
+      await expect(chat.dialog).toContainText(
+        'Discard this answer and try again?'
+      );
+      await expect(chat.dialog).toContainText('more.md');
+      await lab.picture('answer-again-question');
+      await chat.dialog.getByRole('button', { name: 'Cancel' }).click();
+      await expect(written).toBeVisible();
+    });
+  }
+);
 
 test('code goes into the file in front, at the cursor', async ({
   chat,

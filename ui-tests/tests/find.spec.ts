@@ -1,4 +1,5 @@
 import { expect, test } from '../chat';
+import { LONG_ONLY } from '../longtests';
 
 /**
  * How many tools the model calls in one answer, and how often it answers.
@@ -92,20 +93,20 @@ test('a text is found in all of a conversation, and gone through', async ({
   });
 });
 
-test('what one sends is in sight, wherever one was reading', async ({
-  chat,
-  lab,
-  model
-}) => {
-  await chat.begin('Tell me a long story.');
-  await chat.finish(
-    model,
-    Array.from({ length: 80 }, (_, at) => `Line ${at}.`).join('\n\n')
-  );
-  await chat.feed.hover();
-  await lab.page.mouse.wheel(0, -100_000);
-  await expect(chat.button('To the newest message')).toBeVisible();
-  await chat.say('Now a short one.');
-  await expect(chat.messages('You', 'Now a short one.')).toBeInViewport();
-  await chat.expectAtEnd();
-});
+test(
+  'what one sends is in sight, wherever one was reading',
+  { tag: LONG_ONLY },
+  async ({ chat, lab, model }) => {
+    await chat.begin('Tell me a long story.');
+    await chat.finish(
+      model,
+      Array.from({ length: 80 }, (_, at) => `Line ${at}.`).join('\n\n')
+    );
+    await chat.feed.hover();
+    await lab.page.mouse.wheel(0, -100_000);
+    await expect(chat.button('To the newest message')).toBeVisible();
+    await chat.say('Now a short one.');
+    await expect(chat.messages('You', 'Now a short one.')).toBeInViewport();
+    await chat.expectAtEnd();
+  }
+);

@@ -8,6 +8,7 @@ import { Chat } from '../chat';
 import type { Lab } from '../lab';
 import { expect, test } from '../lab';
 import { PlayedModel } from '../model';
+import { LONG_ONLY } from '../longtests';
 
 // Where LM Studio listens unless told otherwise.
 const LOCAL_PORT = 1234;
@@ -85,55 +86,58 @@ test('a key that is typed in is enough, and is never shown again', async ({
   }
 });
 
-test('an answer takes six clicks with a key, where there is no keyring too', async ({
-  lab,
-  startServer
-}) => {
-  const model = await PlayedModel.start();
-  const keys = await serverWithKeys(model.url);
-  const address = `{'mistralCodestralUrl': '${addressOf(keys)}/v1'}`;
-  const server = await startServer({
-    args: [`--HdspAgentApp.fixed_settings=${address}`],
-    env: { HDSP_AGENT_PASSPHRASE: '' }
-  });
-  let clicks = 0;
-  const click = async (target: Locator) => {
-    clicks += 1;
-    await target.click();
-  };
-  try {
-    await lab.visit(server.url);
-    await lab.openPanel();
-    // A person clicks the list, and what is in it.
-    clicks += 2;
-    await lab.setup
-      .getByRole('combobox', { name: 'Provider' })
-      .selectOption('Mistral');
-    const key = lab.setup.getByLabel('Key', { exact: true });
-    await click(key);
-    await key.fill(KEY);
-    await expect(
-      lab.setup.getByRole('group', { name: 'This computer has no keyring.' })
-    ).toBeVisible();
-    await expect(
-      lab.setup.getByRole('radio', { name: 'In memory, until Jupyter stops' })
-    ).toBeChecked();
-    await lab.picture('first-run-no-keyring');
-    await click(lab.setup.getByRole('button', { name: 'Next' }));
-    await click(lab.setup.getByRole('button', { name: 'Start' }));
-    const chat = new Chat(lab);
-    await expect(chat.field).toBeFocused();
-    await lab.page.keyboard.type('Say that you are there.');
-    await click(chat.button('Send'));
-    await model.finish();
-    await chat.expectDone();
-    expect(clicks).toBeLessThanOrEqual(6);
-    await expect(lab.panel.getByText('No system keyring found.')).toBeHidden();
-  } finally {
-    keys.close();
-    await model.dispose();
+test(
+  'an answer takes six clicks with a key, where there is no keyring too',
+  { tag: LONG_ONLY },
+  async ({ lab, startServer }) => {
+    const model = await PlayedModel.start();
+    const keys = await serverWithKeys(model.url);
+    const address = `{'mistralCodestralUrl': '${addressOf(keys)}/v1'}`;
+    const server = await startServer({
+      args: [`--HdspAgentApp.fixed_settings=${address}`],
+      env: { HDSP_AGENT_PASSPHRASE: '' }
+    });
+    let clicks = 0;
+    const click = async (target: Locator) => {
+      clicks += 1;
+      await target.click();
+    };
+    try {
+      await lab.visit(server.url);
+      await lab.openPanel();
+      // A person clicks the list, and what is in it.
+      clicks += 2;
+      await lab.setup
+        .getByRole('combobox', { name: 'Provider' })
+        .selectOption('Mistral');
+      const key = lab.setup.getByLabel('Key', { exact: true });
+      await click(key);
+      await key.fill(KEY);
+      await expect(
+        lab.setup.getByRole('group', { name: 'This computer has no keyring.' })
+      ).toBeVisible();
+      await expect(
+        lab.setup.getByRole('radio', { name: 'In memory, until Jupyter stops' })
+      ).toBeChecked();
+      await lab.picture('first-run-no-keyring');
+      await click(lab.setup.getByRole('button', { name: 'Next' }));
+      await click(lab.setup.getByRole('button', { name: 'Start' }));
+      const chat = new Chat(lab);
+      await expect(chat.field).toBeFocused();
+      await lab.page.keyboard.type('Say that you are there.');
+      await click(chat.button('Send'));
+      await model.finish();
+      await chat.expectDone();
+      expect(clicks).toBeLessThanOrEqual(6);
+      await expect(
+        lab.panel.getByText('No system keyring found.')
+      ).toBeHidden();
+    } finally {
+      keys.close();
+      await model.dispose();
+    }
   }
-});
+);
 
 /**
  * The agent does what it is asked, and says so.

@@ -3,6 +3,7 @@ import type { Locator } from '@playwright/test';
 import { Chat } from '../chat';
 import type { Lab } from '../lab';
 import { expect, test } from '../notebooks';
+import { LONG_ONLY } from '../longtests';
 
 const TASKS = [
   'Plot the prices of tea',
@@ -73,57 +74,63 @@ test('a past conversation is found by what was said, renamed, kept as a favorite
   await lab.picture('history-opened');
 });
 
-test('one looks at the conversations of one folder', async ({ lab }) => {
-  test.slow();
-  const { taskHistory } = await lab.api.get<{
-    taskHistory: { id: string; task: string }[];
-  }>('history?limit=100');
-  const visitors = taskHistory.find(({ task }) => task === TASKS[1]);
-  await lab.api.place(visitors!.id, '/srv/shared/projects/visitors');
-  const rows = await openHistory(lab);
-  await expect(rows).toHaveCount(3);
-  const filter = lab.history.getByRole('button', {
-    name: 'Filter by folder, notebook and date'
-  });
-  await filter.click();
-  const folder = lab.history.getByRole('combobox', { name: 'Folder' });
-  await expect(folder.getByRole('option')).toHaveText([
-    'Every folder',
-    /\(2\)$/,
-    '/srv/shared/projects/visitors (1)'
-  ]);
-  await folder.selectOption('/srv/shared/projects/visitors');
-  await expect(rows).toHaveText([asPattern(TASKS[1])]);
-  await expect(filter).toHaveAttribute('aria-pressed', 'true');
-  await lab.picture('history-folder');
-  await folder.selectOption('');
-  await expect(rows).toHaveCount(3);
-});
-
-test('several conversations are deleted at once, and stay deleted', async ({
-  lab
-}) => {
-  test.slow();
-  const rows = await openHistory(lab);
-  for (const text of TASKS.slice(0, 2)) {
-    await lab.history
-      .getByRole('checkbox', { name: `Select “${text}”` })
-      .check();
+test(
+  'one looks at the conversations of one folder',
+  { tag: LONG_ONLY },
+  async ({ lab }) => {
+    test.slow();
+    const { taskHistory } = await lab.api.get<{
+      taskHistory: { id: string; task: string }[];
+    }>('history?limit=100');
+    const visitors = taskHistory.find(({ task }) => task === TASKS[1]);
+    await lab.api.place(visitors!.id, '/srv/shared/projects/visitors');
+    const rows = await openHistory(lab);
+    await expect(rows).toHaveCount(3);
+    const filter = lab.history.getByRole('button', {
+      name: 'Filter by folder, notebook and date'
+    });
+    await filter.click();
+    const folder = lab.history.getByRole('combobox', { name: 'Folder' });
+    await expect(folder.getByRole('option')).toHaveText([
+      'Every folder',
+      /\(2\)$/,
+      '/srv/shared/projects/visitors (1)'
+    ]);
+    await folder.selectOption('/srv/shared/projects/visitors');
+    await expect(rows).toHaveText([asPattern(TASKS[1])]);
+    await expect(filter).toHaveAttribute('aria-pressed', 'true');
+    await lab.picture('history-folder');
+    await folder.selectOption('');
+    await expect(rows).toHaveCount(3);
   }
-  await lab.picture('history-selected');
-  await lab.history
-    .getByRole('button', { name: 'Delete 2 conversations…' })
-    .click();
-  const dialog = lab.page.getByRole('dialog');
-  await expect(dialog).toContainText('deleted for good');
-  await lab.picture('history-delete');
-  await dialog.getByRole('button', { name: 'Delete' }).click();
+);
 
-  await expect(rows).toHaveText([asPattern(TASKS[2])]);
-  await lab.reload();
-  await lab.openPanel();
-  await expect(await openHistory(lab)).toHaveText([asPattern(TASKS[2])]);
-});
+test(
+  'several conversations are deleted at once, and stay deleted',
+  { tag: LONG_ONLY },
+  async ({ lab }) => {
+    test.slow();
+    const rows = await openHistory(lab);
+    for (const text of TASKS.slice(0, 2)) {
+      await lab.history
+        .getByRole('checkbox', { name: `Select “${text}”` })
+        .check();
+    }
+    await lab.picture('history-selected');
+    await lab.history
+      .getByRole('button', { name: 'Delete 2 conversations…' })
+      .click();
+    const dialog = lab.page.getByRole('dialog');
+    await expect(dialog).toContainText('deleted for good');
+    await lab.picture('history-delete');
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+
+    await expect(rows).toHaveText([asPattern(TASKS[2])]);
+    await lab.reload();
+    await lab.openPanel();
+    await expect(await openHistory(lab)).toHaveText([asPattern(TASKS[2])]);
+  }
+);
 
 test('what was used is plotted by model, and said in a table', async ({
   lab

@@ -5,6 +5,7 @@ import type { Lab } from '../lab';
 import { expectNames } from '../accessiblenames';
 import { expect, OpenNotebook, test } from '../notebooks';
 import { Timeline } from '../timeline';
+import { LONG_ONLY } from '../longtests';
 
 /**
  * Go to a button with Tab alone, see that it can be seen, and press it.
@@ -118,112 +119,112 @@ test('mode, model and approvals are chosen without a mouse', async ({
   expect(lab.errors).toEqual([]);
 });
 
-test('an answer is searched, rated, used and asked for anew without a mouse', async ({
-  agent,
-  lab,
-  notebooks
-}) => {
-  test.slow();
-  const { model } = agent;
-  const chat = new Chat(lab);
-  const { keyboard } = lab.page;
-  const path = 'answer.ipynb';
-  await notebooks.write(path, [{ id: 'first', source: 'a = 1' }]);
-  await lab.visit();
-  const notebook = await OpenNotebook.open(lab, path);
-  await keyboard.press('Control+Alt+y');
-  await expect(chat.field).toBeFocused();
-  await keyboard.type('Which library is quick?');
-  await keyboard.press('Enter');
-  await model.say('It is **polars**:\n\n```python\nimport polars\n```');
-  await chat.expectDone();
-  const answer = chat.messages('Agent', 'It is polars');
-  await expect(
-    lab.panel.getByRole('status').filter({ hasText: 'It is polars' })
-  ).toHaveText('It is polars:\nimport polars');
-
-  await test.step('code goes into a cell', async () => {
-    await press(
-      lab,
-      answer
-        .getByRole('group', { name: 'Code: import polars' })
-        .getByRole('button', { name: 'Insert as a new cell below' }),
-      'Shift+Tab'
-    );
-    await expect(notebook.lines(1)).toHaveText(['import polars']);
-    await expectSomewhere(lab);
+test(
+  'an answer is searched, rated, used and asked for anew without a mouse',
+  { tag: LONG_ONLY },
+  async ({ agent, lab, notebooks }) => {
+    test.slow();
+    const { model } = agent;
+    const chat = new Chat(lab);
+    const { keyboard } = lab.page;
+    const path = 'answer.ipynb';
+    await notebooks.write(path, [{ id: 'first', source: 'a = 1' }]);
+    await lab.visit();
+    const notebook = await OpenNotebook.open(lab, path);
     await keyboard.press('Control+Alt+y');
     await expect(chat.field).toBeFocused();
-  });
-
-  await test.step('say what was wrong', async () => {
-    const bad = answer.getByRole('button', { name: 'Bad answer' });
-    await press(lab, bad, 'Shift+Tab');
-    const reason = answer.getByRole('textbox', { name: /^What was wrong/ });
-    await expect(reason).toBeFocused();
-    await keyboard.press('Escape');
-    await expect(bad).toBeFocused();
-    await expect(bad).toHaveAttribute('aria-pressed', 'true');
-  });
-
-  await test.step('find, and go on at what was found', async () => {
-    await keyboard.press('Control+f');
-    const field = lab.panel.getByRole('textbox', {
-      name: 'Find in conversation'
-    });
-    await expect(field).toBeFocused();
-    await keyboard.type('library');
-    await expect(field.locator('..').getByRole('status')).toHaveText(
-      '1 of 1 message'
-    );
-    await press(lab, chat.button('Next result'));
-    await expect(chat.button('Next result')).toBeFocused();
-    await keyboard.press('Escape');
-    await expect(field).toHaveCount(0);
-    await expect(chat.messages('You', 'Which library')).toBeFocused();
-    // Out of the conversation in one step, whatever is in it.
-    await keyboard.press('Control+Home');
-    await expect(chat.button('Conversation actions')).toBeFocused();
-  });
-
-  await test.step('the menu of the conversation', async () => {
+    await keyboard.type('Which library is quick?');
     await keyboard.press('Enter');
-    const menu = lab.page.getByRole('menu').filter({ hasText: 'Branch' });
-    await expect(menu).toBeVisible();
-    await keyboard.press('Escape');
-    await expect(menu).toHaveCount(0);
-    await expect(chat.button('Conversation actions')).toBeFocused();
-  });
-
-  await test.step('try again', async () => {
-    await press(lab, answer.getByRole('button', { name: 'Try again' }));
-    await expect(answer).toHaveCount(0);
-    await expect(chat.field).toBeFocused();
-    await model.say('Use pandas.');
+    await model.say('It is **polars**:\n\n```python\nimport polars\n```');
     await chat.expectDone();
-    await expect(chat.field).toBeFocused();
-  });
+    const answer = chat.messages('Agent', 'It is polars');
+    await expect(
+      lab.panel.getByRole('status').filter({ hasText: 'It is polars' })
+    ).toHaveText('It is polars:\nimport polars');
 
-  await test.step('from one conversation to the other, and close one', async () => {
-    await keyboard.press('Control+Alt+y');
-    await keyboard.press('Control+Alt+Shift+y');
-    await expect(lab.greeting).toBeVisible();
-    await expect(chat.field).toBeFocused();
-    const tab = chat.tabs.last();
-    await lab.tabTo(tab, 'Shift+Tab');
-    await keyboard.press('ArrowLeft');
-    await expect(chat.tabs.first()).toBeFocused();
-    await keyboard.press('Enter');
-    await expect(chat.tabs.first()).toHaveAttribute('aria-selected', 'true');
-    await expect(chat.tabs.first()).toBeFocused();
-    await lab.picture('keyboard-tabs');
-    await expectNames(lab.panel);
-    await keyboard.press('Delete');
-    await expect(lab.greeting).toBeVisible();
-    await expectSomewhere(lab);
-  });
-  expect(lab.errors).toEqual([]);
-});
+    await test.step('code goes into a cell', async () => {
+      await press(
+        lab,
+        answer
+          .getByRole('group', { name: 'Code: import polars' })
+          .getByRole('button', { name: 'Insert as a new cell below' }),
+        'Shift+Tab'
+      );
+      await expect(notebook.lines(1)).toHaveText(['import polars']);
+      await expectSomewhere(lab);
+      await keyboard.press('Control+Alt+y');
+      await expect(chat.field).toBeFocused();
+    });
+
+    await test.step('say what was wrong', async () => {
+      const bad = answer.getByRole('button', { name: 'Bad answer' });
+      await press(lab, bad, 'Shift+Tab');
+      const reason = answer.getByRole('textbox', { name: /^What was wrong/ });
+      await expect(reason).toBeFocused();
+      await keyboard.press('Escape');
+      await expect(bad).toBeFocused();
+      await expect(bad).toHaveAttribute('aria-pressed', 'true');
+    });
+
+    await test.step('find, and go on at what was found', async () => {
+      await keyboard.press('Control+f');
+      const field = lab.panel.getByRole('textbox', {
+        name: 'Find in conversation'
+      });
+      await expect(field).toBeFocused();
+      await keyboard.type('library');
+      await expect(field.locator('..').getByRole('status')).toHaveText(
+        '1 of 1 message'
+      );
+      await press(lab, chat.button('Next result'));
+      await expect(chat.button('Next result')).toBeFocused();
+      await keyboard.press('Escape');
+      await expect(field).toHaveCount(0);
+      await expect(chat.messages('You', 'Which library')).toBeFocused();
+      // Out of the conversation in one step, whatever is in it.
+      await keyboard.press('Control+Home');
+      await expect(chat.button('Conversation actions')).toBeFocused();
+    });
+
+    await test.step('the menu of the conversation', async () => {
+      await keyboard.press('Enter');
+      const menu = lab.page.getByRole('menu').filter({ hasText: 'Branch' });
+      await expect(menu).toBeVisible();
+      await keyboard.press('Escape');
+      await expect(menu).toHaveCount(0);
+      await expect(chat.button('Conversation actions')).toBeFocused();
+    });
+
+    await test.step('try again', async () => {
+      await press(lab, answer.getByRole('button', { name: 'Try again' }));
+      await expect(answer).toHaveCount(0);
+      await expect(chat.field).toBeFocused();
+      await model.say('Use pandas.');
+      await chat.expectDone();
+      await expect(chat.field).toBeFocused();
+    });
+
+    await test.step('from one conversation to the other, and close one', async () => {
+      await keyboard.press('Control+Alt+y');
+      await keyboard.press('Control+Alt+Shift+y');
+      await expect(lab.greeting).toBeVisible();
+      await expect(chat.field).toBeFocused();
+      const tab = chat.tabs.last();
+      await lab.tabTo(tab, 'Shift+Tab');
+      await keyboard.press('ArrowLeft');
+      await expect(chat.tabs.first()).toBeFocused();
+      await keyboard.press('Enter');
+      await expect(chat.tabs.first()).toHaveAttribute('aria-selected', 'true');
+      await expect(chat.tabs.first()).toBeFocused();
+      await lab.picture('keyboard-tabs');
+      await expectNames(lab.panel);
+      await keyboard.press('Delete');
+      await expect(lab.greeting).toBeVisible();
+      await expectSomewhere(lab);
+    });
+    expect(lab.errors).toEqual([]);
+  }
+);
 
 test('what the agent changed is kept, undone and restored without a mouse', async ({
   agent,

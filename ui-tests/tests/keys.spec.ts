@@ -6,6 +6,7 @@ import * as path from 'path';
 import { AgentApi } from '../agentapi';
 import { expect, test } from '../lab';
 import { freePort } from '../server';
+import { LONG_ONLY } from '../longtests';
 
 // No part of it but the last four characters may be found anywhere.
 const KEY = `sk-ant-${randomBytes(24).toString('hex')}`;
@@ -86,40 +87,40 @@ test('a key that was saved cannot be read again, anywhere', async ({
   });
 });
 
-test('without a keyring the panel says so at once, and a file is opt-in', async ({
-  lab,
-  request,
-  startServer
-}) => {
-  const server = await startServer({ env: { HDSP_AGENT_PASSPHRASE: '' } });
-  const api = new AgentApi(request, server.url);
-  await lab.visit(server.url);
-  await lab.openPanel();
+test(
+  'without a keyring the panel says so at once, and a file is opt-in',
+  { tag: LONG_ONLY },
+  async ({ lab, request, startServer }) => {
+    const server = await startServer({ env: { HDSP_AGENT_PASSPHRASE: '' } });
+    const api = new AgentApi(request, server.url);
+    await lab.visit(server.url);
+    await lab.openPanel();
 
-  await expect(lab.panel.getByRole('list', { name: 'Notices' })).toContainText(
-    'No system keyring found.'
-  );
-  await lab.picture('no-keyring');
+    await expect(
+      lab.panel.getByRole('list', { name: 'Notices' })
+    ).toContainText('No system keyring found.');
+    await lab.picture('no-keyring');
 
-  await lab.panel.getByRole('button', { name: 'Key storage' }).click();
-  const plain = lab.settings.getByRole('radio', {
-    name: 'A file that is not encrypted'
-  });
-  const dialog = lab.page.getByRole('dialog');
-  await plain.click();
-  await expect(dialog).toContainText('Keep keys unencrypted?');
-  await lab.page.keyboard.press('Enter');
-  await expect(dialog).toBeHidden();
-  await expect(plain).not.toBeChecked();
-  expect(await api.setting('secretStorage')).toBe('auto');
+    await lab.panel.getByRole('button', { name: 'Key storage' }).click();
+    const plain = lab.settings.getByRole('radio', {
+      name: 'A file that is not encrypted'
+    });
+    const dialog = lab.page.getByRole('dialog');
+    await plain.click();
+    await expect(dialog).toContainText('Keep keys unencrypted?');
+    await lab.page.keyboard.press('Enter');
+    await expect(dialog).toBeHidden();
+    await expect(plain).not.toBeChecked();
+    expect(await api.setting('secretStorage')).toBe('auto');
 
-  await plain.click();
-  await dialog.getByRole('button', { name: 'Keep them unencrypted' }).click();
-  await expect(plain).toBeChecked();
-  await expect(lab.settings).toContainText('Keys are kept unencrypted');
-  await expect(lab.panel.getByText('No system keyring found.')).toBeHidden();
-  await lab.picture('key-storage');
-});
+    await plain.click();
+    await dialog.getByRole('button', { name: 'Keep them unencrypted' }).click();
+    await expect(plain).toBeChecked();
+    await expect(lab.settings).toContainText('Keys are kept unencrypted');
+    await expect(lab.panel.getByText('No system keyring found.')).toBeHidden();
+    await lab.picture('key-storage');
+  }
+);
 
 interface ISeen {
   readonly frames: string[];

@@ -10,6 +10,7 @@ import { expectNames } from '../accessiblenames';
 import { expect, test as labTest } from '../lab';
 import { McpServersPage } from '../mcpserverspage';
 import { freePort } from '../server';
+import { LONG_ONLY } from '../longtests';
 
 const ROOT = path.resolve(__dirname, '../..');
 const PYTHON = path.join(ROOT, '.venv/bin/python');
@@ -68,63 +69,64 @@ async function expectEnd(page: Page, text: string): Promise<void> {
   await page.close();
 }
 
-test('one signs in to an MCP server, stays so, signs out, and may refuse', async ({
-  lab,
-  loginServer
-}) => {
-  const servers = new McpServersPage(lab);
-  const server = servers.item(NAME);
-  const signIn = server.getByRole('button', { name: `Sign in… ${NAME}` });
-  const link = server.getByRole('link', {
-    name: `Open the sign-in page of ${NAME}`
-  });
-  await lab.visit();
-  await servers.paste({ [NAME]: { url: loginServer } });
-  await expect(server).toContainText('Sign-in needed');
-  await lab.picture('mcp-sign-in-needed', ['light', 'dark', 'contrast']);
-
-  await test.step('signed in, it is connected', async () => {
-    await signIn.click();
-    await expect(link).toBeFocused();
-    await expect(server).toContainText('Waiting for you to sign in');
-    await lab.picture('mcp-sign-in', ['light', 'dark', 'contrast']);
-    await expectNames(lab.settings);
-    const opened = lab.page.waitForEvent('popup');
-    await lab.page.keyboard.press('Enter');
-    await expectEnd(await opened, 'You are signed in.');
-    await expect(server).toContainText('Connected');
-    await expect(
-      server.getByRole('button', { name: `1 tool of ${NAME}` })
-    ).toBeVisible();
-    await lab.picture('mcp-signed-in');
-  });
-
-  await test.step('started again, it is still so', async () => {
-    await server.getByRole('button', { name: `Restart ${NAME}` }).click();
-    await expect(
-      server.getByRole('button', { name: `Sign out of ${NAME}` })
-    ).toBeVisible();
-    await expect(server).toContainText('Connected');
-  });
-
-  await test.step('signed out, it wants one to sign in again', async () => {
-    await server.getByRole('button', { name: `Sign out of ${NAME}` }).click();
+test(
+  'one signs in to an MCP server, stays so, signs out, and may refuse',
+  { tag: LONG_ONLY },
+  async ({ lab, loginServer }) => {
+    const servers = new McpServersPage(lab);
+    const server = servers.item(NAME);
+    const signIn = server.getByRole('button', { name: `Sign in… ${NAME}` });
+    const link = server.getByRole('link', {
+      name: `Open the sign-in page of ${NAME}`
+    });
+    await lab.visit();
+    await servers.paste({ [NAME]: { url: loginServer } });
     await expect(server).toContainText('Sign-in needed');
-    await expect(signIn).toBeVisible();
-  });
+    await lab.picture('mcp-sign-in-needed', ['light', 'dark', 'contrast']);
 
-  await test.step('refused, it says so', async () => {
-    await signIn.click();
-    const page = new URL((await link.getAttribute('href')) ?? '');
-    const end = new URL(page.searchParams.get('redirect_uri') ?? '');
-    end.searchParams.set('state', page.searchParams.get('state') ?? '');
-    end.searchParams.set('error', 'access_denied');
-    const refusing = await lab.page.context().newPage();
-    await refusing.goto(end.href);
-    await expectEnd(refusing, 'You are not signed in.');
-    await expect(server).toContainText('The log-in was refused');
-    await expect(signIn).toBeVisible();
-    await lab.picture('mcp-sign-in-refused');
-  });
-  await servers.remove(NAME);
-});
+    await test.step('signed in, it is connected', async () => {
+      await signIn.click();
+      await expect(link).toBeFocused();
+      await expect(server).toContainText('Waiting for you to sign in');
+      await lab.picture('mcp-sign-in', ['light', 'dark', 'contrast']);
+      await expectNames(lab.settings);
+      const opened = lab.page.waitForEvent('popup');
+      await lab.page.keyboard.press('Enter');
+      await expectEnd(await opened, 'You are signed in.');
+      await expect(server).toContainText('Connected');
+      await expect(
+        server.getByRole('button', { name: `1 tool of ${NAME}` })
+      ).toBeVisible();
+      await lab.picture('mcp-signed-in');
+    });
+
+    await test.step('started again, it is still so', async () => {
+      await server.getByRole('button', { name: `Restart ${NAME}` }).click();
+      await expect(
+        server.getByRole('button', { name: `Sign out of ${NAME}` })
+      ).toBeVisible();
+      await expect(server).toContainText('Connected');
+    });
+
+    await test.step('signed out, it wants one to sign in again', async () => {
+      await server.getByRole('button', { name: `Sign out of ${NAME}` }).click();
+      await expect(server).toContainText('Sign-in needed');
+      await expect(signIn).toBeVisible();
+    });
+
+    await test.step('refused, it says so', async () => {
+      await signIn.click();
+      const page = new URL((await link.getAttribute('href')) ?? '');
+      const end = new URL(page.searchParams.get('redirect_uri') ?? '');
+      end.searchParams.set('state', page.searchParams.get('state') ?? '');
+      end.searchParams.set('error', 'access_denied');
+      const refusing = await lab.page.context().newPage();
+      await refusing.goto(end.href);
+      await expectEnd(refusing, 'You are not signed in.');
+      await expect(server).toContainText('The log-in was refused');
+      await expect(signIn).toBeVisible();
+      await lab.picture('mcp-sign-in-refused');
+    });
+    await servers.remove(NAME);
+  }
+);

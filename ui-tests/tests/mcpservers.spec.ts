@@ -4,6 +4,7 @@ import { expectNames } from '../accessiblenames';
 import type { Chat } from '../chat';
 import { expect, test } from '../chat';
 import { McpServersPage } from '../mcpserverspage';
+import { LONG_ONLY } from '../longtests';
 
 const PYTHON = path.resolve(__dirname, '../../.venv/bin/python');
 const SAMPLE = path.resolve(__dirname, '../sample_mcp_server.py');
@@ -107,111 +108,115 @@ test('an MCP server is added, and its tools are used as one approves', async ({
   await servers.remove();
 });
 
-test('a call tells how far it is, and its resources and prompts can be used', async ({
-  chat,
-  lab,
-  model,
-  notebooks,
-  sharedServer
-}) => {
-  const servers = new McpServersPage(lab);
-  await lab.visit();
-  await servers.paste(sample());
-  await expect(servers.item()).toContainText('Connected');
-  await lab.openPanel();
+test(
+  'a call tells how far it is, and its resources and prompts can be used',
+  { tag: LONG_ONLY },
+  async ({ chat, lab, model, notebooks, sharedServer }) => {
+    const servers = new McpServersPage(lab);
+    await lab.visit();
+    await servers.paste(sample());
+    await expect(servers.item()).toContainText('Connected');
+    await lab.openPanel();
 
-  await test.step('mentioned, a resource goes along', async () => {
-    await chat.field.fill('Look at @sales');
-    await lab.panel.getByRole('option', { name: /sample:\/\/sales/ }).click();
-    await expect(chat.field).toHaveValue('Look at @sample:sample://sales ');
-    await chat.field.press('Enter');
-    await model.asked();
-    expect(model.told).toContain('heliotrope');
-  });
-
-  await test.step('while it runs, one sees how far it is', async () => {
-    const call = await model.order('mcp--sample--wait', {
-      signal: path.join(sharedServer.root, 'go.signal')
+    await test.step('mentioned, a resource goes along', async () => {
+      await chat.field.fill('Look at @sales');
+      await lab.panel.getByRole('option', { name: /sample:\/\/sales/ }).click();
+      await expect(chat.field).toHaveValue('Look at @sample:sample://sales ');
+      await chat.field.press('Enter');
+      await model.asked();
+      expect(model.told).toContain('heliotrope');
     });
-    await chat.answer('Use the tool “wait”', 'Approve');
-    await expect(row(chat, 'wait')).toContainText('Copying');
-    await lab.picture('mcp-tool-running');
-    await notebooks.signal('go');
-    expect(await model.resultOf(call)).toContain('It is there.');
-    await expect(row(chat, 'wait')).not.toContainText('Copying');
-  });
-  await chat.finish(model);
 
-  await test.step('a prompt is a slash command', async () => {
-    await chat.field.fill('/rev');
-    await lab.panel
-      .getByRole('option', { name: /mcp\.sample\.review/ })
-      .click();
-    await chat.field.press('End');
-    await chat.field.pressSequentially('a.py');
-    await chat.field.press('Enter');
+    await test.step('while it runs, one sees how far it is', async () => {
+      const call = await model.order('mcp--sample--wait', {
+        signal: path.join(sharedServer.root, 'go.signal')
+      });
+      await chat.answer('Use the tool “wait”', 'Approve');
+      await expect(row(chat, 'wait')).toContainText('Copying');
+      await lab.picture('mcp-tool-running');
+      await notebooks.signal('go');
+      expect(await model.resultOf(call)).toContain('It is there.');
+      await expect(row(chat, 'wait')).not.toContainText('Copying');
+    });
+    await chat.finish(model);
+
+    await test.step('a prompt is a slash command', async () => {
+      await chat.field.fill('/rev');
+      await lab.panel
+        .getByRole('option', { name: /mcp\.sample\.review/ })
+        .click();
+      await chat.field.press('End');
+      await chat.field.pressSequentially('a.py');
+      await chat.field.press('Enter');
+      await model.asked();
+      expect(model.told).toContain('Review a.py, above all its periwinkle');
+    });
+    await chat.finish(model);
+    await servers.remove();
+  }
+);
+
+test(
+  'a server that does not start says why, and costs only itself',
+  { tag: LONG_ONLY },
+  async ({ chat, lab, model }) => {
+    const servers = new McpServersPage(lab);
+    await lab.visit();
+    await servers.paste(sample('broken'));
+    const server = servers.item();
+    await expect(server).toContainText('Not connected');
+    await server.getByRole('button', { name: 'Log of sample' }).click();
+    await expect(server).toContainText('The key of the sample is missing.');
+    await lab.picture('mcp-server-broken');
+    await lab.openPanel();
+    await chat.say('Hello.');
     await model.asked();
-    expect(model.told).toContain('Review a.py, above all its periwinkle');
-  });
-  await chat.finish(model);
-  await servers.remove();
-});
+    await chat.finish(model, 'Hello to you.');
+    await expect(chat.feed).toContainText('Hello to you.');
+    await servers.remove();
+  }
+);
 
-test('a server that does not start says why, and costs only itself', async ({
-  chat,
-  lab,
-  model
-}) => {
-  const servers = new McpServersPage(lab);
-  await lab.visit();
-  await servers.paste(sample('broken'));
-  const server = servers.item();
-  await expect(server).toContainText('Not connected');
-  await server.getByRole('button', { name: 'Log of sample' }).click();
-  await expect(server).toContainText('The key of the sample is missing.');
-  await lab.picture('mcp-server-broken');
-  await lab.openPanel();
-  await chat.say('Hello.');
-  await model.asked();
-  await chat.finish(model, 'Hello to you.');
-  await expect(chat.feed).toContainText('Hello to you.');
-  await servers.remove();
-});
-
-test('everything about MCP servers works without a mouse', async ({ lab }) => {
-  const { keyboard } = lab.page;
-  const servers = new McpServersPage(lab);
-  await lab.visit();
-  await lab.openSettings('mcpServers');
-  const add = lab.settings.getByRole('button', { name: 'Add a server…' });
-  await lab.tabTo(add);
-  await keyboard.press('Enter');
-  await lab.tabTo(
-    lab.settings.getByRole('radio', { name: 'Paste a configuration' })
-  );
-  await keyboard.press('ArrowDown');
-  await lab.tabTo(lab.settings.getByRole('textbox', { name: 'Name' }));
-  await keyboard.type('sample');
-  await lab.tabTo(lab.settings.getByRole('textbox', { name: 'Command' }));
-  await keyboard.type(PYTHON);
-  await lab.tabTo(lab.settings.getByRole('textbox', { name: 'Arguments' }));
-  await keyboard.type(SAMPLE);
-  await lab.tabTo(lab.settings.getByRole('button', { name: 'Save' }));
-  await keyboard.press('Enter');
-  await expect(servers.item()).toContainText('Connected');
-  await expect(add).toBeFocused();
-  await lab.tabTo(
-    lab.settings.getByRole('switch', { name: 'Use the server sample' }),
-    'Shift+Tab'
-  );
-  await keyboard.press('Space');
-  await expect(servers.item()).toContainText('Off');
-  await lab.tabTo(lab.settings.getByRole('button', { name: 'Remove… sample' }));
-  await keyboard.press('Enter');
-  await lab.tabTo(
-    lab.page.getByRole('dialog').getByRole('button', { name: 'Remove' })
-  );
-  await keyboard.press('Enter');
-  await expect(lab.settings).toContainText('There are no servers yet.');
-  await expect(add).toBeFocused();
-});
+test(
+  'everything about MCP servers works without a mouse',
+  { tag: LONG_ONLY },
+  async ({ lab }) => {
+    const { keyboard } = lab.page;
+    const servers = new McpServersPage(lab);
+    await lab.visit();
+    await lab.openSettings('mcpServers');
+    const add = lab.settings.getByRole('button', { name: 'Add a server…' });
+    await lab.tabTo(add);
+    await keyboard.press('Enter');
+    await lab.tabTo(
+      lab.settings.getByRole('radio', { name: 'Paste a configuration' })
+    );
+    await keyboard.press('ArrowDown');
+    await lab.tabTo(lab.settings.getByRole('textbox', { name: 'Name' }));
+    await keyboard.type('sample');
+    await lab.tabTo(lab.settings.getByRole('textbox', { name: 'Command' }));
+    await keyboard.type(PYTHON);
+    await lab.tabTo(lab.settings.getByRole('textbox', { name: 'Arguments' }));
+    await keyboard.type(SAMPLE);
+    await lab.tabTo(lab.settings.getByRole('button', { name: 'Save' }));
+    await keyboard.press('Enter');
+    await expect(servers.item()).toContainText('Connected');
+    await expect(add).toBeFocused();
+    await lab.tabTo(
+      lab.settings.getByRole('switch', { name: 'Use the server sample' }),
+      'Shift+Tab'
+    );
+    await keyboard.press('Space');
+    await expect(servers.item()).toContainText('Off');
+    await lab.tabTo(
+      lab.settings.getByRole('button', { name: 'Remove… sample' })
+    );
+    await keyboard.press('Enter');
+    await lab.tabTo(
+      lab.page.getByRole('dialog').getByRole('button', { name: 'Remove' })
+    );
+    await keyboard.press('Enter');
+    await expect(lab.settings).toContainText('There are no servers yet.');
+    await expect(add).toBeFocused();
+  }
+);

@@ -4,6 +4,7 @@ import type { Chat } from '../chat';
 import { expect, test } from '../chat';
 import type { Lab } from '../lab';
 import type { PlayedModel } from '../model';
+import { LONG_ONLY } from '../longtests';
 
 /**
  * The lines of the page with what is remembered.
@@ -139,79 +140,81 @@ test('what one asks to remember is told from then on, until one changes, forgets
   });
 });
 
-test('a note that the agent suggests is kept, changed or dismissed with a click, or not suggested', async ({
-  chat,
-  lab,
-  model
-}) => {
-  test.slow();
-  const suggest = async (request: string, text: string) => {
-    await lab.beginAnother();
-    await chat.say(request);
-    await model.order('attempt_completion', {
-      result: 'Plotted.',
-      worth_remembering: { text }
+test(
+  'a note that the agent suggests is kept, changed or dismissed with a click, or not suggested',
+  { tag: LONG_ONLY },
+  async ({ chat, lab, model }) => {
+    test.slow();
+    const suggest = async (request: string, text: string) => {
+      await lab.beginAnother();
+      await chat.say(request);
+      await model.order('attempt_completion', {
+        result: 'Plotted.',
+        worth_remembering: { text }
+      });
+      await chat.expectDone();
+    };
+    const suggestion = chat.feed.getByRole('region', {
+      name: 'Remember this for all your conversations?'
     });
-    await chat.expectDone();
-  };
-  const suggestion = chat.feed.getByRole('region', {
-    name: 'Remember this for all your conversations?'
-  });
-  const notes = async () => (await lab.api.remembered()).notes;
+    const notes = async () => (await lab.api.remembered()).notes;
 
-  await test.step('one click keeps it, also with the keyboard', async () => {
-    await chat.begin('Plot the sales, always with labels.');
-    await model.order('attempt_completion', {
-      result: 'Plotted.',
-      worth_remembering: { text: 'Label every axis' }
+    await test.step('one click keeps it, also with the keyboard', async () => {
+      await chat.begin('Plot the sales, always with labels.');
+      await model.order('attempt_completion', {
+        result: 'Plotted.',
+        worth_remembering: { text: 'Label every axis' }
+      });
+      await chat.expectDone();
+      await expect(suggestion).toContainText('Label every axis');
+      await suggestion.scrollIntoViewIfNeeded();
+      await lab.picture('memory-suggested');
+      await suggestion.getByRole('button', { name: 'Remember' }).focus();
+      await lab.page.keyboard.press('Enter');
+      await expect(suggestion).toHaveCount(0);
+      await expect(chat.feed).toContainText('Remembered');
+      await lab.picture('memory-suggestion-kept');
+      expect(await notes()).toEqual(['Label every axis']);
     });
-    await chat.expectDone();
-    await expect(suggestion).toContainText('Label every axis');
-    await suggestion.scrollIntoViewIfNeeded();
-    await lab.picture('memory-suggested');
-    await suggestion.getByRole('button', { name: 'Remember' }).focus();
-    await lab.page.keyboard.press('Enter');
-    await expect(suggestion).toHaveCount(0);
-    await expect(chat.feed).toContainText('Remembered');
-    await lab.picture('memory-suggestion-kept');
-    expect(await notes()).toEqual(['Label every axis']);
-  });
 
-  await test.step('it is changed first', async () => {
-    await suggest('Plot the costs.', 'Use bars');
-    await suggestion.getByRole('button', { name: 'Edit…' }).click();
-    const field = suggestion.getByRole('textbox', { name: 'What to remember' });
-    await expect(field).toBeFocused();
-    await field.fill('Use bars for costs');
-    await lab.picture('memory-suggestion-edit');
-    await suggestion.getByRole('button', { name: 'Remember' }).click();
-    await expect(suggestion).toHaveCount(0);
-    expect(await notes()).toContain('Use bars for costs');
-  });
+    await test.step('it is changed first', async () => {
+      await suggest('Plot the costs.', 'Use bars');
+      await suggestion.getByRole('button', { name: 'Edit…' }).click();
+      const field = suggestion.getByRole('textbox', {
+        name: 'What to remember'
+      });
+      await expect(field).toBeFocused();
+      await field.fill('Use bars for costs');
+      await lab.picture('memory-suggestion-edit');
+      await suggestion.getByRole('button', { name: 'Remember' }).click();
+      await expect(suggestion).toHaveCount(0);
+      expect(await notes()).toContain('Use bars for costs');
+    });
 
-  await test.step('it is dismissed, and stays so when one comes back', async () => {
-    await suggest('Plot the rents.', 'Use lines');
-    await suggestion.getByRole('button', { name: 'Dismiss' }).click();
-    await expect(suggestion).toHaveCount(0);
-    await chat.tabs.filter({ hasText: 'Plot the costs' }).click();
-    await expect(chat.feed).toContainText('Use bars for costs');
-    await chat.tabs.filter({ hasText: 'Plot the rents' }).click();
-    await expect(chat.messages('You', 'Plot the rents.')).toBeVisible();
-    await expect(suggestion).toHaveCount(0);
-    expect(await notes()).not.toContain('Use lines');
-  });
+    await test.step('it is dismissed, and stays so when one comes back', async () => {
+      await suggest('Plot the rents.', 'Use lines');
+      await suggestion.getByRole('button', { name: 'Dismiss' }).click();
+      await expect(suggestion).toHaveCount(0);
+      await chat.tabs.filter({ hasText: 'Plot the costs' }).click();
+      await expect(chat.feed).toContainText('Use bars for costs');
+      await chat.tabs.filter({ hasText: 'Plot the rents' }).click();
+      await expect(chat.messages('You', 'Plot the rents.')).toBeVisible();
+      await expect(suggestion).toHaveCount(0);
+      expect(await notes()).not.toContain('Use lines');
+    });
 
-  await test.step('no more are suggested', async () => {
-    await suggest('Plot the wages.', 'Use dots');
-    await suggestion
-      .getByRole('button', { name: 'Stop suggesting notes' })
-      .click();
-    await expect(suggestion).toHaveCount(0);
-    await suggest('Plot the taxes.', 'Use areas');
-    await expect(suggestion).toHaveCount(0);
-    expect(await lab.api.setting('noteSuggestionsEnabled')).toBe(false);
-  });
-});
+    await test.step('no more are suggested', async () => {
+      await suggest('Plot the wages.', 'Use dots');
+      await suggestion
+        .getByRole('button', { name: 'Stop suggesting notes' })
+        .click();
+      await expect(suggestion).toHaveCount(0);
+      await suggest('Plot the taxes.', 'Use areas');
+      await expect(suggestion).toHaveCount(0);
+      expect(await lab.api.setting('noteSuggestionsEnabled')).toBe(false);
+    });
+  }
+);
 
 test('what a finished conversation taught is told to the next one, and can be mended and forgotten', async ({
   chat,
@@ -311,49 +314,55 @@ test('what a finished conversation taught is told to the next one, and can be me
   });
 });
 
-test('memory is managed without a mouse', async ({ chat, lab }) => {
-  const { settings } = lab;
-  const { keyboard } = lab.page;
-  await chat.open();
-  const add = settings.getByRole('button', { name: 'Add a note…' });
-  const write = async (text: string) => {
-    await lab.tabTo(add);
-    await keyboard.press('Enter');
-    await keyboard.type(text);
-    await keyboard.press('Tab');
-    await keyboard.press('Tab');
-    await keyboard.press('Enter');
-    await expect(line(lab, text)).toBeVisible();
-    await expect(add).toBeFocused();
-  };
+test(
+  'memory is managed without a mouse',
+  { tag: LONG_ONLY },
+  async ({ chat, lab }) => {
+    const { settings } = lab;
+    const { keyboard } = lab.page;
+    await chat.open();
+    const add = settings.getByRole('button', { name: 'Add a note…' });
+    const write = async (text: string) => {
+      await lab.tabTo(add);
+      await keyboard.press('Enter');
+      await keyboard.type(text);
+      await keyboard.press('Tab');
+      await keyboard.press('Tab');
+      await keyboard.press('Enter');
+      await expect(line(lab, text)).toBeVisible();
+      await expect(add).toBeFocused();
+    };
 
-  await keyboard.press('Control+Shift+c');
-  await keyboard.type('HDSP Memory');
-  await keyboard.press('Enter');
-  await expect(settings.getByRole('heading', { name: 'Notes' })).toBeVisible();
-  await write('Use polars');
-  await write('Label every axis');
+    await keyboard.press('Control+Shift+c');
+    await keyboard.type('HDSP Memory');
+    await keyboard.press('Enter');
+    await expect(
+      settings.getByRole('heading', { name: 'Notes' })
+    ).toBeVisible();
+    await write('Use polars');
+    await write('Label every axis');
 
-  const edit = settings.getByRole('button', { name: 'Edit “Use polars”' });
-  await lab.tabTo(edit, 'Shift+Tab');
-  await keyboard.press('Enter');
-  await keyboard.type('Nothing');
-  await keyboard.press('Escape');
-  await expect(edit).toBeFocused();
-  await keyboard.press('Tab');
-  await keyboard.press('Enter');
-  const unpin = settings.getByRole('button', { name: 'Unpin “Use polars”' });
-  await expect(unpin).toBeFocused();
-  await lab.picture('memory-keyboard');
-  await keyboard.press('Tab');
-  await keyboard.press('Enter');
-  await expect(chat.dialog).toContainText('Delete this?');
-  await keyboard.press('Tab');
-  await keyboard.press('Enter');
-  await expect(line(lab, 'Use polars')).toHaveCount(0);
-  await expect(
-    settings.getByRole('button', { name: 'Edit “Label every axis”' })
-  ).toBeFocused();
-  expect((await lab.api.remembered()).notes).toEqual(['Label every axis']);
-  expect(lab.errors).toEqual([]);
-});
+    const edit = settings.getByRole('button', { name: 'Edit “Use polars”' });
+    await lab.tabTo(edit, 'Shift+Tab');
+    await keyboard.press('Enter');
+    await keyboard.type('Nothing');
+    await keyboard.press('Escape');
+    await expect(edit).toBeFocused();
+    await keyboard.press('Tab');
+    await keyboard.press('Enter');
+    const unpin = settings.getByRole('button', { name: 'Unpin “Use polars”' });
+    await expect(unpin).toBeFocused();
+    await lab.picture('memory-keyboard');
+    await keyboard.press('Tab');
+    await keyboard.press('Enter');
+    await expect(chat.dialog).toContainText('Delete this?');
+    await keyboard.press('Tab');
+    await keyboard.press('Enter');
+    await expect(line(lab, 'Use polars')).toHaveCount(0);
+    await expect(
+      settings.getByRole('button', { name: 'Edit “Label every axis”' })
+    ).toBeFocused();
+    expect((await lab.api.remembered()).notes).toEqual(['Label every axis']);
+    expect(lab.errors).toEqual([]);
+  }
+);

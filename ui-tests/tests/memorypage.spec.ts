@@ -7,6 +7,7 @@ import type { Locator } from '@playwright/test';
 import { AgentApi } from '../agentapi';
 import type { Lab } from '../lab';
 import { expect, Notebooks, OpenNotebook, test } from '../notebooks';
+import { LONG_ONLY } from '../longtests';
 
 /**
  * The lines of the page with what is remembered.
@@ -115,23 +116,27 @@ test('much is looked through, a failure is told, and the last change is undone',
   });
 });
 
-test('an operator forbids memory', async ({ lab, startServer }) => {
-  const server = await startServer({
-    args: ['--HdspAgentApp.allow_memory=False']
-  });
-  await lab.visit(server.url);
-  await lab.execute('hdsp-agent:open-memory');
-  await expect(lab.settings).toContainText(
-    "Your administrator doesn't allow memory"
-  );
-  await expect(
-    lab.settings.getByRole('switch', { name: 'Memory' })
-  ).toBeDisabled();
-  await expect(
-    lab.settings.getByRole('heading', { name: 'Notes' })
-  ).toHaveCount(0);
-  await lab.picture('memory-forbidden');
-});
+test(
+  'an operator forbids memory',
+  { tag: LONG_ONLY },
+  async ({ lab, startServer }) => {
+    const server = await startServer({
+      args: ['--HdspAgentApp.allow_memory=False']
+    });
+    await lab.visit(server.url);
+    await lab.execute('hdsp-agent:open-memory');
+    await expect(lab.settings).toContainText(
+      "Your administrator doesn't allow memory"
+    );
+    await expect(
+      lab.settings.getByRole('switch', { name: 'Memory' })
+    ).toBeDisabled();
+    await expect(
+      lab.settings.getByRole('heading', { name: 'Notes' })
+    ).toHaveCount(0);
+    await lab.picture('memory-forbidden');
+  }
+);
 
 const FAILED_RUN = `${JSON.stringify({
   kind: 'extract',

@@ -7,38 +7,43 @@ import { Chat } from '../chat';
 import type { Lab } from '../lab';
 import { expect, test } from '../notebooks';
 import { Timeline } from '../timeline';
+import { LONG_ONLY } from '../longtests';
 
 const UNBROKEN = 'a_name_without_a_single_place_to_break_it_'.repeat(4);
 
-test('nothing in the panel is cut off at 240 pixels', async ({ lab }) => {
-  const line = await lab.holdTheLine();
-  await lab.visit();
-  await lab.openPanel();
-  await makeNarrow(lab);
-  await expect(lab.setup).toContainText('1 of 2: Choose a provider');
-  await expectNoOverflow(lab.panel);
-  await lab.picture('first-run-narrow');
-  await lab.api.publish(
-    {
-      type: 'noticesUpdated',
-      notices: [
-        {
-          id: 'long',
-          level: 'warning',
-          code: 'of_the_tests',
-          message: UNBROKEN,
-          params: {}
-        }
-      ]
-    },
-    said(Date.now(), UNBROKEN)
-  );
-  await expect(new Chat(lab).feed).toContainText(UNBROKEN);
-  await line.cut();
-  await expect(lab.banner).toBeVisible();
-  await expectNoOverflow(lab.panel);
-  await lab.picture('panel-narrow');
-});
+test(
+  'nothing in the panel is cut off at 240 pixels',
+  { tag: LONG_ONLY },
+  async ({ lab }) => {
+    const line = await lab.holdTheLine();
+    await lab.visit();
+    await lab.openPanel();
+    await makeNarrow(lab);
+    await expect(lab.setup).toContainText('1 of 2: Choose a provider');
+    await expectNoOverflow(lab.panel);
+    await lab.picture('first-run-narrow');
+    await lab.api.publish(
+      {
+        type: 'noticesUpdated',
+        notices: [
+          {
+            id: 'long',
+            level: 'warning',
+            code: 'of_the_tests',
+            message: UNBROKEN,
+            params: {}
+          }
+        ]
+      },
+      said(Date.now(), UNBROKEN)
+    );
+    await expect(new Chat(lab).feed).toContainText(UNBROKEN);
+    await line.cut();
+    await expect(lab.banner).toBeVisible();
+    await expectNoOverflow(lab.panel);
+    await lab.picture('panel-narrow');
+  }
+);
 
 test('nothing in a conversation, a question, the history or the statistics is cut off at 240 pixels', async ({
   agent,
@@ -184,36 +189,42 @@ test('every notice takes one line, and all of it can be read', async ({
   });
 });
 
-test('nothing in the settings is cut off at 300 pixels', async ({ lab }) => {
-  await lab.api.change({ deniedCommands: [UNBROKEN] });
-  await lab.visit();
-  await lab.openSettings('models');
-  await lab.page.sidebar.close('left');
-  const box = await lab.settings.boundingBox();
-  const { width = 0, height = 0 } = lab.page.viewportSize() ?? {};
-  await lab.page.setViewportSize({
-    width: Math.round(width - (box?.width ?? 0) + 300),
-    height
-  });
-  await expect
-    .poll(async () => (await lab.settings.boundingBox())?.width)
-    .toBeLessThanOrEqual(301);
+test(
+  'nothing in the settings is cut off at 300 pixels',
+  { tag: LONG_ONLY },
+  async ({ lab }) => {
+    await lab.api.change({ deniedCommands: [UNBROKEN] });
+    await lab.visit();
+    await lab.openSettings('models');
+    await lab.page.sidebar.close('left');
+    const box = await lab.settings.boundingBox();
+    const { width = 0, height = 0 } = lab.page.viewportSize() ?? {};
+    await lab.page.setViewportSize({
+      width: Math.round(width - (box?.width ?? 0) + 300),
+      height
+    });
+    await expect
+      .poll(async () => (await lab.settings.boundingBox())?.width)
+      .toBeLessThanOrEqual(301);
 
-  await expect(
-    lab.settings.getByRole('navigation').getByRole('list')
-  ).toBeHidden();
-  const sections = lab.settings.getByRole('combobox', {
-    name: 'Settings section'
-  });
-  await lab.picture('settings-narrow');
-  for (const section of await sections.getByRole('option').allTextContents()) {
-    await sections.selectOption({ label: section });
     await expect(
-      lab.settings.getByRole('heading', { name: section, exact: true })
-    ).toBeVisible();
-    await expectNoOverflow(lab.settings);
+      lab.settings.getByRole('navigation').getByRole('list')
+    ).toBeHidden();
+    const sections = lab.settings.getByRole('combobox', {
+      name: 'Settings section'
+    });
+    await lab.picture('settings-narrow');
+    for (const section of await sections
+      .getByRole('option')
+      .allTextContents()) {
+      await sections.selectOption({ label: section });
+      await expect(
+        lab.settings.getByRole('heading', { name: section, exact: true })
+      ).toBeVisible();
+      await expectNoOverflow(lab.settings);
+    }
   }
-});
+);
 
 async function heightsOf(elements: Locator): Promise<number[]> {
   return elements.evaluateAll(all =>
@@ -221,65 +232,69 @@ async function heightsOf(elements: Locator): Promise<number[]> {
   );
 }
 
-test('no button covers a text in a conversation, and long paths are one line in the timeline', async ({
-  agent,
-  lab
-}) => {
-  test.slow();
-  const { model } = agent;
-  const chat = new Chat(lab);
-  const folder = 'data/of/the/last/year/by/region/and/branch';
-  const file = `${folder}/summary_of_all_sales.csv`;
-  await lab.visit();
-  await lab.openPanel();
-  await chat.say('Write down what a long request with many words asks for.');
-  await agent.call('write_to_file', { path: file, content: 'price\n1\n' });
-  await lab.api.change({ alwaysAllowExecute: true, allowedCommands: ['echo'] });
-  await model.call('execute_command', {
-    command: `echo ${'many words and '.repeat(12)}`
-  });
-  await chat.finish(
-    model,
-    `${'A long first line, so that it fills all of its row. '.repeat(3)}\n\n` +
-      `\`\`\`python\n${'total = total + 1 '.repeat(9)}\n\`\`\``
-  );
-  for (const isNarrow of [false, true]) {
-    if (isNarrow) {
-      await makeNarrow(lab);
+test(
+  'no button covers a text in a conversation, and long paths are one line in the timeline',
+  { tag: LONG_ONLY },
+  async ({ agent, lab }) => {
+    test.slow();
+    const { model } = agent;
+    const chat = new Chat(lab);
+    const folder = 'data/of/the/last/year/by/region/and/branch';
+    const file = `${folder}/summary_of_all_sales.csv`;
+    await lab.visit();
+    await lab.openPanel();
+    await chat.say('Write down what a long request with many words asks for.');
+    await agent.call('write_to_file', { path: file, content: 'price\n1\n' });
+    await lab.api.change({
+      alwaysAllowExecute: true,
+      allowedCommands: ['echo']
+    });
+    await model.call('execute_command', {
+      command: `echo ${'many words and '.repeat(12)}`
+    });
+    await chat.finish(
+      model,
+      `${'A long first line, so that it fills all of its row. '.repeat(3)}\n\n` +
+        `\`\`\`python\n${'total = total + 1 '.repeat(9)}\n\`\`\``
+    );
+    for (const isNarrow of [false, true]) {
+      if (isNarrow) {
+        await makeNarrow(lab);
+      }
+      for (const kind of ['answer', 'command', 'checkpoint']) {
+        const row = chat.feed
+          .getByRole('article')
+          .filter({ has: lab.page.locator(`.jp-hdspAgent-${kind}`) })
+          .last();
+        // Rows that are not in sight are not on the page.
+        await expect(async () => {
+          if (!(await row.isVisible())) {
+            await chat.feed.evaluate(box => {
+              box.scrollTop -= box.clientHeight / 2;
+            });
+          }
+          await row.hover({ timeout: 1_000 });
+        }).toPass();
+        await expect.poll(() => coveredBy(row)).toEqual([]);
+        await lab.picture(`hovered-${kind}-${isNarrow ? 'narrow' : 'wide'}`);
+      }
     }
-    for (const kind of ['answer', 'command', 'checkpoint']) {
-      const row = chat.feed
-        .getByRole('article')
-        .filter({ has: lab.page.locator(`.jp-hdspAgent-${kind}`) })
-        .last();
-      // Rows that are not in sight are not on the page.
-      await expect(async () => {
-        if (!(await row.isVisible())) {
-          await chat.feed.evaluate(box => {
-            box.scrollTop -= box.clientHeight / 2;
-          });
-        }
-        await row.hover({ timeout: 1_000 });
-      }).toPass();
-      await expect.poll(() => coveredBy(row)).toEqual([]);
-      await lab.picture(`hovered-${kind}-${isNarrow ? 'narrow' : 'wide'}`);
-    }
-  }
 
-  const line = new Timeline(lab);
-  await line.open();
-  const written = line.rows.filter({ hasText: 'Edited summary_of' }).first();
-  await written.getByRole('button').first().click();
-  const path = written.locator('.jp-hdspAgent-path');
-  await expect(path).toHaveAttribute('title', file);
-  await expect(
-    written.getByRole('button', { name: `${file} new` })
-  ).toBeVisible();
-  const { height = 0 } = (await path.boundingBox()) ?? {};
-  expect(height).toBeLessThan(24);
-  await expectNoOverflow(line.view);
-  await lab.picture('long-path');
-});
+    const line = new Timeline(lab);
+    await line.open();
+    const written = line.rows.filter({ hasText: 'Edited summary_of' }).first();
+    await written.getByRole('button').first().click();
+    const path = written.locator('.jp-hdspAgent-path');
+    await expect(path).toHaveAttribute('title', file);
+    await expect(
+      written.getByRole('button', { name: `${file} new` })
+    ).toBeVisible();
+    const { height = 0 } = (await path.boundingBox()) ?? {};
+    expect(height).toBeLessThan(24);
+    await expectNoOverflow(line.view);
+    await lab.picture('long-path');
+  }
+);
 
 /**
  * The texts of a row that are below its buttons; a text that is cut off ends

@@ -1,4 +1,5 @@
 import { expect, OpenNotebook, test } from '../notebooks';
+import { LONG_ONLY } from '../longtests';
 
 test('an edit and a run show in the open notebook and are saved', async ({
   agent,
@@ -142,45 +143,45 @@ test('a person goes on typing, and sees no cell move, while the agent edits', as
   });
 });
 
-test('what a person left unsaved stays, and is saved with the agent’s work', async ({
-  agent,
-  lab,
-  notebooks
-}) => {
-  const path = 'dirty.ipynb';
-  await notebooks.write(path, [
-    { id: 'load', source: 'rows = 3' },
-    { id: 'mine', source: 'note = 1' }
-  ]);
-  await lab.visit();
-  const notebook = await OpenNotebook.open(lab, path);
-  await agent.start('Load one row more.');
-  await agent.read(path);
-  await notebook.edit(1);
-  await lab.page.keyboard.type(' + 1');
-  expect(await notebook.isDirty()).toBe(true);
+test(
+  'what a person left unsaved stays, and is saved with the agent’s work',
+  { tag: LONG_ONLY },
+  async ({ agent, lab, notebooks }) => {
+    const path = 'dirty.ipynb';
+    await notebooks.write(path, [
+      { id: 'load', source: 'rows = 3' },
+      { id: 'mine', source: 'note = 1' }
+    ]);
+    await lab.visit();
+    const notebook = await OpenNotebook.open(lab, path);
+    await agent.start('Load one row more.');
+    await agent.read(path);
+    await notebook.edit(1);
+    await lab.page.keyboard.type(' + 1');
+    expect(await notebook.isDirty()).toBe(true);
 
-  const refused = await agent.call('edit_cells', {
-    path,
-    operations: [{ op: 'replace', cell: 'mine', source: 'note = 100' }]
-  });
-  expect(refused).toContain('note = 1 + 1');
-  await agent.edit(path, {
-    op: 'edit',
-    cell: 'load',
-    old: 'rows = 3',
-    new: 'rows = 4'
-  });
+    const refused = await agent.call('edit_cells', {
+      path,
+      operations: [{ op: 'replace', cell: 'mine', source: 'note = 100' }]
+    });
+    expect(refused).toContain('note = 1 + 1');
+    await agent.edit(path, {
+      op: 'edit',
+      cell: 'load',
+      old: 'rows = 3',
+      new: 'rows = 4'
+    });
 
-  await expect(notebook.lines(0)).toHaveText(['rows = 4']);
-  await expect(notebook.lines(1)).toHaveText(['note = 1 + 1']);
-  await notebook.expectSaved();
-  expect(await notebooks.cells(path)).toMatchObject([
-    { source: 'rows = 4' },
-    { source: 'note = 1 + 1' }
-  ]);
-  await notebook.save();
-});
+    await expect(notebook.lines(0)).toHaveText(['rows = 4']);
+    await expect(notebook.lines(1)).toHaveText(['note = 1 + 1']);
+    await notebook.expectSaved();
+    expect(await notebooks.cells(path)).toMatchObject([
+      { source: 'rows = 4' },
+      { source: 'note = 1 + 1' }
+    ]);
+    await notebook.save();
+  }
+);
 
 test('two tabs show the same notebook, and neither asks what to keep', async ({
   agent,
@@ -233,66 +234,68 @@ test('two tabs show the same notebook, and neither asks what to keep', async ({
   }
 });
 
-test('what a person types in another tab while it takes up the agent’s work stays, and so does their place', async ({
-  agent,
-  lab,
-  newTab,
-  notebooks
-}) => {
-  const path = 'meanwhile.ipynb';
-  await notebooks.write(path, [
-    { id: 'load', source: 'rows = 3' },
-    { id: 'gone', source: 'unused = 0' },
-    { id: 'mine', source: 'note = 1\nnote' },
-    { id: 'last', source: 'last = 1' }
-  ]);
-  await lab.visit();
-  const first = await OpenNotebook.open(lab, path);
-  const second = await OpenNotebook.open(await newTab(), path);
-  const { page } = second.lab;
-  await second.edit(2);
-  await page.keyboard.press('ArrowUp');
-  await page.keyboard.press('End');
-  await agent.start('Tidy up.');
-  await agent.read(path);
+test(
+  'what a person types in another tab while it takes up the agent’s work stays, and so does their place',
+  { tag: LONG_ONLY },
+  async ({ agent, lab, newTab, notebooks }) => {
+    const path = 'meanwhile.ipynb';
+    await notebooks.write(path, [
+      { id: 'load', source: 'rows = 3' },
+      { id: 'gone', source: 'unused = 0' },
+      { id: 'mine', source: 'note = 1\nnote' },
+      { id: 'last', source: 'last = 1' }
+    ]);
+    await lab.visit();
+    const first = await OpenNotebook.open(lab, path);
+    const second = await OpenNotebook.open(await newTab(), path);
+    const { page } = second.lab;
+    await second.edit(2);
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('End');
+    await agent.start('Tidy up.');
+    await agent.read(path);
 
-  let reading = () => {};
-  let goOn = () => {};
-  const isReading = new Promise<void>(resolve => (reading = resolve));
-  const mayGoOn = new Promise<void>(resolve => (goOn = resolve));
-  await page.route(
-    url => url.pathname.endsWith(path) && url.search.includes('content=1'),
-    async route => {
-      reading();
-      await mayGoOn;
-      await route.continue();
-    }
-  );
-  await agent.edit(
-    path,
-    { op: 'edit', cell: 'load', old: 'rows = 3', new: 'rows = 4' },
-    { op: 'delete', cell: 'gone' },
-    { op: 'insert', after: 'load', source: 'more = 5' },
-    { op: 'insert', after: 'load', source: 'most = 6' },
-    { op: 'edit', cell: 'mine', old: '\nnote', new: '\nprint(note)' }
-  );
-  await isReading;
-  await page.keyboard.type(' + 1');
-  goOn();
+    let reading = () => {};
+    let goOn = () => {};
+    const isReading = new Promise<void>(resolve => (reading = resolve));
+    const mayGoOn = new Promise<void>(resolve => (goOn = resolve));
+    await page.route(
+      url => url.pathname.endsWith(path) && url.search.includes('content=1'),
+      async route => {
+        reading();
+        await mayGoOn;
+        await route.continue();
+      }
+    );
+    await agent.edit(
+      path,
+      { op: 'edit', cell: 'load', old: 'rows = 3', new: 'rows = 4' },
+      { op: 'delete', cell: 'gone' },
+      { op: 'insert', after: 'load', source: 'more = 5' },
+      { op: 'insert', after: 'load', source: 'most = 6' },
+      { op: 'edit', cell: 'mine', old: '\nnote', new: '\nprint(note)' }
+    );
+    await isReading;
+    await page.keyboard.type(' + 1');
+    goOn();
 
-  await expect(second.lines(0)).toHaveText(['rows = 4']);
-  await expect(second.lines(1)).toHaveText(['more = 5']);
-  await expect(second.lines(2)).toHaveText(['most = 6']);
-  await expect(second.lines(3)).toHaveText(['note = 1 + 1', 'print(note)']);
-  await page.keyboard.type(' + 2');
-  await expect(second.lines(3)).toHaveText(['note = 1 + 1 + 2', 'print(note)']);
-  await page.keyboard.press('Control+z');
-  await expect(second.lines(3).first()).not.toHaveText(/2$/);
-  await expect(second.lines(3).last()).toHaveText('print(note)');
-  await page.keyboard.type(' # mine');
-  await second.save();
-  const [load, , , mine] = await notebooks.cells(path);
-  expect(load).toMatchObject({ source: 'rows = 4' });
-  expect(mine.source).toMatch(/^note = 1.* # mine\nprint\(note\)$/);
-  await expect(first.dialog).toHaveCount(0);
-});
+    await expect(second.lines(0)).toHaveText(['rows = 4']);
+    await expect(second.lines(1)).toHaveText(['more = 5']);
+    await expect(second.lines(2)).toHaveText(['most = 6']);
+    await expect(second.lines(3)).toHaveText(['note = 1 + 1', 'print(note)']);
+    await page.keyboard.type(' + 2');
+    await expect(second.lines(3)).toHaveText([
+      'note = 1 + 1 + 2',
+      'print(note)'
+    ]);
+    await page.keyboard.press('Control+z');
+    await expect(second.lines(3).first()).not.toHaveText(/2$/);
+    await expect(second.lines(3).last()).toHaveText('print(note)');
+    await page.keyboard.type(' # mine');
+    await second.save();
+    const [load, , , mine] = await notebooks.cells(path);
+    expect(load).toMatchObject({ source: 'rows = 4' });
+    expect(mine.source).toMatch(/^note = 1.* # mine\nprint\(note\)$/);
+    await expect(first.dialog).toHaveCount(0);
+  }
+);

@@ -5,6 +5,7 @@ import type { Lab } from '../lab';
 import { expect, test } from '../mcpprogram';
 import { OpenNotebook, untilSignal } from '../notebooks';
 import { Timeline } from '../timeline';
+import { LONG_ONLY } from '../longtests';
 
 const ALL = ['light', 'dark', 'contrast'] as const;
 const AGENT = 'Claude Code';
@@ -24,129 +25,139 @@ function header(lab: Lab) {
   return lab.panel.getByRole('region', { name: 'This conversation' });
 }
 
-test('an agent is connected by what the page says', async ({
-  chat: _,
-  lab,
-  sharedServer,
-  startProgram
-}) => {
-  test.slow();
-  await lab.visit();
-  await lab.execute('hdsp-agent:connect-agent');
-  const lever = lab.settings.getByRole('switch', {
-    name: 'Let other agents work in your notebooks'
-  });
-  await expect(lever).not.toBeChecked();
-  await lab.picture('other-agents-off');
-  await lever.click();
-  const program = lab.settings.getByRole('combobox', { name: 'Program' });
-  await expect(program.getByRole('option')).toHaveText([
-    'Claude Code',
-    'Codex',
-    'Cursor',
-    'VS Code',
-    'Gemini CLI',
-    'opencode',
-    'Copilot CLI'
-  ]);
-  await lab.settings
-    .getByRole('button', { name: 'Test the connection' })
-    .click();
-  await expect(lab.settings).toContainText('The connection works.');
-  await lab.picture('other-agents-connect', ALL);
-  await expectNames(lab.settings);
+test(
+  'an agent is connected by what the page says',
+  { tag: LONG_ONLY },
+  async ({ chat: _, lab, sharedServer, startProgram }) => {
+    test.slow();
+    await lab.visit();
+    await lab.execute('hdsp-agent:connect-agent');
+    const lever = lab.settings.getByRole('switch', {
+      name: 'Let other agents work in your notebooks'
+    });
+    await expect(lever).not.toBeChecked();
+    await lab.picture('other-agents-off');
+    await lever.click();
+    const program = lab.settings.getByRole('combobox', { name: 'Program' });
+    await expect(program.getByRole('option')).toHaveText([
+      'Claude Code',
+      'Codex',
+      'Cursor',
+      'VS Code',
+      'Gemini CLI',
+      'opencode',
+      'Copilot CLI'
+    ]);
+    await lab.settings
+      .getByRole('button', { name: 'Test the connection' })
+      .click();
+    await expect(lab.settings).toContainText('The connection works.');
+    await lab.picture('other-agents-connect', ALL);
+    await expectNames(lab.settings);
 
-  await program.selectOption('Cursor');
-  const text = lab.settings.getByRole('group', { name: /mcp\.json$/ }).first();
-  const { mcpServers } = JSON.parse(await text.innerText()) as {
-    mcpServers: Record<string, { command: string; args: string[] }>;
-  };
-  const [{ command, args }] = Object.values(mcpServers);
-  const cursor = await startProgram('Cursor', {
-    command,
-    // As Cursor does it.
-    args: args.map(arg => arg.replace('${workspaceFolder}', sharedServer.root)),
-    cwd: sharedServer.root,
-    env: {
-      PATH: `${path.resolve(__dirname, '../../.venv/bin')}:${process.env.PATH}`,
-      JUPYTER_RUNTIME_DIR: path.join(sharedServer.folder, 'runtime')
-    }
-  });
-  expect(cursor.tools).toContain('edit_cells');
-  const item = lab.settings.getByRole('listitem', {
-    name: 'Cursor',
-    exact: true
-  });
-  await expect(item).toContainText('2.1');
-  await expect(item).toContainText('Idle');
-  await lab.picture('other-agents-connected', ALL);
-  await item
-    .getByRole('combobox', { name: 'Without asking' })
-    .selectOption('Edit freely');
-  await expect(item).toContainText('Asks before it runs code.');
-  await item
-    .getByRole('combobox', { name: 'Without asking' })
-    .selectOption('Ask');
-  // To choose for an agent that is gone already is an error.
-  await expect(item).toContainText('Asks before anything else.');
-  await item.getByRole('button', { name: 'Disconnect… Cursor' }).click();
-  await lab.page
-    .getByRole('dialog')
-    .getByRole('button', { name: 'Disconnect' })
-    .click();
-  await expect(lab.settings).toContainText('No agent is connected.');
-});
+    await program.selectOption('Cursor');
+    const text = lab.settings
+      .getByRole('group', { name: /mcp\.json$/ })
+      .first();
+    const { mcpServers } = JSON.parse(await text.innerText()) as {
+      mcpServers: Record<string, { command: string; args: string[] }>;
+    };
+    const [{ command, args }] = Object.values(mcpServers);
+    const cursor = await startProgram('Cursor', {
+      command,
+      // As Cursor does it.
+      args: args.map(arg =>
+        arg.replace('${workspaceFolder}', sharedServer.root)
+      ),
+      cwd: sharedServer.root,
+      env: {
+        PATH: `${path.resolve(__dirname, '../../.venv/bin')}:${process.env.PATH}`,
+        JUPYTER_RUNTIME_DIR: path.join(sharedServer.folder, 'runtime')
+      }
+    });
+    expect(cursor.tools).toContain('edit_cells');
+    const item = lab.settings.getByRole('listitem', {
+      name: 'Cursor',
+      exact: true
+    });
+    await expect(item).toContainText('2.1');
+    await expect(item).toContainText('Idle');
+    await lab.picture('other-agents-connected', ALL);
+    await item
+      .getByRole('combobox', { name: 'Without asking' })
+      .selectOption('Edit freely');
+    await expect(item).toContainText('Asks before it runs code.');
+    await item
+      .getByRole('combobox', { name: 'Without asking' })
+      .selectOption('Ask');
+    // To choose for an agent that is gone already is an error.
+    await expect(item).toContainText('Asks before anything else.');
+    await item.getByRole('button', { name: 'Disconnect… Cursor' }).click();
+    await lab.page
+      .getByRole('dialog')
+      .getByRole('button', { name: 'Disconnect' })
+      .click();
+    await expect(lab.settings).toContainText('No agent is connected.');
+  }
+);
 
-test('connecting works without a mouse', async ({ lab }) => {
-  const { keyboard } = lab.page;
-  await lab.visit();
-  await lab.execute('hdsp-agent:connect-agent');
-  const lever = lab.settings.getByRole('switch', {
-    name: 'Let other agents work in your notebooks'
-  });
-  await lab.tabTo(lever);
-  await keyboard.press('Space');
-  await expect(lever).toBeChecked();
-  await lab.tabTo(lab.settings.getByRole('combobox', { name: 'Program' }));
-  await keyboard.type('Codex');
-  await lab.tabTo(
-    lab.settings.getByRole('radio', { name: 'On the machine Jupyter runs on' })
-  );
-  await keyboard.press('ArrowDown');
-  await expect(lab.settings).toContainText('HDSP_AGENT_TOKEN');
-  const copy = lab.settings
-    .getByRole('button', { name: /^Cop(y|ied): / })
-    .filter({ visible: true })
-    .first();
-  await lab.tabTo(copy);
-  await keyboard.press('Enter');
-  await expect(copy).toHaveText('Copied');
-  const tried = lab.settings.getByRole('button', {
-    name: 'Test the connection'
-  });
-  await lab.tabTo(tried);
-  await keyboard.press('Enter');
-  await expect(lab.settings).toContainText('The connection works.');
-  await expect(tried).toBeFocused();
-});
+test(
+  'connecting works without a mouse',
+  { tag: LONG_ONLY },
+  async ({ lab }) => {
+    const { keyboard } = lab.page;
+    await lab.visit();
+    await lab.execute('hdsp-agent:connect-agent');
+    const lever = lab.settings.getByRole('switch', {
+      name: 'Let other agents work in your notebooks'
+    });
+    await lab.tabTo(lever);
+    await keyboard.press('Space');
+    await expect(lever).toBeChecked();
+    await lab.tabTo(lab.settings.getByRole('combobox', { name: 'Program' }));
+    await keyboard.type('Codex');
+    await lab.tabTo(
+      lab.settings.getByRole('radio', {
+        name: 'On the machine Jupyter runs on'
+      })
+    );
+    await keyboard.press('ArrowDown');
+    await expect(lab.settings).toContainText('HDSP_AGENT_TOKEN');
+    const copy = lab.settings
+      .getByRole('button', { name: /^Cop(y|ied): / })
+      .filter({ visible: true })
+      .first();
+    await lab.tabTo(copy);
+    await keyboard.press('Enter');
+    await expect(copy).toHaveText('Copied');
+    const tried = lab.settings.getByRole('button', {
+      name: 'Test the connection'
+    });
+    await lab.tabTo(tried);
+    await keyboard.press('Enter');
+    await expect(lab.settings).toContainText('The connection works.');
+    await expect(tried).toBeFocused();
+  }
+);
 
-test('where the administrator lets no agent in, the page says so', async ({
-  lab,
-  startServer
-}) => {
-  const server = await startServer({
-    args: ['--HdspAgentApp.allow_mcp_server=False']
-  });
-  await lab.visit(server.url);
-  await lab.execute('hdsp-agent:connect-agent');
-  const lever = lab.settings.getByRole('switch', {
-    name: 'Let other agents work in your notebooks'
-  });
-  await expect(lever).toBeDisabled();
-  await expect(lever).not.toBeChecked();
-  await expect(lab.settings).toContainText('Set by your administrator');
-  await lab.picture('other-agents-forbidden');
-});
+test(
+  'where the administrator lets no agent in, the page says so',
+  { tag: LONG_ONLY },
+  async ({ lab, startServer }) => {
+    const server = await startServer({
+      args: ['--HdspAgentApp.allow_mcp_server=False']
+    });
+    await lab.visit(server.url);
+    await lab.execute('hdsp-agent:connect-agent');
+    const lever = lab.settings.getByRole('switch', {
+      name: 'Let other agents work in your notebooks'
+    });
+    await expect(lever).toBeDisabled();
+    await expect(lever).not.toBeChecked();
+    await expect(lab.settings).toContainText('Set by your administrator');
+    await lab.picture('other-agents-forbidden');
+  }
+);
 
 test('what another agent does is asked, and approved, denied, answered and stopped', async ({
   chat,

@@ -1,4 +1,5 @@
 import { expect, test } from '../lab';
+import { LONG_ONLY } from '../longtests';
 
 test('the panel opens before anything is set up, and leads to the settings', async ({
   lab
@@ -95,24 +96,27 @@ test('panel and settings are where they were after a reload', async ({
   ).toBeVisible();
 });
 
-test('the panel shows what the current profile uses', async ({
-  lab,
-  request
-}) => {
-  await request.patch(`${lab.api.url}/hdsp-agent/api/profiles/default`, {
-    data: { settings: { apiProvider: 'anthropic', apiModelId: 'some-model' } }
-  });
-  await lab.visit();
-  await lab.openPanel();
+test(
+  'the panel shows what the current profile uses',
+  { tag: LONG_ONLY },
+  async ({ lab, request }) => {
+    await request.patch(`${lab.api.url}/hdsp-agent/api/profiles/default`, {
+      data: { settings: { apiProvider: 'anthropic', apiModelId: 'some-model' } }
+    });
+    await lab.visit();
+    await lab.openPanel();
 
-  await expect(lab.setup).toContainText('The key for the model is missing');
-  await lab.setup
-    .getByRole('button', { name: 'All model and key settings' })
-    .click();
-  const key = lab.settings.getByRole('textbox', { name: 'Anthropic API key' });
-  await key.fill('sk-ant-of-the-panel');
-  await key.press('Enter');
+    await expect(lab.setup).toContainText('The key for the model is missing');
+    await lab.setup
+      .getByRole('button', { name: 'All model and key settings' })
+      .click();
+    const key = lab.settings.getByRole('textbox', {
+      name: 'Anthropic API key'
+    });
+    await key.fill('sk-ant-of-the-panel');
+    await key.press('Enter');
 
-  await expect(lab.greeting).toContainText('Model: some-model (Anthropic)');
-  await expect(lab.setup).toBeHidden();
-});
+    await expect(lab.greeting).toContainText('Model: some-model (Anthropic)');
+    await expect(lab.setup).toBeHidden();
+  }
+);

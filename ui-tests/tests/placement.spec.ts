@@ -1,5 +1,6 @@
 import type { Lab } from '../lab';
 import { expect, test } from '../lab';
+import { LONG_ONLY } from '../longtests';
 
 const WIDENED = 'hdsp-agent:panel-widened';
 const FIRST_WIDTH = 380;
@@ -44,54 +45,56 @@ test('the panel moves to a tab and to the other side, and is there again after a
   ).toBeVisible();
 });
 
-test('the panel is made wide once, when it is first opened or found open, and then is as wide as one wants it', async ({
-  lab
-}) => {
-  await lab.visit();
-  await test.step('opened for the first time', async () => {
-    await lab.openPanel();
-    await expectWidth(lab, FIRST_WIDTH);
-    await lab.picture('panel-first-width');
-  });
+test(
+  'the panel is made wide once, when it is first opened or found open, and then is as wide as one wants it',
+  { tag: LONG_ONLY },
+  async ({ lab }) => {
+    await lab.visit();
+    await test.step('opened for the first time', async () => {
+      await lab.openPanel();
+      await expectWidth(lab, FIRST_WIDTH);
+      await lab.picture('panel-first-width');
+    });
 
-  await test.step('what one chose then stays', async () => {
-    await dragTo(lab, 300);
-    const closed = saving(lab, data => isLeftClosed(data) === true);
-    await lab.page.sidebar.close('left');
-    await closed;
-    const opened = saving(lab, data => isLeftClosed(data) === false);
-    await lab.showPanel();
-    await expectWidth(lab, 300);
-    await opened;
-    await lab.reload();
-    await lab.expectConnected();
-    await expectWidth(lab, 300);
-  });
+    await test.step('what one chose then stays', async () => {
+      await dragTo(lab, 300);
+      const closed = saving(lab, data => isLeftClosed(data) === true);
+      await lab.page.sidebar.close('left');
+      await closed;
+      const opened = saving(lab, data => isLeftClosed(data) === false);
+      await lab.showPanel();
+      await expectWidth(lab, 300);
+      await opened;
+      await lab.reload();
+      await lab.expectConnected();
+      await expectWidth(lab, 300);
+    });
 
-  await test.step('found open at a start that does not know of it', async () => {
-    const saved = saving(lab, data => data[WIDENED] === false);
-    await lab.page.evaluate(async key => {
-      // Galata lists the plugins that it gives, and has all.
-      const galata = window.galata as unknown as {
-        getPlugin(id: string): Promise<{
-          save(key: string, value: boolean): Promise<unknown>;
-        }>;
-      };
-      const memory = await galata.getPlugin(
-        '@jupyterlab/apputils-extension:state'
-      );
-      await memory.save(key, false);
-    }, WIDENED);
-    await saved;
-    await lab.reload();
-    await lab.expectConnected();
-    await expectWidth(lab, FIRST_WIDTH);
-    await dragTo(lab, 300);
-    await lab.reload();
-    await lab.expectConnected();
-    await expectWidth(lab, 300);
-  });
-});
+    await test.step('found open at a start that does not know of it', async () => {
+      const saved = saving(lab, data => data[WIDENED] === false);
+      await lab.page.evaluate(async key => {
+        // Galata lists the plugins that it gives, and has all.
+        const galata = window.galata as unknown as {
+          getPlugin(id: string): Promise<{
+            save(key: string, value: boolean): Promise<unknown>;
+          }>;
+        };
+        const memory = await galata.getPlugin(
+          '@jupyterlab/apputils-extension:state'
+        );
+        await memory.save(key, false);
+      }, WIDENED);
+      await saved;
+      await lab.reload();
+      await lab.expectConnected();
+      await expectWidth(lab, FIRST_WIDTH);
+      await dragTo(lab, 300);
+      await lab.reload();
+      await lab.expectConnected();
+      await expectWidth(lab, 300);
+    });
+  }
+);
 
 /**
  * Drag the panel's edge until it is so wide, and wait until that is kept.

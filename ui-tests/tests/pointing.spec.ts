@@ -1,5 +1,6 @@
 import { expect, test } from '../chat';
 import { OpenNotebook } from '../notebooks';
+import { LONG_ONLY } from '../longtests';
 
 const PATH = 'pointing.ipynb';
 
@@ -116,38 +117,38 @@ test('a message points at a section, a terminal, a checkpoint and a conversation
   );
 });
 
-test('a variable and a picture of an output are dragged into the message', async ({
-  chat,
-  lab,
-  notebooks
-}) => {
-  const { page } = lab;
-  const chips = chat.composer.getByRole('list', { name: 'Attachments' });
-  await notebooks.write(PATH, [
-    { id: 'x', source: 'answer = 42' },
-    {
-      id: 'p',
-      source:
-        'import base64\nfrom IPython.display import Image\n' +
-        'Image(base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="), width=80, height=80)'
-    }
-  ]);
-  await chat.open();
-  const notebook = await OpenNotebook.open(lab, PATH);
-  await notebook.edit(0);
-  await page.keyboard.press('Shift+Enter');
-  await page.keyboard.press('Control+Enter');
-  const picture = page.locator('.jp-OutputArea-output img');
-  await expect(picture).toBeVisible();
-  await lab.openPanel();
-  await picture.dragTo(chat.field);
-  await expect(chips.getByRole('img', { name: 'Image 1' })).toBeVisible();
-  await lab.execute('hdsp-agent:open-variables');
-  const view = page.getByRole('region', { name: 'Variables' });
-  await view.getByRole('button', { name: /^answer/ }).dragTo(chat.field);
-  await expect(chips).toContainText('answer');
-  await expect(chat.field).toHaveValue('');
-});
+test(
+  'a variable and a picture of an output are dragged into the message',
+  { tag: LONG_ONLY },
+  async ({ chat, lab, notebooks }) => {
+    const { page } = lab;
+    const chips = chat.composer.getByRole('list', { name: 'Attachments' });
+    await notebooks.write(PATH, [
+      { id: 'x', source: 'answer = 42' },
+      {
+        id: 'p',
+        source:
+          'import base64\nfrom IPython.display import Image\n' +
+          'Image(base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="), width=80, height=80)'
+      }
+    ]);
+    await chat.open();
+    const notebook = await OpenNotebook.open(lab, PATH);
+    await notebook.edit(0);
+    await page.keyboard.press('Shift+Enter');
+    await page.keyboard.press('Control+Enter');
+    const picture = page.locator('.jp-OutputArea-output img');
+    await expect(picture).toBeVisible();
+    await lab.openPanel();
+    await picture.dragTo(chat.field);
+    await expect(chips.getByRole('img', { name: 'Image 1' })).toBeVisible();
+    await lab.execute('hdsp-agent:open-variables');
+    const view = page.getByRole('region', { name: 'Variables' });
+    await view.getByRole('button', { name: /^answer/ }).dragTo(chat.field);
+    await expect(chips).toContainText('answer');
+    await expect(chat.field).toHaveValue('');
+  }
+);
 
 test('a message points at a table, and the model is told its columns alone', async ({
   chat,

@@ -6,36 +6,41 @@ import { AgentApi, said } from '../agentapi';
 import { expect, test } from '../lab';
 import { CuttableLine } from '../proxy';
 import { BASE_PATH } from '../server';
+import { LONG_ONLY } from '../longtests';
 
-test('a panel outlives its server', async ({ lab, request, startServer }) => {
-  const server = await startServer();
-  const api = new AgentApi(request, server.url);
-  await api.change({ autoCondenseContextPercent: 42 });
-  await lab.page.clock.install();
-  await lab.visit(server.url);
-  await lab.openPanel();
-  await lab.openSettings('context');
-  const percent = lab.settings.getByRole('spinbutton', {
-    name: 'Condense when the context window is this full (%)'
-  });
-  await expect(percent).toHaveValue('42');
+test(
+  'a panel outlives its server',
+  { tag: LONG_ONLY },
+  async ({ lab, request, startServer }) => {
+    const server = await startServer();
+    const api = new AgentApi(request, server.url);
+    await api.change({ autoCondenseContextPercent: 42 });
+    await lab.page.clock.install();
+    await lab.visit(server.url);
+    await lab.openPanel();
+    await lab.openSettings('context');
+    const percent = lab.settings.getByRole('spinbutton', {
+      name: 'Condense when the context window is this full (%)'
+    });
+    await expect(percent).toHaveValue('42');
 
-  await server.stop();
-  await expect(lab.banner).toContainText('The server cannot be reached');
-  await lab.picture('server-stopped');
+    await server.stop();
+    await expect(lab.banner).toContainText('The server cannot be reached');
+    await lab.picture('server-stopped');
 
-  await server.start();
-  await lab.expectConnectedAgain();
-  await expect(lab.banner).toBeHidden();
-  await expect(lab.setup).toBeVisible();
-  expect(await api.setting('autoCondenseContextPercent')).toBe(42);
-  await expect(percent).toHaveValue('42');
+    await server.start();
+    await lab.expectConnectedAgain();
+    await expect(lab.banner).toBeHidden();
+    await expect(lab.setup).toBeVisible();
+    expect(await api.setting('autoCondenseContextPercent')).toBe(42);
+    await expect(percent).toHaveValue('42');
 
-  await api.publish(said(Date.now(), 'said after the restart'));
-  await expect(lab.panel).toContainText('said after the restart');
-  await api.change({ autoCondenseContextPercent: 43 });
-  await expect(percent).toHaveValue('43');
-});
+    await api.publish(said(Date.now(), 'said after the restart'));
+    await expect(lab.panel).toContainText('said after the restart');
+    await api.change({ autoCondenseContextPercent: 43 });
+    await expect(percent).toHaveValue('43');
+  }
+);
 
 test('whoever is logged out is told so, and goes on after logging in', async ({
   context,

@@ -1,4 +1,5 @@
 import { expect, OpenNotebook, test } from '../notebooks';
+import { LONG_ONLY } from '../longtests';
 
 /**
  * The row of a cell that the agent changed, and its button.
@@ -64,42 +65,42 @@ test('a person keeps one change, takes another back, and brings back a cell', as
   ).toEqual(['kept: a = 10', 'undone: b = 2', 'deleted: c = 3', 'last: d = 4']);
 });
 
-test('what the agent changed in a closed notebook is shown when it is opened, and after a reload, and leaves what a person wrote', async ({
-  agent,
-  lab,
-  notebooks
-}) => {
-  test.slow();
-  const path = 'later.ipynb';
-  await notebooks.write(path, [
-    { id: 'edited', source: 'a = 1' },
-    { id: 'kept', source: 'b = 2' }
-  ]);
-  await lab.visit();
-  await agent.start('Tidy up.');
-  await agent.read(path);
-  await agent.edit(
-    path,
-    { op: 'edit', cell: 'edited', old: 'a = 1', new: 'a = 1\nc = 3' },
-    { op: 'edit', cell: 'kept', old: '2', new: '20' }
-  );
-  let notebook = await OpenNotebook.open(lab, path);
-  const row = (index: number) =>
-    notebook.cell(index).getByRole('group', edited);
-  await row(1).getByRole('button', keep).click();
-  await expect(row(0).getByRole('button', keep)).toBeVisible();
-  await notebook.edit(0);
-  await lab.page.keyboard.type('\nmine = 4');
-  await notebook.save();
+test(
+  'what the agent changed in a closed notebook is shown when it is opened, and after a reload, and leaves what a person wrote',
+  { tag: LONG_ONLY },
+  async ({ agent, lab, notebooks }) => {
+    test.slow();
+    const path = 'later.ipynb';
+    await notebooks.write(path, [
+      { id: 'edited', source: 'a = 1' },
+      { id: 'kept', source: 'b = 2' }
+    ]);
+    await lab.visit();
+    await agent.start('Tidy up.');
+    await agent.read(path);
+    await agent.edit(
+      path,
+      { op: 'edit', cell: 'edited', old: 'a = 1', new: 'a = 1\nc = 3' },
+      { op: 'edit', cell: 'kept', old: '2', new: '20' }
+    );
+    let notebook = await OpenNotebook.open(lab, path);
+    const row = (index: number) =>
+      notebook.cell(index).getByRole('group', edited);
+    await row(1).getByRole('button', keep).click();
+    await expect(row(0).getByRole('button', keep)).toBeVisible();
+    await notebook.edit(0);
+    await lab.page.keyboard.type('\nmine = 4');
+    await notebook.save();
 
-  await lab.reload();
-  notebook = await OpenNotebook.open(lab, path);
-  await expect(row(0).getByRole('button', keep)).toBeVisible();
-  await expect(notebook.cell(1).getByRole('button', keep)).toHaveCount(0);
-  await row(0).getByRole('button', { name: 'Undo' }).click();
-  await expect(notebook.lines(0)).toHaveText(['a = 1', 'mine = 4']);
-  await expect(notebook.cell(0).getByRole('button', keep)).toHaveCount(0);
-});
+    await lab.reload();
+    notebook = await OpenNotebook.open(lab, path);
+    await expect(row(0).getByRole('button', keep)).toBeVisible();
+    await expect(notebook.cell(1).getByRole('button', keep)).toHaveCount(0);
+    await row(0).getByRole('button', { name: 'Undo' }).click();
+    await expect(notebook.lines(0)).toHaveText(['a = 1', 'mine = 4']);
+    await expect(notebook.cell(0).getByRole('button', keep)).toHaveCount(0);
+  }
+);
 
 test('a failed cell offers to be fixed, by a task that is about this cell', async ({
   agent,

@@ -1,5 +1,5 @@
 import { AgentApi } from '../agentapi';
-import { IS_LONG } from '../longtests';
+import { IS_LONG, LONG_ONLY } from '../longtests';
 import {
   AgentAtWork,
   expect,
@@ -57,77 +57,77 @@ test('a run outlives the tab, and a new tab shows all of it', async ({
   await after.save();
 });
 
-test('a run without any tab ends up in the file', async ({
-  agent,
-  lab,
-  notebooks
-}) => {
-  const path = 'unseen.ipynb';
-  await notebooks.write(path, [
-    {
-      id: 'long',
-      source: `print("first")\n${untilSignal('unseen')}\nprint("second")`
-    }
-  ]);
-  await lab.visit();
-  const notebook = await OpenNotebook.open(lab, path);
-  await agent.start('Run it.');
-  const running = agent.run(path, 'long');
-  await expect(notebook.outputs(0)).toHaveText('first');
+test(
+  'a run without any tab ends up in the file',
+  { tag: LONG_ONLY },
+  async ({ agent, lab, notebooks }) => {
+    const path = 'unseen.ipynb';
+    await notebooks.write(path, [
+      {
+        id: 'long',
+        source: `print("first")\n${untilSignal('unseen')}\nprint("second")`
+      }
+    ]);
+    await lab.visit();
+    const notebook = await OpenNotebook.open(lab, path);
+    await agent.start('Run it.');
+    const running = agent.run(path, 'long');
+    await expect(notebook.outputs(0)).toHaveText('first');
 
-  await lab.page.goto('about:blank');
-  await notebooks.signal('unseen');
+    await lab.page.goto('about:blank');
+    await notebooks.signal('unseen');
 
-  expect(await running).toContain('second');
-  expect(await notebooks.cell(path, 'long')).toMatchObject({
-    execution_count: 1,
-    outputs: [{ text: 'first\nsecond\n' }]
-  });
-});
+    expect(await running).toContain('second');
+    expect(await notebooks.cell(path, 'long')).toMatchObject({
+      execution_count: 1,
+      outputs: [{ text: 'first\nsecond\n' }]
+    });
+  }
+);
 
-test('an open notebook points to its checkpoints once it is saved anyway, and is clean until then', async ({
-  agent,
-  lab,
-  notebooks
-}) => {
-  const path = 'pointers.ipynb';
-  await notebooks.write(path, [
-    { id: 'first', source: 'rows = [3]' },
-    { id: 'second', source: 'columns = [4]' },
-    { id: 'mine', source: 'note = 1' }
-  ]);
-  await lab.visit();
-  const notebook = await OpenNotebook.open(lab, path);
-  await agent.start('Run it.');
-  const pointer = async (id: string) =>
-    (await notebooks.cell(path, id))?.metadata?.hdsp_checkpoint;
-  await agent.run(path, 'first');
-  await agent.run(path, 'second');
-  // What the first run left behind came with the second one's outputs.
-  await expect
-    .poll(() => pointer('first'))
-    .toMatchObject({ variables: ['rows'] });
-  expect(await pointer('second')).toBeUndefined();
-  expect(await notebook.isDirty()).toBe(false);
+test(
+  'an open notebook points to its checkpoints once it is saved anyway, and is clean until then',
+  { tag: LONG_ONLY },
+  async ({ agent, lab, notebooks }) => {
+    const path = 'pointers.ipynb';
+    await notebooks.write(path, [
+      { id: 'first', source: 'rows = [3]' },
+      { id: 'second', source: 'columns = [4]' },
+      { id: 'mine', source: 'note = 1' }
+    ]);
+    await lab.visit();
+    const notebook = await OpenNotebook.open(lab, path);
+    await agent.start('Run it.');
+    const pointer = async (id: string) =>
+      (await notebooks.cell(path, id))?.metadata?.hdsp_checkpoint;
+    await agent.run(path, 'first');
+    await agent.run(path, 'second');
+    // What the first run left behind came with the second one's outputs.
+    await expect
+      .poll(() => pointer('first'))
+      .toMatchObject({ variables: ['rows'] });
+    expect(await pointer('second')).toBeUndefined();
+    expect(await notebook.isDirty()).toBe(false);
 
-  await agent.read(path);
-  expect(await notebook.isDirty()).toBe(false);
-  await notebook.edit(2);
-  await lab.page.keyboard.type(' + 1');
-  await notebook.save();
-  await expect
-    .poll(() => pointer('second'))
-    .toMatchObject({ variables: ['columns', 'rows'] });
-  await notebook.edit(2);
-  await lab.page.keyboard.press('Control+z');
-  await expect(notebook.lines(2)).toHaveText(['note = 1']);
-  await lab.page.keyboard.press('Escape');
-  await lab.page.keyboard.press('z');
-  await notebook.save();
-  expect(await pointer('second')).toMatchObject({
-    variables: ['columns', 'rows']
-  });
-});
+    await agent.read(path);
+    expect(await notebook.isDirty()).toBe(false);
+    await notebook.edit(2);
+    await lab.page.keyboard.type(' + 1');
+    await notebook.save();
+    await expect
+      .poll(() => pointer('second'))
+      .toMatchObject({ variables: ['columns', 'rows'] });
+    await notebook.edit(2);
+    await lab.page.keyboard.press('Control+z');
+    await expect(notebook.lines(2)).toHaveText(['note = 1']);
+    await lab.page.keyboard.press('Escape');
+    await lab.page.keyboard.press('z');
+    await notebook.save();
+    expect(await pointer('second')).toMatchObject({
+      variables: ['columns', 'rows']
+    });
+  }
+);
 
 test('a kernel that is killed in a cell is told of, and the next run works', async ({
   agent,
@@ -164,44 +164,44 @@ test('a kernel that is killed in a cell is told of, and the next run works', asy
   await notebook.save();
 });
 
-test('a notebook that is renamed in a run goes on under its new name', async ({
-  agent,
-  lab,
-  notebooks
-}) => {
-  const path = 'old-name.ipynb';
-  const renamed = 'new-name.ipynb';
-  await notebooks.write(path, [
-    {
-      id: 'long',
-      source: `print("first")\n${untilSignal('renamed')}\nprint("second")`
-    }
-  ]);
-  await lab.visit();
-  const notebook = await OpenNotebook.open(lab, path);
-  await agent.start('Run it.');
-  await agent.read(path);
-  const running = agent.run(path, 'long');
-  await expect(notebook.outputs(0)).toHaveText('first');
+test(
+  'a notebook that is renamed in a run goes on under its new name',
+  { tag: LONG_ONLY },
+  async ({ agent, lab, notebooks }) => {
+    const path = 'old-name.ipynb';
+    const renamed = 'new-name.ipynb';
+    await notebooks.write(path, [
+      {
+        id: 'long',
+        source: `print("first")\n${untilSignal('renamed')}\nprint("second")`
+      }
+    ]);
+    await lab.visit();
+    const notebook = await OpenNotebook.open(lab, path);
+    await agent.start('Run it.');
+    await agent.read(path);
+    const running = agent.run(path, 'long');
+    await expect(notebook.outputs(0)).toHaveText('first');
 
-  await notebook.rename(renamed);
-  await notebooks.signal('renamed');
+    await notebook.rename(renamed);
+    await notebooks.signal('renamed');
 
-  expect(await running).toContain('second');
-  await expect(notebook.outputs(0)).toHaveText(/first\s+second/);
-  await notebook.expectSaved();
-  expect(await notebooks.printed(renamed, 'long')).toBe('first\nsecond\n');
-  expect(await notebooks.exists(path)).toBe(false);
-  await agent.edit(renamed, {
-    op: 'edit',
-    cell: 'long',
-    old: 'first',
-    new: 'FIRST'
-  });
-  await expect(notebook.lines(0).first()).toHaveText('print("FIRST")');
-  expect(await notebooks.exists(path)).toBe(false);
-  await notebook.save();
-});
+    expect(await running).toContain('second');
+    await expect(notebook.outputs(0)).toHaveText(/first\s+second/);
+    await notebook.expectSaved();
+    expect(await notebooks.printed(renamed, 'long')).toBe('first\nsecond\n');
+    expect(await notebooks.exists(path)).toBe(false);
+    await agent.edit(renamed, {
+      op: 'edit',
+      cell: 'long',
+      old: 'first',
+      new: 'FIRST'
+    });
+    await expect(notebook.lines(0).first()).toHaveText('print("FIRST")');
+    expect(await notebooks.exists(path)).toBe(false);
+    await notebook.save();
+  }
+);
 
 test('images are in the notebook and before the model, and widgets are alive', async ({
   agent,
@@ -252,55 +252,55 @@ test('images are in the notebook and before the model, and widgets are alive', a
   ).toHaveProperty('image/png');
 });
 
-test('a flood of prints hurts neither server nor tab', async ({
-  agent,
-  lab,
-  notebooks
-}) => {
-  test.slow();
-  const path = 'flood.ipynb';
-  const line = 'x'.repeat(999);
-  await notebooks.write(path, [
-    {
-      id: 'flood',
-      source: [
-        "line = 'x' * 999",
-        `for number in range(${FLOOD}):`,
-        '    print(line)',
-        "print('the end')"
-      ].join('\n')
-    },
-    { id: 'next', source: 'print("next")' }
-  ]);
-  await lab.visit();
-  const notebook = await OpenNotebook.open(lab, path);
-  await agent.start('Run it.');
-  const running = agent.run(path, 'flood');
-  await expect(notebook.outputs(0)).toContainText(line);
-  let isRunning = true;
-  void running.finally(() => (isRunning = false));
-  let answers = 0;
-  while (isRunning) {
-    await lab.api.jupyter('GET', 'status');
-    await lab.page.evaluate(
-      () => new Promise(resolve => requestAnimationFrame(resolve))
-    );
-    answers++;
-  }
+test(
+  'a flood of prints hurts neither server nor tab',
+  { tag: LONG_ONLY },
+  async ({ agent, lab, notebooks }) => {
+    test.slow();
+    const path = 'flood.ipynb';
+    const line = 'x'.repeat(999);
+    await notebooks.write(path, [
+      {
+        id: 'flood',
+        source: [
+          "line = 'x' * 999",
+          `for number in range(${FLOOD}):`,
+          '    print(line)',
+          "print('the end')"
+        ].join('\n')
+      },
+      { id: 'next', source: 'print("next")' }
+    ]);
+    await lab.visit();
+    const notebook = await OpenNotebook.open(lab, path);
+    await agent.start('Run it.');
+    const running = agent.run(path, 'flood');
+    await expect(notebook.outputs(0)).toContainText(line);
+    let isRunning = true;
+    void running.finally(() => (isRunning = false));
+    let answers = 0;
+    while (isRunning) {
+      await lab.api.jupyter('GET', 'status');
+      await lab.page.evaluate(
+        () => new Promise(resolve => requestAnimationFrame(resolve))
+      );
+      answers++;
+    }
 
-  expect(await running).toContain('the end');
-  // Both answered while it ran, and not only once it was over.
-  expect(answers).toBeGreaterThan(3);
-  await expect(notebook.outputs(0)).toContainText('the end');
-  const shown = await notebook.outputs(0).textContent();
-  expect(shown?.length).toBeLessThan(1_000_000);
-  await notebook.expectSaved();
-  expect((await notebooks.printed(path, 'flood')).length).toBeLessThan(
-    1_000_000
-  );
-  expect(await agent.run(path, 'next')).toContain('next');
-  await notebook.save();
-});
+    expect(await running).toContain('the end');
+    // Both answered while it ran, and not only once it was over.
+    expect(answers).toBeGreaterThan(3);
+    await expect(notebook.outputs(0)).toContainText('the end');
+    const shown = await notebook.outputs(0).textContent();
+    expect(shown?.length).toBeLessThan(1_000_000);
+    await notebook.expectSaved();
+    expect((await notebooks.printed(path, 'flood')).length).toBeLessThan(
+      1_000_000
+    );
+    expect(await agent.run(path, 'next')).toContain('next');
+    await notebook.save();
+  }
+);
 
 test('a task whose server is restarted in a run goes on, and nothing is lost', async ({
   lab,
@@ -358,26 +358,31 @@ test('a task whose server is restarted in a run goes on, and nothing is lost', a
   await agent.close();
 });
 
-test('what the agent prints into an output widget is shown in the widget', async ({
-  agent,
-  lab,
-  notebooks
-}) => {
-  const path = 'widget.ipynb';
-  await notebooks.write(path, [
-    {
-      id: 'made',
-      source: 'from ipywidgets import Output\nout = Output()\nout'
-    },
-    { id: 'filled', source: 'with out:\n    print("inside")\nprint("outside")' }
-  ]);
-  await lab.visit();
-  const notebook = await OpenNotebook.open(lab, path);
-  await agent.start('Run it.');
-  await agent.run(path, 'made');
-  await agent.run(path, 'filled');
+test(
+  'what the agent prints into an output widget is shown in the widget',
+  { tag: LONG_ONLY },
+  async ({ agent, lab, notebooks }) => {
+    const path = 'widget.ipynb';
+    await notebooks.write(path, [
+      {
+        id: 'made',
+        source: 'from ipywidgets import Output\nout = Output()\nout'
+      },
+      {
+        id: 'filled',
+        source: 'with out:\n    print("inside")\nprint("outside")'
+      }
+    ]);
+    await lab.visit();
+    const notebook = await OpenNotebook.open(lab, path);
+    await agent.start('Run it.');
+    await agent.run(path, 'made');
+    await agent.run(path, 'filled');
 
-  const widget = notebook.outputs(0).locator('.jupyter-widgets .jp-OutputArea');
-  await expect(widget).toHaveText('inside');
-  await expect(notebook.outputs(1)).toHaveText('outside');
-});
+    const widget = notebook
+      .outputs(0)
+      .locator('.jupyter-widgets .jp-OutputArea');
+    await expect(widget).toHaveText('inside');
+    await expect(notebook.outputs(1)).toHaveText('outside');
+  }
+);

@@ -10,6 +10,7 @@ import {
   untilSignal
 } from '../notebooks';
 import { Timeline, valueOf } from '../timeline';
+import { LONG_ONLY } from '../longtests';
 
 const path = 'prices.ipynb';
 const notice = (notebook: OpenNotebook) =>
@@ -112,73 +113,73 @@ test('a person goes on in a notebook whose server was killed', async ({
   await agent.close();
 });
 
-test('a notebook without a kernel gets none, and one where nothing ran says nothing', async ({
-  lab,
-  request,
-  startServer
-}) => {
-  test.slow();
-  const server = await startServer();
-  const notebooks = new Notebooks(new AgentApi(request, server.url));
-  for (const name of ['none.ipynb', 'idle.ipynb']) {
-    await notebooks.write(name, [{ id: 'only', source: 'a = 1' }]);
+test(
+  'a notebook without a kernel gets none, and one where nothing ran says nothing',
+  { tag: LONG_ONLY },
+  async ({ lab, request, startServer }) => {
+    test.slow();
+    const server = await startServer();
+    const notebooks = new Notebooks(new AgentApi(request, server.url));
+    for (const name of ['none.ipynb', 'idle.ipynb']) {
+      await notebooks.write(name, [{ id: 'only', source: 'a = 1' }]);
+    }
+    await lab.visit(server.url);
+    await lab.openPanel();
+    const notebook = await OpenNotebook.open(lab, 'none.ipynb');
+    await closeWhatLabSays(lab, notebook);
+    await lab.execute('kernelmenu:shutdown');
+    await expect(notebook.panel.getByText('No Kernel')).toBeVisible();
+    await OpenNotebook.open(lab, 'idle.ipynb');
+
+    await server.stop();
+    await server.start();
+    await reconnect(lab);
+
+    await expect(async () => {
+      expect(await valueOf(notebook, '1 + 1')).toBe('2');
+    }).toPass();
+    await expect(notice(notebook)).toHaveCount(0);
+    await lab.execute('docmanager:open', { path: 'none.ipynb' });
+    await expect(notebook.panel.getByText('No Kernel')).toBeVisible();
   }
-  await lab.visit(server.url);
-  await lab.openPanel();
-  const notebook = await OpenNotebook.open(lab, 'none.ipynb');
-  await closeWhatLabSays(lab, notebook);
-  await lab.execute('kernelmenu:shutdown');
-  await expect(notebook.panel.getByText('No Kernel')).toBeVisible();
-  await OpenNotebook.open(lab, 'idle.ipynb');
+);
 
-  await server.stop();
-  await server.start();
-  await reconnect(lab);
+test(
+  'the clock of a running cell stands still offline, and goes on from the truth',
+  { tag: LONG_ONLY },
+  async ({ agent, lab, notebooks }) => {
+    test.slow();
+    await notebooks.write('slow.ipynb', [
+      { id: 'slow', source: `${untilSignal('slow')}\nprint("done")` }
+    ]);
+    const line = await lab.holdTheLine();
+    await lab.page.clock.install();
+    await lab.visit();
+    await lab.openPanel();
+    await OpenNotebook.open(lab, 'slow.ipynb');
+    await new Chat(lab).say('Run it.');
+    const running = agent.run('slow.ipynb', 'slow');
+    const clock = lab.panel.locator('.jp-hdspAgent-chat-badge', {
+      hasText: 'Running for'
+    });
+    await expect(clock).toBeVisible();
 
-  await expect(async () => {
-    expect(await valueOf(notebook, '1 + 1')).toBe('2');
-  }).toPass();
-  await expect(notice(notebook)).toHaveCount(0);
-  await lab.execute('docmanager:open', { path: 'none.ipynb' });
-  await expect(notebook.panel.getByText('No Kernel')).toBeVisible();
-});
+    await line.cut();
+    await expect(lab.banner).toBeVisible();
+    const stopped = await clock.textContent();
+    await lab.page.clock.fastForward('05:00');
+    await expect(clock).toHaveText(stopped ?? '');
+    await lab.picture('clock-offline');
 
-test('the clock of a running cell stands still offline, and goes on from the truth', async ({
-  agent,
-  lab,
-  notebooks
-}) => {
-  test.slow();
-  await notebooks.write('slow.ipynb', [
-    { id: 'slow', source: `${untilSignal('slow')}\nprint("done")` }
-  ]);
-  const line = await lab.holdTheLine();
-  await lab.page.clock.install();
-  await lab.visit();
-  await lab.openPanel();
-  await OpenNotebook.open(lab, 'slow.ipynb');
-  await new Chat(lab).say('Run it.');
-  const running = agent.run('slow.ipynb', 'slow');
-  const clock = lab.panel.locator('.jp-hdspAgent-chat-badge', {
-    hasText: 'Running for'
-  });
-  await expect(clock).toBeVisible();
-
-  await line.cut();
-  await expect(lab.banner).toBeVisible();
-  const stopped = await clock.textContent();
-  await lab.page.clock.fastForward('05:00');
-  await expect(clock).toHaveText(stopped ?? '');
-  await lab.picture('clock-offline');
-
-  line.mend();
-  await lab.expectConnectedAgain();
-  await expect(clock).not.toHaveText(stopped ?? '');
-  await expect(clock).not.toContainText('5 min');
-  await notebooks.signal('slow');
-  expect(await running).toContain('done');
-  await expect(clock).toHaveCount(0);
-});
+    line.mend();
+    await lab.expectConnectedAgain();
+    await expect(clock).not.toHaveText(stopped ?? '');
+    await expect(clock).not.toContainText('5 min');
+    await notebooks.signal('slow');
+    expect(await running).toContain('done');
+    await expect(clock).toHaveCount(0);
+  }
+);
 
 /**
  * Find the server again at once. Lab draws cells in steps, which a test's clock

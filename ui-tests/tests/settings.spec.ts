@@ -4,6 +4,7 @@ import * as path from 'path';
 import { AgentApi } from '../agentapi';
 import type { Lab } from '../lab';
 import { expect, test } from '../lab';
+import { LONG_ONLY } from '../longtests';
 
 const PERCENT = { name: 'Condense when the context window is this full (%)' };
 
@@ -75,65 +76,75 @@ test.describe('the settings', () => {
     expect(await lab.api.setting('autoCondenseContextPercent')).toBe(61);
   });
 
-  test('are written to a file and taken from one', async ({ lab }) => {
-    await lab.api.change({ autoCondenseContextPercent: 33 });
-    await lab.visit();
-    await lab.openSettings('transfer');
+  test(
+    'are written to a file and taken from one',
+    { tag: LONG_ONLY },
+    async ({ lab }) => {
+      await lab.api.change({ autoCondenseContextPercent: 33 });
+      await lab.visit();
+      await lab.openSettings('transfer');
 
-    const saved = lab.page.waitForEvent('download');
-    await lab.settings
-      .getByRole('button', { name: 'Export to a file' })
-      .click();
-    const file = await (await saved).path();
-    const content = JSON.parse(readFileSync(file, 'utf8'));
-    expect(content.globalSettings.autoCondenseContextPercent).toBe(33);
+      const saved = lab.page.waitForEvent('download');
+      await lab.settings
+        .getByRole('button', { name: 'Export to a file' })
+        .click();
+      const file = await (await saved).path();
+      const content = JSON.parse(readFileSync(file, 'utf8'));
+      expect(content.globalSettings.autoCondenseContextPercent).toBe(33);
 
-    await lab.api.reset();
-    content.globalSettings.ofAnotherProgram = true;
-    content.globalSettings.maxOpenTabsContext = 'many';
-    await importFile(lab, 'settings.json', JSON.stringify(content));
-    await expect(lab.settings).toContainText('Left out or changed:');
-    await expect(lab.settings).toContainText('ofAnotherProgram');
-    await expect(
-      lab.settings.getByText('globalSettings.maxOpenTabsContext').locator('..')
-    ).toHaveText(
-      /This value cannot be used: it must be a whole number\. The setting was not changed\.$/
-    );
-    await lab.picture('settings-imported');
-    expect(await lab.api.setting('autoCondenseContextPercent')).toBe(33);
-    expect(await lab.api.setting('maxOpenTabsContext')).toBe(20);
+      await lab.api.reset();
+      content.globalSettings.ofAnotherProgram = true;
+      content.globalSettings.maxOpenTabsContext = 'many';
+      await importFile(lab, 'settings.json', JSON.stringify(content));
+      await expect(lab.settings).toContainText('Left out or changed:');
+      await expect(lab.settings).toContainText('ofAnotherProgram');
+      await expect(
+        lab.settings
+          .getByText('globalSettings.maxOpenTabsContext')
+          .locator('..')
+      ).toHaveText(
+        /This value cannot be used: it must be a whole number\. The setting was not changed\.$/
+      );
+      await lab.picture('settings-imported');
+      expect(await lab.api.setting('autoCondenseContextPercent')).toBe(33);
+      expect(await lab.api.setting('maxOpenTabsContext')).toBe(20);
 
-    await importFile(lab, 'notes.txt', 'not JSON');
-    await expect(lab.settings.getByRole('alert')).toContainText(
-      '“notes.txt” is not a settings file'
-    );
-    expect(await lab.api.setting('autoCondenseContextPercent')).toBe(33);
-  });
+      await importFile(lab, 'notes.txt', 'not JSON');
+      await expect(lab.settings.getByRole('alert')).toContainText(
+        '“notes.txt” is not a settings file'
+      );
+      expect(await lab.api.setting('autoCondenseContextPercent')).toBe(33);
+    }
+  );
 
-  test('are reset only when one is sure', async ({ lab }) => {
-    await lab.api.change({ autoCondenseContextPercent: 33 });
-    await lab.visit();
-    await lab.openSettings('transfer');
-    const reset = lab.settings.getByRole('button', {
-      name: 'Reset everything…'
-    });
-    const dialog = lab.page.getByRole('dialog');
+  test(
+    'are reset only when one is sure',
+    { tag: LONG_ONLY },
+    async ({ lab }) => {
+      await lab.api.change({ autoCondenseContextPercent: 33 });
+      await lab.visit();
+      await lab.openSettings('transfer');
+      const reset = lab.settings.getByRole('button', {
+        name: 'Reset everything…'
+      });
+      const dialog = lab.page.getByRole('dialog');
 
-    await reset.click();
-    await expect(dialog).toContainText('This cannot be undone');
-    await lab.page.keyboard.press('Enter');
-    await expect(dialog).toBeHidden();
-    expect(await lab.api.setting('autoCondenseContextPercent')).toBe(33);
+      await reset.click();
+      await expect(dialog).toContainText('This cannot be undone');
+      await lab.page.keyboard.press('Enter');
+      await expect(dialog).toBeHidden();
+      expect(await lab.api.setting('autoCondenseContextPercent')).toBe(33);
 
-    await reset.click();
-    await dialog.getByRole('button', { name: 'Reset everything' }).click();
-    await expect
-      .poll(() => lab.api.setting('autoCondenseContextPercent'))
-      .toBe(100);
-    await expect(
-      lab.settings.getByRole('status').filter({ hasText: 'was reset' })
-    ).toBeAttached();
-  });
+      await reset.click();
+      await dialog.getByRole('button', { name: 'Reset everything' }).click();
+      await expect
+        .poll(() => lab.api.setting('autoCondenseContextPercent'))
+        .toBe(100);
+      await expect(
+        lab.settings.getByRole('status').filter({ hasText: 'was reset' })
+      ).toBeAttached();
+    }
+  );
 });
 
 test('profiles are made, renamed, used, pinned and deleted', async ({
@@ -198,47 +209,49 @@ test('profiles are made, renamed, used, pinned and deleted', async ({
   ).toBeDisabled();
 });
 
-test('what the operator fixed can be seen, not changed', async ({
-  lab,
-  request,
-  startServer
-}) => {
-  const server = await startServer({
-    args: [
-      "--HdspAgentApp.fixed_settings={'autoApprovalEnabled': False, 'followupAutoApproveTimeoutMs': 5000}",
-      '--HdspAgentApp.allowed_providers=ollama'
-    ]
-  });
-  const api = new AgentApi(request, server.url);
-  await lab.visit(server.url);
-  await lab.openSettings('approvals');
+test(
+  'what the operator fixed can be seen, not changed',
+  { tag: LONG_ONLY },
+  async ({ lab, request, startServer }) => {
+    const server = await startServer({
+      args: [
+        "--HdspAgentApp.fixed_settings={'autoApprovalEnabled': False, 'followupAutoApproveTimeoutMs': 5000}",
+        '--HdspAgentApp.allowed_providers=ollama'
+      ]
+    });
+    const api = new AgentApi(request, server.url);
+    await lab.visit(server.url);
+    await lab.openSettings('approvals');
 
-  const approve = lab.settings.getByRole('switch', {
-    name: 'Approve actions automatically'
-  });
-  await expect(approve).toBeDisabled();
-  await expect(approve).not.toBeChecked();
-  await expect(
-    lab.settings.getByText('Set by your administrator', { exact: true })
-  ).toHaveCount(2);
-  await expect(
-    lab.settings.getByRole('spinbutton', { name: /Wait before answering/ })
-  ).toHaveValue('5000');
-  await expect(
-    lab.settings.getByRole('switch', { name: 'Reading', exact: true })
-  ).toBeEnabled();
-  await lab.picture('settings-fixed');
-  const refused = await request.patch(`${api.url}/hdsp-agent/api/settings`, {
-    data: { autoApprovalEnabled: true }
-  });
-  expect(refused.status()).toBe(403);
-  expect(await api.setting('autoApprovalEnabled')).toBe(false);
+    const approve = lab.settings.getByRole('switch', {
+      name: 'Approve actions automatically'
+    });
+    await expect(approve).toBeDisabled();
+    await expect(approve).not.toBeChecked();
+    await expect(
+      lab.settings.getByText('Set by your administrator', { exact: true })
+    ).toHaveCount(2);
+    await expect(
+      lab.settings.getByRole('spinbutton', { name: /Wait before answering/ })
+    ).toHaveValue('5000');
+    await expect(
+      lab.settings.getByRole('switch', { name: 'Reading', exact: true })
+    ).toBeEnabled();
+    await lab.picture('settings-fixed');
+    const refused = await request.patch(`${api.url}/hdsp-agent/api/settings`, {
+      data: { autoApprovalEnabled: true }
+    });
+    expect(refused.status()).toBe(403);
+    expect(await api.setting('autoApprovalEnabled')).toBe(false);
 
-  await lab.openSettings('models');
-  await expect(
-    lab.settings.getByRole('combobox', { name: 'Provider' }).getByRole('option')
-  ).toHaveText(['Not set', /Ollama/]);
-});
+    await lab.openSettings('models');
+    await expect(
+      lab.settings
+        .getByRole('combobox', { name: 'Provider' })
+        .getByRole('option')
+    ).toHaveText(['Not set', /Ollama/]);
+  }
+);
 
 async function importFile(
   lab: Lab,

@@ -74,6 +74,7 @@ async def done(agent: ProviderAgent) -> None:
     assert row.context_condense is not None and row.context_condense.way == "local"
 
 
+@pytest.mark.in_short(1)
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 async def test_the_request_for_the_summary_is_the_conversation_s_own_up_to_the_wish(
     model_server: ModelServer, tmp_path: Path, protocol: str

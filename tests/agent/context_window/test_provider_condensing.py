@@ -110,6 +110,7 @@ FAILURES: dict[str, Condensing] = {
 }
 
 
+@pytest.mark.in_short(3)
 @pytest.mark.parametrize("failure", FAILURES)
 async def test_where_it_fails_the_agent_condenses_itself_and_does_not_try_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failure: str

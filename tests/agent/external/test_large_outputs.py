@@ -68,6 +68,7 @@ def bytes_in(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
+@pytest.mark.in_short(1)
 @pytest.mark.parametrize("source", [PRINTS, SHOWS, RETURNS], ids=["prints", "shows", "returns"])
 async def test_what_a_cell_puts_out_is_bounded_and_told(tmp_path: Path, source: str) -> None:
     async with program(tmp_path, source, "1 + 1", settings=FREE, checkpoints=True) as claude:

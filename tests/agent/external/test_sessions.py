@@ -136,6 +136,7 @@ async def test_fifty_programs_work_at_a_time(tmp_path: Path) -> None:
         assert len({one.task_id for one in programs}) == 50
 
 
+@pytest.mark.long
 async def test_a_flood_of_calls_is_bounded(tmp_path: Path) -> None:
     async with program(tmp_path, "x = 1") as claude:
         waiting = [claude.begin("read_notebook", path="a.ipynb")]

@@ -137,6 +137,7 @@ async def test_an_endpoint_that_the_operator_forbids_later_is_not_used(tmp_path:
         assert server.texts == []
 
 
+@pytest.mark.in_short(3)
 @pytest.mark.parametrize(
     "written, asked",
     [

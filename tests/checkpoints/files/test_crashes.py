@@ -17,6 +17,7 @@ from ._helpers.crashing import Died, assert_whole_wherever_it_is_killed
 from ._helpers.workspace_fixtures import picture, write
 
 
+@pytest.mark.in_short(1)
 @unix
 @pytest.mark.slow
 @pytest.mark.parametrize(

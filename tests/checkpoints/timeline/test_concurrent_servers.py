@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[3]
 NAMES = ("one", "two", "three")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 async def test_processes_restore_their_notebooks_in_one_store(quick_folder: Path) -> None:
     workspace, store_dir = quick_folder / "workspace", quick_folder / "home" / "checkpoints"

@@ -17,6 +17,7 @@ from ._helpers.timeline_fixtures import CELLS, EVERYTHING, PATH, TimelineSetup, 
 from .test_restoring import Conversation, broken, is_broken, is_whole
 
 
+@pytest.mark.in_short(1)
 @unix
 @pytest.mark.slow
 @pytest.mark.parametrize(("what", "step", "least"), [("restore", rounds(17, 4), 40), ("recover", rounds(17, 7), 20)])
@@ -26,6 +27,7 @@ def test_a_restore_killed_anywhere_is_whole_or_can_be_rolled_back(
     assert_whole_wherever_it_is_killed("timeline._helpers.killed_restore", quick_folder, what, step, least)
 
 
+@pytest.mark.in_short(1)
 @unix
 @pytest.mark.slow
 @pytest.mark.parametrize(
@@ -67,6 +69,7 @@ async def die(here: TimelineSetup, target: str, monkeypatch: pytest.MonkeyPatch,
             await here.line.restore(target, EVERYTHING, conversation=Deadly())
 
 
+@pytest.mark.in_short(1)
 @pytest.mark.parametrize("before", [None, "_cells", "_values"])
 async def test_all_that_was_done_is_rolled_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: str | None

@@ -88,6 +88,7 @@ async def small_timeline_setup(tmp_path: Path) -> AsyncIterator[tuple[TimelineSe
             yield here, Disk(folder)
 
 
+@pytest.mark.in_short(1)
 @pytest.mark.parametrize(("phase", "step", "least"), [("restore", rounds(17, 9), 60), ("roll back", rounds(11, 7), 20)])
 async def test_a_restore_of_all_parts_is_whole_or_nothing(tmp_path: Path, phase: str, step: int, least: int) -> None:
     async with small_timeline_setup(tmp_path) as (here, disk):

@@ -58,6 +58,7 @@ def shown(here: TimelineSetup) -> list[JsonObject]:
     return here.outputs[0]
 
 
+@pytest.mark.in_short(2)
 @pytest.mark.parametrize("open_in_tab", [False, True], ids=["closed", "open"])
 @pytest.mark.parametrize(("source", "last"), [(SLOW, "3"), (THREAD, "late"), (PROGRESS, "ZeroDivisionError")])
 async def test_what_comes_later_goes_back_with_the_cell(
@@ -100,6 +101,7 @@ PERSONS = {
 }
 
 
+@pytest.mark.in_short(1)
 @pytest.mark.parametrize("change", PERSONS.values(), ids=PERSONS)
 async def test_what_a_person_made_of_the_outputs_stays(tmp_path: Path, change: list[ClearOutputs | SetOutputs]) -> None:
     old: JsonObject = {"output_type": "stream", "name": "stdout", "text": "old"}

@@ -40,6 +40,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.in_short(3)
 @pytest.mark.parametrize("how", list(CHANGES))
 async def test_a_hidden_change_is_found_after_the_cell(tmp_path: Path, how: str) -> None:
     change, told, expected = CHANGES[how]

@@ -61,6 +61,7 @@ RESTORING = {
 }
 
 
+@pytest.mark.in_short(1)
 @unix
 @pytest.mark.slow
 @pytest.mark.parametrize(("what", "least"), [("capture", 12), ("restore", 16)])
@@ -83,6 +84,7 @@ async def _watched(at: KernelSetup, target: VariableManifest | None) -> None:
             await at.checkpoints.restore(target.id, link)
 
 
+@pytest.mark.in_short(1)
 @unix
 @pytest.mark.slow
 @pytest.mark.parametrize("what", ["capture", "restore"])
@@ -107,6 +109,7 @@ async def test_the_store_is_whole_wherever_the_kernel_is_killed(tmp_path: Path, 
             assert await at.told(TOLD) == FIRST, phase
 
 
+@pytest.mark.in_short(2)
 @unix
 @pytest.mark.parametrize("phase", RESTORING)
 async def test_a_restore_that_somebody_stops_is_whole_or_nothing(tmp_path: Path, phase: str) -> None:

@@ -79,6 +79,7 @@ async def _looks_whole(at: KernelSetup, manifests: list[str], told: str) -> None
     assert await at.told(TOLD) == told
 
 
+@pytest.mark.in_short(1)
 @pytest.mark.parametrize("held", [0, 1_000_000_000], ids=["later", "at once"])
 async def test_a_kernel_whose_disk_is_full_saves_all_or_nothing(tmp_path: Path, held: int) -> None:
     async with kernel_setup(tmp_path) as at:
@@ -102,6 +103,7 @@ async def test_a_kernel_whose_disk_is_full_saves_all_or_nothing(tmp_path: Path, 
             await at.restore(first)
 
 
+@pytest.mark.in_short(1)
 @pytest.mark.parametrize("name", SERVER_CALLS)
 async def test_a_server_whose_disk_is_full_saves_and_restores_all_or_nothing(tmp_path: Path, name: str) -> None:
     async with kernel_setup(tmp_path) as at:
@@ -128,6 +130,7 @@ async def test_a_server_whose_disk_is_full_saves_and_restores_all_or_nothing(tmp
         assert await at.told(TOLD) == FIRST
 
 
+@pytest.mark.in_short(1)
 @pytest.mark.parametrize("name", SERVER_CALLS)
 async def test_dropping_checkpoints_on_a_full_disk_loses_no_other(tmp_path: Path, name: str) -> None:
     async with kernel_setup(tmp_path) as at:

@@ -19,7 +19,6 @@ import pytest
 from hdsp_agent.checkpoints.variables import VariableCheckpoints, VariableStore
 from hdsp_agent.errors import Unsupported
 
-from ..._helpers.long_tests import long_only
 from ...notebooks.kernels._helpers.executors import HeadlessExecutor, headless_executor, text_of
 from ._helpers.kernel_fixtures import KEY
 
@@ -100,7 +99,7 @@ def install(python: str, *what: str) -> None:
         pytest.skip(f"{what[-1]} cannot be installed here: {done.stderr[-300:]}")
 
 
-@long_only
+@pytest.mark.long
 async def test_another_python_keeps_its_own_variables_and_is_refused_ours(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -125,7 +124,7 @@ async def test_another_python_keeps_its_own_variables_and_is_refused_ours(
             assert await at.told(path, "rate, len(points)") == "7 3000"
 
 
-@long_only
+@pytest.mark.long
 async def test_another_pandas_is_refused_frames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     major = int(version("pandas").partition(".")[0])
     install(sys.executable, "--target", str(tmp_path / "other"), "--no-deps", "pytz", f"pandas<{major}")

@@ -112,6 +112,7 @@ async def test_an_array_comes_back_from_memory_only_where_that_is_what_it_was(tm
         assert await at.told("big.flags.owndata, big.flags.writeable") == "True True"
 
 
+@pytest.mark.in_short(1)
 @pytest.mark.parametrize("cold", [False, True])
 async def test_strings_that_are_there_still_are_taken_as_they_are(tmp_path: Path, cold: bool) -> None:
     async with kernel_setup(tmp_path) as at:

@@ -37,6 +37,7 @@ async def _there_and_back(
     return before
 
 
+@pytest.mark.long
 async def test_a_large_frame(tmp_path: Path) -> None:
     async with kernel_setup(tmp_path) as at:
         await _there_and_back(
@@ -88,6 +89,7 @@ async def test_signs_that_flip_are_seen(tmp_path: Path) -> None:
             first = second
 
 
+@pytest.mark.long
 async def test_a_hundred_thousand_objects_and_what_is_deep_in_them(tmp_path: Path) -> None:
     async with kernel_setup(tmp_path) as at:
         await _there_and_back(

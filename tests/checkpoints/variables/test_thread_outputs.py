@@ -96,6 +96,7 @@ async def ask_everything(it: KernelSetup) -> None:
     await it.restore(report.before)
 
 
+@pytest.mark.in_short(1)
 @pytest.mark.slow
 @pytest.mark.usefixtures("either_kernel")
 async def test_a_persons_thread_keeps_its_outputs_while_variables_are_looked_at_saved_and_restored(
@@ -124,6 +125,7 @@ async def test_a_connection_made_while_a_thread_prints_moves_nothing(tmp_path: P
         assert other.printed == threads.expected
 
 
+@pytest.mark.in_short(1)
 @pytest.mark.usefixtures("either_kernel")
 async def test_a_late_thread_of_the_agents_cell_keeps_its_outputs(tmp_path: Path) -> None:
     async with kernel_setup(tmp_path) as it:
@@ -160,6 +162,7 @@ async def test_a_kernel_that_shows_windows_is_asked_on_shell_and_its_threads_kee
         assert other.printed == threads.expected
 
 
+@pytest.mark.in_short(1)
 @pytest.mark.usefixtures("either_kernel")
 async def test_variables_are_saved_only_between_cells(tmp_path: Path) -> None:
     async with beside_a_person(tmp_path) as (it, other, _):

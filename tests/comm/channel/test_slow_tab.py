@@ -72,6 +72,7 @@ async def until(condition, seconds: float = 60) -> None:  # type: ignore[no-unty
         await asyncio.sleep(0.01)
 
 
+@pytest.mark.long
 async def test_a_tab_that_never_reads_costs_little_delays_nobody_and_is_closed(serve, deaf_tab) -> None:  # type: ignore[no-untyped-def]
     """20 MB are published; the deaf tab may hold what is on its way, not what it did not take."""
     async with serve(write_seconds=4.0, ring_bytes=2 * MEGABYTE) as server, server.connect() as healthy:

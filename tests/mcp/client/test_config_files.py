@@ -59,6 +59,7 @@ async def test_a_broken_entry_is_listed_with_what_is_wrong(tmp_path: Path, entry
         assert await tested.said("act", server="good") == "done"
 
 
+@pytest.mark.in_short(2)
 @pytest.mark.parametrize("content", ["{", "[]", '{"mcpServers": []}', "\x00", '{"mcpServers": {"a": ' + "[" * 5_000])
 async def test_a_file_that_cannot_be_read_says_so_and_keeps_what_it_said(tmp_path: Path, content: str) -> None:
     async with running_hub(tmp_path, {"good": hostile("plain")}) as tested:

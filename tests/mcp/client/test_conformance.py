@@ -30,6 +30,7 @@ EXPECTED_FAILURES = {
 """What fails and no revision requires, with the reason."""
 
 
+@pytest.mark.in_short(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("revision", sorted(_REQUIRED))
 async def test_every_scenario_that_a_revision_requires_passes(revision: str, tmp_path: Path) -> None:

@@ -85,6 +85,7 @@ async def test_a_flood_of_its_log_is_cut(tmp_path: Path) -> None:
         assert all(len(line.text) <= 1_001 for line in tested.connection("bad").log.lines)
 
 
+@pytest.mark.long
 async def test_a_flood_of_changes_is_looked_at_once_in_a_while(tmp_path: Path) -> None:
     async with running_hub(tmp_path, {"bad": hostile("notifications")}) as tested:
         async with measured() as cost:

@@ -39,6 +39,7 @@ async def test_a_tool_that_fails_says_so(tmp_path: Path) -> None:
         assert "b" in str(wrong.parts)
 
 
+@pytest.mark.long
 async def test_progress_is_told_and_keeps_a_call_alive(tmp_path: Path) -> None:
     async with running_hub(tmp_path, {"sample": sample(timeout=1)}) as tested:
         assert await tested.said("slow", {"seconds": 3}) == "done"

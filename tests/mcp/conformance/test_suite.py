@@ -67,6 +67,7 @@ def suite_url(
     return f"http://127.0.0.1:{jp_http_port}{jp_base_url}hdsp-agent/mcp"
 
 
+@pytest.mark.in_short(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("revision", sorted(_REQUIRED))
 async def test_every_scenario_that_a_revision_requires_passes(suite_url: str, revision: str, tmp_path: Path) -> None:

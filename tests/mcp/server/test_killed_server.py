@@ -89,6 +89,7 @@ async def structured(client: Client, name: str, **arguments: JsonValue) -> Mappi
     return result.structured_content
 
 
+@pytest.mark.in_short(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["legacy", MODERN])
 async def test_the_next_server_says_what_happened_and_leaves_nothing_running(tmp_path: Path, mode: str) -> None:

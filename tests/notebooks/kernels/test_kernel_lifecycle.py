@@ -31,6 +31,7 @@ async def test_a_kernel_that_dies_in_a_cell_is_noticed_and_the_next_run_works(tm
         assert (after.state, text_of(after)) == ("ok", "False")
 
 
+@pytest.mark.long
 async def test_a_kernel_that_is_started_anew_before_anybody_looked_is_said_to_have_died(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -68,6 +68,7 @@ def shown(outputs: Sequence[Mapping[str, object]]) -> list[str]:
     return [str(output.get("ename") or output.get("text")) for output in outputs]
 
 
+@pytest.mark.long
 async def test_a_cell_that_is_interrupted_and_the_one_behind_it(tmp_path: Path) -> None:
     codes = ["print('first')\nwhile True: continue", "print('done')"]
     async with headless_executor(tmp_path, RunLimits(total_seconds=1)) as work:
@@ -76,6 +77,7 @@ async def test_a_cell_that_is_interrupted_and_the_one_behind_it(tmp_path: Path) 
     assert ours == [["first\n", "KeyboardInterrupt"], ["done\n"]]
 
 
+@pytest.mark.long
 async def test_a_cell_that_ends_its_own_kernel(tmp_path: Path) -> None:
     killing = "import os, signal\nprint('here', flush=True)\nos.kill(os.getpid(), signal.SIGTERM)"
     with pytest.raises(subprocess.CalledProcessError) as died:
@@ -98,6 +100,7 @@ async def test_two_notebooks_meet_while_they_run(tmp_path: Path) -> None:
     assert [text_of(run.cells[0]) for run in runs] == ["met\n", "met\n"]
 
 
+@pytest.mark.in_short(2)
 @pytest.mark.parametrize("name", list(THREADS))
 async def test_threads_print_as_in_a_bare_kernel(tmp_path: Path, name: str) -> None:
     codes = [THREADS[name], "print('next')"]

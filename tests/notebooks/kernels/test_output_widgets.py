@@ -97,6 +97,7 @@ def codes_of(name: str) -> list[str]:
     return [IMPORTED + first, *others]
 
 
+@pytest.mark.in_short(3)
 @pytest.mark.parametrize("name", list(NOTEBOOKS))
 async def test_outputs_are_where_nbclient_puts_them(tmp_path: Path, name: str) -> None:
     async with headless_executor(tmp_path) as work:

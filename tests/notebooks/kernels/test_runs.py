@@ -121,6 +121,7 @@ async def test_a_cell_that_prints_for_ever_is_interrupted_at_the_total_limit(tmp
         assert (await work.cell("1")).state == "ok"
 
 
+@pytest.mark.long
 async def test_a_cell_that_ignores_its_interruption_ends_for_us_and_a_restart_helps(tmp_path: Path) -> None:
     async with headless_executor(tmp_path, RunLimits(total_seconds=2, interrupt_seconds=1)) as work:
         deaf = "import time\nwhile True:\n  try: time.sleep(60)\n  except KeyboardInterrupt: pass"
@@ -169,6 +170,7 @@ async def test_a_task_holds_its_kernel_until_it_ends(tmp_path: Path) -> None:
         assert work.kernels.kernels.kernel_model(kernel)["connections"] == 0
 
 
+@pytest.mark.long
 async def test_activity_is_told_while_cells_run(tmp_path: Path) -> None:
     from hdsp_agent.notebooks.kernels import Executor
 
@@ -219,6 +221,7 @@ async def test_what_a_thread_prints_later_comes_to_its_cell(tmp_path: Path) -> N
         await until(lambda: "late" in text_of(cell))
 
 
+@pytest.mark.long
 async def test_a_hundred_megabytes_of_prints_are_bounded_and_kept(tmp_path: Path) -> None:
     kept: list[bytes] = []
 
@@ -236,6 +239,7 @@ async def test_a_hundred_megabytes_of_prints_are_bounded_and_kept(tmp_path: Path
         assert 4_500_000 < len(kept[0]) <= 5_000_000 and kept[0].startswith(b"0 xxx")
 
 
+@pytest.mark.long
 async def test_a_flood_of_displays_is_counted_and_the_result_is_not_lost(tmp_path: Path) -> None:
     async with headless_executor(tmp_path) as work:
         cell = await work.cell("for i in range(5000): display(i)\n'the result'")

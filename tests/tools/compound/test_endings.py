@@ -261,6 +261,7 @@ async def test_a_deletion_and_a_rename_that_are_complete_are_checked(tmp_path: P
         assert task.sources() == ["width = 5", "print(width)"]
 
 
+@pytest.mark.in_short(2)
 @pytest.mark.parametrize(
     ("words", "code", "state"),
     [

@@ -562,6 +562,7 @@ def test_cells_of_other_languages() -> None:
     assert risks_of("rm x", "fish").command == f"rm x\n{ASKS}"
 
 
+@pytest.mark.long
 def test_a_cell_made_to_take_long_does_not() -> None:
     began = time.process_time()
     words = ("pip ", "%%time\n", "x = ", "{a", "%pip a ", "\\\n", "rm ", "  ", "a, ", "'", "(", "[", "-", "not ")

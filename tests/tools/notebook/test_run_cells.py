@@ -65,6 +65,7 @@ class Shown:
 TABLE = "<style>x</style><table><tr><td>1</td></tr></table>"
 
 
+@pytest.mark.in_short(2)
 @pytest.mark.parametrize(
     ("code", "result", "table"),
     [
