@@ -40,7 +40,6 @@ def taken() -> Iterator[dict[str, Cost]]:
         yield asyncio.run(costs(server, root, pages))
 
 
-@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [take.__name__ for take in INPUTS])
 def test_no_input_stops_the_server_or_fills_its_memory(name: str, taken: dict[str, Cost]) -> None:
