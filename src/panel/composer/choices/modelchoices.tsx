@@ -263,6 +263,8 @@ function useModelChange(
     }
   };
   const choose = async ({ profile, model }: IModelChoice) => {
+    // Before the server answers: the list may be opened again by then.
+    remember(current, current?.modelId);
     try {
       const { apiProvider, id, modelId, name } = profile;
       if (model !== null && model !== modelId && apiProvider !== undefined) {
@@ -277,7 +279,6 @@ function useModelChange(
       if (id !== current?.id) {
         await client.request({ type: 'loadApiConfiguration', text: name });
       }
-      remember(current, current?.modelId);
       remember(profile, model ?? modelId);
     } catch (reason) {
       onFailed(asErrorBody(reason));
