@@ -207,6 +207,24 @@ describe('the model picker', () => {
     });
   });
 
+  it('should list the last one before the server has answered', async () => {
+    rest.answers.set('PATCH profiles/work', () => new Promise(() => undefined));
+    await open();
+    await settle(() => option('claude-y').click());
+    page.publish({
+      type: 'profilesUpdated',
+      currentApiConfigName: 'work',
+      listApiConfig: PROFILES.listApiConfigMeta!.map(one =>
+        one.name === 'work' ? { ...one, modelId: 'claude-y' } : one
+      )
+    });
+    await reopen('Model: claude-y (work)');
+    expect(labels()[0]).toBe('claude-x');
+    expect(page.find('[role="group"]')?.getAttribute('aria-label')).toBe(
+      'Recent'
+    );
+  });
+
   it('should use another profile, with the model it had last', async () => {
     localStorage.setItem(
       `hdsp-agent:recent-models:${page.panel.services.serverSettings.baseUrl}`,
