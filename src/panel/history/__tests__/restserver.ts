@@ -32,7 +32,7 @@ export class RestServer {
     this._spy.mockRestore();
   }
 
-  private _answer(url: string, init: RequestInit): Promise<Response> {
+  private async _answer(url: string, init: RequestInit): Promise<Response> {
     const { pathname, searchParams } = new URL(url, 'http://localhost');
     const asked = {
       method: init.method ?? 'GET',
@@ -45,15 +45,15 @@ export class RestServer {
     };
     this.asked.push(asked);
     const answer = this.answers.get(`${asked.method} ${asked.path}`);
-    const body = answer?.(asked);
+    const told = answer?.(asked);
+    // One that is not promised is there at once.
+    const body: unknown = told instanceof Promise ? await told : told;
     if (body instanceof Response) {
-      return Promise.resolve(body);
+      return body;
     }
-    return Promise.resolve(
-      body === undefined
-        ? refusal('not_found', 'Nothing is here.', 404)
-        : new Response(JSON.stringify(body))
-    );
+    return body === undefined
+      ? refusal('not_found', 'Nothing is here.', 404)
+      : new Response(JSON.stringify(body));
   }
 
   private readonly _spy: jest.SpyInstance;
