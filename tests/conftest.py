@@ -47,9 +47,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leave out what runs at night. Begin with the files that take long: none of them is left to one process at the end."""
-    if later := left_for_later(items):
-        items[0].config.hook.pytest_deselected(items=later)
-        items[:] = [item for item in items if item not in set(later)]
+    if later := set(left_for_later(items)):
+        next(iter(later)).config.hook.pytest_deselected(items=list(later))
+        items[:] = [item for item in items if item not in later]
     slow = {item.path for item in items if item.get_closest_marker("slow") is not None}
     items.sort(key=lambda item: item.path not in slow)
 

@@ -77,6 +77,15 @@ describe('the model picker', () => {
     await settle(() => page.button(name).click());
   };
   const reopen = (name = BUTTON) => settle(() => page.button(name).click());
+  /** The server says that the profile has another model. */
+  const tellOfAnother = () =>
+    page.publish({
+      type: 'profilesUpdated',
+      currentApiConfigName: 'work',
+      listApiConfig: PROFILES.listApiConfigMeta!.map(one =>
+        one.name === 'work' ? { ...one, modelId: 'claude-y' } : one
+      )
+    });
   const options = () => page.findAll('[role="option"]');
   const labels = () =>
     page
@@ -191,13 +200,7 @@ describe('the model picker', () => {
     expect(page.sent('loadApiConfiguration')).toEqual([]);
     expect(page.find('[role="dialog"]')).toBeNull();
     expect(document.activeElement).toBe(page.button(BUTTON));
-    page.publish({
-      type: 'profilesUpdated',
-      currentApiConfigName: 'work',
-      listApiConfig: PROFILES.listApiConfigMeta!.map(one =>
-        one.name === 'work' ? { ...one, modelId: 'claude-y' } : one
-      )
-    });
+    tellOfAnother();
     await reopen('Model: claude-y (work)');
     expect(labels()[0]).toBe('claude-x');
     expect(options()[0].textContent).toContain('200K');
@@ -211,13 +214,7 @@ describe('the model picker', () => {
     rest.answers.set('PATCH profiles/work', () => new Promise(() => undefined));
     await open();
     await settle(() => option('claude-y').click());
-    page.publish({
-      type: 'profilesUpdated',
-      currentApiConfigName: 'work',
-      listApiConfig: PROFILES.listApiConfigMeta!.map(one =>
-        one.name === 'work' ? { ...one, modelId: 'claude-y' } : one
-      )
-    });
+    tellOfAnother();
     await reopen('Model: claude-y (work)');
     expect(labels()[0]).toBe('claude-x');
     expect(page.find('[role="group"]')?.getAttribute('aria-label')).toBe(
