@@ -47,6 +47,8 @@ _BURST_SECONDS: Final = 0.1
 """At most so many messages are taken in so much time: what more a server sends waits in its pipe."""
 _MOST_LOG_LINES_A_SECOND: Final = 100
 _GRACE_SECONDS: Final = 1.0
+_LAST_WORDS_SECONDS: Final = 1.0
+"""How long a server that ended may take until its log is read: its last line mostly says why."""
 _LAST_SECONDS: Final = 10.0
 
 
@@ -64,6 +66,7 @@ class StdioTransport:
         self._pump: asyncio.Task[None] | None = None
         self._to_client: MemoryObjectSendStream[SessionMessage | Exception] | None = None
         self._from_server: MemoryObjectReceiveStream[SessionMessage | Exception] | None = None
+        self._log_was_read = threading.Event()
         self.ended: Final = asyncio.Event()
         self.reason: str | None = None
         """Why it ended, where that is known."""
@@ -182,6 +185,7 @@ class StdioTransport:
         except _TooLong:
             self._tell_end(f"It sent a message of more than {LARGEST_MESSAGE:,} bytes.")
         else:
+            self._log_was_read.wait(_LAST_WORDS_SECONDS)
             self._tell_end("It closed its standard output.")
 
     def _handed_over(self, message: JSONRPCMessage) -> bool:
@@ -216,10 +220,12 @@ class StdioTransport:
                     skipped += 1
                 else:
                     self._log.server(line.decode("utf-8", "replace"))
+        self._log_was_read.set()
 
     def _wait(self) -> None:
         assert self._watched is not None
         code = self._watched.process.wait()
+        self._log_was_read.wait(_LAST_WORDS_SECONDS)
         how = f"by the signal {-code}" if code < 0 else f"with the exit code {code}"
         self._tell_end(f"Its process ended {how}.")
 

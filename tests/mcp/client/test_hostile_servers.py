@@ -131,6 +131,8 @@ async def test_its_patterns_do_not_stop_us(tmp_path: Path) -> None:
 async def test_what_left_its_group_ends_with_it(tmp_path: Path) -> None:
     async with running_hub(tmp_path, {"bad": hostile("child")}) as tested:
         assert await tested.said("act", server="bad") == "done"
+        # Its log comes by a pipe of its own, which may be read later than its answer.
+        await until(lambda: tested.log("bad"))
         child = int(tested.log("bad").split()[1])
         assert psutil.pid_exists(child)
     await until(lambda: not psutil.pid_exists(child))
