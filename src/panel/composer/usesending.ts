@@ -78,9 +78,13 @@ export function useSending(options: {
     JSONExt.deepEqual(plainDraft(request), plainDraft(state.draft(into)));
 
   const send = () => {
+    if (!options.isReady) {
+      // Who is told that nothing can be sent does not expect that it goes later.
+      return;
+    }
     const draft = state.draft(taskId);
     if (!isBusy) {
-      if (options.isReady && !isBlank(draft)) {
+      if (!isBlank(draft)) {
         void sendNow(taskId);
       }
     } else if (isBlank(draft)) {

@@ -277,6 +277,20 @@ describe('Composer', () => {
       expect(field().value).toBe('two and a h');
     });
 
+    it('should not send by itself what Enter was pressed for while offline', async () => {
+      page.begin(WORKING);
+      type('one');
+      await page.settle(() => press('Enter'));
+      page.act(() => page.server.socket.drop());
+      type('two');
+      await page.settle(() => press('Enter'));
+      page.wait(510);
+      page.act(() => page.server.accept({ resumed: true }, 1));
+      await page.settle(() => page.answer('queueMessage', null));
+      expect(page.sent('queueMessage')).toMatchObject([{ text: 'one' }]);
+      expect(field().value).toBe('two');
+    });
+
     it('should send what Enter was pressed for into the conversation that began', async () => {
       page.begin(READY);
       type('one');
