@@ -77,7 +77,7 @@ class Task:
         state = TaskState(services, log, history, mode, profile, parent_waits=parent_waits)
         self.state: Final = state
         self.window: Final = ContextWindow(state)
-        self.expander: Final = MessageExpander(state, lambda: self._parts)
+        self.expander: Final = MessageExpander(state)
         self.auto_answer: Final = AutoAnswer(state, self.answer)
         self.flow: Final = TaskFlow(state, self._approve, self._cells_back)
         self._parts: Final = CallParts(self.flow, self.auto_answer, self.expander.expand)

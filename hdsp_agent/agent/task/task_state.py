@@ -49,6 +49,7 @@ from ..conversation.conversation import Conversation
 from ..conversation.dialogue import Dialogue
 from ..conversation.history_items import HistoryItemChange, TaskConfig, fresh_item
 from ..conversation.history_sync import HistorySync
+from ..conversation.inherited_marks import inherit_marks
 from ..conversation.message_queue import MessageQueue
 from ..modes import DEFAULT_MODE, allows_group
 from .cancellation import BoundedCancellation
@@ -163,6 +164,16 @@ class TaskState:
     def task_id(self) -> TaskId:
         """Its id."""
         return self.conversation.task_id
+
+    @property
+    def owner(self) -> str | None:
+        """Whose it is."""
+        return self.conversation.log.metadata.user
+
+    @property
+    def masker(self) -> Masker:
+        """Masks what it is told."""
+        return self.conversation.masker
 
     @property
     def status(self) -> TaskStatus:
@@ -295,6 +306,22 @@ class TaskState:
     async def client(self) -> ModelClient:
         """The model it uses."""
         return await self.services.models.client(self.profile)
+
+    async def put_artifact(self, data: bytes) -> str:
+        """Keep a long output or a picture, and return its name."""
+        return await self.conversation.log.put_artifact(data)
+
+    async def read_artifact(self, name: str) -> bytes:
+        """What was kept. Raises NotFound."""
+        return await self.conversation.log.read_artifact(name)
+
+    def note_external(self) -> None:
+        """It was given words that strangers wrote."""
+        self.conversation.log.update_state(has_external_content=True)
+
+    async def inherit_marks(self, source: TaskId) -> None:
+        """It was given what another conversation says."""
+        await inherit_marks(self.conversation.log, self.services.store, source)
 
     async def withdraw_question(self, ts: int, text: str | None = None, failure: str | None = None) -> None:
         """A question that was shown while a call streamed is not asked after all.

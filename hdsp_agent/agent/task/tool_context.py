@@ -9,7 +9,6 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
-from ...config import GlobalSettings, ModeConfig
 from ...errors import HdspAgentError
 from ...messages import (
     ClineAsk,
@@ -19,9 +18,7 @@ from ...messages import (
     NotebookRef,
     ProgressStatus,
     RecalledItem,
-    TaskId,
 )
-from ...persistence import Vault
 from ...tools import ActionRequest, Approval, ApprovalAsk, Proposal, ToolFailed, unified_diff
 from ..approval import Decision
 from ..checkpoints.checkpoint_service import SavedStep
@@ -29,12 +26,11 @@ from ..conversation.asks import AskAnswer
 from ..conversation.auto_answer import suggested_answers
 from ..conversation.dialogue import Beside
 from .flow_port import TaskFlow
+from .reading_context import ReadingContext
 
 if TYPE_CHECKING:
     from ...memory import TaskMemory
-    from ...notebooks import Notebooks
     from ...recall import RecallHit, RecallKind
-    from ...tools import McpServers, PathPolicy, ToolState
     from ..conversation.auto_answer import AutoAnswer
     from ..user_messages._expanded_message import Expand
     from .task_state import TaskState
@@ -57,7 +53,7 @@ class CallParts:
     expand: Expand
 
 
-class CallContext:
+class CallContext(ReadingContext):
     """The context of one call.
 
     ``denied`` says that the person refused what it wanted to do, ``approved_at`` is the time of the question that allowed
@@ -70,6 +66,7 @@ class CallContext:
     def __init__(
         self, state: TaskState, parts: CallParts, *, shown_at: int | None = None, saved: SavedStep | None = None
     ) -> None:
+        super().__init__(state)
         self._state = state
         self._parts = parts
         self._shown_at = shown_at
@@ -78,57 +75,9 @@ class CallContext:
         self.approved_at: int | None = None
 
     @property
-    def task_id(self) -> TaskId:
-        """Whose call it is."""
-        return self._state.task_id
-
-    @property
-    def workspace(self) -> Path:
-        """The folder the task works in."""
-        return self._state.folder
-
-    @property
-    def settings(self) -> GlobalSettings:
-        """The settings in force for the task."""
-        return self._state.settings
-
-    @property
-    def mode(self) -> ModeConfig:
-        """The mode the task is in."""
-        return self._state.mode
-
-    @property
-    def paths(self) -> PathPolicy:
-        """Which paths may be touched."""
-        return self._state.paths
-
-    @property
-    def vault(self) -> Vault:
-        """What was masked, for a run the person approved."""
-        return self._state.conversation.masker.vault
-
-    @property
     def flow(self) -> TaskFlow:
         """The plan, the mode, subtasks and the end."""
         return self._parts.flow
-
-    @property
-    def state(self) -> ToolState:
-        """What tools remember between calls."""
-        return self._state.tool_state
-
-    @property
-    def notebooks(self) -> Notebooks:
-        """Notebooks and kernels."""
-        notebooks = self._state.services.notebooks
-        if notebooks is None:
-            raise ToolFailed("There are no notebooks and kernels here: this agent was started without them.")
-        return notebooks
-
-    @property
-    def notebook(self) -> NotebookRef | None:
-        """The notebook the task is about."""
-        return self._state.notebook
 
     @property
     def memory(self) -> TaskMemory:
@@ -137,14 +86,6 @@ class CallContext:
         if memory is None or not self._state.settings.memory_enabled:
             raise ToolFailed("Nothing is remembered here: memory is turned off.")
         return memory
-
-    @property
-    def mcp(self) -> McpServers:
-        """The person's MCP servers."""
-        servers = self._state.mcp
-        if servers is None or not self._state.settings.mcp_enabled:
-            raise ToolFailed("There are no MCP servers here: they are switched off.")
-        return servers
 
     async def search_past(self, query: str, limit: int) -> Sequence[RecallHit]:
         """What the person's earlier conversations and the notebooks say about this."""
@@ -172,10 +113,6 @@ class CallContext:
         """Show with the call what of the past it gave the model to read."""
         if items and self.approved_at is not None:
             await self._state.dialogue.recalled(self.approved_at, items)
-
-    def mask(self, text: str) -> str:
-        """The text as it may be shown and kept."""
-        return self._state.conversation.masker.mask(text)
 
     async def approve(
         self,
@@ -376,14 +313,6 @@ class CallContext:
         return await self._state.conversation.say(
             say, text, images=images, partial=partial, ts=ts, notebook=about, command_run=run
         )
-
-    async def put_artifact(self, data: bytes) -> str:
-        """Keep a long output or a picture, and return its name."""
-        return await self._state.conversation.log.put_artifact(data)
-
-    async def read_artifact(self, name: str) -> bytes:
-        """What was kept."""
-        return await self._state.conversation.log.read_artifact(name)
 
     def _question_at(self, ask: ClineAsk) -> int | None:
         """The time of the question that the arguments showed while they streamed; it becomes whole once."""

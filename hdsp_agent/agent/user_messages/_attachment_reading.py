@@ -12,20 +12,18 @@ from ...checkpoints import CheckpointDiff
 from ...context import Budget, truncated
 from ...errors import InvalidInput, UnknownTask
 from ...memory.conversation_text import read_conversation
-from ...messages import Attachment, JsonObject, TaskId, attachments_text
+from ...messages import Attachment, JsonObject, TaskId
 from ...providers import model_info
 from ...tools import ActionRequest, Risk
 from ..checkpoints.diff_text import file_diff_text, may_be_shown
 from ..conversation.conversation import text_block
-from ..conversation.inherited_marks import inherit_marks
 from ._quiet_reader import MOST_CHARACTERS, NOT_ATTACHED, QuietReader, by_tool, not_attached, read_quietly, within
 
 if TYPE_CHECKING:
     from ...tools import PathPolicy
-    from ..task.task_state import TaskState
-    from ..task.tool_context import CallParts
+    from ..task.reading_context import ReadingState
 
-__all__ = ["read_attachments"]
+__all__ = ["read_attachments", "unread"]
 
 _CONVERSATION: Final = Budget("tokens", 15_000)
 _DIFFERENCES: Final = Budget("tokens", 15_000)
@@ -33,10 +31,9 @@ _MOST_FILES: Final = 200
 _MOST_READ: Final = 10
 
 
-async def read_attachments(attachments: Sequence[Attachment], state: TaskState, parts: CallParts) -> str:
-    """All of it as text. What cannot be read is said in words; nobody is asked anything."""
+async def read_attachments(attachments: Sequence[Attachment], state: ReadingState) -> list[Attachment]:
+    """All of it with its content. What cannot be read is said in words; nobody is asked anything."""
     told: list[Attachment] = []
-    unread: list[str] = []
     left, read = await _room(state), 0
     for attachment in attachments:
         if attachment.content is not None:
@@ -44,21 +41,26 @@ async def read_attachments(attachments: Sequence[Attachment], state: TaskState, 
             continue
         read += 1
         blocks = (
-            await read_quietly(_read(attachment, _ChosenReader(state, parts)))
+            await read_quietly(_read(attachment, _ChosenReader(state)))
             if read <= _MOST_READ
             else [not_attached(f"more than {_MOST_READ} were to be read at once.")]
         )
         text = within("\n".join(str(block.get("text", "")) for block in blocks), left)
-        if text.startswith(NOT_ATTACHED):
-            unread.append(f"{attachment.label}: {text.removeprefix(NOT_ATTACHED).strip(' ]')}")
         left = max(0, left - len(text))
         told.append(attachment.model_copy(update={"content": text}))
-    if unread:
-        await state.conversation.say("error", "\n".join(["This could not be read, which the model was told:", *unread]))
-    return attachments_text(told)
+    return told
 
 
-async def _room(state: TaskState) -> int:
+def unread(asked: Sequence[Attachment], told: Sequence[Attachment]) -> list[str]:
+    """Why some were not read, in words."""
+    return [
+        f"{now.label}: {now.content.removeprefix(NOT_ATTACHED).strip(' ]')}"
+        for before, now in zip(asked, told, strict=True)
+        if before.content is None and now.content is not None and now.content.startswith(NOT_ATTACHED)
+    ]
+
+
+async def _room(state: ReadingState) -> int:
     """How many characters are read: a quarter of what the model takes in, and not more than for any other."""
     provider = state.provider
     info = None if provider is None else await asyncio.to_thread(model_info, provider)
@@ -84,28 +86,27 @@ class _ChosenReader(QuietReader):
     @property
     def unasked(self) -> frozenset[Risk]:
         """A page too, unless every action has to be approved."""
-        allowed = self._state.services.policy().allow_auto_approval
+        allowed = self._reading.services.policy().allow_auto_approval
         return super().unasked | (frozenset({"network"}) if allowed else frozenset())
 
     async def conversation(self, task_id: TaskId) -> str:
         """What is said in another conversation of the same person."""
         # Whoever forbids searching them forbids reading them.
         self.check(ActionRequest(risks=frozenset({"read"}), tool="search_tasks"))
-        state = self._state
-        log = state.conversation.log
+        state = self._reading
         reader = await state.services.store.view(task_id)
         nobody = person_of_server()
-        if (reader.metadata.user or nobody) != (log.metadata.user or nobody):
+        if (reader.metadata.user or nobody) != (state.owner or nobody):
             raise UnknownTask(f"There is no conversation {task_id}.", task=task_id)
         found = await read_conversation(state.services.store, task_id)
-        await inherit_marks(log, state.services.store, task_id)
+        await state.inherit_marks(task_id)
         return truncated(found.text, _CONVERSATION) or "[Nothing was said in it.]"
 
     async def since_checkpoint(self, checkpoint: str) -> str:
         """How the workspace's files differ now from how they were."""
         # It shows what files contain.
         self.check(ActionRequest(risks=frozenset({"read"}), tool="read_file"))
-        state = self._state
+        state = self._reading
         diff = await state.services.checkpoint_service.diff(state.folder, checkpoint, "now")
 
         def told(_stop: Stop) -> str:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from ...messages import JsonObject
+from ...messages import Attachment, JsonObject, attachments_text
 from ..conversation.conversation import text_block
 from ..conversation.user_text import Spoken, said
 
-__all__ = ["Expand", "ExpandedMessage"]
+if TYPE_CHECKING:
+    from ._mentions import Mentioned
+
+__all__ = ["Expand", "ExpandedMessage", "attached_text"]
 
 
 @dataclass(frozen=True)
@@ -35,3 +38,8 @@ class ExpandedMessage:
 
 Expand: TypeAlias = Callable[[Spoken], Awaitable[ExpandedMessage]]
 """Makes a message whole."""
+
+
+def attached_text(attachments: Iterable[Attachment], named: Mentioned) -> str:
+    """What goes along with the words, in one text."""
+    return "\n\n".join(part for part in (attachments_text(attachments), named.text) if part)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...errors import HdspAgentError
 from ...mcp.client import PROMPT_PREFIX
-from ._attachment_reading import read_attachments
-from ._expanded_message import ExpandedMessage
-from ._mentions import Mentioned, mentioned_in
+from ._attachment_reading import read_attachments, unread
+from ._expanded_message import ExpandedMessage, attached_text
+from ._mentions import mentions_in, read_mentions
+from ._quiet_reader import QuietReader
 from ._slash_commands import spoken_command
 
 if TYPE_CHECKING:
+    from ...messages import Attachment
     from ..conversation.user_text import Spoken
     from ..task.task_state import TaskState
-    from ..task.tool_context import CallParts
 
 __all__ = ["MessageExpander"]
 
@@ -23,19 +24,25 @@ __all__ = ["MessageExpander"]
 class MessageExpander:
     """Listens to the person for one task."""
 
-    def __init__(self, state: TaskState, parts: Callable[[], CallParts]) -> None:
+    def __init__(self, state: TaskState) -> None:
         self._state = state
-        self._parts = parts
 
     async def expand(self, spoken: Spoken) -> ExpandedMessage:
         """The message with its command filled in, and what it points at and names attached. A command may bring its mode
         along."""
         text, images = spoken.text or "", tuple(spoken.images or ())
-        along = await read_attachments(spoken.attachments or (), self._state, self._parts())
-        named = await mentioned_in(text, self._state, self._parts()) if "@" in text else Mentioned()
-        attached = "\n\n".join(part for part in (along, named.text) if part)
+        along = await self._read(spoken.attachments or ())
+        named = await read_mentions(mentions_in(text), QuietReader(self._state))
+        attached = attached_text(along, named)
         words = await self._filled(text) if text else spoken.text
         return ExpandedMessage(words, (*images, *named.images), attached)
+
+    async def _read(self, attachments: Sequence[Attachment]) -> Sequence[Attachment]:
+        told = await read_attachments(attachments, self._state)
+        if failed := unread(attachments, told):
+            lines = ["This could not be read, which the model was told:", *failed]
+            await self._state.conversation.say("error", "\n".join(lines))
+        return told
 
     async def _filled(self, text: str) -> str:
         spoken = spoken_command(text)
@@ -64,5 +71,5 @@ class MessageExpander:
             return f"{text}\n\n[The prompt was not read: {error.message}]"
         if written is None:
             return text
-        state.conversation.log.update_state(has_external_content=True)
+        state.note_external()
         return f"{text}\n\n[This is the prompt, as the MCP server has written it:]\n{written}"

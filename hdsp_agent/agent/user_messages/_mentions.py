@@ -21,10 +21,8 @@ from ._quiet_reader import MOST_CHARACTERS, QuietReader, by_tool, not_attached, 
 
 if TYPE_CHECKING:
     from ...tools import PathPolicy
-    from ..task.task_state import TaskState
-    from ..task.tool_context import CallParts
 
-__all__ = ["Mentioned", "mentioned_in", "mentions_in"]
+__all__ = ["Mentioned", "is_resource", "mentions_in", "read_mentions"]
 
 _MENTION: Final = re.compile(
     r"(?:(?<=\s)|^)@(?:(?P<path>/(?:\\ |[^\s\\])*)"
@@ -74,14 +72,13 @@ def mentions_in(text: str) -> list[str]:
     return list(dict.fromkeys(name for name in found if name))
 
 
-async def mentioned_in(text: str, state: TaskState, parts: CallParts) -> Mentioned:
+async def read_mentions(named: Sequence[str], reader: QuietReader) -> Mentioned:
     """Read what a message names. What cannot be read is said in words; nobody is asked anything."""
-    named = mentions_in(text)
     texts: list[str] = []
     images: list[str] = []
     left = MOST_CHARACTERS
     for name in named[:_MOST]:
-        attached = await _attached(name, QuietReader(state, parts))
+        attached = await _attached(name, reader)
         if attached is None:
             continue
         content = attached.content
@@ -115,11 +112,17 @@ async def _attached(name: str, context: QuietReader) -> _Attached | None:
     return _Attached("git_commit", content or [not_attached("there is no such commit here.")], f' hash="{name}"')
 
 
+def is_resource(name: str, reader: QuietReader) -> bool:
+    """Whether a name is that of a resource of an MCP server."""
+    server, colon, uri = name.partition(":")
+    return bool(colon) and not name.startswith("/") and reader.has_resource(server, uri)
+
+
 async def _resource(name: str, context: QuietReader) -> _Attached | None:
     """A resource of an MCP server; None for what only looks like one."""
-    server, _, uri = name.partition(":")
-    if not context.has_resource(server, uri):
+    if not is_resource(name, context):
         return None
+    server, _, uri = name.partition(":")
     attributes = f' server="{escape(server)}" uri="{escape(uri)}"'
     return _Attached("mcp_resource", await read_quietly(context.resource(server, uri)), attributes)
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Final
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from ..._timeouts import wait_at_most
 from ...errors import HdspAgentError
-from ...messages import ClineAsk, ClineSay, CommandRun, JsonObject, NotebookRef, ProgressStatus
+from ...messages import ClineAsk, ClineSay, CommandRun, JsonObject, NotebookRef, ProgressStatus, RecalledItem
 from ...tools import ActionRequest, Approval, ApprovalAsk, Proposal, Risk, ToolFailed, ToolResult, answer_blocks
-from ..conversation.asks import AskAnswer
 from ..conversation.conversation import text_block
-from ..task.tool_context import CallContext
+from ..task.reading_context import ReadingContext
+
+if TYPE_CHECKING:
+    from ...recall import RecallHit
 
 __all__ = ["MOST_CHARACTERS", "NOT_ATTACHED", "QuietReader", "by_tool", "not_attached", "read_quietly", "within"]
 
@@ -51,7 +53,7 @@ def within(text: str, left: int) -> str:
     return f"{text[:left]}\n[… the rest is left out: too much was attached at once. Read it with the tools …]"
 
 
-class QuietReader(CallContext):
+class QuietReader(ReadingContext):
     """Reads what the person named without asking them again, and without a message that says so."""
 
     @property
@@ -63,11 +65,11 @@ class QuietReader(CallContext):
     @property
     def has_notebooks(self) -> bool:
         """Whether there are notebooks and kernels here."""
-        return self._state.services.notebooks is not None
+        return self._reading.services.notebooks is not None
 
     def has_resource(self, server: str, uri: str) -> bool:
         """Whether an MCP server lists such a resource."""
-        state = self._state
+        state = self._reading
         if state.mcp is None or not state.settings.mcp_enabled:
             return False
         return any(one.server == server and one.fits(uri) for one in state.mcp.offer.resources)
@@ -76,15 +78,15 @@ class QuietReader(CallContext):
         """What it holds: a stranger's words."""
         self.check(ActionRequest(risks=frozenset({"mcp"}), tool="access_mcp_resource", server=server))
         answer = await self.mcp.read(server, uri)
-        self._state.conversation.log.update_state(has_external_content=True)
+        self._reading.note_external()
         return await answer_blocks(answer, self)
 
     async def run(self, tool: str, arguments: JsonObject) -> ToolResult:
         """What one of the model's own tools makes of it."""
-        tools = self._state.services.tools
+        tools = self._reading.services.tools
         result = await tools.get(tool).run(tools.validate(tool, json.dumps(arguments)), self)
         if tools.get(tool).reads_external and not result.is_error:
-            self._state.conversation.log.update_state(has_external_content=True)
+            self._reading.note_external()
         return result
 
     async def approve(
@@ -108,7 +110,7 @@ class QuietReader(CallContext):
 
     def check(self, action: ActionRequest) -> None:
         """Raise for what somebody has forbidden."""
-        state = self._state
+        state = self._reading
         decision = state.services.approvals.decide(
             action, settings=state.settings, policy=state.services.policy(), mode=state.mode
         )
@@ -129,6 +131,31 @@ class QuietReader(CallContext):
         """Nothing is said: the person named it themselves."""
         return 0
 
-    async def ask(self, ask: ClineAsk, text: str | None = None, *, verbatim: bool = False) -> AskAnswer:
+    async def ask(self, ask: ClineAsk, text: str | None = None, *, verbatim: bool = False) -> NoReturn:
         """Nothing is asked."""
         raise ToolFailed("It cannot be read without asking the person something. Read it with a tool.")
+
+    @property
+    def flow(self) -> NoReturn:
+        """Nothing is steered."""
+        raise _only_reads()
+
+    @property
+    def memory(self) -> NoReturn:
+        """Nothing is remembered."""
+        raise _only_reads()
+
+    async def search_past(self, query: str, limit: int) -> Sequence[RecallHit]:
+        """Nothing is searched."""
+        raise _only_reads()
+
+    async def notebooks_here(self, hits: Sequence[RecallHit]) -> Mapping[str, str]:
+        """Nothing was found."""
+        return {}
+
+    async def note_recalled(self, items: Sequence[RecalledItem]) -> None:
+        """Nothing was recalled."""
+
+
+def _only_reads() -> ToolFailed:
+    return ToolFailed("What goes along with a message is only read.")
