@@ -11,6 +11,7 @@ from ._compaction_placeholder import compaction_placeholder
 from ._content_blocks import (
     has_thoughts,
     without_blanks,
+    without_images,
 )
 from ._handover import (
     COMPACTION_PROMPT,
@@ -99,4 +100,5 @@ __all__ = [
     "utf8_length",
     "within_picture_total",
     "without_blanks",
+    "without_images",
 ]

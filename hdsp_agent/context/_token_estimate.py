@@ -14,6 +14,7 @@ from ..config import GlobalSettings
 from ..messages import ApiMessage, JsonObject
 from ..providers import ToolSpec, UsageReport
 from ._content_blocks import string_of
+from ._picture_tokens import picture_tokens
 
 __all__ = [
     "APPROX_BYTES_PER_TOKEN",
@@ -86,11 +87,13 @@ class TokenCounter:
     """Counts tokens one way. It keeps nothing: ``SentHistory`` remembers what it has counted."""
 
     counting: Counting = "bytes"
+    model: str = ""
+    """Whose rule holds for images; without one all count the same. Their size has to be looked up: call it in a thread."""
 
     @classmethod
-    def of(cls, settings: GlobalSettings) -> TokenCounter:
+    def of(cls, settings: GlobalSettings, model: str = "") -> TokenCounter:
         """Counts as the person has set."""
-        return cls("cjk" if settings.count_cjk_characters else "bytes")
+        return cls("cjk" if settings.count_cjk_characters else "bytes", model)
 
     def text(self, text: str) -> int:
         """A text on its own."""
@@ -167,7 +170,9 @@ class TokenCounter:
         if url[:5].lower() == "data:" and not is_data_image(url):
             # Nothing a model would see as a picture: its text is what it costs.
             return self._bytes(url)
-        return IMAGE_BYTES_ESTIMATE
+        data = string_of(source, "data") if self.model and isinstance(source, dict) else ""
+        tokens = picture_tokens(data, self.model) if data else None
+        return IMAGE_BYTES_ESTIMATE if tokens is None else tokens * APPROX_BYTES_PER_TOKEN
 
     def _detail(self, detail: JsonValue) -> int:
         if not isinstance(detail, dict):
