@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -36,10 +36,12 @@ if TYPE_CHECKING:
     from .context_window.recovery_notice import RecoveryNotice
     from .recall import PastSearch
 
-__all__ = ["AgentServices", "ContextNoticed", "RecoveryNoticed", "Spacing"]
+__all__ = ["AgentServices", "ContextNoticed", "CountTokens", "RecoveryNoticed", "Spacing"]
 
 ContextNoticed: TypeAlias = Callable[[TaskId, NoticeKind, int], None]
 RecoveryNoticed: TypeAlias = "Callable[[TaskId, RecoveryNotice], None]"
+CountTokens: TypeAlias = Callable[[str, Sequence[str]], Awaitable[list[int] | None]]
+"""The tokens of each text for the profile of this name; None if nobody can tell."""
 
 
 async def _nobody_chooses(name: str, preset: ApprovalPreset | None) -> None:
@@ -48,6 +50,10 @@ async def _nobody_chooses(name: str, preset: ApprovalPreset | None) -> None:
 
 async def _nobody_decides(name: str, may_ask: bool) -> None:
     raise Unsupported("Where other agents may ask cannot be chosen here.")
+
+
+async def _nobody_counts(profile: str, texts: Sequence[str]) -> list[int] | None:
+    return None
 
 
 class Spacing:
@@ -102,6 +108,8 @@ class AgentServices:
     """Lets every program of this name do so much without asking, from now on."""
     choose_client_questions: Callable[[str, bool], Awaitable[None]] = _nobody_decides
     """Lets every program of this name ask in its own window, too, or only here."""
+    count_tokens: CountTokens = _nobody_counts
+    """Counts as a profile's model does, if that is on this machine and tells."""
     commands: SlashCommands = field(default_factory=SlashCommands)
     project_settings: Callable[[Path], Mapping[str, JsonValue]] = lambda folder: {}
     """What the folder a task works in sets, if the person trusts it. Blocks."""

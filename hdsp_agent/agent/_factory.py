@@ -122,12 +122,14 @@ def build_agent(
         return ToolState(lambda status: on_command(task_id, status))
 
     checkpoints = CheckpointService(config.home, current, notebooks)
+    models = ProfileModels(config, local)
     manager = TaskManager(
         AgentServices(
             store=store,
             settings=current,
             policy=lambda: config.policy,
-            models=ProfileModels(config, local),
+            models=models,
+            count_tokens=models.count_tokens,
             modes=modes,
             tools=ToolRegistry(built_in_tools(notebooks=notebooks is not None, past=past is not None)),
             external_tools=ExternalTools(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Final
 
 from ..config import ContextProxy, ProviderSettings
 from ..local import LocalModels
 from ..messages import ModelInfo, ModelRecord
-from ..providers import KnownModel, ModelClient, list_models, open_client
+from ..providers import KnownModel, ModelClient, count_tokens, list_models, open_client
+from ._local_providers import place_on_this_machine
 
 __all__ = ["DEFAULT_MISTAKE_LIMIT", "ProfileModels"]
 
@@ -59,6 +61,12 @@ class ProfileModels:
         """How far apart requests are spaced."""
         own = self._plain(profile).rate_limit_seconds
         return self._config.settings.rate_limit_seconds if own is None else own
+
+    async def count_tokens(self, profile: str, texts: Sequence[str]) -> list[int] | None:
+        """The tokens of each text as the profile's model counts them; None if nobody on this machine can tell."""
+        if place_on_this_machine(self._plain(profile)) is None:
+            return None
+        return await count_tokens(await self._settings(profile), texts, policy=self._config.policy, local=self._local)
 
     async def known(self) -> ModelRecord:
         """The models the current profile can choose from, by id; those of unknown size are left out."""

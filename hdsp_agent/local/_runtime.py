@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from time import monotonic
 from typing import Final, Literal
 
@@ -189,6 +190,13 @@ class LocalRuntime:
     def runs(self, model: str) -> bool:
         """Whether this model is loaded or about to be."""
         return self.process_id is not None and self._child is not None and self._child.file.id == model
+
+    def endpoint(self, path: Path) -> ModelEndpoint | None:
+        """Where the model with these weights can be asked without a turn, what takes it no time; None while it is not loaded."""
+        child = self._child
+        if child is None or self.process_id is None or child.file.path != path:
+            return None
+        return ModelEndpoint(child.url, child.key)
 
     async def release(self) -> bool:
         """Give its memory back now; False if it is at work."""

@@ -34,6 +34,7 @@ from ._model_listing import list_models
 from ._provider_compaction import CompactingClient, Compaction, CompactionOffers, EncryptedItemRefused, sealed_items
 from ._provider_connection import connection_of
 from ._scripted import ScriptedModel, call_tool, say
+from ._token_counting import count_tokens
 from ._transport import Timeouts
 
 __all__ = [
@@ -74,6 +75,7 @@ __all__ = [
     "classify",
     "connection_of",
     "cost_of",
+    "count_tokens",
     "is_silently_truncated",
     "known_models",
     "list_models",
