@@ -16,6 +16,7 @@ __all__ = ["API_PATH", "describe", "rest_handlers", "routes"]
 @cache
 def routes() -> dict[str, type[RestHandler]]:
     """Path templates below the API's own path, with their handlers."""
+    from ._attachment_tokens import AttachmentTokensHandler
     from ._checkpoints import (
         CellVersionsHandler,
         CheckpointDiffHandler,
@@ -96,6 +97,7 @@ def routes() -> dict[str, type[RestHandler]]:
         "/trusted-folders": TrustedFoldersHandler,
         "/models": ModelsHandler,
         "/ghost-text": GhostTextHandler,
+        "/attachments/tokens": AttachmentTokensHandler,
         "/local-models": LocalModelsHandler,
         "/local-models/{model}": LocalModelHandler,
         "/local-models/{model}/cancel": CancelLocalModelHandler,
