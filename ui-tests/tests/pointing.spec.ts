@@ -77,7 +77,8 @@ test('a message points at a section, a terminal, a checkpoint and a conversation
     await point('Load', /Section: Load the data/, /Cell 1/);
     await expect(chips).toContainText('Cell 2');
     await expect(chips).not.toContainText('Cell 3');
-    await expect(chips).toContainText(/About \d+ tokens/);
+    // The conversation and the checkpoint are read to be counted.
+    await expect(chips).toContainText(/About [\d,]+ tokens$/);
   });
 
   await test.step('a chip shows what is in it', async () => {
@@ -85,9 +86,16 @@ test('a message points at a section, a terminal, a checkpoint and a conversation
     const preview = panel.getByRole('group', { name: /^Last output of/ });
     await chip.hover();
     await expect(preview).toContainText('it is 42');
+    await expect(preview).toContainText(/about \d+ tokens/);
     await lab.picture('pointing-chips', ['light', 'dark', 'contrast']);
     await chat.field.hover();
     await expect(preview).toHaveCount(0);
+    await panel
+      .getByRole('button', { name: /^Show .*The palette is zebra/ })
+      .hover();
+    await expect(
+      panel.getByRole('group', { name: /The palette is zebra/ })
+    ).toContainText(/about \d+ tokens/);
     await chip.focus();
     await page.keyboard.press('Enter');
     await expect(preview).toBeVisible();

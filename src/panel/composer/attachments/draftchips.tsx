@@ -4,11 +4,15 @@ import * as React from 'react';
 
 import { IconButton } from '../../../ui/controls/iconbutton';
 import { isComposing } from '../../../ui/inputmethod';
+import type {
+  AttachmentTokensView,
+  TokenCountView
+} from '../../../generated/rest';
 import type { IAttachment, IDraft } from '../../../state/panel/panelstate';
 import { usePanel } from '../../../ui/services';
 import { fullCount } from '../../../ui/texts/formats';
 import { plainName } from '../../../ui/texts/visibletext';
-import { tokensOf } from './tokens';
+import { useTokenCount } from './usetokencount';
 
 /**
  * How long, in milliseconds, one points at a chip before it shows what is in it,
@@ -41,16 +45,17 @@ export function DraftChips({
   const { node, trans } = usePanel();
   const { attachments, images } = draft;
   const { shown, hover, leave, toggle, close } = usePreview(node);
+  const counted = useTokenCount(draft);
   // Another one may be at its place now.
   React.useEffect(close, [attachments, images, close]);
-  if (attachments.length + images.length === 0) {
+  const cost = costText(counted, trans);
+  if (attachments.length + images.length === 0 && cost === null) {
     return null;
   }
-  const tokens = attachments.reduce(
-    (sum, { content }) => sum + tokensOf(content ?? ''),
-    0
+  const shownAttachment = attachments.findIndex(
+    (_, at) => shown === `attachment:${at}`
   );
-  const isReadLater = attachments.some(({ content }) => content === null);
+  const shownImage = images.findIndex((_, at) => shown === `image:${at}`);
   const chipOf = (key: string, label: string, face: React.ReactNode) => (
     <button
       type="button"
@@ -111,16 +116,17 @@ export function DraftChips({
             </li>
           );
         })}
-        {tokens > 0 && (
-          <li className="jp-hdspAgent-chips-cost">
-            {costText(tokens, isReadLater, images.length > 0, trans)}
-          </li>
-        )}
+        {cost !== null && <li className="jp-hdspAgent-chips-cost">{cost}</li>}
       </ul>
       <Preview
-        attachment={attachments.find((_, at) => shown === `attachment:${at}`)}
-        image={images.findIndex((_, at) => shown === `image:${at}`)}
+        attachment={attachments[shownAttachment]}
+        image={shownImage}
         images={images}
+        cost={
+          counted.attachments[shownAttachment] ??
+          counted.images[shownImage] ??
+          null
+        }
         onMouseEnter={() => shown !== null && hover(shown)}
         onMouseLeave={leave}
       />
@@ -129,31 +135,51 @@ export function DraftChips({
 }
 
 /**
- * How much what goes along with a message takes, as far as that is known.
+ * How much what goes along with a message takes; `null` if nothing does.
  */
 function costText(
-  tokens: number,
-  isReadLater: boolean,
-  hasImages: boolean,
+  { total: { tokens, isExact }, isPartial }: AttachmentTokensView,
+  trans: TranslationBundle
+): string | null {
+  const count = fullCount(tokens);
+  if (tokens === 0) {
+    return isPartial ? trans.__('Not counted until it is read') : null;
+  }
+  if (isPartial) {
+    return isExact
+      ? trans._n(
+          '%2 token, plus what is read when you send',
+          '%2 tokens, plus what is read when you send',
+          tokens,
+          count
+        )
+      : trans._n(
+          'About %2 token, plus what is read when you send',
+          'About %2 tokens, plus what is read when you send',
+          tokens,
+          count
+        );
+  }
+  return isExact
+    ? trans._n('%2 token', '%2 tokens', tokens, count)
+    : trans._n('About %2 token', 'About %2 tokens', tokens, count);
+}
+
+/**
+ * How much one of them takes; `null` is not known before it is read.
+ */
+function chipCostText(
+  cost: TokenCountView | null,
   trans: TranslationBundle
 ): string {
-  const count = fullCount(tokens);
-  if (isReadLater) {
-    return trans._n(
-      'About %2 token, plus what is read when you send',
-      'About %2 tokens, plus what is read when you send',
-      tokens,
-      count
-    );
+  if (cost === null) {
+    return trans.__('Not counted until it is read');
   }
-  return hasImages
-    ? trans._n(
-        'About %2 token, plus images',
-        'About %2 tokens, plus images',
-        tokens,
-        count
-      )
-    : trans._n('About %2 token', 'About %2 tokens', tokens, count);
+  const { tokens, isExact } = cost;
+  const count = fullCount(tokens);
+  return isExact
+    ? trans._n('%2 token', '%2 tokens', tokens, count)
+    : trans._n('about %2 token', 'about %2 tokens', tokens, count);
 }
 
 /**
@@ -163,6 +189,7 @@ function Preview({
   attachment,
   image,
   images,
+  cost,
   ...pointing
 }: {
   readonly attachment?: IAttachment;
@@ -172,6 +199,11 @@ function Preview({
    */
   readonly image: number;
   readonly images: readonly string[];
+
+  /**
+   * What it takes; `null` is not known before it is read.
+   */
+  readonly cost: TokenCountView | null;
   readonly onMouseEnter: () => void;
   readonly onMouseLeave: () => void;
 }): JSX.Element | null {
@@ -183,7 +215,6 @@ function Preview({
   const label = attachment
     ? plainName(attachment.label)
     : trans.__('Image %1', image + 1);
-  const tokens = tokensOf(content ?? '');
   return (
     <div
       id={PREVIEW_ID}
@@ -196,18 +227,10 @@ function Preview({
     >
       <p className="jp-hdspAgent-chip-preview-head">
         <span>{label}</span>
-        {content !== null && (
-          <span>
-            {plainName(path)}
-            {' · '}
-            {trans._n(
-              'about %2 token',
-              'about %2 tokens',
-              tokens,
-              fullCount(tokens)
-            )}
-          </span>
-        )}
+        <span>
+          {content !== null && `${plainName(path)} · `}
+          {chipCostText(cost, trans)}
+        </span>
       </p>
       {!attachment ? (
         <img src={images[image]} alt={label} />

@@ -18,6 +18,9 @@ export class RestServer {
 
   readonly asked: IAsked[] = [];
 
+  /** What ends the newest request. */
+  signal: AbortSignal | null = null;
+
   /** By method and path below the API's own. */
   readonly answers = new Map<string, (asked: IAsked) => unknown>();
 
@@ -44,6 +47,7 @@ export class RestServer {
           : null
     };
     this.asked.push(asked);
+    this.signal = init.signal ?? null;
     const answer = this.answers.get(`${asked.method} ${asked.path}`);
     const told = answer?.(asked);
     // One that is not promised is there at once.

@@ -1,0 +1,106 @@
+import * as React from 'react';
+
+import type {
+  AttachmentTokensAsked,
+  AttachmentTokensView
+} from '../../../generated/rest';
+import { currentProfile } from '../../../state/currentmode';
+import { externalAgent } from '../../../state/externalagent';
+import { alongWith } from '../../../state/panel/attachments';
+import type { IDraft } from '../../../state/panel/panelstate';
+import { useStore } from '../../../ui/hooks';
+import { chosenNotebook } from '../../../ui/notebookchoice';
+import { usePanel } from '../../../ui/services';
+import { estimatedTokens } from './tokens';
+
+/**
+ * How long, in milliseconds, a draft stays as it is before its tokens are
+ * counted.
+ */
+const WAITS = 400;
+
+/**
+ * How many drafts' counts are kept.
+ */
+const MOST_KEPT = 10;
+
+/**
+ * How much of an image is sent to be counted: enough to tell how large it is.
+ */
+const IMAGE_START = 20_000;
+
+/**
+ * How many tokens go along with a message: as the server counts them, which
+ * reads what it would read; until it has, an estimate.
+ */
+export function useTokenCount(draft: IDraft): AttachmentTokensView {
+  const { notebooks, serverSettings, state, store } = usePanel();
+  const isOurs = useStore(store, store => externalAgent(store) === null);
+  const taskId = useStore(store, ({ state }) => state?.currentTaskId ?? null);
+  const model = useStore(store, ({ state }) => {
+    const profile = currentProfile(state);
+    const known = state?.listApiConfigMeta?.find(
+      ({ name }) => name === profile
+    );
+    return `${profile} ${known?.modelId}`;
+  });
+  const { attachments, images } = draft;
+  const text = Private.mentionsIn(draft.text);
+  const notebook =
+    taskId === null
+      ? (chosenNotebook(state.notebookChoice, notebooks)?.path ?? null)
+      : null;
+  const [known, setKnown] = React.useState<
+    ReadonlyMap<string, AttachmentTokensView>
+  >(new Map());
+  const [key, body] = React.useMemo(() => {
+    const body: AttachmentTokensAsked = {
+      ...(taskId === null ? {} : { task: taskId }),
+      ...(notebook === null ? {} : { notebook }),
+      text,
+      ...alongWith(attachments),
+      images: images.map(image => image.slice(0, IMAGE_START))
+    };
+    return [JSON.stringify([model, body]), body];
+  }, [model, taskId, notebook, text, attachments, images]);
+  const isWanted =
+    isOurs && attachments.length + images.length + text.length > 0;
+  const isKnown = known.has(key);
+  React.useEffect(() => {
+    if (!isWanted || isKnown) {
+      return;
+    }
+    const controller = new AbortController();
+    const count = async () => {
+      const { AttachmentsApi } = await import('../../../rest/attachmentsapi');
+      const api = new AttachmentsApi(serverSettings);
+      const counted = await api.countTokens(body, controller.signal);
+      setKnown(
+        before => new Map([...[...before].slice(1 - MOST_KEPT), [key, counted]])
+      );
+    };
+    const timer = setTimeout(() => {
+      // Where the server cannot count, the estimate stays.
+      count().catch(() => undefined);
+    }, WAITS);
+    return () => {
+      clearTimeout(timer);
+      controller.abort();
+    };
+  }, [isWanted, isKnown, key, body, serverSettings]);
+  return (isWanted && known.get(key)) || estimatedTokens(draft);
+}
+
+/**
+ * A namespace for private data.
+ */
+namespace Private {
+  /**
+   * What a text mentions, without the rest. One at its end is still being typed.
+   */
+  export function mentionsIn(text: string): string {
+    return (text.match(/(?:^|\s)@(?:\\ |\\(?! )|[^\s\\])+(?=\s)/g) ?? []).join(
+      ''
+    );
+  }
+}
