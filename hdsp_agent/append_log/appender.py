@@ -12,10 +12,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from .._private_files import storage_error
 from .._private_open import open_private
 from .log_tail import repair_tail
 
-__all__ = ["Appender"]
+__all__ = ["Appender", "append_durably"]
 
 _MAX_WRITE_BYTES: Final = 1024 * 1024
 
@@ -126,6 +127,23 @@ class Appender:
             if self._descriptor is not None:
                 os.ftruncate(self._descriptor, size)
                 self._longer_than_end = False
+
+
+def append_durably(path: Path, line: bytes) -> None:
+    """Append one line to a log that is locked. It is on the disk when this returns; StorageUnavailable if it is not there."""
+    appender = Appender(path)
+    try:
+        _, refusal = appender.write([line])
+        if refusal is None:
+            try:
+                appender.sync()
+            except OSError as error:
+                refusal = error
+        if refusal is not None:
+            appender.take_back()
+            raise storage_error(path, "write", refusal) from refusal
+    finally:
+        appender.close()
 
 
 def _portions(lines: Sequence[bytes]) -> Iterator[bytes]:

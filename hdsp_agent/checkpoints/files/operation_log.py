@@ -14,8 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from ..._private_files import replace_file, storage_error
-from ...append_log.appender import Appender
+from ..._private_files import replace_file
+from ...append_log.appender import append_durably
 from ...append_log.corrupt_lines import CorruptLine
 from ...append_log.jsonl import REPLACES, JsonlLog, LineForm
 from ...errors import NotFound
@@ -92,20 +92,7 @@ class OperationLog:
     def append(self, operation: OperationRecord) -> None:
         """Add an operation, or replace the one of this number by what became of it. On the disk when this returns."""
         replaces = any(known.seq == operation.seq for known in self._operations)
-        appender = Appender(self.path)
-        try:
-            line = _line(operation, replaces=replaces)
-            _, refusal = appender.write([line])
-            if refusal is None:
-                try:
-                    appender.sync()
-                except OSError as error:
-                    refusal = error
-            if refusal is not None:
-                appender.take_back()
-                raise storage_error(self.path, "write", refusal) from refusal
-        finally:
-            appender.close()
+        append_durably(self.path, _line(operation, replaces=replaces))
         others = [known for known in self._operations if known.seq != operation.seq]
         self._know(sorted([*others, operation], key=lambda known: known.seq))
         self._seen = _identity(self.path)
