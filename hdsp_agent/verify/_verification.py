@@ -139,6 +139,10 @@ async def _run_in(
     )  # fmt: skip
     outputs: dict[int, Sequence[ShownOutput]] = {}
     seconds: dict[int, float] = {}
+    places = {str(place): str(folder)}
+    if place != folder:
+        # What stands beside the folder was copied too.
+        places[str(place.parent)] = str(folder.parent).rstrip(os.sep)
     number, count = 0, sum(_runs(cell) for cell in notebook.cells)
     try:
         async with _kernel(client, kernel):
@@ -149,7 +153,7 @@ async def _run_in(
                 begun = time.monotonic()
                 await client.async_execute_cell(cell, number - 1)
                 seconds[number - 1] = time.monotonic() - begun
-                outputs[number - 1] = outputs_of(cell, {str(place): str(folder)})
+                outputs[number - 1] = outputs_of(cell, places)
     except CellTimeoutError:
         raise Unavailable(
             f"Cell {number} ran longer than {options.cell_seconds:g} seconds.", cell=number, why="cell_too_long"

@@ -9,6 +9,7 @@ import tempfile
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -23,13 +24,35 @@ _LEFT_OUT: Final = frozenset(
 _MOST_BYTES: Final = 2_000_000_000
 _MOST_FILES: Final = 50_000
 _MOST_SIBLINGS: Final = 1_000
+_MOST_BYTES_BESIDE: Final = 100_000_000
+_MOST_FILES_BESIDE: Final = 5_000
+"""Of all that stands beside the folder, together."""
+
+
+class _TooMuch(Exception):
+    """There is no room for it."""
+
+
+@dataclass
+class _Room:
+    """How much may still be copied."""
+
+    bytes: int
+    files: int
+
+    def take(self, size: int) -> None:
+        """Of one more file."""
+        self.files -= 1
+        if self.files < 0 or size > self.bytes:
+            raise _TooMuch
+        self.bytes -= size
 
 
 @asynccontextmanager
 async def copied(folder: Path) -> AsyncIterator[Path]:
     """The copy, which is gone in the end. Raises InvalidInput for a folder that is too large.
 
-    What stands beside the folder is linked to, so that relative paths out of it lead to the person's own files.
+    What stands beside the folder is copied as well where that is small. The rest is linked to, and so the person's own.
     """
     try:
         made = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="hdsp-agent-verify-"))
@@ -56,12 +79,56 @@ async def copied(folder: Path) -> AsyncIterator[Path]:
 def _copy(folder: Path, made: Path, stop: Stop) -> Path:
     folder = folder.resolve()
     copy = made / (folder.name or "root")
+    try:
+        _copy_folder(folder, copy, made, _Room(_MOST_BYTES, _MOST_FILES), stop)
+    except _TooMuch:
+        raise InvalidInput(
+            f"{folder} holds more than {_MOST_BYTES // 10**9} GB or {_MOST_FILES:,} files, too much to copy.",
+            why="too_much_to_copy",
+        ) from None
+    room = _Room(_MOST_BYTES_BESIDE, _MOST_FILES_BESIDE)
+    for sibling in sorted(_entries(folder.parent), key=lambda entry: entry.name)[:_MOST_SIBLINGS]:
+        if Path(sibling.path) not in (folder, made) and not stop():
+            with suppress(OSError):
+                _copy_beside(Path(sibling.path), made, room, stop)
+    return copy
+
+
+def _copy_beside(sibling: Path, made: Path, room: _Room, stop: Stop) -> None:
+    """A copy, or a link where that would take too much or is no plain file or folder."""
+    instead = made / sibling.name
+    if not sibling.name.startswith(".") and not sibling.is_symlink() and not made.is_relative_to(sibling):
+        try:
+            if sibling.is_file():
+                room.take(sibling.stat().st_size)
+                shutil.copy2(sibling, instead)
+                return
+            if sibling.is_dir() and not sibling.is_mount() and _fits(sibling, room, stop):
+                _copy_folder(sibling, instead, made, _Room(_MOST_BYTES, _MOST_FILES), stop)
+                return
+        except (OSError, _TooMuch):
+            pass
+    os.symlink(sibling, instead)
+
+
+def _fits(folder: Path, room: _Room, stop: Stop) -> bool:
+    """Whether there is room for a folder. So that few are looked at, each file counts even if there is not."""
+    left = room.bytes
+    waiting = [folder]
+    try:
+        while waiting and not stop():
+            for entry in _entries(waiting.pop()):
+                room.take(entry.stat().st_size if entry.is_file(follow_symlinks=False) else 0)
+                if entry.is_dir(follow_symlinks=False) and entry.name not in _LEFT_OUT:
+                    waiting.append(Path(entry.path))
+    except (OSError, _TooMuch):
+        room.bytes = left
+        return False
+    return True
+
+
+def _copy_folder(folder: Path, copy: Path, made: Path, room: _Room, stop: Stop) -> None:
     copy.mkdir()
-    with suppress(OSError):
-        for sibling in list(folder.parent.iterdir())[:_MOST_SIBLINGS]:
-            if sibling != folder and sibling != made:
-                os.symlink(sibling, made / sibling.name)
-    size = count = 0
     waiting = [folder]
     while waiting and not stop():
         place = waiting.pop()
@@ -77,17 +144,10 @@ def _copy(folder: Path, made: Path, stop: Stop) -> Path:
             elif entry.is_file():
                 # Neither a socket nor a pipe can be copied.
                 with suppress(FileNotFoundError):
-                    size += entry.stat().st_size
-                count += 1
-                if size > _MOST_BYTES or count > _MOST_FILES:
-                    raise InvalidInput(
-                        f"{folder} holds more than {_MOST_BYTES // 10**9} GB or {_MOST_FILES:,} files, too much to copy.",
-                        why="too_much_to_copy",
-                    )
+                    room.take(entry.stat().st_size)
                 with suppress(OSError):
                     # What nobody may read, the notebook cannot read either.
                     shutil.copy2(entry.path, instead)
-    return copy
 
 
 def _entries(place: Path) -> list[os.DirEntry[str]]:

@@ -15,7 +15,7 @@ import pytest
 
 from hdsp_agent.cli._main import main
 from hdsp_agent.errors import InvalidInput, NotFound, Unavailable
-from hdsp_agent.verify import NotebookReport, VerifyOptions, junit_xml, verify_notebook
+from hdsp_agent.verify import NotebookReport, VerifyOptions, _workspace_copy, junit_xml, verify_notebook
 
 from ._notebooks import ran, saved
 
@@ -63,6 +63,31 @@ async def test_what_is_around_the_notebook_is_found_and_not_told_of_as_a_copy(tm
     (work / "inner.txt").write_text("8", encoding="utf-8")
     assert found(await verify_notebook(saved(work, notebook))) == []
     assert (work / "inner.txt").read_text("utf-8") == "8"
+
+
+async def test_what_stands_beside_the_folder_is_copied_if_it_is_small(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_workspace_copy, "_MOST_BYTES_BESIDE", 1000)
+    work, small, large = (tmp_path / name for name in ("work", "small", "large"))
+    for folder in (work, small / "inner", large):
+        folder.mkdir(parents=True)
+    for file in (small / "inner" / "x.txt", tmp_path / "beside.txt", tmp_path / ".hidden"):
+        file.write_text("7", encoding="utf-8")
+    (large / "x.txt").write_text("7" * 2000, encoding="utf-8")
+    places = ("../small/inner/x.txt", "../beside.txt", "../large/x.txt", "../.hidden")
+    notebook = ran(
+        work,
+        "from pathlib import Path\nprint(Path('../small/inner').resolve())",
+        f"for place in {places}:\n    print(open(place).read(1))",
+        f"for place in {places}:\n    open(place, 'a').write('new')",
+    )
+    for file in (small / "inner" / "x.txt", tmp_path / "beside.txt", large / "x.txt", tmp_path / ".hidden"):
+        file.write_text(file.read_text("utf-8").replace("new", ""), encoding="utf-8")
+    assert found(await verify_notebook(saved(work, notebook))) == []
+    is_new = [(work / place).read_text("utf-8").endswith("new") for place in places]
+    # What is large or hidden is the person's own.
+    assert is_new == [False, False, True, True]
 
 
 async def test_keys_are_kept_from_the_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
