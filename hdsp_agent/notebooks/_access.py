@@ -17,6 +17,7 @@ from ._idempotency import was_applied
 from ._output_trust import restore_trust, sign_outputs
 from ._path_aliases import PathAliases
 from ._rename_tracker import RenameTracker
+from ._snapshot import notebook_of
 from ._tab_port import TabGone, TabPort, TabSilent, TabView
 from .documents.browser_tab import AttachedDocument
 
@@ -89,6 +90,15 @@ class NotebookAccess:
     def in_file(self, path: str) -> NotebookDocument:
         """The notebook as its file has it, whoever has it open."""
         return self._disk.document(self.now_at(notebook_path(path)))
+
+    async def on_screen(self, path: str) -> JsonObject | None:
+        """A notebook as people see it, if its file may be behind: in a room, or unsaved in a tab. Else None."""
+        standing = await self._standing(self.now_at(path))
+        if standing.room is None and (standing.tab is None or not standing.tab.notebook.dirty):
+            return None
+        snapshot = await self.document(path).snapshot(outputs="full")
+        # It may have been closed meanwhile, and is saved then.
+        return None if snapshot.source == "disk" else notebook_of(snapshot)
 
     async def create(self, path: str, *, kernelspec: JsonObject | None = None) -> None:
         """A new, empty notebook. Raises Conflict where something is there already."""

@@ -1,4 +1,4 @@
-"""A notebook's JSON as a snapshot, and parts of a snapshot."""
+"""A notebook's JSON as a snapshot, and a snapshot as JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ._format import version_of
 from ._hashes import source_hash
 from ._output_texts import bounded_outputs, full_attachments, full_output, summary_of
 
-__all__ = ["snapshot_of"]
+__all__ = ["notebook_of", "snapshot_of"]
 
 _NO_OUTPUTS = OutputSummary()
 
@@ -44,6 +44,26 @@ def snapshot_of(
         kernel_name=_text(kernelspec.get("name")),
         language=_text(language_info.get("name")) or _text(kernelspec.get("language")),
     )
+
+
+def notebook_of(snapshot: NotebookSnapshot) -> JsonObject:
+    """The notebook whose snapshot with full outputs this is, of a format whose cells have ids, as all have in a tab or a room."""
+    cells: list[JsonValue] = []
+    for cell in snapshot.cells:
+        written: JsonObject = {
+            "cell_type": cell.cell_type, "id": cell.id, "metadata": cell.metadata, "source": cell.source
+        }  # fmt: skip
+        if cell.cell_type == "code":
+            written |= {"execution_count": cell.execution_count, "outputs": list(cell.outputs)}
+        elif cell.attachments:
+            written["attachments"] = cell.attachments
+        cells.append(written)
+    return {
+        "cells": cells,
+        "metadata": snapshot.metadata,
+        "nbformat": snapshot.nbformat,
+        "nbformat_minor": snapshot.nbformat_minor,
+    }
 
 
 def _cell(cell_id: CellId, cell: JsonObject, detail: OutputDetail) -> Cell:

@@ -6,7 +6,7 @@ from ._answer_numbers import AnswerNumber, TextAt, answer_numbers
 from ._apart import verify_apart
 from ._comparison import Tolerance, outputs_of
 from ._junit import junit_xml
-from ._report import Cause, CellReport, NotebookReport
+from ._report import Cause, CellReport, NotebookReport, read_report, written_report
 from ._verification import VerifyOptions, VerifyProgress, verify_notebook
 
 __all__ = [
@@ -21,6 +21,8 @@ __all__ = [
     "answer_numbers",
     "junit_xml",
     "outputs_of",
+    "read_report",
     "verify_apart",
     "verify_notebook",
+    "written_report",
 ]

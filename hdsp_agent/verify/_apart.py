@@ -15,7 +15,8 @@ from typing import Any, Final
 
 from .._timeouts import wait_at_most
 from ..errors import HdspAgentError, InvalidInput, NotFound, Unavailable
-from ._report import CellReport, NotebookReport
+from ..messages import JsonObject
+from ._report import NotebookReport, read_report
 from ._verification import VerifyProgress
 
 __all__ = ["verify_apart"]
@@ -28,14 +29,22 @@ _ERRORS: Final[Mapping[str, type[HdspAgentError]]] = {
 }
 
 
-async def verify_apart(path: Path, on_progress: Callable[[VerifyProgress], None]) -> NotebookReport:
+async def verify_apart(
+    path: Path, on_progress: Callable[[VerifyProgress], None], content: JsonObject | None = None
+) -> NotebookReport:
     """The same as ``verify_notebook``. Who cancels it waits until kernel and copy are gone."""
+    told = await asyncio.to_thread(lambda: (json.dumps(content) if content is not None else "").encode() + b"\n")
     process = await asyncio.create_subprocess_exec(
         # Without the folder one is in on the path: it may be anybody's.
         *(sys.executable, "-P", "-m", _MODULE, str(path)),
         stdin=PIPE, stdout=PIPE, stderr=DEVNULL, limit=_LONGEST_LINE, start_new_session=True,
     )  # fmt: skip
     try:
+        assert process.stdin is not None
+        process.stdin.write(told)
+        with suppress(ConnectionError):
+            # If it has ended, that is told by what it does not say.
+            await process.stdin.drain()
         return await _told(process, on_progress)
     finally:
         await asyncio.shield(_ended(process))
@@ -51,9 +60,7 @@ async def _told(process: Process, on_progress: Callable[[VerifyProgress], None])
             error = told["error"]
             raise _ERRORS.get(error["code"], HdspAgentError)(error["message"], **error["params"])
         else:
-            report = told["report"]
-            cells = tuple(CellReport(**cell) for cell in report.pop("cells"))
-            return NotebookReport(cells=cells, **report)
+            return read_report(told["report"])
     raise Unavailable("The notebook could not be verified: its process ended.", why="process_ended")
 
 

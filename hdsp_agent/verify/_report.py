@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
-__all__ = ["Cause", "CellReport", "NotebookReport"]
+from pydantic import TypeAdapter
+
+from ..messages import JsonObject
+
+__all__ = ["Cause", "CellReport", "NotebookReport", "read_report", "written_report"]
 
 Cause = Literal["hidden_state", "order", "varies", "missing_file", "missing_module", "follows", "changed", "fails"]
 """Why a cell shows something else:
@@ -56,3 +60,17 @@ class NotebookReport:
     def is_proved(self) -> bool:
         """Whether every saved output came out again."""
         return self.error is None and not self.differing
+
+
+_REPORT: Final = TypeAdapter(NotebookReport)
+
+
+def written_report(report: NotebookReport) -> JsonObject:
+    """The report as JSON."""
+    written: JsonObject = _REPORT.dump_python(report, mode="json")
+    return written
+
+
+def read_report(written: JsonObject) -> NotebookReport:
+    """The report that was written so. Raises ValueError if it is none."""
+    return _REPORT.validate_python(written)

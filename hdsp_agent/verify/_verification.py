@@ -47,6 +47,8 @@ class VerifyOptions:
     """How to verify. Without a kernel's name it is the notebook's own."""
 
     kernel: str | None = None
+    content: str | None = None
+    """The notebook as JSON where its file does not have it as it is to be verified."""
     cell_seconds: float = _CELL_SECONDS
     in_place: bool = False
     """Whether it runs in the person's own folder, and not in a copy."""
@@ -70,7 +72,7 @@ async def verify_notebook(path: Path, options: VerifyOptions | None = None) -> N
     options = options or VerifyOptions()
     begun = time.monotonic()
     with _quiet():
-        saved = await asyncio.to_thread(_read, path)
+        saved = await asyncio.to_thread(_read, path, options.content)
         kernel = options.kernel or (saved.metadata.get("kernelspec") or {}).get("name") or "python3"
         folder = await asyncio.to_thread(lambda: path.absolute().parent)
         first = await _run(folder, saved, kernel, options, 1)
@@ -102,7 +104,7 @@ def _quiet() -> Iterator[None]:
         logger.removeFilter(nothing)
 
 
-def _read(path: Path) -> nbformat.NotebookNode:
+def _read(path: Path, content: str | None) -> nbformat.NotebookNode:
     import nbformat
 
     if not path.is_file():
@@ -110,7 +112,11 @@ def _read(path: Path) -> nbformat.NotebookNode:
     if path.stat().st_size > _LARGEST:
         raise InvalidInput(f"{path} is larger than {_LARGEST // 1_000_000} MB.", why="too_large")
     try:
-        notebook: nbformat.NotebookNode = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+        notebook: nbformat.NotebookNode = (
+            nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+            if content is None
+            else nbformat.reads(content, as_version=4)  # type: ignore[no-untyped-call]
+        )
         nbformat.validate(notebook)
     except (ValueError, KeyError, AttributeError, TypeError, nbformat.ValidationError) as error:
         raise InvalidInput(

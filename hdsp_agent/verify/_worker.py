@@ -1,4 +1,7 @@
-"""Verifies one notebook in a process of its own, and tells of it in lines of JSON. It ends with whoever started it."""
+"""Verifies one notebook in a process of its own, and tells of it in lines of JSON. It ends with whoever started it.
+
+The first line that it is given is the notebook's JSON, or nothing where its file has it.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from pathlib import Path
 from typing import Final, TextIO, TypeAlias
 
 from ..errors import HdspAgentError
+from ._report import written_report
 from ._verification import VerifyOptions, VerifyProgress, verify_notebook
 
 _STOPPED: Final = 130
@@ -32,7 +36,7 @@ def main() -> int:
         print(json.dumps(told), file=out, flush=True)
 
     try:
-        asyncio.run(_verify(Path(sys.argv[1]), tell))
+        asyncio.run(_verify(Path(sys.argv[1]), sys.stdin.buffer.readline().decode().strip() or None, tell))
     except HdspAgentError as error:
         tell({"error": {"code": error.code, "message": error.message, "params": error.params}})
     except asyncio.CancelledError:
@@ -40,14 +44,14 @@ def main() -> int:
     return 0
 
 
-async def _verify(path: Path, tell: Tell) -> None:
+async def _verify(path: Path, content: str | None, tell: Tell) -> None:
     _end_when_told()
 
     def progressed(progress: VerifyProgress) -> None:
         tell({"progress": asdict(progress)})
 
-    report = await verify_notebook(path, VerifyOptions(on_progress=progressed))
-    tell({"report": asdict(report)})
+    report = await verify_notebook(path, VerifyOptions(content=content, on_progress=progressed))
+    tell({"report": written_report(report)})
 
 
 def _end_when_told() -> None:

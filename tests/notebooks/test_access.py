@@ -124,6 +124,20 @@ async def test_an_open_notebook_is_read_and_changed_in_its_tab(access: NotebookA
     assert tabs.saves == [(PATH, file_hash(file), True)]
 
 
+async def test_a_notebook_is_as_it_is_on_screen_where_its_file_may_be_behind(
+    access: NotebookAccess, tabs: Tabs, file: Path
+) -> None:
+    assert await access.on_screen(PATH) is None
+    page = Page(file)
+    tabs.pages.append(page)
+    assert await access.on_screen(PATH) is None
+    page.cells[0] |= {"outputs": [{"output_type": "stream", "name": "stdout", "text": "2\n"}], "execution_count": 3}
+    page.type_in(0, "print(2)")
+    assert await access.on_screen(PATH) == page.content
+    page.save()
+    assert await access.on_screen(PATH) is None
+
+
 async def test_who_has_it_is_asked_anew_for_each_operation(access: NotebookAccess, tabs: Tabs, file: Path) -> None:
     document = access.document(PATH)
     await document.apply([EditSource(ONE, "1", "2")])

@@ -11,11 +11,12 @@ import time
 from pathlib import Path
 from xml.etree import ElementTree
 
+import nbformat
 import pytest
 
 from hdsp_agent.cli._main import main
 from hdsp_agent.errors import InvalidInput, NotFound, Unavailable
-from hdsp_agent.verify import NotebookReport, VerifyOptions, _workspace_copy, junit_xml, verify_notebook
+from hdsp_agent.verify import NotebookReport, VerifyOptions, _workspace_copy, junit_xml, verify_apart, verify_notebook
 
 from ._notebooks import ran, saved
 
@@ -88,6 +89,18 @@ async def test_what_stands_beside_the_folder_is_copied_if_it_is_small(
     is_new = [(work / place).read_text("utf-8").endswith("new") for place in places]
     # What is large or hidden is the person's own.
     assert is_new == [False, False, True, True]
+
+
+async def test_a_notebook_is_verified_as_it_is_told_and_not_as_its_file_has_it(tmp_path: Path) -> None:
+    printed = nbformat.v4.new_output("stream", text="1\n")
+    told = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("print(1)", outputs=[printed])])
+    content = json.loads(nbformat.writes(told))
+    path = saved(tmp_path, nbformat.v4.new_notebook())
+    report = await verify_apart(path, lambda progress: None, content)
+    assert report.is_proved and [cell.state for cell in report.cells] == ["same"]
+    with pytest.raises(InvalidInput) as refused:
+        await verify_apart(path, lambda progress: None, {"cells": "none"})
+    assert refused.value.params["why"] == "not_a_notebook"
 
 
 async def test_keys_are_kept_from_the_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
