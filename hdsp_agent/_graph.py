@@ -167,7 +167,7 @@ def build_services(app: HdspAgentApp) -> Services:
         kernel_variables=KernelVariables(notebooks.notebooks, checkpoints),
         ghost_text=_ghost_text(app, configuration, notebooks, local_models),
         verifications=Verifications(
-            notebooks.notebooks, has=notebooks.has, kernels_are_here=notebooks.has_local_kernels
+            notebooks.notebooks, checkpoints, has=notebooks.has, kernels_are_here=notebooks.has_local_kernels
         ),
         mcp_servers=mcp_servers,
         folder_trusts=FolderTrusts(configuration.config, room.history, workspace_of(app), room.channels.publish_to_all),

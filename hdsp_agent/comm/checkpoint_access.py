@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from .._background_tasks import STOP_SECONDS, BackgroundTasks
 from ..checkpoints import CheckpointId
 from ..checkpoints.timeline import (
+    FOR_VERIFICATION,
     CheckpointView,
     OperationView,
     RestartedRun,
@@ -18,6 +20,8 @@ from ..checkpoints.timeline import (
     RestoreResult,
     StoreView,
     TimelineView,
+    VerificationReport,
+    VerifiedView,
     kind_of,
 )
 from ..errors import HdspAgentError
@@ -73,9 +77,11 @@ class CheckpointAccess:
         """What was done to a workspace, newest first."""
         folder, checkpoints = await self.at(place)
         task_id = TaskId(place.task_id) if only_task and place.task_id else None
-        view = await (await checkpoints.timeline(folder)).view(before=before, limit=limit, task_id=task_id)
+        line = await checkpoints.timeline(folder)
+        view = await line.view(before=before, limit=limit, task_id=task_id)
         hidden = await self._notes_of_others(place, folder, checkpoints)
         operations = await self._steps.told(place.owner, view.operations)
+        operations = _with_verified(operations, await line.verified(place.owner))
         return view.model_copy(
             update={
                 "here": None if view.here is None else _without_note(view.here, hidden),
@@ -90,6 +96,36 @@ class CheckpointAccess:
         checkpoint = await self._held.finish(checkpoints.save(folder, note, owner=place.owner, notebook=place.path))
         self._history.stands_at(place.owner, checkpoint.commit, place.task_id)
         return _without_note(checkpoint, await self._notes_of_others(place, folder, checkpoints))
+
+    async def save_for_verification(self, owner: Owner, notebook: str, file: Path) -> CheckpointId | None:
+        """Save the server's own folder, with the cells of a notebook that is about to be verified: the newest checkpoint again if
+        nothing changed. None where the person wants no checkpoints, or the notebook is elsewhere."""
+        folder, checkpoints = await self.at(CheckpointPlace(owner))
+        if not checkpoints.enabled or not await asyncio.to_thread(_is_within, file, folder):
+            return None
+
+        async def work() -> CheckpointView:
+            notebooks = checkpoints.notebooks_of(folder, notebook, ())
+            async with checkpoints.at(folder) as line:
+                return await line.told(await line.save(FOR_VERIFICATION, owner=owner, notebooks=notebooks))
+
+        checkpoint = await self._held.finish(work())
+        self._history.stands_at(owner, checkpoint.commit, None)
+        return checkpoint.id
+
+    async def keep_report(self, owner: Owner, report: VerificationReport) -> None:
+        """Keep what came of a verification with its checkpoint."""
+        folder, checkpoints = await self.at(CheckpointPlace(owner))
+        await self._held.finish((await checkpoints.timeline(folder)).keep_report(report))
+        commit = await checkpoints.head(folder)
+        if commit is not None:
+            self._history.stands_at(owner, commit, None)
+
+    async def report(self, place: CheckpointPlace, verification: str) -> VerificationReport | None:
+        """What came of a verification, if that is kept. Of somebody else's none is known."""
+        folder, checkpoints = await self.at(place)
+        found = await (await checkpoints.timeline(folder)).report(verification)
+        return found if found is not None and found.owner == place.owner else None
 
     async def look_after(self, place: CheckpointPlace, action: Literal["tidy", "roll_back", "keep"]) -> StoreView:
         """Bring a store within its limits, or settle a restore that was cut short, even if whoever asked goes away meanwhile."""
@@ -208,3 +244,16 @@ def _without_notes(done: OperationView, hidden: Collection[CheckpointId]) -> Ope
     if done.checkpoint is None:
         return done
     return done.model_copy(update={"checkpoint": _without_note(done.checkpoint, hidden)})
+
+
+def _with_verified(
+    operations: Sequence[OperationView], verified: Mapping[CheckpointId, tuple[VerifiedView, ...]]
+) -> Sequence[OperationView]:
+    return [
+        done.model_copy(update={"verified": verified.get(done.checkpoint.id, ())}) if done.checkpoint else done
+        for done in operations
+    ]
+
+
+def _is_within(file: Path, folder: Path) -> bool:
+    return file.resolve().is_relative_to(folder.resolve())

@@ -1,4 +1,7 @@
-"""Notebooks that people have verified in the page: each in a process of its own, which is gone when nobody waits for it."""
+"""Notebooks that people have verified in the page: each in a process of its own, which is gone when nobody waits for it.
+
+What is verified is saved as a checkpoint, and the report is kept with it.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from ..checkpoints import CheckpointId
+from ..checkpoints.timeline import VerificationReport
 from ..errors import Conflict, HdspAgentError, NotFound, Unsupported
 from ..notebooks import Notebooks
 from ._owner import Owner
+from .checkpoint_access import CheckpointAccess, CheckpointPlace
 
 if TYPE_CHECKING:
     from ..verify import NotebookReport, VerifyProgress
@@ -40,6 +46,8 @@ class Verification:
     id: str = field(default_factory=lambda: secrets.token_hex(8))
     progress: VerifyProgress | None = None
     report: NotebookReport | None = None
+    ended_ts: int | None = None
+    """When there was a report, in milliseconds."""
     error: HdspAgentError | None = None
     """Why there is no report."""
     is_stopped: bool = False
@@ -50,7 +58,7 @@ class Verification:
     @property
     def is_done(self) -> bool:
         """Whether nothing runs any more."""
-        return self.work is not None and self.work.done()
+        return self.work.done() if self.work is not None else self.report is not None
 
 
 class Verifications:
@@ -59,19 +67,21 @@ class Verifications:
     def __init__(
         self,
         notebooks: Notebooks,
+        checkpoints: CheckpointAccess,
         *,
         has: Callable[[str], Awaitable[bool]],
         kernels_are_here: bool,
         unseen_seconds: float = _UNSEEN_SECONDS,
     ) -> None:
         self._notebooks = notebooks
+        self._checkpoints = checkpoints
         self._has = has
         self._kernels_are_here = kernels_are_here
         self._unseen_seconds = unseen_seconds
         self._known: OrderedDict[str, Verification] = OrderedDict()
 
     async def start(self, owner: Owner, path: str) -> Verification:
-        """Begin to verify a notebook as it is saved. One that is being verified goes on."""
+        """Begin to verify a notebook as it is now, saved or not. One that is being verified goes on."""
         path = self._notebooks.access.now_at(path)
         file = await self._file(path)
         # Nothing is awaited from here on, so that no other is begun meanwhile.
@@ -90,17 +100,17 @@ class Verifications:
             del self._known[old.id]
         return begun
 
-    def look(self, owner: Owner, verification: str) -> Verification:
-        """How far one is, or what came of it."""
+    async def look(self, place: CheckpointPlace, verification: str) -> Verification:
+        """How far one is, or what came of it: of one that ended long ago, as it is kept with the checkpoints there."""
         found = self._known.get(verification)
-        if found is None or found.owner != owner:
-            raise NotFound("This verification is not known any more. Verify the notebook again.", id=verification)
+        if found is None or found.owner != place.owner:
+            return await self._earlier(place, verification)
         found.seen_at = time.monotonic()
         return found
 
     async def cancel(self, owner: Owner, verification: str) -> Verification:
         """Stop it; its kernel and its copy of the folder are gone then."""
-        found = self.look(owner, verification)
+        found = await self.look(CheckpointPlace(owner), verification)
         await self._end(found)
         return found
 
@@ -132,19 +142,66 @@ class Verifications:
         # Not loaded before somebody wants it.
         from ..verify import verify_apart
 
+        owner, path = verification.owner, verification.path
+
         def progressed(progress: VerifyProgress) -> None:
             verification.progress = progress
 
         watching = asyncio.create_task(self._end_unseen(verification))
         try:
-            verification.report = await verify_apart(file, progressed)
+            content = await self._notebooks.access.on_screen(path)
+            checkpoint = await self._saved(owner, path, file)
+            verification.report = await verify_apart(file, progressed, content)
+            verification.ended_ts = time.time_ns() // 1_000_000
+            if checkpoint is not None:
+                await self._keep(verification, verification.report, checkpoint)
         except HdspAgentError as error:
             verification.error = error
         except Exception:  # noqa: BLE001 -- whatever it was, the person is told
-            _log.exception("Verifying %s failed", verification.path)
-            verification.error = HdspAgentError("The notebook could not be verified. The server's log says why.")
+            _log.exception("Verifying %s failed", path)
+            if verification.report is None:
+                verification.error = HdspAgentError("The notebook could not be verified. The server's log says why.")
         finally:
             watching.cancel()
+
+    async def _saved(self, owner: Owner, path: str, file: Path) -> CheckpointId | None:
+        """The checkpoint of what is verified, if there is one."""
+        try:
+            return await self._checkpoints.save_for_verification(owner, path, file)
+        except HdspAgentError as error:
+            _log.warning("No checkpoint was saved before %s was verified: %s", path, error.message)
+            return None
+
+    async def _keep(self, verification: Verification, report: NotebookReport, checkpoint: CheckpointId) -> None:
+        from ..verify import written_report
+
+        states = [cell.state for cell in report.cells]
+        kept = VerificationReport(
+            id=verification.id,
+            ts=verification.ended_ts or 0,
+            owner=verification.owner,
+            checkpoint=checkpoint,
+            path=verification.path,
+            same=states.count("same"),
+            differing=states.count("differs"),
+            report=written_report(report),
+        )
+        try:
+            await self._checkpoints.keep_report(verification.owner, kept)
+        except HdspAgentError as error:
+            _log.warning("The report of %s was not kept: %s", verification.path, error.message)
+
+    async def _earlier(self, place: CheckpointPlace, verification: str) -> Verification:
+        from ..verify import read_report
+
+        kept = await self._checkpoints.report(place, verification)
+        try:
+            if kept is not None:
+                path, report = self._notebooks.access.now_at(kept.path), read_report(kept.report)
+                return Verification(path, place.owner, kept.id, report=report, ended_ts=kept.ts)
+        except ValueError as error:
+            _log.error("The report of verification %s cannot be read: %s", verification, error)
+        raise NotFound("This verification is not known any more. Verify the notebook again.", id=verification)
 
     async def _end_unseen(self, verification: Verification) -> None:
         """A page that was closed asks no more, and says nothing."""

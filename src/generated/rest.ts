@@ -316,6 +316,7 @@ export interface Endpoints {
   /** Show the progress of a verification, or its report. */
   'GET /verifications/{verification}': {
     path: { verification: string };
+    query: { task?: string };
     answer: VerificationView;
   };
   /** Stop a verification. */
@@ -556,6 +557,7 @@ export interface CheckpointView {
     | 'meanwhile'
     | 'look'
     | 'asked_for'
+    | 'verified'
     | 'after_crash'
     | 'note';
   tool?:
@@ -1384,6 +1386,8 @@ export interface OperationView {
   checkpoint?: CheckpointView;
   /** Of a checkpoint before a step of the agent: that step. */
   step?: StepView;
+  /** Of each notebook that the person verified in this state, the newest, the newest first. */
+  verified: Array<VerifiedView>;
   /** The checkpoint a restore went to. */
   target?: string;
   /** The operation that an undo took back. */
@@ -2116,6 +2120,8 @@ export interface VerificationView {
   cell: number;
   cells: number;
   report?: VerifiedNotebook;
+  /** When there was a report, in milliseconds. */
+  endedTs?: number;
   error?: ErrorBody;
 }
 
@@ -2143,6 +2149,17 @@ export interface VerifiedNotebook {
   runs: number;
   seconds: number;
   cells: Array<VerifiedCell>;
+}
+
+/** That a notebook was verified in a state of the workspace, and how many of its cells showed what was saved in them. */
+export interface VerifiedView {
+  /** Of the verification, which has the whole report. */
+  id: string;
+  ts: number;
+  /** In the contents API. */
+  path: string;
+  same: number;
+  differing: number;
 }
 
 /** Which notebook. */

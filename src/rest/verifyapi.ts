@@ -6,7 +6,7 @@ import { SettingsApi } from './settingsapi';
  */
 export class VerifyApi extends SettingsApi {
   /**
-   * Begin to verify a notebook as it is saved.
+   * Begin to verify a notebook as it is.
    */
   verify(path: string): Promise<VerificationView> {
     return this._request('POST /verifications', { body: { path } });
@@ -14,10 +14,14 @@ export class VerifyApi extends SettingsApi {
 
   /**
    * How far a verification is, or what came of it.
+   *
+   * @param task - The conversation whose workspace has the report; without it,
+   * the server's own folder has.
    */
-  verification(id: string): Promise<VerificationView> {
+  verification(id: string, task?: string): Promise<VerificationView> {
     return this._request('GET /verifications/{verification}', {
-      path: { verification: id }
+      path: { verification: id },
+      query: { ...(task !== undefined && { task }) }
     });
   }
 

@@ -92,6 +92,7 @@ namespace Private {
   > = new Map([
     ['look', trans => trans.__('Saved for a comparison')],
     ['asked for', trans => trans.__('Saved by you')],
+    ['for a verification', trans => trans.__('Saved for a verification')],
     [
       'after a crash',
       trans => trans.__('After the server stopped unexpectedly')

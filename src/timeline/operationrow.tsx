@@ -7,10 +7,12 @@ import type { CheckpointView, OperationView } from '../generated/rest';
 import { openMenu } from '../ui/controls/popupmenu';
 import { IconButton } from '../ui/controls/iconbutton';
 import { useAction } from '../ui/useaction';
+import { CommandIDs } from '../ui/commandids';
 import { usePanel } from '../ui/services';
 import { plainName } from '../ui/texts/visibletext';
 import { useTimelineModel, useTimeline } from './timelinecontext';
 import type { ITimelineEntry } from './timelineentries';
+import { verifiedIn } from './timelineentries';
 import { CheckpointDetails } from './checkpointdetails';
 import { checkpointEntries } from './restore/checkpointmenu';
 import { whyText } from './failuretexts';
@@ -18,7 +20,9 @@ import {
   authorText,
   changedText,
   entryText,
+  isVerification,
   partText,
+  verifiedText,
   whenText
 } from './timelinetexts';
 
@@ -33,7 +37,7 @@ export const OperationRow = React.memo(function OperationRow({
 }: ITimelineEntry & {
   readonly isOpen: boolean;
 }): JSX.Element {
-  const { trans } = usePanel();
+  const { commands, trans } = usePanel();
   const { model, restoreActions } = useTimeline();
   const { isBusy, run } = useAction();
   const { id, ts, checkpoint, undoable, error, errorWhy, kind, status } =
@@ -97,6 +101,24 @@ export const OperationRow = React.memo(function OperationRow({
             </span>
           )}
         </button>
+        {commands.hasCommand(CommandIDs.showVerification) &&
+          verifiedIn(entry).map(one => (
+            <button
+              key={one.id}
+              type="button"
+              className="jp-hdspAgent-button"
+              aria-label={trans.__('Report: %1', verifiedText(one, trans))}
+              onClick={() =>
+                void commands.execute(CommandIDs.showVerification, {
+                  path: one.path,
+                  verification: one.id,
+                  task: model.filter.place.task
+                })
+              }
+            >
+              {trans.__('Report')}
+            </button>
+          ))}
         {undoable && (
           <button
             type="button"
@@ -224,9 +246,10 @@ function isNothingNew({ changed }: CheckpointView): boolean {
  * What is to know of it at a glance.
  */
 function factsOf(
-  { kind: entryKind, operation }: ITimelineEntry,
+  entry: ITimelineEntry,
   trans: TranslationBundle
 ): readonly string[] {
+  const { kind: entryKind, operation } = entry;
   const { kind, checkpoint, parts, path, written, deleted, kept } = operation;
   const facts: string[] = [];
   // Where nothing changed it is nobody's work, and of these rows it is clear.
@@ -262,6 +285,9 @@ function factsOf(
   if (checkpoint && kind === 'save' && entryKind === 'other') {
     facts.push(...keptIn(checkpoint, trans));
   }
+  // The first one may be the title.
+  const told = verifiedIn(entry).slice(isVerification(operation) ? 1 : 0);
+  facts.push(...told.map(one => verifiedText(one, trans)));
   if (checkpoint?.here) {
     facts.push(trans.__('you are here'));
   }

@@ -1,4 +1,8 @@
-import type { CheckpointView, OperationView } from '../generated/rest';
+import type {
+  CheckpointView,
+  OperationView,
+  VerifiedView
+} from '../generated/rest';
 
 /**
  * A row of the timeline. What the agent did in one step is one row, though it
@@ -72,12 +76,24 @@ export function entriesOf(
 }
 
 /**
- * Whether a row is about nothing that changed. What a person saved themselves is
- * always worth a row.
+ * What was verified in the state that a row shows, or right before its step.
  */
-export function isUnchanged({
-  operation: { kind, status, error, checkpoint }
-}: ITimelineEntry): boolean {
+export function verifiedIn({
+  operation,
+  before
+}: ITimelineEntry): readonly VerifiedView[] {
+  return [...operation.verified, ...(before?.verified ?? [])];
+}
+
+/**
+ * Whether a row is about nothing that changed. What a person saved or verified
+ * themselves is always worth a row.
+ */
+export function isUnchanged(entry: ITimelineEntry): boolean {
+  const { kind, status, error, checkpoint } = entry.operation;
+  if (verifiedIn(entry).length > 0) {
+    return false;
+  }
   if (kind !== 'save' || status !== 'done' || error !== undefined) {
     return false;
   }

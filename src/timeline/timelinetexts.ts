@@ -1,3 +1,4 @@
+import { PathExt } from '@jupyterlab/coreutils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type {
@@ -5,7 +6,8 @@ import type {
   LeftOut,
   CheckpointView,
   OperationView,
-  StoreView
+  StoreView,
+  VerifiedView
 } from '../generated/rest';
 import { language } from '../ui/texts/formats';
 import { plainName } from '../ui/texts/visibletext';
@@ -74,8 +76,40 @@ export function entryText(
     case 'edits':
       return trans.__('You made changes');
     case 'other':
-      return operationText(operation, target, trans);
+      return isVerification(operation)
+        ? verifiedText(operation.verified[0], trans)
+        : operationText(operation, target, trans);
   }
+}
+
+/**
+ * Whether a state was saved for nothing but a verification, of which there is a
+ * report: that is what its row is about.
+ */
+export function isVerification({
+  kind,
+  checkpoint,
+  verified
+}: OperationView): boolean {
+  return (
+    kind === 'save' && checkpoint?.kind === 'verified' && verified.length > 0
+  );
+}
+
+/**
+ * What came of verifying a notebook, in few words.
+ */
+export function verifiedText(
+  { path, same, differing }: VerifiedView,
+  trans: TranslationBundle
+): string {
+  const name = plainName(PathExt.basename(path));
+  if (differing > 0) {
+    return trans.__('Verified %1: %2 as saved, %3 not', name, same, differing);
+  }
+  return same > 0
+    ? trans.__('Verified %1: %2 as saved', name, same)
+    : trans.__('Verified %1: no output to compare', name);
 }
 
 /**

@@ -146,4 +146,5 @@ export namespace CommandIDs {
    * Added by the verify plugin.
    */
   export const verifyNotebook = 'hdsp-agent:verify-notebook';
+  export const showVerification = 'hdsp-agent:show-verification';
 }

@@ -76,6 +76,18 @@ export class VerifyModel extends Listener {
   }
 
   /**
+   * Show the report of a verification that ended.
+   *
+   * @param task - The conversation whose workspace has it, if it is not the
+   * server's own folder.
+   */
+  async show(id: string, task?: string): Promise<void> {
+    if (!this.isRunning) {
+      await this._take(() => this._api.verification(id, task));
+    }
+  }
+
+  /**
    * Stop it.
    */
   async stop(): Promise<void> {

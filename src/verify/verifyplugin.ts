@@ -3,6 +3,7 @@ import type {
   JupyterFrontEndPlugin
 } from '@jupyterlab/application';
 import { ICommandPalette } from '@jupyterlab/apputils';
+import type { NotebookPanel } from '@jupyterlab/notebook';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
@@ -44,7 +45,8 @@ export const verifyPlugin: JupyterFrontEndPlugin<void> = {
 
     const save = async (path: string): Promise<boolean> => {
       const panel = find({ path });
-      if (panel?.context.model.dirty) {
+      // A shared notebook is saved by the server, which knows what it is now.
+      if (panel?.context.model.dirty && !panel.context.model.collaborative) {
         try {
           await panel.context.save();
         } catch {
@@ -53,6 +55,27 @@ export const verifyPlugin: JupyterFrontEndPlugin<void> = {
         return !panel.context.model.dirty;
       }
       return true;
+    };
+
+    const open = async (
+      path: string,
+      beside: NotebookPanel | null,
+      report?: string
+    ): Promise<VerifyWidget> => {
+      const { VerifyWidget } = await import('./verifywidget');
+      const key = report ?? path;
+      let widget = opened.get(key);
+      if (widget === undefined) {
+        widget = new VerifyWidget(services, path, save, report);
+        opened.set(key, widget);
+        widget.disposed.connect(() => opened.delete(key));
+        shell.add(widget, 'main', {
+          ...(beside && { ref: beside.id, mode: 'split-right' }),
+          type: 'HDSP Agent'
+        });
+      }
+      shell.activateById(widget.id);
+      return widget;
     };
 
     commands.addCommand(CommandIDs.verifyNotebook, {
@@ -85,20 +108,45 @@ export const verifyPlugin: JupyterFrontEndPlugin<void> = {
           return;
         }
         await attempt(trans, async () => {
-          const { VerifyWidget } = await import('./verifywidget');
-          const known = opened.get(path);
-          const widget = known ?? VerifyWidget.open(services, path, save);
-          if (known === undefined) {
-            opened.set(path, widget);
-            widget.disposed.connect(() => opened.delete(path));
-            shell.add(widget, 'main', {
-              ref: panel.id,
-              mode: 'split-right',
-              type: 'HDSP Agent'
-            });
-          }
-          shell.activateById(widget.id);
+          const widget = await open(path, panel);
           await widget.model.start();
+        });
+      }
+    });
+    commands.addCommand(CommandIDs.showVerification, {
+      label: commandLabel(trans, trans.__('Open Verification Report')),
+      caption: trans.__('Open the report of an earlier verification'),
+      icon: agentIcon,
+      describedBy: {
+        args: {
+          type: 'object',
+          properties: {
+            path: {
+              type: 'string',
+              description: trans.__('The path of the notebook')
+            },
+            verification: {
+              type: 'string',
+              description: trans.__('The id of the verification')
+            },
+            task: {
+              type: 'string',
+              description: trans.__(
+                'The conversation whose workspace has the report (default: the folder of the server)'
+              )
+            }
+          },
+          required: ['path', 'verification']
+        }
+      },
+      execute: async ({ path, verification, task }) => {
+        if (typeof path !== 'string' || typeof verification !== 'string') {
+          return;
+        }
+        await attempt(trans, async () => {
+          const widget = await open(path, find({ path }), verification);
+          const place = typeof task === 'string' ? task : undefined;
+          await widget.model.show(verification, place);
         });
       }
     });

@@ -7,6 +7,7 @@ import { PlaceLink } from '../ui/controls/placelink';
 import { useSignalValue } from '../ui/hooks';
 import { saveFile } from '../ui/savefile';
 import { usePanel } from '../ui/services';
+import { dateTimeText } from '../ui/texts/formats';
 import { plainName } from '../ui/texts/visibletext';
 import type { VerifyModel } from './verifymodel';
 import {
@@ -70,6 +71,9 @@ export function VerifyView({
       )}
       {view?.error && (
         <p role="alert">{verifyFailureText(view.error, trans)}</p>
+      )}
+      {view?.endedTs !== undefined && (
+        <p>{trans.__('Verified: %1', dateTimeText(view.endedTs))}</p>
       )}
       {view?.report && <Report path={model.path} report={view.report} />}
       <div className="jp-hdspAgent-actions">

@@ -9,13 +9,18 @@ import { VerifyModel } from './verifymodel';
 import { VerifyView } from './verifyview';
 
 /**
- * A tab of the main area in which a notebook is verified.
+ * A tab of the main area in which a notebook is verified, or a report is shown.
  */
 export class VerifyWidget extends SideWidget {
+  /**
+   * @param report - The verification whose report is shown; without it, the
+   * notebook is to be verified.
+   */
   constructor(
     services: IPanelServices,
     path: string,
-    save: VerifyModel.IOptions['save']
+    save: VerifyModel.IOptions['save'],
+    report?: string
   ) {
     const { serverSettings, trans } = services;
     const name = plainName(path.slice(path.lastIndexOf('/') + 1));
@@ -23,7 +28,7 @@ export class VerifyWidget extends SideWidget {
     const model = new VerifyModel({ api, path, save });
     super({
       services,
-      id: `hdsp-agent-verify-${path}`,
+      id: `hdsp-agent-verify-${report ?? path}`,
       className: 'jp-hdspAgent-Verify',
       icon: agentIcon,
       caption: path,
@@ -33,19 +38,11 @@ export class VerifyWidget extends SideWidget {
       Body: () => <VerifyView model={model} />
     });
     this.model = model;
-    this.title.label = trans.__('Verify: %1', name);
+    this.title.label =
+      report === undefined
+        ? trans.__('Verify: %1', name)
+        : trans.__('Report: %1', name);
     this.title.closable = true;
-  }
-
-  /**
-   * Make the tab of a notebook; the caller puts it somewhere.
-   */
-  static open(
-    services: IPanelServices,
-    path: string,
-    save: VerifyModel.IOptions['save']
-  ): VerifyWidget {
-    return new VerifyWidget(services, path, save);
   }
 
   readonly model: VerifyModel;

@@ -54,17 +54,24 @@ def loads_progressively(request: pytest.FixtureRequest) -> bool:
 
 
 @pytest.fixture
+def save_delay(request: pytest.FixtureRequest) -> float:
+    """How many seconds after a change a room saves."""
+    return float(getattr(request, "param", 0.2))
+
+
+@pytest.fixture
 def jp_server_config(
     jp_server_config: dict[str, Any],
     tmp_path: Path,
     collaborates: bool,
     loads_progressively: bool,
+    save_delay: float,
     monkeypatch: pytest.MonkeyPatch,
 ) -> dict[str, Any]:
     require_collaboration(monkeypatch)
     extensions = {"jupyter_server_ydoc": collaborates, "jupyter_server_fileid": True}
     jp_server_config["ServerApp"]["jpserver_extensions"].update(extensions)
-    config = collaboration_config(tmp_path)
+    config = collaboration_config(tmp_path, save_delay=save_delay)
     config["YDocExtension"]["document_load_progressively"] = loads_progressively
     return {**jp_server_config, **config}
 
@@ -146,6 +153,31 @@ async def test_what_people_type_in_the_room_is_what_the_agent_reads(
         assert first.outputs == ({"output_type": "stream", "name": "stdout", "text": "one\ntwo\n"},)
         assert snapshot.kernel_name == "python3"
         assert (await access.document(PATH).snapshot()).revision == snapshot.revision
+
+
+@pytest.mark.parametrize("save_delay", [600], indirect=True)
+async def test_a_notebook_is_verified_as_the_room_has_it_before_that_is_saved(
+    services: Services, access: NotebookAccess, file: Path, opened: Open
+) -> None:
+    async with opened() as colleague:
+        colleague.notebook.ycells[0]["source"].insert(0, "print('typed')\n")
+        colleague.type_at_end(2, "  # typed")
+        printed = {"output_type": "stream", "name": "stdout", "text": "last\n"}
+        await access.document(PATH).apply([SetOutputs(cell_id=LAST, outputs=[printed], execution_count=4)], save=False)
+
+        async def arrived() -> bool:
+            return (await access.document(PATH).snapshot()).cells[2].source.endswith("# typed")
+
+        await until(arrived)
+        begun = await services.verifications.start(services.history.person, PATH)
+        assert begun.work is not None
+        await begun.work
+        assert begun.report is not None, begun.error
+        states = {cell.id: (cell.state, cell.detail) for cell in begun.report.cells}
+        assert states == {FIRST: ("differs", states[FIRST][1]), LAST: ("same", "")}
+        assert "typed" in states[FIRST][1]
+        # Its file still has no output of the last cell.
+        assert json.loads(file.read_text("utf-8"))["cells"][2]["outputs"] == []
 
 
 async def test_an_edit_reaches_the_others_once_and_is_saved_by_the_room(

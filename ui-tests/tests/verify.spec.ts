@@ -1,5 +1,6 @@
 import { Chat } from '../chat';
 import { expect, OpenNotebook, test } from '../notebooks';
+import { Timeline } from '../timeline';
 
 const PATH = 'towns.ipynb';
 
@@ -57,6 +58,27 @@ test('a notebook is verified: what hides is found, the agent is asked to fix it,
     await report.getByRole('button', { name: 'Verify again' }).click();
     await expect(report).toContainText('came out as they are saved.');
     await lab.picture('verify-proved', ['light', 'dark', 'contrast']);
+  });
+
+  await test.step('both reports are in the timeline, and open as they were', async () => {
+    const line = new Timeline(lab);
+    await line.open();
+    const before = `Verified ${PATH}: 1 as saved, 1 not`;
+    await expect(line.rows.filter({ hasText: before })).toHaveCount(1);
+    await expect(
+      line.rows.filter({ hasText: `Verified ${PATH}: 2 as saved` })
+    ).toHaveCount(1);
+    await line.view.getByRole('button', { name: `Report: ${before}` }).focus();
+    await page.keyboard.press('Enter');
+    const kept = page.getByRole('tabpanel', { name: `Report: ${PATH}` });
+    await expect(kept).toContainText(
+      '1 of 2 cells shows something else than what is saved.'
+    );
+    await expect(kept).toContainText('The cells had run in another order.');
+    await expect(
+      kept.getByRole('button', { name: 'Save the report' })
+    ).toBeVisible();
+    await lab.picture('verify-timeline', ['light', 'dark', 'contrast']);
   });
   expect(lab.errors).toEqual([]);
 });

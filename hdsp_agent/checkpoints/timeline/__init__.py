@@ -7,11 +7,12 @@ all, and ``_views`` is what pages are sent of it.
 
 from __future__ import annotations
 
-from ._reasons import is_of_restore, kind_of
+from ._reasons import FOR_VERIFICATION, is_of_restore, kind_of
 from ._restore import ConversationPart
 from ._restore_lock import RestoreLock
 from ._timeline import Timeline
 from ._timeline_limits import TimelineLimits
+from ._verification_reports import VerificationReport
 from ._views import (
     CellVersions,
     CheckpointView,
@@ -27,9 +28,11 @@ from ._views import (
     TimelineView,
     VariablesPreview,
     VariablesSince,
+    VerifiedView,
 )
 
 __all__ = [
+    "FOR_VERIFICATION",
     "CellVersions",
     "CheckpointView",
     "ConversationPart",
@@ -48,6 +51,8 @@ __all__ = [
     "TimelineView",
     "VariablesPreview",
     "VariablesSince",
+    "VerificationReport",
+    "VerifiedView",
     "is_of_restore",
     "kind_of",
 ]

@@ -1,4 +1,4 @@
-"""What the states of notebooks and variables take, and dropping those no checkpoint needs. Everything here blocks."""
+"""What the states of notebooks and variables take, and dropping those no checkpoint needs, with reports. Everything here blocks."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ..files.undo import restores_in_force
 from ..variables import ManifestId, VariableManifest, VariableStore
 from ._notebook_states import NotebookStates, StateId
 from ._timeline_limits import TimelineLimits
+from ._verification_reports import VerificationReports
 
 __all__ = ["StateCollector"]
 
@@ -28,8 +29,15 @@ _MOST_PARENTS: Final = 16
 class StateCollector:
     """Called with the operations that stay, under the store's lock."""
 
-    def __init__(self, states: NotebookStates, variables: VariableStore | None, limits: TimelineLimits) -> None:
+    def __init__(
+        self,
+        states: NotebookStates,
+        variables: VariableStore | None,
+        reports: VerificationReports,
+        limits: TimelineLimits,
+    ) -> None:
         self._states = states
+        self._reports = reports
         self._variables = variables
         self._limits = limits
 
@@ -44,9 +52,10 @@ class StateCollector:
                 ends = [*keep, *self._variables.manifests()[:_MOST_PARENTS]]
                 runs = {*ends, *(parent for name in ends for parent in self._parents(self._variables, name, keep))}
                 self._variables.collect(keep, runs, spared_seconds=spared)
+            self._reports.collect({done.checkpoint.id for done in operations if done.checkpoint is not None})
         except (HdspAgentError, OSError) as error:
             # The files are within their limits; the next time tries again.
-            _log.warning("Unused states of notebooks or variables could not be deleted: %s", error)
+            _log.warning("What no checkpoint needs any more could not be deleted: %s", error)
 
     def is_over(self) -> bool:
         """Whether they take more than they may."""

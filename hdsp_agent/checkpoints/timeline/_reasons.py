@@ -8,10 +8,15 @@ from typing import Final, Literal, cast, get_args
 
 from ..files.records import CheckpointRecord
 
-__all__ = ["CheckpointKind", "StepTool", "is_of_restore", "kind_of", "tool_of"]
+__all__ = ["FOR_VERIFICATION", "CheckpointKind", "StepTool", "is_of_restore", "kind_of", "tool_of"]
 
-CheckpointKind = Literal["before", "after", "while", "meanwhile", "look", "asked_for", "after_crash", "note"]
-"""``while``: it took too long to be saved before. ``note``: a person's own words."""
+CheckpointKind = Literal[
+    "before", "after", "while", "meanwhile", "look", "asked_for", "verified", "after_crash", "note"
+]
+"""``while``: it took too long to be saved before. ``verified``: a notebook was verified as it was then. ``note``: a person's own
+words."""
+
+FOR_VERIFICATION: Final = "for a verification"
 
 StepTool = Literal[
     "write_to_file",
@@ -44,6 +49,7 @@ _STEP: Final = re.compile(r"(before|after|while) (\S+)")
 _FIXED: Final[Mapping[str, CheckpointKind]] = {
     "look": "look",
     "asked for": "asked_for",
+    FOR_VERIFICATION: "verified",
     "after a crash": "after_crash",
     "meanwhile": "meanwhile",
     "before restore": "before",

@@ -19,7 +19,7 @@ from ...messages import ConversationPreview, NotebookPointer, TaskId
 from ...notebooks import Notebooks
 from ..files.async_file_checkpoints import AsyncFileCheckpoints
 from ..files.diff import CheckpointDiff
-from ..files.file_checkpoints import Anchor
+from ..files.file_checkpoints import Anchor, FileCheckpoints
 from ..files.records import Changed, CheckpointId, CheckpointRecord, OperationRecord
 from ..files.undo import restore_to_undo, restores_in_force
 from ..variables import VariableCheckpoints, changes_since
@@ -36,7 +36,8 @@ from ._restore_lock import RestoreLock
 from ._restore_plan import RestorePlanner, RestoreSelection
 from ._state_capture import Code, StateCapture
 from ._timeline_limits import TimelineLimits
-from ._view_builders import checkpoint_view, operation_view, preview_of, result_of
+from ._verification_reports import VerificationReport, VerificationReports
+from ._view_builders import checkpoint_view, operation_view, preview_of, result_of, verified_views
 from ._views import (
     CellVersions,
     CheckpointView,
@@ -47,6 +48,7 @@ from ._views import (
     StoreView,
     TimelineView,
     VariablesSince,
+    VerifiedView,
 )
 
 __all__ = ["Timeline"]
@@ -54,6 +56,7 @@ __all__ = ["Timeline"]
 _log = logging.getLogger(__name__)
 
 _STATES: Final = "notebooks"
+_REPORTS: Final = "verifications.jsonl"
 _BEFORE: Final = "before restore"
 _POINTERS: Final = "pointers"
 _MOST_VERSIONS_LOOKED_AT: Final = 500
@@ -90,6 +93,7 @@ class Timeline:
         self._enabled = enabled
         self._on_event = on_event
         self._states = NotebookStates(folder / _STATES)
+        self._reports = VerificationReports(folder / _REPORTS)
         self._paths = Paths(root, notebooks)
         store = variables.store if variables is not None else None
         self._counting = ChangeCounts(files, self._states, store, self._paths)
@@ -97,7 +101,7 @@ class Timeline:
         self._planner = RestorePlanner(files, self._capturing, self._paths)
         self._restoring = CheckpointRestore(files, self._capturing, self._planner, self._paths)
         self._differing = CheckpointDiffs(files, self._states, self._paths, self.limits)
-        self._collecting = StateCollector(self._states, store, self.limits)
+        self._collecting = StateCollector(self._states, store, self._reports, self.limits)
         files.on_collected(self._collecting)
         self._turn = RestoreLock(folder)
         self._lock = asyncio.Lock()
@@ -196,6 +200,16 @@ class Timeline:
                 await self.files.save(_POINTERS, changes_by="agent", claims=files, kept=kept)
 
         await self._held.finish(work())
+
+    async def keep_report(self, report: VerificationReport) -> None:
+        """Keep what came of verifying a notebook as a checkpoint has it. Raises NotFound if that checkpoint is gone."""
+
+        def work(files: FileCheckpoints) -> None:
+            with files.store.changing():
+                files.store.log.checkpoint(report.checkpoint)
+                self._reports.add(report)
+
+        await self._held.finish(self.files.run(work))
 
     async def ran_before(self, record: CheckpointRecord, path: str) -> Sequence[str]:
         """The notebook's cells that had run by this checkpoint, the last first; as far as that is known."""
@@ -342,6 +356,14 @@ class Timeline:
             interrupted=operation_view(half, checkpoints, ()) if half is not None else None,
             store=await self.store(),
         )
+
+    async def report(self, verification: str) -> VerificationReport | None:
+        """What came of a verification, if that is kept."""
+        return await asyncio.to_thread(self._reports.find, verification)
+
+    async def verified(self, owner: str) -> Mapping[CheckpointId, tuple[VerifiedView, ...]]:
+        """What a person verified, by checkpoint."""
+        return verified_views(await asyncio.to_thread(self._reports.summaries), owner)
 
     async def told(self, record: CheckpointRecord) -> CheckpointView:
         """A checkpoint as people see it."""

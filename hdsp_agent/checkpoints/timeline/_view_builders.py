@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
@@ -12,6 +13,7 @@ from ..files.records import CheckpointId, CheckpointRecord, FileRestorePlan, Ope
 from ._reasons import kind_of, tool_of
 from ._restore import Restored
 from ._restore_plan import NotebookPlan, RestorePlan, VariablesRestorePlan
+from ._verification_reports import VerificationReport
 from ._views import (
     CellChange,
     CheckpointView,
@@ -20,9 +22,10 @@ from ._views import (
     RestorePreview,
     RestoreResult,
     VariablesPreview,
+    VerifiedView,
 )
 
-__all__ = ["checkpoint_view", "operation_view", "preview_of", "result_of"]
+__all__ = ["checkpoint_view", "operation_view", "preview_of", "result_of", "verified_views"]
 
 _MOST_FILES: Final = 200
 _MOST_CELLS: Final = 200
@@ -115,6 +118,18 @@ def result_of(done: Restored, operation: OperationView) -> RestoreResult:
         notebooks=tuple(one for one in notebooks if one.cells or one.why_not),
         variables=tuple(one for one in variables if one.variables or one.why_not),
     )
+
+
+def verified_views(
+    reports: Sequence[VerificationReport], owner: str
+) -> Mapping[CheckpointId, tuple[VerifiedView, ...]]:
+    """By checkpoint, the newest that this person has of each notebook, the newest first; the reports come oldest first."""
+    found: defaultdict[CheckpointId, dict[str, VerifiedView]] = defaultdict(dict)
+    for one in reversed(reports):
+        if one.owner == owner:
+            view = VerifiedView(id=one.id, ts=one.ts, path=one.path, same=one.same, differing=one.differing)
+            found[one.checkpoint].setdefault(one.path, view)
+    return {checkpoint: tuple(views.values()) for checkpoint, views in found.items()}
 
 
 def _files(plan: FileRestorePlan, opened: Sequence[str]) -> FilesPreview:

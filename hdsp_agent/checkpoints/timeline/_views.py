@@ -29,6 +29,7 @@ __all__ = [
     "TimelineView",
     "VariablesPreview",
     "VariablesSince",
+    "VerifiedView",
 ]
 
 
@@ -80,6 +81,18 @@ class StepView(WireModel):
     path: str | None = None
 
 
+class VerifiedView(WireModel):
+    """That a notebook was verified in a state of the workspace, and how many of its cells showed what was saved in them."""
+
+    id: str
+    """Of the verification, which has the whole report."""
+    ts: int
+    path: str
+    """In the contents API."""
+    same: int
+    differing: int
+
+
 class OperationView(WireModel):
     """Something done to the workspace: a row of the time line, newest first."""
 
@@ -91,6 +104,8 @@ class OperationView(WireModel):
     """The state it led to; absent where it failed or was cut short."""
     step: StepView | None = None
     """Of a checkpoint before a step of the agent: that step."""
+    verified: tuple[VerifiedView, ...] = ()
+    """Of each notebook that the person verified in this state, the newest, the newest first."""
     target: CheckpointId | None = None
     """The checkpoint a restore went to."""
     undo_of: CheckpointId | None = None

@@ -9,6 +9,7 @@ from pydantic import Field
 from ...messages import ErrorBody, error_body
 from ...verify import Cause, CellReport, NotebookReport
 from ...wire import WireModel
+from ..checkpoint_access import CheckpointPlace
 from ..identity import owner_of
 from ..verifications import Verification, Verifications
 from ._rest_endpoint import RestHandler, endpoint
@@ -21,6 +22,12 @@ class VerifyBody(WireModel):
 
     path: Annotated[str, Field(min_length=1, max_length=4096)]
     """In the contents API."""
+
+
+class VerificationQuery(WireModel):
+    """Where its report is kept: with the checkpoints of a task's workspace, or of the server's own folder."""
+
+    task: Annotated[str, Field(min_length=1, max_length=128)] | None = None
 
 
 class VerifiedCell(WireModel):
@@ -55,6 +62,8 @@ class VerificationView(WireModel):
     """The number of the cell that runs, of so many; 0 before the first does."""
     cells: int = 0
     report: VerifiedNotebook | None = None
+    ended_ts: int | None = None
+    """When there was a report, in milliseconds."""
     error: ErrorBody | None = None
 
 
@@ -70,17 +79,17 @@ class VerificationsHandler(_VerificationsBase):
 
     @endpoint("Begin to verify a notebook", answer=VerificationView, body=VerifyBody, action="write", status=202)
     async def post(self, *, body: VerifyBody) -> VerificationView:
-        """As it is saved: in a new kernel, and in a copy of its folder."""
+        """As it is now, saved or not: in a new kernel, and in a copy of its folder. What is verified is saved as a checkpoint."""
         return _view(await self.verifications.start(owner_of(self), body.path))
 
 
 class VerificationHandler(_VerificationsBase):
     """`GET verifications/{verification}`"""
 
-    @endpoint("Show the progress of a verification, or its report", answer=VerificationView)
-    async def get(self, verification: str) -> VerificationView:
-        """Those that ended are forgotten after a while."""
-        return _view(self.verifications.look(owner_of(self), verification))
+    @endpoint("Show the progress of a verification, or its report", answer=VerificationView, query=VerificationQuery)
+    async def get(self, verification: str, *, query: VerificationQuery) -> VerificationView:
+        """A report is kept as long as the checkpoint of what was verified."""
+        return _view(await self.verifications.look(CheckpointPlace(owner_of(self), query.task), verification))
 
 
 class VerificationStopHandler(_VerificationsBase):
@@ -102,6 +111,7 @@ def _view(verification: Verification) -> VerificationView:
         cell=progress.cell if progress is not None else 0,
         cells=progress.cells if progress is not None else 0,
         report=_report(verification.report) if verification.report is not None else None,
+        ended_ts=verification.ended_ts,
         error=error_body(verification.error) if verification.error is not None else None,
     )
 

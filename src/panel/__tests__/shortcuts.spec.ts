@@ -32,7 +32,8 @@ const AGENT_MENU = 'jp-mainmenu-hdsp-agent';
 const NEED_ARGUMENTS: readonly string[] = [
   CommandIDs.showConversation,
   CommandIDs.restoreCheckpoint,
-  CommandIDs.restoreVariable
+  CommandIDs.restoreVariable,
+  CommandIDs.showVerification
 ];
 
 /**

@@ -56,6 +56,7 @@ export function operation(
     deleted: 0,
     kept: 0,
     undoable: false,
+    verified: [],
     ...others
   };
 }

@@ -108,6 +108,10 @@ describe('the rows of the timeline', () => {
     expect(
       unchanged(save('1', 'after run_cells', { changed: SOMETHING }))
     ).toBe(false);
+    const one = { id: 'v', ts: 1, path: 'a.ipynb', same: 1, differing: 0 };
+    expect(
+      unchanged(save('1', 'after run_cells', {}, { verified: [one] }))
+    ).toBe(false);
     for (const kind of ['note', 'asked_for'] as const) {
       expect(unchanged(save('1', 'mine', { kind }))).toBe(false);
     }

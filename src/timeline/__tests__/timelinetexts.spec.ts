@@ -118,6 +118,7 @@ describe('why there is a checkpoint', () => {
       meanwhile: 'meanwhile',
       look: 'look',
       asked_for: 'asked for',
+      verified: 'for a verification',
       after_crash: 'after a crash',
       note: ''
     };

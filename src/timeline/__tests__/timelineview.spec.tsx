@@ -88,6 +88,50 @@ describe('the time line', () => {
     expect(said[2]).not.toContain('You');
   });
 
+  it('says what was verified, and opens its report', async () => {
+    const shown: unknown[] = [];
+    opened.page.commands.addCommand('hdsp-agent:show-verification', {
+      execute: args => shown.push(args)
+    });
+    const report = (id: string, differing: number, same = 21) => ({
+      id,
+      ts: 1,
+      path: `dir/${id}.ipynb`,
+      same,
+      differing
+    });
+    const verified = {
+      reason: 'for a verification',
+      kind: 'verified'
+    } as const;
+    const nothing = { files: 0, cells: 0, variables: 0 };
+    await opened.show([
+      operation('3', {
+        checkpoint: checkpoint('c', { ...verified, changed: nothing }),
+        verified: [report('a', 2), report('b', 0)]
+      }),
+      // Saved by hand, and then verified.
+      operation('2', { verified: [report('d', 0, 0)] }),
+      operation('1', { checkpoint: checkpoint('a', verified) })
+    ]);
+    expect(opened.rows).toEqual([
+      'Verified a.ipynb: 21 as saved, 2 not',
+      'Saved by you',
+      'Saved for a verification'
+    ]);
+    const [first, second] = opened.openers;
+    expect(first.textContent).toContain('Verified b.ipynb: 21 as saved');
+    expect(second.textContent).toContain(
+      'Verified d.ipynb: no output to compare'
+    );
+    opened.button('Report: Verified a.ipynb: 21 as saved, 2 not').click();
+    opened.button('Report: Verified d.ipynb: no output to compare').click();
+    expect(shown).toEqual([
+      { path: 'dir/a.ipynb', verification: 'a' },
+      { path: 'dir/d.ipynb', verification: 'd' }
+    ]);
+  });
+
   it('words why a restore failed', async () => {
     const failed = { kind: 'restore', status: 'rolled_back' } as const;
     await opened.show([

@@ -13,9 +13,13 @@ import nbformat
 import pytest
 from jupyter_server.serverapp import ServerApp
 
+from hdsp_agent.checkpoints.timeline import VerificationReport
+from hdsp_agent.comm.checkpoint_access import CheckpointPlace
+from hdsp_agent.comm.identity import Owner
 from hdsp_agent.comm.services import Services
 from hdsp_agent.comm.verifications import Verifications
 from hdsp_agent.errors import Conflict, NotFound
+from hdsp_agent.verify import CellReport, NotebookReport, written_report
 from tests._helpers.jupyter_fetch import Fetch
 from tests.comm._helpers.jupyterlab_kernels import write_notebook
 from tests.comm.rest.test_checkpoints import NOBODY, get, post, refusal
@@ -67,6 +71,99 @@ async def test_a_notebook_is_verified_and_its_report_told(
     # Nothing of the person's was touched, and no kernel of theirs came.
     assert (jp_root_dir / PATH).read_bytes() == before and not (jp_root_dir / "made.txt").exists()
     assert not jp_serverapp.kernel_manager.list_kernel_ids()
+
+
+async def rows(jp_fetch: Fetch) -> list[Any]:
+    """The checkpoints of the time line, newest first."""
+    return list((await get(jp_fetch, "checkpoints"))["operations"])
+
+
+async def verified(jp_fetch: Fetch) -> Any:
+    return await ended(jp_fetch, (await post(jp_fetch, "verifications", path=PATH))["id"])
+
+
+async def test_what_was_verified_can_be_gone_back_to_and_its_report_is_kept_with_it(
+    services: Services, jp_fetch: Fetch, jp_root_dir: Path
+) -> None:
+    write_outputs(jp_root_dir / PATH, ("print(1)", "1\n"), ("1 / 0", "0\n"))
+    told = await verified(jp_fetch)
+    (row,) = await rows(jp_fetch)
+    assert (row["checkpoint"]["kind"], row["checkpoint"]["notebooks"]) == ("verified", [PATH])
+    (summary,) = row["verified"]
+    assert (summary["id"], summary["path"], summary["same"], summary["differing"]) == (told["id"], PATH, 1, 1)
+    # As after a restart.
+    services.verifications._known.clear()
+    await (await services.agent.manager()).checkpoints.close()
+    kept = await get(jp_fetch, "verifications", told["id"])
+    assert (kept["report"], kept["path"], kept["state"], kept["endedTs"]) == (
+        told["report"], PATH, "done", told["endedTs"],
+    )  # fmt: skip
+    assert (await rows(jp_fetch))[0]["verified"] == [summary]
+
+
+@pytest.mark.long
+async def test_of_one_state_the_newest_report_is_told_and_of_another_its_own(
+    services: Services, jp_fetch: Fetch, jp_root_dir: Path
+) -> None:
+    write_outputs(jp_root_dir / PATH, ("print(1)", "1\n"))
+    ids = [(await verified(jp_fetch))["id"] for _ in range(2)]
+    (row,) = await rows(jp_fetch)
+    assert [one["id"] for one in row["verified"]] == ids[1:]
+    write_outputs(jp_root_dir / PATH, ("print(2)", "2\n"))
+    ids.append((await verified(jp_fetch))["id"])
+    assert [one["id"] for row in await rows(jp_fetch) for one in row["verified"]] == [ids[2], ids[1]]
+
+
+async def test_what_is_verified_is_saved_once_and_only_where_it_can_be(
+    services: Services, jp_fetch: Fetch, jp_root_dir: Path, tmp_path: Path
+) -> None:
+    write_outputs(jp_root_dir / PATH, ("print(1)", "1\n"))
+
+    async def save(file: Path) -> str | None:
+        return await services.checkpoints.save_for_verification(services.history.person, PATH, file)
+
+    noted = await post(jp_fetch, "checkpoints", path=PATH, note="as it was sent")
+    assert await save(jp_root_dir / PATH) == noted["id"]
+    write_outputs(jp_root_dir / PATH, ("print(2)", "2\n"))
+    assert await save(tmp_path / PATH) is None
+    await services.config.update({"enableCheckpoints": False})
+    assert await save(jp_root_dir / PATH) is None
+    await services.config.update({"enableCheckpoints": True})
+    assert await save(jp_root_dir / PATH) not in (noted["id"], None)
+
+
+async def test_it_is_verified_where_no_checkpoint_can_be_saved(
+    services: Services, jp_fetch: Fetch, jp_root_dir: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_outputs(jp_root_dir / PATH, ("print(1)", "1\n"))
+    # Nobody can make a folder there.
+    (services.config.home / "checkpoints").write_text("")
+    told = await verified(jp_fetch)
+    assert (told["state"], told["report"]["isProved"]) == ("done", True)
+    assert f"No checkpoint was saved before {PATH} was verified" in caplog.text
+
+
+async def test_a_kept_report_of_somebody_else_is_not_known_and_none_that_cannot_be_read(
+    services: Services, jp_fetch: Fetch, jp_root_dir: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_outputs(jp_root_dir / PATH, ("print(1)", "1\n"))
+    me, other = services.history.person, Owner(NOBODY)
+    checkpoint = await services.checkpoints.save_for_verification(other, PATH, jp_root_dir / PATH)
+    assert checkpoint is not None
+    report = NotebookReport(PATH, "python3", (CellReport(1, "c0", "same"),), 1.0, 1)
+    theirs = VerificationReport(
+        id="theirs", ts=1, owner=other, checkpoint=checkpoint, path=PATH, same=1, differing=0,
+        report=written_report(report),
+    )  # fmt: skip
+    await services.checkpoints.keep_report(other, theirs)
+    assert (await services.verifications.look(CheckpointPlace(other), "theirs")).report == report
+    assert (await refusal(get(jp_fetch, "verifications", "theirs")))[0] == 404
+    (row,) = await rows(jp_fetch)
+    assert (row["checkpoint"]["kind"], row["verified"]) == ("verified", [])
+    later = theirs.model_copy(update={"id": "later", "owner": me, "report": {"cells": "of a later version"}})
+    await services.checkpoints.keep_report(me, later)
+    assert (await refusal(get(jp_fetch, "verifications", "later")))[0] == 404
+    assert "The report of verification later cannot be read" in caplog.text
 
 
 def is_alive(pid: int) -> bool:
@@ -125,7 +222,9 @@ async def test_it_is_stopped_while_its_kernel_starts(
 async def test_nobody_who_waits_is_waited_for(services: Services, jp_fetch: Fetch, jp_root_dir: Path) -> None:
     write_notebook(jp_root_dir / PATH, "import time; time.sleep(600)")
     seen = services.verifications
-    unwatched = Verifications(seen._notebooks, has=seen._has, kernels_are_here=True, unseen_seconds=0.1)
+    unwatched = Verifications(
+        seen._notebooks, services.checkpoints, has=seen._has, kernels_are_here=True, unseen_seconds=0.1
+    )
     begun = await unwatched.start(services.history.person, PATH)
     assert begun.work is not None
     await asyncio.wait([begun.work])
@@ -183,7 +282,7 @@ async def test_others_know_nothing_of_it_and_there_are_not_many_at_once(
     first, same = await asyncio.gather(*(verifications.start(me, "0.ipynb") for _ in range(2)))
     assert first is same
     with pytest.raises(NotFound):
-        verifications.look(type(me)(NOBODY), first.id)
+        await verifications.look(CheckpointPlace(type(me)(NOBODY)), first.id)
     second = await verifications.start(me, "1.ipynb")
     with pytest.raises(Conflict, match="are being verified"):
         await verifications.start(me, "2.ipynb")

@@ -31,6 +31,7 @@ function result(change: Partial<OperationView> = {}): RestoreResult {
       deleted: 0,
       kept: 0,
       undoable: true,
+      verified: [],
       ...change
     },
     notebooks: [],
