@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any, Final
 
 from .._timeouts import wait_at_most
@@ -18,6 +20,7 @@ from ..errors import HdspAgentError, InvalidInput, NotFound, Unavailable
 from ..messages import JsonObject
 from ._report import NotebookReport, read_report
 from ._verification import VerifyProgress
+from ._workspace_copy import COPY_PREFIX, not_copied
 
 __all__ = ["verify_apart"]
 
@@ -33,10 +36,24 @@ async def verify_apart(
     path: Path, on_progress: Callable[[VerifyProgress], None], content: JsonObject | None = None
 ) -> NotebookReport:
     """The same as ``verify_notebook``. Who cancels it waits until kernel and copy are gone."""
+    try:
+        place = await asyncio.to_thread(mkdtemp, prefix=COPY_PREFIX)
+    except OSError as error:
+        raise not_copied(error) from None
+    try:
+        return await _verified(path, Path(place), on_progress, content)
+    finally:
+        # Its process may have been killed, by the system that ran out of memory too.
+        await asyncio.shield(asyncio.to_thread(shutil.rmtree, place, ignore_errors=True))
+
+
+async def _verified(
+    path: Path, place: Path, on_progress: Callable[[VerifyProgress], None], content: JsonObject | None
+) -> NotebookReport:
     told = await asyncio.to_thread(lambda: (json.dumps(content) if content is not None else "").encode() + b"\n")
     process = await asyncio.create_subprocess_exec(
         # Without the folder one is in on the path: it may be anybody's.
-        *(sys.executable, "-P", "-m", _MODULE, str(path)),
+        *(sys.executable, "-P", "-m", _MODULE, str(path), str(place)),
         stdin=PIPE, stdout=PIPE, stderr=DEVNULL, limit=_LONGEST_LINE, start_new_session=True,
     )  # fmt: skip
     try:

@@ -50,6 +50,8 @@ class VerifyOptions:
     content: str | None = None
     """The notebook as JSON where its file does not have it as it is to be verified."""
     cell_seconds: float = _CELL_SECONDS
+    copy_into: Path | None = None
+    """A folder for the copy, which whoever made it deletes in the end, even if this process cannot."""
     in_place: bool = False
     """Whether it runs in the person's own folder, and not in a copy."""
     tolerance: Tolerance = field(default_factory=Tolerance)
@@ -128,7 +130,7 @@ def _read(path: Path, content: str | None) -> nbformat.NotebookNode:
 
 
 async def _run(folder: Path, saved: nbformat.NotebookNode, kernel: str, options: VerifyOptions, run: int) -> _Run:
-    async with nullcontext(folder) if options.in_place else copied(folder) as place:
+    async with nullcontext(folder) if options.in_place else copied(folder, options.copy_into) as place:
         return await _run_in(place, folder, saved, kernel, options, run)
 
 

@@ -13,7 +13,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Final, TextIO, TypeAlias
 
@@ -27,7 +27,7 @@ Tell: TypeAlias = Callable[[Mapping[str, object]], None]
 
 
 def main() -> int:
-    """Verify the notebook that the command line names."""
+    """Verify the notebook that the command line names, in a copy in the folder that it names next."""
     # What libraries print is not for whoever reads our lines.
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
@@ -36,7 +36,9 @@ def main() -> int:
         print(json.dumps(told), file=out, flush=True)
 
     try:
-        asyncio.run(_verify(Path(sys.argv[1]), sys.stdin.buffer.readline().decode().strip() or None, tell))
+        path, copy_into = map(Path, sys.argv[1:3])
+        content = sys.stdin.buffer.readline().decode().strip() or None
+        asyncio.run(_verify(path, VerifyOptions(content=content, copy_into=copy_into), tell))
     except HdspAgentError as error:
         tell({"error": {"code": error.code, "message": error.message, "params": error.params}})
     except asyncio.CancelledError:
@@ -44,13 +46,13 @@ def main() -> int:
     return 0
 
 
-async def _verify(path: Path, content: str | None, tell: Tell) -> None:
+async def _verify(path: Path, options: VerifyOptions, tell: Tell) -> None:
     _end_when_told()
 
     def progressed(progress: VerifyProgress) -> None:
         tell({"progress": asdict(progress)})
 
-    report = await verify_notebook(path, VerifyOptions(content=content, on_progress=progressed))
+    report = await verify_notebook(path, replace(options, on_progress=progressed))
     tell({"report": written_report(report)})
 
 

@@ -16,11 +16,12 @@ from typing import Final
 from .._threads import Stop
 from ..errors import InvalidInput, Unavailable
 
-__all__ = ["copied"]
+__all__ = ["COPY_PREFIX", "copied", "not_copied"]
 
 _LEFT_OUT: Final = frozenset(
     {".git", ".hg", ".svn", ".ipynb_checkpoints", ".venv", "venv", "node_modules", "__pycache__", ".mypy_cache", ".tox"}
 )
+COPY_PREFIX: Final = "hdsp-agent-verify-"
 _MOST_BYTES: Final = 2_000_000_000
 _MOST_FILES: Final = 50_000
 _MOST_SIBLINGS: Final = 1_000
@@ -49,15 +50,15 @@ class _Room:
 
 
 @asynccontextmanager
-async def copied(folder: Path) -> AsyncIterator[Path]:
-    """The copy, which is gone in the end. Raises InvalidInput for a folder that is too large.
+async def copied(folder: Path, into: Path | None = None) -> AsyncIterator[Path]:
+    """The copy, in a temporary folder or ``into`` another one; it is gone in the end. Raises InvalidInput for a folder that is too large.
 
     What stands beside the folder is copied as well where that is small. The rest is linked to, and so the person's own.
     """
     try:
-        made = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="hdsp-agent-verify-"))
+        made = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix=COPY_PREFIX, dir=into))
     except OSError as error:
-        raise Unavailable(f"The folder cannot be copied: {error.strerror}.", why="not_copied") from None
+        raise not_copied(error) from None
     stopped = threading.Event()
     copying = asyncio.ensure_future(asyncio.to_thread(_copy, folder, made, stopped.is_set))
 
@@ -70,10 +71,15 @@ async def copied(folder: Path) -> AsyncIterator[Path]:
         try:
             copy = await asyncio.shield(copying)
         except OSError as error:
-            raise Unavailable(f"The folder cannot be copied: {error.strerror}.", why="not_copied") from None
+            raise not_copied(error) from None
         yield copy
     finally:
         await asyncio.shield(remove())
+
+
+def not_copied(error: OSError) -> Unavailable:
+    """The error when the system refuses the copy."""
+    return Unavailable(f"The folder cannot be copied: {error.strerror}.", why="not_copied")
 
 
 def _copy(folder: Path, made: Path, stop: Stop) -> Path:

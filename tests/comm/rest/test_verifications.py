@@ -20,6 +20,7 @@ from hdsp_agent.comm.services import Services
 from hdsp_agent.comm.verifications import Verifications
 from hdsp_agent.errors import Conflict, NotFound
 from hdsp_agent.verify import CellReport, NotebookReport, written_report
+from hdsp_agent.verify._workspace_copy import COPY_PREFIX
 from tests._helpers.jupyter_fetch import Fetch
 from tests.comm._helpers.jupyterlab_kernels import write_notebook
 from tests.comm.rest.test_checkpoints import NOBODY, get, post, refusal
@@ -245,13 +246,20 @@ async def test_a_folder_that_is_linked_to_is_there_as_jupyter_shows_it(
     assert (await refusal(post(jp_fetch, "verifications", path=".hidden/work.ipynb")))[0] == 404
 
 
-async def test_a_process_that_is_killed_is_no_stop(services: Services, jp_fetch: Fetch, jp_root_dir: Path) -> None:
+async def test_a_process_that_is_killed_is_no_stop_and_leaves_no_copy(
+    services: Services, jp_fetch: Fetch, jp_root_dir: Path, tmp_path: Path
+) -> None:
+    seen = tmp_path / "seen"
     # The kernel's parent is the process that verifies.
     write_notebook(
-        jp_root_dir / PATH, "import os, signal, time\nos.kill(os.getppid(), signal.SIGKILL)\ntime.sleep(600)"
+        jp_root_dir / PATH,
+        f"import os, signal, time\nopen({str(seen)!r}, 'w').write(os.getcwd())\n"
+        "os.kill(os.getppid(), signal.SIGKILL)\ntime.sleep(600)",
     )
     told = await ended(jp_fetch, (await post(jp_fetch, "verifications", path=PATH))["id"])
     assert (told["state"], told["error"]["params"]["why"]) == ("failed", "process_ended")
+    copy = Path(seen.read_text())
+    assert copy.parent.name.startswith(COPY_PREFIX) and not copy.parent.exists()
 
 
 async def test_what_cannot_be_verified_says_why(services: Services, jp_fetch: Fetch, jp_root_dir: Path) -> None:
