@@ -80,12 +80,14 @@ $(CORPUS): scripts/corpus.txt | $(VENV)/.stamp-created
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target .corpus -r $<
 	@touch $@
 
-# The two packages with a `%sql` are one in name: each has a folder.
+# The two packages with a `%sql` are one in name, and so are the versions of SQLAlchemy: each has a folder.
 $(DATABASES): scripts/databases.txt | $(VENV)/.stamp-created
 	rm -rf .databases
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target .databases/common -r $<
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target .databases/ipython-sql \
 		ipython-sql==0.5.0 ipython-genutils==0.2.0 six
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target .databases/sqlalchemy-1.4 sqlalchemy==1.4.54
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target .databases/sqlalchemy-2.0 sqlalchemy==2.0.58
 	@touch $@
 
 # More than a gigabyte, for the long tests alone: other agents' programs, which connect to ours, and MCP servers, which ours uses.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes sure of the programs tests need that come from neither PyPI nor npm: a Chromium, fonts that show Korean and
-# Japanese, and on Linux a real Secret Service, what makes a file system that clones files, and PostgreSQL.
+# Japanese, and on Linux a real Secret Service, what makes a file system that clones files, PostgreSQL, and MariaDB.
 set -euo pipefail
 here=$(dirname "$0")
 
@@ -18,6 +18,7 @@ command -v gnome-keyring-daemon >/dev/null 2>&1 || missing+=(gnome-keyring)
 command -v dbus-run-session >/dev/null 2>&1 || missing+=(dbus dbus-daemon)
 PATH=$PATH:/usr/sbin:/sbin command -v mkfs.xfs >/dev/null 2>&1 || missing+=(xfsprogs)
 compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || command -v initdb >/dev/null 2>&1 || missing+=(postgresql)
+PATH=$PATH:/usr/sbin command -v mariadbd >/dev/null 2>&1 || missing+=(mariadb-server-core)
 fc-list :lang=ko 2>/dev/null | grep -q . || missing+=(fontconfig fonts-noto-cjk)
 [ ${#missing[@]} -eq 0 ] && exit 0
 

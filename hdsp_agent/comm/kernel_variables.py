@@ -109,7 +109,7 @@ class KernelVariables:
         if listed is not None and listed.stirred == stirred and monotonic() - listed.at < _LISTED_SECONDS:
             return listed.now
         now = await self._databases(kernel)
-        if now.answers == "now" and not any(one.error for one in now.databases):
+        if now.answers == "now" and all(one.lasts for one in now.databases):
             self._listed[kernel.path] = _Listed(stirred, monotonic(), now)
             self._listed.move_to_end(kernel.path)
             while len(self._listed) > _LISTED_NOTEBOOKS:

@@ -698,8 +698,13 @@ export interface DatabaseView {
   isPartial: boolean;
   /** Whether nobody has connected to it yet, so that it was not asked. */
   isWaiting: boolean;
+  /** Why there may be temporary tables that are not listed; absent if there are none. */
+  leftOut?: 'in_transaction' | 'own_connection';
   /** Why its tables, or some of them, are not known. */
   error?: string;
+  /** The same, for programs. */
+  reason?:
+    'failed' | 'in_use' | 'no_answer' | 'no_file' | 'each_its_own' | 'own_way';
 }
 
 /** Whose databases. */

@@ -17,6 +17,14 @@ from .free_port import free_port
 _MISSING = "There is no PostgreSQL here; on Debian `make test-python` installs it."
 
 
+def new_postgres_database(server: str, name: str) -> None:
+    """Make an empty database on the server of this address."""
+    host, _, port = server.partition(":")
+    programs = _programs()
+    assert programs is not None
+    _run(programs / "createdb", "-h", host, "-p", port, "-U", "postgres", name)
+
+
 @contextmanager
 def postgres_server() -> Iterator[str]:
     """The address of a server on loopback whose user ``postgres`` needs no password. Skips where there is none."""

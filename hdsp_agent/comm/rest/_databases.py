@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from ...notebooks.kernels import Database, schema_text
+from ...notebooks.kernels import Database, DatabaseProblem, HiddenTables, schema_text
 from ...wire import WireModel
 from ..kernel_variables import Answers
 from ._rest_endpoint import RestHandler, endpoint
@@ -63,8 +63,12 @@ class DatabaseView(WireModel):
     """Whether there may be more, for which there was no room or time."""
     is_waiting: bool
     """Whether nobody has connected to it yet, so that it was not asked."""
+    left_out: HiddenTables | None = None
+    """Why there may be temporary tables that are not listed; absent if there are none."""
     error: str | None = None
     """Why its tables, or some of them, are not known."""
+    reason: DatabaseProblem | None = None
+    """The same, for programs."""
 
 
 class DatabasesView(WireModel):
@@ -114,5 +118,7 @@ def _database(database: Database) -> DatabaseView:
         tables=[TableView(schema_name=one.schema_name, name=one.name, is_view=one.is_view) for one in database.tables],
         is_partial=database.is_partial,
         is_waiting=database.is_waiting,
+        left_out=database.left_out,
         error=database.error,
+        reason=database.reason,
     )

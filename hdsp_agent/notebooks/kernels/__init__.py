@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from ._client import KernelClient, KernelState
-from ._databases import Database, DatabaseColumn, DatabaseLimits, DatabaseTable, schema_text
+from ._databases import (
+    Database,
+    DatabaseColumn,
+    DatabaseLimits,
+    DatabaseProblem,
+    DatabaseTable,
+    HiddenTables,
+    schema_text,
+)
 from ._executor import Executor
 from ._images import ImageLimits, ModelImage, images_of
 from ._output_collector import OutputCollector
@@ -19,8 +27,10 @@ __all__ = [
     "Database",
     "DatabaseColumn",
     "DatabaseLimits",
+    "DatabaseProblem",
     "DatabaseTable",
     "Executor",
+    "HiddenTables",
     "ImageLimits",
     "InspectionLimits",
     "Keep",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -16,7 +16,9 @@ __all__ = [
     "Database",
     "DatabaseColumn",
     "DatabaseLimits",
+    "DatabaseProblem",
     "DatabaseTable",
+    "HiddenTables",
     "list_databases",
     "read_schema",
     "schema_text",
@@ -24,14 +26,29 @@ __all__ = [
 
 _BUSY: Final = "A cell is running. What a database holds can be read when it is done."
 
+DatabaseProblem = Literal["failed", "in_use", "no_answer", "no_file", "each_its_own", "own_way"]
+"""Why nothing, or not all, is known of a database: it refused; somebody uses it; it does not answer; its file is not there;
+each connection has one of its own; the notebook's own code opens the connections, and none of them can be used."""
+HiddenTables = Literal["in_transaction", "own_connection"]
+"""Why temporary tables are not known: a transaction of the person's is open, or their connection cannot be asked for them
+without their noticing."""
+
+_PASSING: Final = frozenset[DatabaseProblem]({"failed", "in_use", "no_answer"})
+_HIDDEN: Final[dict[HiddenTables, str]] = {
+    "in_transaction": "temporary tables are not listed: the notebook's own connection has an open transaction",
+    "own_connection": "temporary tables are not listed: only the notebook's own connection knows them",
+}
+
 
 @dataclass(frozen=True)
 class DatabaseLimits:
     """How much is told, and how long the databases have to answer."""
 
     seconds: float = 3.0
+    names: int = 5_000
+    """Tables of each database of which the name is told."""
     tables: int = 500
-    """Of each database."""
+    """Those of which the columns are told, too."""
     columns: int = 200
     """Of each table."""
 
@@ -95,8 +112,17 @@ class Database(BaseModel):
     """Whether there may be more, for which there was no room or time."""
     is_waiting: bool = False
     """Whether nobody has connected to it yet, so that it was not asked."""
+    left_out: HiddenTables | None = None
+    """Why there may be temporary tables that are not told."""
     error: str | None = None
     """Why its tables, or some of them, are not known."""
+    reason: DatabaseProblem | None = None
+    """The same, for programs."""
+
+    @property
+    def lasts(self) -> bool:
+        """Whether the answer is the same until something runs in the kernel."""
+        return self.reason not in _PASSING
 
 
 async def list_databases(link: KernelClient, limits: DatabaseLimits) -> tuple[Database, ...] | None:
@@ -104,7 +130,7 @@ async def list_databases(link: KernelClient, limits: DatabaseLimits) -> tuple[Da
 
     No server is connected to for it that the person has not connected to.
     """
-    return await _ask(link, {"most": limits.tables, "columns": 0, "may_connect": False}, limits)
+    return await _ask(link, {"most": limits.names, "columns": 0, "may_connect": False}, limits)
 
 
 async def read_schema(
@@ -156,6 +182,8 @@ def schema_text(database: Database) -> str:
         lines.append("(nobody has connected to it yet)")
     if database.is_partial:
         lines.append("[… there may be more tables …]")
+    if database.left_out is not None:
+        lines.append(f"({_HIDDEN[database.left_out]})")
     if database.error is not None:
         lines.append(f"({database.error})")
     return "\n".join(lines)

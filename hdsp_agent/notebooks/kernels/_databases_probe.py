@@ -56,7 +56,10 @@ def answer(kernel, shell, asked, prepare, reply):
 
 def _ask_all(namespace, asked, prepare, reply):
     until = time.monotonic() + asked["seconds"] - _RESERVE_SECONDS
-    found = [({"name": _kinds().short(name)}, one) for name, one in _connections(namespace, asked.get("name"))]
+    found = [
+        ({"name": _kinds().short(name), "kind": one.kind}, one)
+        for name, one in _connections(namespace, asked.get("name"))
+    ]
     asking = [(told, *_ask_apart(one, asked, until, prepare)) for told, one in found if not one.is_of_main_thread]
     for told, connection in found:
         if connection.is_of_main_thread:
@@ -70,10 +73,20 @@ def _ask_all(namespace, asked, prepare, reply):
             # A copy: whoever answers later must not change what is being sent.
             told.update({key: list(one) if key == "tables" else one for key, one in dict(answered).items()})
             if not told.pop("has_ended", False):
-                told.update(is_partial=True, error="it did not answer in time")
-        reply({"databases": [told for told, _ in found if not told.pop("is_implied", False) or told.get("tables")]})
+                _add_error(told, _kinds().NotAsked("no_answer"))
+                told["is_partial"] = True
+        reply({"databases": _listed(found)})
 
     threading.Thread(target=finish, name="hdsp-agent-databases", daemon=True).start()
+
+
+def _listed(found):
+    """What is told: what nobody named only if there is something in it."""
+    of_engines = {connection.key: told for told, connection in found}
+    for told, connection in found:
+        if connection.engine_key is not None and "left_out" in told:
+            of_engines.get(connection.engine_key, {}).setdefault("left_out", told["left_out"])
+    return [told for told, connection in found if not connection.is_implied or told.get("tables")]
 
 
 def _runs_a_cell():
@@ -102,7 +115,11 @@ def _ask_apart(connection, asked, until, prepare):
                 return
         with _lock:
             _asked_still[connection.key] = threading.current_thread()
-        _tell(connection, asked, until, answered)
+        try:
+            connection.run(lambda: _tell(connection, asked, until, answered), max(0.0, until - time.monotonic()))
+        except Exception as error:  # noqa: BLE001 -- what runs it may be missing
+            _add_error(answered, error)
+            answered["has_ended"] = True
 
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
@@ -112,13 +129,10 @@ def _ask_apart(connection, asked, until, prepare):
 def _tell(connection, asked, until, found):
     """Put into ``found`` what a database holds, table by table."""
     tables = found["tables"] = []
-    found["kind"] = connection.kind
-    if connection.is_implied:
-        found["is_implied"] = True
     wanted = asked.get("table")
     connection.is_for_one = wanted is not None
     try:
-        found["place"] = _kinds().short(connection.place())
+        found["place"] = _kinds().short(connection.without_secrets(connection.place()))
         if not (asked["may_connect"] or connection.is_connected()):
             found["is_waiting"] = True
             return
@@ -137,13 +151,23 @@ def _tell(connection, asked, until, found):
                 break
         if connection.is_cut:
             found["is_partial"] = True
+        if connection.left_out is not None:
+            found["left_out"] = connection.left_out
     except Exception as error:  # noqa: BLE001 -- a driver may raise anything, and the others are told
-        found["error"] = _kinds().short(connection.without_secrets(_kinds().said(error)))
+        _add_error(found, error, connection)
     finally:
         # What was found is told, whatever becomes of that.
         with contextlib.suppress(Exception):
             connection.close()
-        found["has_ended"] = True
+    # Not where it was given up.
+    found["has_ended"] = True
+
+
+def _add_error(found, error, connection=None):
+    kinds = _kinds()
+    text = (connection or kinds.Connection()).without_secrets(kinds.said(error))
+    found["error"] = kinds.short(text)
+    found["reason"] = error.reason if isinstance(error, kinds.NotAsked) else "failed"
 
 
 def _add_columns(connection, schema, name, most, one):
@@ -186,6 +210,8 @@ def _connections(namespace, only=None):
         connection = (
             _kinds().connection_of(value) if only is None or told == only or only.startswith(told + " (") else None
         )
+        if connection is not None and connection.key in seen:
+            connection = connection.apart()
         if connection is not None and connection.key not in seen:
             names.add(name)
             if only in (None, name):

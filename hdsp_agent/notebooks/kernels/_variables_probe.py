@@ -27,6 +27,8 @@ _CELL = 120
 """Characters of one value in a table."""
 _MOST_COUNTED = 1_000_000
 """Rows. Of more only the missing numbers are counted: texts take long, and the kernel does nothing else then."""
+_QUERIES = {("duckdb", "DuckDBPyRelation"), ("_duckdb", "DuckDBPyRelation")}
+"""Their repr runs them."""
 _SHORT_FAMILIES = {("numpy", "generic"), ("pandas", "Interval"), ("pandas", "Period")}
 _SHORT = (bool, int, float, complex, datetime.date, datetime.timedelta, decimal.Decimal, uuid.UUID)
 _missing = object()
@@ -199,6 +201,12 @@ def _describe(value, kind, asked, found):
             for name, dtype in itertools.islice(value.schema.items(), asked["columns"])
         ]
         found["head"] = _short(str(value.head(asked["rows"])), most)
+    elif families & _QUERIES:
+        kinds = sys.modules["_hdsp_agent_database_kinds"]
+        columns = itertools.islice(zip(value.columns, value.types), asked["columns"])  # noqa: B905 -- not in Python 3.8
+        found["columns"] = [
+            [_short(name, _CELL), _short(kinds.without_values(str(kind)), _CELL)] for name, kind in columns
+        ]
     elif ("numpy", "ndarray") in families:
         found.update(shape=list(value.shape), dtype=str(value.dtype), memory=int(value.nbytes))
         found["head"] = _short(repr(list(value.flat[: asked["items"]])), most)

@@ -92,6 +92,15 @@ async def test_while_a_cell_runs_it_is_said_that_it_takes_until_later(
         assert (await seen(jp_fetch))["databases"][0]["name"] == "shop"
 
 
+async def test_why_a_database_is_not_read_is_told(
+    services: Services, jp_serverapp: ServerApp, jp_fetch: Fetch, jp_root_dir: Path
+) -> None:
+    async with lab(jp_serverapp, jp_fetch, PATH, CELLS) as work:
+        await work.run("import sqlite3; gone = sqlite3.connect(':memory:'); gone.close()")
+        (view,) = (await seen(jp_fetch))["databases"]
+        assert (view["reason"], view["error"]) == ("failed", "ProgrammingError: Cannot operate on a closed database.")
+
+
 async def test_no_kernel_is_started_to_look(
     services: Services, jp_serverapp: ServerApp, jp_fetch: Fetch, jp_root_dir: Path
 ) -> None:

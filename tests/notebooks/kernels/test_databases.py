@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.errors import NotFound, Unavailable
-from hdsp_agent.notebooks.kernels import Run, _database_kinds_probe, schema_text
+from hdsp_agent.notebooks.kernels import Database, DatabaseProblem, _database_kinds_probe, schema_text
 
-from ._helpers.database_kernels import database_kernel, databases, names
+from ._helpers.database_kernels import database_kernel, databases, ended_well, names
 from ._helpers.executors import NOTEBOOK, text_of, until
 
 SCHEMA = """\
@@ -28,13 +28,9 @@ View large
 SQLITE = SCHEMA.format(id="INTEGER", name="TEXT", real="REAL")
 
 
-async def outcome(run: Run) -> None:
-    assert all(cell.error is None for cell in run.cells), [cell.error for cell in run.cells]
-
-
 async def test_tables_and_columns_of_sqlite_are_told_without_a_transaction(tmp_path: Path) -> None:
     async with database_kernel(tmp_path) as work:
-        await outcome(
+        ended_well(
             await work.run(
                 "import sqlite3; shop = sqlite3.connect('shop.db'); same = shop\n"
                 "for one in TABLES: shop.execute(one)\n"
@@ -60,7 +56,7 @@ async def test_tables_and_columns_of_sqlite_are_told_without_a_transaction(tmp_p
 
 async def test_attached_temporary_and_oddly_named_tables(tmp_path: Path) -> None:
     async with database_kernel(tmp_path) as work:
-        await outcome(
+        ended_well(
             await work.run(
                 "import sqlite3; db = sqlite3.connect(':memory:')\n"
                 "db.execute(\"attach 'other.db' as other\"); db.execute('create table other.t (a int, b int)')\n"
@@ -91,7 +87,7 @@ async def test_attached_temporary_and_oddly_named_tables(tmp_path: Path) -> None
 )
 async def test_engines_of_sqlalchemy_keep_what_is_not_committed(tmp_path: Path, engine: str) -> None:
     async with database_kernel(tmp_path) as work:
-        await outcome(
+        ended_well(
             await work.run(
                 f"import sqlalchemy as sa; engine = {engine}\n"
                 "with engine.begin() as made:\n"
@@ -109,20 +105,20 @@ async def test_engines_of_sqlalchemy_keep_what_is_not_committed(tmp_path: Path, 
             "before, open_one.in_transaction(), open_one.exec_driver_sql('select count(*) from customers').scalar()"
         )
         assert text_of(state) == "(False, True, 1)"
-        await outcome(await work.run("open_one.commit()\nwith open_one.begin(): pass"))
+        ended_well(await work.run("open_one.commit()\nwith open_one.begin(): pass"))
 
 
 async def test_a_connection_that_did_nothing_may_still_begin(tmp_path: Path) -> None:
     async with database_kernel(tmp_path) as work:
-        await outcome(await work.run("import sqlalchemy as sa; mine = sa.create_engine('sqlite:///a.db').connect()"))
+        ended_well(await work.run("import sqlalchemy as sa; mine = sa.create_engine('sqlite:///a.db').connect()"))
         assert list(await databases(work)) == ["mine"]
-        await outcome(await work.run("with mine.begin(): mine.exec_driver_sql('create table t (x)')"))
+        ended_well(await work.run("with mine.begin(): mine.exec_driver_sql('create table t (x)')"))
         assert names((await databases(work))["mine"]) == ["t"]
 
 
 async def test_duckdb_keeps_the_result_that_waits(tmp_path: Path) -> None:
     async with database_kernel(tmp_path) as work:
-        await outcome(
+        ended_well(
             await work.run(
                 "import duckdb; duck = duckdb.connect('shop.duckdb')\n"
                 "for one in TABLES: duck.execute(one)\n"
@@ -136,24 +132,58 @@ async def test_duckdb_keeps_the_result_that_waits(tmp_path: Path) -> None:
         assert found["duck"].place == str(tmp_path / "shop.duckdb")
         database = await work.executor.schema(NOTEBOOK, "duck")
         text = SCHEMA.format(id="INTEGER", name="VARCHAR", real="FLOAT") + "\nTable s.t\n  a DECIMAL(9,2), not null"
-        assert set(schema_text(database).splitlines()[1:]) == set(text.splitlines())
+        *lines, last = schema_text(database).splitlines()[1:]
+        assert set(lines) == set(text.splitlines()) and last.startswith("(temporary tables are not listed")
         assert text_of(await work.cell("duck.fetchall()")) == "[(42,)]"
         await work.run("duckdb.sql('create table here (x int)')")
         assert names((await databases(work))["duckdb"]) == ["here"]
 
 
+async def test_values_of_columns_are_in_no_type_and_a_query_is_not_run(tmp_path: Path) -> None:
+    async with database_kernel(tmp_path) as work:
+        ended_well(
+            await work.run(
+                "import duckdb; duck = duckdb.connect(); duck.execute('create sequence runs')\n"
+                "duck.execute(\"create table people as select 'Zoe, née O''Hara' as name\")\n"
+                "duck.execute('create type who as enum (select name from people)')\n"
+                "duck.execute('create table t (w who, s struct(a who, b int), l who[])')\n"
+                "query = duck.sql(\"select nextval('runs') as n, name::who as w from people\")\n"
+                "count = lambda: duck.execute(\"select nextval('runs')\").fetchone()[0]; before = count()"
+            )
+        )
+        text = schema_text(await work.executor.schema(NOTEBOOK, "duck", (None, "t")))
+        assert "Table t\n  w ENUM\n  s STRUCT(a ENUM, b INTEGER)\n  l ENUM[]\n" in text
+        (shown,) = (await work.executor.inspect(NOTEBOOK, names=["query"])).variables
+        assert (shown.columns, shown.head) == ((("n", "BIGINT"), ("w", "ENUM")), None)
+        assert (await work.executor.look_into(NOTEBOOK, "query")).rows == ()
+        assert text_of(await work.cell("count() - before")) == "1"
+
+
+async def test_many_tables_are_all_named(tmp_path: Path) -> None:
+    async with database_kernel(tmp_path) as work:
+        await work.run(
+            "import sqlite3; db = sqlite3.connect(':memory:')\n"
+            "for one in range(2_000): db.execute(f'create table t{one} (x int)')"
+        )
+        listed = (await databases(work))["db"]
+        assert (len(listed.tables), listed.is_partial) == (2_000, False)
+        whole = await work.executor.schema(NOTEBOOK, "db")
+        assert (len(whole.tables), whole.is_partial) == (500, True)
+        assert names(await work.executor.schema(NOTEBOOK, "db", (None, "t1999"))) == ["t1999"]
+
+
 @pytest.mark.parametrize("magic", ["common", "ipython-sql"])
 async def test_connections_of_the_sql_magics(tmp_path: Path, magic: str) -> None:
-    async with database_kernel(tmp_path, magic=magic) as work:
+    async with database_kernel(tmp_path, first=magic) as work:
         sqlite3.connect(tmp_path / "shop.db").execute("create table t (x)").connection.close()
-        await outcome(await work.run("%load_ext sql", "%sql sqlite:///shop.db"))
+        ended_well(await work.run("%load_ext sql", "%sql sqlite:///shop.db"))
         (database,) = (await databases(work)).values()
         assert database.name == "%sql shop.db" and names(database) == ["t"]
 
 
 async def test_the_magic_of_jupysql_tells_its_aliases(tmp_path: Path) -> None:
     async with database_kernel(tmp_path) as work:
-        await outcome(
+        ended_well(
             await work.run(
                 "%load_ext sql",
                 "import duckdb, sqlalchemy; raw = duckdb.connect(); raw.execute('create table t (x int)')",
@@ -171,7 +201,7 @@ async def test_the_magic_of_jupysql_tells_its_aliases(tmp_path: Path) -> None:
 
 async def test_what_does_not_answer_costs_only_itself(tmp_path: Path) -> None:
     async with database_kernel(tmp_path) as work:
-        await outcome(
+        ended_well(
             await work.run(
                 "import socket, sqlalchemy as sa, sqlite3\n"
                 "deaf, closed = socket.create_server(('127.0.0.1', 0)), socket.create_server(('127.0.0.1', 0))\n"
@@ -208,17 +238,25 @@ async def test_what_does_not_answer_costs_only_itself(tmp_path: Path) -> None:
         ("no: postgresql://ann:hunter2@h/db", "no: postgresql://***@h/db"),
         ("password=hunter2 host=h", "password=*** host=h"),
         ("api_key: hunter2, PWD = hunter2", "api_key: *** PWD = ***"),
+        ("host=h password='hunter 2' dbname=d", "host=h password=*** dbname=d"),
         ("monkey business", "monkey business"),
     ],
 )
 def test_a_drivers_message_tells_no_secret(told: str, shown: str) -> None:
-    assert _database_kinds_probe._Connection().without_secrets(told) == shown
+    assert _database_kinds_probe.Connection().without_secrets(told) == shown
+
+
+@pytest.mark.parametrize(
+    ("reason", "lasts"), [(None, True), ("own_way", True), ("failed", False), ("no_answer", False), ("in_use", False)]
+)
+def test_what_may_pass_by_itself_is_asked_again(reason: DatabaseProblem | None, lasts: bool) -> None:
+    assert Database(name="db", reason=reason).lasts is lasts
 
 
 async def test_an_engine_tells_of_the_file_it_uses(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     async with database_kernel(tmp_path) as work:
-        await outcome(
+        ended_well(
             await work.run(
                 "import os, sqlalchemy as sa\n"
                 "engine = sa.create_engine('sqlite:///shop.db')\n"
@@ -244,14 +282,15 @@ async def test_an_engine_tells_of_the_file_it_uses(tmp_path: Path) -> None:
             "gone": [],
         }
         assert not list(tmp_path.rglob("other.duckdb"))
-        assert "way of its own" in str(found["own"].error) and "of its own" in str(found["private"].error)
+        reasons = {name: one.reason for name, one in found.items() if one.reason is not None}
+        assert reasons == {"own": "own_way", "private": "each_its_own", "gone": "no_file"}
 
 
 async def test_a_locked_file_keeps_nobody_waiting_and_its_snapshot_is_nobodys(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "shop.db") as other:
         other.execute("create table t (x)")
     async with database_kernel(tmp_path) as work:
-        await outcome(
+        ended_well(
             await work.run(
                 "import sqlite3; db = sqlite3.connect('shop.db', timeout=60, isolation_level=None); db.execute('begin')"
             )
@@ -267,7 +306,7 @@ async def test_a_locked_file_keeps_nobody_waiting_and_its_snapshot_is_nobodys(tm
 
 async def test_values_that_lie_about_their_class_cost_nothing(tmp_path: Path) -> None:
     async with database_kernel(tmp_path) as work:
-        await outcome(
+        ended_well(
             await work.run(
                 "import sqlite3, sqlalchemy.orm\n"
                 "class Odd:\n    __module__ = property(lambda self: 1 / 0)\n"
@@ -283,7 +322,7 @@ async def test_values_that_lie_about_their_class_cost_nothing(tmp_path: Path) ->
 
 async def test_a_server_is_asked_apart_from_its_pool(tmp_path: Path, postgres: str) -> None:
     async with database_kernel(tmp_path) as work:
-        await outcome(
+        ended_well(
             await work.run(
                 f"import sqlalchemy as sa; engine = sa.create_engine({postgres!r}, pool_size=1, max_overflow=0)\n"
                 "held = engine.connect(); held.exec_driver_sql('create schema old')\n"
@@ -308,7 +347,7 @@ async def test_a_server_is_asked_apart_from_its_pool(tmp_path: Path, postgres: s
 
 async def test_a_connection_that_an_engine_is_given_is_let_be(tmp_path: Path, postgres: str) -> None:
     async with database_kernel(tmp_path) as work:
-        await outcome(
+        ended_well(
             await work.run(
                 f"import psycopg, sqlalchemy as sa; con = psycopg.connect({postgres.replace('+psycopg', '')!r})\n"
                 f"engine = sa.create_engine({postgres!r}, creator=lambda: con)\n"
@@ -316,7 +355,7 @@ async def test_a_connection_that_an_engine_is_given_is_let_be(tmp_path: Path, po
                 "_ = con.execute('insert into mine values (1)')"
             )
         )
-        assert "way of its own" in str((await databases(work))["engine"].error)
+        assert (await databases(work))["engine"].reason == "own_way"
         assert text_of(await work.cell("con.execute('select count(*) from mine').fetchone()")) == "(1,)"
 
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from hdsp_agent.notebooks.kernels import Database
+from hdsp_agent.notebooks.kernels import Database, Run
 
 from .executors import NOTEBOOK, HeadlessExecutor, headless_executor
 
@@ -21,12 +21,17 @@ TABLES = (
 
 
 @asynccontextmanager
-async def database_kernel(root: Path, *, magic: str = "common") -> AsyncIterator[HeadlessExecutor]:
-    """A kernel that finds the packages; ``magic`` is whose ``%sql`` it finds."""
+async def database_kernel(root: Path, *, first: str = "common") -> AsyncIterator[HeadlessExecutor]:
+    """A kernel that finds the packages, those in the folder ``first`` before others of the same name."""
     async with headless_executor(root) as work:
-        folders = [str(PACKAGES / name) for name in dict.fromkeys([magic, "common"])]
+        folders = [str(PACKAGES / name) for name in dict.fromkeys([first, "common"])]
         await work.run(f"import sys; sys.path[:0] = {folders!r}; TABLES = {TABLES!r}")
         yield work
+
+
+def ended_well(run: Run) -> None:
+    """Fail where a cell failed."""
+    assert all(cell.error is None for cell in run.cells), [cell.error for cell in run.cells]
 
 
 async def databases(work: HeadlessExecutor) -> dict[str, Database]:
