@@ -93,15 +93,68 @@ namespace Private {
    * What is known of a database.
    */
   export function about(
-    { kind, place, isWaiting, tables, error }: DatabaseView,
+    database: DatabaseView,
     trans: IPanelServices['trans']
   ): string {
-    if (error !== undefined && tables.length === 0) {
-      return trans.__('Its tables could not be read');
+    const { kind, place, isWaiting, tables, reason } = database;
+    if (reason !== undefined && tables.length === 0) {
+      return problem(database, trans);
     }
-    return isWaiting
-      ? trans.__('Not connected yet. Choose it to connect')
-      : plainName(place === '' ? kind : `${kind}, ${place}`);
+    if (isWaiting) {
+      return trans.__('Not connected yet. Choose it to connect');
+    }
+    const where = plainName(place === '' ? kind : `${kind}, ${place}`);
+    const missing = unlisted(database, trans);
+    return missing === null ? where : `${where}. ${missing}`;
+  }
+
+  /**
+   * Why its tables are not known.
+   */
+  function problem(
+    { reason, error }: DatabaseView,
+    trans: IPanelServices['trans']
+  ): string {
+    switch (reason) {
+      case 'own_way':
+        return trans.__(
+          'Cannot be read: your code opens its connections, and none is idle now'
+        );
+      case 'each_its_own':
+        return trans.__(
+          'Cannot be read: each connection has a database of its own'
+        );
+      case 'no_file':
+        return trans.__('Cannot be read: its file is not there');
+      case 'in_use':
+        return trans.__('Cannot be read: it is in use');
+      case 'no_answer':
+        return trans.__('Cannot be read: it did not answer in time');
+      default:
+        return trans.__('Cannot be read: %1', plainName(error ?? ''));
+    }
+  }
+
+  /**
+   * Which tables are not listed, and why.
+   */
+  function unlisted(
+    { isPartial, leftOut }: DatabaseView,
+    trans: IPanelServices['trans']
+  ): string | null {
+    if (isPartial) {
+      return trans.__('Not all of its tables are listed');
+    }
+    switch (leftOut) {
+      case 'in_transaction':
+        return trans.__('Commit or roll back to see temporary tables');
+      case 'own_connection':
+        return trans.__(
+          'Temporary tables are not listed: only your own connection sees them'
+        );
+      default:
+        return null;
+    }
   }
 
   /**

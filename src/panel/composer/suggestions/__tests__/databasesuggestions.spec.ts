@@ -80,19 +80,39 @@ describe('databaseSuggestions', () => {
     expect(rest.of('POST databases')).toMatchObject([{ body: { path: PATH } }]);
   });
 
-  it('should say what is not connected, and what is out of reach', async () => {
+  it.each([
+    [{ isWaiting: true }, 'Not connected yet. Choose it to connect'],
+    [{ reason: 'no_answer' }, 'Cannot be read: it did not answer in time'],
+    [{ reason: 'no_file' }, 'Cannot be read: its file is not there'],
+    [{ reason: 'in_use' }, 'Cannot be read: it is in use'],
+    [
+      { reason: 'each_its_own' },
+      'Cannot be read: each connection has a database of its own'
+    ],
+    [
+      { reason: 'own_way' },
+      'Cannot be read: your code opens its connections, and none is idle now'
+    ],
+    [
+      { reason: 'failed', error: 'OperationalError: no such role' },
+      'Cannot be read: OperationalError: no such role'
+    ],
+    [{ isPartial: true }, 'sqlite, shop.db. Not all of its tables are listed'],
+    [
+      { leftOut: 'in_transaction' },
+      'sqlite, shop.db. Commit or roll back to see temporary tables'
+    ],
+    [
+      { leftOut: 'own_connection' },
+      'sqlite, shop.db. Temporary tables are not listed: only your own connection sees them'
+    ]
+  ])('should say of %j why tables are missing', async (parts, said) => {
     rest.answers.set('POST databases', () => ({
       path: PATH,
       answers: 'now',
-      databases: [
-        { ...ENGINE, tables: [], isWaiting: true },
-        { ...ENGINE, tables: [], error: 'it did not answer in time' }
-      ]
+      databases: [{ ...ENGINE, tables: [], ...parts }]
     }));
-    expect((await suggestions()).map(({ detail }) => detail)).toEqual([
-      'Not connected yet. Choose it to connect',
-      'Its tables could not be read'
-    ]);
+    expect((await suggestions()).map(({ detail }) => detail)).toEqual([said]);
   });
 
   it('should let the columns go along', async () => {
