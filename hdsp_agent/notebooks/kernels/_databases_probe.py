@@ -1,7 +1,7 @@
 """Tells which tables the databases have that a kernel is connected to. It is sent with ``_variables_probe`` and runs there.
 
 Nothing is asked while a cell runs, each database that may take long in a thread of its own, and none for long. How each is
-asked without a trace is in ``_database_kinds_probe``.
+asked without a trace is in ``_database_kinds_probe`` and ``_sqlalchemy_probe``.
 """
 # mypy: ignore-errors
 # As there.

@@ -1,7 +1,8 @@
 """How what works with SQLAlchemy is asked for its tables, in a kernel. It is sent with ``_databases_probe``.
 
 An engine is asked through a connection of our own, made as it makes its own; an async one by its own driver, in a loop of
-our own. Code of the person's that makes connections is not called: it may give us theirs, or ask them something.
+our own. Code of the person's that makes connections is not called: it may give us theirs, or ask them something. What
+their pool can spare is asked then, and for temporary tables their own connection, where they cannot notice.
 """
 # mypy: ignore-errors
 # As in ``_variables_probe``.
