@@ -16,16 +16,12 @@ import types
 from urllib.parse import unquote, urlsplit
 
 _kinds = sys.modules["_hdsp_agent_database_kinds"]
+_temporary_tables = sys.modules["_hdsp_agent_temporary_tables"]
 _MOST_SCHEMAS = 50
 _AT_ONCE = 50
 """Tables whose columns are asked for together."""
-_LOCKED_SECONDS = 0.2
-"""How long somebody else may use a connection."""
 _LOCK_LIMIT = "SET lock_timeout = 200"
 """How many milliseconds somebody else may lock a table."""
-_IDLE = 0
-"""libpq's word for a connection without a transaction, and for a statement that gave rows."""
-_ROWS = 2
 _SYSTEM_SCHEMAS = {
     "mssql": re.compile(
         r"(?i)sys|guest|information_schema|db_(owner|accessadmin|securityadmin|ddladmin|backupoperator)"
@@ -35,16 +31,6 @@ _SYSTEM_SCHEMAS = {
     "postgresql": re.compile(r"information_schema|pg_.*"),
 }
 _SYSTEM_SCHEMAS["mariadb"] = _SYSTEM_SCHEMAS["mysql"]
-_TEMPORARY = "pg_temp"
-_TEMPORARY_TABLES = """
-SELECT c.relname, c.relkind = 'v', a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod), NOT a.attnotnull,
-    EXISTS (SELECT 1 FROM pg_catalog.pg_index i
-        WHERE i.indrelid = c.oid AND i.indisprimary AND a.attnum = ANY (i.indkey))
-FROM pg_catalog.pg_class c LEFT JOIN pg_catalog.pg_attribute a
-    ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-WHERE c.relnamespace = pg_catalog.pg_my_temp_schema() AND c.relkind IN ('r', 'p', 'v', 'f')
-ORDER BY c.relname, a.attnum
-"""
 
 
 def connection_of(value):
@@ -299,7 +285,7 @@ class _Engine(_InLoop, _kinds.Connection):
         self._names = {}
         self._known = {}
         self._at_once = _AT_ONCE
-        self._temporary = None if held is None else _Temporary(engine, held)
+        self._temporary = _temporary_of(engine, held)
         self.kind = engine.dialect.name
 
     def run(self, ask, seconds):
@@ -382,7 +368,7 @@ class _Engine(_InLoop, _kinds.Connection):
                 yield schema, str(name), method != "get_table_names"
 
     def describe(self, schema, name):
-        if schema == _TEMPORARY and self._temporary is not None:
+        if schema == _temporary_tables.SCHEMA and self._temporary is not None:
             return self._temporary.describe(schema, name)
         try:
             return self._described(schema, name)
@@ -454,90 +440,12 @@ class _EngineWithPool(_Engine):
                 record.dbapi_connection = None
 
 
-class _Temporary(_kinds.Connection):
-    """The temporary tables that an open connection alone sees. It is asked only where nobody can notice."""
-
-    is_implied = True
-
-    def __init__(self, engine, held):
-        self._engine = engine
-        self._held = held
-        self._found = {}
-        self.engine_key = id(engine.pool)
-        self.kind = engine.dialect.name
-        self.key = id(held)
-
-    def place(self):
-        return _place(self._engine)
-
-    def tables(self):
-        try:
-            rows = self._rows()
-        except _Unseen as error:
-            self.left_out = error.reason
-            return
-        for name, is_view, column, kind, null, key in rows:
-            _, columns = self._found.setdefault(name, (is_view, []))
-            if column is not None:
-                columns.append((column, kind, null, key))
-        for name, (is_view, _) in self._found.items():
-            yield _TEMPORARY, name, is_view
-
-    def describe(self, schema, name):
-        return self._found[name][1], []
-
-    def _rows(self):
-        if "Session" in _names(self._held):
-            # It gives the connection back when its transaction ends.
-            raise _Unseen("own_connection")
-        raw = _open_connection(self._held)
-        if raw is None:
-            return []
-        families = _kinds.families_of(raw)
-        if self.kind == "postgresql" and ("psycopg", "Connection") in families:
-            return _rows_of_psycopg(raw)
-        if self.kind == "postgresql" and ("psycopg2", "connection") in families:
-            return _rows_of_psycopg2(raw)
-        raise _Unseen("own_connection")
-
-
-class _Unseen(Exception):
-    def __init__(self, reason):
-        super().__init__(reason)
-        self.reason = reason
-
-
-def _rows_of_psycopg(raw):
-    # While the lock is ours nobody begins anything; and what is sent below psycopg begins no transaction.
-    if not raw.lock.acquire(timeout=_LOCKED_SECONDS):
-        raise _Unseen("in_transaction")
-    try:
-        if raw.pgconn.transaction_status != _IDLE:
-            raise _Unseen("in_transaction")
-        found = raw.pgconn.exec_(_TEMPORARY_TABLES.encode())
-        if found.status != _ROWS:
-            raise _Unseen("own_connection")
-        rows = [[found.get_value(row, column) for column in range(6)] for row in range(found.ntuples)]
-    finally:
-        raw.lock.release()
-    return [_as_told([None if one is None else _kinds.text_of(one) for one in row]) for row in rows]
-
-
-def _rows_of_psycopg2(raw):
-    # Without autocommit it would begin a transaction, and a cell may go on in that before we end it.
-    if not raw.autocommit:
-        raise _Unseen("own_connection")
-    if raw.get_transaction_status() != _IDLE:
-        raise _Unseen("in_transaction")
-    # Not one of the person's own making.
-    with sys.modules["psycopg2.extensions"].cursor(raw) as cursor:
-        cursor.execute(_TEMPORARY_TABLES)
-        return [_as_told(row) for row in cursor.fetchall()]
-
-
-def _as_told(row):
-    name, is_view, column, kind, null, key = row
-    return name, is_view in (True, "t"), column, kind, null in (True, "t"), key in (True, "t")
+def _temporary_of(engine, held):
+    # A session gives its connection back when its transaction ends.
+    raw = held if "Session" in _names(held) else _open_connection(held)
+    if raw is None:
+        return None
+    return _temporary_tables.Temporary(engine, raw, id(held), _place(engine))
 
 
 def _is_system(schema, dialect):

@@ -30,6 +30,7 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 
 _MODULES: Final = {
     "_hdsp_agent_database_kinds": "_database_kinds_probe.py",
+    "_hdsp_agent_temporary_tables": "_temporary_tables_probe.py",
     "_hdsp_agent_sqlalchemy": "_sqlalchemy_probe.py",
     "_hdsp_agent_databases": "_databases_probe.py",
     "_hdsp_agent_variables": "_variables_probe.py",
