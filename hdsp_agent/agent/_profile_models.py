@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from typing import Final
 
 from ..config import ContextProxy, ProviderSettings
+from ..errors import HdspAgentError
 from ..local import LocalModels
 from ..messages import ModelInfo, ModelRecord
 from ..providers import KnownModel, ModelClient, count_tokens, list_models, open_client
 from ._local_providers import place_on_this_machine
 
 __all__ = ["DEFAULT_MISTAKE_LIMIT", "ProfileModels"]
+
+logger = logging.getLogger(__name__)
 
 DEFAULT_MISTAKE_LIMIT: Final = 3
 
@@ -66,7 +70,12 @@ class ProfileModels:
         """The tokens of each text as the profile's model counts them; None if nobody on this machine can tell."""
         if place_on_this_machine(self._plain(profile)) is None:
             return None
-        return await count_tokens(await self._settings(profile), texts, policy=self._config.policy, local=self._local)
+        try:
+            settings = await self._settings(profile)
+        except HdspAgentError as error:
+            logger.info("The tokens could not be counted without the key: %s", error.message)
+            return None
+        return await count_tokens(settings, texts, policy=self._config.policy, local=self._local)
 
     async def known(self) -> ModelRecord:
         """The models the current profile can choose from, by id; those of unknown size are left out."""

@@ -467,7 +467,7 @@ export interface AttachmentTokensAsked {
 export interface AttachmentTokensView {
   /** With what the message names. */
   total: TokenCountView;
-  /** Whether there is more that is not counted until it is read: it is on another machine. */
+  /** Whether there is more that is not counted until it is read: from another machine, or since a checkpoint. */
   isPartial: boolean;
   /** None for such a one. */
   attachments: Array<TokenCountView | null>;

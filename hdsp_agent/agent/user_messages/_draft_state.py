@@ -104,7 +104,7 @@ async def draft_state(
         profile=profile,
         provider=provider,
         reader=reader,
-        paths=services.paths(folder, settings),
+        paths=await asyncio.to_thread(services.paths, folder, settings),
         mcp=None if services.mcp is None else TaskServers(services.mcp, owner, folder),
         masker=Masker(base.masked_kinds),
     )

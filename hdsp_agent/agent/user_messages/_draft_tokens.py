@@ -37,15 +37,15 @@ class DraftTokens:
     """None for what is not counted until it is read."""
     images: Sequence[TokenCount]
     is_partial: bool
-    """Whether more is read when the message is sent: what is elsewhere is not read before."""
+    """Whether more is read when the message is sent: pages elsewhere and what changed since a checkpoint are not before."""
 
 
 async def draft_tokens(
     state: DraftState, text: str, attachments: Sequence[Attachment], images: Sequence[str]
 ) -> DraftTokens:
-    """Reads what would be read for the model, except from other machines."""
+    """Reads what would be read for the model, except from other machines; saves no checkpoint for it."""
     reader = QuietReader(state)
-    here = [attachment for attachment in attachments if not _is_elsewhere(attachment)]
+    here = [attachment for attachment in attachments if not _is_read_later(attachment)]
     named = mentions_in(text)
     named_here = [name for name in named if not is_resource(name, reader)]
     told = await read_attachments(here, state)
@@ -65,7 +65,7 @@ async def draft_tokens(
         total=TokenCount(
             whole.tokens + sum(one.tokens for one in of_pictures), all(one.is_exact for one in (whole, *of_pictures))
         ),
-        attachments=[None if _is_elsewhere(attachment) else next(known) for attachment in attachments],
+        attachments=[None if _is_read_later(attachment) else next(known) for attachment in attachments],
         images=of_pictures[: len(images)],
         is_partial=len(here) < len(attachments) or len(named_here) < len(named),
     )
@@ -90,8 +90,9 @@ async def _counts(state: DraftState, model: str, parts: Sequence[str | JsonObjec
     ]
 
 
-def _is_elsewhere(attachment: Attachment) -> bool:
-    return attachment.kind == "page" and attachment.content is None
+def _is_read_later(attachment: Attachment) -> bool:
+    """What is on another machine, and what is told by a comparison, for which a checkpoint would be saved."""
+    return attachment.kind in ("page", "checkpoint") and attachment.content is None
 
 
 def _alone(attachment: Attachment) -> str:

@@ -44,7 +44,7 @@ class AttachmentTokensView(WireModel):
     total: TokenCountView
     """With what the message names."""
     is_partial: bool
-    """Whether there is more that is not counted until it is read: it is on another machine."""
+    """Whether there is more that is not counted until it is read: from another machine, or since a checkpoint."""
     attachments: list[TokenCountView | None]
     """None for such a one."""
     images: list[TokenCountView]

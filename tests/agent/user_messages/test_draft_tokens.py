@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from blockbuster import blockbuster_ctx
 
 from hdsp_agent.agent import TaskRequest
 from hdsp_agent.agent.user_messages import DraftTokens, TokenCount, draft_state, draft_tokens
@@ -68,23 +69,20 @@ async def counted(
 
 
 async def test_what_is_counted_is_what_the_model_is_told(tmp_path: Path) -> None:
-    files, count = kept_at(tmp_path), Counts()
-    async with running_agent(tmp_path, [DONE, DONE], tools=ToolRegistry(), files=files) as agent:
+    count = Counts()
+    async with running_agent(tmp_path, [DONE, DONE], tools=ToolRegistry()) as agent:
         (agent.workspace / "a.txt").write_text(f"token = '{KEY}'\n")
         (agent.workspace / "sub").mkdir()
-        saved = await files.save(agent.workspace, None, owner="")
-        (agent.workspace / "a.txt").write_text(f"token = '{KEY}'\nTREASURE\n")
         first = await agent.finished("The colour is green")
         attachments = [
             CELL.model_copy(update={"content": f"x = '{KEY}'"}),
             Attachment(kind="conversation", path=first, label="Another"),
-            Attachment(kind="checkpoint", path=saved.id, label="Before"),
             Attachment(kind="conversation", path="nowhere", label="Gone"),
         ]
         words = "See @/a.txt, @/sub/ and @git-changes"
         found = await counted(agent, words, attachments, by=count)
         whole, *each = count.texts
-        assert "The colour is green" in whole and "+TREASURE" in whole and "1 | token" in whole
+        assert "The colour is green" in whole and "1 | token" in whole
         assert 'label="Gone">\n[Not attached: ' in whole and KEY not in whole
         assert found.total == TokenCount(len(whole), True) and not found.is_partial
         assert list(found.attachments) == [TokenCount(len(text), True) for text in each]
@@ -136,6 +134,26 @@ async def test_nothing_on_another_machine_is_read_to_count(tmp_path: Path) -> No
         assert elsewhere.requests == []
         read = page.model_copy(update={"content": "It was read."})
         assert not (await counted(agent, attachments=[read], by=count)).is_partial
+
+
+async def test_no_checkpoint_is_saved_to_count(tmp_path: Path) -> None:
+    files, count = kept_at(tmp_path), Counts()
+    async with running_agent(tmp_path, [], tools=ToolRegistry(), files=files) as agent:
+        (agent.workspace / "a.txt").write_text("a\n")
+        saved = await files.save(agent.workspace, None, owner="")
+        (agent.workspace / "a.txt").write_text("b\n")
+        before = Attachment(kind="checkpoint", path=saved.id, label="Before")
+        found = await counted(agent, attachments=[before, CELL], by=count)
+        assert found.attachments[0] is None and found.attachments[1] == found.total and found.is_partial
+        kept = await (await files.timeline(agent.workspace)).files.list()
+        assert [one.id for one in kept] == [saved.id]
+
+
+async def test_counting_never_blocks_the_event_loop(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [], tools=ToolRegistry()) as agent:
+        (agent.workspace / "a.txt").write_text("a\n")
+        with blockbuster_ctx(scanned_modules=["hdsp_agent"]):
+            assert (await counted(agent, "@/a.txt", [CELL], [IMAGE])).total.tokens > 0
 
 
 async def test_it_leaves_no_mark_on_the_conversation(tmp_path: Path, server: str) -> None:

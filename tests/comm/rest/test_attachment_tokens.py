@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 from hdsp_agent.agent import _profile_models
 from hdsp_agent.comm.services import Services
@@ -69,6 +70,17 @@ async def test_a_model_elsewhere_is_sent_nothing(
         found = await counted(jp_fetch, attachments=[CELL])
         assert found["total"] == found["attachments"][0] == ABOUT
         assert server.requests == []
+
+
+async def test_without_its_key_it_is_an_estimate(services: Services, jp_fetch: Fetch) -> None:
+    async with raw_server(llama) as server:
+        await chosen(services, server)
+        await services.config.use_storage("file")
+        await services.config.set_secret("default", "openAiApiKey", SecretStr("planted-key-0123456789"))
+        assert (await counted(jp_fetch, attachments=[CELL]))["total"]["isExact"] is True
+        elsewhere = {"openAiBaseUrl": "http://127.0.0.1:9/v1"}
+        await services.config.profiles.update("default", elsewhere)
+        assert (await counted(jp_fetch, attachments=[CELL]))["total"] == ABOUT
 
 
 async def test_it_is_of_the_conversation_that_is_named(services: Services, jp_fetch: Fetch) -> None:
