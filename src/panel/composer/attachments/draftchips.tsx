@@ -48,8 +48,11 @@ export function DraftChips({
   const counted = useTokenCount(draft);
   // Another one may be at its place now.
   React.useEffect(close, [attachments, images, close]);
-  const cost = costText(counted, trans);
-  if (attachments.length + images.length === 0 && cost === null) {
+  const hasChips = attachments.length + images.length > 0;
+  const cost = hasChips
+    ? costText(counted, trans)
+    : mentionsCostText(counted, trans);
+  if (!hasChips && cost === null) {
     return null;
   }
   const shownAttachment = attachments.findIndex(
@@ -163,6 +166,23 @@ function costText(
   return isExact
     ? trans._n('%2 token', '%2 tokens', tokens, count)
     : trans._n('About %2 token', 'About %2 tokens', tokens, count);
+}
+
+/**
+ * How much it takes where the text mentions all of it: no chips say what it is of.
+ */
+function mentionsCostText(
+  counted: AttachmentTokensView,
+  trans: TranslationBundle
+): string | null {
+  const { total, isPartial } = counted;
+  if (total.tokens === 0) {
+    return costText(counted, trans);
+  }
+  const tokens = chipCostText(total, trans);
+  return isPartial
+    ? trans.__('Goes along: %1, plus what is read when you send', tokens)
+    : trans.__('Goes along: %1', tokens);
 }
 
 /**

@@ -11,6 +11,7 @@ import type { IDraft } from '../../../state/panel/panelstate';
 import { useStore } from '../../../ui/hooks';
 import { chosenNotebook } from '../../../ui/notebookchoice';
 import { usePanel } from '../../../ui/services';
+import type { ICountedDraft } from './tokens';
 import { estimatedTokens } from './tokens';
 
 /**
@@ -18,6 +19,11 @@ import { estimatedTokens } from './tokens';
  * counted.
  */
 const WAITS = 400;
+
+/**
+ * How long, in milliseconds, after a count that failed it is tried once more.
+ */
+const RETRIES_AFTER = 5_000;
 
 /**
  * How many drafts' counts are kept.
@@ -32,6 +38,10 @@ const IMAGE_START = 20_000;
 /**
  * How many tokens go along with a message: as the server counts them, which
  * reads what it would read; until it has, an estimate.
+ *
+ * #### Notes
+ * It is counted anew when the conversation goes on: files may have changed
+ * since, and its model may have been loaded.
  */
 export function useTokenCount(draft: IDraft): AttachmentTokensView {
   const { notebooks, serverSettings, state, store } = usePanel();
@@ -44,6 +54,7 @@ export function useTokenCount(draft: IDraft): AttachmentTokensView {
     );
     return `${profile} ${known?.modelId}`;
   });
+  const lastMessage = useStore(store, ({ order }) => order.at(-1) ?? 0);
   const { attachments, images } = draft;
   const text = Private.mentionsIn(draft.text);
   const notebook =
@@ -53,6 +64,7 @@ export function useTokenCount(draft: IDraft): AttachmentTokensView {
   const [known, setKnown] = React.useState<
     ReadonlyMap<string, AttachmentTokensView>
   >(new Map());
+  const [last, setLast] = React.useState<ICountedDraft | null>(null);
   const [key, body] = React.useMemo(() => {
     const body: AttachmentTokensAsked = {
       ...(taskId === null ? {} : { task: taskId }),
@@ -61,12 +73,16 @@ export function useTokenCount(draft: IDraft): AttachmentTokensView {
       ...alongWith(attachments),
       images: images.map(image => image.slice(0, IMAGE_START))
     };
-    return [JSON.stringify([model, body]), body];
-  }, [model, taskId, notebook, text, attachments, images]);
+    return [JSON.stringify([model, lastMessage, body]), body];
+  }, [model, lastMessage, taskId, notebook, text, attachments, images]);
   const isWanted =
     isOurs && attachments.length + images.length + text.length > 0;
   const isKnown = known.has(key);
   React.useEffect(() => {
+    if (!isWanted) {
+      // The next message mentions something else.
+      setLast(null);
+    }
     if (!isWanted || isKnown) {
       return;
     }
@@ -78,17 +94,40 @@ export function useTokenCount(draft: IDraft): AttachmentTokensView {
       setKnown(
         before => new Map([...[...before].slice(1 - MOST_KEPT), [key, counted]])
       );
+      setLast({ taskId, attachments, images, counted });
     };
-    const timer = setTimeout(() => {
-      // Where the server cannot count, the estimate stays.
-      count().catch(() => undefined);
+    let timer = setTimeout(() => {
+      count().catch(() => {
+        if (!controller.signal.aborted) {
+          // Where the server cannot count, the estimate stays.
+          timer = setTimeout(
+            () => void count().catch(() => undefined),
+            RETRIES_AFTER
+          );
+        }
+      });
     }, WAITS);
     return () => {
       clearTimeout(timer);
       controller.abort();
     };
-  }, [isWanted, isKnown, key, body, serverSettings]);
-  return (isWanted && known.get(key)) || estimatedTokens(draft);
+  }, [
+    isWanted,
+    isKnown,
+    key,
+    body,
+    taskId,
+    attachments,
+    images,
+    serverSettings
+  ]);
+  return (
+    (isWanted && known.get(key)) ||
+    estimatedTokens(
+      { attachments, images, text },
+      last?.taskId === taskId ? last : null
+    )
+  );
 }
 
 /**
@@ -96,11 +135,11 @@ export function useTokenCount(draft: IDraft): AttachmentTokensView {
  */
 namespace Private {
   /**
-   * What a text mentions, without the rest. One at its end is still being typed.
+   * What a text mentions, without the rest.
    */
   export function mentionsIn(text: string): string {
-    return (text.match(/(?:^|\s)@(?:\\ |\\(?! )|[^\s\\])+(?=\s)/g) ?? []).join(
-      ''
-    );
+    return (
+      text.match(/(?:^|\s)@(?:\\ |\\(?! )|[^\s\\])+(?=\s|$)/g) ?? []
+    ).join('');
   }
 }

@@ -46,9 +46,9 @@ describe('The tokens of attachments', () => {
     page.find('.jp-hdspAgent-chip-preview-head')?.textContent;
   const attach = (...attachments: ReturnType<typeof attachment>[]) =>
     page.act(() => page.panel.services.state.setDraft(null, { attachments }));
-  const later = () =>
+  const later = (milliseconds = 500) =>
     page.during(async () => {
-      await jest.advanceTimersByTimeAsync(500);
+      await jest.advanceTimersByTimeAsync(milliseconds);
     });
 
   it('should be an estimate until they are counted', async () => {
@@ -78,6 +78,66 @@ describe('The tokens of attachments', () => {
     await later();
     expect(rest.of(COUNT)).toHaveLength(1);
     expect(cost()).toBe('About 1,500 tokens, plus what is read when you send');
+  });
+
+  it('should be asked for once more where that failed', async () => {
+    rest.answers.set(COUNT, () => refusal('internal', 'No.', 500));
+    page.begin(READY);
+    attach(attachment());
+    await later();
+    rest.answers.set(COUNT, () => counted(7));
+    await later(5_000);
+    expect(rest.of(COUNT)).toHaveLength(2);
+    expect(cost()).toBe('7 tokens');
+    rest.answers.set(COUNT, () => refusal('internal', 'No.', 500));
+    attach(attachment({ cellId: 'c2' }, 'Cell 4'));
+    await later(60_000);
+    expect(rest.of(COUNT)).toHaveLength(4);
+  });
+
+  it('should be counted anew when the conversation goes on', async () => {
+    rest.answers.set(COUNT, () => counted(7, false));
+    page.begin(WORKING);
+    page.act(() =>
+      page.panel.services.state.setDraft('t', { attachments: [attachment()] })
+    );
+    await later();
+    expect(cost()).toBe('About 7 tokens');
+    rest.answers.set(COUNT, () => counted(9));
+    const said = { ts: 2, type: 'say', say: 'text', text: 'second' } as const;
+    page.publish({ type: 'messageCreated', taskId: 't', message: said });
+    await later();
+    expect(cost()).toBe('9 tokens');
+  });
+
+  it('should stay about as many while they are counted anew', async () => {
+    const image = { tokens: 765, isExact: false };
+    rest.answers.set(COUNT, () =>
+      counted(900, false, {
+        attachments: [{ tokens: 90, isExact: true }],
+        images: [image]
+      })
+    );
+    page.begin(READY);
+    const first = attachment();
+    const draft = (change: object) =>
+      page.act(() => page.panel.services.state.setDraft(null, change));
+    draft({ attachments: [first], images: [PNG], text: 'See @/a.csv' });
+    await later();
+    expect(cost()).toBe('About 900 tokens');
+    rest.answers.set(COUNT, () => new Promise(() => undefined));
+    draft({ text: 'See @/a.csv and @/b.csv' });
+    await later();
+    expect(cost()).toBe('About 900 tokens');
+    draft({ images: [] });
+    expect(cost()).toBe('About 135 tokens');
+    draft({ attachments: [first, attachment({ content: 'é'.repeat(200) })] });
+    expect(cost()).toBe('About 235 tokens');
+    draft({ text: '' });
+    expect(cost()).toBe('About 190 tokens');
+    draft({ attachments: [] });
+    draft({ text: '@/c.csv' });
+    expect(cost()).toBeUndefined();
   });
 
   it('should be said as about where the model does not count itself', async () => {
@@ -166,18 +226,39 @@ describe('The tokens of attachments', () => {
     expect(cost()).toBeUndefined();
   });
 
-  it('should have what the message mentions, once that is typed', async () => {
+  it('should have what the message mentions, at its end too', async () => {
     rest.answers.set(COUNT, () => counted(55, false, { attachments: [] }));
     page.begin(READY);
     page.type('Compare @/a\\ b.csv');
     await later();
-    expect(rest.of(COUNT)).toHaveLength(0);
     page.type('Compare @/a\\ b.csv with (@/c and me@home @git-changes now');
     await later();
     expect(rest.of(COUNT)).toMatchObject([
+      { body: { text: ' @/a\\ b.csv' } },
       { body: { text: ' @/a\\ b.csv @git-changes' } }
     ]);
-    expect(cost()).toBe('About 55 tokens');
+  });
+
+  it('should say that they are of what the message mentions', async () => {
+    const found = (tokens: number, isPartial: boolean) =>
+      rest.answers.set(COUNT, () =>
+        counted(tokens, false, { attachments: [], isPartial })
+      );
+    page.begin(READY);
+    found(55, false);
+    page.type('Look at @/a.csv');
+    await later();
+    expect(cost()).toBe('Goes along: about 55 tokens');
+    found(60, true);
+    page.type('Look at @/a.csv @db://x');
+    await later();
+    expect(cost()).toBe(
+      'Goes along: about 60 tokens, plus what is read when you send'
+    );
+    found(0, true);
+    page.type('Look at @db://x');
+    await later();
+    expect(cost()).toBe('Not counted until it is read');
   });
 
   it('should have images, of which a beginning is sent', async () => {
