@@ -97,4 +97,4 @@ _RULES: Final[tuple[tuple[re.Pattern[str], _Rule], ...]] = (
     (re.compile(r"\bgpt-5(?:\.1)?(?![.\w])(?!.*-(?:mini|nano))"), _tiles(70, 140)),
     (re.compile(r"\bo[13]\b(?!-mini)"), _tiles(75, 150)),
 )
-"""Of OpenAI's models only those whose rule is documented and confirmed by what was billed: those of others differ."""
+"""Of OpenAI's models only those whose rule is known and does not contradict what people were billed."""
