@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import shutil
 import tempfile
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,8 @@ _MOST_SIBLINGS: Final = 1_000
 _MOST_BYTES_BESIDE: Final = 100_000_000
 _MOST_FILES_BESIDE: Final = 5_000
 """Of all that stands beside the folder, together."""
+_MOST_LOOKED_AT: Final = 20_000
+"""Beside the folder, to see whether there is room for it."""
 
 
 class _TooMuch(Exception):
@@ -40,20 +43,29 @@ class _Room:
 
     bytes: int
     files: int
+    looks: int = 0
+    """How many files and folders may still be looked at before."""
 
     def take(self, size: int) -> None:
         """Of one more file."""
-        self.files -= 1
-        if self.files < 0 or size > self.bytes:
+        if self.files < 1 or size > self.bytes:
             raise _TooMuch
+        self.files -= 1
         self.bytes -= size
+
+    def look(self) -> None:
+        """At one more file or folder."""
+        if self.looks < 1:
+            raise _TooMuch
+        self.looks -= 1
 
 
 @asynccontextmanager
 async def copied(folder: Path, into: Path | None = None) -> AsyncIterator[Path]:
     """The copy, in a temporary folder or ``into`` another one; it is gone in the end. Raises InvalidInput for a folder that is too large.
 
-    What stands beside the folder is copied as well where that is small. The rest is linked to, and so the person's own.
+    What stands beside the folder is copied as well where that is small and the folder around both is the person's. The rest is
+    linked to, and so the person's own.
     """
     try:
         made = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix=COPY_PREFIX, dir=into))
@@ -92,7 +104,7 @@ def _copy(folder: Path, made: Path, stop: Stop) -> Path:
             f"{folder} holds more than {_MOST_BYTES // 10**9} GB or {_MOST_FILES:,} files, too much to copy.",
             why="too_much_to_copy",
         ) from None
-    room = _Room(_MOST_BYTES_BESIDE, _MOST_FILES_BESIDE)
+    room = _Room(_MOST_BYTES_BESIDE, _MOST_FILES_BESIDE, _MOST_LOOKED_AT if _is_own(folder.parent) else 0)
     for sibling in sorted(_entries(folder.parent), key=lambda entry: entry.name)[:_MOST_SIBLINGS]:
         if Path(sibling.path) not in (folder, made) and not stop():
             with suppress(OSError):
@@ -100,11 +112,20 @@ def _copy(folder: Path, made: Path, stop: Stop) -> Path:
     return copy
 
 
+def _is_own(folder: Path) -> bool:
+    """Whether a folder is a person's own: in the system's, as ``/home``, merely looking may mount what is there."""
+    if folder == folder.parent:
+        return False
+    return not hasattr(os, "getuid") or os.getuid() in (0, folder.stat().st_uid)
+
+
 def _copy_beside(sibling: Path, made: Path, room: _Room, stop: Stop) -> None:
     """A copy, or a link where that would take too much or is no plain file or folder."""
     instead = made / sibling.name
-    if not sibling.name.startswith(".") and not sibling.is_symlink() and not made.is_relative_to(sibling):
+    is_shown = not sibling.name.startswith(".") and sibling.name not in _LEFT_OUT
+    if room.looks > 0 and is_shown and not sibling.is_symlink() and not made.is_relative_to(sibling):
         try:
+            room.look()
             if sibling.is_file():
                 room.take(sibling.stat().st_size)
                 shutil.copy2(sibling, instead)
@@ -113,22 +134,27 @@ def _copy_beside(sibling: Path, made: Path, room: _Room, stop: Stop) -> None:
                 _copy_folder(sibling, instead, made, _Room(_MOST_BYTES, _MOST_FILES), stop)
                 return
         except (OSError, _TooMuch):
-            pass
+            # What there is of it is less than the person's own.
+            shutil.rmtree(instead, ignore_errors=True)
+            instead.unlink(missing_ok=True)
     os.symlink(sibling, instead)
 
 
 def _fits(folder: Path, room: _Room, stop: Stop) -> bool:
-    """Whether there is room for a folder. So that few are looked at, each file counts even if there is not."""
-    left = room.bytes
+    """Whether there is room for a folder, which is taken then. One with a mount in it is left where it is."""
+    left = room.bytes, room.files
     waiting = [folder]
     try:
         while waiting and not stop():
             for entry in _entries(waiting.pop()):
+                room.look()
                 room.take(entry.stat().st_size if entry.is_file(follow_symlinks=False) else 0)
                 if entry.is_dir(follow_symlinks=False) and entry.name not in _LEFT_OUT:
+                    if os.path.ismount(entry.path):
+                        raise _TooMuch
                     waiting.append(Path(entry.path))
     except (OSError, _TooMuch):
-        room.bytes = left
+        room.bytes, room.files = left
         return False
     return True
 
@@ -151,17 +177,17 @@ def _copy_folder(folder: Path, copy: Path, made: Path, room: _Room, stop: Stop) 
                 # Neither a socket nor a pipe can be copied.
                 with suppress(FileNotFoundError):
                     room.take(entry.stat().st_size)
-                with suppress(OSError):
-                    # What nobody may read, the notebook cannot read either.
+                try:
                     shutil.copy2(entry.path, instead)
+                except OSError as error:
+                    # What nobody may read, the notebook cannot read either.
+                    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                        raise
 
 
-def _entries(place: Path) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(place) as found:
-            return list(found)
-    except OSError:
-        return []
+def _entries(place: Path) -> Iterator[os.DirEntry[str]]:
+    with suppress(OSError), os.scandir(place) as found:
+        yield from found
 
 
 def _link(link: Path, instead: Path, folder: Path, copy: Path) -> None:
