@@ -149,7 +149,7 @@ class Verifications:
 
         watching = asyncio.create_task(self._end_unseen(verification))
         try:
-            content = await self._notebooks.access.on_screen(path)
+            content = await self._notebooks.access.on_screen(path, owner)
             checkpoint = await self._saved(owner, path, file)
             verification.report = await verify_apart(file, progressed, content)
             verification.ended_ts = time.time_ns() // 1_000_000

@@ -91,14 +91,19 @@ class NotebookAccess:
         """The notebook as its file has it, whoever has it open."""
         return self._disk.document(self.now_at(notebook_path(path)))
 
-    async def on_screen(self, path: str) -> JsonObject | None:
-        """A notebook as people see it, if its file may be behind: in a room, or unsaved in a tab. Else None."""
+    async def on_screen(self, path: str, owner: str) -> JsonObject | None:
+        """A notebook as this person sees it, if its file may be behind: in a room, or unsaved in a tab of theirs. Else None."""
         standing = await self._standing(self.now_at(path))
-        if standing.room is None and (standing.tab is None or not standing.tab.notebook.dirty):
+        shown: NotebookDocument | None = standing.room
+        if shown is None and (tab := standing.tab) is not None and tab.notebook.dirty and tab.owner == owner:
+            shown = AttachedDocument(self._tabs, tab)
+        if shown is None:
             return None
-        snapshot = await self.document(path).snapshot(outputs="full")
-        # It may have been closed meanwhile, and is saved then.
-        return None if snapshot.source == "disk" else notebook_of(snapshot)
+        try:
+            return notebook_of(await self.sign_outputs(await shown.snapshot(outputs="full")))
+        except (TabGone, TabSilent):
+            # Closed meanwhile, or a dialog is open there: what is saved is what there is.
+            return None
 
     async def create(self, path: str, *, kernelspec: JsonObject | None = None) -> None:
         """A new, empty notebook. Raises Conflict where something is there already."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Collection, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -127,15 +128,31 @@ async def test_an_open_notebook_is_read_and_changed_in_its_tab(access: NotebookA
 async def test_a_notebook_is_as_it_is_on_screen_where_its_file_may_be_behind(
     access: NotebookAccess, tabs: Tabs, file: Path
 ) -> None:
-    assert await access.on_screen(PATH) is None
+    assert await access.on_screen(PATH, "me") is None
     page = Page(file)
     tabs.pages.append(page)
-    assert await access.on_screen(PATH) is None
+    assert await access.on_screen(PATH, "me") is None
     page.cells[0] |= {"outputs": [{"output_type": "stream", "name": "stdout", "text": "2\n"}], "execution_count": 3}
     page.type_in(0, "print(2)")
-    assert await access.on_screen(PATH) == page.content
+    assert await access.on_screen(PATH, "me") == page.content
     page.save()
-    assert await access.on_screen(PATH) is None
+    assert await access.on_screen(PATH, "me") is None
+
+
+async def test_what_others_have_not_saved_and_what_a_tab_does_not_tell_is_not_on_screen(
+    access: NotebookAccess, tabs: Tabs, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = Page(file)
+    page.type_in(0, "typed, not saved")
+    tabs.pages.append(page)
+    assert await access.on_screen(PATH, "somebody else") is None and page.reads == 0
+    for error in (TabSilent, TabGone):
+        monkeypatch.setattr(page, "read", partial(_raise, error))
+        assert await access.on_screen(PATH, "me") is None
+
+
+def _raise(error: type[Exception], message: object) -> None:
+    raise error
 
 
 async def test_who_has_it_is_asked_anew_for_each_operation(access: NotebookAccess, tabs: Tabs, file: Path) -> None:
@@ -465,6 +482,8 @@ async def test_a_room_goes_before_the_tabs_in_it(manager: FileContentsManager, t
     tabs.pages.append(page)
     access = NotebookAccess(ContentsNotebooks(manager), tabs, Rooms(shared))
     assert (await access.document(PATH).snapshot()).source == "room"
+    shown = await access.on_screen(PATH, "somebody else")
+    assert shown is not None and shown["cells"] == []
     assert (await access.document(PATH).apply([EditSource(ONE, "1", "2")])).content_hash == "of the room"
     assert await access.show(_shown())
     assert len(shared.shown) == 1 and page.shown == [] and page.asked == []
