@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from time import monotonic
@@ -78,12 +79,14 @@ class Services:
     started_at: float = field(default_factory=monotonic)
 
     async def stop(self) -> None:
-        """Put tasks aside, then let pages and writes finish."""
+        """Put tasks aside, then let pages and writes finish. Kernels of verifications, which take long to end, do so meanwhile."""
+        await asyncio.gather(self.verifications.stop(), self._stop_others())
+
+    async def _stop_others(self) -> None:
         await self.mcp_endpoint.stop()
         await self.recall_job.stop()
         await self.memory.stop()
         await self.retention_job.stop()
-        await self.verifications.stop()
         await self.checkpoints.stop()
         await self.agent.stop()
         await self.mcp_servers.stop()

@@ -115,18 +115,13 @@ class Verifications:
         return found
 
     async def stop(self) -> None:
-        """Stop all of them."""
-        await asyncio.gather(*(self._end(one) for one in list(self._known.values())))
+        """Stop all of them: they are told before anything is awaited."""
+        if ending := [work for one in self._known.values() if (work := _cancelled(one)) is not None]:
+            await asyncio.wait(ending)
 
     async def _end(self, verification: Verification) -> None:
-        work = verification.work
-        if work is None or work.done():
-            return
-        if not verification.is_stopped:
-            # Once: the second time would end what cleans up.
-            verification.is_stopped = True
-            work.cancel()
-        await asyncio.wait([work])
+        if (work := _cancelled(verification)) is not None:
+            await asyncio.wait([work])
 
     async def _file(self, path: str) -> Path:
         root = self._notebooks.access.root
@@ -209,6 +204,16 @@ class Verifications:
         while left > 0:
             await asyncio.sleep(left)
             left = verification.seen_at + self._unseen_seconds - time.monotonic()
-        if verification.work is not None and not verification.is_stopped:
-            verification.is_stopped = True
-            verification.work.cancel()
+        _cancelled(verification)
+
+
+def _cancelled(verification: Verification) -> asyncio.Task[None] | None:
+    """What is under way of it, told to end."""
+    work = verification.work
+    if work is None or work.done():
+        return None
+    if not verification.is_stopped:
+        # Once: the second time would end what cleans up.
+        verification.is_stopped = True
+        work.cancel()
+    return work

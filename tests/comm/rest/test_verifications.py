@@ -13,6 +13,7 @@ import nbformat
 import pytest
 from jupyter_server.serverapp import ServerApp
 
+from hdsp_agent._timeouts import wait_at_most
 from hdsp_agent.checkpoints.timeline import VerificationReport
 from hdsp_agent.comm.checkpoint_access import CheckpointPlace
 from hdsp_agent.comm.identity import Owner
@@ -218,6 +219,35 @@ async def test_it_is_stopped_while_its_kernel_starts(
     kernel = await pid_of(jp_fetch, begun["id"], pid)
     assert (await post(jp_fetch, "verifications", begun["id"], "stop"))["state"] == "stopped"
     assert not is_alive(kernel)
+
+
+async def test_tasks_are_put_aside_and_all_is_written_while_kernels_still_end(
+    services: Services, jp_root_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running, written = asyncio.Event(), asyncio.Event()
+
+    async def verify(*of: object) -> NotebookReport:
+        try:
+            running.set()
+            return await asyncio.Future()
+        finally:
+            await written.wait()
+
+    async def close() -> None:
+        await stop()
+        written.set()
+
+    stop = services.storage.stop
+    monkeypatch.setattr("hdsp_agent.verify.verify_apart", verify)
+    monkeypatch.setattr(services.storage, "stop", close)
+    write_notebook(jp_root_dir / PATH, "1")
+    begun = await services.verifications.start(services.history.person, PATH)
+    await running.wait()
+    try:
+        await wait_at_most(services.stop(), 30)
+    finally:
+        written.set()
+    assert begun.is_stopped and begun.is_done
 
 
 async def test_nobody_who_waits_is_waited_for(services: Services, jp_fetch: Fetch, jp_root_dir: Path) -> None:
