@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from .._background_tasks import STOP_SECONDS, BackgroundTasks
+from .._timeouts import wait_at_most
 from ..checkpoints import CheckpointId
 from ..checkpoints.timeline import (
     FOR_VERIFICATION,
@@ -24,7 +25,7 @@ from ..checkpoints.timeline import (
     VerifiedView,
     kind_of,
 )
-from ..errors import HdspAgentError
+from ..errors import HdspAgentError, Unavailable
 from ..messages import Parts, TaskId
 from ._owner import Owner
 from .checkpoint_steps import CheckpointSteps
@@ -81,7 +82,10 @@ class CheckpointAccess:
         view = await line.view(before=before, limit=limit, task_id=task_id)
         hidden = await self._notes_of_others(place, folder, checkpoints)
         operations = await self._steps.told(place.owner, view.operations)
-        operations = _with_verified(operations, await line.verified(place.owner))
+        try:
+            operations = _with_verified(operations, await line.verified(place.owner))
+        except HdspAgentError as error:
+            _log.warning("What was verified in %s cannot be told: %s", folder, error.message)
         return view.model_copy(
             update={
                 "here": None if view.here is None else _without_note(view.here, hidden),
@@ -99,7 +103,8 @@ class CheckpointAccess:
 
     async def save_for_verification(self, owner: Owner, notebook: str, file: Path) -> CheckpointId | None:
         """Save the server's own folder, with the cells of a notebook that is about to be verified: the newest checkpoint again if
-        nothing changed. None where the person wants no checkpoints, or the notebook is elsewhere."""
+        that has them and nothing changed. None where the person wants no checkpoints, or the notebook is elsewhere. Nobody waits
+        longer than the agent would: then it raises Unavailable."""
         folder, checkpoints = await self.at(CheckpointPlace(owner))
         if not checkpoints.enabled or not await asyncio.to_thread(_is_within, file, folder):
             return None
@@ -109,7 +114,12 @@ class CheckpointAccess:
             async with checkpoints.at(folder) as line:
                 return await line.told(await line.save(FOR_VERIFICATION, owner=owner, notebooks=notebooks))
 
-        checkpoint = await self._held.finish(work())
+        seconds = checkpoints.timeout
+        try:
+            # What is being saved is saved to its end; what waits for its turn is not.
+            checkpoint = await wait_at_most(work(), seconds)
+        except TimeoutError:
+            raise Unavailable(f"Saving takes longer than {seconds} seconds.") from None
         self._history.stands_at(owner, checkpoint.commit, None)
         return checkpoint.id
 

@@ -165,7 +165,9 @@ class Verifications:
             return await self._checkpoints.save_for_verification(owner, path, file)
         except HdspAgentError as error:
             _log.warning("No checkpoint was saved before %s was verified: %s", path, error.message)
-            return None
+        except Exception:  # noqa: BLE001 -- it is verified all the same
+            _log.exception("No checkpoint was saved before %s was verified", path)
+        return None
 
     async def _keep(self, verification: Verification, report: NotebookReport, checkpoint: CheckpointId) -> None:
         from ..verify import written_report
@@ -189,12 +191,14 @@ class Verifications:
     async def _earlier(self, place: CheckpointPlace, verification: str) -> Verification:
         from ..verify import read_report
 
-        kept = await self._checkpoints.report(place, verification)
         try:
+            kept = await self._checkpoints.report(place, verification)
             if kept is not None:
                 path, report = self._notebooks.access.now_at(kept.path), read_report(kept.report)
                 return Verification(path, place.owner, kept.id, report=report, ended_ts=kept.ts)
-        except ValueError as error:
+        except NotFound:
+            raise
+        except (ValueError, HdspAgentError) as error:
             _log.error("The report of verification %s cannot be read: %s", verification, error)
         raise NotFound("This verification is not known any more. Verify the notebook again.", id=verification)
 

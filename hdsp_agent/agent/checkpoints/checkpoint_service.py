@@ -121,6 +121,11 @@ class CheckpointService:
         return self._settings().enable_checkpoints
 
     @property
+    def timeout(self) -> int:
+        """For how many seconds the person lets others wait for a checkpoint."""
+        return self._settings().checkpoint_timeout
+
+    @property
     def keeps_variables(self) -> bool:
         """Whether the person wants variables with them."""
         return self._settings().checkpoint_variables
@@ -256,7 +261,7 @@ class CheckpointService:
         if not step.begun:
             step.begun = True
             self._under_way.setdefault(folder, []).append(step)
-        seconds = self._settings().checkpoint_timeout
+        seconds = self.timeout
         saving = self._held.begin(self._before(folder, step, saved_first))
         await asyncio.wait({saving}, timeout=seconds)
         if not saving.done():

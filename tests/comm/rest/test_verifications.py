@@ -145,6 +145,47 @@ async def test_it_is_verified_where_no_checkpoint_can_be_saved(
     assert f"No checkpoint was saved before {PATH} was verified" in caplog.text
 
 
+async def test_it_does_not_wait_long_for_a_checkpoint_nor_fail_with_it(
+    services: Services,
+    jp_fetch: Fetch,
+    jp_root_dir: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    report = NotebookReport(PATH, "python3", (CellReport(1, "c0", "same"),), 1.0, 1)
+
+    async def verify(*of: object) -> NotebookReport:
+        return report
+
+    async def save(*of: object) -> None:
+        raise RuntimeError("no thread")
+
+    monkeypatch.setattr("hdsp_agent.verify.verify_apart", verify)
+    monkeypatch.setattr(
+        "hdsp_agent.agent.checkpoints.checkpoint_service.CheckpointService.timeout", 0.01, raising=False
+    )
+    write_outputs(jp_root_dir / PATH, ("print(1)", "1\n"))
+    # As a restore holds it.
+    async with (await services.agent.manager()).checkpoints.locked(jp_root_dir):
+        assert (await wait_at_most(verified(jp_fetch), 30))["state"] == "done"
+    assert "Saving takes longer than 0.01 seconds" in caplog.text
+    monkeypatch.setattr(services.checkpoints, "save_for_verification", save)
+    assert (await verified(jp_fetch))["state"] == "done"
+    assert await rows(jp_fetch) == []
+
+
+async def test_reports_that_cannot_be_read_hide_neither_checkpoints_nor_that_one_is_not_known(
+    services: Services, jp_fetch: Fetch, jp_root_dir: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_outputs(jp_root_dir / PATH, ("print(1)", "1\n"))
+    saved = await post(jp_fetch, "checkpoints")
+    folder, checkpoints = await services.checkpoints.at(CheckpointPlace(services.history.person))
+    ((await checkpoints.timeline(folder)).files.folder / "verifications.jsonl").mkdir()
+    assert [(row["checkpoint"]["id"], row["verified"]) for row in await rows(jp_fetch)] == [(saved["id"], [])]
+    assert (await refusal(get(jp_fetch, "verifications", GONE)))[0] == 404
+    assert "cannot be told" in caplog.text and f"The report of verification {GONE} cannot be read" in caplog.text
+
+
 async def test_a_kept_report_of_somebody_else_is_not_known_and_none_that_cannot_be_read(
     services: Services, jp_fetch: Fetch, jp_root_dir: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
