@@ -65,6 +65,7 @@ export class VerifyModel extends Listener {
       return;
     }
     this._isStarting = true;
+    this._path = this.path;
     this._view = null;
     this._changed.emit();
     // What is saved is verified. Lab tells why it could not be saved.
@@ -147,7 +148,7 @@ export class VerifyModel extends Listener {
   }
 
   private readonly _api: VerifyApi;
-  private readonly _path: string;
+  private _path: string;
   private readonly _save: VerifyModel.IOptions['save'];
   private readonly _changed = new Signal<this, void>(this);
   private _view: VerificationView | null = null;

@@ -186,6 +186,24 @@ describe('the verification of a notebook', () => {
     expect(button('Verify again')).toBeDefined();
   });
 
+  it('should verify a notebook again by the name that it has now', async () => {
+    const path = 'work/renamed.ipynb';
+    rest.answers.set('GET verifications/old', () => ({
+      ...done([cell(1)]),
+      id: 'old',
+      path
+    }));
+    answer = done([cell(1)]);
+    await later();
+    await page.settle(() => void widget.model.show('old'));
+    isSaved = false;
+    await page.settle(() => button('Verify again')?.click());
+    isSaved = true;
+    await page.settle(() => button('Verify again')?.click());
+    expect(saved).toEqual([PATH, path, path]);
+    expect(rest.of('POST verifications').at(-1)?.body).toEqual({ path });
+  });
+
   it('should stop what runs when it is closed', async () => {
     answer = running();
     await later();
