@@ -56,6 +56,8 @@ _FIXED: Final[Mapping[str, CheckpointKind]] = {
     "after restore": "after",
     "before restart": "before",
 }
+_OF_PERSONS: Final = frozenset(("asked for", FOR_VERIFICATION, "before restart"))
+"""Those of them that a person's name is with."""
 _TOOLS: Final = frozenset(get_args(StepTool))
 
 
@@ -66,6 +68,8 @@ def is_of_restore(record: CheckpointRecord) -> bool:
 
 def kind_of(record: CheckpointRecord) -> CheckpointKind:
     """What kind of reason a checkpoint has. Only a task's checkpoints are about tools: a person's note may sound like that."""
+    if record.owner is not None and record.reason not in _OF_PERSONS:
+        return "note"
     step = _STEP.fullmatch(record.reason) if record.task_id is not None else None
     return cast(CheckpointKind, step[1]) if step is not None else _FIXED.get(record.reason, "note")
 

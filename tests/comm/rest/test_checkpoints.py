@@ -78,6 +78,8 @@ async def test_a_save_with_a_note_is_always_a_moment_and_one_without_says_if_not
     line = await get(jp_fetch, "checkpoints")
     assert [one["checkpoint"]["id"] for one in line["operations"]] == [noted["id"], first["id"]]
     assert line["here"]["id"] == noted["id"]
+    # Whatever it sounds like.
+    assert [(await post(jp_fetch, "checkpoints", note=note))["kind"] for note in ("look", "meanwhile")] == ["note"] * 2
 
 
 async def test_a_moment_is_compared_with_others_and_with_now(
