@@ -58,16 +58,17 @@ class VerificationReports:
         self._path = path
         form = LineForm("seq", VerificationReport.model_validate_json)
         self._lines = JsonlLog(lambda: [path], form, self._damaged)
-        self._seen: Identity | None = None
-        self._summaries: Sequence[VerificationReport] = ()
+        self._known: tuple[Identity | None, Sequence[VerificationReport]] = (None, ())
+        """What was read, and of which version of the file: one value, as several threads ask."""
 
     def summaries(self) -> Sequence[VerificationReport]:
         """All of them, without what they report of cells."""
-        seen = identity_of(self._path)
-        if seen != self._seen or seen is None:
-            self._summaries = [one.model_copy(update={"report": {}}) for one in self._read()]
-            self._seen = seen
-        return self._summaries
+        now = identity_of(self._path)
+        seen, summaries = self._known
+        if now != seen or now is None:
+            summaries = [one.model_copy(update={"report": {}}) for one in self._read()]
+            self._known = now, summaries
+        return summaries
 
     def find(self, report: str) -> VerificationReport | None:
         """The one with this id, whole."""

@@ -1,4 +1,4 @@
-"""Records and plans in the words of ``_told``."""
+"""Records and plans as views of ``_views``."""
 
 from __future__ import annotations
 
