@@ -120,13 +120,11 @@ function Rows({
 }): JSX.Element {
   return (
     <>
-      {group.entries.map(({ kind, operation, before }) => (
+      {group.entries.map(entry => (
         <OperationRow
-          key={operation.id}
-          kind={kind}
-          operation={operation}
-          before={before}
-          isOpen={operation.id === open}
+          key={entry.operation.id}
+          {...entry}
+          isOpen={entry.operation.id === open}
         />
       ))}
     </>

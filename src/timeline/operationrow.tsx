@@ -12,7 +12,6 @@ import { usePanel } from '../ui/services';
 import { plainName } from '../ui/texts/visibletext';
 import { useTimelineModel, useTimeline } from './timelinecontext';
 import type { ITimelineEntry } from './timelineentries';
-import { verifiedIn } from './timelineentries';
 import { CheckpointDetails } from './checkpointdetails';
 import { checkpointEntries } from './restore/checkpointmenu';
 import { whyText } from './failuretexts';
@@ -22,7 +21,7 @@ import {
   entryText,
   isVerification,
   partText,
-  verifiedText,
+  verifiedTexts,
   whenText
 } from './timelinetexts';
 
@@ -33,6 +32,7 @@ export const OperationRow = React.memo(function OperationRow({
   kind: entryKind,
   operation,
   before,
+  verifiedBefore,
   isOpen
 }: ITimelineEntry & {
   readonly isOpen: boolean;
@@ -54,7 +54,7 @@ export const OperationRow = React.memo(function OperationRow({
     return () => cancelAnimationFrame(frame);
   }, [isOpen]);
   const target = useTimelineModel(model => model.checkpoint(operation.target));
-  const entry = { kind: entryKind, operation, before };
+  const entry = { kind: entryKind, operation, before, verifiedBefore };
   const title = entryText(entry, target, trans);
   const content = React.useId();
   return (
@@ -102,12 +102,12 @@ export const OperationRow = React.memo(function OperationRow({
           )}
         </button>
         {commands.hasCommand(CommandIDs.showVerification) &&
-          verifiedIn(entry).map(one => (
+          verifiedTexts(entry, trans).map(([one, text]) => (
             <button
               key={one.id}
               type="button"
               className="jp-hdspAgent-button"
-              aria-label={trans.__('Report: %1', verifiedText(one, trans))}
+              aria-label={trans.__('Report: %1', text)}
               onClick={() =>
                 void commands.execute(CommandIDs.showVerification, {
                   path: one.path,
@@ -286,8 +286,8 @@ function factsOf(
     facts.push(...keptIn(checkpoint, trans));
   }
   // The first one may be the title.
-  const told = verifiedIn(entry).slice(isVerification(operation) ? 1 : 0);
-  facts.push(...told.map(one => verifiedText(one, trans)));
+  const told = verifiedTexts(entry, trans).map(([, text]) => text);
+  facts.push(...told.slice(isVerification(operation) ? 1 : 0));
   if (checkpoint?.here) {
     facts.push(trans.__('you are here'));
   }

@@ -24,6 +24,11 @@ export interface ITimelineEntry {
    * The save right before a step, which knows its request.
    */
   readonly before?: OperationView;
+
+  /**
+   * What was verified right before a step, unless that save is a row of its own.
+   */
+  readonly verifiedBefore?: readonly VerifiedView[];
 }
 
 /**
@@ -57,7 +62,9 @@ export function entriesOf(
   return operations.flatMap((operation): ITimelineEntry[] => {
     const before = befores.get(operation);
     if (before !== undefined) {
-      return [{ kind: 'step', operation, before }];
+      const isRow = before.id === open || Private.hasCounted(before.checkpoint);
+      const verifiedBefore = isRow ? undefined : before.verified;
+      return [{ kind: 'step', operation, before, verifiedBefore }];
     }
     const { checkpoint } = operation;
     if (checkpoint === undefined || !Private.isFound(operation)) {
@@ -76,22 +83,15 @@ export function entriesOf(
 }
 
 /**
- * What was verified in the state that a row shows, or right before its step.
- */
-export function verifiedIn({
-  operation,
-  before
-}: ITimelineEntry): readonly VerifiedView[] {
-  return [...operation.verified, ...(before?.verified ?? [])];
-}
-
-/**
  * Whether a row is about nothing that changed. What a person saved or verified
  * themselves is always worth a row.
  */
-export function isUnchanged(entry: ITimelineEntry): boolean {
-  const { kind, status, error, checkpoint } = entry.operation;
-  if (verifiedIn(entry).length > 0) {
+export function isUnchanged({
+  operation,
+  verifiedBefore = []
+}: ITimelineEntry): boolean {
+  const { kind, status, error, checkpoint, verified } = operation;
+  if (verified.length + verifiedBefore.length > 0) {
     return false;
   }
   if (kind !== 'save' || status !== 'done' || error !== undefined) {
@@ -182,8 +182,8 @@ namespace Private {
   /**
    * Whether something changed, by what was counted.
    */
-  export function hasCounted({ changed }: CheckpointView): boolean {
-    return changed !== undefined && Object.values(changed).some(Boolean);
+  export function hasCounted(checkpoint: CheckpointView | undefined): boolean {
+    return Object.values(checkpoint?.changed ?? {}).some(Boolean);
   }
 
   export function requestKey({

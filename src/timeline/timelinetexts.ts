@@ -113,6 +113,25 @@ export function verifiedText(
 }
 
 /**
+ * The same of all that a row tells of.
+ */
+export function verifiedTexts(
+  { operation, verifiedBefore = [] }: ITimelineEntry,
+  trans: TranslationBundle
+): readonly (readonly [VerifiedView, string])[] {
+  return [
+    ...operation.verified.map(one => [one, verifiedText(one, trans)] as const),
+    ...verifiedBefore.map(
+      one =>
+        [
+          one,
+          trans.__('Before this step: %1', verifiedText(one, trans))
+        ] as const
+    )
+  ];
+}
+
+/**
  * Who made the changes that a checkpoint found.
  */
 export function authorText(

@@ -123,6 +123,27 @@ describe('the rows of the timeline', () => {
     );
   });
 
+  it('tell once what was verified before a step', () => {
+    const one = { id: 'v', ts: 1, path: 'a.ipynb', same: 1, differing: 0 };
+    const rows = (changed: CheckpointView['changed'], open?: string) =>
+      entriesOf(
+        [
+          save('2', 'after run_cells'),
+          save('1', 'before run_cells', { changed }, { verified: [one] })
+        ],
+        open
+      );
+    const reports = (changed: CheckpointView['changed'], open?: string) =>
+      rows(changed, open).map(({ operation, verifiedBefore = [] }) => [
+        ...operation.verified.map(() => 'in it'),
+        ...verifiedBefore.map(() => 'before')
+      ]);
+    expect(reports(NOTHING)).toEqual([['before']]);
+    expect(reports(NOTHING, '1')).toEqual([[], ['in it']]);
+    expect(reports(SOMETHING)).toEqual([[], ['in it']]);
+    expect(rows(NOTHING).map(isUnchanged)).toEqual([false]);
+  });
+
   it('of one request are together as long as nothing comes between them', () => {
     const rows = [
       save('8', 'after run_cells', { changed: SOMETHING }),

@@ -105,7 +105,20 @@ describe('the time line', () => {
       kind: 'verified'
     } as const;
     const nothing = { files: 0, cells: 0, variables: 0 };
+    const step = (kind: 'before' | 'after', changed = nothing) =>
+      checkpoint(kind, {
+        taskId: 'task',
+        reason: `${kind} run_cells`,
+        kind,
+        changed
+      });
     await opened.show([
+      operation('5', { checkpoint: step('after', { ...nothing, files: 1 }) }),
+      // Nothing had changed since this was saved.
+      operation('4', {
+        checkpoint: step('before'),
+        verified: [report('e', 1)]
+      }),
       operation('3', {
         checkpoint: checkpoint('c', { ...verified, changed: nothing }),
         verified: [report('a', 2), report('b', 0)]
@@ -115,11 +128,15 @@ describe('the time line', () => {
       operation('1', { checkpoint: checkpoint('a', verified) })
     ]);
     expect(opened.rows).toEqual([
+      'Ran cells',
       'Verified a.ipynb: 21 as saved, 2 not',
       'Saved by you',
       'Saved for a verification'
     ]);
-    const [first, second] = opened.openers;
+    const [ran, first, second] = opened.openers;
+    expect(ran.textContent).toContain(
+      'Before this step: Verified e.ipynb: 21 as saved, 1 not'
+    );
     expect(first.textContent).toContain('Verified b.ipynb: 21 as saved');
     expect(second.textContent).toContain(
       'Verified d.ipynb: no output to compare'
