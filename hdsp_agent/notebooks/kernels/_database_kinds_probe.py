@@ -98,7 +98,7 @@ def _of_raw_sqlite(connection):
     return told
 
 
-class Connection:
+class FoundDatabase:
     """One database."""
 
     is_of_main_thread = False
@@ -136,7 +136,7 @@ class Connection:
         return re.sub(SECRETIVE + r"(\s*[=:]\s*)('[^']*'|\"[^\"]*\"|\S+)", r"\1\2***", text)
 
 
-class Unusable(Connection):
+class Unusable(FoundDatabase):
     """What cannot be asked, and why."""
 
     def __init__(self, value, error, kind=""):
@@ -148,7 +148,7 @@ class Unusable(Connection):
         raise self._error
 
 
-class Sqlite(Connection):
+class Sqlite(FoundDatabase):
     """A file is asked through a connection of our own: another program may have locked it. The rest has only theirs."""
 
     kind = "sqlite"
@@ -235,7 +235,7 @@ def files_in(rows):
     return {text_of(name): text_of(path or "") for _, name, path in rows}
 
 
-class DuckDb(Connection):
+class DuckDb(FoundDatabase):
     """It is asked through a cursor: the result that the person has not fetched stays, but a cursor sees nothing temporary."""
 
     kind = "duckdb"

@@ -165,7 +165,7 @@ def _tell(connection, asked, until, found):
 
 def _add_error(found, error, connection=None):
     kinds = _kinds()
-    text = (connection or kinds.Connection()).without_secrets(kinds.said(error))
+    text = (connection or kinds.FoundDatabase()).without_secrets(kinds.said(error))
     found["error"] = kinds.short(text)
     found["reason"] = error.reason if isinstance(error, kinds.NotAsked) else "failed"
 

@@ -278,7 +278,7 @@ class _DuckDbFile(_kinds.DuckDb):
             self._connection.close()
 
 
-class _Engine(_InLoop, _kinds.Connection):
+class _Engine(_InLoop, _kinds.FoundDatabase):
     def __init__(self, engine, held):
         self._engine = engine
         self._connection = None

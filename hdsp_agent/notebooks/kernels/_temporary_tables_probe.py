@@ -25,7 +25,7 @@ ORDER BY c.relname, a.attnum
 """
 
 
-class Temporary(_kinds.Connection):
+class Temporary(_kinds.FoundDatabase):
     """The temporary tables that an open connection alone sees. It is asked only where nobody can notice."""
 
     is_implied = True

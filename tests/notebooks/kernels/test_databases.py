@@ -243,7 +243,7 @@ async def test_what_does_not_answer_costs_only_itself(tmp_path: Path) -> None:
     ],
 )
 def test_a_drivers_message_tells_no_secret(told: str, shown: str) -> None:
-    assert _database_kinds_probe.Connection().without_secrets(told) == shown
+    assert _database_kinds_probe.FoundDatabase().without_secrets(told) == shown
 
 
 @pytest.mark.parametrize(
