@@ -165,7 +165,7 @@ def build_services(app: HdspAgentApp) -> Services:
         panels=panels,
         local_models=local_models,
         kernel_variables=KernelVariables(notebooks.notebooks, checkpoints),
-        ghost_text=_ghost_text(app, configuration, notebooks, local_models),
+        ghost_text=_ghost_text(app, configuration, agent, notebooks, local_models),
         verifications=Verifications(
             notebooks.notebooks, checkpoints, has=notebooks.has, kernels_are_here=notebooks.has_local_kernels
         ),
@@ -302,7 +302,11 @@ def _agent(
 
 
 def _ghost_text(
-    app: HdspAgentApp, configuration: _Configuration, notebooks: ServerNotebooks, local_models: LocalModels
+    app: HdspAgentApp,
+    configuration: _Configuration,
+    agent: RunningAgent,
+    notebooks: ServerNotebooks,
+    local_models: LocalModels,
 ) -> GhostText:
     workspace, home = workspace_of(app), configuration.home
     return GhostText(
@@ -310,6 +314,7 @@ def _ghost_text(
         local_models,
         notebooks=notebooks.notebooks,
         paths=lambda: PathPolicy(workspace, forbidden=(home,), around=workspace),
+        spacing=agent.spacing,
     )
 
 

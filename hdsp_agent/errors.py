@@ -21,6 +21,7 @@
     + StorageUnavailable            storage_unavailable
     + SecretStorageUnavailable      secret_storage_unavailable
     + NoGhostTextModel              ghost_text_no_model
+    + GhostTextLimitReached         ghost_text_limit
     + EmbeddingsUnavailable         embeddings_unavailable
 
 ``message`` is the English sentence a person reads when no translation of the code exists; ``params`` are what a
@@ -36,6 +37,7 @@ __all__ = [
     "EmbeddingsUnavailable",
     "ForbiddenByOperator",
     "FrameTooLarge",
+    "GhostTextLimitReached",
     "HdspAgentError",
     "InvalidInput",
     "InvalidSetting",
@@ -199,6 +201,13 @@ class NoGhostTextModel(Unavailable):
     """No profile was chosen for ghost text, and no model is on this machine."""
 
     code = "ghost_text_no_model"
+    status = 409
+
+
+class GhostTextLimitReached(Unavailable):
+    """Ghost text has cost as much today as the person allows."""
+
+    code = "ghost_text_limit"
     status = 409
 
 

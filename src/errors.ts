@@ -236,6 +236,11 @@ const SERVER_ERRORS: Readonly<Record<string, Sentence>> = {
     trans.__(
       'There is no model for ghost text. Download the embedded model, or choose a profile for ghost text, in the settings.'
     ),
+  ghost_text_limit: (trans, error) =>
+    trans.__(
+      'Ghost text reached its daily limit of $%1. It continues tomorrow, or when you raise the limit in the settings.',
+      param(error, 'limit')
+    ),
   local_weights_missing: trans =>
     trans.__(
       'The embedded model is not on this machine yet. Download it in the settings, or with “hdsp-agent model get” in a terminal.'

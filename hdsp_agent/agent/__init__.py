@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._agent_services import AgentServices
+from ._agent_services import AgentServices, Spacing
 from ._factory import Headless, build_agent, headless_agent, mcp_hub
 from ._ipc_commands import IpcCommandSession
 from ._ports import ConversationShown, NoListener, Situation
@@ -29,6 +29,7 @@ __all__ = [
     "RestartTarget",
     "SeenRequest",
     "Situation",
+    "Spacing",
     "Task",
     "TaskManager",
     "TaskRequest",

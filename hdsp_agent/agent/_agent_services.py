@@ -69,6 +69,14 @@ class Spacing:
         turn = self._last[profile] = now if last is None else max(now, last + least)
         return turn - now
 
+    def take_free_turn(self, profile: str, least: float) -> bool:
+        """Whether this profile's model may be asked at once. If not, no turn is taken."""
+        last = self._last.get(profile)
+        if last is not None and last + least > asyncio.get_running_loop().time():
+            return False
+        self.take_turn(profile, least)
+        return True
+
 
 @dataclass(frozen=True)
 class AgentServices:

@@ -18,7 +18,7 @@ from .task_feed import TaskFeed
 from .task_storage import TaskStorage
 
 if TYPE_CHECKING:
-    from ..agent import TaskManager
+    from ..agent import Spacing, TaskManager
     from ..events import Emitter
     from ..local import LocalModels
     from ..mcp.client import McpHub
@@ -90,6 +90,11 @@ class RunningAgent:
         memories = self._manager.services.memories
         assert memories is not None
         return memories
+
+    @property
+    def spacing(self) -> Spacing:
+        """When its models may be asked."""
+        return self._manager.services.spacing
 
     @property
     def events(self) -> Emitter:

@@ -740,6 +740,16 @@ class GlobalSettings(WireModel):
             "OpenAI compatible server, if its model can fill gaps, such as Codestral or Qwen2.5 Coder.",
         ),
     ] = None
+    ghost_text_daily_cost: Annotated[
+        float,
+        Field(ge=0, le=1_000, allow_inf_nan=False),
+        shown(
+            "notebooks",
+            "Daily limit for ghost text ($)",
+            "Once it is reached, there is no ghost text until the next day. With 0, only models on this machine are asked. "
+            "Models without a known price are not limited.",
+        ),
+    ] = 1.0
 
     # ---- memory
     memory_enabled: Annotated[

@@ -3,7 +3,7 @@
 Annotations are not postponed here: see ``messages/_base.py``.
 """
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import ConfigDict, Field, JsonValue
 
@@ -202,7 +202,7 @@ class TaskMetadata(_File):
 
 
 class ModelUse(_File):
-    """What a task used of one model on one day, as its person's clock has it. ``tokens_in`` counts cached ones too."""
+    """What was used of one model on one day, as the server's clock has it. ``tokens_in`` counts cached ones too."""
 
     day: str
     model: str
@@ -210,6 +210,17 @@ class ModelUse(_File):
     tokens_in: _Amount = 0
     tokens_out: _Amount = 0
     cost: float = 0.0
+
+    def plus(self, more: Self) -> Self:
+        """Both together, with this one's day and model."""
+        return self.model_copy(
+            update={
+                "requests": self.requests + more.requests,
+                "tokens_in": self.tokens_in + more.tokens_in,
+                "tokens_out": self.tokens_out + more.tokens_out,
+                "cost": self.cost + more.cost,
+            }
+        )
 
 
 class StoredTaskState(_File):

@@ -16,9 +16,12 @@ from ..config import OperatorPolicy, ProviderSettings
 from ..errors import Unsupported
 from ..local import LocalModels, ModelEndpoint
 from ..messages import JsonObject
+from ._chat_usage import chat_usage
+from ._model import KnownModel, UsageReport
+from ._model_info import model_info
 from ._openai_client import openai_sdk
 from ._provider_connection import ProviderConnection, connection_of
-from ._safe_parse import items, mapping, text
+from ._safe_parse import count, items, mapping, text
 from ._transport import Timeouts, in_time, model_error
 
 if TYPE_CHECKING:
@@ -48,10 +51,16 @@ class Filling:
     text: str
     is_cut: bool
     """Whether it had not come to an end."""
+    usage: UsageReport | None = None
+    """None where the provider does not say."""
 
 
 class FillInClient(Protocol):
     """A model that fills gaps."""
+
+    @property
+    def info(self) -> KnownModel:
+        """What is known of it, its prices too."""
 
     async def fill(self, gap: Gap) -> Filling:
         """What it would write there. Raises ModelError, and for the embedded model why it cannot be run."""
@@ -83,8 +92,9 @@ async def open_fill_in(
     Raises InvalidSetting naming what the profile lacks, ForbiddenByOperator, or Unsupported for who cannot do that.
     """
     connection = connection_of(settings, policy)
+    info = await asyncio.to_thread(model_info, settings)
     if connection.info.id == "local" and local is not None:
-        return _EmbeddedModel(connection, settings, local)
+        return _EmbeddedModel(info, connection, settings, local)
     route = _ROUTES.get(connection.info.id)
     if route is None:
         raise Unsupported(
@@ -92,13 +102,14 @@ async def open_fill_in(
             provider=connection.info.id,
         )
     sdk = await asyncio.to_thread(openai_sdk, connection, settings, _TIMEOUTS)
-    return _RemoteModel(connection, route, sdk)
+    return _RemoteModel(info, connection, route, sdk)
 
 
 class _RemoteModel:
     """A model behind a provider's own route."""
 
-    def __init__(self, connection: ProviderConnection, route: _Route, sdk: AsyncOpenAI) -> None:
+    def __init__(self, info: KnownModel, connection: ProviderConnection, route: _Route, sdk: AsyncOpenAI) -> None:
+        self.info: Final = info
         self._connection = connection
         self._route = route
         self._sdk = sdk
@@ -118,7 +129,10 @@ class _RemoteModel:
 class _EmbeddedModel:
     """The model on this machine, while no conversation wants it."""
 
-    def __init__(self, connection: ProviderConnection, settings: ProviderSettings, models: LocalModels) -> None:
+    def __init__(
+        self, info: KnownModel, connection: ProviderConnection, settings: ProviderSettings, models: LocalModels
+    ) -> None:
+        self.info: Final = info
         self._connection = connection
         self._settings = settings
         self._models = models
@@ -195,11 +209,13 @@ def _of_llama(gap: Gap, model: str) -> JsonObject:
 def _first_choice(answer: Mapping[str, object]) -> Filling:
     choice = mapping(next(iter(items(answer.get("choices"))), None))
     written = text(choice.get("text")) or text(mapping(choice.get("message")).get("content"))
-    return Filling(written, is_cut=choice.get("finish_reason") == "length")
+    usage = mapping(answer.get("usage"))
+    return Filling(written, choice.get("finish_reason") == "length", chat_usage(usage) if usage else None)
 
 
 def _from_ollama(answer: Mapping[str, object]) -> Filling:
-    return Filling(text(answer.get("response")), is_cut=answer.get("done_reason") == "length")
+    usage = UsageReport(input=count(answer.get("prompt_eval_count")), output=count(answer.get("eval_count")))
+    return Filling(text(answer.get("response")), answer.get("done_reason") == "length", usage)
 
 
 def _from_llama(answer: Mapping[str, object]) -> Filling:

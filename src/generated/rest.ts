@@ -1300,7 +1300,7 @@ export interface ModelList {
   models: Array<ModelEntry>;
 }
 
-/** What a task used of one model on one day, as its person's clock has it. `tokens_in` counts cached ones too. */
+/** What was used of one model on one day, as the server's clock has it. `tokens_in` counts cached ones too. */
 export interface ModelUse {
   day: string;
   model: string;
@@ -1804,6 +1804,8 @@ export interface StatisticsView {
   byDay: Record<string, TotalsView>;
   /** By day and model, the oldest first: each request on its own day. */
   use: Array<ModelUseView>;
+  /** The same of the caller's ghost text, without the embedded model: no other number has it. Empty where a status is asked for. */
+  ghostText: Array<ModelUseView>;
   longRunning: Array<string>;
   unreadable: number;
 }

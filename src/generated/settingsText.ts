@@ -408,6 +408,12 @@ export function settingsText(
         'Empty uses the embedded model on this machine. You can use a profile of Ollama, Mistral, DeepSeek, LiteLLM or an OpenAI compatible server, if its model can fill gaps, such as Codestral or Qwen2.5 Coder.'
       )
     },
+    ghostTextDailyCost: {
+      title: trans.__('Daily limit for ghost text ($)'),
+      description: trans.__(
+        'Once it is reached, there is no ghost text until the next day. With 0, only models on this machine are asked. Models without a known price are not limited.'
+      )
+    },
     memoryEnabled: {
       title: trans.__('Memory'),
       description: trans.__(

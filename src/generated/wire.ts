@@ -1840,6 +1840,8 @@ export interface GlobalSettings {
   ghostTextEnabled: boolean;
   /** Empty uses the embedded model on this machine. You can use a profile of Ollama, Mistral, DeepSeek, LiteLLM or an OpenAI compatible server, if its model can fill gaps, such as Codestral or Qwen2.5 Coder. */
   ghostTextApiConfigId?: string;
+  /** Once it is reached, there is no ghost text until the next day. With 0, only models on this machine are asked. Models without a known price are not limited. */
+  ghostTextDailyCost: number;
   /** Keep the notes you ask for, and learn from finished conversations what helps in later ones. */
   memoryEnabled: boolean;
   /** When the agent is done, it may suggest something to remember. It is kept only if you agree. */

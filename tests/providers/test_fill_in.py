@@ -10,7 +10,7 @@ import pytest
 from hdsp_agent.config import OperatorPolicy
 from hdsp_agent.errors import ForbiddenByOperator, Unsupported
 from hdsp_agent.messages import JsonObject
-from hdsp_agent.providers import Filling, Gap, ModelError, can_fill_in, open_fill_in
+from hdsp_agent.providers import Filling, Gap, ModelError, UsageReport, can_fill_in, open_fill_in
 
 from .._helpers.model_server import raw_server, refusal
 from ._helpers.protocol_profiles import profile
@@ -22,24 +22,27 @@ def answer(body: object) -> bytes:
     return refusal("200 OK", body)
 
 
-COMPLETION = {"choices": [{"text": "w * h", "finish_reason": "stop"}]}
+COUNTED = {"prompt_tokens": 12, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": 8}}
+COMPLETION = {"choices": [{"text": "w * h", "finish_reason": "stop"}], "usage": COUNTED}
 CHAT = {"choices": [{"message": {"content": "w * h"}, "finish_reason": "length"}]}
+OLLAMA = {"response": "w * h", "done_reason": "length", "prompt_eval_count": 12, "eval_count": 3}
 
 
 @pytest.mark.parametrize(
-    ("provider", "path", "said", "is_cut"),
+    ("provider", "path", "said", "expected"),
     [
-        ("chat", "/v1/completions", COMPLETION, False),
-        ("mistral", "/v1/fim/completions", CHAT, True),
-        ("deepseek", "/beta/completions", COMPLETION, False),
-        ("ollama", "/api/generate", {"response": "w * h", "done_reason": "length"}, True),
+        ("chat", "/v1/completions", COMPLETION, Filling("w * h", False, UsageReport(4, 3, cache_read=8))),
+        ("mistral", "/v1/fim/completions", CHAT, Filling("w * h", True)),
+        ("deepseek", "/beta/completions", COMPLETION, Filling("w * h", False, UsageReport(4, 3, cache_read=8))),
+        ("ollama", "/api/generate", OLLAMA, Filling("w * h", True, UsageReport(12, 3))),
     ],
 )
-async def test_each_has_a_route_of_its_own(provider: str, path: str, said: object, is_cut: bool) -> None:
+async def test_each_has_a_route_of_its_own(provider: str, path: str, said: object, expected: Filling) -> None:
     async with raw_server(answer(said)) as server:
         client = await open_fill_in(profile(provider, server.url))
         try:
-            assert await client.fill(GAP) == Filling("w * h", is_cut)
+            assert await client.fill(GAP) == expected
+            assert client.info.id == server.requests[0].body["model"]
         finally:
             await client.close()
         sent = server.requests[0]

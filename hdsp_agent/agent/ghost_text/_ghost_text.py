@@ -10,16 +10,18 @@ from typing import Final
 
 from ..._threads import in_thread
 from ...config import ContextProxy, ProviderSettings
-from ...errors import HdspAgentError, NoGhostTextModel
+from ...errors import GhostTextLimitReached, HdspAgentError, NoGhostTextModel
 from ...local import LocalModels, ModelInUse
 from ...notebooks import Notebooks
 from ...notebooks.kernels import InspectionLimits, Variable
-from ...persistence import Masker
-from ...providers import FillInClient, ModelError, open_fill_in
+from ...persistence import Masker, ModelUse
+from ...providers import FillInClient, Filling, Gap, ModelError, UsageReport, open_fill_in
 from ...tools import PathPolicy, ToolFailed
+from .._agent_services import Spacing
 from .._local_providers import place_on_this_machine
 from ._place import Place, gap_at, is_python
 from ._suggestion import suggestion
+from ._use import GhostTextUse
 
 __all__ = ["GhostText"]
 
@@ -39,37 +41,48 @@ class GhostText:
         *,
         notebooks: Notebooks | None = None,
         paths: Callable[[], PathPolicy],
+        spacing: Spacing | None = None,
     ) -> None:
         self._config = config
         self._local = local
         self._notebooks = notebooks
         self._paths = paths
+        self._spacing = spacing or Spacing()
+        self._use = GhostTextUse(config.home)
         self._opened: tuple[ProviderSettings, FillInClient] | None = None
         self._opening = asyncio.Lock()
         self._seen: Mapping[str, Sequence[Variable]] = {}
         self._looked_at: object = None
         self._looking: asyncio.Task[None] | None = None
 
-    async def suggest(self, place: Place, *, path: str | None = None, count: int = 1) -> list[str]:
+    async def suggest(self, place: Place, *, path: str | None = None, count: int = 1, person: str = "") -> list[str]:
         """What may be written there, the likeliest first; nothing while a conversation has the model on this machine.
 
-        ``path`` is the file or notebook that is written in. Raises what keeps the profile's model from being asked.
+        ``path`` is the file or notebook that is written in, ``person`` whose limit it counts for. Raises what keeps the
+        profile's model from being asked.
         """
         if not self._config.settings.ghost_text_enabled:
             return []
         if path is not None and await self._is_hidden(path):
             return []
         settings = await self._profile()
+        is_elsewhere = place_on_this_machine(settings) is None
+        if is_elsewhere:
+            await self._check_limit(person)
         client = await self._client(settings)
-        masker = Masker(() if place_on_this_machine(settings) is not None else self._config.settings.masked_kinds)
+        masker = Masker(self._config.settings.masked_kinds if is_elsewhere else ())
         shown = await _masked(place, masker)
         if shown is None:
             return []
         gap = gap_at(shown, await self._variables(path) if is_python(place) else ())
         found: list[str] = []
         for at in range(count):
+            if not self._may_ask(settings):
+                break
             try:
-                filling = await client.fill(replace(gap, temperature=_OTHERS_TEMPERATURE if at else 0.0))
+                filling = await self._filled(
+                    client, replace(gap, temperature=_OTHERS_TEMPERATURE if at else 0.0), person
+                )
             except ModelInUse:
                 break
             except ModelError:
@@ -81,12 +94,50 @@ class GhostText:
                 found.append(text)
         return found
 
+    async def used(self, person: str) -> Sequence[ModelUse]:
+        """What a person's ghost text used, by day and model, but for the embedded model. Raises StorageUnavailable."""
+        return await self._use.of(person)
+
     async def stop(self) -> None:
         """Let go of all connections."""
         if self._looking is not None:
             self._looking.cancel()
             await asyncio.wait([self._looking])
         await self._close()
+        await self._use.stop()
+
+    async def _filled(self, client: FillInClient, gap: Gap, person: str) -> Filling:
+        try:
+            filling = await client.fill(gap)
+        except asyncio.CancelledError:
+            # Who typed on broke it off. It may be charged for all the same.
+            self._count(person, client, None)
+            raise
+        self._count(person, client, filling.usage)
+        return filling
+
+    def _count(self, person: str, client: FillInClient, usage: UsageReport | None) -> None:
+        # The embedded model costs nothing, and waits for conversations before it is asked at all.
+        if client.info.provider != "local":
+            self._use.add(person, client.info, usage)
+
+    async def _check_limit(self, person: str) -> None:
+        limit = self._config.settings.ghost_text_daily_cost
+        if await self._use.cost_today(person) >= limit:
+            raise GhostTextLimitReached(
+                f"Ghost text reached its daily limit of ${limit:,.2f}. It continues tomorrow, or when you raise the limit "
+                "in the settings.",
+                limit=f"{limit:.2f}",
+            )
+
+    def _may_ask(self, settings: ProviderSettings) -> bool:
+        """Whether the time has passed that lies between requests of this profile. Nobody waits for ghost text."""
+        chosen = self._config.settings.ghost_text_api_config_id
+        if chosen is None:
+            return True
+        own = settings.rate_limit_seconds
+        least = self._config.settings.rate_limit_seconds if own is None else own
+        return self._spacing.take_free_turn(self._config.profiles.get(chosen).name, least)
 
     async def _close(self) -> None:
         opened, self._opened = self._opened, None

@@ -48,16 +48,16 @@ def with_request(use: Sequence[ModelUse], model: str, request: ClineApiReqInfo) 
     """What was used by day and model, with one more request, of today."""
     today = datetime.now().astimezone().date().isoformat()
     cached = 0 if request.api_protocol == "openai" else (request.cache_writes or 0) + (request.cache_reads or 0)
-    known = next((one for one in use if (one.day, one.model) == (today, model)), ModelUse(day=today, model=model))
-    more = known.model_copy(
-        update={
-            "requests": known.requests + 1,
-            "tokens_in": known.tokens_in + (request.tokens_in or 0) + cached,
-            "tokens_out": known.tokens_out + (request.tokens_out or 0),
-            "cost": known.cost + (request.cost or 0.0),
-        }
+    more = ModelUse(
+        day=today,
+        model=model,
+        requests=1,
+        tokens_in=(request.tokens_in or 0) + cached,
+        tokens_out=request.tokens_out or 0,
+        cost=request.cost or 0.0,
     )
-    return [*(one for one in use if one is not known), more]
+    known = next((one for one in use if (one.day, one.model) == (today, model)), None)
+    return [*(one for one in use if one is not known), more if known is None else known.plus(more)]
 
 
 @dataclass

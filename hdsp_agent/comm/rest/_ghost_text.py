@@ -9,6 +9,7 @@ from pydantic import Field
 
 from ...agent.ghost_text import CellAbove, Place
 from ...wire import WireModel
+from ..identity import owner_of
 from ._rest_endpoint import RestHandler, endpoint
 
 __all__ = ["GhostTextHandler"]
@@ -52,7 +53,10 @@ class GhostTextHandler(RestHandler):
 
     @endpoint("Suggest what to write at the cursor", answer=GhostTextView, body=GhostTextAsked, action="write")
     async def post(self, *, body: GhostTextAsked) -> GhostTextView:
-        """Nothing is suggested while ghost text is off, or a conversation has the model on this machine."""
+        """Nothing is suggested while ghost text is off, or a conversation has the model on this machine.
+
+        What a request took of its model counts for the caller, who may have reached their limit.
+        """
         place = Place(
             before=body.before,
             after=body.after,
@@ -62,7 +66,9 @@ class GhostTextHandler(RestHandler):
         )
         found: list[str] = []
         with anyio.CancelScope() as self._work:
-            found = await self.services.ghost_text.suggest(place, path=body.path, count=body.count)
+            found = await self.services.ghost_text.suggest(
+                place, path=body.path, count=body.count, person=owner_of(self)
+            )
         return GhostTextView(suggestions=found)
 
     def on_connection_close(self) -> None:

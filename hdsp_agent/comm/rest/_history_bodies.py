@@ -292,6 +292,8 @@ class StatisticsView(WireModel):
     by_day: dict[str, TotalsView]
     use: list[ModelUseView]
     """By day and model, the oldest first: each request on its own day."""
+    ghost_text: list[ModelUseView]
+    """The same of the caller's ghost text, without the embedded model: no other number has it. Empty where a status is asked for."""
     long_running: list[str]
     unreadable: int
 

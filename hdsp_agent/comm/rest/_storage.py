@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
 
 from ...errors import InvalidInput
-from ...persistence import Statistics, StorageLimits, Totals, alert_level, measure, statistics
+from ...persistence import ModelUse, Statistics, StorageLimits, Totals, alert_level, measure, statistics
 from ..identity import owner_of
 from ._history_bodies import ModelUseView, StatisticsQuery, StatisticsView, StorageView, TotalsView
 from ._rest_endpoint import RestHandler, endpoint
@@ -28,6 +29,11 @@ class StatisticsHandler(RestHandler):
         found = Statistics()
         for user in users:
             _add(found, await statistics(store, user=user, since=since, until=until, status=query.status))
+        ghost_text = Statistics()
+        if query.status is None:
+            for user in users:
+                for use in _between(await self.services.ghost_text.used(user), since, until):
+                    ghost_text.add_use(use)
         return StatisticsView(
             total=_totals(found.total),
             running=found.running,
@@ -37,7 +43,8 @@ class StatisticsHandler(RestHandler):
             by_status={status: _totals(totals) for status, totals in found.by_status.items()},
             by_model={model: _totals(totals) for model, totals in found.by_model.items()},
             by_day={day.isoformat(): _totals(totals) for day, totals in sorted(found.by_day.items())},
-            use=[ModelUseView.model_validate(use, from_attributes=True) for _, use in sorted(found.use.items())],
+            use=_use(found),
+            ghost_text=_use(ghost_text),
             long_running=list(found.long_running),
             unreadable=found.unreadable,
         )
@@ -86,6 +93,17 @@ def _add_totals(found: Totals, more: Totals) -> None:
     for field in fields(Totals):
         mine, theirs = getattr(found, field.name), getattr(more, field.name)
         setattr(found, field.name, max(mine, theirs) if field.name == "longest_seconds" else mine + theirs)
+
+
+def _between(uses: Sequence[ModelUse], since: datetime | None, until: datetime | None) -> Iterator[ModelUse]:
+    """Those of the days on which the time lies, and between."""
+    first = "" if since is None else since.astimezone().date().isoformat()
+    last = None if until is None else until.astimezone().date().isoformat()
+    return (use for use in uses if first <= use.day and (last is None or use.day <= last))
+
+
+def _use(found: Statistics) -> list[ModelUseView]:
+    return [ModelUseView.model_validate(use, from_attributes=True) for _, use in sorted(found.use.items())]
 
 
 def _totals(totals: Totals) -> TotalsView:

@@ -43,6 +43,7 @@ _HOME_FILES: Final = frozenset(
     {
         "config.json",
         "config.json.lock",
+        "ghost-text.json",
         "history.jsonl",
         "secrets.json",
         "secrets.enc",

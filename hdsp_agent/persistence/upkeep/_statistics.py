@@ -109,15 +109,8 @@ class Statistics:
         except ValueError:
             # Written by hand.
             return
-        known = self.use.get(key, ModelUse(day=use.day, model=use.model))
-        self.use[key] = known.model_copy(
-            update={
-                "requests": known.requests + use.requests,
-                "tokens_in": known.tokens_in + use.tokens_in,
-                "tokens_out": known.tokens_out + use.tokens_out,
-                "cost": known.cost + use.cost,
-            }
-        )
+        known = self.use.get(key)
+        self.use[key] = use if known is None else known.plus(use)
 
     @property
     def failure_rate(self) -> float:

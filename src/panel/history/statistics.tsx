@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import type { StatisticsView } from '../../generated/rest';
+import type { ModelUseView, StatisticsView } from '../../generated/rest';
 import { fullCount, spendingText } from '../../ui/texts/formats';
 import { useStore } from '../../ui/hooks';
 import { ProblemNote } from '../../ui/controls/problemnote';
@@ -18,7 +18,7 @@ const RANGES: readonly (number | null)[] = [7, 30, 90, null];
 const MEASURES: readonly Measure[] = ['tokens', 'cost', 'requests'];
 
 /**
- * What the conversations used: in all, and over time by model.
+ * What the conversations and ghost text used: in all, and over time by model.
  */
 export function Statistics(): JSX.Element {
   const { serverSettings, trans } = usePanel();
@@ -103,31 +103,57 @@ function Found({
 }): JSX.Element {
   const { store, trans } = usePanel();
   const profiles = useStore(store, ({ state }) => state?.listApiConfigMeta);
-  const data = React.useMemo(
-    () => plotData(found.use, measure),
-    [found, measure]
-  );
-  const { total, use } = found;
-  const tokens = total.tokensIn + total.tokensOut;
+  const { total } = found;
+  const use = React.useMemo(() => [...found.use, ...found.ghostText], [found]);
+  const data = React.useMemo(() => plotData(use, measure), [use, measure]);
+  const ghost = sumOf(found.ghostText);
+  const tokensIn = total.tokensIn + ghost.tokensIn;
+  const tokensOut = total.tokensOut + ghost.tokensOut;
+  const tokens = tokensIn + tokensOut;
   const free = new Set(
     profiles
       ?.filter(({ apiProvider }) => apiProvider === 'local')
       .map(({ modelId }) => modelId)
   );
   const isFree = use.length > 0 && use.every(({ model }) => free.has(model));
+  const ghostTokens = ghost.tokensIn + ghost.tokensOut;
   return (
     <>
       <dl className="jp-hdspAgent-facts">
         <dt>{trans.__('Conversations')}</dt>
         <dd>{fullCount(total.tasks)}</dd>
         <dt>{trans.__('Requests to models')}</dt>
-        <dd>{fullCount(total.llmCalls)}</dd>
+        <dd>{fullCount(total.llmCalls + ghost.requests)}</dd>
         <dt>{trans.__('Tokens read')}</dt>
-        <dd>{fullCount(total.tokensIn)}</dd>
+        <dd>{fullCount(tokensIn)}</dd>
         <dt>{trans.__('Tokens written')}</dt>
-        <dd>{fullCount(total.tokensOut)}</dd>
+        <dd>{fullCount(tokensOut)}</dd>
         <dt>{trans.__('Cost')}</dt>
-        <dd>{spendingText(trans, { cost: total.cost, tokens, isFree })}</dd>
+        <dd>
+          {spendingText(trans, {
+            cost: total.cost + ghost.cost,
+            tokens,
+            isFree
+          })}
+        </dd>
+        {ghost.requests > 0 && (
+          <>
+            <dt>{trans.__('Of that, ghost text')}</dt>
+            <dd>
+              {trans._n(
+                '%1 request, %2 tokens, cost: %3',
+                '%1 requests, %2 tokens, cost: %3',
+                ghost.requests,
+                fullCount(ghostTokens),
+                spendingText(trans, {
+                  cost: ghost.cost,
+                  tokens: ghostTokens,
+                  isFree: false
+                })
+              )}
+            </dd>
+          </>
+        )}
       </dl>
       {data.bars.length > 0 ? (
         <UsagePlot data={data} measure={measure} />
@@ -140,6 +166,19 @@ function Found({
       )}
     </>
   );
+}
+
+function sumOf(
+  use: readonly ModelUseView[]
+): Omit<ModelUseView, 'day' | 'model'> {
+  const sum = { requests: 0, tokensIn: 0, tokensOut: 0, cost: 0 };
+  for (const one of use) {
+    sum.requests += one.requests;
+    sum.tokensIn += one.tokensIn;
+    sum.tokensOut += one.tokensOut;
+    sum.cost += one.cost;
+  }
+  return sum;
 }
 
 function measureText(measure: Measure, trans: TranslationBundle): string {

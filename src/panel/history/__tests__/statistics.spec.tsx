@@ -41,7 +41,11 @@ describe('Statistics', () => {
   }
 
   function answer(use: object[]): void {
-    rest.answers.set('GET statistics', () => ({ total: TOTAL, use }));
+    rest.answers.set('GET statistics', () => ({
+      total: TOTAL,
+      use,
+      ghostText: []
+    }));
   }
 
   it('should be asked for when one wants to see it, and say the totals', async () => {
@@ -91,7 +95,8 @@ describe('Statistics', () => {
       ];
       rest.answers.set('GET statistics', () => ({
         total: { ...TOTAL, cost: 0 },
-        use: use.map(one => ({ ...one, cost: 0 }))
+        use: use.map(one => ({ ...one, cost: 0 })),
+        ghostText: []
       }));
       page.act(() => page.button('Usage').click());
       await settle();
@@ -121,6 +126,26 @@ describe('Statistics', () => {
     expect(
       page.find('.jp-hdspAgent-plot svg')?.getAttribute('aria-label')
     ).toBe('Cost by day and model');
+  });
+
+  it('should count what ghost text used', async () => {
+    const use = { day: '2026-01-01', model: 'm1', tokensOut: 0 };
+    rest.answers.set('GET statistics', () => ({
+      total: TOTAL,
+      use: [{ ...use, requests: 12, tokensIn: 100, cost: 0.75 }],
+      ghostText: [
+        { ...use, requests: 30, tokensIn: 4000, tokensOut: 60, cost: 0.5 },
+        { ...use, model: 'm2', requests: 2, tokensIn: 40, cost: 0 }
+      ]
+    }));
+    page.act(() => page.button('Usage').click());
+    await settle();
+    expect(page.find('.jp-hdspAgent-statistics dl')?.textContent).toBe(
+      'Conversations4Requests to models44Tokens read5,240Tokens written360Cost$1.25Of that, ghost text32 requests, 4,100 tokens, cost: $0.50'
+    );
+    expect(
+      page.findAll('.jp-hdspAgent-plot tr').map(row => row.textContent)
+    ).toEqual(['Daym1m2', 'Jan 14,16040']);
   });
 
   it('should cover the time one chooses', async () => {
