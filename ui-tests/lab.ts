@@ -352,6 +352,11 @@ interface IWorkerFixtures {
   isCollaborative: boolean;
 
   /**
+   * The Python environment that JupyterLab is started from.
+   */
+  installedIn: string;
+
+  /**
    * The server that the tests of one worker share; no other worker's agent,
    * settings or files are on it.
    */
@@ -366,9 +371,12 @@ export const test = galataTest.extend<IFixtures, IWorkerFixtures>({
 
   isCollaborative: [false, { option: true, scope: 'worker' }],
 
+  installedIn: ['.venv', { option: true, scope: 'worker' }],
+
   sharedServer: [
-    async ({ isCollaborative }, use) => {
+    async ({ installedIn, isCollaborative }, use) => {
       const server = await JupyterServer.start({
+        installedIn,
         args: ['--Application.log_level=ERROR'],
         ...(isCollaborative && { env: collaboration() })
       });

@@ -17,7 +17,6 @@ import * as path from 'path';
 import { setTimeout as sleep } from 'timers/promises';
 
 const ROOT = path.resolve(__dirname, '..');
-const JUPYTER = path.join(ROOT, '.venv/bin/jupyter');
 const CONFIG = path.join(__dirname, 'jupyter_server_test_config.py');
 // Only what hangs takes that long; a crowded machine starts one in half a minute.
 const START_TIMEOUT = 120_000;
@@ -31,9 +30,12 @@ export const BASE_PATH = '/user/anna';
 /**
  * What starts a server of the tests.
  */
-function command(port: number, args: readonly string[] = []): string[] {
+function command(
+  port: number,
+  { args = [], installedIn = '.venv' }: JupyterServer.IOptions
+): string[] {
   return [
-    JUPYTER,
+    path.join(ROOT, installedIn, 'bin/jupyter'),
     'lab',
     `--config=${CONFIG}`,
     `--ServerApp.port=${port}`,
@@ -148,7 +150,7 @@ export class JupyterServer {
    * Start, and wait until the agent answers.
    */
   async start(): Promise<void> {
-    const [program, ...args] = command(this.port, this._options.args);
+    const [program, ...args] = command(this.port, this._options);
     const log = openSync(this.log, 'a');
     const child = spawn(program, args, {
       // jupyter-collaboration writes where it is started.
@@ -241,6 +243,11 @@ export namespace JupyterServer {
      * Further arguments of the command line.
      */
     args?: readonly string[];
+
+    /**
+     * The Python environment it is started from, if not the tests' own.
+     */
+    installedIn?: string;
 
     /**
      * Variables on top of the tests' own; an empty one is as good as none.

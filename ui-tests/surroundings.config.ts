@@ -1,16 +1,26 @@
+import { galata } from '@jupyterlab/galata';
 import { defineConfig } from '@playwright/test';
 
 import config from './playwright.config';
 
+interface ITestOptions {
+  mockSettings: Record<string, unknown>;
+}
+
 interface IOptions {
   isCollaborative: boolean;
+  installedIn: string;
 }
+
+// JupyterLab 4.2 has no consoles where this is set, which it does not know.
+const { '@jupyterlab/console-extension:tracker': _, ...mockSettings } =
+  galata.DEFAULT_SETTINGS;
 
 /**
  * What is done at a cell, in other surroundings than the stories': in notebooks
- * that are shared in real time, and in a narrow window.
+ * that are shared in real time, in a narrow window, and in the oldest JupyterLab.
  */
-export default defineConfig<object, IOptions>(config, {
+export default defineConfig<ITestOptions, IOptions>(config, {
   testMatch: [
     'cellactions.spec.ts',
     'ghosttext.spec.ts',
@@ -25,6 +35,11 @@ export default defineConfig<object, IOptions>(config, {
       // There Lab hides what is in a cell's corner: the first story opens it.
       grepInvert: /by a menu at it and by the keyboard/,
       use: { viewport: { width: 760, height: 700 } }
+    },
+    {
+      name: 'lab-4.2',
+      testMatch: ['cellactions.spec.ts', 'ghosttext.spec.ts'],
+      use: { installedIn: '.lab-4.2', mockSettings }
     }
   ]
 });

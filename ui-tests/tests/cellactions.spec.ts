@@ -155,9 +155,7 @@ test('files, selections and what a console printed go into the message', async (
       });
     });
     // A console forgets what ran before its kernel was there.
-    await expect(
-      page.getByRole('button', { name: 'Python 3 (ipykernel) | Idle' })
-    ).toBeVisible();
+    await expect(page.getByText('Python 3 (ipykernel) | Idle')).toBeVisible();
     await page.locator('.jp-CodeConsole-promptCell .cm-content').click();
     await page.keyboard.type('print(6 * 7)');
     await page.keyboard.press('Shift+Enter');

@@ -125,6 +125,29 @@ test('ghost text is turned on, taken whole and in parts, and turned off', async 
       await expect(editor.locator('.jp-GhostText')).toHaveText('getcwd()');
       await keyboard.press('Alt+End');
       await expect(editor).toContainText('os.getcwd()');
+    });
+
+    await test.step('but in none that holds keys', async () => {
+      await api.jupyter('PUT', 'contents/id_rsa', {
+        type: 'file',
+        format: 'text',
+        content: 'my key'
+      });
+      await lab.execute('docmanager:open', {
+        path: 'id_rsa',
+        factory: 'Editor'
+      });
+      const editor = page
+        .locator('.jp-FileEditor .cm-content')
+        .filter({ visible: true });
+      const answered = page.waitForResponse(response =>
+        Boolean(response.request().postData()?.includes('my key.'))
+      );
+      await editor.click();
+      await keyboard.press('Control+End');
+      await keyboard.type('.');
+      await answered;
+      expect(JSON.stringify(server.asked)).not.toContain('my key');
       await lab.execute('docmanager:open', { path: PATH });
     });
 
