@@ -10,7 +10,17 @@ from typing import Final, Literal
 from ...notebooks.kernels import Variable
 from ...providers import Gap
 
-__all__ = ["CellAbove", "Kind", "Place", "gap_at", "is_python", "takes_lines"]
+__all__ = [
+    "CellAbove",
+    "Kind",
+    "Place",
+    "empty_block",
+    "gap_at",
+    "indentation_of",
+    "is_python",
+    "line_below",
+    "takes_lines",
+]
 
 Kind = Literal["code", "markdown"]
 
@@ -45,9 +55,33 @@ class Place:
 
 
 def takes_lines(place: Place) -> bool:
-    """Whether several lines may come here: behind what opens a block, and where a line begins."""
-    line = place.before.rpartition("\n")[2]
-    return place.kind == "code" and (not line.strip() or _OPENS.search(line) is not None)
+    """Whether several lines may come here: where a line begins, and behind what opens a block.
+
+    Right above other code it is one line, unless a block is empty: small models write on to the end of the function, past
+    what is there already.
+    """
+    line, rest = place.before.rpartition("\n")[2], place.after.partition("\n")[0]
+    if place.kind != "code" or rest.strip() or (line.strip() and not _OPENS.search(line)):
+        return False
+    return not line_below(place) or empty_block(place) is not None
+
+
+def line_below(place: Place) -> str:
+    """The line right below that of the cursor; empty if it is blank."""
+    return place.after.partition("\n")[2].partition("\n")[0].rstrip()
+
+
+def empty_block(place: Place) -> int | None:
+    """How far the line is indented that opens a block here, if code follows and none of it is in the block."""
+    opener = next((line for line in reversed(place.before.split("\n")) if line.strip()), "")
+    below, indentation = line_below(place), indentation_of(opener)
+    is_empty = _OPENS.search(opener) is not None and below and indentation_of(below) <= indentation
+    return indentation if is_empty else None
+
+
+def indentation_of(line: str) -> int:
+    """How many characters of white space a line begins with."""
+    return len(line) - len(line.lstrip())
 
 
 def is_python(place: Place) -> bool:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ._place import Place, takes_lines
+from ._place import Place, empty_block, indentation_of, line_below, takes_lines
 
 __all__ = ["suggestion"]
 
 _MARKS: Final = re.compile(r"<\|[\w ]+\|>|<(?:fim|file)_\w+>")
+_FENCE: Final = re.compile(r"^```", re.MULTILINE)
+"""Models that are made for conversations end code so."""
 _MOST_LINES: Final = 10
 _CLOSERS: Final = {")": "(", "]": "[", "}": "{"}
 _QUOTES: Final = "\"'`"
@@ -20,19 +22,33 @@ _SHORTEST: Final = 2
 def suggestion(written: str, place: Place, *, is_cut: bool) -> str:
     """The text to show; empty if there is nothing worth it. ``is_cut`` tells that the model had not come to an end."""
     text = _MARKS.split(written.replace("\r\n", "\n"), maxsplit=1)[0]
-    text = _block(text, is_cut) if takes_lines(place) else text.partition("\n")[0]
+    if place.kind == "code":
+        text = _FENCE.split(text, maxsplit=1)[0]
+    text = _block(text, place, is_cut) if takes_lines(place) else text.partition("\n")[0]
     text = _without_repeated_line(_without_what_follows(text, place), place.before).rstrip()
     return text if text.strip() else ""
 
 
-def _block(text: str, is_cut: bool) -> str:
+def _block(text: str, place: Place, is_cut: bool) -> str:
     """The first block, in whole lines."""
     lead = len(text) - len(text.lstrip("\n"))
     block, _, rest = text[lead:].partition("\n\n")
     lines = block.split("\n")
     if is_cut and not rest and len(lines) > 1:
         lines = lines[:-1]
+    opened = empty_block(place)
+    if opened is not None:
+        lines = _inside(lines, opened, line_below(place))
     return text[: min(lead, 1)] + "\n".join(lines[:_MOST_LINES])
+
+
+def _inside(lines: list[str], opened: int, below: str) -> list[str]:
+    """Those inside the block, with the bracket that closes it, if that does not follow."""
+    for at, line in enumerate(lines):
+        if at and line.strip() and indentation_of(line) <= opened:
+            closes = line.strip()[0] in _CLOSERS and line.strip()[0] != below.strip()[0]
+            return lines[: at + closes]
+    return lines
 
 
 def _without_what_follows(text: str, place: Place) -> str:

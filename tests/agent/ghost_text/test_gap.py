@@ -51,3 +51,25 @@ def test_a_long_cell_is_seen_from_its_end() -> None:
 )
 def test_several_lines_come_where_something_begins(before: str, takes_lines: bool) -> None:
     assert (gap_at(Place(before, "")).stop == ("\n\n",)) is takes_lines
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "takes_lines"),
+    [
+        # Code follows, or not.
+        ("x = 1\n", "\ny = 2", False),
+        ("x = 1\n", "\n\ny = 2", True),
+        ("x = 1\n", "\n  \ny = 2", True),
+        # What was opened is empty, or not.
+        ("for x in y:\n", "\nprint(y)", True),
+        ("for x in y:", "\nprint(y)", True),
+        ("for x in y:\n", "\n    print(x)", False),
+        ("plot(\n    ", "\n)", True),
+        ("plot(\n    x,\n    ", "\n)", False),
+        # The line goes on.
+        ("f(", ")", False),
+        ("f(", "  ", True),
+    ],
+)
+def test_one_line_comes_into_the_middle_of_code(before: str, after: str, takes_lines: bool) -> None:
+    assert (gap_at(Place(before, after)).stop == ("\n\n",)) is takes_lines

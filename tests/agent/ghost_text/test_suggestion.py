@@ -56,6 +56,13 @@ def test_a_line(before: str, written: str, after: str, expected: str) -> None:
         ("def f():\n    ", "return y", "\n    return y", ""),
         # Up to the line that follows.
         ("if x:\n", "    y = 1\nprint(y)\nprint(x)", "\nprint(y)", "    y = 1"),
+        # What a model writes on of its own, past what is there.
+        ("a = 1\n", "b = 2\nreturn a + b", "\nc = 3\nreturn a + b + c", "b = 2"),
+        ("  if x:\n", "    y = 1\n    z = 2\n  else:\n    y = 3", "\n  print(y)", "    y = 1\n    z = 2"),
+        ("if x:", "\n    y = 1\nz = 2", "\nprint(y)", "\n    y = 1"),
+        ("plot(\n", "    x,\n    y,\n)\nshow()", "\nprint(y)", "    x,\n    y,\n)"),
+        ("plot(\n", "    x,\n    y,\n)\nshow()", "\n)", "    x,\n    y,"),
+        ("x = 1\n", "y = 2\n```\nThis sets y.", "", "y = 2"),
     ],
 )
 def test_a_block(before: str, written: str, after: str, expected: str) -> None:
