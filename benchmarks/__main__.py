@@ -24,7 +24,7 @@ CLAIMS: Final[dict[str, tuple[str, ...]]] = {
     "context": ("context",),
     "recall": ("recall", "recall_latency"),
     "local": ("local",),
-    "completion": ("completion",),
+    "completion": ("completion", "completion_typing"),
     "errands": ("errands",),
     "evals": ("evals",),
     "memory": ("memory",),
