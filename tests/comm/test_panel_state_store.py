@@ -11,6 +11,7 @@ from jupyter_server.serverapp import ServerApp
 from hdsp_agent.comm import Owner
 from hdsp_agent.comm.panel_state_store import PanelState, PanelStateStore
 from hdsp_agent.comm.services import Services
+from hdsp_agent.persistence import examine
 from tests.comm._helpers.scripted_pages import question, said, speak
 from tests.comm.channel._helpers.channel_panel import Panel
 from tests.comm.conftest import Connect, messages
@@ -79,6 +80,7 @@ async def test_owners_and_servers_have_screens_of_their_own_and_a_damaged_file_c
     ]
     assert await PanelStateStore(home, Path("/two")).recall(ada) == PanelState(shown="c")
     assert (home / "screens.json").stat().st_mode & 0o077 == 0
+    assert (await examine(home)).notes == []
     (home / "screens.json").write_text("[torn")
     assert await again.recall(ada) == PanelState()
     again.remember(ada, PanelState(shown="d"))

@@ -45,6 +45,7 @@ _HOME_FILES: Final = frozenset(
         "config.json.lock",
         "ghost-text.json",
         "history.jsonl",
+        "screens.json",
         "secrets.json",
         "secrets.enc",
         "trusted-folders.json",
