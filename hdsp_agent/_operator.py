@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
@@ -10,7 +11,14 @@ from pydantic import JsonValue, SecretStr
 
 from . import _person
 from .comm import Owner
-from .config import Fetch, OperatorPolicy, UserConfigSource
+from .config import (
+    HUB_TOKEN_VARIABLE,
+    Fetch,
+    OperatorPolicy,
+    UserConfigSource,
+    behind_hub_service,
+    hub_config_url,
+)
 from .errors import InvalidSetting
 from .local import default_weights_folder
 from .persistence import AuditLog, Backend, backend_named
@@ -67,8 +75,8 @@ def workspace_of(app: HdspAgentApp) -> Path:
 
 
 def policy_of(app: HdspAgentApp) -> OperatorPolicy:
-    """What people may do."""
-    return OperatorPolicy(
+    """What people may do. Raises InvalidSetting."""
+    policy = OperatorPolicy(
         allowed_providers=tuple(app.allowed_providers) or None,
         allowed_modes=tuple(app.allowed_modes) or None,
         allowed_tools=tuple(app.allowed_tools) or None,
@@ -88,6 +96,7 @@ def policy_of(app: HdspAgentApp) -> OperatorPolicy:
         allowed_keyring_backends=tuple(app.allowed_keyring_backends),
         keyring_timeout_seconds=app.keyring_timeout,
     )
+    return behind_hub_service(policy, app.hub_service_url, os.environ) if app.hub_service_url else policy
 
 
 def _workspace_trust(app: HdspAgentApp) -> Literal["ask", "always", "never"]:
@@ -117,6 +126,11 @@ def person_of_server() -> Owner:
 
 def user_config_of(app: HdspAgentApp) -> UserConfigSource | None:
     """Where people's defaults come from, if anywhere."""
+    if app.hub_service_url and not app.user_config_api_url:
+        token = os.environ.get(HUB_TOKEN_VARIABLE, "")
+        return UserConfigSource(
+            hub_config_url(app.hub_service_url), person_of_server(), app.user_config_api_timeout, _fetch_with(token)
+        )
     if not app.user_config_api_url:
         return None
     if not app.user_config_api_url.startswith(("http://", "https://")):

@@ -152,6 +152,12 @@ class HdspAgentApp(ExtensionApp):
 
     # -- settings from elsewhere
 
+    hub_service_url = Unicode(
+        help="""Address of the hub service (`hdsp-agent hub`), for example
+        'http://hub.example.org/services/hdsp-agent'. Requests to Anthropic and OpenAI models go through it, with the token
+        that JupyterHub gave this server instead of a key. Settings come from it too, unless user_config_api_url is set."""
+    ).tag(config=True)
+
     user_config_api_url = Unicode(
         help="""URL that answers with a user's settings as JSON; {username} is replaced. What it says becomes that
         user's defaults. Empty: not asked."""

@@ -415,6 +415,12 @@ const CONFIGURATION: Readonly<Record<string, Sentence>> = {
       "Some defaults from this server's configuration service could not be used (%1). Your own settings apply. If this continues, tell your administrator.",
       param(error, 'reason')
     ),
+  budget_nearly_used: (trans, error) =>
+    trans.__(
+      '%1% of your budget for models is used. It starts again on %2.',
+      param(error, 'percent'),
+      param(error, 'day')
+    ),
   keys_left_behind: (trans, error) =>
     trans.__(
       'Everything was reset, but saved keys could not be deleted: %1',

@@ -70,6 +70,10 @@ export function modelFailureText(
       return trans.__(
         'The account has no credit or quota left. Add some at the provider, or choose another profile.'
       );
+    case 'budget':
+      return trans.__(
+        'The limit that your administrator set for the use of models is reached.'
+      );
     case 'empty_content':
       return trans.__(
         'The provider refuses an empty message in the conversation.'

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, JsonValue, SecretStr, ValidationError
 
-from ..config import OperatorPolicy
+from ..config import OperatorPolicy, behind_hub_service
 from ..errors import InvalidSetting
 from ._home import operator_traits
 
@@ -35,13 +36,14 @@ class _Traits(BaseModel):
     provider_keys: dict[str, SecretStr] = {}
     allowed_keyring_backends: tuple[str, ...] = ()
     keyring_timeout: float = 1.5
+    hub_service_url: str = ""
     local_models_dir: str = ""
 
 
 def operator_policy() -> OperatorPolicy:
     """The same decisions a server on this machine goes by. Raises InvalidSetting."""
     traits = _traits()
-    return OperatorPolicy(
+    policy = OperatorPolicy(
         allowed_providers=traits.allowed_providers or None,
         allowed_modes=traits.allowed_modes or None,
         allowed_tools=traits.allowed_tools or None,
@@ -61,6 +63,7 @@ def operator_policy() -> OperatorPolicy:
         allowed_keyring_backends=traits.allowed_keyring_backends,
         keyring_timeout_seconds=traits.keyring_timeout,
     )
+    return behind_hub_service(policy, traits.hub_service_url, os.environ) if traits.hub_service_url else policy
 
 
 def local_models_folder() -> Path | None:

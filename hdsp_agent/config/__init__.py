@@ -6,6 +6,8 @@ from ._approval_presets import APPROVAL_PRESETS, chosen_for, with_preset
 from ._context_proxy import ContextProxy
 from ._custom_modes import GroupOptions, ModeConfig, ModePrompt, ModeSlug, NarrowedMode, ToolGroup
 from ._fields import CREDENTIAL_NAME, secret_fields, wire_names
+from ._group_limits import GroupLimits, narrowed
+from ._hub_service import HUB_TOKEN_VARIABLE, behind_hub_service, hub_config_url
 from ._import_export import ImportReport
 from ._keys_in_use import KEY_IN_USE, KeysInUse, keys_in_use
 from ._notices import ConfigChange, ConfigNotice
@@ -44,6 +46,7 @@ __all__ = [
     "ALL_MASKED_KINDS",
     "APPROVAL_PRESETS",
     "CREDENTIAL_NAME",
+    "HUB_TOKEN_VARIABLE",
     "KEY_IN_USE",
     "PROJECT_SETTINGS",
     "PROJECT_SETTINGS_FILE",
@@ -55,6 +58,7 @@ __all__ = [
     "FolderStanding",
     "FolderVerdict",
     "GlobalSettings",
+    "GroupLimits",
     "GroupOptions",
     "ImportReport",
     "KeysInUse",
@@ -79,12 +83,15 @@ __all__ = [
     "TrustedFolder",
     "TrustedFolders",
     "UserConfigSource",
+    "behind_hub_service",
     "check_search_endpoint",
     "check_setting",
     "chosen_for",
+    "hub_config_url",
     "keys_in_use",
     "linear_pattern",
     "model_id",
+    "narrowed",
     "overridden",
     "path_matches",
     "project_settings",

@@ -16,6 +16,7 @@ from .._background_tasks import BackgroundTasks
 from ..errors import ForbiddenByOperator, HdspAgentError, InvalidSetting
 from ._config_store import ConfigDocument, ConfigStore
 from ._fields import wire_names
+from ._group_limits import narrowed
 from ._import_export import ImportReport, apply_import, export_document, plan_import
 from ._key_addresses import KeyAddress
 from ._notices import ConfigChange, ConfigNotice
@@ -367,7 +368,8 @@ class ContextProxy:
         self._user_config = await source.load()
         fixed = {**self._user_config.settings, **self._user_config.provider}
         fixed = {key: value for key, value in fixed.items() if key in self._user_config.fixed}
-        self._policy = replace(self._operator, fixed_settings={**fixed, **self._operator.fixed_settings})
+        policy = narrowed(self._operator, self._user_config.limits)
+        self._policy = replace(policy, fixed_settings={**fixed, **self._operator.fixed_settings})
         self._refresh()
 
     def _note(self, notice: ConfigNotice) -> None:

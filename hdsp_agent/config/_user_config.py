@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import quote
 
-from pydantic import JsonValue
+from pydantic import JsonValue, ValidationError
 from pydantic_core import from_json
 
 from .._timeouts import wait_at_most
 from ..errors import HdspAgentError
 from ._fields import wire_names
+from ._group_limits import GroupLimits
 from ._notices import ConfigNotice
 from ._provider_settings import ProviderSettings, secret_keys
 from ._providers import provider_info
@@ -34,6 +35,9 @@ _SHORT_NAMES: Final = {
 """What existing services call a few settings."""
 
 
+_NOTICE_PERCENT: Final = 80
+
+
 @dataclass(frozen=True)
 class UserConfig:
     """Defaults below the person's own values, except those that are fixed."""
@@ -41,6 +45,8 @@ class UserConfig:
     settings: Mapping[str, JsonValue] = field(default_factory=dict)
     provider: Mapping[str, JsonValue] = field(default_factory=dict)
     fixed: frozenset[str] = frozenset()
+    limits: GroupLimits = field(default_factory=GroupLimits)
+    """What the person's group may do, where the hub service answers."""
     notices: tuple[ConfigNotice, ...] = ()
 
 
@@ -96,6 +102,8 @@ def _read(content: dict[str, JsonValue]) -> UserConfig:
     readable_provider, bad_provider = readable_settings(ProviderSettings, provider)
     readable, bad = readable_settings(GlobalSettings, values)
     notices.extend(_notice(f"{one.field}: {one.params.get('reason')}") for one in (*bad, *bad_provider))
+    limits, told = _limits(content.get("limits"))
+    notices.extend((*told, *_nearly_used(content.get("budgets"))))
     fixed = content.get("fixed")
     return UserConfig(
         settings=readable,
@@ -103,8 +111,43 @@ def _read(content: dict[str, JsonValue]) -> UserConfig:
         fixed=frozenset(key for key in fixed if isinstance(key, str) and key in {**readable, **readable_provider})
         if isinstance(fixed, list)
         else frozenset(),
+        limits=limits,
         notices=tuple(notices),
     )
+
+
+def _limits(given: JsonValue) -> tuple[GroupLimits, tuple[ConfigNotice, ...]]:
+    """The limits, each by itself: one that this version does not understand does not lift the others."""
+    understood: dict[str, JsonValue] = {}
+    notices: list[ConfigNotice] = []
+    for name, value in given.items() if isinstance(given, dict) else ():
+        try:
+            GroupLimits.model_validate({name: value})
+        except ValidationError as error:
+            reason = error.errors(include_url=False, include_input=False)[0]["msg"]
+            notices.append(_notice(f"limits.{name[:100]}: {reason}"))
+        else:
+            understood[name] = value
+    return GroupLimits.model_validate(understood), tuple(notices)
+
+
+def _nearly_used(budgets: JsonValue) -> Iterator[ConfigNotice]:
+    """Tell of the budget that is used the most, once most of it is."""
+    found = [
+        (percent, ends)
+        for budget in (budgets if isinstance(budgets, list) else ())
+        if isinstance(budget, dict)
+        and isinstance(percent := budget.get("percent"), int)
+        and isinstance(ends := budget.get("ends"), str)
+    ]
+    percent, ends = max(found, default=(0, ""))
+    if percent >= _NOTICE_PERCENT:
+        day = ends[:10]
+        yield ConfigNotice(
+            code="budget_nearly_used",
+            message=f"{percent}% of your budget for models is used. It starts again on {day}.",
+            params={"percent": percent, "day": day},
+        )
 
 
 def _failed(reason: str) -> UserConfig:

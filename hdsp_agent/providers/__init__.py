@@ -5,7 +5,9 @@ Importing this package imports no SDK.
 
 from __future__ import annotations
 
+from ._anthropic_stream import anthropic_usage
 from ._cache_marks import cache_marks
+from ._chat_usage import chat_usage
 from ._error_classifier import classify, is_silently_truncated, refuses_thoughts
 from ._factory import open_client
 from ._fill_in import FillInClient, Filling, Gap, can_fill_in, open_fill_in
@@ -33,6 +35,7 @@ from ._model_info import model_info
 from ._model_listing import list_models
 from ._provider_compaction import CompactingClient, Compaction, CompactionOffers, EncryptedItemRefused, sealed_items
 from ._provider_connection import connection_of
+from ._responses_usage import responses_usage
 from ._scripted import ScriptedModel, call_tool, say
 from ._token_counting import count_tokens
 from ._transport import Timeouts
@@ -68,9 +71,11 @@ __all__ = [
     "ToolCallStart",
     "ToolSpec",
     "UsageReport",
+    "anthropic_usage",
     "cache_marks",
     "call_tool",
     "can_fill_in",
+    "chat_usage",
     "check_key",
     "classify",
     "connection_of",
@@ -84,6 +89,7 @@ __all__ = [
     "open_fill_in",
     "parsed_arguments",
     "refuses_thoughts",
+    "responses_usage",
     "say",
     "sealed_items",
 ]

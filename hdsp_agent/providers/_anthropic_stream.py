@@ -22,7 +22,7 @@ from ._model import (
 )
 from ._safe_parse import count, mapping, text
 
-__all__ = ["AnthropicStream"]
+__all__ = ["AnthropicStream", "anthropic_usage"]
 
 _STOPS: Final[Mapping[str, StopReason]] = {
     "end_turn": "end",
@@ -53,7 +53,7 @@ class AnthropicStream:
     def __init__(self) -> None:
         self._blocks: dict[object, _Block] = {}
         self._calls = 0
-        self._usage: dict[str, int] = {}
+        self._usage: dict[str, object] = {}
         self._reason: StopReason | None = None
         self.over = False
         """Whether the provider said that nothing follows."""
@@ -146,14 +146,19 @@ class AnthropicStream:
             # The closing report of some servers has zeros where the opening one had the numbers.
             if isinstance(value, int) and (value or key not in self._usage):
                 self._usage[key] = value
-        thinking = count(mapping(usage.get("output_tokens_details")).get("thinking_tokens"))
-        if thinking:
-            self._usage["thinking"] = thinking
+        details = mapping(usage.get("output_tokens_details"))
+        if details.get("thinking_tokens"):
+            self._usage["output_tokens_details"] = details
         if usage:
-            yield UsageReport(
-                input=self._usage.get("input_tokens", 0),
-                output=self._usage.get("output_tokens", 0),
-                cache_read=self._usage.get("cache_read_input_tokens", 0),
-                cache_write=self._usage.get("cache_creation_input_tokens", 0),
-                reasoning=self._usage.get("thinking", 0),
-            )
+            yield anthropic_usage(self._usage)
+
+
+def anthropic_usage(usage: Mapping[str, object]) -> UsageReport:
+    """The usage that Anthropic's protocol reports."""
+    return UsageReport(
+        input=count(usage.get("input_tokens")),
+        output=count(usage.get("output_tokens")),
+        cache_read=count(usage.get("cache_read_input_tokens")),
+        cache_write=count(usage.get("cache_creation_input_tokens")),
+        reasoning=count(mapping(usage.get("output_tokens_details")).get("thinking_tokens")),
+    )

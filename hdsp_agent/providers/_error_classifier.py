@@ -64,6 +64,10 @@ _QUOTA_CODES: Final = frozenset(
     {"insufficient_quota", "billing_hard_limit_reached", "insufficient_balance", "billing_error", "usage_not_included",
      "usage_limit_reached", "payment_required", "1113", "arrearage", "credits_exhausted"}
 )  # fmt: skip
+_HUB_CODES: Final[Mapping[str, ErrorClass]] = {
+    "budget_reached": "budget", "model_not_allowed": "other", "provider_key_refused": "other",
+}  # fmt: skip
+"""What our own hub service refuses, in sentences that are for the person as they stand."""
 _PER_TIME: Final = _any(
     r"per[ -]?(?:min|sec|hour|day)", r"\b(?:TPM|RPM|TPD|RPD|ITPM|OTPM)\b", r"tokens?/min", r"(?:input|output) tokens? per", r"PerMinute|PerDay",
     r"rate[ _-]?limit", r"too many requests", r"requests? (?:rate|limit)", r"slow down", r"thrott", r"try again in", r"retry (?:after|in)", r"速率限制|请求过于频繁|频率|每分钟|分钟内|分あたり|毎分|분당|レート制限|요청 (?:한도|제한)",
@@ -233,6 +237,8 @@ def classify(
     if status is None and payload.statuses:
         status = payload.statuses[0]
     text = payload.text
+    for hub_code in payload.codes & _HUB_CODES.keys():
+        return _of_hub(_HUB_CODES[hub_code], text, provider, status)
     # Marks around names mean nothing and differ most.
     kind, numbers = _judge(_MARKS.sub("", text), payload, status)
     raw = body if isinstance(body, str) else text
@@ -248,6 +254,11 @@ def classify(
         index=_index(text, payload) if kind in ("empty_content", "tool_pairing") else None,
         raw=raw,
     )
+
+
+def _of_hub(kind: ErrorClass, text: str, provider: str | None, status: int | None) -> ModelError:
+    message = f"{REFUSED}{text}" if kind == "other" else text
+    return ModelError(message or REMEDIES[kind], kind=kind, provider=provider, http_status=status, raw=text)
 
 
 def is_silently_truncated(*, estimate: int, reported: int, window: int | None) -> bool:

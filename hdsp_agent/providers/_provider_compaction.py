@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from ..messages import ApiMessage, JsonObject
 from ._model import ModelClient, ModelRequest, UsageReport
 from ._model_error import ModelError
-from ._responses_usage import usage_of
+from ._responses_usage import responses_usage
 from ._safe_parse import items, mapping, text
 from ._transport import broken_stream
 
@@ -97,7 +97,7 @@ def compaction_of(answer: object, endpoint: str, provider: str) -> Compaction:
         for key, value in found[0].items()
         if value is not None
     }
-    return Compaction({**item, SEALED_FOR: endpoint}, usage_of(mapping(mapping(answer).get("usage"))))
+    return Compaction({**item, SEALED_FOR: endpoint}, responses_usage(mapping(mapping(answer).get("usage"))))
 
 
 def sealed_items(message: ApiMessage, endpoint: str | None = None) -> list[JsonObject]:

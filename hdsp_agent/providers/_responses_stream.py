@@ -22,7 +22,7 @@ from ._model import (
     ToolCallStart,
 )
 from ._responses_request import POSITION
-from ._responses_usage import usage_of
+from ._responses_usage import responses_usage
 from ._safe_parse import items, mapping, text
 
 __all__ = ["ResponsesStream"]
@@ -132,7 +132,7 @@ class ResponsesStream:
         return kept
 
     def _ended(self, response: Mapping[str, object]) -> Iterator[ModelEvent]:
-        usage = usage_of(mapping(response.get("usage")))
+        usage = responses_usage(mapping(response.get("usage")))
         if usage is not None:
             yield usage
         called = any(call.done for call in self._calls.values())

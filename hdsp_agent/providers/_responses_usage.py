@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from ._model import UsageReport
 from ._safe_parse import count, mapping
 
-__all__ = ["usage_of"]
+__all__ = ["responses_usage"]
 
 
-def usage_of(usage: Mapping[str, object]) -> UsageReport | None:
+def responses_usage(usage: Mapping[str, object]) -> UsageReport | None:
     """The report; None if there is none."""
     if not usage:
         return None

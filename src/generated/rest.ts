@@ -967,6 +967,7 @@ export interface KeyCheckView {
     | 'tpm_request_too_large'
     | 'rate_limit'
     | 'quota'
+    | 'budget'
     | 'empty_content'
     | 'tool_pairing'
     | 'authentication'

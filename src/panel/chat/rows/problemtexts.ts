@@ -126,6 +126,7 @@ function modelAdvice(
     case 'permission':
     case 'model_not_found':
     case 'quota':
+    case 'budget':
     case 'content_filter':
     case 'network':
     case 'tpm_request_too_large':

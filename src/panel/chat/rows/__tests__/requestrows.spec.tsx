@@ -67,6 +67,7 @@ describe('rows of requests to the model', () => {
         'tpm_request_too_large',
         'rate_limit',
         'quota',
+        'budget',
         'empty_content',
         'tool_pairing',
         'authentication',

@@ -1,0 +1,328 @@
+"""Requests to models: checked, reserved, passed on with the provider's key, and counted as their answers pass by."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import aclosing
+from time import monotonic
+from typing import TYPE_CHECKING, Final
+
+from pydantic import JsonValue
+from tornado.iostream import StreamClosedError
+
+from ..config import keys_in_use
+from ..providers import KnownModel, UsageReport, cost_of
+from .budget_book import AdmittedRequest, BudgetRefusal
+from .hub_handler import HubHandler
+from .model_prices import model_of
+from .model_requests import PROTOCOLS, BadModelRequest, ModelCall, RequestKind, read_request, reservation_of
+from .policies import ProviderProtocol
+from .refusals import Refusal, budget_notice, budget_refusal, model_refusal
+from .service import HubService
+from .usage_reading import AnswerReader, error_code, whole_usage
+from .usage_store import RequestEnd, RequestStart
+
+if TYPE_CHECKING:
+    import httpx2
+
+__all__ = ["AllowedModelsHandler", "ProxyHandler"]
+
+_PATHS: Final[Mapping[RequestKind, str]] = {
+    "chat": "/chat/completions",
+    "responses": "/responses",
+    "compact": "/responses/compact",
+    "embeddings": "/embeddings",
+    "messages": "/v1/messages",
+    "count_tokens": "/v1/messages/count_tokens",
+}
+_SENT_ON: Final = ("accept", "content-type", "anthropic-version", "anthropic-beta", "openai-beta")
+"""Headers of the request. Others may name accounts, or bring keys."""
+_SENT_BACK: Final = (
+    "content-type", "retry-after", "retry-after-ms", "request-id", "x-request-id", "x-should-retry", "openai-processing-ms",
+)  # fmt: skip
+_LARGE_BODY: Final = 256 * 1024
+_LONGEST_ERROR: Final = 1024 * 1024
+_CLIENT_GONE: Final = 499
+
+
+class ProxyHandler(HubHandler):
+    """One request to a model."""
+
+    def initialize(self, service: HubService, kind: RequestKind = "chat") -> None:
+        """What all handlers share, and which of the addresses this is."""
+        super().initialize(service)
+        self.kind: RequestKind = kind
+        self.protocol = PROTOCOLS[kind]
+        self._forwarding: asyncio.Task[None] | None = None
+
+    async def post(self) -> None:
+        """Pass it on."""
+        began = monotonic()
+        person = await self.user()
+        policies = self.service.policies.now.policies
+        group, policy = self.policy_of(person)
+        call = await self._read()
+        provider = policies.provider_of(self.protocol, call.model)
+        if provider is None or (provider, call.model) not in policies.models_of(policy):
+            raise model_refusal(call.model, policies, policy)
+        model = model_of(policies.providers[provider], call.model)
+        start = RequestStart(
+            self.service.time(), person.name, group, provider, call.model, self.kind, reservation_of(call, model)
+        )
+        try:
+            # Never cancelled: a client that is gone meanwhile is seen to below.
+            admitted = await self.service.budgets.admit(start, policies, policy)
+        except BudgetRefusal as refused:
+            raise budget_refusal(refused, policies, policy) from None
+        exchange = _Exchange(self, call, model, admitted)
+        self._forwarding = asyncio.create_task(exchange.run(began), name="hdsp-agent hub request")
+        self.service.requests.add(self._forwarding)
+        try:
+            if self.request.connection.stream.closed():  # type: ignore[union-attr, attr-defined, unused-ignore]
+                self._forwarding.cancel()
+            await asyncio.wait([self._forwarding])
+        finally:
+            self.service.requests.discard(self._forwarding)
+        if not self._forwarding.cancelled():
+            self._forwarding.result()
+
+    def on_connection_close(self) -> None:
+        """The client is gone: nobody waits for the provider any more."""
+        if self._forwarding is not None:
+            self._forwarding.cancel()
+
+    def tell_budgets(self, admitted: AdmittedRequest) -> None:
+        """Say in a header which budget is nearly used."""
+        nearly = [use for use in admitted.uses if use.is_nearly_used]
+        if nearly:
+            self.set_header("HDSP-Agent-Budget", budget_notice(max(nearly, key=lambda use: use.share)))
+
+    async def _read(self) -> ModelCall:
+        body = self.request.body
+        try:
+            if len(body) > _LARGE_BODY:
+                return await asyncio.to_thread(read_request, self.kind, body)
+            return read_request(self.kind, body)
+        except BadModelRequest as error:
+            raise Refusal(400, "invalid_request_error", str(error)) from None
+
+
+class _Exchange:
+    """A request that was admitted, to its end."""
+
+    def __init__(self, handler: ProxyHandler, call: ModelCall, model: KnownModel, admitted: AdmittedRequest) -> None:
+        self._handler = handler
+        self._service = handler.service
+        self._call = call
+        self._model = model
+        self._admitted = admitted
+        self._reader = AnswerReader(call)
+        self._usage: UsageReport | None = None
+        self._is_whole = False
+        self._status = 0
+        self._error: str | None = None
+        self._sent_at = monotonic()
+        self._first_at: float | None = None
+
+    async def run(self, began: float) -> None:
+        """Ask the provider and pass its answer on."""
+        self._service.metrics.active.inc()
+        self._sent_at = monotonic()
+        self._service.metrics.passed_on(self._sent_at - began)
+        try:
+            await self._pass_on()
+        except asyncio.CancelledError:
+            self._status, self._error = _CLIENT_GONE, self._error or "client_gone"
+            raise
+        except StreamClosedError:
+            self._status, self._error = _CLIENT_GONE, "client_gone"
+        finally:
+            self._service.metrics.active.dec()
+            self._service.held.begin(self._settle())
+
+    async def _pass_on(self) -> None:
+        import httpx2
+
+        request = self._request()
+        try:
+            answer = await self._service.http.send(request, stream=True)
+        except httpx2.HTTPError as error:
+            self._error = "unreachable"
+            raise Refusal(
+                502, "server_error",
+                f"The provider {self._admitted.start.provider} could not be reached ({type(error).__name__}). Try again later.",
+                headers={"x-should-retry": "true"},
+            ) from None  # fmt: skip
+        try:
+            self._status = answer.status_code
+            if answer.status_code >= 300:
+                await self._pass_error(answer)
+            elif answer.headers.get("content-type", "").startswith("text/event-stream"):
+                await self._pass_stream(answer)
+            else:
+                await self._pass_whole(answer)
+        except httpx2.HTTPError:
+            # The connection to the provider broke: so does the client's, as it would without us.
+            self._error = "broken_stream"
+            self._handler.request.connection.stream.close()  # type: ignore[union-attr, attr-defined, unused-ignore]
+        finally:
+            await answer.aclose()
+
+    def _request(self) -> httpx2.Request:
+        loaded, name = self._service.policies.now, self._admitted.start.provider
+        provider = loaded.policies.providers[name]
+        given = self._handler.request.headers
+        headers = {header: given[header] for header in _SENT_ON if header in given}
+        # What is packed could not be counted.
+        headers["accept-encoding"] = "identity"
+        if (key := loaded.keys.get(name)) is not None:
+            if provider.protocol == "anthropic":
+                headers["x-api-key"] = key.get_secret_value()
+            else:
+                headers["authorization"] = f"Bearer {key.get_secret_value()}"
+        address = provider.address.removesuffix("/v1") if provider.protocol == "anthropic" else provider.address
+        return self._service.http.build_request(
+            "POST", address + _PATHS[self._call.kind], headers=headers, content=self._call.body
+        )
+
+    def _begin(self, answer: httpx2.Response) -> None:
+        self._first_at = monotonic()
+        self._handler.set_status(answer.status_code)
+        for name in _SENT_BACK:
+            if name in answer.headers:
+                self._handler.set_header(name, answer.headers[name])
+        self._handler.tell_budgets(self._admitted)
+
+    async def _pass_stream(self, answer: httpx2.Response) -> None:
+        self._begin(answer)
+        # Proxies in between are not to wait for more.
+        self._handler.set_header("X-Accel-Buffering", "no")
+        await self._handler.flush()
+        async with aclosing(answer.aiter_raw()) as pieces:
+            async for piece in pieces:
+                if passed := self._reader.feed(piece):
+                    self._handler.write(passed)
+                    await self._handler.flush()
+        if passed := self._reader.finish():
+            self._handler.write(passed)
+        self._is_whole = True
+        self._error = self._reader.failure
+        await self._handler.finish()
+
+    async def _pass_whole(self, answer: httpx2.Response) -> None:
+        body = await answer.aread()
+        self._usage = whole_usage(self._call, body)
+        self._is_whole = True
+        self._begin(answer)
+        await self._handler.finish(body)
+
+    async def _pass_error(self, answer: httpx2.Response) -> None:
+        body = (await answer.aread())[:_LONGEST_ERROR]
+        self._is_whole = True
+        self._error = _code_in(body)
+        if answer.status_code in (401, 403) or answer.is_redirect:
+            # Whatever it says is not for the person: the key is the administrator's.
+            raise Refusal(
+                502, "provider_key_refused",
+                f"The provider {self._admitted.start.provider} does not accept the administrator's key, or its address is "
+                f"wrong (HTTP {answer.status_code}). Tell your administrator.",
+            )  # fmt: skip
+        self._begin(answer)
+        # Providers quote the key they refuse.
+        await self._handler.finish(keys_in_use.mask(body.decode("utf-8", "replace")))
+
+    async def _settle(self) -> None:
+        end = self._end()
+        self._service.metrics.ended(
+            self._admitted.start, end, with_user=self._service.policies.now.policies.metrics_with_users
+        )
+        await self._service.budgets.settle(self._admitted, end)
+
+    def _end(self) -> RequestEnd:
+        now = monotonic()
+        usage, is_estimated = self._used()
+        return RequestEnd(
+            time=self._service.time(),
+            tokens_in=usage.input,
+            tokens_cached=usage.cache_read + usage.cache_write,
+            tokens_out=usage.output,
+            money=cost_of(self._model, usage) or 0.0,
+            milliseconds=round((now - self._sent_at) * 1000),
+            first_milliseconds=None if self._first_at is None else round((self._first_at - self._sent_at) * 1000),
+            status=self._status,
+            error=self._error,
+            estimated=is_estimated,
+        )
+
+    def _used(self) -> tuple[UsageReport, bool]:
+        """The tokens that count, and whether they are an estimate."""
+        if self._call.kind == "count_tokens" or (self._status >= 300 and self._status != _CLIENT_GONE):
+            return UsageReport(input=0, output=0), False
+        if self._status == 0:
+            # It never came to the provider.
+            return UsageReport(input=0, output=0), False
+        usage = self._usage or self._reader.usage
+        if self._is_whole and usage is not None:
+            return usage, False
+        estimate = self._reader.estimate
+        if usage is None:
+            return estimate, True
+        # Cut off: what was said before the end is in no report.
+        output = max(usage.output, estimate.output)
+        return UsageReport(usage.input, output, usage.cache_read, usage.cache_write), True
+
+
+class AllowedModelsHandler(HubHandler):
+    """The models that a person may use, in the form of a provider's list."""
+
+    def initialize(self, service: HubService, protocol: ProviderProtocol = "openai") -> None:
+        """What all handlers share, and whose form the list has."""
+        super().initialize(service)
+        self.protocol = protocol
+
+    async def get(self) -> None:
+        """List them."""
+        _, policy = self.policy_of(await self.user())
+        policies = self.service.policies.now.policies
+        entries: list[JsonValue] = [
+            _listed(model_of(policies.providers[provider], model), provider)
+            for provider, model in policies.models_of(policy)
+            if policies.providers[provider].protocol == self.protocol
+        ]
+        if self.protocol == "anthropic":
+            self.answer({"data": entries, "has_more": False})
+        else:
+            self.answer({"object": "list", "data": entries})
+
+
+def _listed(model: KnownModel, provider: str) -> JsonValue:
+    """A model as lists of models have it; the numbers are for our own panel, which reads them from such lists."""
+    prices = {
+        "prompt": model.input_price,
+        "completion": model.output_price,
+        "input_cache_read": model.cache_reads_price,
+        "input_cache_write": model.cache_writes_price,
+    }
+    pricing: dict[str, JsonValue] = {
+        name: f"{price / 1_000_000:.12f}" for name, price in prices.items() if price is not None
+    }
+    return {
+        "id": model.id,
+        "type": "model",
+        "object": "model",
+        "display_name": model.name or model.id,
+        "owned_by": provider,
+        "context_window": model.context_window,
+        "pricing": pricing,
+    }
+
+
+def _code_in(body: bytes) -> str:
+    from pydantic_core import from_json
+
+    try:
+        content = from_json(body)
+    except ValueError:
+        return "error"
+    return error_code(content.get("error")) if isinstance(content, dict) else "error"

@@ -1,0 +1,122 @@
+"""What the service is made of, and how it begins and ends."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+from .._background_tasks import BackgroundTasks
+from ..errors import InvalidSetting
+from ..persistence import AuditEntry, AuditLog
+from .budget_book import BudgetBook
+from .people import HubPeople
+from .policy_watch import PolicyWatch
+from .service_metrics import ServiceMetrics
+from .usage_store import UsageStore
+
+if TYPE_CHECKING:
+    import httpx2
+
+__all__ = ["HubAddresses", "HubService"]
+
+_END_SECONDS: Final = 5.0
+
+
+@dataclass(frozen=True)
+class HubAddresses:
+    """Where the service is, and where JupyterHub is: what JupyterHub tells its services in their environment."""
+
+    listen: str
+    prefix: str
+    api: str
+
+    @classmethod
+    def of(cls, environ: Mapping[str, str]) -> HubAddresses:
+        """As the environment says. Raises InvalidSetting."""
+        api = environ.get("JUPYTERHUB_API_URL", "")
+        if not api:
+            raise InvalidSetting(
+                "JUPYTERHUB_API_URL is not set. Let JupyterHub start this command as a service, or set the variables "
+                "that it sets for its services.",
+                field="JUPYTERHUB_API_URL",
+            )
+        prefix = environ.get("JUPYTERHUB_SERVICE_PREFIX") or "/services/hdsp-agent/"
+        listen = environ.get("JUPYTERHUB_SERVICE_URL") or "http://127.0.0.1:10101"
+        if urlsplit(listen).scheme != "http" or not urlsplit(listen).hostname:
+            raise InvalidSetting(
+                f"JUPYTERHUB_SERVICE_URL must begin with http:// and name a host, and is {listen!a}.",
+                field="JUPYTERHUB_SERVICE_URL",
+            )
+        return cls(listen, "/" + prefix.strip("/") + "/", api)
+
+
+class HubService:
+    """Everything the handlers share, started and stopped as one."""
+
+    def __init__(
+        self, addresses: HubAddresses, policies: Path, folder: Path, *, now: Callable[[], float] = time.time
+    ) -> None:
+        self.addresses: Final = addresses
+        self.time: Final = now
+        self.metrics: Final = ServiceMetrics()
+        self.policies: Final = PolicyWatch(policies, self.metrics.policies_valid.set)
+        self.store: Final = UsageStore(folder / "usage.db")
+        self.budgets: Final = BudgetBook(self.store)
+        self.audit: Final = AuditLog(folder / "audit.jsonl")
+        self.held: Final = BackgroundTasks()
+        self.requests: Final[set[asyncio.Task[None]]] = set()
+        """The answers that are being passed on."""
+        self._http: httpx2.AsyncClient | None = None
+        self._people: HubPeople | None = None
+
+    @property
+    def http(self) -> httpx2.AsyncClient:
+        """What providers are asked with."""
+        assert self._http is not None
+        return self._http
+
+    @property
+    def people(self) -> HubPeople:
+        """Who is who."""
+        assert self._people is not None
+        return self._people
+
+    async def start(self) -> None:
+        """Read the policies and open the store. Raises PolicyFileError and StorageUnavailable."""
+        await self.policies.start()
+        await self.store.open()
+        self._http = await asyncio.to_thread(_client)
+        self._people = HubPeople(self.addresses.api, self._http)
+
+    async def record_access(self, user: str, what: str) -> None:
+        """Leave a line in the audit log. Raises StorageUnavailable."""
+        await asyncio.to_thread(self.audit.append, [AuditEntry.now(user, "read", what)])
+
+    async def stop(self) -> None:
+        """Let answers come to their end for a moment, count what the others used, and let go of everything."""
+        if under_way := tuple(self.requests):
+            _, late = await asyncio.wait(under_way, timeout=_END_SECONDS)
+            for request in late:
+                request.cancel()
+            await asyncio.wait(under_way)
+        await self.held.drain()
+        await self.policies.stop()
+        if self._http is not None:
+            await self._http.aclose()
+        await self.store.close()
+
+
+def _client() -> httpx2.AsyncClient:
+    """Reads the machine's certificates, which takes its time."""
+    import httpx2
+
+    return httpx2.AsyncClient(
+        timeout=httpx2.Timeout(600.0, connect=15.0, pool=None),
+        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=256),
+        follow_redirects=False,
+    )

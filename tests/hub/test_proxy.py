@@ -1,0 +1,315 @@
+"""Requests to models go through the service: with its key, as they are, at once, and counted."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from pathlib import Path
+
+import anthropic
+import httpx2
+import openai
+import pytest
+
+from .._helpers.model_server import RawServer, Reply, raw_server, refusal, sse, sse_events
+from ._helpers.policy_files import KEY
+from ._helpers.running import RunningService, running_service
+
+
+def policies(openai: RawServer, anthropic: RawServer | None = None, more: str = "") -> str:
+    return f"""
+        ask: "Ask the course team."
+        providers:
+          far:
+            protocol: openai
+            url: {openai.url}/v1
+            key_env: A_KEY
+            models:
+              qwen3: {{input_price: 1, output_price: 10, context_window: 32768}}
+              other: {{input_price: 1, output_price: 10}}
+          claude:
+            protocol: anthropic
+            url: {(anthropic or openai).url}
+            key_env: A_KEY
+            models:
+              claude-sonnet-5-5:
+        default:
+          models: [qwen3, "claude-*"]
+          {more}
+    """
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("A_KEY", KEY)
+
+
+def piece(text: str) -> dict[str, object]:
+    return {"id": "1", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": text}}]}
+
+
+USAGE = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18, "prompt_tokens_details": {"cached_tokens": 1}}
+END = {"id": "1", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+TOLD = {"id": "1", "object": "chat.completion.chunk", "choices": [], "usage": USAGE}
+CHAT = sse(piece("Hel"), piece("lo"), END, TOLD, "[DONE]")
+MESSAGES = sse(
+    {"type": "message_start", "message": {"id": "m", "type": "message", "role": "assistant", "content": [],
+     "model": "claude-sonnet-5-5", "usage": {"input_tokens": 20, "cache_read_input_tokens": 5, "output_tokens": 1}}},
+    {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hi"}},
+    {"type": "content_block_stop", "index": 0},
+    {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 9}},
+    {"type": "message_stop"},
+    named=True,
+)  # fmt: skip
+RESPONSES = sse(
+    {"type": "response.output_text.delta", "delta": "Hi", "item_id": "i", "output_index": 0, "content_index": 0},
+    {
+        "type": "response.completed",
+        "response": {
+            "id": "r",
+            "usage": {"input_tokens": 30, "output_tokens": 4, "input_tokens_details": {"cached_tokens": 10}},
+        },
+    },
+    named=True,
+)
+
+
+async def used(running: RunningService, token: str = "ada-token") -> list[tuple[object, ...]]:
+    await running.settled()
+    usage = await running.json("api/usage", token)
+    return [
+        (row["model"], row["tokens_in"], row["tokens_cached"], row["tokens_out"], row["estimated"], row["errors"])
+        for row in usage["usage"]
+    ]
+
+
+async def test_the_official_sdk_of_openai_streams_through_it(tmp_path: Path) -> None:
+    async with raw_server(CHAT) as server, running_service(tmp_path, policies(server)) as running:
+        stream = await running.openai().chat.completions.create(
+            model="qwen3", messages=[{"role": "user", "content": "Hello"}], stream=True
+        )
+        said = [chunk async for chunk in stream]
+        # What was asked for on its behalf stays here.
+        assert [chunk.choices[0].delta.content for chunk in said] == ["Hel", "lo", None]
+        [request] = server.requests
+        assert request.headers["authorization"] == f"Bearer {KEY}" and request.path == "/v1/chat/completions"
+        assert request.body["stream_options"] == {"include_usage": True}
+        assert not [name for name, value in request.headers.items() if "ada-token" in value]
+        assert await used(running) == [("qwen3", 10, 1, 7, 0, 0)]
+        row = (await running.json("api/usage"))["usage"][0]
+        assert row["money"] == pytest.approx((11 * 1 + 7 * 10) / 1_000_000)
+
+
+async def test_who_asks_for_usage_gets_every_byte(tmp_path: Path) -> None:
+    async with raw_server(CHAT) as server, running_service(tmp_path, policies(server)) as running:
+        answer = await running.chat(stream=True, stream_options={"include_usage": True})
+        assert answer.content == CHAT.partition(b"\r\n\r\n")[2]
+        assert json.loads(server.requests[0].content)["stream_options"] == {"include_usage": True}
+
+
+async def test_the_official_sdk_of_anthropic_streams_through_it(tmp_path: Path) -> None:
+    async with raw_server(MESSAGES) as server, running_service(tmp_path, policies(server)) as running:
+        async with running.anthropic().messages.stream(
+            model="claude-sonnet-5-5", max_tokens=100, messages=[{"role": "user", "content": "Hello"}]
+        ) as stream:
+            assert await stream.get_final_text() == "Hi"
+        [request] = server.requests
+        assert request.headers["x-api-key"] == KEY and "authorization" not in request.headers
+        assert request.path == "/v1/messages" and request.headers["anthropic-version"]
+        assert await used(running) == [("claude-sonnet-5-5", 20, 5, 9, 0, 0)]
+
+
+async def test_responses_and_answers_that_come_whole_are_counted(tmp_path: Path) -> None:
+    whole = refusal(
+        "200 OK", {"id": "1", "choices": [{"message": {"role": "assistant", "content": "Hi"}}], "usage": USAGE}
+    )
+    embedded = refusal("200 OK", {"data": [{"embedding": [0.5]}], "usage": {"prompt_tokens": 3, "total_tokens": 3}})
+    async with raw_server(RESPONSES, whole, embedded) as server, running_service(tmp_path, policies(server)) as running:
+        stream = await running.openai().responses.create(model="qwen3", input="Hello", stream=True)
+        assert [event.type async for event in stream] == ["response.output_text.delta", "response.completed"]
+        assert await used(running) == [("qwen3", 20, 10, 4, 0, 0)]
+        assert (await running.chat()).json()["choices"][0]["message"]["content"] == "Hi"
+        assert await used(running) == [("qwen3", 30, 11, 11, 0, 0)]
+        await running.openai().embeddings.create(model="qwen3", input="Hello", encoding_format="float")
+        assert await used(running) == [("qwen3", 33, 11, 11, 0, 0)]
+
+
+async def test_a_piece_is_passed_on_before_the_next_one_comes(tmp_path: Path) -> None:
+    go_on = asyncio.Event()
+
+    async def slowly(reply: Reply) -> None:
+        await reply.begin()
+        await reply.send(sse_events(piece("first")))
+        await go_on.wait()
+        await reply.send(sse_events(piece("second"), END, TOLD, "[DONE]"))
+        reply.writer.close()
+
+    async with raw_server(slowly) as server, running_service(tmp_path, policies(server)) as running:
+        stream = await running.openai().chat.completions.create(
+            model="qwen3", messages=[{"role": "user", "content": "Hello"}], stream=True
+        )
+        chunks = aiter(stream)
+        assert (await anext(chunks)).choices[0].delta.content == "first"
+        go_on.set()
+        assert (await anext(chunks)).choices[0].delta.content == "second"
+        await stream.close()
+
+
+async def test_the_provider_is_left_when_the_client_is_gone(tmp_path: Path) -> None:
+    async def endlessly(reply: Reply) -> None:
+        await reply.begin()
+        await reply.send(sse_events(piece("A text of forty characters, or nearly so.")))
+        await asyncio.Event().wait()
+
+    async with raw_server(endlessly) as server, running_service(tmp_path, policies(server)) as running:
+        stream = await running.openai().chat.completions.create(
+            model="qwen3", messages=[{"role": "user", "content": "Hello"}], stream=True
+        )
+        await anext(aiter(stream))
+        await stream.close()
+        await server.closed.wait()
+        while running.service.requests:
+            await asyncio.wait(running.service.requests)
+        [(_, tokens_in, _, tokens_out, estimated, errors)] = await used(running)
+        assert estimated == 1 and errors == 1
+        assert tokens_out == 11 and isinstance(tokens_in, int) and tokens_in > 0
+
+
+async def test_errors_of_the_provider_come_as_they_are(tmp_path: Path) -> None:
+    limited = {"error": {"message": "Slow down.", "type": "rate_limit_error", "code": "rate_limited"}}
+    async with (
+        raw_server(refusal("429 Too Many Requests", limited, "Retry-After: 7")) as server,
+        running_service(tmp_path, policies(server)) as running,
+    ):
+        answer = await running.chat(stream=True)
+        assert (answer.status_code, answer.json(), answer.headers["retry-after"]) == (429, limited, "7")
+        assert await used(running) == [("qwen3", 0, 0, 0, 0, 1)]
+        assert (await running.json("api/usage"))["usage"][0]["last_error"] == "rate_limited"
+
+
+async def test_a_key_that_is_refused_is_the_administrators_business(tmp_path: Path) -> None:
+    refused = refusal("401 Unauthorized", {"error": {"message": f"Incorrect API key provided: {KEY}"}})
+    quoted = refusal("400 Bad Request", {"error": {"message": f"Not with {KEY}", "type": "odd"}})
+    async with raw_server(refused, quoted) as server, running_service(tmp_path, policies(server)) as running:
+        with pytest.raises(openai.InternalServerError) as caught:
+            await running.openai().chat.completions.create(model="qwen3", messages=[{"role": "user", "content": "Hi"}])
+        assert "does not accept the administrator's key" in str(caught.value) and KEY not in str(caught.value)
+        assert caught.value.status_code == 502
+        answer = await running.chat()
+        assert answer.status_code == 400 and KEY not in answer.text and answer.json()["error"]["type"] == "odd"
+
+
+async def test_nobody_at_the_providers_address_is_told(tmp_path: Path) -> None:
+    async with raw_server(CHAT) as server:
+        text = policies(server)
+    async with running_service(tmp_path, text) as running:
+        with pytest.raises(anthropic.InternalServerError, match=r"The provider claude could not be reached"):
+            await running.anthropic().messages.create(
+                model="claude-sonnet-5-5", max_tokens=5, messages=[{"role": "user", "content": "Hello"}]
+            )
+        assert await used(running) == [("claude-sonnet-5-5", 0, 0, 0, 0, 1)]
+
+
+async def test_a_provider_that_breaks_off_breaks_the_clients_answer(tmp_path: Path) -> None:
+    async def broken(reply: Reply) -> None:
+        await reply.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
+        await reply.chunk(sse_events(piece("first")))
+        reply.writer.close()
+
+    async with raw_server(broken) as server, running_service(tmp_path, policies(server)) as running:
+        with pytest.raises(httpx2.RemoteProtocolError):
+            await running.chat(stream=True)
+        [(_, _, _, tokens_out, estimated, errors)] = await used(running)
+        assert (tokens_out, estimated) == (2, 1)
+        assert (await running.json("api/usage"))["usage"][0]["last_error"] == "broken_stream" and errors == 0
+
+
+@pytest.mark.parametrize(
+    ("token", "status", "told"),
+    [
+        ("", 401, "JupyterHub does not know this token"),
+        ("nobodys-token", 401, "JupyterHub does not know this token"),
+        ("two words", 401, "JupyterHub does not know this token"),
+        ("weak-token", 403, "may not use models"),
+        ("service-token", 403, "may not use models"),
+        ("eves-token", 403, "may not use models"),
+    ],
+)
+async def test_only_people_with_the_scope_come_through(tmp_path: Path, token: str, status: int, told: str) -> None:
+    async with raw_server(CHAT) as server, running_service(tmp_path, policies(server)) as running:
+        running.hub.add("weak-token", "ada", scopes=("access:servers!user=ada",))
+        running.hub.add("service-token", "grader", kind="service")
+        running.hub.add("eves-token", "eve", scopes=("custom:hdsp-agent:use!user=ada",))
+        answer = await running.chat(token)
+        assert answer.status_code == status and told in answer.json()["error"]["message"]
+        assert answer.headers["x-should-retry"] == "false"
+        assert server.requests == []
+
+
+async def test_a_scope_for_ones_own_server_is_enough(tmp_path: Path) -> None:
+    async with raw_server(CHAT) as server, running_service(tmp_path, policies(server)) as running:
+        running.hub.add("server-token", "ada", scopes=("custom:hdsp-agent:use!server=ada/",))
+        assert (await running.chat("server-token", stream=True)).status_code == 200
+
+
+async def test_the_hub_is_asked_once_for_many_requests(tmp_path: Path) -> None:
+    async with raw_server(CHAT) as server, running_service(tmp_path, policies(server)) as running:
+        await asyncio.gather(*(running.chat(stream=True) for _ in range(10)))
+        assert running.hub.asked == ["ada-token"]
+
+
+async def test_other_models_are_refused_with_those_that_are_allowed(tmp_path: Path) -> None:
+    async with raw_server(CHAT) as server, running_service(tmp_path, policies(server)) as running:
+        for model in ("other", "unheard-of", "claude-sonnet-5-5"):
+            error = (await running.chat(model=model)).json()["error"]
+            assert error["message"] == (
+                f"You may not use the model {model} here. Allowed: qwen3, claude-sonnet-5-5. Ask the course team."
+            )
+            assert error["code"] == "model_not_allowed"
+        listed = [model.id async for model in running.openai().models.list()]
+        assert listed == ["qwen3"]
+        assert [model.id async for model in running.anthropic().models.list()] == ["claude-sonnet-5-5"]
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (b"{", "The body is not JSON."),
+        (b"[]", "The body is not a JSON object."),
+        (b"{}", "The field model is missing."),
+        (b'{"model": "qwen3", "background": true}', "Leave out the field background."),
+        (b'{"model": "qwen3", "service_tier": "priority"}', "Leave out the field service_tier."),
+    ],
+)
+async def test_what_cannot_be_counted_is_refused(tmp_path: Path, body: bytes, told: str) -> None:
+    async with raw_server(CHAT) as server, running_service(tmp_path, policies(server)) as running:
+        answer = await running.http.post(
+            f"{running.url}openai/v1/responses", headers={"Authorization": "Bearer ada-token"}, content=body
+        )
+        assert answer.status_code == 400 and told in answer.json()["error"]["message"]
+
+
+async def test_other_addresses_and_methods_lead_nowhere(tmp_path: Path) -> None:
+    async with raw_server(CHAT) as server, running_service(tmp_path, policies(server)) as running:
+        for path in (
+            "openai/v1/files",
+            "openai/v1/responses/resp_1",
+            "anthropic/v1/messages/batches",
+            "",
+            "api/config/",
+        ):
+            assert (await running.get(path)).status_code == 404, path
+        assert (await running.get("openai/v1/responses")).status_code == 405
+        assert (await running.get("health", "")).json() == {"status": "ok"}
+        assert server.requests == []
+
+
+async def test_nothing_said_is_kept(tmp_path: Path) -> None:
+    async with raw_server(CHAT) as server, running_service(tmp_path, policies(server)) as running:
+        await running.chat(stream=True, messages=[{"role": "user", "content": "a word of mine"}])
+        await running.settled()
+    kept = b"".join(file.read_bytes() for file in (tmp_path / "data").iterdir())
+    assert b"qwen3" in kept
+    assert not re.search(b"a word of mine|Hel|ada-token|" + KEY.encode(), kept)

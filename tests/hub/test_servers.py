@@ -1,0 +1,203 @@
+"""A person's server behind the service: its settings, its limits and its models come from there, with its own token as key."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from pydantic import JsonValue, SecretStr
+
+from hdsp_agent._operator import _fetch_with
+from hdsp_agent.config import (
+    ContextProxy,
+    GroupLimits,
+    OperatorPolicy,
+    SecretStore,
+    UserConfigSource,
+    behind_hub_service,
+    hub_config_url,
+    narrowed,
+)
+from hdsp_agent.errors import ForbiddenByOperator, InvalidSetting
+from hdsp_agent.messages import ApiMessage
+from hdsp_agent.providers import ModelError, ModelRequest, TextDelta, list_models, open_client
+
+from .._helpers.model_server import raw_server
+from ._helpers.policy_files import KEY
+from ._helpers.running import RunningService, running_service
+from .test_proxy import CHAT, MESSAGES, RESPONSES, policies
+
+REQUEST = ModelRequest(system="", messages=(ApiMessage(role="user", content="Hello"),), tools=())
+TOKEN = "ada-token"
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("A_KEY", KEY)
+
+
+@asynccontextmanager
+async def server_of(running: RunningService, home: Path, person: str = "ada") -> AsyncIterator[ContextProxy]:
+    """What a person's server has configured, once the service has answered."""
+    token = f"{person}-token"
+    policy = behind_hub_service(
+        OperatorPolicy(keyring_timeout_seconds=30), running.url, {"JUPYTERHUB_API_TOKEN": token}
+    )
+    source = UserConfigSource(hub_config_url(running.url), person, 30, _fetch_with(token))
+    proxy = ContextProxy(home, policy, SecretStore(home, policy, environ={}), user_config=source)
+    await proxy.start()
+    try:
+        await proxy._held.drain()
+        yield proxy
+    finally:
+        await proxy.stop()
+
+
+async def said(proxy: ContextProxy) -> str:
+    """What the profile's model answers."""
+    client = await open_client(await proxy.with_keys("default"), policy=proxy.policy)
+    try:
+        return "".join([event.text async for event in client.stream(REQUEST) if isinstance(event, TextDelta)])
+    finally:
+        await client.close()
+
+
+@pytest.mark.parametrize(
+    ("model", "answer", "provider", "text"),
+    [("qwen3", CHAT, "openai", "Hello"), ("claude-sonnet-5-5", MESSAGES, "anthropic", "Hi")],
+)
+async def test_new_people_can_start_at_once(
+    tmp_path: Path, model: str, answer: bytes, provider: str, text: str
+) -> None:
+    async with (
+        raw_server(answer) as server,
+        running_service(tmp_path, policies(server, more=f"default_model: {model}")) as running,
+        server_of(running, tmp_path / "home") as proxy,
+    ):
+        settings = proxy.profiles.settings("default")
+        assert settings.api_provider == provider and not proxy.notices
+        assert await said(proxy) == text
+        [request] = server.requests
+        assert KEY in request.headers.get("authorization", "") + request.headers.get("x-api-key", "")
+        # Neither the server's token nor the service's key is anywhere that a person could read.
+        told = f"{proxy.secrets.status.to_json()} {json.dumps(settings.to_wire())} {settings!r}"
+        assert TOKEN not in told and KEY not in told
+
+
+async def test_openais_own_models_are_asked_in_its_newer_protocol(tmp_path: Path) -> None:
+    async with (
+        raw_server(RESPONSES) as server,
+        running_service(tmp_path, policies(server)) as running,
+        server_of(running, tmp_path / "home") as proxy,
+    ):
+        await proxy.profiles.update("default", {"apiProvider": "openai-native", "apiModelId": "qwen3"})
+        assert await said(proxy) == "Hi"
+        assert server.requests[0].path == "/v1/responses"
+
+
+async def test_the_window_and_prices_are_known(tmp_path: Path) -> None:
+    async with (
+        raw_server(CHAT) as server,
+        running_service(tmp_path, policies(server)) as running,
+        server_of(running, tmp_path / "home") as proxy,
+    ):
+        settings = await proxy.with_keys("default")
+        assert settings.model_context_window == 32768
+        [model] = await list_models(settings, policy=proxy.policy)
+        assert (model.id, model.context_window, model.input_price, model.output_price) == ("qwen3", 32768, 1, 10)
+
+
+async def test_a_reached_budget_is_told_in_its_own_words(tmp_path: Path) -> None:
+    more = "budgets: [{tokens: 5, period: month, per: user}]"
+    async with raw_server(CHAT) as server, running_service(tmp_path, policies(server, more=more)) as running:
+        async with server_of(running, tmp_path / "home") as proxy:
+            assert await said(proxy) == "Hello"
+            await running.settled()
+            with pytest.raises(ModelError) as caught:
+                await said(proxy)
+            assert caught.value.kind == "budget" and not caught.value.retryable
+            assert (caught.value.particular or "").startswith("Your budget of 5 tokens a month is used up.")
+            assert len(server.requests) == 1
+        async with server_of(running, tmp_path / "home") as proxy:
+            [notice] = proxy.notices
+            assert notice.code == "budget_nearly_used" and notice.params["percent"] == 360
+
+
+async def test_nobody_can_send_the_token_elsewhere(tmp_path: Path) -> None:
+    async with (
+        raw_server(CHAT) as server,
+        running_service(tmp_path, policies(server)) as running,
+        server_of(running, tmp_path / "home") as proxy,
+    ):
+        with pytest.raises(ForbiddenByOperator):
+            await proxy.profiles.update("default", {"openAiBaseUrl": "http://elsewhere.example/v1"})
+        await proxy.profiles.update("default", {"apiProvider": "openrouter", "openRouterModelId": "m"})
+        with pytest.raises(InvalidSetting, match="no key"):
+            await open_client(await proxy.with_keys("default"), policy=proxy.policy)
+
+
+async def test_a_groups_limits_hold_in_its_members_servers(tmp_path: Path) -> None:
+    more = "limits: {allowed_modes: [ask], allow_memory: false, allow_auto_approval: false, workspace_trust: never}"
+    async with (
+        raw_server(CHAT) as server,
+        running_service(tmp_path, policies(server, more=more)) as running,
+        server_of(running, tmp_path / "home") as proxy,
+    ):
+        assert proxy.settings.mode == "ask" and proxy.settings.memory_enabled is False
+        assert proxy.policy.workspace_trust == "never" and not proxy.policy.allow_auto_approval
+        with pytest.raises(ForbiddenByOperator):
+            await proxy.update({"mode": "code"})
+
+
+async def test_settings_and_use_are_told_to_that_person_alone(tmp_path: Path) -> None:
+    async with raw_server(CHAT) as server, running_service(tmp_path, policies(server)) as running:
+        assert (await running.get("api/config/ada", "bob-token")).status_code == 403
+        assert (await running.get("api/config/ada", "root-token")).status_code == 403
+        assert (await running.get("api/config/ada", "")).status_code == 401
+        await running.chat(stream=True)
+        await running.settled()
+        assert (await running.json("api/usage", "bob-token"))["usage"] == []
+        for path in ("api/admin/usage", "api/admin/usage?format=csv"):
+            assert (await running.get(path, "ada-token")).status_code == 403
+
+
+def test_limits_only_narrow() -> None:
+    policy = OperatorPolicy(
+        allowed_modes=("ask", "code"), allowed_mcp_servers=("npx a",), allow_memory=False, workspace_trust="ask"
+    )
+    limits = GroupLimits(
+        allowed_modes=("code", "debug"), allowed_tools=("read_file",), allowed_mcp_servers=("npx b",),
+        allow_auto_approval=False, workspace_trust="always",
+    )  # fmt: skip
+    both = narrowed(policy, limits)
+    assert (both.allowed_modes, both.allowed_tools, both.allowed_mcp_servers) == (("code",), ("read_file",), ("npx a",))
+    assert (both.allow_memory, both.allow_auto_approval, both.workspace_trust) == (False, False, "ask")
+    assert narrowed(policy, GroupLimits()) == policy
+
+
+async def test_a_limit_that_is_not_understood_lifts_no_other(tmp_path: Path) -> None:
+    answer: Mapping[str, JsonValue] = {"limits": {"allowed_modes": ["ask"], "allow_memory": 7, "allow_flight": False}}
+
+    async def fetch(url: str, timeout: float) -> bytes:
+        return json.dumps(answer).encode()
+
+    policy = OperatorPolicy(keyring_timeout_seconds=30)
+    source = UserConfigSource("http://hub", "ada", 5, fetch)
+    proxy = ContextProxy(tmp_path, policy, SecretStore(tmp_path, policy, environ={}), user_config=source)
+    await proxy.start()
+    await proxy._held.drain()
+    assert proxy.policy.allowed_modes == ("ask",)
+    assert sorted(str(notice.params["reason"]).partition(":")[0] for notice in proxy.notices) == [
+        "limits.allow_flight", "limits.allow_memory",
+    ]  # fmt: skip
+    await proxy.stop()
+
+
+def test_without_a_token_the_servers_own_keys_stay() -> None:
+    own = OperatorPolicy(provider_keys={"anthropic": SecretStr("sk-own")})
+    assert behind_hub_service(own, "http://hub", {}).provider_keys == own.provider_keys
+    with pytest.raises(InvalidSetting, match="hub_service_url must begin with"):
+        behind_hub_service(own, "hub.example.org", {})
