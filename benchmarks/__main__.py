@@ -29,6 +29,7 @@ CLAIMS: Final[dict[str, tuple[str, ...]]] = {
     "evals": ("evals",),
     "memory": ("memory",),
     "mcp": ("mcp", "mcp_http"),
+    "hub": ("hub",),
     "verify": ("verify",),
     "dseval": ("dseval",),
     "suite": ("suite",),

@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
+from filelock import FileLock, Timeout
+
 from .._background_tasks import BackgroundTasks
-from ..errors import InvalidSetting
+from .._private_files import make_private_folder
+from ..errors import InvalidSetting, StorageUnavailable
 from ..persistence import AuditEntry, AuditLog
 from .budget_book import BudgetBook
 from .people import HubPeople
@@ -63,6 +66,8 @@ class HubService:
     ) -> None:
         self.addresses: Final = addresses
         self.time: Final = now
+        self._folder = folder
+        self._lock = FileLock(folder / "service.lock", timeout=0, mode=0o600, thread_local=False)
         self.metrics: Final = ServiceMetrics()
         self.policies: Final = PolicyWatch(policies, self.metrics.policies_valid.set)
         self.store: Final = UsageStore(folder / "usage.db")
@@ -88,10 +93,22 @@ class HubService:
 
     async def start(self) -> None:
         """Read the policies and open the store. Raises PolicyFileError and StorageUnavailable."""
+        await asyncio.to_thread(self._take)
         await self.policies.start()
         await self.store.open()
         self._http = await asyncio.to_thread(_client)
         self._people = HubPeople(self.addresses.api, self._http)
+
+    def _take(self) -> None:
+        # What each of two had counted the other would not know.
+        make_private_folder(self._folder)
+        try:
+            self._lock.acquire()
+        except Timeout:
+            raise StorageUnavailable(
+                f"Another hub service uses {self._folder}. End it first, or name another folder with --data.",
+                path=str(self._folder), action="use", reason="locked",
+            ) from None  # fmt: skip
 
     async def record_access(self, user: str, what: str) -> None:
         """Leave a line in the audit log. Raises StorageUnavailable."""
@@ -109,6 +126,7 @@ class HubService:
         if self._http is not None:
             await self._http.aclose()
         await self.store.close()
+        await asyncio.to_thread(self._lock.release)
 
 
 def _client() -> httpx2.AsyncClient:

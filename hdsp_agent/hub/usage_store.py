@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from .._private_files import make_private_folder
 from ..errors import StorageUnavailable
 from .policies import matches
 
@@ -270,7 +269,6 @@ class UsageStore:
     # ---- in the writer's thread
 
     def _open(self) -> None:
-        make_private_folder(self._path.parent)
         self._path.touch(mode=0o600)
         connection = self._connect()
         connection.execute("PRAGMA journal_mode = WAL")

@@ -89,6 +89,19 @@ async def test_a_hangup_reads_the_policies_again(tmp_path: Path) -> None:
             assert answer.json()["budgets"][0]["limit"] == 7
 
 
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+async def test_two_services_never_count_in_one_folder(tmp_path: Path) -> None:
+    home, policies = Home(tmp_path), write(tmp_path, SMALL)
+    async with hub_of_tests() as hub, command(home, policies, hub):
+        more = {
+            "A_KEY": KEY,
+            "JUPYTERHUB_API_URL": hub.url,
+            "JUPYTERHUB_SERVICE_URL": f"http://127.0.0.1:{free_port()}",
+        }
+        ran = await asyncio.to_thread(home.run, "hub", "--policies", str(policies), env=more)
+        assert ran.code == 1 and "Another hub service uses" in ran.err
+
+
 def test_without_a_hub_it_says_what_is_missing(tmp_path: Path) -> None:
     ran = Home(tmp_path).run("hub", env={"JUPYTERHUB_API_URL": ""})
     assert ran.code == 2 and "JUPYTERHUB_API_URL is not set." in ran.err
