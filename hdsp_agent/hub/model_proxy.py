@@ -9,7 +9,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 from pydantic import JsonValue
-from tornado.iostream import StreamClosedError
+from tornado.http1connection import HTTP1Connection
+from tornado.iostream import IOStream, StreamClosedError
 
 from ..config import keys_in_use
 from ..providers import KnownModel, UsageReport, cost_of
@@ -76,21 +77,38 @@ class ProxyHandler(HubHandler):
         except BudgetRefusal as refused:
             raise budget_refusal(refused, policies, policy) from None
         exchange = _Exchange(self, call, model, admitted)
-        self._forwarding = asyncio.create_task(exchange.run(began), name="hdsp-agent hub request")
-        self.service.requests.add(self._forwarding)
         try:
-            if self.request.connection.stream.closed():  # type: ignore[union-attr, attr-defined, unused-ignore]
-                self._forwarding.cancel()
-            await asyncio.wait([self._forwarding])
+            if not self.is_left:
+                self._forwarding = asyncio.create_task(exchange.run(began), name="hdsp-agent hub request")
+                self.service.requests.add(self._forwarding)
+                await asyncio.wait([self._forwarding])
         finally:
-            self.service.requests.discard(self._forwarding)
-        if not self._forwarding.cancelled():
+            # Also where it was cancelled before it could begin.
+            exchange.settle()
+            if self._forwarding is not None:
+                self.service.requests.discard(self._forwarding)
+        if self._forwarding is not None and not self._forwarding.cancelled():
             self._forwarding.result()
 
     def on_connection_close(self) -> None:
         """The client is gone: nobody waits for the provider any more."""
         if self._forwarding is not None:
             self._forwarding.cancel()
+
+    @property
+    def is_left(self) -> bool:
+        """Whether the client is gone."""
+        return bool(self._connection.closed())
+
+    def break_off(self) -> None:
+        """End the client's answer so that nobody takes it for whole."""
+        self._connection.close()
+
+    @property
+    def _connection(self) -> IOStream:
+        connection = self.request.connection
+        assert isinstance(connection, HTTP1Connection)
+        return connection.stream
 
     def tell_budgets(self, admitted: AdmittedRequest) -> None:
         """Say in a header which budget is nearly used."""
@@ -120,6 +138,8 @@ class _Exchange:
         self._reader = AnswerReader(call)
         self._usage: UsageReport | None = None
         self._is_whole = False
+        self._is_settled = False
+        self._was_sent = False
         self._status = 0
         self._error: str | None = None
         self._sent_at = monotonic()
@@ -133,18 +153,28 @@ class _Exchange:
         try:
             await self._pass_on()
         except asyncio.CancelledError:
-            self._status, self._error = _CLIENT_GONE, self._error or "client_gone"
+            self._status, self._error = _CLIENT_GONE, "client_gone"
+            self._handler.break_off()
             raise
         except StreamClosedError:
             self._status, self._error = _CLIENT_GONE, "client_gone"
         finally:
             self._service.metrics.active.dec()
+            self.settle()
+
+    def settle(self) -> None:
+        """Count what it used, once."""
+        if not self._is_settled:
+            self._is_settled = True
+            if self._error is None and self._status == 0:
+                self._status, self._error = _CLIENT_GONE, "client_gone"
             self._service.held.begin(self._settle())
 
     async def _pass_on(self) -> None:
         import httpx2
 
         request = self._request()
+        self._was_sent = True
         try:
             answer = await self._service.http.send(request, stream=True)
         except httpx2.HTTPError as error:
@@ -165,7 +195,7 @@ class _Exchange:
         except httpx2.HTTPError:
             # The connection to the provider broke: so does the client's, as it would without us.
             self._error = "broken_stream"
-            self._handler.request.connection.stream.close()  # type: ignore[union-attr, attr-defined, unused-ignore]
+            self._handler.break_off()
         finally:
             await answer.aclose()
 
@@ -259,7 +289,7 @@ class _Exchange:
         """The tokens that count, and whether they are an estimate."""
         if self._call.kind == "count_tokens" or (self._status >= 300 and self._status != _CLIENT_GONE):
             return UsageReport(input=0, output=0), False
-        if self._status == 0:
+        if self._status == 0 or not self._was_sent:
             # It never came to the provider.
             return UsageReport(input=0, output=0), False
         usage = self._usage or self._reader.usage

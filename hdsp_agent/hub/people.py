@@ -38,8 +38,9 @@ class HubPerson:
     @property
     def may_use(self) -> bool:
         """Whether the token may be used for requests to models. Services have no budget."""
-        own = (f"{USE_SCOPE}!user={self.name}", f"{USE_SCOPE}!server={self.name}/")
-        return not self.is_service and (USE_SCOPE in self.scopes or any(scope.startswith(own) for scope in self.scopes))
+        everywhere = {USE_SCOPE, f"{USE_SCOPE}!user={self.name}"}
+        here = f"{USE_SCOPE}!server={self.name}/"
+        return not self.is_service and any(scope in everywhere or scope.startswith(here) for scope in self.scopes)
 
     @property
     def is_admin(self) -> bool:

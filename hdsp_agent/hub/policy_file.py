@@ -84,6 +84,10 @@ def load_policies(path: Path, environ: Mapping[str, str] | None = None) -> Loade
         policies = HubPolicies.model_validate(document.value)
     except ValidationError as error:
         raise PolicyFileError(path, tuple(sorted(_faults(error, document), key=lambda one: one.line))) from None
+    for provider in policies.providers.values():
+        for model in provider.models:
+            # The catalogue is read here, not when the first request comes.
+            model_of(provider, model)
     mistakes = dict.fromkeys(_mistakes(policies))
     problems = [PolicyProblem(document.line(where), _dotted(where), message) for where, message in mistakes]
     keys: dict[str, SecretStr] = {}

@@ -63,8 +63,12 @@ class PolicyWatch:
     async def _watch(self) -> None:
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
-            if await asyncio.to_thread(_stamp_of, self._files()) != self._stamp:
-                await self.read_again()
+            try:
+                if await asyncio.to_thread(_stamp_of, self._files()) != self._stamp:
+                    await self.read_again()
+            except Exception:
+                # Whatever it is must not keep later changes from being seen.
+                logger.exception("The policies in %s could not be read again", self._path)
 
     def _read(self) -> tuple[_Stamp, LoadedPolicies]:
         # Before it is read: what changes meanwhile is read again.

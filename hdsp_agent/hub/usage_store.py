@@ -61,7 +61,8 @@ WHERE started.time >= ?
 _ROWS: Final = """
 SELECT date(started.time, 'unixepoch'), user, user_group, provider, model, COUNT(*),
     TOTAL(tokens_in), TOTAL(tokens_cached), TOTAL(tokens_out), TOTAL(COALESCE(ended.money, started.money)),
-    TOTAL(estimated OR ended.id IS NULL), TOTAL(status >= 400 OR status = 0), MAX(CASE WHEN error IS NOT NULL THEN printf('%014.3f %s', ended.time, error) END)
+    TOTAL(estimated OR ended.id IS NULL), TOTAL(error <> 'client_gone'),
+    MAX(CASE WHEN error <> 'client_gone' THEN printf('%014.3f %s', ended.time, error) END)
 FROM started LEFT JOIN ended USING (id)
 WHERE started.time >= ? AND started.time < ? AND (? IS NULL OR user = ?)
 GROUP BY 1, user, user_group, provider, model ORDER BY 1, user, model

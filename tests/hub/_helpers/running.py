@@ -5,6 +5,7 @@ JupyterHub itself runs in long tests alone. Here a small server answers ``/hub/a
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Callable
@@ -36,6 +37,8 @@ class HubOfTests:
     people: dict[str, dict[str, object]] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
     url: str = ""
+    delay: asyncio.Event | None = None
+    """It answers once this is set."""
 
     def add(self, token: str, name: str, *groups: str, scopes: tuple[str, ...] = (USE,), kind: str = "user") -> None:
         self.people[token] = {"kind": kind, "name": name, "admin": False, "groups": groups, "scopes": scopes}
@@ -48,6 +51,8 @@ class _UserHandler(RequestHandler):
     async def get(self) -> None:
         token = self.request.headers["Authorization"].removeprefix("token ")
         self.hub.asked.append(token)
+        if self.hub.delay is not None:
+            await self.hub.delay.wait()
         if token in self.hub.people:
             self.finish(self.hub.people[token])
         else:
