@@ -39,6 +39,7 @@ __all__ = [
 
 _NEVER_GIGABYTES: Final = 100_000
 """The largest the setting can be; the operator writes 0."""
+_HUB_RETRY_SECONDS: Final = 10.0
 
 
 def home_of(app: HdspAgentApp) -> Path:
@@ -129,7 +130,12 @@ def user_config_of(app: HdspAgentApp) -> UserConfigSource | None:
     if app.hub_service_url and not app.user_config_api_url:
         token = os.environ.get(HUB_TOKEN_VARIABLE, "")
         return UserConfigSource(
-            hub_config_url(app.hub_service_url), person_of_server(), app.user_config_api_timeout, _fetch_with(token)
+            hub_config_url(app.hub_service_url),
+            person_of_server(),
+            app.user_config_api_timeout,
+            _fetch_with(token),
+            # What a group may do comes from there: it is not left out because the service started later.
+            retry_seconds=_HUB_RETRY_SECONDS,
         )
     if not app.user_config_api_url:
         return None

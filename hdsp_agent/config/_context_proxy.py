@@ -40,6 +40,7 @@ Listener = Callable[[ConfigChange], None]
 ApprovalsChange: TypeAlias = Callable[[Mapping[str, ApprovalPreset]], Mapping[str, ApprovalPreset]]
 QuestionsChange: TypeAlias = Callable[[Mapping[str, bool]], Mapping[str, bool]]
 _Choice: TypeAlias = Callable[[GlobalSettings], Raw]
+_LONGEST_PAUSE_SECONDS: Final = 300.0
 _FALLBACK_MODE: Final = "code"
 _KEYS_OF_SETTINGS: Final = "settings"
 """In place of a profile's name, for keys that belong to none."""
@@ -365,7 +366,15 @@ class ContextProxy:
         return prepare_profiles(document.profiles, self._operator)
 
     async def _load_user_config(self, source: UserConfigSource) -> None:
-        self._user_config = await source.load()
+        pause = source.retry_seconds
+        while not (found := await source.load()).is_answer and pause is not None:
+            self._take_user_config(found)
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
+        self._take_user_config(found)
+
+    def _take_user_config(self, found: UserConfig) -> None:
+        self._user_config = found
         fixed = {**self._user_config.settings, **self._user_config.provider}
         fixed = {key: value for key, value in fixed.items() if key in self._user_config.fixed}
         policy = narrowed(self._operator, self._user_config.limits)

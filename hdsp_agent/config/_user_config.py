@@ -48,6 +48,8 @@ class UserConfig:
     limits: GroupLimits = field(default_factory=GroupLimits)
     """What the person's group may do, where the hub service answers."""
     notices: tuple[ConfigNotice, ...] = ()
+    is_answer: bool = True
+    """False where nothing that can be used came back."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,8 @@ class UserConfigSource:
     username: str
     timeout: float
     fetch: Fetch
+    retry_seconds: float | None = None
+    """After how long to ask again where there was no answer, then after longer and longer; None for never."""
 
     async def load(self) -> UserConfig:
         """Ask once. Whatever goes wrong is a notice: a person can work without these defaults."""
@@ -151,7 +155,7 @@ def _nearly_used(budgets: JsonValue) -> Iterator[ConfigNotice]:
 
 
 def _failed(reason: str) -> UserConfig:
-    return UserConfig(notices=(_notice(reason),))
+    return UserConfig(notices=(_notice(reason),), is_answer=False)
 
 
 def _notice(reason: str) -> ConfigNotice:

@@ -38,8 +38,9 @@ class AnswerReader:
         """The bytes for the client."""
         self._spoken += sum(len(found) for found in _SPOKEN.findall(data))
         kept, at = b"", 0
-        pending = self._rest + data
-        for end in _EVENT_END.finditer(pending):
+        # A long event comes in many pieces: only the new one is looked through.
+        seen, pending = max(0, len(self._rest) - 3), self._rest + data
+        for end in _EVENT_END.finditer(pending, seen):
             event = pending[at : end.end()]
             at = end.end()
             if not self._read(event):

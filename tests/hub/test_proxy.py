@@ -12,6 +12,9 @@ import httpx2
 import openai
 import pytest
 
+from hdsp_agent.hub.model_requests import read_request
+from hdsp_agent.hub.usage_reading import AnswerReader
+
 from .._helpers.model_server import RawServer, Reply, raw_server, refusal, sse, sse_events
 from ._helpers.policy_files import KEY
 from ._helpers.running import RunningService, running_service
@@ -357,3 +360,13 @@ async def test_an_answer_that_the_end_of_the_service_cuts_off_is_not_taken_for_w
             assert b"first" in await anext(pieces)
         with pytest.raises(httpx2.RemoteProtocolError):
             await anext(pieces)
+
+
+def test_events_are_told_apart_however_they_are_cut() -> None:
+    call = read_request("chat", b'{"model": "qwen3", "stream": true}')
+    stream = sse_events(piece("Hel"), piece("lo"), END, TOLD, "[DONE]").replace(b"\n\n", b"\r\n\r\n")
+    for size in range(1, 60):
+        reader = AnswerReader(call)
+        passed = b"".join(reader.feed(stream[at : at + size]) for at in range(0, len(stream), size)) + reader.finish()
+        assert passed == sse_events(piece("Hel"), piece("lo"), END, "[DONE]").replace(b"\n\n", b"\r\n\r\n")
+        assert reader.usage is not None and (reader.usage.input, reader.usage.output) == (10, 7)

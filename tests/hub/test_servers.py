@@ -196,6 +196,28 @@ async def test_a_limit_that_is_not_understood_lifts_no_other(tmp_path: Path) -> 
     await proxy.stop()
 
 
+async def test_a_service_that_starts_later_is_asked_again(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    async def fetch(url: str, timeout: float) -> bytes:
+        asked.append(url)
+        if len(asked) < 3:
+            raise OSError("Connection refused")
+        return b'{"limits": {"allowed_modes": ["ask"]}}'
+
+    policy = OperatorPolicy(keyring_timeout_seconds=30)
+    source = UserConfigSource("http://hub", "ada", 5, fetch, retry_seconds=0.01)
+    proxy = ContextProxy(tmp_path, policy, SecretStore(tmp_path, policy, environ={}), user_config=source)
+    told: list[int] = []
+    proxy.subscribe(lambda change: told.append(len(proxy.notices)))
+    await proxy.start()
+    await proxy._held.drain()
+    assert proxy.policy.allowed_modes == ("ask",) and len(asked) == 3
+    # The notice was there meanwhile, and is not any more.
+    assert 1 in told and proxy.notices == ()
+    await proxy.stop()
+
+
 def test_without_a_token_the_servers_own_keys_stay() -> None:
     own = OperatorPolicy(provider_keys={"anthropic": SecretStr("sk-own")})
     assert behind_hub_service(own, "http://hub", {}).provider_keys == own.provider_keys
