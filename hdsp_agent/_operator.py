@@ -40,6 +40,7 @@ __all__ = [
 _NEVER_GIGABYTES: Final = 100_000
 """The largest the setting can be; the operator writes 0."""
 _HUB_RETRY_SECONDS: Final = 10.0
+_HUB_REFRESH_SECONDS: Final = 300.0
 
 
 def home_of(app: HdspAgentApp) -> Path:
@@ -136,6 +137,7 @@ def user_config_of(app: HdspAgentApp) -> UserConfigSource | None:
             _fetch_with(token),
             # What a group may do comes from there: it is not left out because the service started later.
             retry_seconds=_HUB_RETRY_SECONDS,
+            refresh_seconds=_HUB_REFRESH_SECONDS,
         )
     if not app.user_config_api_url:
         return None

@@ -366,12 +366,20 @@ class ContextProxy:
         return prepare_profiles(document.profiles, self._operator)
 
     async def _load_user_config(self, source: UserConfigSource) -> None:
-        pause = source.retry_seconds
-        while not (found := await source.load()).is_answer and pause is not None:
-            self._take_user_config(found)
+        has_answered, retry = False, source.retry_seconds
+        while True:
+            found = await source.load()
+            if found.is_answer or not has_answered:
+                # Else what was answered before holds.
+                self._take_user_config(found)
+            if found.is_answer:
+                has_answered, retry = True, source.retry_seconds
+            pause = source.refresh_seconds if found.is_answer else retry
+            if pause is None:
+                return
             await asyncio.sleep(pause)
-            pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
-        self._take_user_config(found)
+            if not found.is_answer:
+                retry = min(2 * pause, _LONGEST_PAUSE_SECONDS)
 
     def _take_user_config(self, found: UserConfig) -> None:
         self._user_config = found

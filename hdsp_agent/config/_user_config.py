@@ -62,9 +62,11 @@ class UserConfigSource:
     fetch: Fetch
     retry_seconds: float | None = None
     """After how long to ask again where there was no answer, then after longer and longer; None for never."""
+    refresh_seconds: float | None = None
+    """After how long to ask whether the answer is another one; None for never."""
 
     async def load(self) -> UserConfig:
-        """Ask once. Whatever goes wrong is a notice: a person can work without these defaults."""
+        """Ask. Whatever goes wrong is a notice: a person can work without these defaults."""
         address = self.url.replace("{username}", quote(self.username, safe=""))
         try:
             body = await wait_at_most(self.fetch(address, self.timeout), self.timeout)

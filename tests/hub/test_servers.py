@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -216,6 +217,33 @@ async def test_a_service_that_starts_later_is_asked_again(tmp_path: Path) -> Non
     # The notice was there meanwhile, and is not any more.
     assert 1 in told and proxy.notices == ()
     await proxy.stop()
+
+
+async def test_running_servers_hear_of_changed_limits(tmp_path: Path) -> None:
+    answers = [
+        b'{"limits": {"allowed_modes": ["ask"]}}', b'{"limits": {"allow_memory": false}}', b"no JSON",
+        b'{"limits": {"allowed_modes": ["code"]}}',
+    ]  # fmt: skip
+    seen: list[tuple[tuple[str, ...] | None, bool]] = []
+
+    async def fetch(url: str, timeout: float) -> bytes:
+        # How things stand because of the answer before.
+        seen.append((proxy.policy.allowed_modes, proxy.policy.allow_memory))
+        if not answers:
+            ended.set()
+            await asyncio.Event().wait()
+        return answers.pop(0)
+
+    ended = asyncio.Event()
+    policy = OperatorPolicy(keyring_timeout_seconds=30)
+    source = UserConfigSource("http://hub", "ada", 30, fetch, retry_seconds=0.01, refresh_seconds=0.01)
+    proxy = ContextProxy(tmp_path, policy, SecretStore(tmp_path, policy, environ={}), user_config=source)
+    await proxy.start()
+    await ended.wait()
+    await proxy.stop()
+    # What cannot be read changes nothing.
+    assert seen == [(None, True), (("ask",), True), (None, False), (None, False), (("code",), True)]
+    assert proxy.notices == ()
 
 
 def test_without_a_token_the_servers_own_keys_stay() -> None:
