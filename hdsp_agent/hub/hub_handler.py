@@ -86,7 +86,7 @@ class HubHandler(RequestHandler):
             self.set_header(name, value)
         self.finish(refusal.body(self.protocol))
 
-    def log_exception(self, typ: Any, value: Any, tb: Any) -> None:  # type: ignore[explicit-any, unused-ignore]
+    def log_exception(self, typ: Any, value: Any, tb: Any) -> None:
         """A refusal is no failure of ours."""
         if not isinstance(value, Refusal | HdspAgentError | HTTPError):
             super().log_exception(typ, value, tb)

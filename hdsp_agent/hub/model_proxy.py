@@ -19,6 +19,7 @@ from .hub_handler import HubHandler
 from .model_prices import model_of
 from .model_requests import PROTOCOLS, BadModelRequest, ModelCall, RequestKind, read_request, reservation_of
 from .policies import ProviderProtocol
+from .policy_file import LoadedPolicies
 from .refusals import Refusal, budget_notice, budget_refusal, model_refusal
 from .service import HubService
 from .usage_reading import AnswerReader, error_code, whole_usage
@@ -61,9 +62,11 @@ class ProxyHandler(HubHandler):
         """Pass it on."""
         began = monotonic()
         person = await self.user()
-        policies = self.service.policies.now.policies
-        group, policy = self.policy_of(person)
         call = await self._read()
+        # The same to the end, whatever becomes of the file meanwhile.
+        loaded = self.service.policies.now
+        policies = loaded.policies
+        group, policy = self.policy_of(person)
         provider = policies.provider_of(self.protocol, call.model)
         if provider is None or (provider, call.model) not in policies.models_of(policy):
             raise model_refusal(call.model, policies, policy)
@@ -76,7 +79,7 @@ class ProxyHandler(HubHandler):
             admitted = await self.service.budgets.admit(start, policies, policy)
         except BudgetRefusal as refused:
             raise budget_refusal(refused, policies, policy) from None
-        exchange = _Exchange(self, call, model, admitted)
+        exchange = _Exchange(self, call, loaded, model, admitted)
         try:
             if not self.is_left:
                 self._forwarding = asyncio.create_task(exchange.run(began), name="hdsp-agent hub request")
@@ -129,10 +132,18 @@ class ProxyHandler(HubHandler):
 class _Exchange:
     """A request that was admitted, to its end."""
 
-    def __init__(self, handler: ProxyHandler, call: ModelCall, model: KnownModel, admitted: AdmittedRequest) -> None:
+    def __init__(
+        self,
+        handler: ProxyHandler,
+        call: ModelCall,
+        loaded: LoadedPolicies,
+        model: KnownModel,
+        admitted: AdmittedRequest,
+    ) -> None:
         self._handler = handler
         self._service = handler.service
         self._call = call
+        self._loaded = loaded
         self._model = model
         self._admitted = admitted
         self._reader = AnswerReader(call)
@@ -200,13 +211,13 @@ class _Exchange:
             await answer.aclose()
 
     def _request(self) -> httpx2.Request:
-        loaded, name = self._service.policies.now, self._admitted.start.provider
-        provider = loaded.policies.providers[name]
+        name = self._admitted.start.provider
+        provider = self._loaded.policies.providers[name]
         given = self._handler.request.headers
         headers = {header: given[header] for header in _SENT_ON if header in given}
         # What is packed could not be counted.
         headers["accept-encoding"] = "identity"
-        if (key := loaded.keys.get(name)) is not None:
+        if (key := self._loaded.keys.get(name)) is not None:
             if provider.protocol == "anthropic":
                 headers["x-api-key"] = key.get_secret_value()
             else:
@@ -264,9 +275,7 @@ class _Exchange:
 
     async def _settle(self) -> None:
         end = self._end()
-        self._service.metrics.ended(
-            self._admitted.start, end, with_user=self._service.policies.now.policies.metrics_with_users
-        )
+        self._service.metrics.ended(self._admitted.start, end, with_user=self._loaded.policies.metrics_with_users)
         await self._service.budgets.settle(self._admitted, end)
 
     def _end(self) -> RequestEnd:

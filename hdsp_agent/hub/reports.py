@@ -10,7 +10,6 @@ from dataclasses import asdict, fields
 from datetime import UTC, date, datetime, timedelta
 from ipaddress import ip_address
 from typing import Final
-from urllib.parse import unquote
 
 from pydantic import JsonValue
 from tornado.web import HTTPError
@@ -36,7 +35,7 @@ class ConfigHandler(HubHandler):
     async def get(self, username: str) -> None:
         """Tell them to the person's own server."""
         person = await self.user()
-        if unquote(username) != person.name:
+        if username != person.name:
             raise Refusal(403, "permission_error", "This token is of somebody else.")
         group, policy = self.policy_of(person)
         budgets = [use.to_json() for use in await _standing(self, person, group, policy)]

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["HubAddresses", "HubService"]
 
 _END_SECONDS: Final = 5.0
+_HUB_SECONDS: Final = 10.0
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,7 @@ class HubService:
         self.requests: Final[set[asyncio.Task[None]]] = set()
         """The answers that are being passed on."""
         self._http: httpx2.AsyncClient | None = None
+        self._hub: httpx2.AsyncClient | None = None
         self._people: HubPeople | None = None
 
     @property
@@ -96,8 +98,8 @@ class HubService:
         await asyncio.to_thread(self._take)
         await self.policies.start()
         await self.store.open()
-        self._http = await asyncio.to_thread(_client)
-        self._people = HubPeople(self.addresses.api, self._http)
+        self._http, self._hub = _, hub = await asyncio.to_thread(_clients)
+        self._people = HubPeople(self.addresses.api, hub)
 
     def _take(self) -> None:
         # What each of two had counted the other would not know.
@@ -123,18 +125,22 @@ class HubService:
             await asyncio.wait(under_way)
         await self.held.drain()
         await self.policies.stop()
-        if self._http is not None:
-            await self._http.aclose()
+        for client in (self._http, self._hub):
+            if client is not None:
+                await client.aclose()
         await self.store.close()
         await asyncio.to_thread(self._lock.release)
 
 
-def _client() -> httpx2.AsyncClient:
-    """Reads the machine's certificates, which takes its time."""
+def _clients() -> tuple[httpx2.AsyncClient, httpx2.AsyncClient]:
+    """What providers are asked with, and what JupyterHub is. Reads the machine's certificates, which takes its time."""
     import httpx2
 
-    return httpx2.AsyncClient(
+    providers = httpx2.AsyncClient(
         timeout=httpx2.Timeout(600.0, connect=15.0, pool=None),
         limits=httpx2.Limits(max_connections=None, max_keepalive_connections=256),
         follow_redirects=False,
     )
+    # The hub is near: its tokens go through no proxy that the environment names for what is far.
+    hub = httpx2.AsyncClient(timeout=_HUB_SECONDS, trust_env=False, follow_redirects=False)
+    return providers, hub

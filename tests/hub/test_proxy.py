@@ -173,8 +173,6 @@ async def test_the_provider_is_left_when_the_client_is_gone(tmp_path: Path) -> N
         await anext(aiter(stream))
         await stream.close()
         await server.closed.wait()
-        while running.service.requests:
-            await asyncio.wait(running.service.requests)
         [(_, tokens_in, _, tokens_out, estimated, errors)] = await used(running)
         assert (estimated, errors) == (1, 0)
         assert tokens_out == 11 and isinstance(tokens_in, int) and tokens_in > 0
@@ -263,6 +261,27 @@ async def test_the_hub_is_asked_once_for_many_requests(tmp_path: Path) -> None:
         assert running.hub.asked == ["ada-token"]
 
 
+async def test_a_hub_that_does_not_answer_is_told(tmp_path: Path) -> None:
+    async with raw_server(CHAT) as server, running_service(tmp_path, policies(server)) as running:
+        running.service.people._url = "http://127.0.0.1:1/hub/api/user"
+        answer = await running.chat(stream=True)
+        assert answer.status_code == 503 and "JupyterHub could not be asked" in answer.json()["error"]["message"]
+        assert answer.headers["x-should-retry"] == "true" and server.requests == []
+
+
+async def test_policies_that_change_under_way_leave_a_request_as_it_was(tmp_path: Path) -> None:
+    async with raw_server(CHAT) as server, running_service(tmp_path, policies(server)) as running:
+        running.hub.delay = asyncio.Event()
+        asked = asyncio.create_task(running.chat(stream=True))
+        while not running.hub.asked:
+            await asyncio.wait([asked], timeout=0.05)
+        running.policies.write_text(running.policies.read_text().replace("qwen3", "qwen4"))
+        await running.service.policies.read_again()
+        running.hub.delay.set()
+        assert (await asked).status_code == 403
+        assert (await running.chat(model="qwen4", stream=True)).status_code == 200
+
+
 async def test_other_models_are_refused_with_those_that_are_allowed(tmp_path: Path) -> None:
     async with raw_server(CHAT) as server, running_service(tmp_path, policies(server)) as running:
         for model in ("other", "unheard-of", "claude-sonnet-5-5"):
@@ -331,11 +350,13 @@ async def test_a_client_that_leaves_before_anything_is_sent_costs_nothing(tmp_pa
         asked.cancel()
         await asyncio.wait([asked])
         running.hub.delay.set()
-        while (found := await used(running))[0][0] != "qwen3" or (await running.json("api/usage"))["usage"][0][
-            "requests"
-        ] < 2:
-            await asyncio.wait([asked], timeout=0.05)
-        assert found == [("qwen3", 10, 1, 7, 0, 0)] and len(server.requests) == 1
+        # Once it is recorded, its end follows.
+        for _ in range(200):
+            [row] = (await running.json("api/usage"))["usage"]
+            if row["requests"] == 2 and row["estimated"] == 0:
+                break
+            await asyncio.sleep(0.05)
+        assert await used(running) == [("qwen3", 10, 1, 7, 0, 0)] and len(server.requests) == 1
 
 
 async def test_an_answer_that_the_end_of_the_service_cuts_off_is_not_taken_for_whole(

@@ -7,6 +7,7 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from pydantic import JsonValue, SecretStr
@@ -158,6 +159,8 @@ async def test_settings_and_use_are_told_to_that_person_alone(tmp_path: Path) ->
         assert (await running.get("api/config/ada", "bob-token")).status_code == 403
         assert (await running.get("api/config/ada", "root-token")).status_code == 403
         assert (await running.get("api/config/ada", "")).status_code == 401
+        running.hub.add("odd-token", "é%41 b")
+        assert (await running.get(f"api/config/{quote('é%41 b')}", "odd-token")).status_code == 200
         await running.chat(stream=True)
         await running.settled()
         assert (await running.json("api/usage", "bob-token"))["usage"] == []

@@ -97,7 +97,9 @@ class RunningService:
         return AsyncAnthropic(api_key=token, base_url=f"{self.url}anthropic", http_client=self.http, max_retries=0)
 
     async def settled(self) -> None:
-        """When all that has ended is counted."""
+        """When all that was asked has ended and is counted."""
+        while under_way := tuple(self.service.requests):
+            await asyncio.wait(under_way)
         await self.service.held.drain()
 
 
