@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Mapping
 from contextlib import aclosing
 from time import monotonic
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     import httpx2
 
 __all__ = ["AllowedModelsHandler", "ProxyHandler"]
+
+logger = logging.getLogger(__name__)
 
 _PATHS: Final[Mapping[RequestKind, str]] = {
     "chat": "/chat/completions",
@@ -276,7 +279,11 @@ class _Exchange:
     async def _settle(self) -> None:
         end = self._end()
         self._service.metrics.ended(self._admitted.start, end, with_user=self._loaded.policies.metrics_with_users)
-        await self._service.budgets.settle(self._admitted, end)
+        try:
+            await self._service.budgets.settle(self._admitted, end)
+        except Exception:
+            # At the next start it counts as it was reserved.
+            logger.exception("What a request used could not be recorded")
 
     def _end(self) -> RequestEnd:
         now = monotonic()

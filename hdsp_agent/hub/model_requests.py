@@ -34,6 +34,7 @@ _ENCODED: Final = 2_000
 """Strings of at least so many characters without any space are files in base64."""
 _BLANK: Final = re.compile(r"\s")
 _UNKNOWN_OUTPUT: Final = 8_192
+_MOST_OUTPUT: Final = 100_000_000
 _LIMITS: Final = ("max_completion_tokens", "max_output_tokens", "max_tokens")
 
 
@@ -59,8 +60,8 @@ class ModelCall:
 def read_request(kind: RequestKind, body: bytes) -> ModelCall:
     """What the body asks for. Raises BadModelRequest."""
     try:
-        content = from_json(body, allow_inf_nan=False)
-    except ValueError:
+        content = _parsed(body)
+    except (ValueError, RecursionError):
         raise BadModelRequest("The body is not JSON.") from None
     if not isinstance(content, dict):
         raise BadModelRequest("The body is not a JSON object.")
@@ -89,7 +90,11 @@ def read_request(kind: RequestKind, body: bytes) -> ModelCall:
         is_streamed=streamed,
         hides_usage=hides,
         input_tokens=sum(_tokens(value) for name, value in content.items() if name != "model"),
-        max_output=0 if kind in ("embeddings", "count_tokens") else min(asked) * times if asked else None,
+        max_output=0
+        if kind in ("embeddings", "count_tokens")
+        else min(min(asked) * times, _MOST_OUTPUT)
+        if asked
+        else None,
     )
 
 
@@ -100,6 +105,14 @@ def reservation_of(call: ModelCall, model: KnownModel) -> Amounts:
     output = (model.max_output or _UNKNOWN_OUTPUT) if call.max_output is None else call.max_output
     cost = cost_of(model, UsageReport(input=call.input_tokens, output=output))
     return Amounts(call.input_tokens + output, cost or 0.0)
+
+
+def _parsed(body: bytes) -> object:
+    try:
+        return from_json(body)
+    except ValueError:
+        # It takes no halves of characters, which models and files may hold.
+        return json.loads(body)
 
 
 def _tokens(value: object) -> int:

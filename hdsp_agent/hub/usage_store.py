@@ -131,6 +131,7 @@ class UsageRow:
 
 
 _Write = tuple[str, tuple[object, ...]]
+_Pending = tuple[_Write, asyncio.Future[int]]
 
 
 class UsageStore:
@@ -142,7 +143,7 @@ class UsageStore:
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="hdsp-hub-reader")
         self._connection: sqlite3.Connection | None = None
         self._reading: sqlite3.Connection | None = None
-        self._pending: list[tuple[_Write, asyncio.Future[int]]] = []
+        self._pending: list[_Pending] = []
         self._writing: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
@@ -238,16 +239,23 @@ class UsageStore:
         try:
             while self._pending:
                 batch, self._pending = self._pending, []
-                try:
-                    numbers = await self._in(self._writer, partial(self._commit, [one for one, _ in batch]))
-                except Exception as error:  # noqa: BLE001 -- whatever it is belongs to those who wait
-                    for _, written in batch:
-                        _settle(written, error)
-                else:
-                    for (_, written), number in zip(batch, numbers, strict=True):
-                        _settle(written, number)
+                await self._write_batch(batch)
         finally:
             self._writing = None
+
+    async def _write_batch(self, batch: list[_Pending]) -> None:
+        try:
+            numbers = await self._in(self._writer, partial(self._commit, [one for one, _ in batch]))
+        except Exception as error:  # noqa: BLE001 -- whatever it is belongs to those who wait
+            if len(batch) == 1:
+                _settle(batch[0][1], error)
+                return
+            # One that cannot be written must not stand in the way of the others.
+            for one in batch:
+                await self._write_batch([one])
+        else:
+            for (_, written), number in zip(batch, numbers, strict=True):
+                _settle(written, number)
 
     async def _read(self, query: str, values: Iterable[object]) -> list[tuple[Any, ...]]:
         def read() -> list[tuple[Any, ...]]:

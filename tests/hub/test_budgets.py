@@ -220,6 +220,17 @@ async def test_what_a_killed_service_had_begun_counts_as_it_was_reserved(tmp_pat
     await second.close()
 
 
+async def test_one_row_that_cannot_be_written_does_not_stand_in_the_way_of_others(tmp_path: Path) -> None:
+    store = UsageStore(tmp_path / "usage.db")
+    await store.open()
+    good = RequestStart(NOON, "ada", "default", "far", "qwen3", "chat", Amounts(70, 0.0))
+    bad = RequestStart(NOON, "ada", "default", "far", "qwen3", "chat", Amounts(10**30, 0.0))
+    done = await asyncio.gather(*map(store.start, (good, bad, good)), return_exceptions=True)
+    assert [type(one) for one in done] == [int, OverflowError, int]
+    assert (await store.total(0, ["*"])).tokens == 140
+    await store.close()
+
+
 async def test_new_policies_count_what_was_used_and_is_under_way(tmp_path: Path, clock: list[float]) -> None:
     asked, go_on = asyncio.Event(), asyncio.Event()
 

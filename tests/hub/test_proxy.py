@@ -299,6 +299,7 @@ async def test_other_models_are_refused_with_those_that_are_allowed(tmp_path: Pa
     ("body", "told"),
     [
         (b"{", "The body is not JSON."),
+        (b"[" * 100_000, "The body is not JSON."),
         (b"[]", "The body is not a JSON object."),
         (b"{}", "The field model is missing."),
         (b'{"model": "qwen3", "background": true}', "Leave out the field background."),
@@ -391,3 +392,16 @@ def test_events_are_told_apart_however_they_are_cut() -> None:
         passed = b"".join(reader.feed(stream[at : at + size]) for at in range(0, len(stream), size)) + reader.finish()
         assert passed == sse_events(piece("Hel"), piece("lo"), END, "[DONE]").replace(b"\n\n", b"\r\n\r\n")
         assert reader.usage is not None and (reader.usage.input, reader.usage.output) == (10, 7)
+
+
+def test_halves_of_characters_and_numbers_beyond_all_measure_do_no_harm() -> None:
+    body = b'{"model": "m", "input": "\\ud83d", "max_output_tokens": 99999999999999999999999999}'
+    call = read_request("responses", body)
+    assert (call.body, call.max_output) == (body, 100_000_000)
+
+
+def test_the_length_of_a_request_is_reckoned_without_what_is_in_files() -> None:
+    picture = "data:image/png;base64," + "A" * 400_000
+    parts = [{"type": "text", "text": "안녕" * 100}, {"type": "image_url", "image_url": {"url": picture}}]
+    call = read_request("chat", json.dumps({"model": "m", "messages": [{"role": "user", "content": parts}]}).encode())
+    assert 150 + 1_844 < call.input_tokens < 150 + 1_844 + 50
