@@ -121,3 +121,16 @@ def test_the_command_checks_a_file(tmp_path: Path) -> None:
     assert json.loads(bad.out)["problems"] == [
         {"line": 19, "field": "default.budgets[0].period", "message": "must be 'day', 'week' or 'month'"}
     ]
+
+
+def test_the_example_of_the_guide_is_valid_and_so_is_the_mistake_it_shows(tmp_path: Path) -> None:
+    guide = (Path(__file__).parents[2] / "docs/guides/hub-service.md").read_text(encoding="utf-8")
+    example = guide.partition("```yaml\n")[2].partition("```")[0]
+    path = tmp_path / "hub-policies.yml"
+    path.write_text(example, encoding="utf-8")
+    policies = load_policies(path, {"ANTHROPIC_KEY": KEY}).policies
+    assert [name for name, _ in policies.named()] == ["default", "teachers"]
+    path.write_text(example.replace("period: day", "period: year"), encoding="utf-8")
+    with pytest.raises(PolicyFileError) as caught:
+        load_policies(path, {"ANTHROPIC_KEY": KEY})
+    assert f"hub-policies.yml: {caught.value.problems[0]}\n" in guide
