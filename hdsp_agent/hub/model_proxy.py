@@ -13,12 +13,22 @@ from pydantic import JsonValue
 from tornado.http1connection import HTTP1Connection
 from tornado.iostream import IOStream, StreamClosedError
 
+from .._timeouts import wait_at_most
 from ..config import keys_in_use
 from ..providers import KnownModel, UsageReport, cost_of
 from .budget_book import AdmittedRequest, BudgetRefusal
 from .hub_handler import HubHandler
 from .model_prices import model_of
-from .model_requests import PROTOCOLS, BadModelRequest, ModelCall, RequestKind, read_request, reservation_of
+from .model_requests import (
+    BYTES_PER_TOKEN,
+    PROTOCOLS,
+    BadModelRequest,
+    ModelCall,
+    RequestKind,
+    read_request,
+    reservation_of,
+    reserved_usage,
+)
 from .policies import ProviderProtocol
 from .policy_file import LoadedPolicies
 from .refusals import Refusal, budget_notice, budget_refusal, model_refusal
@@ -49,6 +59,10 @@ _SENT_BACK: Final = (
 _LARGE_BODY: Final = 256 * 1024
 _LONGEST_ERROR: Final = 1024 * 1024
 _CLIENT_GONE: Final = 499
+_CLIENT_GONE_CODE: Final = "client_gone"
+_READ_ON_SECONDS: Final = 120.0
+"""How long an answer is read on whose client is gone. After it, all that was reserved counts."""
+_UNREAD_SECONDS: Final = 60.0
 
 
 class ProxyHandler(HubHandler):
@@ -59,7 +73,7 @@ class ProxyHandler(HubHandler):
         super().initialize(service)
         self.kind: RequestKind = kind
         self.protocol = PROTOCOLS[kind]
-        self._forwarding: asyncio.Task[None] | None = None
+        self._exchange: _Exchange | None = None
 
     async def post(self) -> None:
         """Pass it on."""
@@ -82,24 +96,26 @@ class ProxyHandler(HubHandler):
             admitted = await self.service.budgets.admit(start, policies, policy)
         except BudgetRefusal as refused:
             raise budget_refusal(refused, policies, policy) from None
-        exchange = _Exchange(self, call, loaded, model, admitted)
+        exchange = self._exchange = _Exchange(self, call, loaded, model, admitted)
+        forwarding: asyncio.Task[None] | None = None
         try:
             if not self.is_left:
-                self._forwarding = asyncio.create_task(exchange.run(began), name="hdsp-agent hub request")
-                self.service.requests.add(self._forwarding)
-                await asyncio.wait([self._forwarding])
+                forwarding = asyncio.create_task(exchange.run(began), name="hdsp-agent hub request")
+                self.service.requests.add(forwarding)
+                await asyncio.wait([forwarding])
         finally:
             # Also where it was cancelled before it could begin.
             exchange.settle()
-            if self._forwarding is not None:
-                self.service.requests.discard(self._forwarding)
-        if self._forwarding is not None and not self._forwarding.cancelled():
-            self._forwarding.result()
+            if forwarding is not None:
+                self.service.requests.discard(forwarding)
+        if forwarding is not None and not forwarding.cancelled():
+            forwarding.result()
 
     def on_connection_close(self) -> None:
-        """The client is gone: nobody waits for the provider any more."""
-        if self._forwarding is not None:
-            self._forwarding.cancel()
+        """The client is gone: what it used is still to be learnt."""
+        super().on_connection_close()
+        if self._exchange is not None:
+            self._exchange.leave()
 
     @property
     def is_left(self) -> bool:
@@ -151,7 +167,10 @@ class _Exchange:
         self._admitted = admitted
         self._reader = AnswerReader(call)
         self._usage: UsageReport | None = None
+        self._whole_output = 0
         self._is_whole = False
+        self._is_left = False
+        self._time_left = asyncio.timeout(None)
         self._is_settled = False
         self._was_sent = False
         self._status = 0
@@ -165,23 +184,47 @@ class _Exchange:
         self._sent_at = monotonic()
         self._service.metrics.passed_on(self._sent_at - began)
         try:
-            await self._pass_on()
+            async with self._time_left:
+                if not self._is_left:
+                    await self._pass_on()
+        except TimeoutError:
+            # What it would have used to the end nobody will know.
+            pass
         except asyncio.CancelledError:
-            self._status, self._error = _CLIENT_GONE, "client_gone"
+            self._error = _CLIENT_GONE_CODE
             self._handler.break_off()
             raise
-        except StreamClosedError:
-            self._status, self._error = _CLIENT_GONE, "client_gone"
         finally:
             self._service.metrics.active.dec()
             self.settle()
+
+    def leave(self) -> None:
+        """The client is gone. The answer is read on for a while, so that nobody evades a budget by leaving early."""
+        if not self._is_left and not self._is_settled:
+            self._is_left = True
+            if self._was_sent:
+                self._time_left.reschedule(asyncio.get_running_loop().time() + _READ_ON_SECONDS)
+
+    async def _send(self, data: bytes = b"", *, is_last: bool = False) -> None:
+        """Pass something on, unless the client is gone. One that does not read for long is."""
+        if self._is_left:
+            return
+        if data:
+            self._handler.write(data)
+        try:
+            await wait_at_most(self._handler.finish() if is_last else self._handler.flush(), _UNREAD_SECONDS)
+        except StreamClosedError:
+            self.leave()
+        except TimeoutError:
+            self._handler.break_off()
+            self.leave()
 
     def settle(self) -> None:
         """Count what it used, once."""
         if not self._is_settled:
             self._is_settled = True
-            if self._error is None and self._status == 0:
-                self._status, self._error = _CLIENT_GONE, "client_gone"
+            if self._error is None and (self._status == 0 or (self._is_left and not self._is_whole)):
+                self._error = _CLIENT_GONE_CODE
             self._service.held.begin(self._settle())
 
     async def _pass_on(self) -> None:
@@ -191,12 +234,19 @@ class _Exchange:
         self._was_sent = True
         try:
             answer = await self._service.http.send(request, stream=True)
-        except httpx2.HTTPError as error:
-            self._error = "unreachable"
+        except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout) as error:
+            self._error, self._was_sent = "unreachable", False
             raise Refusal(
                 502, "server_error",
                 f"The provider {self._admitted.start.provider} could not be reached ({type(error).__name__}). Try again later.",
                 headers={"x-should-retry": "true"},
+            ) from None  # fmt: skip
+        except httpx2.HTTPError as error:
+            # It may have come there, and been worked on.
+            self._error = "no_answer"
+            raise Refusal(
+                502, "server_error",
+                f"The provider {self._admitted.start.provider} did not answer ({type(error).__name__}). Try again later.",
             ) from None  # fmt: skip
         try:
             self._status = answer.status_code
@@ -242,24 +292,24 @@ class _Exchange:
         self._begin(answer)
         # Proxies in between are not to wait for more.
         self._handler.set_header("X-Accel-Buffering", "no")
-        await self._handler.flush()
-        async with aclosing(answer.aiter_raw()) as pieces:
+        await self._send()
+        async with aclosing(answer.aiter_bytes()) as pieces:
             async for piece in pieces:
                 if passed := self._reader.feed(piece):
-                    self._handler.write(passed)
-                    await self._handler.flush()
-        if passed := self._reader.finish():
-            self._handler.write(passed)
+                    await self._send(passed)
+        rest = self._reader.finish()
         self._is_whole = True
         self._error = self._reader.failure
-        await self._handler.finish()
+        await self._send(rest, is_last=True)
 
     async def _pass_whole(self, answer: httpx2.Response) -> None:
         body = await answer.aread()
         self._usage = whole_usage(self._call, body)
+        if self._call.kind != "embeddings":
+            self._whole_output = -(-len(body) // BYTES_PER_TOKEN)
         self._is_whole = True
         self._begin(answer)
-        await self._handler.finish(body)
+        await self._send(body, is_last=True)
 
     async def _pass_error(self, answer: httpx2.Response) -> None:
         body = (await answer.aread())[:_LONGEST_ERROR]
@@ -274,7 +324,7 @@ class _Exchange:
             )  # fmt: skip
         self._begin(answer)
         # Providers quote the key they refuse.
-        await self._handler.finish(keys_in_use.mask(body.decode("utf-8", "replace")))
+        await self._send(keys_in_use.mask(body.decode("utf-8", "replace")).encode(), is_last=True)
 
     async def _settle(self) -> None:
         end = self._end()
@@ -296,22 +346,28 @@ class _Exchange:
             money=cost_of(self._model, usage) or 0.0,
             milliseconds=round((now - self._sent_at) * 1000),
             first_milliseconds=None if self._first_at is None else round((self._first_at - self._sent_at) * 1000),
-            status=self._status,
+            status=_CLIENT_GONE if self._error == _CLIENT_GONE_CODE else self._status,
             error=self._error,
             estimated=is_estimated,
         )
 
     def _used(self) -> tuple[UsageReport, bool]:
         """The tokens that count, and whether they are an estimate."""
-        if self._call.kind == "count_tokens" or (self._status >= 300 and self._status != _CLIENT_GONE):
-            return UsageReport(input=0, output=0), False
-        if self._status == 0 or not self._was_sent:
-            # It never came to the provider.
+        if self._call.kind == "count_tokens" or self._status >= 300 or not self._was_sent:
+            # It was refused, or never came to the provider.
             return UsageReport(input=0, output=0), False
         usage = self._usage or self._reader.usage
         if self._is_whole and usage is not None:
             return usage, False
-        estimate = self._reader.estimate
+        if not self._is_whole and (self._is_left or self._status == 0):
+            reserved = reserved_usage(self._call, self._model)
+            if usage is None:
+                return reserved, True
+            return UsageReport(
+                usage.input, max(usage.output, reserved.output), usage.cache_read, usage.cache_write
+            ), True
+        said = self._reader.estimate
+        estimate = UsageReport(input=said.input, output=max(said.output, self._whole_output))
         if usage is None:
             return estimate, True
         # Cut off: what was said before the end is in no report.

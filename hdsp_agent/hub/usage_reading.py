@@ -9,11 +9,10 @@ from typing import Final
 from pydantic_core import from_json
 
 from ..providers import UsageReport, anthropic_usage, chat_usage, responses_usage
-from .model_requests import ModelCall
+from .model_requests import BYTES_PER_TOKEN, ModelCall
 
 __all__ = ["AnswerReader", "error_code", "whole_usage"]
 
-_BYTES_PER_TOKEN: Final = 4
 _SPOKEN: Final = re.compile(
     rb'"(?:content|text|thinking|partial_json|arguments|reasoning_content|reasoning|delta)"\s*:\s*"((?:[^"\\]|\\.)*)"'
 )
@@ -67,7 +66,7 @@ class AnswerReader:
     @property
     def estimate(self) -> UsageReport:
         """What it may have been, by the length of what was said both ways."""
-        return UsageReport(input=self._call.input_tokens, output=-(-self._spoken // _BYTES_PER_TOKEN))
+        return UsageReport(input=self._call.input_tokens, output=-(-self._spoken // BYTES_PER_TOKEN))
 
     def _read(self, event: bytes) -> bool:
         """Take the usage out of an event; returns whether the event is nothing else, and was not asked for."""

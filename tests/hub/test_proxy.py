@@ -12,8 +12,9 @@ import httpx2
 import openai
 import pytest
 
-from hdsp_agent.hub.model_requests import read_request
+from hdsp_agent.hub.model_requests import read_request, reservation_of
 from hdsp_agent.hub.usage_reading import AnswerReader
+from hdsp_agent.providers import KnownModel
 
 from .._helpers.model_server import RawServer, Reply, raw_server, refusal, sse, sse_events
 from ._helpers.policy_files import KEY
@@ -160,22 +161,85 @@ async def test_a_piece_is_passed_on_before_the_next_one_comes(tmp_path: Path) ->
         await stream.close()
 
 
-async def test_the_provider_is_left_when_the_client_is_gone(tmp_path: Path) -> None:
+async def test_an_answer_is_read_on_when_the_client_is_gone(tmp_path: Path) -> None:
+    go_on = asyncio.Event()
+
+    async def slowly(reply: Reply) -> None:
+        await reply.begin()
+        await reply.send(sse_events(piece("first")))
+        await go_on.wait()
+        await reply.send(sse_events(piece("second"), END, TOLD, "[DONE]"))
+        reply.writer.close()
+
+    async with raw_server(slowly) as server, running_service(tmp_path, policies(server)) as running:
+        await leave(running)
+        go_on.set()
+        assert await used(running) == [("qwen3", 10, 1, 7, 0, 0)]
+
+
+async def test_what_was_reserved_counts_where_it_cannot_be_read_to_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hdsp_agent.hub.model_proxy._READ_ON_SECONDS", 0.05)
+
     async def endlessly(reply: Reply) -> None:
         await reply.begin()
         await reply.send(sse_events(piece("A text of forty characters, or nearly so.")))
         await asyncio.Event().wait()
 
     async with raw_server(endlessly) as server, running_service(tmp_path, policies(server)) as running:
-        stream = await running.openai().chat.completions.create(
-            model="qwen3", messages=[{"role": "user", "content": "Hello"}], stream=True
-        )
-        await anext(aiter(stream))
-        await stream.close()
+        await leave(running)
         await server.closed.wait()
         [(_, tokens_in, _, tokens_out, estimated, errors)] = await used(running)
-        assert (estimated, errors) == (1, 0)
-        assert tokens_out == 11 and isinstance(tokens_in, int) and tokens_in > 0
+        assert (tokens_out, estimated, errors) == (8192, 1, 0)
+        assert isinstance(tokens_in, int) and tokens_in > 0
+
+
+async def leave(running: RunningService) -> None:
+    """Ask for a stream, and go once it has begun."""
+    stream = await running.openai().chat.completions.create(
+        model="qwen3", messages=[{"role": "user", "content": "Hello"}], stream=True
+    )
+    await anext(aiter(stream))
+    await stream.close()
+
+
+async def test_a_client_that_does_not_read_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hdsp_agent.hub.model_proxy._UNREAD_SECONDS", 0.05)
+
+    async def much(reply: Reply) -> None:
+        await reply.begin()
+        for _ in range(400):
+            await reply.send(sse_events(piece("x" * 100_000)))
+        await reply.send(sse_events(END, TOLD, "[DONE]"))
+        reply.writer.close()
+
+    async with raw_server(much) as server, running_service(tmp_path, policies(server)) as running:
+        body = {"model": "qwen3", "stream": True, "messages": []}
+        login = {"Authorization": "Bearer ada-token"}
+        address = f"{running.url}openai/v1/chat/completions"
+        async with running.http.stream("POST", address, headers=login, json=body):
+            assert await used(running) == [("qwen3", 10, 1, 7, 0, 0)]
+
+
+async def test_an_answer_without_usage_counts_by_its_length(tmp_path: Path) -> None:
+    whole = refusal("200 OK", {"choices": [{"message": {"role": "assistant", "content": "x" * 400}}]})
+    async with raw_server(whole) as server, running_service(tmp_path, policies(server)) as running:
+        assert (await running.chat()).status_code == 200
+        [(_, _, _, tokens_out, estimated, _)] = await used(running)
+        assert isinstance(tokens_out, int) and 100 < tokens_out < 150 and estimated == 1
+
+
+async def test_what_was_sent_and_never_answered_counts_as_reserved(tmp_path: Path) -> None:
+    async def silent(reply: Reply) -> None:
+        reply.writer.close()
+
+    async with raw_server(silent) as server, running_service(tmp_path, policies(server)) as running:
+        answer = await running.chat()
+        assert answer.status_code == 502 and "did not answer" in answer.json()["error"]["message"]
+        assert answer.headers["x-should-retry"] == "false"
+        [(_, _, _, tokens_out, estimated, errors)] = await used(running)
+        assert (tokens_out, estimated, errors) == (100, 1, 1)
 
 
 async def test_errors_of_the_provider_come_as_they_are(tmp_path: Path) -> None:
@@ -304,6 +368,15 @@ async def test_other_models_are_refused_with_those_that_are_allowed(tmp_path: Pa
         (b"{}", "The field model is missing."),
         (b'{"model": "qwen3", "background": true}', "Leave out the field background."),
         (b'{"model": "qwen3", "service_tier": "priority"}', "Leave out the field service_tier."),
+        (b'{"model": "qwen3", "service_tier": ["x"]}', "Leave out the field service_tier."),
+        (b'{"model": "qwen3", "speed": "fast"}', "Leave out the field speed."),
+        (b'{"model": "qwen3", "store": true}', "Leave out the field store."),
+        (b'{"model": "qwen3", "previous_response_id": "r"}', "Leave out the field previous_response_id."),
+        (b'{"model": "qwen3", "conversation": "c"}', "Leave out the field conversation."),
+        (b'{"model": "qwen3", "prompt": {"id": "p"}}', "Leave out the field prompt."),
+        (b'{"model": "qwen3", "Background": true}', "Write the field Background in small letters."),
+        (b'{"model": "qwen3", "n": 1000}', "The field n must be a number from 1 to 128."),
+        (b'{"model": "qwen3", "temperature": 1e999}', "The body is not JSON."),
     ],
 )
 async def test_what_cannot_be_counted_is_refused(tmp_path: Path, body: bytes, told: str) -> None:
@@ -397,7 +470,37 @@ def test_events_are_told_apart_however_they_are_cut() -> None:
 def test_halves_of_characters_and_numbers_beyond_all_measure_do_no_harm() -> None:
     body = b'{"model": "m", "input": "\\ud83d", "max_output_tokens": 99999999999999999999999999}'
     call = read_request("responses", body)
-    assert (call.body, call.max_output) == (body, 100_000_000)
+    assert (call.body, call.max_output) == (body, 99999999999999999999999999)
+
+
+@pytest.mark.parametrize(
+    ("window", "most", "asked", "reserved"),
+    [
+        (32_768, None, 10**8, 32_768),
+        (200_000, 64_000, 10**8, 64_000),
+        (None, None, 10**8, 8_192),
+        (32_768, None, 50, 50),
+    ],
+)
+def test_no_more_is_reserved_than_a_model_can_give(
+    window: int | None, most: int | None, asked: int, reserved: int
+) -> None:
+    call = read_request("chat", json.dumps({"model": "m", "max_tokens": asked, "n": 2, "messages": []}).encode())
+    model = KnownModel(id="m", provider="far", context_window=window, max_output=most)
+    assert reservation_of(call, model).tokens == call.input_tokens + 2 * reserved
+
+
+def test_a_limit_that_another_protocol_reads_changes_nothing() -> None:
+    limits = b'"max_tokens": 5, "max_completion_tokens": 70, "max_output_tokens": 600}'
+    read = [read_request(kind, b'{"model": "m", ' + limits).max_output for kind in ("chat", "responses", "messages")]
+    assert read == [70, 600, 5]
+
+
+def test_of_a_name_that_stands_twice_the_provider_reads_what_was_read_here() -> None:
+    call = read_request("messages", b'{"model": "dear", "model": "m", "max_tokens": 9, "max_tokens": 5}')
+    assert (
+        json.loads(call.body) == {"model": call.model, "max_tokens": call.max_output} == {"model": "m", "max_tokens": 5}
+    )
 
 
 def test_the_length_of_a_request_is_reckoned_without_what_is_in_files() -> None:
@@ -405,3 +508,24 @@ def test_the_length_of_a_request_is_reckoned_without_what_is_in_files() -> None:
     parts = [{"type": "text", "text": "안녕" * 100}, {"type": "image_url", "image_url": {"url": picture}}]
     call = read_request("chat", json.dumps({"model": "m", "messages": [{"role": "user", "content": parts}]}).encode())
     assert 150 + 1_844 < call.input_tokens < 150 + 1_844 + 50
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "x" * 400_000,
+        "data:image/png;base64," + "A" * 400_000,
+        [{"type": "text", "text": "data:text/plain," + "A" * 400_000}],
+        [{"type": "document", "source": {"type": "text", "data": "A" * 400_000}}],
+        [{"type": "tool_use", "input": {"url": "data:image/png;base64," + "A" * 400_000}}],
+    ],
+)
+def test_text_counts_by_its_length_whatever_it_looks_like(content: object) -> None:
+    body = {"model": "m", "messages": [{"role": "user", "content": content}]}
+    assert read_request("messages", json.dumps(body).encode()).input_tokens > 100_000
+
+
+def test_files_count_by_their_size() -> None:
+    source = {"type": "base64", "media_type": "application/pdf", "data": "A" * 400_000}
+    body = {"model": "m", "messages": [{"role": "user", "content": [{"type": "document", "source": source}]}]}
+    assert 10_000 < read_request("messages", json.dumps(body).encode()).input_tokens < 10_050
