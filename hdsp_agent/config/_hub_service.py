@@ -34,6 +34,7 @@ def behind_hub_service(policy: OperatorPolicy, url: str, environ: Mapping[str, s
         policy,
         fixed_settings={**policy.fixed_settings, **fixed},
         provider_keys={**policy.provider_keys, **keys},
+        hub_providers=frozenset(_PROVIDERS),
     )
 
 

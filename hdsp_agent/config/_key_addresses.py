@@ -1,7 +1,7 @@
 """Where a profile's key would go, and whether a key from the environment may go there.
 
 A saved key is kept together with the address it was given for and goes nowhere else. A key from the environment names
-no address, so it goes to its provider's own one, to one that the operator set, and to one that the environment names.
+no address, so it goes to its provider's own one, to one that the operator set, and to one that the environment names. None goes to the hub service.
 """
 
 from __future__ import annotations
@@ -101,6 +101,7 @@ def key_address(
     }
     anywhere = info.id in _ANYWHERE and not from_environment and origin != imported
     takes = operators or anywhere or key in _NEVER_SENT or origin in {own_origin, *from_environment}
+    takes = takes and info.id not in policy.hub_providers
     return KeyAddress(origin, takes, is_needed=key != "awsApiKey" or bool(settings.aws_use_api_key))
 
 

@@ -49,6 +49,8 @@ class OperatorPolicy:
 
     provider_keys: Mapping[str, SecretStr] = field(default_factory=dict, repr=False)
     """Keys by provider, for everyone on this server. They can be used and not be read."""
+    hub_providers: frozenset[str] = frozenset()
+    """Providers reached through the hub service. No key from the environment goes there."""
     allowed_keyring_backends: tuple[str, ...] = ()
     """Modules of keyring backends trusted besides those of the operating systems."""
     keyring_timeout_seconds: float = 1.8

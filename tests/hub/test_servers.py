@@ -42,14 +42,16 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @asynccontextmanager
-async def server_of(running: RunningService, home: Path, person: str = "ada") -> AsyncIterator[ContextProxy]:
+async def server_of(
+    running: RunningService, home: Path, person: str = "ada", environ: Mapping[str, str] | None = None
+) -> AsyncIterator[ContextProxy]:
     """What a person's server has configured, once the service has answered."""
     token = f"{person}-token"
     policy = behind_hub_service(
         OperatorPolicy(keyring_timeout_seconds=30), running.url, {"JUPYTERHUB_API_TOKEN": token}
     )
     source = UserConfigSource(hub_config_url(running.url), person, 30, _fetch_with(token))
-    proxy = ContextProxy(home, policy, SecretStore(home, policy, environ={}), user_config=source)
+    proxy = ContextProxy(home, policy, SecretStore(home, policy, environ=environ or {}), user_config=source)
     await proxy.start()
     try:
         await proxy._held.drain()
@@ -87,6 +89,30 @@ async def test_new_people_can_start_at_once(
         # Neither the server's token nor the service's key is anywhere that a person could read.
         told = f"{proxy.secrets.status.to_json()} {json.dumps(settings.to_wire())} {settings!r}"
         assert TOKEN not in told and KEY not in told
+
+
+@pytest.mark.parametrize(
+    ("model", "answer", "provider"),
+    [
+        ("qwen3", CHAT, "openai"),
+        ("qwen3", RESPONSES, "openai-native"),
+        ("claude-sonnet-5-5", MESSAGES, "anthropic"),
+    ],
+)
+async def test_keys_of_the_environment_stay_where_they_are(
+    tmp_path: Path, model: str, answer: bytes, provider: str
+) -> None:
+    names = ("OPENAI_API_KEY", "OPENAI_COMPATIBLE_API_KEY", "ANTHROPIC_API_KEY")
+    async with (
+        raw_server(answer) as server,
+        running_service(tmp_path, policies(server)) as running,
+        server_of(running, tmp_path / "home", environ=dict.fromkeys(names, "sk-of-the-image")) as proxy,
+    ):
+        await proxy.profiles.update("default", {"apiProvider": provider, "apiModelId": model})
+        assert await said(proxy) in ("Hello", "Hi")
+        assert set(running.hub.asked) == {TOKEN}
+        sources = [secret.source for secret in proxy.secrets.status.secrets if secret.present]
+        assert set(sources) == {"operator"}
 
 
 async def test_openais_own_models_are_asked_in_its_newer_protocol(tmp_path: Path) -> None:
