@@ -417,7 +417,7 @@ const CONFIGURATION: Readonly<Record<string, Sentence>> = {
     ),
   budget_nearly_used: (trans, error) =>
     trans.__(
-      '%1% of your budget for models is used. It starts again on %2.',
+      '%1% of a budget for models is used. It starts again on %2.',
       param(error, 'percent'),
       param(error, 'day')
     ),

@@ -151,7 +151,7 @@ def _nearly_used(budgets: JsonValue) -> Iterator[ConfigNotice]:
         day = ends[:10]
         yield ConfigNotice(
             code="budget_nearly_used",
-            message=f"{percent}% of your budget for models is used. It starts again on {day}.",
+            message=f"{percent}% of a budget for models is used. It starts again on {day}.",
             params={"percent": percent, "day": day},
         )
 

@@ -169,8 +169,11 @@ class BudgetBook:
     async def settle(self, request: AdmittedRequest, end: RequestEnd) -> None:
         """Count what a request used. Raises StorageUnavailable; then its reservation counts at the next start."""
         request.settle(end.amounts)
-        self._under_way.discard(request)
-        await self._store.end(request.number, end)
+        try:
+            await self._store.end(request.number, end)
+        finally:
+            # Not before: a budget that is loaded meanwhile would count its reservation.
+            self._under_way.discard(request)
 
     async def standing(
         self, user: str, group: str, now: float, policies: HubPolicies, policy: GroupPolicy

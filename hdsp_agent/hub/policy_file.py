@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -151,10 +151,7 @@ def _mistakes(policies: HubPolicies) -> Iterator[tuple[Path_, str]]:
 
 
 def _policy_mistakes(policies: HubPolicies, policy: GroupPolicy, above: Path_) -> Iterator[tuple[Path_, str]]:
-    known = [model for provider in policies.providers.values() for model in provider.models]
-    for at, pattern in enumerate(policy.models):
-        if not any(matches(model, [pattern]) for model in known):
-            yield (*above, "models", at), f"no provider above has a model {pattern}"
+    yield from _unknown_models(policies, policy.models, (*above, "models"))
     allowed = [model for _, model in policies.models_of(policy)]
     if policy.default_model is not None and policy.default_model not in allowed:
         yield (*above, "default_model"), f"{policy.default_model} is not among the models of this policy"
@@ -178,7 +175,15 @@ def _limit_mistakes(limits: GroupLimits, above: Path_) -> Iterator[tuple[Path_, 
             yield (*above, "allowed_providers", at), f"{provider} is no provider of HDSP Agent's"
 
 
+def _unknown_models(policies: HubPolicies, patterns: Iterable[str], above: Path_) -> Iterator[tuple[Path_, str]]:
+    known = [model for provider in policies.providers.values() for model in provider.models]
+    for at, pattern in enumerate(patterns):
+        if not any(matches(model, [pattern]) for model in known):
+            yield (*above, at), f"no provider above has a model {pattern}"
+
+
 def _budget_mistakes(policies: HubPolicies, budget: UsageBudget, above: Path_) -> Iterator[tuple[Path_, str]]:
+    yield from _unknown_models(policies, budget.models, (*above, "models"))
     if budget.money is None:
         return
     for provider in policies.providers.values():

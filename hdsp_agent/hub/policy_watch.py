@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from .policy_file import LoadedPolicies, PolicyFileError, load_policies
+from .policy_file import LoadedPolicies, PolicyFileError, PolicyProblem, load_policies
 
 __all__ = ["PolicyWatch"]
 
@@ -27,6 +27,8 @@ class PolicyWatch:
         self._changed = changed
         self._loaded: LoadedPolicies | None = None
         self._stamp: _Stamp = ()
+        self._told: tuple[PolicyProblem, ...] = ()
+        """What was wrong at the last look."""
         self._watching: asyncio.Task[None] | None = None
 
     @property
@@ -52,11 +54,15 @@ class PolicyWatch:
         try:
             self._stamp, self._loaded = await asyncio.to_thread(self._read)
         except PolicyFileError as error:
-            self._stamp = await asyncio.to_thread(_stamp_of, self._files())
+            # Which files it needs is not known: all are read at each look until they are right.
+            self._stamp = ()
             self._changed(False)
-            for problem in error.problems:
-                logger.error("%s: %s. The policies from before stay in force.", self._path, problem)
+            if error.problems != self._told:
+                for problem in error.problems:
+                    logger.error("%s: %s. The policies from before stay in force.", self._path, problem)
+            self._told = error.problems
         else:
+            self._told = ()
             self._changed(True)
             logger.warning("The policies in %s are in force.", self._path)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import csv
 import io
+import json
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 from datetime import UTC, date, datetime, timedelta
@@ -25,6 +26,8 @@ from .usage_store import UsageRow
 __all__ = ["AdminUsageHandler", "ConfigHandler", "HubHealthHandler", "MetricsHandler", "UnknownHandler", "UsageHandler"]
 
 _SHOWN_DAYS: Final = 31
+_MOST_DAYS: Final = 366
+_DAY_SECONDS: Final = 86_400
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 """What a spreadsheet would compute instead of show."""
 
@@ -67,17 +70,18 @@ class AdminUsageHandler(HubHandler):
         if self.get_query_argument("format", "json") == "csv":
             self.set_header("Content-Type", "text/csv; charset=utf-8")
             self.set_header("Content-Disposition", 'attachment; filename="hdsp-agent-usage.csv"')
-            self.finish(_csv(rows))
+            self.finish(await asyncio.to_thread(_csv, rows))
         else:
-            self.answer({"usage": _json(rows)})
+            self.set_header("Content-Type", "application/json; charset=UTF-8")
+            self.finish(await asyncio.to_thread(_report, rows))
 
 
 class MetricsHandler(HubHandler):
-    """Numbers for Prometheus, on this machine or with an administrator's token."""
+    """Numbers for Prometheus, with an administrator's token; those that name nobody also on this machine."""
 
     async def get(self) -> None:
         """In Prometheus' text form."""
-        if not self._is_direct_and_local():
+        if self.service.policies.now.policies.metrics_with_users or not self._is_direct_and_local():
             person = await self.person()
             if not person.is_admin:
                 raise Refusal(403, "permission_error", "This token has no scope custom:hdsp-agent:admin.")
@@ -117,7 +121,9 @@ def _days(handler: HubHandler) -> tuple[float, float]:
     today = datetime.fromtimestamp(handler.service.time(), UTC).date()
     first = _day(handler, "since", today - timedelta(days=_SHOWN_DAYS - 1))
     last = _day(handler, "until", today)
-    return _midnight(first), _midnight(last + timedelta(days=1))
+    if (last - first).days >= _MOST_DAYS:
+        raise Refusal(400, "invalid_request_error", f"since and until may be {_MOST_DAYS} days apart at most.")
+    return _midnight(first), _midnight(last) + _DAY_SECONDS
 
 
 def _day(handler: HubHandler, name: str, otherwise: date) -> date:
@@ -133,6 +139,10 @@ def _midnight(day: date) -> float:
 
 def _json(rows: Sequence[UsageRow]) -> list[JsonValue]:
     return [asdict(row) for row in rows]
+
+
+def _report(rows: Sequence[UsageRow]) -> str:
+    return json.dumps({"usage": _json(rows)})
 
 
 def _csv(rows: Sequence[UsageRow]) -> str:

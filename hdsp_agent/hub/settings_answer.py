@@ -41,7 +41,7 @@ def settings_answer(policies: HubPolicies, policy: GroupPolicy, budgets: Sequenc
         answer["apiProvider"] = profile
         answer["apiModelId"] = default
         if profile == "openai" and (window := _smallest_window(policies, allowed)) is not None:
-            answer["modelContextWindow"] = window
+            answer.setdefault("modelContextWindow", window)
     answer["fixed"] = [*sorted(policy.fixed)]
     answer["limits"] = policy.limits.model_dump(mode="json", exclude_unset=True)
     answer["budgets"] = list(budgets)

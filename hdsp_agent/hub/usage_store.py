@@ -134,15 +134,23 @@ _Write = tuple[str, tuple[object, ...]]
 _Pending = tuple[_Write, asyncio.Future[int]]
 
 
+class _Reader:
+    """A thread that reads, and its connection."""
+
+    def __init__(self, name: str) -> None:
+        self.pool = ThreadPoolExecutor(1, thread_name_prefix=f"hdsp-hub-{name}")
+        self.connection: sqlite3.Connection | None = None
+
+
 class UsageStore:
     """The file. What many requests write at the same time is one transaction."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="hdsp-hub-writer")
-        self._reader = ThreadPoolExecutor(1, thread_name_prefix="hdsp-hub-reader")
         self._connection: sqlite3.Connection | None = None
-        self._reading: sqlite3.Connection | None = None
+        # A long report is not to keep a request waiting that asks for a total.
+        self._totals, self._reports = _Reader("totals"), _Reader("reports")
         self._pending: list[_Pending] = []
         self._writing: asyncio.Task[None] | None = None
 
@@ -154,7 +162,8 @@ class UsageStore:
         """Write what is pending, and let go of the file."""
         while (writing := self._writing) is not None:
             await asyncio.wait([writing])
-        for pool, connection in ((self._reader, self._reading), (self._writer, self._connection)):
+        readers = [(reader.pool, reader.connection) for reader in (self._totals, self._reports)]
+        for pool, connection in (*readers, (self._writer, self._connection)):
             if connection is not None:
                 await self._in(pool, connection.close)
             pool.shutdown(wait=False)
@@ -199,31 +208,14 @@ class UsageStore:
         if without:
             conditions += f" AND id NOT IN ({','.join('?' * len(without))})"
             found.extend(without)
-        rows = await self._read(_TOTALS + conditions + " GROUP BY model", found)
+        rows = await self._read(self._totals, _TOTALS + conditions + " GROUP BY model", found)
         counted = [row for row in rows if matches(str(row[0]), models)]
         return Amounts(sum(int(row[1]) for row in counted), sum(float(row[2]) for row in counted))
 
     async def rows(self, since: float, until: float, user: str | None = None) -> list[UsageRow]:
         """What was used in this time, by day, person and model."""
-        rows = await self._read(_ROWS, [since, until, user, user])
-        return [
-            UsageRow(
-                day=str(row[0]),
-                user=str(row[1]),
-                group=str(row[2]),
-                provider=str(row[3]),
-                model=str(row[4]),
-                requests=int(row[5]),
-                tokens_in=int(row[6]),
-                tokens_cached=int(row[7]),
-                tokens_out=int(row[8]),
-                money=float(row[9]),
-                estimated=int(row[10]),
-                errors=int(row[11]),
-                last_error=None if row[12] is None else str(row[12]).partition(" ")[2],
-            )
-            for row in rows
-        ]
+        rows = await self._read(self._reports, _ROWS, [since, until, user, user])
+        return await asyncio.to_thread(_usage_rows, rows)
 
     # ---- how
 
@@ -257,14 +249,14 @@ class UsageStore:
             for (_, written), number in zip(batch, numbers, strict=True):
                 _settle(written, number)
 
-    async def _read(self, query: str, values: Iterable[object]) -> list[tuple[Any, ...]]:
+    async def _read(self, reader: _Reader, query: str, values: Iterable[object]) -> list[tuple[Any, ...]]:
         def read() -> list[tuple[Any, ...]]:
-            if self._reading is None:
-                self._reading = self._connect()
-                self._reading.execute("PRAGMA query_only = 1")
-            return self._reading.execute(query, tuple(values)).fetchall()
+            if reader.connection is None:
+                reader.connection = self._connect()
+                reader.connection.execute("PRAGMA query_only = 1")
+            return reader.connection.execute(query, tuple(values)).fetchall()
 
-        return await self._in(self._reader, read)
+        return await self._in(reader.pool, read)
 
     async def _in(self, pool: ThreadPoolExecutor, work: Callable[[], T]) -> T:
         try:
@@ -320,3 +312,24 @@ def _settle(future: asyncio.Future[int], outcome: int | Exception) -> None:
         future.exception()
     else:
         future.set_result(outcome)
+
+
+def _usage_rows(rows: Iterable[tuple[Any, ...]]) -> list[UsageRow]:
+    return [
+        UsageRow(
+            day=str(row[0]),
+            user=str(row[1]),
+            group=str(row[2]),
+            provider=str(row[3]),
+            model=str(row[4]),
+            requests=int(row[5]),
+            tokens_in=int(row[6]),
+            tokens_cached=int(row[7]),
+            tokens_out=int(row[8]),
+            money=float(row[9]),
+            estimated=int(row[10]),
+            errors=int(row[11]),
+            last_error=None if row[12] is None else str(row[12]).partition(" ")[2],
+        )
+        for row in rows
+    ]

@@ -14,7 +14,7 @@ import pytest
 from hdsp_agent.hub.budget_book import BudgetBook
 from hdsp_agent.hub.periods import period_around
 from hdsp_agent.hub.policies import HubPolicies
-from hdsp_agent.hub.usage_store import Amounts, RequestStart, UsageStore
+from hdsp_agent.hub.usage_store import Amounts, RequestEnd, RequestStart, UsageStore
 from hdsp_agent.providers import ModelError, classify
 
 from .._helpers.model_server import RawServer, Reply, Script, raw_server, refusal, sse_events
@@ -218,6 +218,39 @@ async def test_what_a_killed_service_had_begun_counts_as_it_was_reserved(tmp_pat
     assert (row.requests, row.estimated) == (1, 1)
     await first.close()
     await second.close()
+
+
+async def test_a_request_that_is_being_recorded_counts_once_in_a_budget_that_is_loaded_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = {
+        "providers": {"far": {"protocol": "openai", "url": "http://far", "models": {"qwen3": None}}},
+        "default": {"models": ["*"], "budgets": [{"tokens": 100, "period": "day", "per": "user"}]},
+    }
+    loaded = HubPolicies.model_validate(content)
+    found = loaded.policy_of([])
+    assert found is not None
+    store = UsageStore(tmp_path / "usage.db")
+    await store.open()
+    book = BudgetBook(store)
+    request = await book.admit(
+        RequestStart(NOON, "ada", "default", "far", "qwen3", "chat", Amounts(70, 0.0)), loaded, found[1]
+    )
+    go_on, end = asyncio.Event(), store.end
+
+    async def slowly(number: int, ended: RequestEnd) -> None:
+        await go_on.wait()
+        await end(number, ended)
+
+    monkeypatch.setattr(store, "end", slowly)
+    settling = asyncio.create_task(book.settle(request, RequestEnd(NOON, 10, 0, 20, 0.0, 1, 1, 200, None, False)))
+    await asyncio.sleep(0)
+    monthly = HubPolicies.model_validate({**content, "budgets": [{"tokens": 100, "period": "month", "per": "all"}]})
+    uses = await book.standing("ada", "default", NOON, monthly, found[1])
+    assert [(use.used, use.reserved) for use in uses] == [(30, 0), (30, 0)]
+    go_on.set()
+    await settling
+    await store.close()
 
 
 async def test_one_row_that_cannot_be_written_does_not_stand_in_the_way_of_others(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """The file of policies: what is read, and that each mistake is told with its line, its field and what is expected."""
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 from hdsp_agent.config import keys_in_use
 from hdsp_agent.hub import LoadedPolicies, PolicyFileError, load_policies
+from hdsp_agent.hub.policy_watch import PolicyWatch
 
 from ..cli._helpers.homes import Home
 from ._helpers.policy_files import ENVIRONMENT, KEY, SMALL, write
@@ -98,6 +100,10 @@ def test_keys_come_from_variables_and_files_and_are_masked_from_then_on(tmp_path
         (SMALL.replace("autoApprovalEnabled: false", "apiKey: sk-1"), ["line 20: default.fixed.apiKey: is a key; keys belong to providers above"]),
         (SMALL.replace("autoApprovalEnabled: false", "apiModelId: x"), ["line 20: default.fixed.apiModelId: is given by the service itself"]),
         (SMALL.replace("[ask, code]", "ask"), ["line 24: groups.teachers.limits.allowed_modes: must be a list"]),
+        (
+            SMALL.replace("per: user}", "per: user, models: [gpt-*]}"),
+            ["line 19: default.budgets[0].models[0]: no provider above has a model gpt-*"],
+        ),
         (SMALL.replace("teachers:", "default:"), ["line 22: groups.default: is the name of the policy for people in no group; rename that group"]),
         (
             SMALL.replace("qwen3: {", "claude-sonnet-5-5: {").replace("protocol: openai", "protocol: anthropic").replace("default_model: qwen3", ""),
@@ -134,3 +140,21 @@ def test_the_example_of_the_guide_is_valid_and_so_is_the_mistake_it_shows(tmp_pa
     with pytest.raises(PolicyFileError) as caught:
         load_policies(path, {"ANTHROPIC_KEY": KEY})
     assert f"hub-policies.yml: {caught.value.problems[0]}\n" in guide
+
+
+async def test_a_key_that_was_missing_is_seen_when_it_comes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hdsp_agent.hub.policy_watch._LOOK_SECONDS", 0.01)
+    monkeypatch.setenv("A_KEY", KEY)
+    outcomes: asyncio.Queue[bool] = asyncio.Queue()
+    watch = PolicyWatch(write(tmp_path, SMALL), outcomes.put_nowait)
+    await watch.start()
+    try:
+        assert await outcomes.get()
+        write(tmp_path, SMALL.replace("key_env: A_KEY", "key_file: later"))
+        assert not await outcomes.get()
+        (tmp_path / "later").write_text("sk-that-came-later-0123456789")
+        while not await outcomes.get():
+            pass
+        assert watch.now.keys["anthropic"].get_secret_value() == "sk-that-came-later-0123456789"
+    finally:
+        await watch.stop()

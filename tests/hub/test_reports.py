@@ -50,7 +50,9 @@ async def test_an_administrator_sees_everybodys_use_and_leaves_a_line(tmp_path: 
         assert listed.headers["content-type"] == "text/csv; charset=utf-8"
         assert [row["user"] for row in csv.DictReader(io.StringIO(listed.text))] == ["ada", "bob"]
         assert (await running.json("api/admin/usage?until=2026-03-30", "root-token"))["usage"] == []
-        assert (await running.get("api/admin/usage?since=yesterday", "root-token")).status_code == 400
+        for days in ("since=yesterday", "since=2020-01-01", "until=9999-12-31"):
+            assert (await running.get(f"api/admin/usage?{days}", "root-token")).status_code == 400
+        assert (await running.json("api/usage?since=9999-12-31&until=9999-12-31"))["usage"] == []
         lines = [json.loads(line) for line in (tmp_path / "data/audit.jsonl").read_text().splitlines()]
         assert [(line["user"], line["action"], line["via"]) for line in lines] == [
             ("root", "read", "hub usage json"), ("root", "read", "hub usage csv"), ("root", "read", "hub usage json"),
@@ -100,7 +102,8 @@ async def test_metrics_name_people_where_the_policies_say_so(tmp_path: Path) -> 
         running_service(tmp_path, TEXT.format(url=server.url, with_users="true")) as running,
     ):
         await use(running)
-        assert 'provider="far",status="200",user="ada"} 2.0' in (await running.get("metrics", "")).text
+        assert (await running.get("metrics", "")).status_code == 401
+        assert 'provider="far",status="200",user="ada"} 2.0' in (await running.get("metrics", "root-token")).text
 
 
 async def test_metrics_through_the_hubs_proxy_need_a_token(tmp_path: Path) -> None:

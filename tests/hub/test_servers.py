@@ -138,6 +138,15 @@ async def test_the_window_and_prices_are_known(tmp_path: Path) -> None:
         assert (model.id, model.context_window, model.input_price, model.output_price) == ("qwen3", 32768, 1, 10)
 
 
+async def test_a_window_that_the_administrator_sets_is_kept(tmp_path: Path) -> None:
+    async with (
+        raw_server(CHAT) as server,
+        running_service(tmp_path, policies(server, more="settings: {modelContextWindow: 16000}")) as running,
+        server_of(running, tmp_path / "home") as proxy,
+    ):
+        assert (await proxy.with_keys("default")).model_context_window == 16000
+
+
 async def test_a_reached_budget_is_told_in_its_own_words(tmp_path: Path) -> None:
     more = "budgets: [{tokens: 5, period: month, per: user}]"
     async with raw_server(CHAT) as server, running_service(tmp_path, policies(server, more=more)) as running:
