@@ -15,7 +15,11 @@ from .service import HubService
 
 __all__ = ["HubServer"]
 
-_LARGEST_BODY: Final = 64 * 1024 * 1024
+_LARGEST_BODY: Final = 64 * 1024
+"""Of requests that go to no model. Those are larger, once it is known whose they are."""
+_LARGEST_BUFFER: Final = 8 * 1024 * 1024
+_BODY_SECONDS: Final = 300.0
+_IDLE_SECONDS: Final = 300.0
 
 
 class HubServer:
@@ -23,7 +27,13 @@ class HubServer:
 
     def __init__(self, service: HubService) -> None:
         self._service = service
-        self._server = HTTPServer(_application(service), max_body_size=_LARGEST_BODY, max_buffer_size=2 * _LARGEST_BODY)
+        self._server = HTTPServer(
+            _application(service),
+            max_body_size=_LARGEST_BODY,
+            max_buffer_size=_LARGEST_BUFFER,
+            body_timeout=_BODY_SECONDS,
+            idle_connection_timeout=_IDLE_SECONDS,
+        )
         self.port = 0
         """Where it listens."""
 

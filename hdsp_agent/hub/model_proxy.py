@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from pydantic import JsonValue
 from tornado.http1connection import HTTP1Connection
 from tornado.iostream import IOStream, StreamClosedError
+from tornado.web import stream_request_body
 
 from .._timeouts import wait_at_most
 from ..config import keys_in_use
@@ -57,6 +58,9 @@ _SENT_BACK: Final = (
     "content-type", "retry-after", "retry-after-ms", "request-id", "x-request-id", "x-should-retry", "openai-processing-ms",
 )  # fmt: skip
 _LARGE_BODY: Final = 256 * 1024
+_LARGEST_BODY: Final = 64 * 1024 * 1024
+_MOST_BODIES: Final = 512 * 1024 * 1024
+"""Of all requests under way together."""
 _LONGEST_ERROR: Final = 1024 * 1024
 _CLIENT_GONE: Final = 499
 _CLIENT_GONE_CODE: Final = "client_gone"
@@ -65,8 +69,9 @@ _READ_ON_SECONDS: Final = 120.0
 _UNREAD_SECONDS: Final = 60.0
 
 
+@stream_request_body
 class ProxyHandler(HubHandler):
-    """One request to a model."""
+    """One request to a model. Its body is not read before it is known who sends it."""
 
     def initialize(self, service: HubService, kind: RequestKind = "chat") -> None:
         """What all handlers share, and which of the addresses this is."""
@@ -74,11 +79,42 @@ class ProxyHandler(HubHandler):
         self.kind: RequestKind = kind
         self.protocol = PROTOCOLS[kind]
         self._exchange: _Exchange | None = None
+        self._pieces: list[bytes] = []
+        self._body_bytes = 0
+
+    async def prepare(self) -> None:
+        """See who asks, and whether there is room for the body."""
+        self._person = await self.user()
+        if self.is_left:
+            return
+        connection = self.request.connection
+        assert isinstance(connection, HTTP1Connection)
+        connection.set_max_body_size(_LARGEST_BODY)
+        length = self.request.headers.get("Content-Length", "")
+        expected = int(length) if length.isascii() and length.isdigit() else _LARGEST_BODY
+        if expected > _LARGEST_BODY:
+            raise Refusal(413, "request_too_large", f"A request may have {_LARGEST_BODY:,} bytes at most.")
+        if self.service.body_bytes + expected > _MOST_BODIES:
+            raise Refusal(
+                503, "service_unavailable", "The hub service has no room for more large requests. Try again later.",
+                headers={"x-should-retry": "true", "retry-after": "5"},
+            )  # fmt: skip
+        self._body_bytes = expected
+        self.service.body_bytes += expected
+
+    def data_received(self, chunk: bytes) -> None:
+        """Keep a piece of the body."""
+        self._pieces.append(chunk)
+
+    def on_finish(self) -> None:
+        """There is room for others."""
+        self.service.body_bytes -= self._body_bytes
+        self._body_bytes = 0
 
     async def post(self) -> None:
         """Pass it on."""
         began = monotonic()
-        person = await self.user()
+        person = self._person
         call = await self._read()
         # The same to the end, whatever becomes of the file meanwhile.
         loaded = self.service.policies.now
@@ -116,6 +152,9 @@ class ProxyHandler(HubHandler):
         super().on_connection_close()
         if self._exchange is not None:
             self._exchange.leave()
+        else:
+            # It may never come to its end.
+            self.on_finish()
 
     @property
     def is_left(self) -> bool:
@@ -139,7 +178,8 @@ class ProxyHandler(HubHandler):
             self.set_header("HDSP-Agent-Budget", budget_notice(max(nearly, key=lambda use: use.share)))
 
     async def _read(self) -> ModelCall:
-        body = self.request.body
+        body = b"".join(self._pieces)
+        self._pieces.clear()
         try:
             if len(body) > _LARGE_BODY:
                 return await asyncio.to_thread(read_request, self.kind, body)

@@ -77,6 +77,8 @@ class HubService:
         self.held: Final = BackgroundTasks()
         self.requests: Final[set[asyncio.Task[None]]] = set()
         """The answers that are being passed on."""
+        self.body_bytes = 0
+        """How much room the bodies of requests under way may take."""
         self._http: httpx2.AsyncClient | None = None
         self._hub: httpx2.AsyncClient | None = None
         self._people: HubPeople | None = None

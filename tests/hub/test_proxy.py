@@ -313,6 +313,42 @@ async def test_only_people_with_the_scope_come_through(tmp_path: Path, token: st
         assert server.requests == []
 
 
+@pytest.mark.parametrize(("path", "told"), [("openai/v1/responses", b"401"), ("health", b"400")])
+async def test_no_large_body_is_read_of_somebody_unknown(tmp_path: Path, path: str, told: bytes) -> None:
+    async with raw_server(CHAT) as server, running_service(tmp_path, policies(server)) as running:
+        address = httpx2.URL(running.url)
+        reader, writer = await asyncio.open_connection(address.host, address.port)
+        writer.write(f"POST {address.path}{path} HTTP/1.1\r\nHost: hub\r\nContent-Length: 60000000\r\n\r\n".encode())
+        assert told in await reader.readline()
+        writer.close()
+
+
+async def test_large_requests_wait_for_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hdsp_agent.hub.model_proxy._MOST_BODIES", 1_000)
+    async with raw_server(CHAT) as server, running_service(tmp_path, policies(server)) as running:
+        large = await running.chat(stream=True, messages=[{"role": "user", "content": "x" * 1_000}])
+        assert large.status_code == 503 and large.headers["x-should-retry"] == "true"
+        # What has ended takes no room.
+        assert [(await running.chat(stream=True)).status_code for _ in range(20)] == [200] * 20
+        # Nor does one whose client goes in the middle of its body.
+        address = httpx2.URL(running.url)
+        _, writer = await asyncio.open_connection(address.host, address.port)
+        head = f"POST {address.path}openai/v1/responses HTTP/1.1\r\nHost: hub\r\nContent-Length: 900\r\n"
+        writer.write(f"{head}Authorization: Bearer ada-token\r\n\r\n{{".encode())
+        assert await becomes(900, running)
+        writer.close()
+        assert await becomes(0, running)
+
+
+async def becomes(size: int, running: RunningService) -> bool:
+    """Whether the bodies take so much room soon."""
+    for _ in range(200):
+        if running.service.body_bytes == size:
+            return True
+        await asyncio.sleep(0.05)
+    return False
+
+
 async def test_a_scope_for_ones_own_server_is_enough(tmp_path: Path) -> None:
     async with raw_server(CHAT) as server, running_service(tmp_path, policies(server)) as running:
         running.hub.add("server-token", "ada", scopes=("custom:hdsp-agent:use!server=ada/",))
