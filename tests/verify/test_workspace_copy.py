@@ -96,7 +96,7 @@ async def test_half_a_copy_is_none(work: Path, tmp_path: Path, monkeypatch: pyte
 
     monkeypatch.setattr(shutil, "copy2", copy)
     assert await linked_to(work, tmp_path) == ["beside.txt", "small"]
-    monkeypatch.setattr(_workspace_copy.shutil, "copy2", lambda source, target: copy("", target))
+    monkeypatch.setattr(shutil, "copy2", lambda source, target: copy("", target))
     with pytest.raises(Unavailable, match="cannot be copied: No space left"):
         async with copied(work, tmp_path):
             pass
