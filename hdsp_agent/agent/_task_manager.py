@@ -240,24 +240,23 @@ class TaskManager:
 
     async def say_at_cell(
         self, task_id: TaskId, text: str, attachments: Sequence[Attachment], cell: NotebookRef
-    ) -> bool:
-        """What the person says at a cell, which may be changed then without another question; whether it could be said.
+    ) -> TaskId:
+        """What the person says at a cell, which may be changed then without another question; who hears it.
 
-        It cannot while no question waits that words answer: other words may come before those that wait in the queue.
+        That is the subtask that is worked on for the task, if there is one. It is said as ``send`` does.
         """
         task = self.tasks.opened(task_id)
         if task is not None and task.state.completed:
             # What it asks then waits in its log alone.
             await task.ended()
-            task = self.tasks.opened(task_id)
-        if task is not None:
-            question = task.state.dialogue.asks.newest(*_AT_CELL)
+        task = await self.worked_on_for(task_id)
+        heard_by = task_id if task is None else task.task_id
+        waiting = await self._question_for_words(heard_by, _AT_CELL)
+        if waiting is None:
+            await self.tasks.get(heard_by).state.queue.add(text, attachments=attachments, may_edit=cell)
         else:
-            question = _for_words(await last_word(await self.services.store.view(task_id)), _AT_CELL)
-        if question is None:
-            return False
-        await self.answer(task_id, question.ts, "messageResponse", text, attachments=attachments, may_edit=cell)
-        return True
+            await self.answer(heard_by, waiting, "messageResponse", text, attachments=attachments, may_edit=cell)
+        return heard_by
 
     async def queue(
         self, task_id: TaskId, text: str, images: Sequence[str] = (), attachments: Sequence[Attachment] = ()
@@ -367,19 +366,20 @@ class TaskManager:
         waits = message is not None and message.type == "ask" and message.is_answered is None and not message.partial
         return message.ts if message is not None and waits else None
 
-    async def _question_for_words(self, task_id: TaskId) -> int | None:
+    async def _question_for_words(self, task_id: TaskId, kinds: Sequence[ClineAsk] = _WORDS_ANSWER) -> int | None:
+        """The time of the question that words answer; a task that nobody works on is taken up if none waits in its log."""
         task = self.tasks.opened(task_id)
         if task is None:
-            waiting = _for_words(await last_word(await self.services.store.view(task_id)))
+            waiting = _for_words(await last_word(await self.services.store.view(task_id)), kinds)
             if waiting is not None:
                 return waiting.ts
             task = await self.resume(task_id)
             await task.state.dialogue.asks.first(_READY_SECONDS)
-        question = task.state.dialogue.asks.newest(*_WORDS_ANSWER)
+        question = task.state.dialogue.asks.newest(*kinds)
         return question.ts if question is not None else None
 
 
-def _for_words(message: ClineMessage | None, kinds: Sequence[ClineAsk] = _WORDS_ANSWER) -> ClineMessage | None:
+def _for_words(message: ClineMessage | None, kinds: Sequence[ClineAsk]) -> ClineMessage | None:
     """The message, if it is a question of these kinds that waits."""
     if message is None or message.ask not in kinds or message.is_answered is not None:
         return None

@@ -121,13 +121,11 @@ class AgentRequests:
 
     async def say_at_cell(
         self, context: RequestContext, task_id: TaskId, said: EditCellRequest, cell: NotebookRef
-    ) -> bool:
-        """Go on in a task with what was said at a cell, and put it among the open ones; whether it could be said."""
+    ) -> None:
+        """Go on in a task with what was said at a cell, and put it among the open ones, or the subtask that heard it."""
         manager = await self._agent.manager()
-        is_said = await manager.say_at_cell(task_id, said.text, said.attachments or (), cell)
-        if is_said:
-            await self._history.open(context.owner, task_id)
-        return is_said
+        heard_by = await manager.say_at_cell(task_id, said.text, said.attachments or (), cell)
+        await self._history.open(context.owner, heard_by)
 
     async def _id_of(self, context: RequestContext) -> tuple[TaskId, bool]:
         """The id of the task that a request begins, and whether it has begun it already."""

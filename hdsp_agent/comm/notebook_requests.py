@@ -82,9 +82,8 @@ class NotebookRequests:
         path = self._notebooks.access.document(message.path).path
         cell = NotebookRef(path=path, cell_id=message.cell_id)
         if message.task_id is not None:
-            task_id = self._requests.meant(context, message)
-            if await self._requests.say_at_cell(context, task_id, message, cell):
-                return task_id
+            await self._requests.say_at_cell(context, message.task_id, message, cell)
+            return message.task_id
         begun = NewTaskRequest(
             request_id=context.request_id, text=message.text, attachments=message.attachments, notebook=cell
         )

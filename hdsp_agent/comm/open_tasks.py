@@ -177,6 +177,7 @@ class OpenTasks:
             notebook=item.notebook,
             external_agent=item.external_agent,
             pictures=None if item.title else item.pictures,
+            root_task_id=item.root_task_id,
         )
 
     def _close_what_is_too_much(self, mine: dict[str, HistoryItem], newest: str) -> None:

@@ -281,7 +281,7 @@ class FailedCellRequest(Request):
 
 
 class EditCellRequest(Request):
-    """Have a cell changed as ``text`` says, by a new task or, if it waits for words, by ``taskId``; the answer is the task's id.
+    """Have a cell changed as ``text`` says, by ``taskId`` or else a new task; the answer is the task's id.
 
     The cell may be changed without another question until the person says something else, or stops the task.
     """

@@ -42,6 +42,8 @@ class OpenTask(Message):
     """The name of the program outside whose conversation it is."""
     pictures: int | None = None
     """How many it began with, where it has no title and began without a word."""
+    root_task_id: str | None = None
+    """The conversation that the person began, of which this is a subtask."""
 
 
 class OpenTasksUpdatedMessage(Message):

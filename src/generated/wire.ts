@@ -1372,7 +1372,7 @@ export interface DismissNoticeRequest {
   id: string;
 }
 
-/** Have a cell changed as `text` says, by a new task or, if it waits for words, by `taskId`; the answer is the task's id. The cell may be changed without another question until the person says something else, or stops the task. */
+/** Have a cell changed as `text` says, by `taskId` or else a new task; the answer is the task's id. The cell may be changed without another question until the person says something else, or stops the task. */
 export interface EditCellRequest {
   requestId: string;
   taskId?: string;
@@ -2502,6 +2502,7 @@ export interface OpenTask {
   notebook?: NotebookRef;
   externalAgent?: string;
   pictures?: number;
+  rootTaskId?: string;
 }
 
 /** All open conversations as they are now, in their order. */

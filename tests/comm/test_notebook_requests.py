@@ -15,12 +15,15 @@ from hdsp_agent.comm.identity import server_owner
 from hdsp_agent.comm.services import Services
 from hdsp_agent.messages import CellId, ReplaceSource, TaskId
 from hdsp_agent.notebooks._snapshot import snapshot_of
+from hdsp_agent.persistence import HistoryQuery
 from tests._helpers.jupyter_fetch import Fetch
 from tests.comm._helpers.jupyterlab_kernels import lab
 from tests.comm._helpers.scripted_model_server import Model, call, model_of
 from tests.comm._helpers.scripted_pages import Turn, along, question, said, speak
+from tests.comm.channel._helpers.channel_panel import Panel
 from tests.comm.conftest import Connect, messages
 from tests.comm.test_iopub_bridge import placed, until
+from tests.comm.test_running_agent import WRITE
 from tests.notebooks._helpers.pages import code, notebook
 
 ASK: Turn = (
@@ -150,6 +153,94 @@ async def test_what_is_said_at_a_cell_after_a_model_failed_goes_on_in_the_same_c
         again = await panel.ask("editCell", text="/edit try again", taskId=task, **ask)
         assert again["result"] == task
         await question(panel, "completion_result")
+        assert '"a = 2"' in (jp_root_dir / "work.ipynb").read_text()
+
+
+WAIT: Turn = ({"text": "I look. "}, {"wait": 600})
+DELEGATE: Turn = ({"tool": "new_task", "arguments": {"mode": "code", "message": "Do the part"}, "id": "n"},)
+AT_CELL = {"path": "work.ipynb", "cellId": "c0"}
+
+
+def strip(panel: Panel) -> list[dict[str, object]]:
+    """The open conversations, as the page heard last."""
+    told = messages(panel, "openTasksUpdated")
+    return [dict(one) for one in told[-1]["openTasks"]] if told else []
+
+
+def statuses(panel: Panel) -> list[tuple[object, object]]:
+    """Which they are, and what each of them does."""
+    return [(one["taskId"], one["status"]) for one in strip(panel)]
+
+
+async def conversations(services: Services) -> int:
+    """How many the person has begun."""
+    return len((await services.history.page(ME, HistoryQuery())).hits)
+
+
+async def test_what_is_said_at_a_cell_reaches_the_subtask_that_works_for_its_conversation(
+    services: Services, connect: Connect, tmp_path: Path, jp_root_dir: Path
+) -> None:
+    await services.config.update({"alwaysAllowSubtasks": True, "alwaysAllowWrite": False, "autoApprovalEnabled": True})
+    await speak(services, tmp_path, DELEGATE, ({"error": "quota"},))
+    (jp_root_dir / "work.ipynb").write_text(json.dumps(notebook(code("c0", "a = 1"))))
+    async with connect() as panel:
+        task = (await panel.ask("editCell", text="/edit twice as much", **AT_CELL))["result"]
+        await panel.until(lambda: any(one.get("rootTaskId") == task and one.get("failed") for one in strip(panel)))
+        await speak(services, tmp_path, READ, EDIT, DONE, DONE)
+        assert (await panel.ask("editCell", text="/edit try again", taskId=task, **AT_CELL))["result"] == task
+        await panel.until(lambda: statuses(panel) == [(task, "idle")])
+        assert '"a = 2"' in (jp_root_dir / "work.ipynb").read_text()
+
+
+async def test_what_is_said_at_a_cell_opens_a_conversation_that_was_closed_and_stopped(
+    services: Services, connect: Connect, tmp_path: Path, jp_root_dir: Path
+) -> None:
+    await speak(services, tmp_path, WAIT)
+    (jp_root_dir / "work.ipynb").write_text(json.dumps(notebook(code("c0", "a = 1"))))
+    async with connect() as panel:
+        task = (await panel.ask("editCell", text="/edit twice as much", **AT_CELL))["result"]
+        await panel.until(lambda: statuses(panel) == [(task, "running")])
+        assert (await panel.ask("closeConversation", taskId=task, stop=True))["ok"]
+        await panel.until(lambda: strip(panel) == [])
+        await speak(services, tmp_path, READ, EDIT, DONE)
+        assert (await panel.ask("editCell", text="/edit go on", taskId=task, **AT_CELL))["result"] == task
+        await panel.until(lambda: statuses(panel) == [(task, "idle")])
+        assert '"a = 2"' in (jp_root_dir / "work.ipynb").read_text()
+        assert await conversations(services) == 1
+
+
+async def test_what_is_said_at_a_cell_is_heard_next_by_an_agent_that_works_on_in_a_closed_conversation(
+    services: Services, connect: Connect, tmp_path: Path
+) -> None:
+    await speak(services, tmp_path, WAIT)
+    async with connect() as panel:
+        task = (await panel.ask("editCell", text="/edit twice as much", **AT_CELL))["result"]
+        await panel.until(lambda: statuses(panel) == [(task, "running")])
+        assert (await panel.ask("closeConversation", taskId=task))["ok"]
+        await panel.until(lambda: strip(panel) == [])
+        assert (await panel.ask("editCell", text="/edit go on", taskId=task, **AT_CELL))["result"] == task
+        await panel.until(lambda: statuses(panel) == [(task, "running")])
+        queue = (await services.agent.manager()).tasks.get(TaskId(str(task))).state.queue
+        assert [one.text for one in queue.messages] == ["/edit go on"]
+        assert await conversations(services) == 1
+
+
+async def test_what_is_said_at_a_cell_while_an_approval_waits_may_change_it_once_that_is_decided(
+    services: Services, connect: Connect, tmp_path: Path, jp_root_dir: Path
+) -> None:
+    await speak(services, tmp_path, WRITE, READ, EDIT, DONE)
+    (jp_root_dir / "work.ipynb").write_text(json.dumps(notebook(code("c0", "a = 1"))))
+    async with connect() as panel:
+        task = (await panel.ask("editCell", text="/edit it, and take a note", **AT_CELL))["result"]
+        await panel.until(lambda: statuses(panel) == [(task, "interactive")])
+        assert (await panel.ask("closeConversation", taskId=task))["ok"]
+        await panel.until(lambda: strip(panel) == [])
+        assert (await panel.ask("editCell", text="/edit no note", taskId=task, **AT_CELL))["result"] == task
+        assert (await panel.ask("showTaskWithId", taskId=task))["ok"]
+        ts = await question(panel, "tool")
+        assert (await panel.ask("askResponse", messageTs=ts, askResponse="noButtonClicked"))["ok"]
+        await question(panel, "completion_result")
+        assert said(panel, "user_feedback") == ["/edit no note"]
         assert '"a = 2"' in (jp_root_dir / "work.ipynb").read_text()
 
 

@@ -319,6 +319,7 @@ async def test_a_subtask_has_its_parents_place_while_it_works(
         await panel.until(lambda: len(ids(panel)) == 2 and ids(panel)[0] != parent)
         child = ids(panel)[0]
         assert ids(panel) == [child, last]
+        assert [task.get("rootTaskId") for task in strip(panel)] == [parent, None]
         await panel.until(lambda: shown(panel) == child)
         ts = await question(panel, "tool")
         assert (await panel.ask("askResponse", messageTs=ts, askResponse="yesButtonClicked"))["ok"]

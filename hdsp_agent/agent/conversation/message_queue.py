@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Final
 
 from ...errors import InvalidInput, NotFound
-from ...messages import Attachment, JsonObject, QueuedMessage
+from ...messages import Attachment, JsonObject, NotebookRef, QueuedMessage
 from .user_text import says_something
 
 __all__ = ["MOST_QUEUED", "MessageQueue"]
@@ -29,6 +29,7 @@ class MessageQueue:
         self._messages = [QueuedMessage.model_validate(entry) for entry in entries]
         times = [(str(entry.get("id")), entry.get(_TOLD_AT)) for entry in entries]
         self._told_at = {message_id: ts for message_id, ts in times if isinstance(ts, int)}
+        self._may_edit: dict[str, NotebookRef] = {}
         self._claimed: str | None = None
         self._left: frozenset[str] = frozenset()
         self.leave()
@@ -77,7 +78,18 @@ class MessageQueue:
         self._told_at[message_id] = ts
         await self._save(self._messages)
 
-    async def add(self, text: str, images: Sequence[str] = (), attachments: Sequence[Attachment] = ()) -> QueuedMessage:
+    def may_edit(self, message_id: str) -> NotebookRef | None:
+        """The cell that may be changed with this message without another question. A restart forgets it."""
+        return self._may_edit.get(message_id)
+
+    async def add(
+        self,
+        text: str,
+        images: Sequence[str] = (),
+        attachments: Sequence[Attachment] = (),
+        *,
+        may_edit: NotebookRef | None = None,
+    ) -> QueuedMessage:
         """Put a message at the end."""
         if len(self._messages) >= MOST_QUEUED:
             raise InvalidInput(
@@ -91,6 +103,8 @@ class MessageQueue:
             attachments=list(attachments) or None,
         )
         _refuse_empty(message)
+        if may_edit is not None:
+            self._may_edit[message.id] = may_edit
         await self._turn_to([*self._messages, message])
         return message
 
@@ -124,6 +138,7 @@ class MessageQueue:
         """A message became part of the conversation; whether it still waited does not matter."""
         await self._turn_to([message for message in self._messages if message.id != message_id])
         self._told_at.pop(message_id, None)
+        self._may_edit.pop(message_id, None)
 
     def _index(self, message_id: str) -> int:
         for index, message in enumerate(self._messages):

@@ -134,7 +134,11 @@ class PendingUserInput:
         log = state.conversation.log
         shown = None if ts is None else await log.ui.get(ts)
         if shown is None or shown.say != "user_feedback":
-            ts = await state.dialogue.user_said(message, first=lambda ts: state.queue.telling(message.id, ts))
+            ts = await state.dialogue.user_said(
+                message,
+                first=lambda ts: state.queue.telling(message.id, ts),
+                may_edit=state.queue.may_edit(message.id),
+            )
         elif any([record.ts == ts async for record in log.api.iterate()]):
             await state.queue.taken(message.id)
             return

@@ -7,7 +7,12 @@ import { Signal } from '@lumino/signaling';
 import type { ChannelClient } from '../../comm/client';
 import type { RequestResult } from '../../comm/requests';
 import { asErrorBody, errorText } from '../../errors';
-import type { EditCellRequest, ExtensionMessage } from '../../generated/wire';
+import type {
+  EditCellRequest,
+  ExtensionMessage,
+  HistoryItem,
+  OpenTask
+} from '../../generated/wire';
 import { Listener } from '../../listener';
 import { sentAttachment } from '../../state/panel/attachments';
 import type { IAttachment } from '../../state/panel/panelstate';
@@ -158,7 +163,7 @@ export class PromptSession extends Listener {
     await commands.execute(CommandIDs.open);
     if (this._taskId !== null) {
       await commands.execute(CommandIDs.showConversation, {
-        taskId: this._taskId
+        taskId: this._task()?.taskId ?? this._taskId
       });
     }
   }
@@ -174,6 +179,7 @@ export class PromptSession extends Listener {
       before: this._source(),
       isTaken: false,
       hasBegun: false,
+      isClosed: false,
       wasReviewed: false,
       wantsStop: false
     };
@@ -244,16 +250,17 @@ export class PromptSession extends Listener {
    * See how far the conversation is.
    */
   private _look(): void {
-    const { store, trans } = this._options;
+    const { trans } = this._options;
     const turn = this._turn;
     if (this.isDisposed || turn === null || this._taskId === null) {
       return;
     }
-    const task = openTasks(store).find(one => one.taskId === this._taskId);
+    const task = this._task();
     const phase = task && phaseOf(task);
     if (phase === 'working') {
       // Perhaps because of what was said in the panel.
       turn.hasBegun = true;
+      turn.isClosed = false;
       this._turnTo('working');
       return;
     }
@@ -263,7 +270,11 @@ export class PromptSession extends Listener {
     }
     switch (phase) {
       case undefined:
-        this._turnTo('failed', trans.__('The conversation is not open here.'));
+        turn.isClosed = true;
+        this._turnTo(
+          'failed',
+          trans.__('The conversation is closed. Send again to continue it.')
+        );
         return;
       case 'asking':
         this._turnTo('asking');
@@ -278,6 +289,22 @@ export class PromptSession extends Listener {
       case 'resting':
         this._end(turn);
     }
+  }
+
+  /**
+   * Its conversation among those that are open, or the subtask that works for
+   * it.
+   */
+  private _task(): OpenTask | undefined {
+    const tasks = openTasks(this._options.store).filter(
+      ({ taskId, rootTaskId }) =>
+        taskId === this._taskId || rootTaskId === this._taskId
+    );
+    return (
+      tasks.find(task => !['done', 'resting'].includes(phaseOf(task))) ??
+      tasks.find(({ taskId }) => taskId === this._taskId) ??
+      tasks.at(-1)
+    );
   }
 
   /**
@@ -299,9 +326,13 @@ export class PromptSession extends Listener {
   }
 
   private _onMessage(_: unknown, message: ExtensionMessage): void {
+    if (message.type === 'taskHistoryItemUpdated') {
+      this._onHistory(message.taskHistoryItem);
+      return;
+    }
     if (
       message.type !== 'cellEditPreview' ||
-      message.taskId !== this._taskId ||
+      ![this._taskId, this._task()?.taskId].includes(message.taskId) ||
       this._phase !== 'working'
     ) {
       return;
@@ -319,6 +350,15 @@ export class PromptSession extends Listener {
       )
       .flatMap(({ diff }) => (diff ? [diff] : []));
     this._previewed.emit(lines.join('\n'));
+  }
+
+  private _onHistory({ id, status }: HistoryItem): void {
+    const turn = this._turn;
+    if (turn?.isClosed && id === this._taskId && status === 'completed') {
+      // It went on without being among the open ones.
+      turn.isClosed = false;
+      this._end(turn);
+    }
   }
 
   private _onCommand(
@@ -461,6 +501,11 @@ namespace Private {
      * Whether the page has heard that the agent is at it.
      */
     hasBegun: boolean;
+
+    /**
+     * Whether the conversation was closed before it had an end.
+     */
+    isClosed: boolean;
 
     /**
      * Whether a change of the agent waited to be kept or undone.

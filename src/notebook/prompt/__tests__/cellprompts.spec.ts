@@ -312,14 +312,86 @@ describe('editing a cell by a prompt', () => {
     ]);
   });
 
-  it('does not wait for a conversation that was closed', async () => {
+  it('says what to do about a conversation that was closed', async () => {
     await open();
     await say('twice');
     work();
-    store.state = { openTasks: [] };
-    store.changed.emit();
-    expect(status()).toBe('The conversation is not open here.');
+    store.tell();
+    expect(status()).toBe(
+      'The conversation is closed. Send again to continue it.'
+    );
     expect(field().readOnly).toBe(false);
+    await say('twice');
+    expect(opened.client.of('editCell')[1]).toMatchObject({ taskId: 't' });
+    work();
+    expect(status()).toBe('The agent is changing this cell…');
+  });
+
+  it('says what came of a closed conversation that went on', async () => {
+    const ended = (id: string) =>
+      opened.client.receive({
+        type: 'taskHistoryItemUpdated',
+        taskHistoryItem: {
+          id,
+          number: 1,
+          ts: 1,
+          task: id,
+          tokensIn: 0,
+          tokensOut: 0,
+          totalCost: 0,
+          status: 'completed'
+        }
+      });
+    await open();
+    await say('twice');
+    work();
+    ended('t');
+    expect(status()).toBe('The agent is changing this cell…');
+    store.tell();
+    edit('a = 2');
+    wait(true);
+    ended('another');
+    expect(row()?.dataset.phase).toBe('failed');
+    ended('t');
+    expect(status()).toBe('Changed. You can keep or undo it.');
+    await say('and rename it');
+    expect(opened.client.of('editCell')[1]).toMatchObject({ taskId: 't' });
+  });
+
+  it('follows its conversation into a subtask and back', async () => {
+    const subtask = { taskId: 'child', rootTaskId: 't' } as const;
+    const { id } = opened.panel.content.widgets[0].model;
+    await open();
+    await say('twice');
+    work();
+    store.tell({ ...subtask, status: 'running' });
+    expect(status()).toBe('The agent is changing this cell…');
+    opened.client.receive({
+      type: 'cellEditPreview',
+      taskId: 'child',
+      path: opened.path,
+      cellEdits: [{ op: 'edit', cellId: id, diff: '+a = 2' }]
+    });
+    expect(row()?.textContent).toContain('+a = 2');
+    store.tell(
+      { taskId: 't', status: 'none' },
+      { ...subtask, status: 'interactive', needsYou: true }
+    );
+    expect(status()).toBe(
+      'The agent needs your answer. Show the conversation.'
+    );
+    await click('show');
+    expect(executed.at(-1)).toEqual([
+      CommandIDs.showConversation,
+      { taskId: 'child' }
+    ]);
+    store.tell({ ...subtask, status: 'idle', failed: true });
+    expect(status()).toBe('The agent was stopped by an error.');
+    await say('try again');
+    expect(opened.client.of('editCell')[1]).toMatchObject({ taskId: 't' });
+    work();
+    finish();
+    expect(status()).toBe('The agent did not change this cell.');
   });
 
   it('stops what is only about to begin', async () => {

@@ -10,11 +10,17 @@ export class FakeStore {
   state: { readonly openTasks: readonly OpenTask[] } = { openTasks: [] };
 
   /**
-   * A conversation is like this now.
+   * These conversations are open now.
    */
-  tell(task: Partial<OpenTask> & Pick<OpenTask, 'taskId' | 'status'>): void {
+  tell(
+    ...tasks: (Partial<OpenTask> & Pick<OpenTask, 'taskId' | 'status'>)[]
+  ): void {
     this.state = {
-      openTasks: [{ title: task.taskId, needsYou: false, ...task }]
+      openTasks: tasks.map(task => ({
+        title: task.taskId,
+        needsYou: false,
+        ...task
+      }))
     };
     this.changed.emit();
   }
