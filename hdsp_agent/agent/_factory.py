@@ -367,7 +367,8 @@ def _context(
         may_read = current.auto_approval_enabled and current.always_allow_read_only
         police = await asyncio.to_thread(paths)
         reads_files = stays_here or bool(may_read)
-        return await surroundings(notebooks, notebook.path, police, reads_files=reads_files, at=notebook.cell_id)
+        at = situation.asked_at or notebook.cell_id
+        return await surroundings(notebooks, notebook.path, police, reads_files=reads_files, at=at)
 
     memory = memories.of_task(conversation.log.metadata.user, folder, notebook_now)
     around = CurrentEnvironment(

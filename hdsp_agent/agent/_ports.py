@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 
 from ..config import GlobalSettings, ModeConfig, OperatorPolicy, ProviderSettings, ToolSet
 from ..messages import (
+    CellId,
     ClineMessage,
     ConversationMarks,
     HistoryItem,
@@ -162,6 +163,10 @@ class Situation(Protocol):
     @property
     def cost(self) -> float:
         """What it has cost so far, in US dollars."""
+
+    @property
+    def asked_at(self) -> CellId | None:
+        """The cell at which the person asked to have it changed, if that is what they said last."""
 
 
 @dataclass(frozen=True)

@@ -145,7 +145,7 @@ class NotebookRef(Record):
 class EndingCheck(Record):
     """Something that was seen of what a small model did; the page words it."""
 
-    code: Literal["fixed", "renamed", "deleted", "exists", "runs", "picture", "numbers", "unchanged"]
+    code: Literal["fixed", "renamed", "deleted", "exists", "runs", "picture", "numbers", "unchanged", "changed"]
     params: dict[str, JsonValue] | None = None
 
 

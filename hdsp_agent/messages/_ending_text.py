@@ -25,6 +25,7 @@ _CHECKS: Final = {
     "picture": "the picture in cell {cell} is not empty",
     "numbers": "the numbers stand in the notebook",
     "unchanged": "no cell was changed",
+    "changed": "Cell {cell} was changed but not run.",
 }
 _CALLS: Final = "cell {cell} runs now and still calls {calls}"
 STRONG_CHECKS: Final = frozenset({"fixed", "renamed", "deleted", "exists"})
@@ -37,6 +38,9 @@ def ending_text(ending: Ending) -> str:
         case "checked":
             return f"Checked: {'; '.join(_told(check) for check in ending.checks if check.code in STRONG_CHECKS)}."
         case "unchecked":
+            at_cell = next((check for check in ending.checks if check.code == "changed"), None)
+            if at_cell is not None:
+                return f"{_told(at_cell)} Look at it before you run it."
             changed = all(check.code != "unchanged" for check in ending.checks)
             return "Not checked. " + ("Look at the result before you use it." if changed else "No cell was changed.")
         case "not_done":

@@ -84,6 +84,11 @@ class AllowedEdits:
     def __init__(self) -> None:
         self._cell: tuple[str, CellId] | None = None
 
+    @property
+    def cell(self) -> tuple[str, CellId] | None:
+        """The notebook and the cell."""
+        return self._cell
+
     def cover(self, path: str, cells: Iterable[CellId]) -> bool:
         """Whether all of these may be changed."""
         return all((path, cell) == self._cell for cell in cells)

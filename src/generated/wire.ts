@@ -1436,7 +1436,8 @@ export interface EndingCheck {
     | 'runs'
     | 'picture'
     | 'numbers'
-    | 'unchanged';
+    | 'unchanged'
+    | 'changed';
   params?: Record<string, JsonValue>;
 }
 

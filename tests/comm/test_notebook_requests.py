@@ -305,6 +305,23 @@ async def test_a_change_is_told_while_it_is_written_whatever_is_on_screen(
         await panel.until(lambda: "# why" in (jp_root_dir / "work.ipynb").read_text())
 
 
+async def test_a_small_model_changes_just_the_cell_and_its_change_is_told_while_it_is_written(
+    services: Services, connect: Connect, tmp_path: Path, jp_root_dir: Path
+) -> None:
+    write: Turn = ({"tool": "edit_cell", "arguments": {"cell": 1, "code": "a = 2\n" + "# why\n" * 30}, "id": "w"},)
+    await speak(services, tmp_path, write)
+    book = services.config.profiles
+    await book.update(book.current.id, {"toolSet": "compound"})
+    (jp_root_dir / "work.ipynb").write_text(json.dumps(notebook(code("c0", "a = 1"))))
+    async with connect() as panel:
+        task = (await panel.ask("editCell", text="/edit it", **AT_CELL))["result"]
+        await panel.until(lambda: statuses(panel) == [(task, "idle")])
+        told = messages(panel, "cellEditPreview")
+        assert told[0]["cellEdits"][0]["cellId"] == "c0" and told[0]["cellEdits"][0]["diff"].startswith("+a = 2\n")
+        assert told[-1]["cellEdits"] == []
+        assert "# why" in (jp_root_dir / "work.ipynb").read_text()
+
+
 async def test_a_click_without_a_traceback_uses_what_was_seen_of_the_run(
     services: Services, connect: Connect, tmp_path: Path, jp_serverapp: ServerApp, jp_fetch: Fetch
 ) -> None:

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from hdsp_agent.agent import TaskManager, TaskRequest, headless_agent
 from hdsp_agent.config import OperatorPolicy
 from hdsp_agent.local import catalogue
-from hdsp_agent.messages import NotebookRef, TaskId
+from hdsp_agent.messages import CellId, NotebookRef, TaskId
 from hdsp_agent.persistence import TaskStore
 
 from ._helpers.weights import REAL_FOLDER, real_weights
@@ -78,3 +78,33 @@ async def test_it_adds_and_runs_a_cell_and_tells_what_that_showed(tmp_path: Path
     assert shown.strip() == "60"
     assert "60" in said
     assert requests and all(one["cost"] == 0 and one["tokensOut"] for one in requests)
+
+
+@pytest.mark.long
+async def test_it_changes_the_cell_at_which_it_is_asked_and_runs_nothing(tmp_path: Path) -> None:
+    await real_weights(catalogue().find(CODER))
+    workspace = tmp_path / "work"
+    workspace.mkdir()
+    sources = ("limit = 10", "[n for n in range(30) if n > limit]")
+    cells: list[JsonValue] = [
+        {"cell_type": "code", "id": f"c{at}", "source": source, "metadata": {}, "outputs": [], "execution_count": None}
+        for at, source in enumerate(sources)
+    ]
+    notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    (workspace / "a.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
+    async with headless_agent(
+        tmp_path / "home",
+        OperatorPolicy(),
+        workspace=workspace,
+        overrides={"autoApprovalEnabled": False},
+        local_models=REAL_FOLDER,
+    ) as agent:
+        await agent.config.profiles.update("default", {"apiProvider": "local", "apiModelId": CODER})
+        cell = NotebookRef(path="a.ipynb", cell_id=CellId("c0"))
+        request = TaskRequest("/edit use 20 instead of 10", notebook=cell)
+        task_id = await agent.manager.start(request, may_edit=cell)
+        await ended(agent.manager, task_id)
+        assert "not run" in await answer(agent.store, task_id)
+    now = json.loads((workspace / "a.ipynb").read_text())["cells"]
+    assert ["".join(one["source"]) for one in now] == ["limit = 20", sources[1]]
+    assert [one["execution_count"] for one in now] == [None, None]

@@ -17,7 +17,7 @@ from ..context_window import FullContext
 from ..conversation.conversation import Conversation
 from ._example_conversation import before, length_of_examples
 from ._lite_prompt import lite_prompt
-from ._next_step import next_step
+from ._next_step import next_step, step_at_cell
 from ._recent_steps import PUT_BACK, is_surroundings, is_words, since_asked, spoken_in, surroundings_in
 
 __all__ = ["LiteContext", "Seen"]
@@ -90,7 +90,11 @@ class LiteContext:
         messages = _plain(history)
         taken = len(system) + length_of_examples(names)
         room = (self._window(situation) - _ANSWER_TOKENS) * _CHARACTERS_A_TOKEN - taken
-        step = next_step(situation.tools, since_asked(history))
+        since = since_asked(history)
+        if situation.asked_at is None:
+            step = next_step(situation.tools, since)
+        else:
+            step = step_at_cell(situation.tools, since, self._told.at if self._told is not None else None)
         fitting = _without_refused(self._fitting(messages, history, room))
         return ModelRequest(
             system=system,

@@ -11,7 +11,7 @@ from ...providers import ToolSpec
 from ...tools import PastCall, SinceAsked
 from ...tools.compound import cell_to_change, cells_to_edit, names_data
 
-__all__ = ["Next", "next_step"]
+__all__ = ["Next", "next_step", "step_at_cell"]
 
 _ANSWER: Final = "answer"
 _EDIT: Final = "edit_cell"
@@ -67,6 +67,16 @@ def next_step(tools: Sequence[ToolSpec], since: SinceAsked) -> Next:
         ],
         temperature,
     )
+
+
+def step_at_cell(tools: Sequence[ToolSpec], since: SinceAsked, cell: int | None) -> Next:
+    """The step where the person asked for it at a cell, of this number if that is known: to change just that."""
+    edits = [_of_cells(tool, [cell]) if cell else tool for tool in tools if tool.name == _EDIT]
+    if not edits:
+        return next_step(tools, since)
+    tries = _tries(since.calls)
+    # Nothing is told but why it was sent back: the same would be written again.
+    return Next(edits, None if tries == 0 else _LIVELIER if tries == 1 else _LIVELIEST)
 
 
 def _at_first(tools: Sequence[ToolSpec], since: SinceAsked) -> Sequence[ToolSpec]:

@@ -27,6 +27,7 @@ from ...errors import InvalidInput
 from ...mcp.client import TaskServers
 from ...messages import (
     Attachment,
+    CellId,
     EndingReason,
     HistoryItem,
     NotebookRef,
@@ -270,6 +271,12 @@ class TaskState:
     def cost(self) -> float:
         """What it has cost so far, in US dollars."""
         return self.usage.cost
+
+    @property
+    def asked_at(self) -> CellId | None:
+        """The cell at which the person asked to have it changed, if that is what they said last."""
+        cell = self.tool_state.allowed_edits.cell
+        return None if cell is None else cell[1]
 
     async def recount(self) -> None:
         """Count again what was spent, without taking the work up."""

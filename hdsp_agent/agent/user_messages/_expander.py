@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ...config import tool_set
 from ...errors import HdspAgentError
 from ...mcp.client import PROMPT_PREFIX
 from ._attachment_reading import read_attachments, unread
@@ -53,6 +54,10 @@ class MessageExpander:
         command = await state.services.commands.get(name, str(state.folder))
         if command is None:
             return await self._filled_by_server(text, name, arguments)
+        asked_at_cell = state.asked_at is not None and command.shown.source == "built-in"
+        if asked_at_cell and arguments.strip() and tool_set(state.provider) == "compound":
+            # Its tools change that cell and no other; of more words a small model would make too much.
+            return arguments
         if command.mode is not None and command.mode != state.mode.slug:
             try:
                 await state.switch_mode(command.mode)

@@ -13,6 +13,7 @@ from ..._threads import in_thread
 from ...config import ToolGroup
 from ...errors import HdspAgentError
 from ...messages import CellId, EndingCheck, JsonObject
+from ...notebooks import Cell
 from .._changed_cells import ChangedCell
 from .._tool import SimpleTool, SinceAsked, ToolArguments, ToolContext, ToolResult
 from .._tool_failed import ToolFailed
@@ -45,7 +46,7 @@ from ._code import (
     wanted_names,
     with_imports,
 )
-from ._endings import not_done, steps_are_over, told_by_output
+from ._endings import done_at_cell, not_done, steps_are_over, told_by_output
 from ._missing_tables import file_columns, meant_table, name_for, table_files, takes_columns, with_reads
 from ._names import asked_names, is_question, repeats, said_cells
 from ._picture_check import is_empty_picture, pictures_in
@@ -59,6 +60,8 @@ Number = Annotated[int, Field(ge=1, le=100_000)]
 Word = Annotated[str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True)]
 _HAS_IT: Final = "Most of this is what cell {number} has, and the person means that one. Change cell {number}."
 _UNKNOWN_NAMES: Final = frozenset({"KeyError", "NameError", "AttributeError", "FileNotFoundError"})
+_MAKES_UNSEEN: Final = ("import *", "%run", "%load", "exec(")
+"""What makes names that do not stand in the code."""
 A = TypeVar("A", bound=ToolArguments)
 
 
@@ -139,7 +142,7 @@ class EditCellArguments(ToolArguments):
 
 
 class EditCell(CompoundTool[EditCellArguments]):
-    """Changes a cell that the request means, and runs it."""
+    """Changes a cell that the request means, and runs it. Asked for at a cell, it changes that one, and runs nothing."""
 
     name: ClassVar[str] = "edit_cell"
     group: ClassVar[ToolGroup | None] = "command"
@@ -148,10 +151,13 @@ class EditCell(CompoundTool[EditCellArguments]):
 
     async def _run(self, arguments: EditCellArguments, context: ToolContext) -> ToolResult:
         runner = await CellRunner.of(context)
+        since = await context.flow.since_asked()
+        asked_at = context.state.allowed_edits.cell
+        if asked_at is not None and asked_at[0] == runner.place.document.path:
+            return await self._at_cell(asked_at[1], arguments.code, runner, since)
         cell = runner.cell(arguments.cell)
         if cell.cell_type != "code":
             raise ToolFailed(f"Cell {arguments.cell} holds text. Add a new cell for the code.")
-        since = await context.flow.since_asked()
         code = await _ready(spliced(cell.source, mended(arguments.code)), runner, cell.id)
         if same_meaning(cell.source, code):
             raise ToolFailed(f"This is the code that cell {arguments.cell} has. Change cell {arguments.cell}.")
@@ -166,8 +172,34 @@ class EditCell(CompoundTool[EditCellArguments]):
         fixed = await _fixed(arguments.cell, now.cell(arguments.cell).source, before, now)
         return _with(told, await _looked_at(ran, edited, now, *fixed))
 
+    async def _at_cell(self, cell_id: CellId, given: str, runner: CellRunner, since: SinceAsked) -> ToolResult:
+        number = next((at for at, one in enumerate(runner.snapshot.cells, 1) if one.id == cell_id), None)
+        if number is None:
+            raise ToolFailed("The cell that was to be changed is gone.")
+        cell = runner.cell(number)
+        if sum(call.is_error and call.arguments.get("code") == given for call in since.calls) > 1:
+            # It was sent back as it is, and livelier requests did not help.
+            return await not_done("no_answer", "", runner.context)
+        source = given.strip("\n")
+        if cell.cell_type == "code":
+            code = spliced(cell.source, mended(given))
+            source = await _ready(code, runner, cell.id, may_do_nothing=True)
+            await _check_names(number, source, cell, runner)
+            if not any(call.is_error for call in since.calls):
+                # What the model writes in its place may be what the person wants, who looks at it.
+                _check(number, source, await runner.before(cell.id), runner, is_told=True)
+        if source == cell.source:
+            raise ToolFailed(f"This is what cell {number} has already. Change cell {number}.")
+        now = await runner.changed([CellOperation(op="replace", cell=cell.id, source=source)])
+        if isinstance(now, ToolResult):
+            return now
+        await now.worked(now.cell(number).id)
+        return await done_at_cell(number, runner.context)
+
     def preview(self, partial: JsonObject, context: ToolContext) -> str | None:
-        return _preview({"op": "replace", "cell": partial.get("cell"), "source": partial.get("code")}, context)
+        asked_at = context.state.allowed_edits.cell
+        cell = partial.get("cell") if asked_at is None else asked_at[1]
+        return _preview({"op": "replace", "cell": cell, "source": partial.get("code")}, context)
 
 
 class RunCellArguments(ToolArguments):
@@ -320,7 +352,7 @@ class DeleteCellTool(CompoundTool[DeleteCellArguments]):
         )
 
 
-async def _ready(given: str, runner: CellRunner, own: CellId | None) -> str:
+async def _ready(given: str, runner: CellRunner, own: CellId | None, *, may_do_nothing: bool = False) -> str:
     """The code as it can be put into the notebook. Raises ToolFailed for what is no Python."""
     context, path = runner.context, runner.place.path
     kernel = await context.notebooks.kernel(path)
@@ -331,7 +363,7 @@ async def _ready(given: str, runner: CellRunner, own: CellId | None) -> str:
     problem = syntax_problem(code)
     if problem is not None:
         raise ToolFailed(f"This is no valid Python, so nothing was done: {problem}")
-    if does_nothing(code):
+    if does_nothing(code) and not may_do_nothing:
         raise ToolFailed("There is no code in it that does anything, so nothing was done.")
     missing = await _missing(code, runner, own, has_kernel=kernel is not None)
     folder = runner.place.checked.path.parent
@@ -402,6 +434,17 @@ def _check(number: int, code: str, before: ChangedCell, runner: CellRunner, *, i
     lost = lost_names(old, code, runner.code([*cells[: number - 1], *cells[number:]]))
     if lost:
         raise ToolFailed(f"Other cells use {' and '.join(lost)}, so it has to be made still. {again}")
+
+
+async def _check_names(number: int, code: str, cell: Cell, runner: CellRunner) -> None:
+    """Raises ToolFailed for a name that is new here and that nothing makes: nobody runs the cell to find that out."""
+    if any(unseen in source for source in runner.code() for unseen in _MAKES_UNSEEN):
+        return
+    has_kernel = await runner.context.notebooks.kernel(runner.place.path) is not None
+    known = wanted_names(cell.source)
+    missing = [name for name in await _missing(code, runner, cell.id, has_kernel=has_kernel) if name not in known]
+    if missing:
+        raise ToolFailed(f"There is no {missing[0]}. Use what there is. Change cell {number}.")
 
 
 async def _fixed(number: int, code: str, before: ChangedCell, runner: CellRunner) -> list[EndingCheck]:

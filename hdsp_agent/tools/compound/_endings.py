@@ -14,7 +14,16 @@ from ._code import made_names
 from ._names import asked_names, is_named, numbers_in
 from ._step_report import is_effect, is_step, last_output
 
-__all__ = ["MOST_STEPS", "MOST_TRIES", "done", "missing_names", "not_done", "steps_are_over", "told_by_output"]
+__all__ = [
+    "MOST_STEPS",
+    "MOST_TRIES",
+    "done",
+    "done_at_cell",
+    "missing_names",
+    "not_done",
+    "steps_are_over",
+    "told_by_output",
+]
 
 MOST_STEPS: Final = 8
 MOST_TRIES: Final = 4
@@ -37,6 +46,12 @@ async def done(text: str, checks: Sequence[EndingCheck], since: SinceAsked, cont
     seen += checks
     is_checked = any(check.code in STRONG_CHECKS for check in seen)
     return await _ended(text, Ending(state="checked" if is_checked else "unchecked", checks=seen), context)
+
+
+async def done_at_cell(number: int, context: ToolContext) -> ToolResult:
+    """End with the cell changed at which the person asked for it, and not run: they see the change there."""
+    ending = Ending(state="unchecked", checks=[EndingCheck(code="changed", params={"cell": number})])
+    return await _ended(ending_text(ending), ending, context)
 
 
 async def not_done(code: Reason, text: str, context: ToolContext, **params: str) -> ToolResult:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hdsp_agent.agent.lite._next_step import next_step
+from hdsp_agent.agent.lite._next_step import next_step, step_at_cell
 from hdsp_agent.providers import ToolSpec
 from hdsp_agent.tools import PastCall, SinceAsked
 
@@ -94,3 +94,15 @@ def test_what_was_tried_in_vain_becomes_less_likely() -> None:
     assert heat == [None, 0.7, 1.0]
     worked = call("add_cell", "Cell 2 ran without output.")
     assert next_step(TOOLS, SinceAsked("", CELLS, (failed, failed, worked))).temperature is None
+
+
+def test_what_was_asked_for_at_a_cell_changes_that_one_alone_and_each_try_is_livelier() -> None:
+    back = call("edit_cell", "This is what cell 2 has already. Change cell 2.", is_error=True)
+    steps = [step_at_cell(TOOLS, SinceAsked("", CELLS, (back,) * tries), 2) for tries in range(3)]
+    assert [step.temperature for step in steps] == [None, 0.7, 1.0]
+    for step in steps:
+        [edit] = step.tools
+        assert (edit.name, edit.parameters["properties"]) == ("edit_cell", {"cell": {"enum": [2]}})
+    assert step_at_cell(TOOLS, SinceAsked("", CELLS), None).tools == [TOOLS[1]]
+    others = TOOLS[2:]
+    assert step_at_cell(others, SinceAsked("", CELLS), 2) == next_step(others, SinceAsked("", CELLS))

@@ -14,7 +14,7 @@ from pydantic import JsonValue
 
 from hdsp_agent.agent import TaskManager, TaskRequest, headless_agent
 from hdsp_agent.config import OperatorPolicy
-from hdsp_agent.messages import CellExecuted, ClineMessage, Ending, NotebookRef, TaskId
+from hdsp_agent.messages import CellExecuted, CellId, ClineMessage, Ending, EndingCheck, NotebookRef, TaskId
 from hdsp_agent.persistence import TaskStore
 from hdsp_agent.providers import ModelRequest, ScriptedModel, call_tool
 from hdsp_agent.providers._scripted import Turn
@@ -37,11 +37,16 @@ class Weak:
     model: ScriptedModel
     workspace: Path
 
-    async def done(self, words: str) -> TaskId:
-        """A task about the notebook that runs to its end."""
-        task_id = await self.manager.start(TaskRequest(words, notebook=NotebookRef(path="a.ipynb")))
-        await until(lambda: self.manager.tasks.opened(task_id) is None or None, 30)
+    async def done(self, words: str, *, at: str | None = None) -> TaskId:
+        """A task about the notebook that runs to its end, perhaps asked for ``at`` a cell."""
+        notebook = NotebookRef(path="a.ipynb", cell_id=None if at is None else CellId(at))
+        may_edit = None if at is None else notebook
+        task_id = await self.manager.start(TaskRequest(words, notebook=notebook), may_edit=may_edit)
+        await self.ended(task_id)
         return task_id
+
+    async def ended(self, task_id: TaskId) -> None:
+        await until(lambda: self.manager.tasks.opened(task_id) is None or None, 30)
 
     async def shown(self, task_id: TaskId, say: str) -> list[ClineMessage]:
         reader = await self.store.view(task_id)
@@ -239,3 +244,73 @@ async def test_an_answer_names_the_notes_that_a_small_model_was_told(tmp_path: P
         [result] = await agent.shown(task, "completion_result")
         [item] = result.recalled or []
         assert (item.kind, item.source, item.title, item.told) == ("note", note.id, "Label every axis", True)
+
+
+def edit(cell: int, code: str, id: str) -> Turn:
+    return call_tool("edit_cell", {"cell": cell, "code": code}, id=id)
+
+
+async def test_what_is_asked_for_at_a_cell_changes_it_alone_asks_nothing_and_runs_nothing(tmp_path: Path) -> None:
+    turns = [edit(2, "total = sum(rows) * 2", "one"), call_tool("answer", {"text": "It is about rows."}, id="two")]
+    async with weak_agent(tmp_path, turns, "rows = [1, 2]", "total = sum(rows)", alwaysAllowWrite=False) as agent:
+        task_id = await agent.done("/edit twice as much", at="c2")
+        assert await agent.sources() == ["rows = [1, 2]", "total = sum(rows) * 2"]
+        assert await agent.states(task_id) == []
+        [tool] = agent.model.requests[0].tools
+        assert tool.name == "edit_cell" and tool.parameters["properties"]["cell"] == {"enum": [2]}  # type: ignore[call-overload,index]  # a schema
+        ending = await agent.ending(task_id)
+        assert (ending.state, ending.checks) == ("unchecked", [EndingCheck(code="changed", params={"cell": 2})])
+        assert "Cell 2 was changed but not run." in await agent.answer(task_id)
+        # What is said in the conversation is said as always.
+        await agent.manager.send(task_id, "What is rows about?")
+        await agent.ended(task_id)
+        assert "add_cell" in agent.offered(1) and await agent.answer(task_id) == "It is about rows."
+
+
+async def test_what_a_model_writes_at_a_cell_is_sent_back_where_it_breaks_something_but_not_twice(
+    tmp_path: Path,
+) -> None:
+    turns = [edit(1, "rows = [1", "one"), edit(1, "lines = [1]", "two"), edit(1, "lines = [1, 2]", "three")]
+    async with weak_agent(tmp_path, turns, "rows = [1]", "print(rows)") as agent:
+        await agent.done("/edit call it lines", at="c1")
+        assert await agent.sources() == ["lines = [1]", "print(rows)"]
+        assert agent.offered(1) == ["edit_cell"] and "no valid Python" in said(agent.model.requests[1])
+    turns = [edit(1, "lines = [1]", "one"), edit(1, "lines = [1, 2]", "two")]
+    async with weak_agent(tmp_path / "again", turns, "rows = [1]", "print(rows)") as agent:
+        await agent.done("/edit call it lines", at="c1")
+        assert await agent.sources() == ["lines = [1, 2]", "print(rows)"]
+        assert "Other cells use rows" in said(agent.model.requests[1])
+
+
+async def test_at_a_cell_a_small_model_hears_the_wish_alone_and_may_use_only_what_there_is(tmp_path: Path) -> None:
+    turns = [edit(2, "boats.mean()", "one"), edit(2, "sum(rows) / len(rows)", "two")]
+    async with weak_agent(tmp_path, turns, "rows = [1]", "sum(rows)") as agent:
+        await agent.done("/edit the mean", at="c2")
+        assert await agent.sources() == ["rows = [1]", "sum(rows) / len(rows)"]
+        assert "Person: the mean" in said(agent.model.requests[0]) and "Do not run" not in said(agent.model.requests[0])
+        assert "There is no boats." in said(agent.model.requests[1])
+
+
+async def test_what_is_written_at_a_cell_again_and_again_is_not_done(tmp_path: Path) -> None:
+    turns = [edit(1, "a = 1", str(at)) for at in range(4)]
+    async with weak_agent(tmp_path, turns, "a = 1") as agent:
+        task_id = await agent.done("/edit make it nicer", at="c1")
+        assert (await agent.ending(task_id)).state == "not_done" and len(agent.model.requests) == 3
+        assert await agent.sources() == ["a = 1"]
+
+
+async def test_a_comment_is_a_change_at_a_cell_and_what_is_there_already_is_none(tmp_path: Path) -> None:
+    turns = [edit(1, "a = 1", "one"), edit(1, "# a = 1", "two")]
+    async with weak_agent(tmp_path, turns, "a = 1") as agent:
+        await agent.done("/edit comment it out", at="c1")
+        assert await agent.sources() == ["# a = 1"]
+        assert "This is what cell 1 has already." in said(agent.model.requests[1])
+
+
+async def test_text_is_changed_at_its_cell_too(tmp_path: Path) -> None:
+    async with weak_agent(tmp_path, [edit(1, "# Rents in Oban", "one")], "a = 1") as agent:
+        path = agent.workspace / "a.ipynb"
+        path.write_text(path.read_text().replace('"cell_type": "code"', '"cell_type": "markdown"'))
+        task_id = await agent.done("/edit a better title", at="c1")
+        assert await agent.sources() == ["# Rents in Oban"]
+        assert (await agent.ending(task_id)).state == "unchecked"

@@ -7,7 +7,7 @@ import { Fold } from '../../../ui/texts/fold';
 import { durationText } from '../../../ui/texts/formats';
 import { GrowingText } from '../../../ui/texts/growingtext';
 import { Markdown } from '../../../ui/markdown/markdown';
-import { EndingLine } from './ending';
+import { changedAtCell, EndingLine } from './ending';
 import { SuggestedNote } from './notesuggestion';
 import { PictureList } from './picturelist';
 import { Recalled } from './recalled';
@@ -39,7 +39,10 @@ export function ResultRow(content: IRowContent): JSX.Element {
   const { ending, noteSuggestion, partial, recalled, text, ts } =
     content.message;
   // Where no output is shown the text is the line in English.
-  const isLine = ending?.state === 'not_done' && !text?.startsWith('```');
+  const isLine =
+    ending &&
+    (ending.state === 'not_done' || changedAtCell(ending.checks)) &&
+    !text?.startsWith('```');
   return (
     <div className="jp-hdspAgent-result">
       {!isLine && <AnswerRow {...content} />}

@@ -22,6 +22,15 @@ export function EndingLine({ ending }: { ending: Ending }): JSX.Element {
   );
 }
 
+/**
+ * That the cell was changed at which the person asked for it, if so.
+ */
+export function changedAtCell(
+  checks: readonly EndingCheck[]
+): EndingCheck | undefined {
+  return checks.find(({ code }) => code === 'changed');
+}
+
 function endingText(
   { state, checks, reason, putBack }: Ending,
   trans: TranslationBundle
@@ -35,10 +44,18 @@ function endingText(
           .filter(text => text !== null)
           .join(trans._p('between things that were checked', '; '))
       );
-    case 'unchecked':
+    case 'unchecked': {
+      const atCell = changedAtCell(checks);
+      if (atCell !== undefined) {
+        return trans.__(
+          'Cell %1 was changed but not run. Look at it before you run it.',
+          valueText(atCell.params?.cell)
+        );
+      }
       return checks.some(({ code }) => code === 'unchanged')
         ? trans.__('Not checked. No cell was changed.')
         : trans.__('Not checked. Look at the result before you use it.');
+    }
     case 'not_done':
       return [
         trans.__('Not done.'),
@@ -83,6 +100,7 @@ function checkText(
     case 'picture':
     case 'numbers':
     case 'unchanged':
+    case 'changed':
       return null;
   }
 }

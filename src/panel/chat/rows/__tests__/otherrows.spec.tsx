@@ -142,6 +142,20 @@ describe('other rows', () => {
       expect(line()).toBe('Not checked. Look at the result before you use it.');
     });
 
+    it('should say that what was asked for at a cell was not run', async () => {
+      await rows.show({
+        ...result({
+          state: 'unchecked',
+          checks: [{ code: 'changed', params: { cell: 3 } }],
+          putBack: false
+        }),
+        text: 'In English.'
+      });
+      expect(rows.row(2).textContent).toBe(
+        'Cell 3 was changed but not run. Look at it before you run it.'
+      );
+    });
+
     const undone: Ending = {
       state: 'not_done',
       checks: [],
