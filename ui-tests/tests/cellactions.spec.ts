@@ -1,6 +1,7 @@
 import { Chat } from '../chat';
 import { WATCHABLE } from '../model';
 import { expect, OpenNotebook, test } from '../notebooks';
+import { runInTerminal } from '../terminal';
 
 const PATH = 'actions.ipynb';
 
@@ -169,6 +170,49 @@ test('files, selections and what a console printed go into the message', async (
     await lab.picture('added-to-message');
   });
   expect(lab.errors).toEqual([]);
+});
+
+test('what a terminal printed goes into the message', async ({
+  agent: _,
+  lab
+}) => {
+  const { page, panel } = lab;
+  const chat = new Chat(lab);
+  const terminal = page.locator('.jp-Terminal');
+  const chips = chat.composer.getByRole('list', { name: 'Attachments' });
+  const chip = panel.getByRole('button', { name: /^Show Terminal/ });
+  const preview = panel.getByRole('group', { name: /^Terminal/ });
+  await chat.open();
+  await runInTerminal(lab, 'echo hello-from-terminal', 'hello-from-terminal');
+
+  await test.step('added to the message, it is a chip with a preview', async () => {
+    await terminal.click({ button: 'right' });
+    await page.getByRole('menuitem', { name: 'Add to the Message' }).click();
+    await expect(chips).toContainText('Terminal');
+    await chip.hover();
+    await expect(preview).toContainText('echo hello-from-terminal');
+    await expect(preview).toContainText(/^hello-from-terminal$/m);
+    await lab.picture('terminal-added', ['light', 'dark', 'contrast']);
+    await chat.field.hover();
+    await expect(preview).toHaveCount(0);
+    await chips.getByRole('button', { name: /^Remove/ }).click();
+    await expect(chips).toHaveCount(0);
+  });
+
+  await test.step('to ask about it is the same, in a new conversation', async () => {
+    await terminal.click({ button: 'right' });
+    await page
+      .getByRole('menuitem', { name: 'Ask the Agent about This' })
+      .click();
+    await expect(chips).toContainText('Terminal');
+    await expect(chat.field).toBeFocused();
+    await chip.hover();
+    await expect(preview).toContainText('hello-from-terminal');
+  });
+  expect(lab.errors).toEqual([]);
+  await page.evaluate(() =>
+    window.galata.app.serviceManager.terminals.shutdownAll()
+  );
 });
 
 test('a cell is changed as one writes in it, by the keyboard alone', async ({

@@ -1,6 +1,7 @@
 import { expect, test } from '../chat';
 import { OpenNotebook } from '../notebooks';
 import { LONG_ONLY } from '../longtests';
+import { runInTerminal } from '../terminal';
 
 const PATH = 'pointing.ipynb';
 
@@ -35,33 +36,7 @@ test('a message points at a section, a terminal, a checkpoint and a conversation
   });
 
   await test.step('a terminal has printed something', async () => {
-    await lab.execute('terminal:create-new');
-    const terminal = page.getByRole('textbox', { name: 'Terminal input' });
-    await terminal.focus();
-    await page.keyboard.type('echo "it is $((40 + 2))"\n');
-    await expect
-      .poll(() =>
-        page.evaluate(() => {
-          const { shell } = window.galata.app;
-          const { content } = shell.currentWidget as unknown as {
-            content: {
-              _term: {
-                buffer: {
-                  active: {
-                    length: number;
-                    getLine(at: number): { translateToString(): string };
-                  };
-                };
-              };
-            };
-          };
-          const { active } = content._term.buffer;
-          return Array.from({ length: active.length }, (_, at) =>
-            active.getLine(at).translateToString()
-          ).join('\n');
-        })
-      )
-      .toContain('it is 42');
+    await runInTerminal(lab, 'echo "it is $((40 + 2))"', 'it is 42');
   });
 
   await test.step('each is chosen by the keyboard, and is a chip', async () => {
