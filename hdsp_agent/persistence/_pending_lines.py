@@ -134,7 +134,7 @@ class LineWriter(ABC, Generic[L]):
                 return
 
 
-def stopped_store(path: Path) -> StorageUnavailable:
+def stopped_store(path: Path | str) -> StorageUnavailable:
     """What whoever writes after the end is told."""
     return StorageUnavailable(
         f"Could not write {path}: the store was stopped. Nothing was changed. Try again when it runs.",

@@ -28,7 +28,7 @@ from hdsp_agent.persistence import (
     open_store,
 )
 from hdsp_agent.persistence._task_store import StoreOptions
-from hdsp_agent.persistence.sqlite._task_schema import STREAM_TABLES
+from hdsp_agent.persistence.tables._sql import STREAM_TABLES
 
 __all__ = [
     "backend_under_test",

@@ -105,7 +105,7 @@ async def test_a_database_that_another_program_locks_goes_on_when_it_is_done(
 ) -> None:
     store = await services.storage.store()
     assert isinstance(store, SqliteStore)
-    await store._writer.run(lambda connection: connection.execute("PRAGMA busy_timeout = 50"))
+    await store.writer.run(lambda connection: connection.execute("PRAGMA busy_timeout = 50"))
     await speak(services, tmp_path, RUN, RUN, DONE, DONE)
     async with connect() as panel:
         await work_stops_and_goes_on(

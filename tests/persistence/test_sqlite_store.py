@@ -24,6 +24,7 @@ from hdsp_agent.persistence._backends import DATABASE_NAME, open_store
 from hdsp_agent.persistence.files import _task_locks
 from hdsp_agent.persistence.sqlite._sqlite_store import SqliteStore
 from hdsp_agent.persistence.sqlite._task_schema import APPLICATION_ID, MIGRATIONS
+from hdsp_agent.persistence.tables._sql import SqlConnection
 from hdsp_agent.persistence.upkeep._retention import RetentionRules, clean
 
 from .._helpers.forked_python import forked_python
@@ -176,12 +177,12 @@ class TestSqliteStore(StoreContract):
         await store.start()
         log = await store.create(NewTaskRecord())
 
-        def synchronous(connection: sqlite3.Connection) -> int:
+        def synchronous(connection: SqlConnection) -> int:
             return int(connection.execute("PRAGMA synchronous").fetchone()[0])
 
         async def level(*, durable: bool) -> int:
             recorded = log.append_api(asked("hi"), durable=durable)
-            _, found = await asyncio.gather(recorded, store._writer.run(synchronous, durable=durable))
+            _, found = await asyncio.gather(recorded, store.writer.run(synchronous, durable=durable))
             return found
 
         assert [await level(durable=durable) for durable in (False, True, False)] == [1, 2, 1]

@@ -12,7 +12,6 @@ import logging
 import os
 import secrets
 import shutil
-import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -34,8 +33,8 @@ from .._trace import task_logger
 from ..files._file_store import FileStore
 from ..files._task_folders import ARTIFACTS, METADATA, STATE
 from ..files._task_locks import TaskLock
-from ..sqlite._sqlite_store import SqliteStore
-from ..sqlite._task_schema import STREAM_TABLES
+from ..tables._sql import STREAM_TABLES, SqlConnection
+from ..tables._table_store import TableStore
 from ..upkeep._work_progress import Progress
 from ._task_content import FolderContent, RowContent, TaskContent, TaskDigest
 
@@ -83,7 +82,7 @@ async def migrate(
     """Copy all tasks of one started store to another; both go on working meanwhile. May be run again at any time."""
     tell: Progress = progress or (lambda what, done, total: None)
     end_from, end_to = _end_of(source), _end_of(target)
-    if end_from.place_on_disk() == end_to.place_on_disk():
+    if end_from.place() == end_to.place():
         raise InvalidInput("A store cannot be migrated to itself. Choose another target.", field="target")
     held = BackgroundTasks()
     ids = await source.tasks()
@@ -135,7 +134,7 @@ class _End(ABC):
     """A store, as the migration sees it. Everything here blocks."""
 
     @abstractmethod
-    def place_on_disk(self) -> Path:
+    def place(self) -> str:
         """Where the tasks are, to tell two stores apart."""
 
     @abstractmethod
@@ -155,8 +154,8 @@ class _Files(_End):
     def __init__(self, store: FileStore) -> None:
         self._folders = store._folders
 
-    def place_on_disk(self) -> Path:
-        return self._folders.root.resolve()
+    def place(self) -> str:
+        return str(self._folders.root.resolve())
 
     @contextmanager
     def opened(self, task_id: TaskId) -> Iterator[TaskContent]:
@@ -186,7 +185,7 @@ class _Files(_End):
         unfinished = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}")
         try:
             _write_folder(unfinished, content)
-            _verify(folder, FolderContent(unfinished, content.place).digest(), expected)
+            _verify(str(folder), FolderContent(unfinished, content.place).digest(), expected)
             os.rename(unfinished, folder)
             sync_folder(folder.parent)
         except BaseException as error:
@@ -197,19 +196,19 @@ class _Files(_End):
 
 
 class _Rows(_End):
-    def __init__(self, store: SqliteStore) -> None:
-        self._database = store._database
-        self._writer = store._writer
-        self._rows = store._rows
+    def __init__(self, store: TableStore) -> None:
+        self._database = store.database
+        self._writer = store.writer
+        self._rows = store.rows
 
-    def place_on_disk(self) -> Path:
-        return self._database.path.resolve()
+    def place(self) -> str:
+        return self._database.name
 
     @contextmanager
     def opened(self, task_id: TaskId) -> Iterator[TaskContent]:
         # A transaction that reads sees nothing of what others write meanwhile; no lock is needed.
         with self._database.snapshot() as connection:
-            yield RowContent(connection, self._rows.at_rest(connection, task_id))
+            yield RowContent(connection, self._rows.at_rest(connection, task_id), self._database.dialect)
 
     def digest(self, task_id: TaskId, like: TaskDigest) -> TaskDigest | None:
         with self._database.snapshot() as connection:
@@ -217,27 +216,51 @@ class _Rows(_End):
                 row = self._rows.find(connection, task_id)
             except UnknownTask:
                 return None
-            return RowContent(connection, row).digest(like.lines)
+            return RowContent(connection, row, self._database.dialect).digest(like.lines)
 
     def put(self, task_id: TaskId, content: TaskContent, expected: TaskDigest) -> None:
-        def put(connection: sqlite3.Connection) -> None:
-            _write_rows(connection, task_id, content)
-            written = RowContent(connection, self._rows.find(connection, task_id)).digest()
-            _verify(self._database.path, written, expected)
+        def put(connection: SqlConnection) -> None:
+            self._write(connection, task_id, content)
+            row = self._rows.find(connection, task_id)
+            _verify(self._database.name, RowContent(connection, row, self._database.dialect).digest(), expected)
 
         self._writer.submit(put, durable=True).result()
+
+    def _write(self, connection: SqlConnection, task_id: TaskId, content: TaskContent) -> None:
+        task = self._rows.insert(connection, task_id, content.place, content.metadata, content.state)
+        if task is None:
+            raise Conflict(
+                f"The target got a task {task_id} in the meantime. Migrate again to compare them.", task=task_id
+            )
+        text = self._database.dialect.as_text
+        kept: list[tuple[str, bytes]] = list(content.kept_files())
+        for stream in STREAM_FILES:
+            table, key = STREAM_TABLES[stream]
+            connection.executemany(
+                f"INSERT INTO {table} (task, {key}, record) VALUES ({task}, ?, {text})",  # noqa: S608 -- our own names and a number
+                content.lines(stream),
+            )
+            kept += [(STREAM_FILES[stream], line.data) for line in content.damaged_lines(stream)]
+        connection.executemany(
+            f"INSERT INTO artifacts (task, name, size, data) VALUES ({task}, ?, ?, ?)",  # noqa: S608 -- a number
+            ((name, len(data), data) for name, data in content.artifacts()),
+        )
+        connection.executemany(
+            f"INSERT INTO set_aside (task, what, found_at, data) VALUES ({task}, ?, ?, ?)",  # noqa: S608 -- a number
+            [(what, iso_time(), data) for what, data in kept],
+        )
 
 
 @singledispatch
 def _end_of(store: object) -> _End:
-    raise Unsupported(f"Tasks cannot be migrated from or to {type(store).__name__}. Use FileStore or SqliteStore.")
+    raise Unsupported(f"Tasks cannot be migrated from or to {type(store).__name__}. Use a store of open_store.")
 
 
 _end_of.register(FileStore, _Files)
-_end_of.register(SqliteStore, _Rows)
+_end_of.register(TableStore, _Rows)
 
 
-def _verify(path: Path, written: TaskDigest, expected: TaskDigest) -> None:
+def _verify(path: str, written: TaskDigest, expected: TaskDigest) -> None:
     if written == expected:
         return
     wrong = [stream for stream in STREAM_FILES if written.streams[stream] != expected.streams[stream]]
@@ -245,7 +268,7 @@ def _verify(path: Path, written: TaskDigest, expected: TaskDigest) -> None:
     raise StorageUnavailable(
         f"The copy in {path} differs from its source: {reason}. The copy was deleted, and the source was not changed. "
         "Check that disk, then migrate again.",
-        path=str(path), action="verify", reason=reason,
+        path=path, action="verify", reason=reason,
     )  # fmt: skip
 
 
@@ -265,29 +288,3 @@ def _write_folder(folder: Path, content: TaskContent) -> None:
     for name, data in content.artifacts():
         replace_file(folder / ARTIFACTS / name, data)
     sync_folder(folder)
-
-
-def _write_rows(connection: sqlite3.Connection, task_id: TaskId, content: TaskContent) -> None:
-    if connection.execute("SELECT 1 FROM tasks WHERE task_id = ?", (task_id,)).fetchone():
-        raise Conflict(f"The target got a task {task_id} in the meantime. Migrate again to compare them.", task=task_id)
-    made = connection.execute(
-        "INSERT INTO tasks (task_id, place, metadata, state) VALUES (?, ?, CAST(? AS TEXT), CAST(? AS TEXT))",
-        (task_id, content.place, content.metadata, content.state),
-    )
-    task = made.lastrowid
-    kept: list[tuple[str, bytes]] = list(content.kept_files())
-    for stream in STREAM_FILES:
-        table, key = STREAM_TABLES[stream]
-        connection.executemany(
-            f"INSERT INTO {table} (task, {key}, record) VALUES ({task}, ?, CAST(? AS TEXT))",  # noqa: S608 -- our own names and a number
-            content.lines(stream),
-        )
-        kept += [(STREAM_FILES[stream], line.data) for line in content.damaged_lines(stream)]
-    connection.executemany(
-        f"INSERT INTO artifacts (task, name, size, data) VALUES ({task}, ?, ?, ?)",  # noqa: S608 -- a number
-        ((name, len(data), data) for name, data in content.artifacts()),
-    )
-    connection.executemany(
-        f"INSERT INTO set_aside (task, what, found_at, data) VALUES ({task}, ?, ?, ?)",  # noqa: S608 -- a number
-        [(what, iso_time(), data) for what, data in kept],
-    )

@@ -9,14 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import sqlite3
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from ..._private_files import read_with_identity, storage_error
 from ...append_log.corrupt_lines import CorruptLine, kept_aside
@@ -25,8 +24,8 @@ from ...append_log.log_tail import is_record
 from .._records import STREAM_FILES, Place, Stream
 from ..files._artifacts import ARTIFACT_NAME
 from ..files._task_folders import ARTIFACTS, METADATA, STATE
-from ..sqlite._task_rows import TaskRow
-from ..sqlite._task_schema import STREAM_TABLES
+from ..tables._sql import STREAM_TABLES, Dialect, SqlConnection
+from ..tables._task_rows import TaskRow
 
 __all__ = ["FolderContent", "RowContent", "StreamDigest", "TaskContent", "TaskDigest", "key_of"]
 
@@ -182,8 +181,9 @@ class FolderContent(TaskContent):
 class RowContent(TaskContent):
     """A task in a database, as the connection's transaction sees it."""
 
-    def __init__(self, connection: sqlite3.Connection, row: TaskRow) -> None:
+    def __init__(self, connection: SqlConnection, row: TaskRow, dialect: Dialect) -> None:
         super().__init__()
+        self._dialect = dialect
         self._connection = connection
         self._number = row.number
         self.place = row.place
@@ -191,15 +191,11 @@ class RowContent(TaskContent):
 
     def raw_lines(self, stream: Stream) -> Iterator[tuple[int, bytes]]:
         table, _ = STREAM_TABLES[stream]
-        yield from self._connection.execute(
-            f"SELECT id, CAST(record AS BLOB) FROM {table} WHERE task = ? ORDER BY id",  # noqa: S608 -- our own names
-            (self._number,),
-        )
+        record = self._dialect.as_bytes.format("record")
+        yield from self._rows(f"SELECT id, {record} FROM {table} WHERE task = ? ORDER BY id")  # noqa: S608 -- our own names
 
     def raw_artifacts(self) -> Iterator[tuple[str, bytes]]:
-        yield from self._connection.execute(
-            "SELECT name, data FROM artifacts WHERE task = ? ORDER BY name", (self._number,)
-        )
+        yield from self._rows("SELECT name, data FROM artifacts WHERE task = ? ORDER BY name")
 
     def kept_lines(self, stream: Stream) -> list[CorruptLine]:
         rows = self._connection.execute(
@@ -209,9 +205,10 @@ class RowContent(TaskContent):
         return [CorruptLine(number, data, "corrupt") for number, data in rows]
 
     def kept_files(self) -> Iterator[tuple[str, bytes]]:
-        yield from self._connection.execute(
-            "SELECT what, data FROM set_aside WHERE task = ? AND what LIKE '%.corrupt-%' ORDER BY id", (self._number,)
-        )
+        yield from self._rows("SELECT what, data FROM set_aside WHERE task = ? AND what LIKE '%.corrupt-%' ORDER BY id")
+
+    def _rows(self, query: str) -> Iterator[tuple[Any, bytes]]:
+        return self._dialect.rows(self._connection, query, (self._number,))
 
 
 def key_of(stream: Stream, line: bytes) -> int | None:

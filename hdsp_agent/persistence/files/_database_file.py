@@ -12,6 +12,7 @@ from ..._private_files import set_aside
 from ...errors import StorageUnavailable
 
 __all__ = [
+    "FileConnection",
     "FileIdentity",
     "connect",
     "file_identity",
@@ -64,7 +65,13 @@ def make_private_file(path: Path) -> None:
         ) from error
 
 
-def connect(path: Path, *, busy_seconds: float, query_only: bool) -> sqlite3.Connection:
+class FileConnection(sqlite3.Connection):
+    """A connection of which whoever opened it may note to which file."""
+
+    identity: FileIdentity | None = None
+
+
+def connect(path: Path, *, busy_seconds: float, query_only: bool) -> FileConnection:
     """A connection in autocommit mode that may be closed by another thread than its own; never makes the file."""
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode=rw",
@@ -72,6 +79,7 @@ def connect(path: Path, *, busy_seconds: float, query_only: bool) -> sqlite3.Con
         timeout=busy_seconds,
         isolation_level=None,
         check_same_thread=False,
+        factory=FileConnection,
     )
     try:
         if not query_only:

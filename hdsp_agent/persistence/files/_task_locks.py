@@ -14,6 +14,7 @@ import secrets
 import socket
 import sys
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -60,7 +61,7 @@ class LockWatch:
         # Both the holder's clock and the file system's must agree that it is old: one of them may have been set.
         return said >= STALE_SECONDS and _age_by_its_own_clock(folder) >= STALE_SECONDS
 
-    def forget_all_but(self, records: list[LockRecord]) -> None:
+    def forget_all_but(self, records: Iterable[LockRecord]) -> None:
         """Keep only what was seen of these locks."""
         alive = {(record.token, record.beats) for record in records}
         self._seen = {key: seen for key, seen in self._seen.items() if key in alive}

@@ -26,22 +26,13 @@ from pathlib import Path
 from typing import Final
 
 from ...errors import StorageUnavailable
-from .._records import Stream
+from ..tables._sql import STREAM_TABLES
 
-__all__ = ["APPLICATION_ID", "MIGRATIONS", "OLDEST_SQLITE", "STREAM_TABLES", "check_schema", "migrate_schema"]
+__all__ = ["APPLICATION_ID", "MIGRATIONS", "OLDEST_SQLITE", "check_schema", "migrate_schema"]
 
 OLDEST_SQLITE: Final = (3, 35, 0)
 APPLICATION_ID: Final = 0x48445350
 """``HDSP`` in ASCII."""
-
-STREAM_TABLES: Final[dict[Stream, tuple[str, str]]] = {
-    "ui": ("ui_messages", "ts"),
-    "api": ("messages", "seq"),
-    "summaries": ("summaries", "summary_id"),
-    "tools": ("tool_calls", "seq"),
-    "marks": ("marks", "seq"),
-}
-"""The table of each stream, and the name of its key there and in the lines."""
 
 
 def _append_only(table: str) -> Iterator[str]:

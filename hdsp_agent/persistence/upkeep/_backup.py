@@ -34,7 +34,7 @@ from ...messages import TaskId
 from .._backends import DATABASE_NAME, has_store
 from .._records import COMPLETED_STATUSES, STREAM_FILES
 from ..files._task_folders import METADATA, STATE, Place, TaskFolders
-from ..sqlite._database import TaskDatabase
+from ..sqlite._sqlite_database import SqliteDatabase
 from ._archive import FILES, FOLDERS, ArchiveHead, ArchiveWriter, belongs_in_a_backup, is_safe_name, members, read_head
 from ._long_work import LongWork, in_thread
 from ._restore import RestoreReport, restore_backup
@@ -213,7 +213,7 @@ def _tasks_in_database(home: Path) -> int:
     """How many tasks are kept in the database; one that cannot be read is told when it is its turn."""
     if not has_store(home, "sqlite"):
         return 0
-    database = TaskDatabase(home / DATABASE_NAME)
+    database = SqliteDatabase(home / DATABASE_NAME)
     try:
         return database.read(lambda connection: int(connection.execute("SELECT COUNT(*) FROM tasks").fetchone()[0]))
     except HdspAgentError:

@@ -6,7 +6,6 @@ Rows that cannot be read stay where they are and are passed over, so they are no
 from __future__ import annotations
 
 import hashlib
-import sqlite3
 from functools import partial
 from pathlib import Path
 
@@ -19,8 +18,8 @@ from .._backends import DATABASE_NAME
 from .._records import StoredTaskState, TaskMetadata
 from .._task_streams import LINE_FORMS
 from ..sqlite._sqlite_store import SqliteStore
-from ..sqlite._task_rows import TaskRow
-from ..sqlite._task_schema import STREAM_TABLES
+from ..tables._sql import STREAM_TABLES, SqlConnection
+from ..tables._task_rows import TaskRow
 from ._doctor_findings import FindingKind, Report
 from ._doctor_task import REFERENCE
 from ._long_work import LongWork, in_thread
@@ -48,9 +47,9 @@ async def examine_database(home: Path, report: Report, *, repair: bool, progress
 
 class _DatabaseExamination:
     def __init__(self, store: SqliteStore, report: Report, *, repair: bool) -> None:
-        self._database = store._database
-        self._writer = store._writer
-        self._rows = store._rows
+        self._database = store.database
+        self._writer = store.writer
+        self._rows = store.rows
         self._path = store.path
         self._report = report
         self._repair = repair
@@ -94,14 +93,13 @@ class _DatabaseExamination:
     def _settle(self, task_id: TaskId) -> None:
         self._writer.submit(partial(self._rows.recover, task_id=task_id), durable=True).result()
 
-    def _task(self, connection: sqlite3.Connection, task_id: TaskId) -> None:
+    def _task(self, connection: SqlConnection, task_id: TaskId) -> None:
+        dialect = self._database.dialect
         row = self._rows.find(connection, task_id)
         referenced: set[str] = set()
         for stream, (table, _) in STREAM_TABLES.items():
-            rows = connection.execute(
-                f"SELECT id, CAST(record AS BLOB) FROM {table} WHERE task = ? ORDER BY id",  # noqa: S608 -- our own names
-                (row.number,),
-            )
+            query = f"SELECT id, {dialect.as_bytes.format('record')} FROM {table} WHERE task = ? ORDER BY id"  # noqa: S608 -- our own names
+            rows = dialect.rows(connection, query, (row.number,))
             for number, line in rows:
                 referenced.update(match.decode() for match in REFERENCE.findall(line))
                 try:
@@ -116,9 +114,10 @@ class _DatabaseExamination:
         for (what,) in kept:
             self._add("kept_aside", f"{what} was damaged and set aside.", row, note=True)
 
-    def _artifacts(self, connection: sqlite3.Connection, row: TaskRow, referenced: set[str]) -> None:
+    def _artifacts(self, connection: SqlConnection, row: TaskRow, referenced: set[str]) -> None:
         there: set[str] = set()
-        for name, data in connection.execute("SELECT name, data FROM artifacts WHERE task = ?", (row.number,)):
+        query = "SELECT name, data FROM artifacts WHERE task = ?"
+        for name, data in self._database.dialect.rows(connection, query, (row.number,)):
             there.add(name)
             if hashlib.sha256(data).hexdigest() != name:
                 self._add("artifact_damaged", f"The content of artifact {name} does not match its name.", row)
@@ -142,7 +141,7 @@ class _DatabaseExamination:
         self._report.add(kind, self._path, message, task_id=row.task_id, note=note)
 
 
-def _problems(connection: sqlite3.Connection) -> list[str]:
+def _problems(connection: SqlConnection) -> list[str]:
     return [str(row[0]) for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
 
 

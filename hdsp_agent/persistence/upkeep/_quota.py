@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -14,8 +13,8 @@ from typing import Final, Literal
 from ...append_log.gzip_logs import PACKED, unpacked_size
 from ...errors import HdspAgentError
 from .._backends import DATABASE_NAME
-from ..sqlite._database import TaskDatabase
-from ..sqlite._task_schema import STREAM_TABLES
+from ..sqlite._sqlite_database import SqliteDatabase
+from ..tables._sql import STREAM_TABLES, SqlConnection
 from ._long_work import LongWork, in_thread
 from ._work_progress import Progress
 
@@ -110,7 +109,7 @@ def _measure(home: Path, work: LongWork) -> StorageUse:
 
 def _add_database(use: StorageUse, path: Path) -> None:
     """Say of what the database takes which tasks take it; what is left is its own."""
-    database = TaskDatabase(path)
+    database = SqliteDatabase(path)
     try:
         places = database.read(_places)
     finally:
@@ -129,7 +128,7 @@ def _add_database(use: StorageUse, path: Path) -> None:
                 left -= taken
 
 
-def _places(connection: sqlite3.Connection) -> list[tuple[str, int, int]]:
+def _places(connection: SqlConnection) -> list[tuple[str, int, int]]:
     """Of each place how many tasks it has, and the bytes of their records and artifacts."""
     tasks: dict[str, int] = {}
     sizes: dict[str, int] = {}

@@ -9,7 +9,6 @@ import json
 import os
 import secrets
 import shutil
-import sqlite3
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -22,9 +21,11 @@ from ..._private_open import open_private
 from ...errors import Conflict, StorageUnavailable
 from .._backends import DATABASE_NAME, has_store
 from ..files._task_folders import TaskFolders
-from ..files._task_locks import LockWatch, TaskLock
-from ..sqlite._database import TaskDatabase
-from ..sqlite._task_rows import TaskRows
+from ..files._task_locks import TaskLock
+from ..sqlite._process_locks import ProcessLockJudge
+from ..sqlite._sqlite_database import SqliteDatabase
+from ..tables._sql import SqlConnection
+from ..tables._task_rows import TaskRows
 from ._archive import HEAD, belongs_in_a_backup, damaged, members, read_head
 from ._long_work import LongWork, in_thread
 from ._work_progress import Progress
@@ -196,9 +197,10 @@ def _check_nobody_works(home: Path) -> None:
 
 
 def _check_nobody_works_in(path: Path) -> None:
-    database, rows = TaskDatabase(path), TaskRows(path, LockWatch())
+    database = SqliteDatabase(path)
+    rows = TaskRows(database.dialect, ProcessLockJudge(path, patient=False))
 
-    def check(connection: sqlite3.Connection) -> None:
+    def check(connection: SqlConnection) -> None:
         for task_id in rows.ids(connection, None):
             rows.at_rest(connection, task_id)
 

@@ -20,7 +20,7 @@ from .._task_store import TaskStore
 from .._trace import task_logger
 from ..files._file_store import FileStore
 from ..history._index import HistoryIndex
-from ..sqlite._sqlite_store import SqliteStore
+from ..tables._table_store import TableStore
 from ._finished_tasks import FinishedTasks
 from ._long_work import LongWork, in_thread
 from ._retention_files import FinishedFolders
@@ -130,11 +130,11 @@ async def clean(
 
 @singledispatch
 def _finished_tasks(store: object) -> FinishedTasks:
-    raise Unsupported(f"Tasks of {type(store).__name__} cannot be cleaned. Use FileStore or SqliteStore.")
+    raise Unsupported(f"Tasks of {type(store).__name__} cannot be cleaned. Use a store of open_store.")
 
 
 _finished_tasks.register(FileStore, FinishedFolders)
-_finished_tasks.register(SqliteStore, FinishedRows)
+_finished_tasks.register(TableStore, FinishedRows)
 
 
 async def _forget_gone(finished: FinishedTasks, index: HistoryIndex, report: CleanReport) -> None:

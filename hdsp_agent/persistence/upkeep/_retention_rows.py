@@ -5,30 +5,31 @@ None is packed: the rows of a log are never changed, and what a deleted task too
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
 from ...errors import UnknownTask
 from ...messages import TaskId
 from .._records import StoredTaskState
-from ..sqlite._sqlite_store import SqliteStore
+from ..tables._sql import SqlConnection
+from ..tables._table_store import TableStore
 from ._finished_tasks import FinishedTasks, changed_meanwhile
 
 __all__ = ["FinishedRows"]
 
 
 class FinishedRows(FinishedTasks):
-    """Those of a ``SqliteStore``."""
+    """Those of a ``TableStore``."""
 
-    def __init__(self, store: SqliteStore) -> None:
-        self._database = store._database
-        self._writer = store._writer
-        self._rows = store._rows
+    def __init__(self, store: TableStore) -> None:
+        self._database = store.database
+        self._writer = store.writer
+        self._rows = store.rows
+        self._clock_notes = store.clock_notes
 
     @property
     def executions(self) -> Path:
-        return self._database.path.with_name(f".{self._database.path.name}.clean.json")
+        return self._clock_notes
 
     def ids(self) -> list[TaskId]:
         return sorted(self._database.read(lambda connection: self._rows.ids(connection, "completed")))
@@ -47,7 +48,7 @@ class FinishedRows(FinishedTasks):
         return self._database.read(lambda connection: self._rows.size(connection, task_id))
 
     def delete(self, task_id: TaskId, is_due: Callable[[StoredTaskState], bool]) -> None:
-        def delete(connection: sqlite3.Connection) -> None:
+        def delete(connection: SqlConnection) -> None:
             if not is_due(self._rows.find(connection, task_id).read_state()):
                 raise changed_meanwhile(task_id)
             self._rows.delete(connection, task_id)

@@ -17,7 +17,7 @@ from hdsp_agent.agent.checkpoints.checkpoint_service import CheckpointService
 from hdsp_agent.agent.conversation.message_operations import RewindTransaction
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.messages import Parts, TaskId
-from hdsp_agent.persistence.sqlite._group_writer import TaskRowWriter
+from hdsp_agent.persistence.sqlite._sqlite_writer import SqliteWriter
 from hdsp_agent.providers import call_tool
 
 from ...checkpoints.files._helpers.killed_operation import dying
@@ -48,7 +48,7 @@ def die_at(step: int) -> None:
         async def part(self: RewindTransaction, *arguments: str) -> None:
             if step:
                 # What SQLite itself writes is no call of Python's.
-                dying(step, (TaskRowWriter, "_transaction"))
+                dying(step, (SqliteWriter, "_transaction"))
             await original(self, *arguments)
             if not step:
                 os.kill(os.getpid(), signal.SIGKILL)

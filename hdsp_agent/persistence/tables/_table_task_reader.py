@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sqlite3
 from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
@@ -17,19 +16,19 @@ from .._task_reader import TaskReader
 from .._task_streams import Records
 from .._trace import task_logger
 from ..files._artifacts import check_artifact_name, check_artifact_size, unknown_artifact
-from ._database import TaskDatabase
+from ._sql import STREAM_TABLES, SqlConnection
 from ._table_log import TableLog
+from ._task_database import TaskDatabase
 from ._task_rows import TaskRows
-from ._task_schema import STREAM_TABLES
 
-__all__ = ["SqliteTaskReader", "put_artifact"]
+__all__ = ["TableTaskReader", "put_artifact"]
 
 T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
 
-class SqliteTaskReader(TaskReader):
+class TableTaskReader(TaskReader):
     """See ``TaskReader`` for what it does."""
 
     def __init__(
@@ -48,7 +47,7 @@ class SqliteTaskReader(TaskReader):
         super().__init__(metadata, remembered=remembered)
 
     async def read_state(self) -> StoredTaskState:
-        def read(connection: sqlite3.Connection) -> StoredTaskState:
+        def read(connection: SqlConnection) -> StoredTaskState:
             return self._rows.find(connection, self.task_id).read_state()
 
         return await asyncio.to_thread(self._database.read, read)
@@ -56,7 +55,7 @@ class SqliteTaskReader(TaskReader):
     async def read_artifact(self, name: str) -> bytes:
         check_artifact_name(name)
 
-        def read(connection: sqlite3.Connection) -> bytes:
+        def read(connection: SqlConnection) -> bytes:
             found = connection.execute(
                 "SELECT data FROM artifacts JOIN tasks ON number = task WHERE task_id = ? AND name = ?",
                 (self.task_id, name),
@@ -74,12 +73,12 @@ class SqliteTaskReader(TaskReader):
     def _damaged(self, stream: Stream, line: CorruptLine) -> None:
         self._logger.warning(
             "Row %s of %s in %s cannot be read (%s, %s bytes); it stays where it is",
-            line.offset, STREAM_TABLES[stream][0], self._database.path, line.damage, len(line.data),
+            line.offset, STREAM_TABLES[stream][0], self._database.name, line.damage, len(line.data),
         )  # fmt: skip
         self._on_damage(DamageNotice(self.task_id, stream, line.damage, line.offset, len(line.data)))
 
 
-def put_artifact(connection: sqlite3.Connection, task: int, name: str, data: bytes) -> None:
+def put_artifact(connection: SqlConnection, task: int, name: str, data: bytes) -> None:
     """Keep the bytes under their name, unless the task has them already. Blocks."""
     if connection.execute("SELECT 1 FROM artifacts WHERE task = ? AND name = ?", (task, name)).fetchone():
         return

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import sqlite3
 from collections.abc import Callable
 
 from ...errors import StorageUnavailable
@@ -13,24 +12,24 @@ from .._damage_reports import DamageNotice
 from .._records import Outcome, StoredTaskState, TaskMetadata
 from .._task_log import TaskLog
 from ..files._state_keeper import StateKeeper
-from ._database import TaskDatabase, Work
-from ._group_writer import TaskRowWriter, TaskTable
 from ._row_locks import RowLock
-from ._sqlite_task_reader import SqliteTaskReader, put_artifact
+from ._sql import STREAM_TABLES, SqlConnection, Work
+from ._table_task_reader import TableTaskReader, put_artifact
+from ._table_writer import TableWriter, TaskTable
+from ._task_database import TaskDatabase
 from ._task_rows import TaskRows
-from ._task_schema import STREAM_TABLES
 
-__all__ = ["SqliteTaskLog"]
+__all__ = ["TableTaskLog"]
 
 
-class SqliteTaskLog(SqliteTaskReader, TaskLog):
+class TableTaskLog(TableTaskReader, TaskLog):
     """See ``TaskLog`` for what it does."""
 
     def __init__(
         self,
         database: TaskDatabase,
         rows: TaskRows,
-        writer: TaskRowWriter,
+        writer: TableWriter,
         lock: RowLock,
         metadata: TaskMetadata,
         state: StoredTaskState,
@@ -55,7 +54,7 @@ class SqliteTaskLog(SqliteTaskReader, TaskLog):
         self._check_ours()
         name = await asyncio.to_thread(lambda: hashlib.sha256(data).hexdigest())
 
-        def put(connection: sqlite3.Connection) -> None:
+        def put(connection: SqlConnection) -> None:
             self._lock.beat(connection)
             put_artifact(connection, self._lock.number, name, data)
 

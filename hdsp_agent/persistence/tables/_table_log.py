@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from typing import Final, Generic, TypeVar
@@ -12,8 +11,8 @@ from ...append_log.jsonl import LineForm, LogEntry
 from ...append_log.log_tail import is_record
 from ...messages import TaskId
 from .._records import Stream
-from ._database import TaskDatabase
-from ._task_schema import STREAM_TABLES
+from ._sql import STREAM_TABLES, Dialect, SqlConnection
+from ._task_database import TaskDatabase
 
 __all__ = ["TableLog"]
 
@@ -43,7 +42,7 @@ class TableLog(Generic[T]):
         self._damaged: set[int] = set()
         self._unreadable: set[int] = set()
         self._guard = threading.Lock()
-        self._statements = _Statements(*STREAM_TABLES[stream], latest_wins=form.latest_wins)
+        self._statements = _Statements(database.dialect, *STREAM_TABLES[stream], latest_wins=form.latest_wins)
 
     def newest(self, limit: int) -> list[LogEntry[T]]:
         """The last records, oldest first."""
@@ -58,7 +57,7 @@ class TableLog(Generic[T]):
         if limit <= 0 or first > last:
             return []
 
-        def read(connection: sqlite3.Connection) -> list[LogEntry[T]]:
+        def read(connection: SqlConnection) -> list[LogEntry[T]]:
             found: list[LogEntry[T]] = []
             low, high = first, last
             while len(found) < limit and low <= high:
@@ -76,18 +75,16 @@ class TableLog(Generic[T]):
     def count(self) -> int:
         """How many records there are, without those found to be damaged."""
 
-        def read(connection: sqlite3.Connection) -> int:
+        def read(connection: SqlConnection) -> int:
             return int(connection.execute(self._statements.count, (self._task_id,)).fetchone()[0])
 
         return self._database.read(read) - len(self._unreadable)
 
-    def _rows(
-        self, connection: sqlite3.Connection, first: int, last: int, limit: int, *, newest: bool
-    ) -> Iterator[_Row]:
+    def _rows(self, connection: SqlConnection, first: int, last: int, limit: int, *, newest: bool) -> Iterator[_Row]:
         statement = self._statements.backwards if newest else self._statements.forwards
         yield from connection.execute(statement, (self._task_id, first, last, limit))
 
-    def _entry(self, connection: sqlite3.Connection, row: _Row) -> LogEntry[T] | None:
+    def _entry(self, connection: SqlConnection, row: _Row) -> LogEntry[T] | None:
         key, number, line = row
         record = self._parse(number, line)
         if record is None and self._form.latest_wins:
@@ -113,9 +110,8 @@ class TableLog(Generic[T]):
 
 
 class _Statements:
-    def __init__(self, table: str, key: str, *, latest_wins: bool) -> None:
-        # Read as bytes, for text that is not UTF-8 could not be read at all.
-        columns = f"{key}, id, CAST(record AS BLOB)"
+    def __init__(self, dialect: Dialect, table: str, key: str, *, latest_wins: bool) -> None:
+        columns = f"{key}, id, {dialect.as_bytes.format('record')}"
         where = "task = (SELECT number FROM tasks WHERE task_id = ?)"
         span = f"{where} AND {key} BETWEEN ? AND ?"
         self.count = f"SELECT COUNT({'DISTINCT ' + key if latest_wins else '*'}) FROM {table} WHERE {where}"  # noqa: S608

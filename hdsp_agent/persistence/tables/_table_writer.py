@@ -1,8 +1,7 @@
-"""The one thread of a process that writes to the database of tasks.
+"""The one thread of a process that writes to a database of tasks.
 
-What waits for it is written as one transaction, and what must survive a power cut as one more that is synced: SQLite's
-``synchronous`` is FULL for that one only. The order in which things came is kept within each task. When the database
-refuses a transaction, each task's part is tried by itself, so that one cannot stand in the way of the others.
+What waits for it is written together, in the order in which it came for each task. When the database refuses a
+transaction, each task's part is tried by itself, so that one cannot stand in the way of the others.
 
 A refused line takes with it every line for that table and task handed over before the refusal became known, so that
 no later line takes the place of an earlier one; the next one is a new attempt.
@@ -13,8 +12,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import queue
-import sqlite3
 import threading
+from abc import abstractmethod
 from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import suppress
@@ -26,18 +25,16 @@ from ...messages import TaskId
 from .._pending_lines import MAX_PENDING_BYTES, LineWriter, PendingLine, WrittenLog, stopped_store
 from .._records import Stream
 from .._task_streams import LINE_FORMS
-from ..files._database_file import FileIdentity, file_identity, is_busy
-from ._database import TaskDatabase, Work
-from ._task_schema import STREAM_TABLES
+from ._sql import STREAM_TABLES, SqlConnection, Work
+from ._task_database import TaskDatabase
 
-__all__ = ["TaskRowWriter", "TaskTable"]
+__all__ = ["Job", "TableLine", "TableWriter", "TaskTable", "WriterWork", "task_of"]
 
 T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
 _MAX_BATCH: Final = 2_000
-_TRY_WRITING: Final = "UPDATE barrier SET passed = passed + 1"
 
 _KEYS: Final = {stream: form.key_pattern() for stream, form in LINE_FORMS.items()}
 
@@ -48,48 +45,54 @@ class TaskTable(WrittenLog):
     def __init__(self, task_id: TaskId, number: int, token: str, stream: Stream) -> None:
         super().__init__()
         self.task_id: Final = task_id
-        self._number = number
-        self._token = token
-        self._key = _KEYS[stream]
-        table, key = STREAM_TABLES[stream]
-        # Whoever lost the task to another process writes nothing more to it.
-        self._insert = (
-            f"INSERT INTO {table} (task, {key}, record) SELECT ?, ?, ? FROM locks WHERE task = ? AND token = ?"  # noqa: S608 -- our own names
-        )
-        self.refused_attempt = -1
-        self.refusal: HdspAgentError | None = None
+        self.number: Final = number
+        self.token: Final = token
+        self.table, self.key = STREAM_TABLES[stream]
+        self._key_first = _KEYS[stream]
+        self._refused_attempt = -1
+        self._refusal: HdspAgentError | None = None
 
-    def insert(self, connection: sqlite3.Connection, line: bytes, attempt: int) -> None:
-        """Add the line, unless one before it was refused. In the writer's thread."""
-        if attempt <= self.refused_attempt and self.refusal is not None:
-            raise self.refusal
-        if not line:
-            connection.execute(_TRY_WRITING)
-            return
-        found = self._key.match(line)
+    def row(self, line: bytes) -> tuple[int, str]:
+        """The key and the record of a line."""
+        found = self._key_first.match(line)
         assert found is not None, "every line begins with its key"
-        values = (self._number, int(found[1]), line.rstrip(b"\n").decode(), self._number, self._token)
-        if connection.execute(self._insert, values).rowcount == 0:
-            raise Conflict(
-                f"Task {self.task_id} was taken over by another process, or deleted. Nothing was recorded. "
-                "Continue it there.",
-                task=self.task_id,
-            )
+        return int(found[1]), line.rstrip(b"\n").decode()
+
+    def check(self, attempt: int) -> None:
+        """Raise if a line before those of this attempt was refused."""
+        if attempt <= self._refused_attempt and self._refusal is not None:
+            raise self._refusal
+
+    def refuse(self, refusal: HdspAgentError, attempt: int) -> None:
+        """Let all lines of this attempt be refused."""
+        self._refusal = refusal
+        self._refused_attempt = max(self._refused_attempt, attempt)
+
+    def taken_over(self) -> Conflict:
+        """The error when the task's lock is not ours any more: whoever lost the task writes nothing more to it."""
+        return Conflict(
+            f"Task {self.task_id} was taken over by another process, or deleted. Nothing was recorded. "
+            "Continue it there.",
+            task=self.task_id,
+        )
 
 
 @dataclass(slots=True)
-class _Work(Generic[T]):
+class WriterWork(Generic[T]):
+    """Work to be done in a transaction, which takes back what it did if it raises."""
+
     task_id: TaskId | None
     durable: bool
     work: Work[T]
     done: Future[T]
     result: T | None = None
 
-    def perform(self, connection: sqlite3.Connection) -> None:
+    def perform(self, connection: SqlConnection, error: type[Exception]) -> None:
+        """Do it. What the driver raises spoils the transaction."""
         connection.execute("SAVEPOINT work")
         try:
             self.result = self.work(connection)
-        except sqlite3.Error:
+        except error:
             raise
         except BaseException:
             connection.execute("ROLLBACK TO work")
@@ -110,9 +113,9 @@ class _Stop:
     stopped: asyncio.Future[None]
 
 
-_Line: TypeAlias = PendingLine[TaskTable]
-_Job: TypeAlias = _Line | _Work[object]
-_Outcome = tuple[_Line, HdspAgentError | None]
+TableLine: TypeAlias = PendingLine[TaskTable]
+Job: TypeAlias = TableLine | WriterWork[object]
+_Outcome = tuple[TableLine, HdspAgentError | None]
 
 
 @dataclass(slots=True)
@@ -121,9 +124,9 @@ class _Outcomes:
 
     by_loop: dict[asyncio.AbstractEventLoop, list[_Outcome]] = field(default_factory=dict)
 
-    def add(self, job: _Job, error: BaseException | None) -> None:
+    def add(self, job: Job, error: BaseException | None) -> None:
         match job:
-            case _Work():
+            case WriterWork():
                 # Whoever waited may have given up; the work is done all the same.
                 if error is None and not job.done.cancelled():
                     job.done.set_result(job.result)
@@ -134,25 +137,23 @@ class _Outcomes:
                 self.by_loop.setdefault(job.acknowledged.get_loop(), []).append((job, refusal))
 
 
-class TaskRowWriter(LineWriter[TaskTable]):
+class TableWriter(LineWriter[TaskTable]):
     """Writes to the database."""
 
     def __init__(self, database: TaskDatabase, *, max_pending_bytes: int = MAX_PENDING_BYTES) -> None:
         super().__init__(max_pending_bytes)
         self._database = database
-        self._work: queue.SimpleQueue[_Job | _Passed | _Stop] = queue.SimpleQueue()
+        self._error = database.dialect.error
+        self._work: queue.SimpleQueue[Job | _Passed | _Stop] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
         self._stopped = False
-        self._connection: sqlite3.Connection | None = None
-        self._identity: FileIdentity | None = None
-        self._full = False
         self._refused = False
 
     def submit(self, work: Work[T], *, task_id: TaskId | None = None, durable: bool = False) -> Future[T]:
         """Do the work in a transaction; from any thread. It may be done twice, if the first time was taken back."""
         done: Future[T] = Future()
-        self._put(_Work(task_id, durable, work, done))
+        self._put(WriterWork(task_id, durable, work, done))
         return done
 
     async def run(self, work: Work[T], *, task_id: TaskId | None = None, durable: bool = False) -> T:
@@ -162,7 +163,7 @@ class TaskRowWriter(LineWriter[TaskTable]):
     async def check_writable(self) -> None:
         """Raise why the database cannot be written, if it was refused the last time and still is."""
         if self._refused:
-            await self.run(lambda connection: connection.execute(_TRY_WRITING))
+            await self.run(lambda connection: connection.execute(self._database.dialect.try_writing))
 
     async def close_file(self, log: TaskTable) -> None:
         """Return when everything handed over so far was written or refused, for this table and all others."""
@@ -183,12 +184,12 @@ class TaskRowWriter(LineWriter[TaskTable]):
         self._stopped = True
         await stopped
 
-    def _hand_over(self, line: _Line) -> None:
+    def _hand_over(self, line: TableLine) -> None:
         self._put(line)
 
-    def _put(self, job: _Line | _Work[T] | _Passed | _Stop) -> None:
+    def _put(self, job: TableLine | WriterWork[T] | _Passed | _Stop) -> None:
         if self._stopped:
-            raise stopped_store(self._database.path)
+            raise stopped_store(self._database.name)
         self._work.put(job)  # type: ignore[arg-type]  # the queue does not ask what the work returns
         if self._thread is None:
             with self._starting:
@@ -198,10 +199,26 @@ class TaskRowWriter(LineWriter[TaskTable]):
 
     # What follows runs in the writer's thread.
 
+    @abstractmethod
+    def _transactions(self, jobs: Sequence[Job]) -> Sequence[Sequence[Job]]:
+        """Which jobs are done together, those first that need not wait."""
+
+    @abstractmethod
+    def _transaction(self, jobs: Sequence[Job]) -> list[BaseException | None]:
+        """Do all jobs; returns what went wrong with which of them, and raises what went wrong with the database."""
+
+    @abstractmethod
+    def _concerns_all(self, error: Exception) -> bool:
+        """Whether what the driver raised would be raised for each job, too."""
+
+    @abstractmethod
+    def _disconnect(self) -> None:
+        """Let go of the database."""
+
     def _run(self) -> None:
         stop: _Stop | None = None
         while stop is None:
-            jobs: list[_Job] = []
+            jobs: list[Job] = []
             passed: list[_Passed] = []
             for taken in self._take():
                 match taken:
@@ -211,35 +228,33 @@ class TaskRowWriter(LineWriter[TaskTable]):
                         passed.append(taken)
                     case _:
                         jobs.append(taken)
-            quick, durable = _by_durability(jobs)
-            self._commit(quick, full=False)
-            self._commit(durable, full=True)
+            for together in self._transactions(jobs):
+                self._commit(together)
             for asked in passed:
                 _tell(asked.told)
-        if self._connection is not None:
-            self._connection.close()
+        self._disconnect()
         _tell(stop.stopped)
 
-    def _take(self) -> list[_Job | _Passed | _Stop]:
+    def _take(self) -> list[Job | _Passed | _Stop]:
         taken = [self._work.get()]
         with suppress(queue.Empty):
             while len(taken) < _MAX_BATCH:
                 taken.append(self._work.get_nowait())
         return taken
 
-    def _commit(self, jobs: Sequence[_Job], *, full: bool) -> None:
+    def _commit(self, jobs: Sequence[Job]) -> None:
         if not jobs:
             return
         outcomes = _Outcomes()
         try:
-            results = self._transaction(jobs, full=full)
+            results = self._transaction(jobs)
         except Exception as error:  # noqa: BLE001 -- whoever waits is told, and the thread goes on
             parts = _by_task(jobs)
-            if len(parts) == 1 or not isinstance(error, sqlite3.Error) or is_busy(error):
+            if len(parts) == 1 or not isinstance(error, self._error) or self._concerns_all(error):
                 self._refuse(jobs, error, outcomes)
             else:
                 for part in parts:
-                    self._commit(part, full=full)
+                    self._commit(part)
         else:
             self._refused = False
             for job, failure in zip(jobs, results, strict=True):
@@ -249,86 +264,27 @@ class TaskRowWriter(LineWriter[TaskTable]):
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(self._deliver, told)
 
-    def _transaction(self, jobs: Sequence[_Job], *, full: bool) -> list[BaseException | None]:
-        """Do all jobs; returns what went wrong with which of them, and raises what went wrong with the database."""
-        connection = self._current(full=full)
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            results = [_perform(connection, job) for job in jobs]
-            connection.execute("COMMIT")
-        except BaseException:
-            # A full disk makes SQLite end the transaction by itself.
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
-        if file_identity(self._database.path) != self._identity:
-            raise self._database.gone()
-        return results
-
-    def _current(self, *, full: bool) -> sqlite3.Connection:
-        if self._connection is not None and file_identity(self._database.path) != self._identity:
-            self._connection.close()
-            self._connection = None
-        if self._connection is None:
-            if self._identity is not None and file_identity(self._database.path) is None:
-                raise self._database.gone()
-            self._connection, self._identity = self._database.open_for_writing()
-            self._full = False
-        if full != self._full:
-            self._connection.execute(f"PRAGMA synchronous = {'FULL' if full else 'NORMAL'}")
-            self._full = full
-        return self._connection
-
-    def _refuse(self, jobs: Sequence[_Job], error: Exception, outcomes: _Outcomes) -> None:
+    def _refuse(self, jobs: Sequence[Job], error: Exception, outcomes: _Outcomes) -> None:
         self._refused = True
         if isinstance(error, HdspAgentError):
             refusal = error
         else:
-            refusal = self._database.refusal(error) if isinstance(error, sqlite3.Error) else _unexpected(error)
+            refusal = self._database.refusal(error) if isinstance(error, self._error) else _unexpected(error)
         for job in jobs:
             if isinstance(job, PendingLine):
-                job.log.refusal = refusal
-                job.log.refused_attempt = max(job.log.refused_attempt, job.attempt)
+                job.log.refuse(refusal, job.attempt)
             outcomes.add(job, refusal)
 
 
-def _perform(connection: sqlite3.Connection, job: _Job) -> BaseException | None:
-    try:
-        if isinstance(job, _Work):
-            job.perform(connection)
-        else:
-            job.log.insert(connection, job.data, job.attempt)
-    except sqlite3.Error:
-        raise
-    except BaseException as error:  # noqa: BLE001 -- whoever waits for the job is told
-        if isinstance(job, PendingLine) and isinstance(error, HdspAgentError):
-            job.log.refusal = error
-            job.log.refused_attempt = max(job.log.refused_attempt, job.attempt)
-        return error
-    return None
+def task_of(job: Job) -> TaskId | None:
+    """The task that the job is about, if it is about one."""
+    return job.task_id if isinstance(job, WriterWork) else job.log.task_id
 
 
-def _by_durability(jobs: Sequence[_Job]) -> tuple[list[_Job], list[_Job]]:
-    """What need not wait for the disk, and what must or comes after such in its task."""
-    quick: list[_Job] = []
-    durable: list[_Job] = []
-    waits: set[TaskId] = set()
+def _by_task(jobs: Sequence[Job]) -> list[list[Job]]:
+    parts: dict[TaskId | int, list[Job]] = {}
     for job in jobs:
-        task_id = _task_of(job)
-        if job.durable and task_id is not None:
-            waits.add(task_id)
-        (durable if job.durable or task_id in waits else quick).append(job)
-    return quick, durable
-
-
-def _task_of(job: _Job) -> TaskId | None:
-    return job.task_id if isinstance(job, _Work) else job.log.task_id
-
-
-def _by_task(jobs: Sequence[_Job]) -> list[list[_Job]]:
-    parts: dict[TaskId | int, list[_Job]] = {}
-    for job in jobs:
-        parts.setdefault(_task_of(job) or id(job), []).append(job)
+        parts.setdefault(task_of(job) or id(job), []).append(job)
     return list(parts.values())
 
 

@@ -1,0 +1,1 @@
+"""Tasks kept in the tables of a database: what all such backends share."""
