@@ -246,6 +246,7 @@ def _conversations(app: HdspAgentApp, configuration: _Configuration) -> _Convers
         configuration.home,
         backend_of(app),
         storage_notices,
+        url=app.storage_url,
         person=person_of_server(),
         on_change=others_changed,
         remembered=app.max_memory_messages,

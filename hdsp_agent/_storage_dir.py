@@ -8,8 +8,17 @@ import stat
 import tempfile
 from functools import cache
 from pathlib import Path
+from typing import Final
 
-__all__ = ["default_storage_backend", "default_storage_dir", "home_folder"]
+__all__ = [
+    "STORAGE_URL_VARIABLE",
+    "default_storage_backend",
+    "default_storage_dir",
+    "default_storage_url",
+    "home_folder",
+]
+
+STORAGE_URL_VARIABLE: Final = "HDSP_AGENT_STORAGE_URL"
 
 _log = logging.getLogger(__name__)
 
@@ -22,6 +31,11 @@ def default_storage_dir() -> str:
 def default_storage_backend() -> str:
     """What HDSP_AGENT_STORAGE_BACKEND says conversations are kept in, else files."""
     return os.environ.get("HDSP_AGENT_STORAGE_BACKEND") or "files"
+
+
+def default_storage_url() -> str:
+    """Which PostgreSQL database HDSP_AGENT_STORAGE_URL names, if any. It may hold a password."""
+    return os.environ.get(STORAGE_URL_VARIABLE) or ""
 
 
 def home_folder() -> Path:

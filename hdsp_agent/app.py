@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from jupyter_server.extension.application import ExtensionApp
 from traitlets import Bool, Dict, Enum, Float, Integer, List, Unicode, Union, default
 
-from ._storage_dir import default_storage_backend, default_storage_dir
+from ._storage_dir import STORAGE_URL_VARIABLE, default_storage_backend, default_storage_dir, default_storage_url
 from ._version import __version__
 
 if TYPE_CHECKING:
@@ -42,10 +43,18 @@ class HdspAgentApp(ExtensionApp):
     ).tag(config=True)
 
     storage_backend = Enum(
-        ["files", "sqlite"],
-        help="""How conversations are stored: 'files', a folder for each, or 'sqlite', one database (tasks.db) in the
-        storage folder. Default: the environment variable HDSP_AGENT_STORAGE_BACKEND, else 'files'. To take conversations
-        along, run `hdsp-agent migrate --to sqlite` (or files) before you change it.""",
+        ["files", "sqlite", "postgres"],
+        help="""How conversations are stored: 'files', a folder for each, 'sqlite', one database (tasks.db) in the
+        storage folder, or 'postgres', the PostgreSQL database of storage_url. Default: the environment variable
+        HDSP_AGENT_STORAGE_BACKEND, else 'files'. To take conversations along, run `hdsp-agent migrate --to sqlite` (or
+        files, or postgres) before you change it.""",
+    ).tag(config=True)
+
+    storage_url = Unicode(
+        help="""PostgreSQL database for storage_backend = 'postgres', for example
+        'postgresql://ada@db.example.org/agent'. Default: the environment variable HDSP_AGENT_STORAGE_URL, which kernels and
+        commands do not see, else libpq's own variables and files. If it has a password, keep the file that sets this
+        readable by its owner only."""
     ).tag(config=True)
 
     local_models_dir = Unicode(
@@ -228,9 +237,16 @@ class HdspAgentApp(ExtensionApp):
     def _default_storage_backend(self) -> str:
         return default_storage_backend()
 
+    @default("storage_url")
+    def _default_storage_url(self) -> str:
+        return default_storage_url()
+
     def _link_jupyter_server_extension(self, serverapp: ServerApp) -> None:
         try:
             super()._link_jupyter_server_extension(serverapp)
+            # Kernels get the server's environment, and this may hold a password.
+            _ = self.storage_url
+            os.environ.pop(STORAGE_URL_VARIABLE, None)
         except Exception as error:
             # Jupyter logs this and starts the extension all the same, with none of the operator's decisions.
             self._refused = error
@@ -239,7 +255,7 @@ class HdspAgentApp(ExtensionApp):
     def _prepare_config(self) -> None:
         # Jupyter copies an extension's traits into settings that every handler of every extension can see.
         super()._prepare_config()  # type: ignore[no-untyped-call]
-        for secret in ("provider_keys", "user_config_api_token"):
+        for secret in ("provider_keys", "storage_url", "user_config_api_token"):
             self.extension_config.pop(secret, None)
 
     async def _start_jupyter_server_extension(self, serverapp: ServerApp) -> None:

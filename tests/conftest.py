@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,8 @@ from hdsp_agent._storage_dir import default_storage_backend
 
 from ._helpers.kernel_ports import divide_ports
 from ._helpers.long_tests import left_for_later
+from ._helpers.postgres import PostgresCluster, TasksDatabase, postgres_cluster
+from ._helpers.stored_tasks import stored_in
 
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
@@ -41,7 +44,7 @@ def no_ports_of_other_workers() -> Iterator[None]:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run what is marked so with each backend."""
     if metafunc.definition.get_closest_marker("both_backends") is not None:
-        metafunc.parametrize("storage_backend", ["files", "sqlite"], indirect=True)
+        metafunc.parametrize("storage_backend", ["files", "sqlite", "postgres"], indirect=True)
 
 
 @pytest.hookimpl(trylast=True)
@@ -55,11 +58,34 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True)
-def storage_backend(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+def storage_backend(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, no_keys_from_outside: None
+) -> Iterator[str]:
     """What conversations are kept in; ``tests._helpers.stored_tasks`` looks into it."""
     backend: str = getattr(request, "param", None) or default_storage_backend()
     monkeypatch.setenv("HDSP_AGENT_STORAGE_BACKEND", backend)
-    return backend
+    if backend == "postgres":
+        pytest.importorskip("psycopg")
+        database: TasksDatabase = request.getfixturevalue("postgres_database")
+        monkeypatch.setenv("HDSP_AGENT_STORAGE_URL", database.url())
+        with stored_in(database):
+            yield backend
+    else:
+        yield backend
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresCluster]:
+    """A PostgreSQL server of this test process."""
+    with postgres_cluster() as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def postgres_database(postgres: PostgresCluster) -> Iterator[TasksDatabase]:
+    """A database of this test's own, with our tables."""
+    with postgres.database() as database:
+        yield database
 
 
 @pytest.fixture
@@ -100,7 +126,7 @@ def no_keys_of_other_tests() -> None:
 
 
 @pytest.fixture
-def jp_server_config(storage_dir: Path) -> dict[str, object]:
+def jp_server_config(storage_dir: Path, storage_backend: str) -> dict[str, object]:
     """A server with the extension on, where nothing may be reached without credentials."""
     return {
         "ServerApp": {
@@ -109,7 +135,8 @@ def jp_server_config(storage_dir: Path) -> dict[str, object]:
             "allow_unauthenticated_access": False,
             "reraise_server_extension_failures": True,
         },
-        "HdspAgentApp": {"storage_dir": str(storage_dir)},
+        # A server takes the address out of the environment; a second one of the same test needs it, too.
+        "HdspAgentApp": {"storage_dir": str(storage_dir), "storage_url": os.environ.get("HDSP_AGENT_STORAGE_URL", "")},
     }
 
 

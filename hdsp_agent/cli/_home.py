@@ -7,13 +7,13 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .._storage_dir import default_storage_backend, default_storage_dir
+from .._storage_dir import default_storage_backend, default_storage_dir, default_storage_url
 from ..errors import InvalidSetting, StorageUnavailable
 
 if TYPE_CHECKING:
     from ..persistence import Backend
 
-__all__ = ["existing", "find_backend", "find_home", "operator_traits"]
+__all__ = ["existing", "find_backend", "find_home", "find_storage_url", "operator_traits"]
 
 
 def find_home(given: str | None) -> Path:
@@ -38,6 +38,11 @@ def find_backend(given: str | None) -> Backend:
     from ..persistence import backend_named
 
     return backend_named(given or str(operator_traits().get("storage_backend") or "") or default_storage_backend())
+
+
+def find_storage_url() -> str:
+    """Which PostgreSQL database is meant, as a server on this machine would find it."""
+    return str(operator_traits().get("storage_url") or "") or default_storage_url()
 
 
 def existing(home: Path) -> Path:

@@ -164,8 +164,8 @@ def _common_options() -> _Parser:
     group.add_argument(
         "--storage-backend",
         "--backend",
-        choices=("files", "sqlite"),
-        help="how tasks are stored: a folder for each, or one database",
+        choices=("files", "sqlite", "postgres"),
+        help="how tasks are stored: a folder for each, one SQLite database, or PostgreSQL",
     )
     group.add_argument("--json", action="store_true", help="print only JSON on standard output")
     group.add_argument("--quiet", action="store_true", help="no progress, no notes, no warnings")

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 from ..errors import StorageUnavailable, UnknownTask
-from ._home import existing
+from ._home import existing, find_storage_url
 
 if TYPE_CHECKING:
     from ..persistence import Backend, HistoryIndex, TaskReader, TaskStore
@@ -50,7 +50,7 @@ async def store_to_read(home: Path, backend: Backend, *, must_exist: bool = True
         return
     existing(home)
     check_there(home, backend)
-    store = open_store(home, backend)
+    store = open_store(home, backend, url=find_storage_url())
     try:
         yield store
     finally:
@@ -62,7 +62,7 @@ async def opened_store(home: Path, backend: Backend) -> AsyncIterator[TaskStore]
     """The tasks to work with."""
     from ..persistence import open_store
 
-    store = open_store(home, backend)
+    store = open_store(home, backend, url=find_storage_url())
     try:
         await store.start()
         yield store
@@ -81,7 +81,7 @@ async def history(terminal: Terminal, backend: Backend | None = None) -> AsyncIt
     async with database, index:
         if not await index.is_complete():
             # Tasks that name nobody belong to whom the server belongs; it knows, and says so when it starts.
-            store = open_store(terminal.home, backend)
+            store = open_store(terminal.home, backend, url=find_storage_url())
             try:
                 if has_store(terminal.home, backend):
                     await index.rebuild(task_records(store, ""))

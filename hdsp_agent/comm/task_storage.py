@@ -51,6 +51,7 @@ class TaskStorage:
         backend: Backend,
         notices: StorageNotices,
         *,
+        url: str = "",
         person: str,
         on_change: Callable[[HistoryChange], None],
         remembered: int,
@@ -64,7 +65,7 @@ class TaskStorage:
         self._log = log or logging.getLogger(__name__)
         # The rounds of its monitor would tell nobody what they did; ours do.
         self._store = open_store(
-            home, backend, on_damage=notices.damaged, remembered=remembered, monitor_seconds=float("inf")
+            home, backend, url=url, on_damage=notices.damaged, remembered=remembered, monitor_seconds=float("inf")
         )
         self.database: Final = StateDatabase(history_database(home, backend))
         self._index = HistoryIndex(self.database, source=lambda: task_records(self._store, person), on_change=on_change)

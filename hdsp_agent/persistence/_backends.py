@@ -9,7 +9,7 @@ from typing import Final, Literal, assert_never, get_args
 
 from typing_extensions import Unpack
 
-from ..errors import HdspAgentError, InvalidSetting
+from ..errors import HdspAgentError, InvalidSetting, Unsupported
 from ._task_store import StoreOptions, TaskStore
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "DATABASE_NAME",
     "Backend",
     "backend_named",
+    "create_tables",
     "has_store",
     "history_database",
     "open_store",
@@ -25,13 +26,17 @@ __all__ = [
 
 logger = logging.getLogger(__name__)
 
-Backend = Literal["files", "sqlite"]
+Backend = Literal["files", "sqlite", "postgres"]
 BACKENDS: Final[tuple[Backend, ...]] = get_args(Backend)
 
 DATABASE_NAME: Final = "tasks.db"
 
 
-_HISTORY_DATABASES: Final[dict[Backend, str]] = {"files": "state.db", "sqlite": "state-sqlite.db"}
+_HISTORY_DATABASES: Final[dict[Backend, str]] = {
+    "files": "state.db",
+    "sqlite": "state-sqlite.db",
+    "postgres": "state-postgres.db",
+}
 
 
 def backend_named(name: str) -> Backend:
@@ -50,12 +55,14 @@ def history_database(home: Path, backend: Backend) -> Path:
 
 
 def has_store(home: Path, backend: Backend) -> bool:
-    """Whether anything is kept in the folder this way, be it that nobody can read it."""
+    """Whether anything is kept in the folder this way, be it that nobody can read it. Of a server nobody knows before asking."""
     match backend:
         case "files":
             return (home / "contexts").exists()
         case "sqlite":
             return (home / DATABASE_NAME).exists()
+        case "postgres":
+            return True
         case _:
             assert_never(backend)
 
@@ -63,7 +70,11 @@ def has_store(home: Path, backend: Backend) -> bool:
 async def tasks_elsewhere(store: TaskStore, home: Path, backend: Backend) -> dict[Backend, int]:
     """How many tasks the folder has that this store, which is the one in use, does not: they are not shown."""
     found: dict[Backend, int] = {}
-    others = [other for other in BACKENDS if other != backend and await asyncio.to_thread(has_store, home, other)]
+    others = [
+        other
+        for other in BACKENDS
+        if other not in (backend, "postgres") and await asyncio.to_thread(has_store, home, other)
+    ]
     if not others:
         return found
     shown = set(await store.tasks()) if await asyncio.to_thread(has_store, home, backend) else set()
@@ -81,8 +92,11 @@ async def tasks_elsewhere(store: TaskStore, home: Path, backend: Backend) -> dic
     return found
 
 
-def open_store(home: Path, backend: Backend, **options: Unpack[StoreOptions]) -> TaskStore:
-    """The store of this home, not started yet: a folder for each task, or all of them in ``tasks.db``."""
+def open_store(home: Path, backend: Backend, *, url: str = "", **options: Unpack[StoreOptions]) -> TaskStore:
+    """The store of this home, not started yet: a folder for each task, or all of them in ``tasks.db`` or the database at ``url``.
+
+    Raises ``Unsupported`` if what the backend needs is not installed.
+    """
     match backend:
         case "files":
             from .files._file_store import FileStore
@@ -92,5 +106,30 @@ def open_store(home: Path, backend: Backend, **options: Unpack[StoreOptions]) ->
             from .sqlite._sqlite_store import SqliteStore
 
             return SqliteStore(home / DATABASE_NAME, **options)
+        case "postgres":
+            _require_psycopg()
+            from .postgres._postgres_store import PostgresStore
+
+            return PostgresStore(home, url, **options)
         case _:
             assert_never(backend)
+
+
+def create_tables(url: str) -> str:
+    """Give the PostgreSQL database this version's tables, as its administrator may; which database it is. Blocks."""
+    _require_psycopg()
+    from .postgres._postgres_database import PostgresDatabase
+
+    database = PostgresDatabase(url)
+    database.create_tables()
+    return database.name
+
+
+def _require_psycopg() -> None:
+    try:
+        import psycopg  # noqa: F401 -- whether it is there
+    except ImportError as error:
+        raise Unsupported(
+            "Keeping conversations in PostgreSQL needs the package psycopg. Install it where this server runs, "
+            f"with pip install 'hdsp-agent[postgres]', and start the server again. ({error})"
+        ) from error

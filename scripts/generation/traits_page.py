@@ -20,6 +20,7 @@ line of Jupyter they are `--HdspAgentApp.<name>=…`. A wrong value stops the ex
 _COMPUTED: Final = {
     "storage_dir": "`~/.hdsp-agent`",
     "storage_backend": "`'files'`",
+    "storage_url": "the environment",
     "local_models_dir": "the cache folder",
 }
 """Defaults that depend on the environment."""

@@ -8,13 +8,97 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
+from uuid import uuid4
 
 import pytest
 
 from .free_port import free_port
 
+if TYPE_CHECKING:
+    from hdsp_agent.persistence.postgres._connection import PostgresConnection
+
 _MISSING = "There is no PostgreSQL here; on Debian `make test-python` installs it."
+_TEMPLATE: Final = "tasks"
+ROLES: Final = ("ada", "bob")
+"""Those who may log in besides the superuser ``postgres``."""
+
+
+@dataclass(frozen=True)
+class PostgresCluster:
+    """A server on loopback whose users need no passwords."""
+
+    place: str
+    _data: Path
+    _programs: Path
+
+    def stop(self, how: Literal["immediate", "fast"]) -> None:
+        """End the server, at once or after it ended all sessions."""
+        _run(self._programs / "pg_ctl", "-D", self._data, "-m", how, "-w", "stop")
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        _run(self._programs / "pg_ctl", "-D", self._data, "-l", self._data.parent / "log", "-w", "-t", "120", "start")
+
+    def url(self, database: str, role: str) -> str:
+        """An address of storage_url's."""
+        return f"postgresql://{role}@{self.place}/{database}"
+
+    def connect(self, database: str = "postgres", role: str = "postgres") -> PostgresConnection:
+        """A connection as somebody else's program has it."""
+        from hdsp_agent.persistence.postgres._connection import Address
+
+        return Address(self.url(database, role)).connect()
+
+    @contextmanager
+    def database(self) -> Iterator[TasksDatabase]:
+        """A new database that has our tables."""
+        name = f"t{uuid4().hex}"
+        admin = self.connect()
+        if admin.execute("SELECT 1 FROM pg_database WHERE datname = ?", (_TEMPLATE,)).fetchone() is None:
+            self._make_template(admin)
+        try:
+            admin.execute(f"CREATE DATABASE {name} TEMPLATE {_TEMPLATE}")
+            yield TasksDatabase(self, name)
+        finally:
+            if admin.is_lost:
+                admin = self.connect()
+            admin.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+            admin.close()
+
+    def _make_template(self, admin: PostgresConnection) -> None:
+        from hdsp_agent.persistence.postgres._connection import Address
+        from hdsp_agent.persistence.postgres._task_schema import migrate_schema
+
+        for role in ROLES:
+            admin.execute(f"CREATE ROLE {role} LOGIN")
+        admin.execute(f"CREATE DATABASE {_TEMPLATE}")
+        connection = self.connect(_TEMPLATE)
+        migrate_schema(connection, Address(""))
+        connection.close()
+
+
+@dataclass(frozen=True)
+class TasksDatabase:
+    """A database for tasks of its own."""
+
+    cluster: PostgresCluster
+    name: str
+
+    def url(self, role: str = "ada") -> str:
+        """How this person's server reaches it."""
+        return self.cluster.url(self.name, role)
+
+    @contextmanager
+    def connect(self, role: str = "postgres") -> Iterator[PostgresConnection]:
+        """The database as somebody else's program has it."""
+        connection = self.cluster.connect(self.name, role)
+        try:
+            yield connection
+        finally:
+            connection.close()
 
 
 def new_postgres_database(server: str, name: str) -> None:
@@ -28,22 +112,32 @@ def new_postgres_database(server: str, name: str) -> None:
 @contextmanager
 def postgres_server() -> Iterator[str]:
     """The address of a server on loopback whose user ``postgres`` needs no password. Skips where there is none."""
+    with postgres_cluster() as cluster:
+        yield cluster.place
+
+
+@contextmanager
+def postgres_cluster() -> Iterator[PostgresCluster]:
+    """The same, to be stopped and started. Skips where there is none."""
     programs = _programs()
     if programs is None:
         pytest.skip(_MISSING)
     # It does not run as root, and whoever runs it must reach its folder.
     folder = Path(tempfile.mkdtemp(prefix="hdsp-postgres-", dir="/tmp"))
     data, port = folder / "data", free_port()
+    cluster = PostgresCluster(f"127.0.0.1:{port}", data, programs)
     try:
         if os.geteuid() == 0:
             shutil.chown(folder, "postgres", "postgres")
         _run(programs / "initdb", "-D", data, "-U", "postgres", "--auth=trust", "--no-sync", "-E", "UTF8", "--locale=C")
-        options = f"-c listen_addresses=127.0.0.1 -c port={port} -c unix_socket_directories={folder} -c fsync=off"
-        _run(programs / "pg_ctl", "-D", data, "-l", folder / "log", "-w", "-t", "120", "-o", options, "start")
+        options = {"listen_addresses": "127.0.0.1", "port": port, "unix_socket_directories": folder, "fsync": "off"}
+        with (data / "postgresql.auto.conf").open("a", encoding="utf-8") as file:
+            file.writelines(f"{name} = '{value}'\n" for name, value in options.items())
+        cluster.start()
         try:
-            yield f"127.0.0.1:{port}"
+            yield cluster
         finally:
-            _run(programs / "pg_ctl", "-D", data, "-m", "immediate", "-w", "stop")
+            cluster.stop("immediate")
     finally:
         shutil.rmtree(folder)
 

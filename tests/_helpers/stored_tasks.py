@@ -1,7 +1,7 @@
 """What a store under test has on the disk, seen and changed behind its back, whichever backend it is.
 
 Tests that are marked ``both_backends`` run with each of them; all others with the one that HDSP_AGENT_STORAGE_BACKEND
-names. So ``HDSP_AGENT_STORAGE_BACKEND=sqlite pytest tests/agent tests/comm tests/cli`` tests the product on the database.
+names. So ``HDSP_AGENT_STORAGE_BACKEND=sqlite pytest tests/agent tests/comm tests/cli`` tests the product on that database.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from typing_extensions import Unpack
 
-from hdsp_agent._storage_dir import default_storage_backend
+from hdsp_agent._storage_dir import default_storage_backend, default_storage_url
 from hdsp_agent.persistence import (
     DATABASE_NAME,
     STREAM_FILES,
@@ -28,7 +28,9 @@ from hdsp_agent.persistence import (
     open_store,
 )
 from hdsp_agent.persistence._task_store import StoreOptions
-from hdsp_agent.persistence.tables._sql import STREAM_TABLES
+from hdsp_agent.persistence.tables._sql import STREAM_TABLES, SqlConnection
+
+from .postgres import TasksDatabase
 
 __all__ = [
     "backend_under_test",
@@ -41,9 +43,29 @@ __all__ = [
     "said_in",
     "spoil_state",
     "storage_of",
+    "storage_url",
     "stored_ids",
+    "stored_in",
     "stored_state",
 ]
+
+
+_of_this_test: list[TasksDatabase] = []
+
+
+@contextmanager
+def stored_in(database: TasksDatabase) -> Iterator[None]:
+    """Within the block tasks are kept in this database."""
+    _of_this_test.append(database)
+    try:
+        yield
+    finally:
+        _of_this_test.pop()
+
+
+def storage_url() -> str:
+    """Where the database is, for whoever is not told by the environment."""
+    return _of_this_test[-1].url() if _of_this_test else default_storage_url()
 
 
 def backend_under_test() -> Backend:
@@ -53,11 +75,11 @@ def backend_under_test() -> Backend:
 
 def make_store(home: Path, **options: Unpack[StoreOptions]) -> TaskStore:
     """The store of this home, not started yet."""
-    return open_store(home, backend_under_test(), **options)
+    return open_store(home, backend_under_test(), url=storage_url(), **options)
 
 
 def storage_of(home: Path) -> Path:
-    """The folder or file that has all tasks."""
+    """The folder or file that has all tasks, if they are on this disk."""
     return home / (DATABASE_NAME if backend_under_test() == "sqlite" else "contexts")
 
 
@@ -65,7 +87,7 @@ def stored_ids(home: Path, place: Place) -> list[str]:
     """The tasks in a place."""
     if backend_under_test() == "files":
         return sorted(folder.name for folder in (home / "contexts" / place).glob("*"))
-    if not storage_of(home).exists():
+    if backend_under_test() == "sqlite" and not storage_of(home).exists():
         return []
     with _database(home) as connection:
         return sorted(row[0] for row in connection.execute("SELECT task_id FROM tasks WHERE place = ?", (place,)))
@@ -112,7 +134,10 @@ def damage_line(home: Path, task_id: str, stream: Stream, number: int) -> None:
         return
     table = STREAM_TABLES[stream][0]
     with _database(home) as connection:
-        connection.execute(f"DROP TRIGGER {table}_stays")
+        if _of_this_test:
+            connection.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")
+        else:
+            connection.execute(f"DROP TRIGGER {table}_stays")
         row = connection.execute(
             f"SELECT id FROM {table} JOIN tasks ON number = task WHERE task_id = ? ORDER BY id LIMIT 1 OFFSET ?",
             (task_id, number),
@@ -159,7 +184,11 @@ def _folder(home: Path, task_id: str) -> Path:
 
 
 @contextmanager
-def _database(home: Path) -> Iterator[sqlite3.Connection]:
+def _database(home: Path) -> Iterator[SqlConnection]:
+    if _of_this_test:
+        with _of_this_test[-1].connect() as remote:
+            yield remote
+        return
     with closing(sqlite3.connect(home / DATABASE_NAME, isolation_level=None, timeout=30)) as connection:
         connection.execute("PRAGMA foreign_keys = ON")
         yield connection

@@ -31,7 +31,7 @@ DONE: Turn = ({"tool": "attempt_completion", "arguments": {"result": "It is done
 async def locked_by_another_program(home: Path) -> AsyncIterator[None]:
     """The database of tasks is locked meanwhile."""
     holder = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.persistence._helpers.sqlite_processes", "hold", str(home),
+        sys.executable, "-m", "tests.persistence._helpers.table_processes", "hold", str(home),
         cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
     )  # fmt: skip
     assert holder.stdout is not None

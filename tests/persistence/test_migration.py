@@ -263,7 +263,7 @@ async def test_a_migration_that_was_killed_goes_on_when_run_again(tmp_path: Path
     kills = copied = 0
     for _ in range(6):
         mover = subprocess.Popen(
-            [sys.executable, "-m", "tests.persistence._helpers.sqlite_processes", "migrate", str(home), str(int(way == "files"))],
+            [sys.executable, "-m", "tests.persistence._helpers.table_processes", "migrate", str(home), str(int(way == "files"))],
             cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0,
         )  # fmt: skip
         assert mover.stdin is not None and mover.stdout is not None

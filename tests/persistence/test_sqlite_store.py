@@ -1,26 +1,23 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import shutil
-import socket
 import sqlite3
 import subprocess
 import sys
 import tempfile
-import tracemalloc
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 
 import pytest
-from blockbuster import blockbuster_ctx
+from typing_extensions import Unpack
 
 from hdsp_agent.errors import Conflict, StorageUnavailable
-from hdsp_agent.messages import ClineMessage, TaskId
-from hdsp_agent.persistence import ApiDraft, DamageNotice, FileStore, NewTaskRecord, TaskStore
+from hdsp_agent.persistence import ApiDraft, FileStore, NewTaskRecord, TaskStore
 from hdsp_agent.persistence._backends import DATABASE_NAME, open_store
+from hdsp_agent.persistence._task_store import StoreOptions
 from hdsp_agent.persistence.files import _task_locks
 from hdsp_agent.persistence.sqlite._sqlite_store import SqliteStore
 from hdsp_agent.persistence.sqlite._task_schema import APPLICATION_ID, MIGRATIONS
@@ -28,8 +25,9 @@ from hdsp_agent.persistence.tables._sql import SqlConnection
 from hdsp_agent.persistence.upkeep._retention import RetentionRules, clean
 
 from .._helpers.forked_python import forked_python
-from .._helpers.timing import until
-from ._helpers.store_contract import StoreContract, asked, said
+from ._helpers.scenarios import scenario
+from ._helpers.store_contract import asked, said
+from ._helpers.table_contract import TableContract
 
 ROOT = Path(__file__).parents[2]
 unix = pytest.mark.skipif(not hasattr(os, "fork"), reason="The scenarios fork")
@@ -47,28 +45,23 @@ def bytes_read() -> int:
     return int(dict(line.split(": ") for line in Path("/proc/self/io").read_text("ascii").splitlines())["rchar"])
 
 
-def scenario(name: str, *arguments: object) -> dict[str, object]:
-    done = subprocess.run(
-        [forked_python(), "-m", "tests.persistence._helpers.sqlite_processes", name, *map(str, arguments)],
-        cwd=ROOT, capture_output=True, text=True, timeout=280, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-2000:]
-    report: dict[str, object] = json.loads(done.stdout)
-    return report
+class TestSqliteStore(TableContract):
+    unreadable = "CAST(x'7bff00' AS TEXT)"
 
+    def make_store(self, home: Path, **options: Unpack[StoreOptions]) -> TaskStore:
+        return SqliteStore(home / DATABASE_NAME, **options)
 
-class TestSqliteStore(StoreContract):
-    def make_store(self, home: Path) -> TaskStore:
-        return SqliteStore(home / DATABASE_NAME)
+    def database(self, home: Path) -> AbstractContextManager[SqlConnection]:
+        return database(home)
 
-    def leave_behind(self, home: Path, task_id: TaskId, *, locked: bool) -> None:
-        with database(home) as connection:
-            connection.execute("UPDATE tasks SET state = json_set(state, '$.status', 'processing')")
-            if locked:
-                connection.execute(
-                    "INSERT INTO locks SELECT number, ?, 'long ago', ?, '', '', 'theirs', 1 FROM tasks",
-                    (os.getpid(), socket.gethostname()),
-                )
+    def let_rows_change(self, connection: SqlConnection, table: str) -> None:
+        connection.execute(f"DROP TRIGGER {table}_stays")
+
+    def refuse_poison(self, connection: SqlConnection) -> None:
+        connection.execute(
+            "CREATE TRIGGER refuse BEFORE INSERT ON messages WHEN NEW.record LIKE '%poison%' "
+            "BEGIN SELECT RAISE(ABORT, 'refused'); END"
+        )
 
     def place_on_disk(self, home: Path) -> Path:
         return home / DATABASE_NAME
@@ -188,146 +181,12 @@ class TestSqliteStore(StoreContract):
         assert [await level(durable=durable) for durable in (False, True, False)] == [1, 2, 1]
         await store.stop()
 
-    async def test_the_heartbeat_shows_in_the_lock_and_the_state(self, tmp_path: Path) -> None:
-        store = SqliteStore(tmp_path / DATABASE_NAME, heartbeat_seconds=0.05)
-        await store.start()
-        log = await store.create(NewTaskRecord())
-
-        def look() -> tuple[int, str, str, int, str, str]:
-            with database(tmp_path) as connection:
-                asked_for = (
-                    "process_id, hostname, acquired_at, beats, heartbeat_at, json_extract(state, '$.updated_at')"
-                )
-                row: tuple[int, str, str, int, str, str] = connection.execute(
-                    f"SELECT {asked_for} FROM locks JOIN tasks ON number = task"
-                ).fetchone()
-                return row
-
-        first = look()
-        assert first[:2] == (os.getpid(), socket.gethostname())
-
-        def is_later() -> bool:
-            now = look()
-            return now[3] > first[3] and now[4] > first[4] and now[5] > first[5]
-
-        await until(is_later)
-        assert look()[:3] == first[:3]
-        await log.close()
-        await store.stop()
-
-    async def test_the_event_loop_is_never_blocked(self, tmp_path: Path) -> None:
-        with blockbuster_ctx(scanned_modules=["hdsp_agent"]):
-            async with self.store(tmp_path / "home") as store:
-                log = await store.create(NewTaskRecord())
-                for number in range(30):
-                    await log.append_api(asked(str(number)), durable=number % 3 == 0)
-                    await log.put_ui(said(log, "x"))
-                await log.api.page(before=5)
-                await log.put_artifact(b"x")
-                await log.sync()
-                await log.finish()
-                log = await store.resume(log.task_id)
-                await store.recover()
-                await (await store.view(log.task_id)).read_state()
-
-    async def test_memory_does_not_grow_with_the_number_of_messages(self, tmp_path: Path) -> None:
-        async with self.store(tmp_path / "home") as store:
-            log = await store.create(NewTaskRecord())
-
-            async def call_model(times: int) -> None:
-                for number in range(times):
-                    await log.append_api(asked(f"{number} " * 300))
-                    await log.put_ui(said(log, f"{number} " * 300))
-
-            await call_model(200)
-            tracemalloc.start()
-            try:
-                await call_model(50)
-                before, _ = tracemalloc.get_traced_memory()
-                await call_model(700)
-                after, _ = tracemalloc.get_traced_memory()
-            finally:
-                tracemalloc.stop()
-            assert after - before < 100_000
-
-    async def test_a_damaged_row_costs_nothing_else_and_is_told(self, tmp_path: Path) -> None:
-        told: list[DamageNotice] = []
-        store = SqliteStore(tmp_path / DATABASE_NAME, on_damage=told.append)
-        await store.start()
-        log = await store.create(NewTaskRecord())
-        for number in range(1, 101):
-            await log.append_api(asked(f"message {number}"))
-            await log.put_ui(ClineMessage(ts=number, type="say", say="text", text="early"))
-            await log.put_ui(ClineMessage(ts=number, type="say", say="text", text=f"message {number}"))
-        await log.finish()
-        with database(tmp_path) as connection:
-            connection.execute("DROP TRIGGER messages_stays")
-            connection.execute("DROP TRIGGER ui_messages_stays")
-            connection.execute("UPDATE messages SET record = 'XXXX' || substr(record, 5) WHERE seq IN (40, 98)")
-            connection.execute("UPDATE messages SET record = CAST(x'7bff00' AS TEXT) WHERE seq = 99")
-            connection.execute("UPDATE ui_messages SET record = 'X' WHERE ts = 95 AND record LIKE '%message%'")
-        log = await store.resume(log.task_id)
-        readable = [number for number in range(1, 101) if number not in (40, 98, 99)]
-        assert [r.seq for r in await log.api.newest(30)] == readable[-30:]
-        assert [r.seq async for r in log.api.iterate()] == readable
-        assert [r.seq for r in await log.api.page(before=100, limit=3)] == [95, 96, 97]
-        assert await log.api.count() == 97
-        ui = {message.ts: message.text async for message in log.ui.iterate()}
-        assert ui == {n: "early" if n == 95 else f"message {n}" for n in range(1, 101)}
-        assert (await log.append_api(asked("next"))).seq == 101
-        await asyncio.sleep(0)
-        assert sorted((notice.stream, notice.damage) for notice in told) == [("api", "corrupt")] * 3 + [
-            ("ui", "corrupt")
-        ]
-        await store.stop()
-
-    async def test_a_damaged_state_is_kept_and_the_task_goes_on(self, tmp_path: Path) -> None:
-        async with self.store(tmp_path) as store:
-            log = await store.create(NewTaskRecord())
-            await log.append_api(asked("hi"))
-            await log.finish()
-            with database(tmp_path) as connection:
-                connection.execute("UPDATE tasks SET state = '{\"sta', metadata = '{'")
-            state = await (await store.view(log.task_id)).read_state()
-            assert state.status == "failed" and state.error is not None
-            log = await store.resume(log.task_id)
-            assert (await log.append_api(asked("more"))).seq == 2
-            with database(tmp_path) as connection:
-                assert connection.execute("SELECT data FROM set_aside").fetchall() == [(b'{"sta',)]
-
     async def test_a_database_that_is_damaged_as_a_whole_says_so_and_is_kept(self, tmp_path: Path) -> None:
         path = tmp_path / DATABASE_NAME
         path.write_bytes(b"This is no database at all. " * 100)
         with pytest.raises(StorageUnavailable, match="backup"):
             await self.make_store(tmp_path).start()
         assert path.read_bytes() == b"This is no database at all. " * 100
-
-    async def test_who_lost_the_task_writes_nothing_more_to_it(self, tmp_path: Path) -> None:
-        store = SqliteStore(tmp_path / DATABASE_NAME, heartbeat_seconds=0.05)
-        await store.start()
-        log = await store.create(NewTaskRecord())
-        await log.append_api(asked("mine"))
-        with database(tmp_path) as connection:
-            connection.execute("UPDATE locks SET token = 'theirs', process_id = 1")
-        for change in (log.append_api(asked("late")), log.put_ui(said(log, "late")), log.save_state(), log.finish()):
-            with pytest.raises(Conflict):
-                await change
-        await log.close()
-        reader = await store.view(log.task_id)
-        assert [r.content for r in await reader.api.newest()] == ["mine"]
-        with database(tmp_path) as connection:
-            assert connection.execute("SELECT token FROM locks").fetchall() == [("theirs",)]
-        await store.stop()
-
-    async def test_a_process_that_only_has_the_same_id_does_not_hold_the_task(self, tmp_path: Path) -> None:
-        async with self.store(tmp_path) as store:
-            log = await store.create(NewTaskRecord())
-            with database(tmp_path) as connection:
-                connection.execute("UPDATE locks SET token = 'former', process_started = 'long ago'")
-            async with self.store(tmp_path) as other:
-                state = await (await other.view(log.task_id)).read_state()
-                assert (state.status, state.resumable) == ("failed", True)
-                assert (await other.resume(log.task_id)).task_id == log.task_id
 
     async def test_another_host_is_judged_by_its_heartbeat_alone(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -359,7 +218,7 @@ class TestSqliteStore(StoreContract):
         log = await store.create(NewTaskRecord())
         await log.append_api(asked("before"))
         holder = await asyncio.create_subprocess_exec(
-            forked_python(), "-m", "tests.persistence._helpers.sqlite_processes", "hold", str(tmp_path),
+            forked_python(), "-m", "tests.persistence._helpers.table_processes", "hold", str(tmp_path),
             cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
         assert holder.stdout is not None
@@ -388,40 +247,6 @@ class TestSqliteStore(StoreContract):
                     await log.append_api(asked("lost?"))
                 assert log.paused is not None
             assert not (tmp_path / DATABASE_NAME).exists()
-
-    async def test_one_task_that_is_refused_does_not_stand_in_the_way_of_others(self, tmp_path: Path) -> None:
-        async with self.store(tmp_path) as store:
-            first, second = await asyncio.gather(*(store.create(NewTaskRecord()) for _ in range(2)))
-            with database(tmp_path) as connection:
-                connection.execute(
-                    "CREATE TRIGGER refuse BEFORE INSERT ON messages WHEN NEW.record LIKE '%poison%' "
-                    "BEGIN SELECT RAISE(ABORT, 'refused'); END"
-                )
-            poisoned, healthy = await asyncio.gather(
-                asyncio.gather(
-                    *(first.append_api(asked(text)) for text in ("poison", "behind")), return_exceptions=True
-                ),
-                asyncio.gather(*(second.append_api(asked(str(number))) for number in range(3))),
-            )
-            assert [type(error) for error in poisoned] == [StorageUnavailable] * 2
-            assert [record.seq for record in healthy] == [1, 2, 3]
-            assert first.paused is not None and second.paused is None
-            assert (await first.append_api(asked("again"))).seq == 1
-            assert [r.content for r in await first.api.newest()] == ["again"]
-
-
-async def test_two_servers_see_each_other_s_tasks_at_once(tmp_path: Path) -> None:
-    ours, theirs = SqliteStore(tmp_path / "t.db"), SqliteStore(tmp_path / "t.db")
-    await asyncio.gather(ours.start(), theirs.start())
-    logs = await asyncio.gather(*(store.create(NewTaskRecord()) for store in (ours, theirs) * 5))
-    await asyncio.gather(*(log.append_api(asked(str(n)), durable=n % 4 == 0) for log in logs for n in range(20)))
-    for store in (ours, theirs):
-        assert set(await store.tasks("running")) == {log.task_id for log in logs}
-        for log in logs:
-            assert [r.content async for r in (await store.view(log.task_id)).api.iterate()] == [
-                str(n) for n in range(20)
-            ]
-    await asyncio.gather(ours.stop(), theirs.stop())
 
 
 def test_each_backend_is_opened_by_its_name(tmp_path: Path) -> None:

@@ -37,6 +37,8 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
         _list(terminal, await asyncio.to_thread(backups, target))
         return ExitCode.OK
     report = await back_up(home, target, generations=options.generations, progress=terminal.progress)
+    if terminal.backend == "postgres":
+        terminal.warn("Conversations are in PostgreSQL, so this backup has none. Back them up with pg_dump.")
     # What was left out has been warned of as it was met.
     made = report.backup
     if terminal.json:

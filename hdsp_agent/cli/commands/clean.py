@@ -11,7 +11,7 @@ from ...errors import StorageUnavailable
 from .._amounts import bytes_text, count_text
 from .._columns import table
 from .._command import CliCommand, ExitCode
-from .._home import existing
+from .._home import existing, find_storage_url
 from .._options import at_least_zero
 from .._stores import check_there, history, opened_store
 
@@ -46,7 +46,7 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
     rules = RetentionRules(compress, delete)
     if options.dry_run:
         # Not started: a start already finishes what a crash left behind.
-        store = open_store(home, terminal.backend)
+        store = open_store(home, terminal.backend, url=find_storage_url())
         report = await clean(store, rules, dry_run=True, progress=terminal.progress)
         await store.stop()
     else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from .._amounts import count_text
 from .._command import CliCommand, ExitCode
-from .._home import existing
+from .._home import existing, find_storage_url
 
 if TYPE_CHECKING:
     from ...persistence import DoctorFinding, DoctorReport
@@ -26,7 +26,9 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
     from ...persistence import examine
 
     home = existing(terminal.home)
-    report = await examine(home, backend=terminal.backend, repair=options.repair, progress=terminal.progress)
+    report = await examine(
+        home, backend=terminal.backend, url=find_storage_url(), repair=options.repair, progress=terminal.progress
+    )
     report.findings.extend(await asyncio.to_thread(examine_memory, home, repair=options.repair))
     if terminal.json:
         terminal.document(_document(report))

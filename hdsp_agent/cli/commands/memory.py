@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from .._amounts import count_text
 from .._columns import one_line, table
 from .._command import CliCommand, ExitCode
+from .._home import find_storage_url
 
 if TYPE_CHECKING:
     from ...memory.job_table import JobRow
@@ -190,6 +191,7 @@ async def _learn(terminal: Terminal, options: Namespace) -> ExitCode:
         operator_policy(),
         workspace=workspace,
         backend=terminal.backend,
+        storage_url=find_storage_url(),
         overrides={"memoryApiConfigId": options.profile} if options.profile else None,
         local_models=local_models_folder(),
     ) as agent:

@@ -1,4 +1,4 @@
-"""``hdsp-agent migrate``: copies all tasks from files to a database, or back."""
+"""``hdsp-agent migrate``: copies all tasks from one way of keeping them to another."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from .._amounts import count_text
-from .._command import CliCommand, ExitCode
+from .._command import CliCommand, ExitCode, UsageError
 from .._home import existing
 from .._stores import check_there, history, opened_store
 
@@ -23,7 +23,15 @@ __all__ = ["COMMAND"]
 
 
 def _arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--to", choices=("sqlite", "files"), required=True, help="how tasks are stored from now on")
+    parser.add_argument(
+        "--to", choices=("sqlite", "files", "postgres"), required=True, help="how tasks are stored from now on"
+    )
+    parser.add_argument(
+        "--from",
+        dest="source",
+        choices=("sqlite", "files", "postgres"),
+        help="how they are stored now (default: files, or for --to files sqlite)",
+    )
     parser.add_argument("--dry-run", action="store_true", help="only show what would be copied")
 
 
@@ -31,7 +39,9 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
     from ...persistence import migrate, task_record
 
     to: Backend = options.to
-    source: Backend = "files" if to == "sqlite" else "sqlite"
+    source: Backend = options.source or ("sqlite" if to == "files" else "files")
+    if source == to:
+        raise UsageError("--from and --to are the same.")
     home = existing(terminal.home)
     check_there(home, source)
     with _target_home(home, to, dry_run=options.dry_run) as target_home:
@@ -91,9 +101,10 @@ def _tell(terminal: Terminal, report: MigrationReport) -> None:
 
 
 COMMAND = CliCommand(
-    help="copy all tasks to a database, or back to files",
+    help="copy all tasks to a database, or back",
     arguments=_arguments,
     run=_run,
-    details="The database is tasks.db in the storage folder. Each copy is verified, and the source is not changed.\n"
+    details="The SQLite database is tasks.db in the storage folder; PostgreSQL is HdspAgentApp.storage_url, else\n"
+    "$HDSP_AGENT_STORAGE_URL. Each copy is verified, and the source is not changed.\n"
     "The exit code is 3 if a task was in use and is missing.",
 )

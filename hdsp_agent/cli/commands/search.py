@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from .._audit_log import record_access
 from .._columns import one_line
 from .._command import CliCommand, ExitCode
-from .._home import existing
+from .._home import existing, find_storage_url
 from .._options import positive
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ async def _found(terminal: Terminal, options: Namespace) -> list[RecallHit]:
     from .._operator_policy import operator_policy
 
     person, policy = person_of_server(), operator_policy()
-    store = open_store(terminal.home, terminal.backend)
+    store = open_store(terminal.home, terminal.backend, url=find_storage_url())
     database = StateDatabase(history_database(terminal.home, terminal.backend))
     index = HistoryIndex(database)
 

@@ -93,6 +93,9 @@ class SqliteDatabase(TaskDatabase):
             path=str(self.path), action="use", reason=str(error),
         )  # fmt: skip
 
+    def problems(self, connection: SqlConnection) -> list[str]:
+        return [str(row[0]) for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
+
     def check_there(self) -> None:
         """Raise if no file bears the name."""
         if file_identity(self.path) is None:

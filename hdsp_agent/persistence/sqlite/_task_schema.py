@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Final
 
 from ...errors import StorageUnavailable
+from ..tables._schema_versions import newer_tables, older_tables
 from ..tables._sql import STREAM_TABLES
 
 __all__ = ["APPLICATION_ID", "MIGRATIONS", "OLDEST_SQLITE", "check_schema", "migrate_schema"]
@@ -136,11 +137,7 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
 def check_schema(connection: sqlite3.Connection, path: Path) -> None:
     """Raise unless the database has the tables that this version reads."""
     if _known_version(connection, path) < len(MIGRATIONS):
-        raise StorageUnavailable(
-            f"{path} has the tables of an older version of HDSP Agent. Nothing was changed. Start the server once, which "
-            "brings them up to date.",
-            path=str(path), action="open", reason="older",
-        )  # fmt: skip
+        raise older_tables(str(path))
 
 
 def _known_version(connection: sqlite3.Connection, path: Path) -> int:
@@ -153,11 +150,7 @@ def _known_version(connection: sqlite3.Connection, path: Path) -> int:
             path=str(path), action="open", reason="foreign",
         )  # fmt: skip
     if version > len(MIGRATIONS):
-        raise StorageUnavailable(
-            f"{path} was written by a newer version of HDSP Agent (its tables are at {version}, this version knows "
-            f"{len(MIGRATIONS)}). Nothing was changed. Update HDSP Agent, or choose another file for the tasks.",
-            path=str(path), action="open", reason="newer",
-        )  # fmt: skip
+        raise newer_tables(str(path), version, len(MIGRATIONS))
     return version
 
 

@@ -38,6 +38,10 @@ class TaskDatabase(ABC):
         """What a person reads when the driver raises this."""
 
     @abstractmethod
+    def problems(self, connection: SqlConnection) -> list[str]:
+        """What a thorough look at the database itself finds wrong."""
+
+    @abstractmethod
     def _connect_reader(self) -> SqlConnection:
         """A new connection to read with, to a database with this version's tables."""
 

@@ -22,7 +22,7 @@ from typing import Final
 from ..._private_files import read_with_identity
 from ...errors import Conflict, HdspAgentError
 from ...messages import TaskId
-from .._backends import BACKENDS, Backend, open_store, tasks_elsewhere
+from .._backends import BACKENDS, Backend, has_store, open_store, tasks_elsewhere
 from .._records import COMPLETED_STATUSES, Place
 from ..files._task_end import settle_task
 from ..files._task_folders import TaskFolders, read_state
@@ -84,20 +84,32 @@ class DoctorReport:
 
 
 async def examine(
-    home: Path, *, backend: Backend = "files", repair: bool = False, progress: Progress | None = None
+    home: Path,
+    *,
+    backend: Backend = "files",
+    url: str = "",
+    repair: bool = False,
+    progress: Progress | None = None,
 ) -> DoctorReport:
-    """Look everything over; with ``repair``, mend what can be mended. ``backend`` is the one in use."""
+    """Look everything over; with ``repair``, mend what can be mended. ``backend`` is the one in use, at ``url`` if need be."""
     report = Report()
     tasks = await in_thread(partial(_examine, home, report, repair), progress)
-    tasks += await examine_database(home, report, repair=repair, progress=progress)
+    databases: list[Backend] = [
+        each for each in BACKENDS if each != "files" and (each == backend or each != "postgres")
+    ]
+    for database in databases:
+        if has_store(home, database):
+            store = open_store(home, database, url=url)
+            tasks += await examine_database(store, report, repair=repair, progress=progress)
     for each in BACKENDS:
-        await examine_index(home, each, report, repair=repair)
-    await _examine_other_backends(home, backend, report)
+        if each in ("files", *databases):
+            await examine_index(home, each, report, url=url, repair=repair)
+    await _examine_other_backends(home, backend, url, report)
     return DoctorReport(report.findings, tasks)
 
 
-async def _examine_other_backends(home: Path, backend: Backend, report: Report) -> None:
-    store = open_store(home, backend)
+async def _examine_other_backends(home: Path, backend: Backend, url: str, report: Report) -> None:
+    store = open_store(home, backend, url=url)
     try:
         kept = await tasks_elsewhere(store, home, backend)
     except HdspAgentError:

@@ -1,4 +1,4 @@
-"""Looks the database of tasks over. What is mended is what a server would see to at its start; no row of a log changes.
+"""Looks a database of tasks over. What is mended is what a server would see to at its start; no row of a log changes.
 
 Rows that cannot be read stay where they are and are passed over, so they are notes: nothing is left to be done about them.
 """
@@ -14,11 +14,11 @@ from pydantic import ValidationError
 from ...append_log.log_tail import is_record
 from ...errors import HdspAgentError, UnknownTask
 from ...messages import TaskId
-from .._backends import DATABASE_NAME
 from .._records import StoredTaskState, TaskMetadata
+from .._task_store import TaskStore
 from .._task_streams import LINE_FORMS
-from ..sqlite._sqlite_store import SqliteStore
 from ..tables._sql import STREAM_TABLES, SqlConnection
+from ..tables._table_store import TableStore
 from ..tables._task_rows import TaskRow
 from ._doctor_findings import FindingKind, Report
 from ._doctor_task import REFERENCE
@@ -28,36 +28,32 @@ from ._work_progress import Progress
 __all__ = ["examine_database"]
 
 
-async def examine_database(home: Path, report: Report, *, repair: bool, progress: Progress | None) -> int:
-    """Look at all tasks in ``tasks.db``, if there is one; how many there are."""
-    path = home / DATABASE_NAME
-    if not path.is_file():
-        return 0
-    # Not started: a start already mends what a crash left behind.
-    store = SqliteStore(path)
+async def examine_database(store: TaskStore, report: Report, *, repair: bool, progress: Progress | None) -> int:
+    """Look at all tasks of a database; how many there are. Not started: a start already mends what a crash left behind."""
+    assert isinstance(store, TableStore)
     examination = _DatabaseExamination(store, report, repair=repair)
     try:
         return await in_thread(examination.run, progress)
     except HdspAgentError as error:
-        report.add("database_damaged", path, str(error))
+        report.add("database_damaged", examination.path, str(error))
         return 0
     finally:
         await store.stop()
 
 
 class _DatabaseExamination:
-    def __init__(self, store: SqliteStore, report: Report, *, repair: bool) -> None:
+    def __init__(self, store: TableStore, report: Report, *, repair: bool) -> None:
         self._database = store.database
         self._writer = store.writer
         self._rows = store.rows
-        self._path = store.path
+        self.path = Path(store.database.name)
         self._report = report
         self._repair = repair
 
     def run(self, work: LongWork) -> int:
-        problems = self._database.read(_problems)
+        problems = self._database.read(self._database.problems)
         for problem in problems:
-            self._report.add("database_damaged", self._path, f"{problem}. Restore it from a backup.")
+            self._report.add("database_damaged", self.path, f"{problem}. Restore it from a backup.")
         if problems:
             return 0
         self._left_behind()
@@ -80,12 +76,12 @@ class _DatabaseExamination:
             settle = partial(self._settle, task_id)
             if lock is not None:
                 self._report.mend(
-                    "dead_task", self._path, "The process that worked on it has stopped.",
+                    "dead_task", self.path, "The process that worked on it has stopped.",
                     settle if self._repair else None, task_id=task_id,
                 )  # fmt: skip
             else:
                 self._report.mend(
-                    "stopped_task", self._path,
+                    "stopped_task", self.path,
                     "No process works on it. The next start of the server pauses it, and it can be resumed.",
                     settle if self._repair else None, task_id=task_id, note=not self._repair,
                 )  # fmt: skip
@@ -133,16 +129,12 @@ class _DatabaseExamination:
             self._writer.submit(partial(self._rows.mend, task_id=task_id), durable=True).result()
 
         self._report.mend(
-            "damaged_record", self._path, "Its title or state cannot be read.",
+            "damaged_record", self.path, "Its title or state cannot be read.",
             mend if self._repair else None, task_id=task_id,
         )  # fmt: skip
 
     def _add(self, kind: FindingKind, message: str, row: TaskRow, *, note: bool = False) -> None:
-        self._report.add(kind, self._path, message, task_id=row.task_id, note=note)
-
-
-def _problems(connection: SqlConnection) -> list[str]:
-    return [str(row[0]) for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
+        self._report.add(kind, self.path, message, task_id=row.task_id, note=note)
 
 
 def _is_readable(kind: type[TaskMetadata | StoredTaskState], data: bytes) -> bool:

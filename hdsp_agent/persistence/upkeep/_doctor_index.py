@@ -21,12 +21,12 @@ _SETTLING_SECONDS: Final = 1.0
 _MOST_TOLD: Final = 50
 
 
-async def examine_index(home: Path, backend: Backend, report: Report, *, repair: bool) -> None:
+async def examine_index(home: Path, backend: Backend, report: Report, *, url: str = "", repair: bool) -> None:
     """Look whether the index of this backend is sound and says what the tasks say. Without one nothing can be wrong."""
     path = history_database(home, backend)
     if not path.is_file():
         return
-    database, store = StateDatabase(path), open_store(home, backend)
+    database, store = StateDatabase(path), open_store(home, backend, url=url)
     index = HistoryIndex(database)
     try:
         async with database, index:

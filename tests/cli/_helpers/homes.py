@@ -22,7 +22,7 @@ from hdsp_agent.persistence import (
 )
 
 from ..._helpers.forked_python import forked_python
-from ..._helpers.stored_tasks import backend_under_test, make_store
+from ..._helpers.stored_tasks import backend_under_test, make_store, storage_url
 
 FINISHED = TaskId("11111111-0000-4000-8000-000000000001")
 FAILED = TaskId("22222222-0000-4000-8000-000000000002")
@@ -62,6 +62,7 @@ class Home:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("HDSP_", "JUPYTER", "COV"))}
         own = {
             "HDSP_AGENT_STORAGE_BACKEND": backend_under_test(),
+            "HDSP_AGENT_STORAGE_URL": storage_url(),
             "HDSP_AGENT_HOME": str(self.path),
             "JUPYTER_CONFIG_DIR": str(self.config),
             "JUPYTER_CONFIG_PATH": "",

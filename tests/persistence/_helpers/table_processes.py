@@ -1,4 +1,4 @@
-"""What befalls a database of tasks, in processes of their own: ``python -m tests.persistence._helpers.sqlite_processes SCENARIO HOME …``.
+"""What befalls a database of tasks, in processes of their own: ``python -m tests.persistence._helpers.table_processes SCENARIO HOME …``.
 
 ``kill HOME ROUNDS SEED`` kills a busy task again and again, ``race HOME PROCESSES ROUNDS`` lets processes race for one
 task, some of which die with it, ``full HOME`` takes the disk away from under a task, ``hold HOME`` keeps the database
@@ -16,15 +16,16 @@ import sqlite3
 import sys
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
+from hdsp_agent._storage_dir import default_storage_url
 from hdsp_agent.errors import Conflict
 from hdsp_agent.messages import TaskId
-from hdsp_agent.persistence import DamageNotice, FileStore, NewTaskRecord
+from hdsp_agent.persistence import DamageNotice, FileStore, NewTaskRecord, TaskStore, open_store
 from hdsp_agent.persistence._backends import DATABASE_NAME
 from hdsp_agent.persistence.exchange._migration import migrate
 from hdsp_agent.persistence.files._state_keeper import HEARTBEAT_SECONDS
-from hdsp_agent.persistence.sqlite._sqlite_store import SqliteStore
 
 from . import killed_task
 from .refused_task import until_refused
@@ -32,16 +33,20 @@ from .refused_task import until_refused
 RACED = TaskId("raced")
 
 
-def sqlite_store(
+def table_store(
     home: Path, *, heartbeat_seconds: float = HEARTBEAT_SECONDS, on_damage: Callable[[DamageNotice], None] | None = None
-) -> SqliteStore:
-    return SqliteStore(home / DATABASE_NAME, heartbeat_seconds=heartbeat_seconds, on_damage=on_damage)
+) -> TaskStore:
+    """In the PostgreSQL database of the environment if it names one, else in SQLite's."""
+    url = default_storage_url()
+    return open_store(
+        home, "postgres" if url else "sqlite", url=url, heartbeat_seconds=heartbeat_seconds, on_damage=on_damage
+    )
 
 
 def kill(home: Path, rounds: int, seed: int) -> dict[str, object]:
     random.seed(seed)
     # The scenario is the same as with files.
-    killed_task.FileStore = sqlite_store  # type: ignore[attr-defined, assignment]  # in place of files
+    killed_task.FileStore = table_store  # type: ignore[attr-defined, assignment]  # in place of files
     asyncio.run(killed_task.warm_up(home / "warm-up"))
     wrong: list[str] = []
     started = messages = 0
@@ -63,17 +68,21 @@ def kill(home: Path, rounds: int, seed: int) -> dict[str, object]:
                 messages += 1
         if there:
             wrong += [f"round {number}: {what}" for what in asyncio.run(killed_task.look(place, acknowledged))]
-            with sqlite3.connect(place / DATABASE_NAME) as connection:
-                if connection.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
-                    wrong.append(f"round {number}: the database is damaged")
-            connection.close()
+            if not default_storage_url():
+                wrong += _damage(place, number)
     return {"wrong": wrong, "started": started, "messages": messages}
+
+
+def _damage(place: Path, number: int) -> list[str]:
+    with closing(sqlite3.connect(place / DATABASE_NAME)) as connection:
+        is_whole = connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    return [] if is_whole else [f"round {number}: the database is damaged"]
 
 
 async def race_once(home: Path) -> str:
     """What one racer saw: h(eld), b(usy), T(wo owners), and D for its death."""
     seen = ""
-    store = sqlite_store(home)
+    store = table_store(home)
     await store.start()
     for _ in range(6):
         try:
@@ -98,7 +107,8 @@ async def race_once(home: Path) -> str:
 
 
 async def prepare_race(home: Path) -> None:
-    store = sqlite_store(home)
+    home.mkdir(parents=True, exist_ok=True)
+    store = table_store(home)
     await store.start()
     await store.create(NewTaskRecord(task_id=RACED))
     await store.stop()
@@ -134,7 +144,7 @@ def race(home: Path, processes: int, rounds: int) -> dict[str, object]:
 
 
 async def full(home: Path) -> dict[str, object]:
-    store = sqlite_store(home)
+    store = table_store(home)
     await store.start()
     log = await store.create(NewTaskRecord())
     other = await store.create(NewTaskRecord())
@@ -162,7 +172,7 @@ def hold(home: Path) -> dict[str, object]:
 
 
 async def move(home: Path, to_database: int) -> dict[str, object]:
-    files, database = FileStore(home), sqlite_store(home)
+    files, database = FileStore(home), table_store(home)
     source, target = (files, database) if to_database else (database, files)
     await source.start()
     await target.start()

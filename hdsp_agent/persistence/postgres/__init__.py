@@ -1,0 +1,1 @@
+"""Tasks kept in a PostgreSQL database."""

@@ -1,0 +1,106 @@
+"""A PostgreSQL database of tasks, and the few connections that it is read through. Everything here blocks."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import psycopg
+
+from ...errors import StorageUnavailable
+from ..tables._sql import Dialect, SqlConnection
+from ..tables._task_database import TaskDatabase
+from ._connection import Address, PostgresConnection
+from ._task_schema import check_schema, migrate_schema
+
+__all__ = ["PostgresDatabase"]
+
+_MOST_READERS: Final = 4
+_PATIENCE_SECONDS: Final = 30.0
+
+
+def _rows(connection: SqlConnection, query: str, parameters: Sequence[object]) -> Iterator[Any]:
+    assert isinstance(connection, PostgresConnection)
+    return connection.rows(query, parameters)
+
+
+class PostgresDatabase(TaskDatabase):
+    """See ``TaskDatabase`` for what it does."""
+
+    dialect = Dialect(
+        error=psycopg.Error,
+        as_bytes="convert_to({}, 'UTF8')",
+        as_text="convert_from(?, 'UTF8')",
+        length="octet_length({})",
+        for_update=" FOR NO KEY UPDATE",
+        begin_reading="BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+        # What is written here is nothing but a line in the write-ahead log.
+        try_writing="SELECT pg_logical_emit_message(true, 'hdsp_agent', '')",
+        rows=_rows,
+        # The server's autovacuum does.
+        give_back_space=lambda connection: None,
+    )
+
+    def __init__(self, url: str) -> None:
+        super().__init__()
+        self.address: Final = Address(url)
+        self._room = threading.BoundedSemaphore(_MOST_READERS)
+        self._is_checked = False
+
+    @property
+    def name(self) -> str:
+        return self.address.name
+
+    def refusal(self, error: Exception) -> StorageUnavailable:
+        return self.address.refusal(error)
+
+    def problems(self, connection: SqlConnection) -> list[str]:
+        # Whoever looks after the server has pg_amcheck.
+        return []
+
+    def open_for_writing(self) -> PostgresConnection:
+        """A connection that may write, to a database with this version's tables."""
+        connection = self.address.connect()
+        try:
+            migrate_schema(connection, self.address)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def create_tables(self) -> None:
+        """Bring the database to this version's tables."""
+        try:
+            self.open_for_writing().close()
+        except psycopg.Error as error:
+            raise self.refusal(error) from error
+
+    def _reader(self) -> SqlConnection:
+        if not self._room.acquire(timeout=_PATIENCE_SECONDS):
+            raise self.address.unavailable("busy", "too much is being read", "Try again in a moment.")
+        try:
+            return super()._reader()
+        except BaseException:
+            self._room.release()
+            raise
+
+    def _put_back(self, reader: SqlConnection) -> None:
+        try:
+            super()._put_back(reader)
+        finally:
+            self._room.release()
+
+    def _connect_reader(self) -> PostgresConnection:
+        connection = self.address.connect()
+        try:
+            if not self._is_checked:
+                check_schema(connection, self.address)
+                self._is_checked = True
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _is_of_use(self, reader: SqlConnection) -> bool:
+        return isinstance(reader, PostgresConnection) and reader.is_quiet

@@ -1,0 +1,246 @@
+"""The tables of the PostgreSQL backend, and how a database gets them: in the schema ``hdsp_agent``.
+
+They are those of the SQLite backend (``sqlite/_task_schema.py`` says what each is for), and ``schema_version`` says which
+of the ``MIGRATIONS`` they have seen. What differs:
+
+* A task belongs to the role that made it (``owner``). Row-level security shows everybody their own tasks and what belongs to
+  them, the tables' owner too; so every person's server logs in with a role of its own, and any role may.
+* Nobody, whatever they may do, changes or removes what is in the logs and artifacts, but with its whole task.
+* Who listens to the channel ``hdsp_agent_`` and the md5 of a role's name hears the id of each task of that role that was
+  made, deleted, or shows differently in the history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import psycopg
+
+from ...errors import StorageUnavailable, Unsupported
+from ..tables._schema_versions import newer_tables, older_tables
+from ..tables._sql import STREAM_TABLES
+from ._connection import SCHEMA, Address, PostgresConnection
+
+__all__ = ["MIGRATIONS", "check_schema", "migrate_schema"]
+
+_OLDEST: Final = 130_000
+_MIGRATING: Final = 0x4844535041474E54
+"""The advisory lock of whoever changes the schema."""
+
+_TASKS: Final = """
+CREATE TABLE tasks (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    owner name NOT NULL DEFAULT current_user,
+    task_id text NOT NULL,
+    place text NOT NULL CHECK (place IN ('running', 'completed')),
+    metadata text NOT NULL,
+    state text NOT NULL,
+    UNIQUE (owner, task_id)
+) WITH (fillfactor = 50)"""
+
+_LOCKS: Final = """
+CREATE TABLE locks (
+    task bigint PRIMARY KEY REFERENCES tasks(number) ON DELETE CASCADE,
+    process_id bigint NOT NULL,
+    process_started text,
+    hostname text NOT NULL,
+    acquired_at text NOT NULL,
+    heartbeat_at text NOT NULL,
+    token text NOT NULL,
+    beats bigint NOT NULL
+) WITH (fillfactor = 50)"""
+
+_ARTIFACTS: Final = """
+CREATE TABLE artifacts (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    task bigint NOT NULL REFERENCES tasks(number) ON DELETE CASCADE,
+    name text NOT NULL,
+    size bigint NOT NULL,
+    data bytea NOT NULL,
+    UNIQUE (task, name)
+)"""
+
+_SET_ASIDE: Final = """
+CREATE TABLE set_aside (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    task bigint NOT NULL REFERENCES tasks(number) ON DELETE CASCADE,
+    what text NOT NULL,
+    found_at text NOT NULL,
+    data bytea NOT NULL
+)"""
+
+_APPEND_ONLY: Final = f"""
+CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql SET search_path = {SCHEMA}, pg_temp AS $$
+BEGIN
+    -- A task's rows go after the task itself is gone, by ON DELETE CASCADE.
+    IF TG_OP = 'DELETE' THEN
+        IF NOT EXISTS (SELECT 1 FROM tasks WHERE number = OLD.task) THEN
+            RETURN OLD;
+        END IF;
+    END IF;
+    RAISE EXCEPTION '% is append-only', TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
+END $$"""  # noqa: S608 -- our own names
+
+_AS_JSON: Final = f"""
+CREATE FUNCTION as_json(record text) RETURNS jsonb LANGUAGE plpgsql IMMUTABLE SET search_path = {SCHEMA}, pg_temp AS $$
+BEGIN
+    RETURN record::jsonb;
+EXCEPTION WHEN data_exception THEN
+    RETURN NULL;
+END $$"""
+
+_TELL: Final = f"""
+CREATE FUNCTION tell_of_task() RETURNS trigger LANGUAGE plpgsql SET search_path = {SCHEMA}, pg_temp AS $$
+BEGIN
+    PERFORM pg_notify('hdsp_agent_' || md5(coalesce(NEW.owner, OLD.owner)::text), coalesce(NEW.task_id, OLD.task_id));
+    RETURN NULL;
+END $$"""
+
+_TELL_OF_ROWS: Final = (
+    "CREATE TRIGGER tasks_are_told AFTER INSERT OR DELETE ON tasks FOR EACH ROW EXECUTE FUNCTION tell_of_task()"
+)
+_TELL_OF_STATE: Final = """
+CREATE TRIGGER changes_are_told AFTER UPDATE ON tasks FOR EACH ROW
+WHEN (as_json(OLD.state) -> 'history_item' IS DISTINCT FROM as_json(NEW.state) -> 'history_item'
+    OR as_json(OLD.state) -> 'status' IS DISTINCT FROM as_json(NEW.state) -> 'status')
+EXECUTE FUNCTION tell_of_task()"""
+
+
+def _append_only(table: str) -> Iterator[str]:
+    for events, rows in (("UPDATE OR DELETE", "ROW"), ("TRUNCATE", "STATEMENT")):
+        yield (
+            f"CREATE TRIGGER {table}_stays_{rows.lower()} BEFORE {events} ON {table} "
+            f"FOR EACH {rows} EXECUTE FUNCTION refuse_change()"
+        )
+    yield f"GRANT SELECT, INSERT ON {table} TO PUBLIC"
+
+
+def _log_table(table: str, key: str) -> Iterator[str]:
+    yield (
+        f"CREATE TABLE {table} (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, "
+        f"task bigint NOT NULL REFERENCES tasks(number) ON DELETE CASCADE, "
+        f"{key} bigint NOT NULL, record text NOT NULL)"
+    )
+    yield f"CREATE INDEX {table}_by_key ON {table}(task, {key}, id)"
+    yield from _append_only(table)
+
+
+def _own_rows(table: str, condition: str) -> Iterator[str]:
+    yield f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY"
+    yield f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY"
+    yield f"CREATE POLICY own ON {table} USING ({condition}) WITH CHECK ({condition})"
+
+
+def _fields(view: str, table: str, *names: str) -> str:
+    columns = ", ".join(f"as_json(record) ->> ''{name}'' AS {name}" for name in names)
+    # Before 15 a view shows what its owner may see, to everybody.
+    return f"""DO $$ BEGIN
+    IF current_setting('server_version_num')::int >= 150000 THEN
+        EXECUTE 'CREATE VIEW {view} WITH (security_invoker = true) AS SELECT task_id, {columns} FROM {table} JOIN tasks ON number = task';
+        EXECUTE 'GRANT SELECT ON {view} TO PUBLIC';
+    END IF;
+END $$"""  # noqa: S608 -- our own names
+
+
+_OF_TASK: Final = "EXISTS (SELECT 1 FROM tasks WHERE number = task)"
+_MESSAGE_FIELDS: Final = ("seq", "role", "content", "tool_name", "timestamp", "token_count", "is_summarized")
+_SUMMARY_FIELDS: Final = (
+    "summary_id", "start_seq", "end_seq", "summary", "original_tokens", "summary_tokens", "compression_ratio",
+    "created_at",
+)  # fmt: skip
+_TOOL_CALL_FIELDS: Final = (
+    "seq", "tool_name", "arguments", "result", "status", "error", "duration_ms", "timestamp",
+)  # fmt: skip
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
+    (
+        _TASKS,
+        "CREATE INDEX tasks_by_place ON tasks(owner, place)",
+        "GRANT SELECT, INSERT, UPDATE (place, metadata, state), DELETE ON tasks TO PUBLIC",
+        _LOCKS,
+        "GRANT SELECT, INSERT, UPDATE, DELETE ON locks TO PUBLIC",
+        _APPEND_ONLY,
+        *(statement for table, key in STREAM_TABLES.values() for statement in _log_table(table, key)),
+        _ARTIFACTS,
+        # What is compressed already, as images are, is not compressed in vain.
+        "ALTER TABLE artifacts ALTER COLUMN data SET STORAGE EXTERNAL",
+        *_append_only("artifacts"),
+        _SET_ASIDE,
+        "CREATE INDEX set_aside_by_task ON set_aside(task)",
+        "GRANT SELECT, INSERT ON set_aside TO PUBLIC",
+        *_own_rows("tasks", "owner = current_user"),
+        *(
+            statement
+            for table in ("locks", *(table for table, _ in STREAM_TABLES.values()), "artifacts", "set_aside")
+            for statement in _own_rows(table, _OF_TASK)
+        ),
+        _AS_JSON,
+        _fields("message_fields", "messages", *_MESSAGE_FIELDS),
+        _fields("summary_fields", "summaries", *_SUMMARY_FIELDS),
+        _fields("tool_call_fields", "tool_calls", *_TOOL_CALL_FIELDS),
+        _TELL,
+        _TELL_OF_ROWS,
+        _TELL_OF_STATE,
+    ),
+)
+"""What each version of the schema added, statement by statement. One that was released is never changed."""
+
+
+def check_schema(connection: PostgresConnection, address: Address) -> None:
+    """Raise unless the database has the tables that this version reads."""
+    if _known_version(connection, address) < len(MIGRATIONS):
+        raise older_tables(address.name)
+
+
+def migrate_schema(connection: PostgresConnection, address: Address) -> None:
+    """Bring the database to this version's schema, as one transaction. One of a newer version is refused."""
+    if _known_version(connection, address) == len(MIGRATIONS):
+        return
+    connection.execute("BEGIN")
+    try:
+        connection.execute("SELECT pg_advisory_xact_lock(?)", (_MIGRATING,))
+        version = _known_version(connection, address)
+        if version == 0:
+            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+            connection.execute(f"GRANT USAGE ON SCHEMA {SCHEMA} TO PUBLIC")
+            connection.execute("CREATE TABLE schema_version (version integer NOT NULL)")
+            connection.execute("GRANT SELECT ON schema_version TO PUBLIC")
+            connection.execute("INSERT INTO schema_version VALUES (0)")
+        for statements in MIGRATIONS[version:]:
+            for statement in statements:
+                connection.execute(statement)
+        connection.execute("UPDATE schema_version SET version = ?", (len(MIGRATIONS),))
+        connection.execute("COMMIT")
+    except BaseException as error:
+        if not connection.is_lost:
+            connection.execute("ROLLBACK")
+        if isinstance(error, psycopg.errors.InsufficientPrivilege):
+            raise StorageUnavailable(
+                f"{address.name} has no tables for this version of HDSP Agent, and this log-in may not make them. "
+                "Ask its administrator to run `hdsp-agent create-tables` once, with an address in "
+                "HDSP_AGENT_STORAGE_URL that may.",
+                path=address.name, action="open", reason="permission denied",
+            ) from error  # fmt: skip
+        raise
+
+
+def _known_version(connection: PostgresConnection, address: Address) -> int:
+    # Looked for in the catalogue itself: by its name alone a session would not see what another one has just made.
+    server, encoding, table = connection.execute(
+        "SELECT current_setting('server_version_num')::int, current_setting('server_encoding'), (SELECT relname::text"
+        " FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = ? AND relname = ?)",
+        (SCHEMA, "schema_version"),
+    ).fetchone()
+    if server < _OLDEST or encoding != "UTF8":
+        raise Unsupported(
+            f"Keeping tasks in PostgreSQL needs version 13 or newer and a database in UTF8; {address.name} is of version "
+            f"{server // 10_000}, in {encoding}. Use another database, or keep the tasks in files.",
+            version=server,
+        )
+    if table is None:
+        return 0
+    version = int(connection.execute(f"SELECT version FROM {SCHEMA}.schema_version").fetchone()[0])  # noqa: S608 -- our own name
+    if version > len(MIGRATIONS):
+        raise newer_tables(address.name, version, len(MIGRATIONS))
+    return version

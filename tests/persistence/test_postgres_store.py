@@ -1,0 +1,368 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from functools import partial
+from pathlib import Path
+
+import pytest
+from typing_extensions import Unpack
+
+from hdsp_agent.config import keys_in_use
+from hdsp_agent.errors import Conflict, InvalidSetting, StorageUnavailable, UnknownTask, Unsupported
+from hdsp_agent.messages import TaskId
+from hdsp_agent.persistence import NewTaskRecord, TaskLog, TaskStore, create_tables, open_store
+from hdsp_agent.persistence._task_store import StoreOptions
+from hdsp_agent.persistence.tables._sql import STREAM_TABLES, SqlConnection
+
+from .._helpers.long_tests import rounds
+from .._helpers.postgres import PostgresCluster, TasksDatabase
+from .._helpers.timing import until
+from ._helpers.scenarios import scenario
+from ._helpers.store_contract import asked, said
+from ._helpers.table_contract import TableContract
+
+psycopg = pytest.importorskip("psycopg")
+
+from hdsp_agent.persistence.postgres import _postgres_writer
+from hdsp_agent.persistence.postgres._connection import PostgresConnection
+from hdsp_agent.persistence.postgres._postgres_store import PostgresStore
+from hdsp_agent.persistence.postgres._task_schema import MIGRATIONS
+
+unix = pytest.mark.skipif(not hasattr(os, "fork"), reason="The scenarios fork")
+LOGS = [table for table, _ in STREAM_TABLES.values()]
+
+
+class TestPostgresStore(TableContract):
+    @pytest.fixture(autouse=True)
+    def new_database(self, postgres_database: TasksDatabase) -> None:
+        self.tasks = postgres_database
+
+    def make_store(self, home: Path, **options: Unpack[StoreOptions]) -> TaskStore:
+        return PostgresStore(home, self.tasks.url(), **options)
+
+    def database(self, home: Path) -> AbstractContextManager[SqlConnection]:
+        return self.tasks.connect()
+
+    def let_rows_change(self, connection: SqlConnection, table: str) -> None:
+        connection.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")
+
+    def refuse_poison(self, connection: SqlConnection) -> None:
+        connection.execute(
+            "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS "
+            "$$ BEGIN IF NEW.record LIKE '%poison%' THEN RAISE EXCEPTION 'refused'; END IF; RETURN NEW; END $$"
+        )
+        connection.execute("CREATE TRIGGER refuse BEFORE INSERT ON messages FOR EACH ROW EXECUTE FUNCTION refuse()")
+
+    def place_on_disk(self, home: Path) -> Path:
+        pytest.skip("It is no place of this machine's")
+
+    async def test_a_store_whose_place_is_gone_says_so_until_it_is_back(self, tmp_path: Path) -> None:
+        async with self.store(tmp_path) as store:
+            await (await store.create(NewTaskRecord())).close()
+            await store.check_usable()
+            admin = self.tasks.cluster.connect()
+            admin.execute(f"ALTER DATABASE {self.tasks.name} ALLOW_CONNECTIONS false")
+            end_sessions(admin, self.tasks.name)
+
+            async def is_usable() -> bool:
+                try:
+                    await store.check_usable()
+                except StorageUnavailable:
+                    return False
+                return True
+
+            async def is_unusable() -> bool:
+                return not await is_usable()
+
+            await until(is_unusable)
+            with pytest.raises(StorageUnavailable, match="What was saved before is safe"):
+                await store.tasks()
+            admin.execute(f"ALTER DATABASE {self.tasks.name} ALLOW_CONNECTIONS true")
+            admin.close()
+            await until(is_usable)
+            assert len(await store.tasks()) == 1
+
+    @pytest.mark.long
+    async def test_memory_does_not_grow_with_the_number_of_messages(self, tmp_path: Path) -> None:
+        await super().test_memory_does_not_grow_with_the_number_of_messages(tmp_path)
+
+    async def test_the_fields_of_records_are_columns_of_views(self, tmp_path: Path) -> None:
+        async with self.store(tmp_path) as store:
+            log = await store.create(NewTaskRecord())
+            await log.append_api(asked("hi"))
+            with self.tasks.connect("ada") as connection:
+                fields = connection.execute("SELECT task_id, seq, role, content, token_count FROM message_fields")
+                assert fields.fetchall() == [(log.task_id, "1", "user", "hi", "1")]
+            with self.tasks.connect("bob") as connection:
+                assert connection.execute("SELECT * FROM message_fields").fetchall() == []
+
+    async def test_logs_are_append_only_for_everybody(self, tmp_path: Path) -> None:
+        async with self.store(tmp_path) as store:
+            log = await store.create(NewTaskRecord())
+            await log.append_api(asked("hi"))
+            await log.put_ui(said(log, "hi"))
+            await log.put_artifact(b"x")
+            changes = (
+                "UPDATE messages SET record = '{}'", "UPDATE ui_messages SET ts = 1", "DELETE FROM messages",
+                "DELETE FROM artifacts", "TRUNCATE messages", "TRUNCATE tasks CASCADE",
+            )  # fmt: skip
+            with self.tasks.connect() as connection:
+                for statement in changes:
+                    with pytest.raises(psycopg.Error, match="append-only"):
+                        connection.execute(statement)
+            with self.tasks.connect("ada") as connection:
+                for statement in (*changes, "ALTER TABLE messages DISABLE TRIGGER USER", "DROP TABLE locks CASCADE"):
+                    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                        connection.execute(statement)
+            await log.finish()
+            await store.delete(log.task_id)
+            with self.tasks.connect() as connection:
+                for table in ("tasks", "locks", *LOGS, "artifacts"):
+                    assert connection.execute(f"SELECT COUNT(*) FROM {table}").fetchone() == (0,)
+
+    async def test_another_person_sees_nothing_of_mine_and_changes_nothing(self, tmp_path: Path) -> None:
+        mine = TaskId("mine")
+        bobs = PostgresStore(tmp_path / "bob", self.tasks.url("bob"))
+        async with self.store(tmp_path) as store:
+            log = await store.create(NewTaskRecord(task_id=mine))
+            await log.append_api(asked("secret"))
+            await log.put_artifact(b"secret")
+            await bobs.start()
+            assert await bobs.tasks() == []
+            for ask in (bobs.view, bobs.resume, bobs.delete):
+                with pytest.raises(UnknownTask):
+                    await ask(mine)
+            # Each has a task of this id.
+            other = await bobs.create(NewTaskRecord(task_id=mine))
+            await other.append_api(asked("his"))
+            assert [r.content for r in await log.api.newest()] == ["secret"]
+            await log.close()
+            with self.tasks.connect() as connection:
+                number = connection.execute("SELECT number FROM tasks WHERE owner = 'ada'").fetchone()[0]
+            with self.tasks.connect("bob") as connection:
+                for table in ("tasks", *LOGS, "artifacts", "locks", "set_aside"):
+                    seen = connection.execute(f"SELECT * FROM {table}").fetchall()
+                    assert "secret" not in str(seen) and "ada" not in str(seen)
+                for statement in (
+                    "INSERT INTO messages (task, seq, record) VALUES (?, 9, '{}')",
+                    "INSERT INTO artifacts (task, name, size, data) VALUES (?, 'x', 1, 'x')",
+                    "INSERT INTO set_aside (task, what, found_at, data) VALUES (?, '', '', '')",
+                    "INSERT INTO locks VALUES (?, 1, '', '', '', '', '', 1)",
+                ):
+                    with pytest.raises(psycopg.errors.InsufficientPrivilege, match="row-level security"):
+                        connection.execute(statement, (number,))
+                with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                    connection.execute(
+                        "INSERT INTO tasks (owner, task_id, place, metadata, state) VALUES "
+                        "('ada', 'forged', 'running', '{}', '{}')"
+                    )
+                for statement in ("UPDATE tasks SET state = '{}'", "DELETE FROM tasks", "DELETE FROM locks"):
+                    connection.execute(statement)
+            await bobs.stop()
+            assert (await (await store.view(mine)).read_state()).status == "paused"
+
+    async def test_a_key_in_the_address_is_never_shown(self, tmp_path: Path) -> None:
+        url = self.tasks.url().replace("ada@", "ada:correct-horse-battery@")
+        store = PostgresStore(tmp_path, url)
+        assert keys_in_use.mask("It is correct-horse-battery.") != "It is correct-horse-battery."
+        assert "correct-horse" not in store.database.name
+        wrong = PostgresStore(tmp_path, url.replace(self.tasks.name, "nowhere"))
+        with pytest.raises(StorageUnavailable, match="nowhere") as refused:
+            await wrong.start()
+        assert "correct-horse" not in f"{refused.value.message} {refused.value.params}"
+        await wrong.stop()
+        with pytest.raises(InvalidSetting) as malformed:
+            PostgresStore(tmp_path, "postgresql://ada:correct-horse-battery@[host/x")
+        assert "correct-horse" not in malformed.value.message
+
+    async def test_a_newer_schema_is_refused_and_left_alone(self, tmp_path: Path) -> None:
+        with self.tasks.connect() as connection:
+            connection.execute("UPDATE schema_version SET version = 99")
+        for work in (self.make_store(tmp_path).start(), self.make_store(tmp_path).tasks()):
+            with pytest.raises(StorageUnavailable, match=r"newer version.*Nothing was changed"):
+                await work
+
+    async def test_who_may_not_make_the_tables_is_told_who_can(self, tmp_path: Path, postgres: PostgresCluster) -> None:
+        with self.tasks.connect() as connection:
+            connection.execute("DROP SCHEMA hdsp_agent CASCADE")
+        with pytest.raises(StorageUnavailable, match="hdsp-agent create-tables"):
+            await self.make_store(tmp_path).start()
+        with pytest.raises(StorageUnavailable, match="older version"):
+            await self.make_store(tmp_path).tasks()
+        # Two at once, as two servers start.
+        await asyncio.gather(*(asyncio.to_thread(create_tables, self.tasks.url("postgres")) for _ in range(2)))
+        with self.tasks.connect() as connection:
+            assert connection.execute("SELECT version FROM schema_version").fetchall() == [(len(MIGRATIONS),)]
+        async with self.store(tmp_path) as store:
+            assert await store.tasks() == []
+
+    async def test_a_dead_server_s_tasks_are_free_at_once_and_a_living_one_s_are_not(self, tmp_path: Path) -> None:
+        async with self.store(tmp_path) as store:
+            log = await store.create(NewTaskRecord())
+            with self.tasks.connect() as connection:
+                # Of this machine, it seems, and gone; but its session is there.
+                connection.execute("UPDATE locks SET process_started = 'long ago'")
+                async with self.store(tmp_path) as other:
+                    with pytest.raises(Conflict):
+                        await other.resume(log.task_id)
+                    # And one of another machine, whose session has ended, while the database has just been started.
+                    connection.execute("UPDATE locks SET hostname = 'far', token = 'abc-def'")
+                    young = connection.execute(
+                        "SELECT pg_postmaster_start_time() > clock_timestamp() - interval '50 seconds'"
+                    ).fetchone()[0]
+                    if young:
+                        with pytest.raises(Conflict, match="far"):
+                            await other.resume(log.task_id)
+
+    async def test_two_that_look_at_once_do_not_take_each_other_for_the_holder(self, tmp_path: Path) -> None:
+        async with self.store(tmp_path) as store:
+            log = await store.create(NewTaskRecord())
+            await log.close()
+        self.leave_behind(tmp_path, log.task_id, locked=True)
+        stores = [self.make_store(tmp_path) for _ in range(2)]
+        with stores[0].database.snapshot() as one, stores[1].database.snapshot() as two:  # type: ignore[attr-defined]
+            for store, connection in zip(stores, (one, two), strict=True):
+                assert [task_id for task_id, _ in store.rows.left_behind(connection)] == [log.task_id]  # type: ignore[attr-defined]
+        for store in stores:
+            await store.stop()
+
+    async def test_a_lost_connection_loses_nothing_and_writes_nothing_twice(self, tmp_path: Path) -> None:
+        async with self.store(tmp_path) as store:
+            logs = [await store.create(NewTaskRecord()) for _ in range(4)]
+            admin = self.tasks.cluster.connect()
+
+            async def write(log: TaskLog) -> None:
+                for number in range(150):
+                    await log.append_api(asked(str(number)))
+
+            def recorded() -> int:
+                return sum(log.last_api_seq for log in logs)
+
+            def are_recorded(number: int) -> bool:
+                return recorded() >= number
+
+            writing = asyncio.gather(*(write(log) for log in logs))
+            for _ in range(5):
+                await until(partial(are_recorded, recorded() + 20))
+                end_sessions(admin, self.tasks.name)
+            await writing
+            admin.close()
+            for log in logs:
+                assert [r.content async for r in log.api.iterate()] == [str(number) for number in range(150)]
+                await log.finish()
+
+    @pytest.mark.parametrize("committed", [True, False])
+    async def test_a_connection_lost_in_the_midst_of_a_commit_writes_nothing_twice(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, committed: bool
+    ) -> None:
+        async with self.store(tmp_path) as store:
+            log = await store.create(NewTaskRecord())
+            lost = lose_at_commit(monkeypatch, committed=committed)
+            for number in range(3):
+                await log.append_api(asked(str(number)))
+            assert lost
+            assert [r.content for r in await log.api.newest()] == ["0", "1", "2"]
+
+    async def test_what_was_refused_and_is_there_after_all_is_not_numbered_again(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        async with self.store(tmp_path) as store:
+            assert isinstance(store, PostgresStore)
+            log = await store.create(NewTaskRecord())
+            other = await store.create(NewTaskRecord())
+            monkeypatch.setattr(store.writer, "_patience_seconds", 0)
+            lose_at_commit(monkeypatch, committed=True)
+            with pytest.raises(StorageUnavailable):
+                await log.append_api(asked("sent"))
+            with pytest.raises(Conflict, match="resume"):
+                await log.append_api(asked("next"))
+            assert (await other.append_api(asked("fine"))).seq == 1
+            await log.close()
+            log = await store.resume(log.task_id)
+            assert (await log.append_api(asked("next"))).seq == 2
+            assert [r.content for r in await log.api.newest()] == ["sent", "next"]
+
+    async def test_without_a_database_for_too_long_work_pauses_and_goes_on_afterwards(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(_postgres_writer, "_PAUSE_SECONDS", 0.01)
+        async with self.store(tmp_path) as store:
+            assert isinstance(store, PostgresStore)
+            monkeypatch.setattr(store.writer, "_patience_seconds", 0.3)
+            log = await store.create(NewTaskRecord())
+            await log.append_api(asked("before"))
+            admin = self.tasks.cluster.connect()
+            admin.execute(f"ALTER DATABASE {self.tasks.name} ALLOW_CONNECTIONS false")
+            end_sessions(admin, self.tasks.name)
+            for _ in range(2):
+                with pytest.raises(StorageUnavailable, match="Check that the database runs"):
+                    await log.append_api(asked("refused"))
+                assert log.paused is not None
+            admin.execute(f"ALTER DATABASE {self.tasks.name} ALLOW_CONNECTIONS true")
+            admin.close()
+            assert (await log.append_api(asked("after"))).seq == 2
+            assert log.paused is None
+            await log.finish()
+
+
+def end_sessions(admin: PostgresConnection, database: str) -> None:
+    """Let the server end everybody's connection to the database."""
+    admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ?", (database,))
+
+
+def lose_at_commit(monkeypatch: pytest.MonkeyPatch, *, committed: bool) -> Sequence[None]:
+    """Let the next commit take place or not, and the connection be lost before it is told; whether that happened."""
+    happened: list[None] = []
+    execute = PostgresConnection.execute
+
+    def lose(self: PostgresConnection, statement: str, parameters: Sequence[object] = (), /) -> object:
+        if statement != "COMMIT" or happened:
+            return execute(self, statement, parameters)
+        happened.append(None)
+        if committed:
+            execute(self, statement, parameters)
+        self.close()
+        raise psycopg.OperationalError("the connection is lost")
+
+    monkeypatch.setattr(PostgresConnection, "execute", lose)
+    return happened
+
+
+def test_without_its_package_it_says_how_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(Unsupported, match=r"pip install 'hdsp-agent\[postgres\]'"):
+        open_store(tmp_path, "postgres")
+
+
+@pytest.fixture
+def server_url(postgres_database: TasksDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What other processes find in the environment."""
+    monkeypatch.setenv("HDSP_AGENT_STORAGE_URL", postgres_database.url())
+
+
+@unix
+@pytest.mark.slow
+@pytest.mark.usefixtures("server_url")
+def test_nothing_acknowledged_is_lost_by_kills_of_a_busy_task(tmp_path: Path) -> None:
+    turns = rounds(12, 80)
+    report = scenario("kill", tmp_path, turns, 1)
+    assert report["wrong"] == []
+    assert int(str(report["started"])) > turns / 3
+    assert int(str(report["messages"])) > turns
+
+
+@unix
+@pytest.mark.slow
+@pytest.mark.usefixtures("server_url")
+def test_racing_processes_never_own_one_task_together(tmp_path: Path) -> None:
+    """In the long form more than 1,000 times over 8 processes."""
+    turns = rounds(5, 40)
+    report = scenario("race", tmp_path / "home", 8, turns)
+    assert report["wrong"] == []
+    assert int(str(report["held"])) + int(str(report["busy"])) > turns * 25
+    assert int(str(report["held"])) > turns
+    assert int(str(report["died"])) > 1
