@@ -14,11 +14,12 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from hdsp_agent._storage_dir import default_storage_backend
+from hdsp_agent.persistence import BACKENDS
 
 from ._helpers.kernel_ports import divide_ports
 from ._helpers.long_tests import left_for_later
 from ._helpers.postgres import PostgresCluster, TasksDatabase, postgres_cluster
-from ._helpers.stored_tasks import stored_in
+from ._helpers.stored_tasks import URL_FOR_TESTS, stored_in
 
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
@@ -43,8 +44,8 @@ def no_ports_of_other_workers() -> Iterator[None]:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run what is marked so with each backend."""
-    if metafunc.definition.get_closest_marker("both_backends") is not None:
-        metafunc.parametrize("storage_backend", ["files", "sqlite", "postgres"], indirect=True)
+    if (mark := metafunc.definition.get_closest_marker("each_backend")) is not None:
+        metafunc.parametrize("storage_backend", mark.args or BACKENDS, indirect=True)
 
 
 @pytest.hookimpl(trylast=True)
@@ -68,6 +69,8 @@ def storage_backend(
         pytest.importorskip("psycopg")
         database: TasksDatabase = request.getfixturevalue("postgres_database")
         monkeypatch.setenv("HDSP_AGENT_STORAGE_URL", database.url())
+        # A server under test takes that one away from whom it starts; a test's own processes are not meant.
+        monkeypatch.setenv(URL_FOR_TESTS, database.url())
         with stored_in(database):
             yield backend
     else:

@@ -30,7 +30,10 @@ def check_there(home: Path, backend: Backend) -> None:
     """Raise if there is nothing to read; a folder without files is one where nothing was done yet."""
     from ..persistence import has_store
 
-    if backend == "sqlite" and not has_store(existing(home), backend):
+    if backend == "postgres":
+        # It is not in the folder, and says itself what is wrong.
+        return
+    if not has_store(existing(home), backend) and backend == "sqlite":
         raise StorageUnavailable(
             f"There is no database of tasks in {home} yet. The first task creates it. To copy tasks from files to it, run "
             "hdsp-agent migrate --to sqlite.",
@@ -48,7 +51,6 @@ async def store_to_read(home: Path, backend: Backend, *, must_exist: bool = True
             async with opened_store(Path(scratch), backend) as empty:
                 yield empty
         return
-    existing(home)
     check_there(home, backend)
     store = open_store(home, backend, url=find_storage_url())
     try:
@@ -79,7 +81,8 @@ async def history(terminal: Terminal, backend: Backend | None = None) -> AsyncIt
     database = StateDatabase(history_database(terminal.home, backend))
     index = HistoryIndex(database)
     async with database, index:
-        if not await index.is_complete():
+        # What other servers did in PostgreSQL no server here may have heard.
+        if backend == "postgres" or not await index.is_complete():
             # Tasks that name nobody belong to whom the server belongs; it knows, and says so when it starts.
             store = open_store(terminal.home, backend, url=find_storage_url())
             try:

@@ -119,7 +119,7 @@ class RetentionJob:
         """How much is stored, and whether that is too much."""
         settings = self._config.settings
         warning, critical = settings.size_warning_gigabytes, settings.size_critical_gigabytes
-        use = await measure(self._storage.home)
+        use = await measure(self._storage.home, self._storage.unopened)
         level = alert_level(use, StorageLimits.of_gigabytes(warning, critical))
         self._notices.size(level, use.total_bytes, critical if level == "critical" else warning)
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
-from ..errors import HdspAgentError, StorageUnavailable, Unavailable
+from ..errors import HdspAgentError, StorageUnavailable, Unavailable, UnknownTask
+from ..messages import TaskId
 from ..persistence import (
     Backend,
     HistoryChange,
@@ -22,6 +23,7 @@ from ..persistence import (
     history_database,
     list_recovered,
     open_store,
+    task_record,
     task_records,
     tasks_elsewhere,
 )
@@ -83,18 +85,24 @@ class TaskStorage:
         self._steps_taken = 0
         self._failure: HdspAgentError | None = None
         self._tried = asyncio.Event()
+        self._on_change = on_change
         self._behind = False
+        self._changed_elsewhere: set[TaskId] = set()
+        self._something_changed = asyncio.Event()
+        self._following: asyncio.Task[None] | None = None
         self._running: asyncio.Task[None] | None = None
 
     def start(self) -> None:
         """Begin to open it, and look after it from then on."""
+        self._store.follow(self._hear)
         self._running = asyncio.create_task(self._run(), name="hdsp-agent task storage")
 
     async def stop(self) -> None:
         """Let go of everything, with all that was recorded on the disk."""
-        if self._running is not None:
-            self._running.cancel()
-            await asyncio.gather(self._running, return_exceptions=True)
+        for task in (self._running, self._following):
+            if task is not None:
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
         await self._index.stop()
         await self.database.close()
         await self._store.stop()
@@ -130,6 +138,9 @@ class TaskStorage:
 
     async def _run(self) -> None:
         await self._open_somehow()
+        # Other servers may have changed what is not in this folder while this one was away.
+        self._behind = self._behind or self._backend == "postgres"
+        self._following = asyncio.create_task(self._follow(), name="hdsp-agent changes elsewhere")
         recovered_at = monotonic()
         while True:
             await asyncio.sleep(self._look_seconds)
@@ -209,11 +220,45 @@ class TaskStorage:
             for hit in hits:
                 await self._index.upsert(hit.item, owner=self.person)
 
+    def _hear(self, task_id: TaskId | None) -> None:
+        if task_id is None:
+            self.fell_behind()
+        else:
+            self._changed_elsewhere.add(task_id)
+            self._something_changed.set()
+
+    async def _follow(self) -> None:
+        """Bring the history in line with what other servers did."""
+        while True:
+            await self._something_changed.wait()
+            self._something_changed.clear()
+            while self._changed_elsewhere:
+                try:
+                    change = await self._brought_in_line(self._changed_elsewhere.pop())
+                    if change != HistoryChange():
+                        self._on_change(change)
+                except HdspAgentError as error:
+                    self._log.warning("What another server changed could not be read: %s", error)
+                    self.fell_behind()
+
+    async def _brought_in_line(self, task_id: TaskId) -> HistoryChange:
+        try:
+            if (await (await self._store.view(task_id)).read_state()).history_item is None:
+                # It has just been made, and gets its line with its first words.
+                return HistoryChange()
+            record = await asyncio.to_thread(task_record, self._store, task_id)
+        except UnknownTask:
+            await self._index.forget([task_id])
+            return HistoryChange(removed=(task_id,))
+        item = await self._index.upsert(record.item, text=record.text, owner=record.owner or self.person)
+        return HistoryChange(changed=(item,))
+
     async def _catch_up(self) -> None:
         if self._behind:
             self._behind = False
             try:
                 await self._index.rebuild(task_records(self._store, self.person))
+                self._on_change(HistoryChange(everything=True))
             except HdspAgentError:
                 self._behind = True
                 raise

@@ -93,6 +93,12 @@ class TaskStore(ABC):
             await log.close()
         await self._shut()
 
+    def follow(self, on_change: Callable[[TaskId | None], None]) -> None:  # noqa: B027 -- where there is something to hear
+        """Before ``start``: hear, on the event loop, of each task that a server with another history changed.
+
+        None says that it may be any. Where all servers of a person share one history, that tells them.
+        """
+
     async def create(self, new: NewTaskRecord) -> TaskLog:
         """Begin a task."""
         return await self._held.finish(self._create(new))

@@ -63,7 +63,8 @@ class PostgresCluster:
             admin.execute(f"CREATE DATABASE {name} TEMPLATE {_TEMPLATE}")
             yield TasksDatabase(self, name)
         finally:
-            if admin.is_lost:
+            if not admin.is_quiet:
+                admin.close()
                 admin = self.connect()
             admin.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
             admin.close()

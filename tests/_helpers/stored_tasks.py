@@ -1,21 +1,24 @@
 """What a store under test has on the disk, seen and changed behind its back, whichever backend it is.
 
-Tests that are marked ``both_backends`` run with each of them; all others with the one that HDSP_AGENT_STORAGE_BACKEND
+Tests that are marked ``each_backend`` run with each of them; all others with the one that HDSP_AGENT_STORAGE_BACKEND
 names. So ``HDSP_AGENT_STORAGE_BACKEND=sqlite pytest tests/agent tests/comm tests/cli`` tests the product on that database.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import socket
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Final
 
 from typing_extensions import Unpack
 
-from hdsp_agent._storage_dir import default_storage_backend, default_storage_url
+from hdsp_agent._storage_dir import default_storage_backend
 from hdsp_agent.persistence import (
     DATABASE_NAME,
     STREAM_FILES,
@@ -33,10 +36,12 @@ from hdsp_agent.persistence.tables._sql import STREAM_TABLES, SqlConnection
 from .postgres import TasksDatabase
 
 __all__ = [
+    "URL_FOR_TESTS",
     "backend_under_test",
     "change_state",
     "damage_line",
     "is_worked_on",
+    "leave_behind",
     "make_store",
     "remove_history",
     "remove_task",
@@ -49,6 +54,8 @@ __all__ = [
     "stored_state",
 ]
 
+
+URL_FOR_TESTS: Final = "TEST_STORAGE_URL"
 
 _of_this_test: list[TasksDatabase] = []
 
@@ -65,7 +72,7 @@ def stored_in(database: TasksDatabase) -> Iterator[None]:
 
 def storage_url() -> str:
     """Where the database is, for whoever is not told by the environment."""
-    return _of_this_test[-1].url() if _of_this_test else default_storage_url()
+    return _of_this_test[-1].url() if _of_this_test else os.environ.get(URL_FOR_TESTS, "")
 
 
 def backend_under_test() -> Backend:
@@ -160,6 +167,17 @@ def is_worked_on(home: Path, task_id: str) -> bool:
     with _database(home) as connection:
         found = connection.execute("SELECT 1 FROM locks JOIN tasks ON number = task WHERE task_id = ?", (task_id,))
         return found.fetchone() is not None
+
+
+def leave_behind(home: Path, task_id: str) -> None:
+    """Make a task of a database look as if its process had died."""
+    change_state(home, task_id, status="processing", history_item=None)
+    with _database(home) as connection:
+        connection.execute("UPDATE tasks SET place = 'running' WHERE task_id = ?", (task_id,))
+        connection.execute(
+            "INSERT INTO locks SELECT number, ?, 'long ago', ?, '', '', 'theirs', 1 FROM tasks WHERE task_id = ?",
+            (os.getpid(), socket.gethostname(), task_id),
+        )
 
 
 def remove_task(home: Path, task_id: str) -> None:

@@ -32,7 +32,7 @@ async def go_on(agent: Agent, task_id: TaskId) -> None:
     await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
 
 
-@pytest.mark.both_backends
+@pytest.mark.each_backend("files", "sqlite")
 async def test_a_task_and_its_subtask_whose_time_is_over_can_go_on_later(disk: Path) -> None:
     hand_over = call_tool("new_task", {"mode": "code", "message": "Find it"}, id="n")
     silent: list[Step] = [TextDelta("I look."), 600]

@@ -40,7 +40,7 @@ async def killed(home: Path, scenario: str) -> TaskId:
     return TaskId(task_id)
 
 
-@pytest.mark.both_backends
+@pytest.mark.each_backend
 async def test_while_an_approval_waits(tmp_path: Path) -> None:
     task_id = await killed(tmp_path, "approval")
     async with running_agent(tmp_path, [DONE]) as agent:
@@ -66,7 +66,7 @@ async def test_while_a_tool_runs(tmp_path: Path, settings: GlobalSettings) -> No
         assert (agent.workspace / "slow.txt").read_text() == "began\n"
 
 
-@pytest.mark.both_backends
+@pytest.mark.each_backend
 async def test_while_the_model_streams(tmp_path: Path) -> None:
     task_id = await killed(tmp_path, "stream")
     async with running_agent(tmp_path, [DONE]) as agent:
@@ -94,7 +94,7 @@ async def test_while_a_subtask_works(tmp_path: Path) -> None:
         assert "It is 42" in (await agent.results(parent))["sub"]
 
 
-@pytest.mark.both_backends
+@pytest.mark.each_backend
 async def test_with_messages_in_the_queue(tmp_path: Path) -> None:
     task_id = await killed(tmp_path, "queue")
     async with running_agent(tmp_path, [DONE]) as agent:

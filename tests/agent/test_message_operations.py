@@ -123,7 +123,7 @@ async def test_only_an_answer_is_tried_again(tmp_path: Path) -> None:
         assert preview.tool_calls == 0 and preview.effects == []
 
 
-@pytest.mark.both_backends
+@pytest.mark.each_backend
 async def test_a_deleted_message_takes_what_followed_with_it_and_comes_back(tmp_path: Path) -> None:
     async with running_agent(tmp_path, [QUESTION, DONE]) as agent:
         task_id, ts = await talked(agent)
@@ -211,7 +211,7 @@ async def test_of_a_fork_no_more_is_remembered_than_of_the_original(tmp_path: Pa
         assert copied.history_item is not None and copied.history_item.memory_off
 
 
-@pytest.mark.both_backends
+@pytest.mark.each_backend
 async def test_a_fork_goes_on_by_itself(tmp_path: Path) -> None:
     async with running_agent(tmp_path, [QUESTION, DONE, DONE]) as agent:
         task_id, ts = await talked(agent)
@@ -321,7 +321,7 @@ async def test_an_undo_right_after_going_back_takes_nothing_back(tmp_path: Path)
         assert (undo.gone_on, undo.stops_task, undo.can_be_undone) == (False, False, True)
 
 
-@pytest.mark.both_backends
+@pytest.mark.each_backend
 async def test_an_undo_after_newer_messages_asks_first(tmp_path: Path) -> None:
     async with running_agent(tmp_path, [QUESTION, DONE, DONE]) as agent:
         task_id, ts = await talked(agent)

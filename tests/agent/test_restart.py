@@ -163,7 +163,7 @@ async def test_a_failure_that_was_asked_about_is_tried_again_with_one_click(tmp_
         await agent.completed(task_id)
 
 
-@pytest.mark.both_backends
+@pytest.mark.each_backend
 async def test_queued_messages_wait_through_a_restart(tmp_path: Path) -> None:
     async with running_agent(tmp_path, [WRITE]) as agent:
         task_id = await agent.start()
@@ -207,7 +207,7 @@ async def test_accepting_a_result_ends_it_without_another_request(tmp_path: Path
         assert agent.history.items[task_id].status == "completed"
 
 
-@pytest.mark.both_backends
+@pytest.mark.each_backend
 async def test_usage_mode_and_todos_come_back(tmp_path: Path) -> None:
     turns = [
         call_tool("switch_mode", {"mode": "ask"}, id="m"),
@@ -375,7 +375,7 @@ async def status_of(agent: Agent, task_id: TaskId) -> str:
     return (await (await agent.store.view(task_id)).read_state()).status
 
 
-@pytest.mark.both_backends
+@pytest.mark.each_backend
 async def test_what_is_closed_or_stopped_with_the_server_is_paused(tmp_path: Path) -> None:
     async with running_agent(tmp_path, [WRITE, [60.0], [60.0]]) as agent:
         asking, closed, working = [await agent.start() for _ in range(3)]
@@ -391,7 +391,7 @@ async def test_what_is_closed_or_stopped_with_the_server_is_paused(tmp_path: Pat
         assert await status_of(agent, asking) == "completed"
 
 
-@pytest.mark.both_backends
+@pytest.mark.each_backend
 async def test_a_finished_task_that_was_only_opened_is_completed_again(tmp_path: Path) -> None:
     async with running_agent(tmp_path, [DONE, [60.0]]) as agent:
         task_id = await agent.finished()

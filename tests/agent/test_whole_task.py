@@ -136,7 +136,7 @@ async def test_a_storage_that_fails_for_a_moment_stops_the_task_with_a_word(tmp_
         assert "Do it" in str(agent.model.requests[-1].messages)
 
 
-@pytest.mark.both_backends
+@pytest.mark.each_backend
 async def test_a_storage_that_fails_when_a_task_is_put_with_the_completed_ones_keeps_nobody_from_it(
     tmp_path: Path,
 ) -> None:

@@ -87,7 +87,7 @@ def test_a_folder_that_nobody_trusts_is_left_and_said(shared_home: Home, other_h
     assert listed["workspace"] == str(far.resolve())
 
 
-@pytest.mark.both_backends
+@pytest.mark.each_backend("files", "sqlite")
 def test_secrets_in_the_source_are_masked_unless_that_is_not_wanted(other_home: Home, tmp_path: Path) -> None:
     folder = tmp_path / "tasks" / "0d9c4a52-1111-4000-8000-000000000001"
     folder.mkdir(parents=True)

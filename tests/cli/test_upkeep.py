@@ -12,7 +12,8 @@ import pytest
 
 from tests._helpers.parsed_json import parsed
 
-from .._helpers.stored_tasks import change_state
+from .._helpers.postgres import TasksDatabase
+from .._helpers.stored_tasks import change_state, remove_task
 from ._helpers.homes import FAILED, FINISHED, UNFINISHED, Home
 
 LONG_AGO = "2024-01-01T00:00:00.000000Z"
@@ -177,6 +178,41 @@ def test_tasks_go_to_the_database_and_back(own_home: Home) -> None:
     assert ran.code == 0
     assert "Of 3 tasks 3 copied" in ran.out
     assert own_home.run("view", "--uuid", FINISHED, "--messages").out == before
+
+
+@pytest.mark.parametrize("storage_backend", ["postgres"], indirect=True)
+def test_tasks_go_from_a_postgresql_server_and_back(own_home: Home) -> None:
+    shown = own_home.run("view", "--uuid", FINISHED, "--messages").out
+    assert own_home.run("doctor").code == 0
+    assert own_home.run("migrate", "--to", "files", "--from", "files").code == 2
+    for to in ("files", "sqlite"):
+        assert own_home.run("migrate", "--from", "postgres", "--to", to, "--json").json()["complete"] is True
+        assert own_home.run("--storage-backend", to, "view", "--uuid", FINISHED, "--messages").out == shown
+    assert own_home.run("list", "--json").json()["total"] == 3
+    for task_id in (FINISHED, FAILED, UNFINISHED):
+        remove_task(own_home.path, task_id)
+    assert own_home.run("doctor", "--repair").code == 0
+    assert own_home.run("list", "--json").json()["total"] == 0
+    assert own_home.run("migrate", "--to", "postgres", "--json").json()["complete"] is True
+    assert own_home.run("migrate", "--from", "sqlite", "--to", "postgres", "--json").json()["copied"] == []
+    assert own_home.run("view", "--uuid", FINISHED, "--messages").out == shown
+    assert own_home.run("list", "--json").json()["total"] == 3
+    contexts = own_home.run("stats", "--json").json()["contexts"]
+    assert isinstance(contexts, dict) and contexts["total"] == 3
+    assert "pg_dump" in own_home.run("backup").err
+
+
+@pytest.mark.parametrize("storage_backend", ["postgres"], indirect=True)
+def test_a_postgresql_server_is_made_ready_by_its_administrator(
+    postgres_database: TasksDatabase, own_home: Home
+) -> None:
+    with postgres_database.connect() as connection:
+        connection.execute("DROP SCHEMA hdsp_agent CASCADE")
+    refused = own_home.run("clean")
+    assert (refused.code, "hdsp-agent create-tables" in refused.err) == (1, True)
+    made = own_home.run("create-tables", env={"HDSP_AGENT_STORAGE_URL": postgres_database.url("postgres")})
+    assert (made.code, "is ready for conversations" in made.out) == (0, True)
+    assert own_home.run("clean").code == 0
 
 
 def test_the_operators_configuration_says_what_tasks_are_kept_in(

@@ -16,14 +16,17 @@ from hdsp_agent.comm.history import ItemChange
 from hdsp_agent.comm.identity import server_owner
 from hdsp_agent.comm.services import Services
 from hdsp_agent.errors import Conflict, UnknownTask
-from hdsp_agent.messages import ClineMessage, ModelFailure
-from hdsp_agent.persistence import HistoryQuery, MessageManager
+from hdsp_agent.messages import ClineMessage, HistoryItem, ModelFailure, TaskId
+from hdsp_agent.persistence import HistoryQuery, MessageManager, NewTaskRecord
 from tests._helpers.forked_python import forked_python
 from tests._helpers.jupyter_fetch import Fetch
 from tests.comm._helpers.stored_tasks import begin, eventually, keep
+from tests.comm.channel._helpers.channel_panel import Panel
 from tests.comm.conftest import Connect, messages
 
-from .._helpers.stored_tasks import is_worked_on, remove_history, remove_task, stored_ids, stored_state
+from .._helpers.postgres import TasksDatabase
+from .._helpers.stored_tasks import is_worked_on, make_store, remove_history, remove_task, stored_ids, stored_state
+from .._helpers.timing import until
 
 ME = server_owner()
 ROOT = Path(__file__).parents[2]
@@ -182,7 +185,7 @@ async def state_after_reload(connect: Connect, task_id: str) -> dict[str, Any]:
         return state
 
 
-@pytest.mark.both_backends
+@pytest.mark.each_backend
 async def test_a_new_title_reaches_folder_index_and_all_tabs(
     services: Services, storage_dir: Path, connect: Connect, jp_fetch: Fetch
 ) -> None:
@@ -199,7 +202,7 @@ async def test_a_new_title_reaches_folder_index_and_all_tabs(
         assert (await services.history.item(ME, task)).title is None
 
 
-@pytest.mark.both_backends
+@pytest.mark.each_backend
 async def test_deleting_takes_the_subtasks_along_and_tells_all_tabs(
     services: Services, storage_dir: Path, connect: Connect, jp_fetch: Fetch
 ) -> None:
@@ -226,7 +229,7 @@ async def test_subtasks_that_the_whole_does_not_list_go_too_unless_they_are_work
     await busy.close()
 
 
-@pytest.mark.both_backends
+@pytest.mark.each_backend
 async def test_a_subtask_that_is_worked_on_keeps_the_whole_family(services: Services, connect: Connect) -> None:
     child = await begin(services, "busy part")
     parent = await keep(services, "whole", children=[child.task_id])
@@ -242,7 +245,7 @@ async def test_a_subtask_that_is_worked_on_keeps_the_whole_family(services: Serv
     await child.close()
 
 
-@pytest.mark.both_backends
+@pytest.mark.each_backend
 async def test_an_entry_whose_folder_is_gone_can_be_deleted(services: Services, storage_dir: Path) -> None:
     task = await keep(services, "gone")
     remove_task(storage_dir, task)
@@ -314,7 +317,7 @@ async def test_costs_are_summed_over_subtasks(services: Services, connect: Conne
         assert told["aggregatedCosts"] == {"totalCost": 0.75, "ownCost": 0.5, "childrenCost": 0.25}
 
 
-@pytest.mark.both_backends
+@pytest.mark.each_backend
 async def test_what_another_process_does_is_seen(services: Services, storage_dir: Path, connect: Connect) -> None:
     task = await keep(services, "shared")
     async with connect() as panel:
@@ -329,6 +332,44 @@ async def test_what_another_process_does_is_seen(services: Services, storage_dir
         await panel.until(lambda: messages(panel, "taskHistoryItemsRemoved"))
 
 
+@pytest.mark.each_backend("postgres")
+async def test_what_a_server_with_a_folder_of_its_own_does_is_seen(
+    services: Services, tmp_path: Path, connect: Connect, jp_fetch: Fetch, postgres_database: TasksDatabase
+) -> None:
+    services.storage._look_seconds = 0.05
+    item = HistoryItem(id="there", number=1, ts=5, task="of the other server", tokens_in=1, tokens_out=1, total_cost=0)
+    other = make_store(tmp_path / "other-home")
+    await other.start()
+    async with connect() as panel:
+        task = await other.create(NewTaskRecord(task_id=TaskId("there"), user=ME))
+        task.update_state(history_item=item)
+        await panel.until(lambda: titles(panel)[-1:] == [("there", None)])
+        assert (await listed(jp_fetch, query="other server"))["total"] == 1
+        with postgres_database.connect() as connection:
+            connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+        # Nobody listens just now, it may be.
+        task.update_state(history_item=item.model_copy(update={"title": "renamed"}))
+        await task.save_state()
+
+        async def is_renamed() -> bool:
+            return bool((await listed(jp_fetch, query="renamed"))["total"] == 1)
+
+        await until(is_renamed)
+        await task.finish()
+        await other.delete(task.task_id)
+        await panel.until(
+            lambda: [told["taskIds"] for told in messages(panel, "taskHistoryItemsRemoved")][-1:] == [["there"]]
+        )
+        assert (await listed(jp_fetch, query="renamed"))["total"] == 0
+    await other.stop()
+
+
+def titles(panel: Panel) -> list[tuple[object, object]]:
+    """The tasks whose lines were sent, with their titles."""
+    items = [told["taskHistoryItem"] for told in messages(panel, "taskHistoryItemUpdated")]
+    return [(item["id"], item.get("title")) for item in items]
+
+
 async def test_what_was_brought_in_without_a_name_belongs_to_whom_the_server_belongs(
     services: Services, storage_dir: Path, connect: Connect, jp_fetch: Fetch
 ) -> None:
@@ -339,7 +380,7 @@ async def test_what_was_brought_in_without_a_name_belongs_to_whom_the_server_bel
         assert (await panel.ask("loadMessages", taskId="brought-in"))["ok"]
 
 
-@pytest.mark.both_backends
+@pytest.mark.each_backend
 async def test_the_history_is_there_after_its_index_is_lost(services: Services, storage_dir: Path) -> None:
     task = await keep(services, "words to find")
     remove_history(storage_dir)
@@ -368,7 +409,7 @@ async def test_a_task_that_names_no_line_of_the_history_is_described_by_its_file
     assert (changed.task, changed.is_favorited) == ("never recorded", True)
 
 
-@pytest.mark.both_backends
+@pytest.mark.each_backend
 async def test_the_store_is_closed_with_the_server(services: Services) -> None:
     task = await begin(services, "still open")
     await services.stop()

@@ -48,7 +48,7 @@ class TestAFolderThatCannotBeUsed:
         storage_of(home).mkdir() if backend_under_test() == "sqlite" else storage_of(home).write_text("in the way")
         return home
 
-    @pytest.mark.both_backends
+    @pytest.mark.each_backend("files", "sqlite")
     async def test_the_server_starts_says_why_and_recovers(
         self, services: Services, storage_dir: Path, jp_fetch: Fetch, connect: Connect
     ) -> None:
@@ -76,7 +76,7 @@ class TestAFolderThatCannotBeUsed:
         await keep(services, "it works again")
 
 
-@pytest.mark.both_backends
+@pytest.mark.each_backend("files", "sqlite")
 async def test_a_folder_that_vanishes_while_the_server_runs_is_told_until_it_is_back(
     services: Services, storage_dir: Path
 ) -> None:
@@ -89,7 +89,7 @@ async def test_a_folder_that_vanishes_while_the_server_runs_is_told_until_it_is_
     await eventually(lambda: "storage_unavailable" not in codes(services))
 
 
-@pytest.mark.both_backends
+@pytest.mark.each_backend
 async def test_a_line_that_cannot_be_read_is_told_and_the_rest_is_read(
     services: Services, storage_dir: Path, connect: Connect
 ) -> None:
@@ -156,7 +156,7 @@ class TestOtherProgramsWhileTheServerRuns:
         jp_server_config["HdspAgentApp"] |= {"monitor_seconds": 1.0}
         return jp_server_config
 
-    @pytest.mark.both_backends
+    @pytest.mark.each_backend
     async def test_its_task_is_found_as_often_as_the_operator_set(self, services: Services, storage_dir: Path) -> None:
         await services.storage.store()
         # It looks too, a minute after the start.
@@ -170,7 +170,7 @@ class TestOtherProgramsWhileTheServerRuns:
 
         await until(is_found)
 
-    @pytest.mark.both_backends
+    @pytest.mark.each_backend
     async def test_what_another_program_keeps_in_the_other_backend_is_told_until_it_is_copied(
         self, services: Services, storage_dir: Path, storage_backend: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -193,7 +193,7 @@ class TestATaskWhoseServerWasKilled:
     def killed(self, storage_dir: Path) -> str:
         return _killed_task(storage_dir)
 
-    @pytest.mark.both_backends
+    @pytest.mark.each_backend
     async def test_it_is_told_and_can_be_resumed(self, killed: str, services: Services) -> None:
         reader = await services.history.task(ME, killed)
         state = await reader.read_state()
@@ -207,7 +207,7 @@ class TestConversationsThatTheOtherBackendKeeps:
     def kept(self, storage_dir: Path, storage_backend: str, monkeypatch: pytest.MonkeyPatch) -> str:
         return _kept_in_the_other(storage_dir, storage_backend, monkeypatch)
 
-    @pytest.mark.both_backends
+    @pytest.mark.each_backend
     async def test_are_told_and_not_shown(self, kept: str, services: Services, storage_backend: str) -> None:
         assert not await services.history.has(ME, kept)
         (notice,) = services.notices.standing
@@ -218,7 +218,7 @@ class TestConversationsThatTheOtherBackendKeeps:
         assert [hit.item.id for hit in (await services.history.page(ME, HistoryQuery())).hits] == [shown]
 
 
-@pytest.mark.both_backends
+@pytest.mark.each_backend
 async def test_upkeep_deletes_what_is_old_as_the_settings_say_and_tells_the_tabs(
     services: Services, storage_dir: Path, connect: Connect
 ) -> None:

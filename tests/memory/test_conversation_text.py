@@ -117,7 +117,7 @@ def test_long_arguments_are_cut_in_their_middle() -> None:
     assert text == f"[assistant calls edit_cell]\n{expected}"
 
 
-@pytest.mark.both_backends
+@pytest.mark.each_backend
 async def test_what_was_taken_back_is_not_in_it(tmp_path: Path) -> None:
     async with kept_store(tmp_path) as store:
         log = await store.create(NewTaskRecord())
@@ -130,7 +130,7 @@ async def test_what_was_taken_back_is_not_in_it(tmp_path: Path) -> None:
         assert words((await read_conversation(store, log.task_id)).text) == ["STAYS", "SAID INSTEAD"]
 
 
-@pytest.mark.both_backends
+@pytest.mark.each_backend
 async def test_what_was_brought_back_is_in_it_and_what_was_set_aside_for_it_is_not(tmp_path: Path) -> None:
     async with kept_store(tmp_path) as store:
         log = await store.create(NewTaskRecord())
@@ -145,7 +145,7 @@ async def test_what_was_brought_back_is_in_it_and_what_was_set_aside_for_it_is_n
         assert words((await read_conversation(store, log.task_id)).text) == ["STAYS", "TAKEN BACK"]
 
 
-@pytest.mark.both_backends
+@pytest.mark.each_backend
 async def test_a_condensed_conversation_is_read_as_it_was_said(tmp_path: Path) -> None:
     async with kept_store(tmp_path) as store:
         log = await store.create(NewTaskRecord())
@@ -163,7 +163,7 @@ async def test_a_condensed_conversation_is_read_as_it_was_said(tmp_path: Path) -
         assert words(text) == ["FIRST WORDS", "FIRST ANSWER", "LATER WORDS"]
 
 
-@pytest.mark.both_backends
+@pytest.mark.each_backend
 async def test_what_no_longer_fitted_into_the_window_is_read_too(tmp_path: Path) -> None:
     async with kept_store(tmp_path) as store:
         log = await store.create(NewTaskRecord())

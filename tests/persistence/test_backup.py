@@ -207,7 +207,7 @@ async def test_a_home_that_is_not_empty_is_kept_aside_or_left_alone(tmp_path: Pa
         await log.append_api(ApiDraft(role="user", content="undisturbed"), durable=True)
 
 
-@pytest.mark.both_backends
+@pytest.mark.each_backend("files", "sqlite")
 async def test_a_task_that_was_worked_on_is_paused_in_the_backup_and_keeps_the_home_from_being_replaced(
     tmp_path: Path,
 ) -> None:

@@ -4,11 +4,11 @@ import hashlib
 import json
 import os
 import shutil
-import socket
 import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,8 +16,8 @@ import pytest
 from hdsp_agent.config import OperatorPolicy, TrustedFolders
 from hdsp_agent.messages import TaskId
 from hdsp_agent.persistence import (
-    BACKENDS,
     ApiDraft,
+    Backend,
     HistoryIndex,
     NewTaskRecord,
     StateDatabase,
@@ -30,7 +30,7 @@ from hdsp_agent.persistence import (
 from hdsp_agent.persistence.upkeep._doctor import examine
 from hdsp_agent.persistence.upkeep._retention import RetentionRules, clean
 
-from .._helpers.stored_tasks import damage_line, spoil_state
+from .._helpers.stored_tasks import backend_under_test, damage_line, leave_behind, spoil_state, storage_url
 from ._helpers.history_samples import history, task
 from ._helpers.old_tasks import contents, file_store, finished, kept_store
 from .test_crashes import ROOT, unix
@@ -287,7 +287,8 @@ async def test_each_backend_has_a_history_of_its_own_tasks(tmp_path: Path, monke
     monkeypatch.setenv("HDSP_AGENT_STORAGE_BACKEND", "sqlite")
     async with kept_store(tmp_path) as store:
         await finished(store, task_id="kept")
-        for backend in BACKENDS:
+        backends: tuple[Backend, ...] = ("files", "sqlite")
+        for backend in backends:
             database = StateDatabase(history_database(tmp_path, backend))
             index = HistoryIndex(database)
             async with database, index:
@@ -303,39 +304,32 @@ async def test_each_backend_has_a_history_of_its_own_tasks(tmp_path: Path, monke
     assert (await examine(tmp_path, backend="sqlite")).notes == []
 
 
-async def test_a_database_is_looked_over_and_mended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HDSP_AGENT_STORAGE_BACKEND", "sqlite")
+@pytest.mark.each_backend("sqlite", "postgres")
+async def test_a_database_is_looked_over_and_mended(tmp_path: Path) -> None:
+    look = partial(examine, tmp_path, backend=backend_under_test(), url=storage_url())
     missing = hashlib.sha256(b"missing").hexdigest()
     async with kept_store(tmp_path) as store:
         log = await store.create(NewTaskRecord())
         name = await log.put_artifact(b"whole")
         await log.append_api(ApiDraft(role="user", content=f"artifact:{name} commit {'a' * 64}"))
         await log.finish()
-        assert (await examine(tmp_path, backend="sqlite")).findings == []
+        assert (await look()).findings == []
         dead, spoilt = await finished(store, task_id="dead"), await finished(store, task_id="spoilt")
         log = await store.create(NewTaskRecord())
         await log.append_api(ApiDraft(role="user", content=f"artifact:{missing}"))
         await log.finish()
     spoil_state(tmp_path, spoilt)
     damage_line(tmp_path, dead, "api", 2)
-    with closing(sqlite3.connect(tmp_path / "tasks.db", isolation_level=None)) as database:
-        database.execute(
-            "INSERT INTO locks SELECT number, ?, 'long ago', ?, '', '', 'theirs', 1 FROM tasks WHERE task_id = 'dead'",
-            (os.getpid(), socket.gethostname()),
-        )
-        database.execute(
-            "UPDATE tasks SET place = 'running', state = json_set(state, '$.status', 'processing',"
-            " '$.history_item', NULL) WHERE task_id = 'dead'"
-        )
-    report = await examine(tmp_path, backend="sqlite")
+    leave_behind(tmp_path, dead)
+    report = await look()
     assert {(finding.kind, finding.task_id) for finding in report.problems} == {
         ("dead_task", dead), ("damaged_record", spoilt), ("artifact_missing", log.task_id)
     }  # fmt: skip
     assert {(finding.kind, finding.task_id) for finding in report.notes} == {("corrupt_line", dead)}
-    report = await examine(tmp_path, backend="sqlite", repair=True)
+    report = await look(repair=True)
     assert {finding.kind for finding in report.mended} == {"dead_task", "damaged_record"}
     assert [finding.kind for finding in report.problems] == ["artifact_missing"]
-    report = await examine(tmp_path, backend="sqlite")
+    report = await look()
     assert [finding.kind for finding in report.problems] == ["artifact_missing"]
     assert {finding.kind for finding in report.notes} == {"corrupt_line", "kept_aside"}
     async with kept_store(tmp_path) as store:

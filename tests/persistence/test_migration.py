@@ -10,8 +10,8 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager, closing
 from pathlib import Path
 
 import pytest
@@ -33,16 +33,31 @@ from hdsp_agent.persistence._backends import DATABASE_NAME, Backend, open_store
 from hdsp_agent.persistence._records import Outcome, Place
 from hdsp_agent.persistence.exchange._migration import NotMigrated, migrate
 
+from .._helpers.stored_tasks import storage_url, stored_in
 from ._helpers.store_contract import asked, said
 
 ROOT = Path(__file__).parents[2]
 STREAMS = ("ui", "api", "summaries", "tools", "marks")
-both_ways = pytest.mark.parametrize(("first", "second"), [("files", "sqlite"), ("sqlite", "files")])
+each_way = pytest.mark.parametrize(
+    ("first", "second"),
+    [("files", "sqlite"), ("sqlite", "files"), ("files", "postgres"), ("postgres", "files"), ("sqlite", "postgres")],
+)
+
+
+@pytest.fixture(autouse=True)
+def a_server_if_need_be(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Where PostgreSQL is one of the two, a database of this test's own."""
+    with ExitStack() as stack:
+        callspec = getattr(request.node, "callspec", None)
+        if callspec is not None and "postgres" in callspec.params.values():
+            pytest.importorskip("psycopg")
+            stack.enter_context(stored_in(request.getfixturevalue("postgres_database")))
+        yield
 
 
 @asynccontextmanager
 async def opened(home: Path, backend: Backend) -> AsyncIterator[TaskStore]:
-    store = open_store(home, backend)
+    store = open_store(home, backend, url=storage_url())
     await store.start()
     try:
         yield store
@@ -83,7 +98,7 @@ def fingerprint(home: Path) -> dict[str, str]:
     }
 
 
-@both_ways
+@each_way
 async def test_tasks_are_the_same_in_the_other_backend(tmp_path: Path, first: Backend, second: Backend) -> None:
     told: list[tuple[str, int, int | None]] = []
     async with opened(tmp_path / "a", first) as source, opened(tmp_path / "b", second) as target:
@@ -131,7 +146,7 @@ async def test_there_and_back_every_byte_is_as_it_was_and_the_sources_are_untouc
         assert {path.stat().st_mode & 0o777 for path in paths if path.is_dir()} == {0o700}
 
 
-@both_ways
+@each_way
 async def test_a_task_that_somebody_works_on_is_left_out_until_it_rests(
     tmp_path: Path, first: Backend, second: Backend
 ) -> None:
@@ -151,7 +166,7 @@ async def test_a_task_that_somebody_works_on_is_left_out_until_it_rests(
         assert await (await target.view(TaskId("busy"))).api.count() == 6
 
 
-@both_ways
+@each_way
 async def test_a_task_that_went_on_in_the_target_stays_as_it_is_there(
     tmp_path: Path, first: Backend, second: Backend
 ) -> None:
@@ -173,7 +188,7 @@ async def test_a_task_that_went_on_in_the_target_stays_as_it_is_there(
         assert await (await target.view(TaskId("two"))).api.count() == 5
 
 
-@both_ways
+@each_way
 async def test_a_dry_run_changes_nothing(tmp_path: Path, first: Backend, second: Backend) -> None:
     async with opened(tmp_path / "a", first) as source, opened(tmp_path / "b", second) as target:
         await (await converse(source, "one")).finish()

@@ -19,7 +19,7 @@ from hdsp_agent.persistence._task_store import StoreOptions
 from hdsp_agent.persistence.tables._sql import STREAM_TABLES, SqlConnection
 
 from .._helpers.long_tests import rounds
-from .._helpers.postgres import PostgresCluster, TasksDatabase
+from .._helpers.postgres import ROLES, TasksDatabase, postgres_cluster
 from .._helpers.timing import until
 from ._helpers.scenarios import scenario
 from ._helpers.store_contract import asked, said
@@ -186,7 +186,7 @@ class TestPostgresStore(TableContract):
             with pytest.raises(StorageUnavailable, match=r"newer version.*Nothing was changed"):
                 await work
 
-    async def test_who_may_not_make_the_tables_is_told_who_can(self, tmp_path: Path, postgres: PostgresCluster) -> None:
+    async def test_who_may_not_make_the_tables_is_told_who_can(self, tmp_path: Path) -> None:
         with self.tasks.connect() as connection:
             connection.execute("DROP SCHEMA hdsp_agent CASCADE")
         with pytest.raises(StorageUnavailable, match="hdsp-agent create-tables"):
@@ -217,6 +217,29 @@ class TestPostgresStore(TableContract):
                     if young:
                         with pytest.raises(Conflict, match="far"):
                             await other.resume(log.task_id)
+
+    async def test_a_server_whose_session_was_lost_is_known_to_live_again_at_once(self, tmp_path: Path) -> None:
+        async with self.store(tmp_path) as store, self.store(tmp_path) as other:
+            log = await store.create(NewTaskRecord())
+            admin = self.tasks.cluster.connect()
+            presence = (
+                "SELECT pid FROM pg_locks JOIN pg_database ON pg_database.oid = database"
+                " WHERE locktype = 'advisory' AND granted AND datname = ?"
+            )
+            before = admin.execute(presence, (self.tasks.name,)).fetchall()
+            assert len(before) == 2
+            end_sessions(admin, self.tasks.name)
+
+            def all_are_back() -> bool:
+                now = admin.execute(presence, (self.tasks.name,)).fetchall()
+                return len(now) == 2 and not set(now) & set(before)
+
+            await until(all_are_back)
+            admin.close()
+            with pytest.raises(Conflict):
+                await other.resume(log.task_id)
+            await log.append_api(asked("still mine"))
+            await log.finish()
 
     async def test_two_that_look_at_once_do_not_take_each_other_for_the_holder(self, tmp_path: Path) -> None:
         async with self.store(tmp_path) as store:
@@ -307,6 +330,42 @@ class TestPostgresStore(TableContract):
             assert (await log.append_api(asked("after"))).seq == 2
             assert log.paused is None
             await log.finish()
+
+
+@pytest.mark.slow
+async def test_a_database_that_dies_in_the_midst_of_everything_loses_nothing_and_doubles_nothing(
+    tmp_path: Path,
+) -> None:
+    with postgres_cluster() as cluster, cluster.database() as tasks:
+        stores = [PostgresStore(tmp_path / name, tasks.url(name)) for name in ROLES]
+        await asyncio.gather(*(store.start() for store in stores))
+        logs = [await store.create(NewTaskRecord()) for store in stores for _ in range(3)]
+        acknowledged: dict[TaskId, list[str]] = {log.task_id: [] for log in logs}
+        ends = asyncio.Event()
+
+        async def write(log: TaskLog) -> None:
+            number = 0
+            while not ends.is_set():
+                texts = [f"{number}", f"{number} too"]
+                # Two at once: the order in which they were handed over is kept.
+                await asyncio.gather(*(log.append_api(asked(text)) for text in texts))
+                acknowledged[log.task_id] += texts
+                number += 1
+
+        def are_acknowledged(number: int) -> bool:
+            return sum(map(len, acknowledged.values())) >= number
+
+        writing = asyncio.gather(*(write(log) for log in logs))
+        for _ in range(rounds(2, 10)):
+            await until(partial(are_acknowledged, sum(map(len, acknowledged.values())) + 50))
+            await asyncio.to_thread(cluster.stop, "immediate")
+            await asyncio.to_thread(cluster.start)
+        ends.set()
+        await writing
+        for log in logs:
+            assert [r.content async for r in log.api.iterate()] == acknowledged[log.task_id]
+            await log.finish()
+        await asyncio.gather(*(store.stop() for store in stores))
 
 
 def end_sessions(admin: PostgresConnection, database: str) -> None:

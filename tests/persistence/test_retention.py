@@ -68,7 +68,7 @@ async def test_nothing_is_done_by_rules_that_say_never_or_in_a_dry_run(tmp_path:
         assert [task.step for task in (await clean(store, RetentionRules(0, 30))).done] == ["deleted"]
 
 
-@pytest.mark.both_backends
+@pytest.mark.each_backend
 async def test_what_can_go_on_is_never_deleted(tmp_path: Path) -> None:
     async with kept_store(tmp_path) as store:
         died, failed = await finished(store, 400, outcome="failed"), await finished(store, 400, outcome="failed")
@@ -86,7 +86,7 @@ async def test_what_can_go_on_is_never_deleted(tmp_path: Path) -> None:
         assert len([record async for record in log.api.iterate()]) == 5
 
 
-@pytest.mark.both_backends
+@pytest.mark.each_backend
 async def test_pinned_and_favourite_tasks_and_their_subtasks_stay_as_they_are(tmp_path: Path) -> None:
     async with kept_store(tmp_path) as store:
         pinned = await finished(store, 400, pinned=True)
@@ -99,7 +99,7 @@ async def test_pinned_and_favourite_tasks_and_their_subtasks_stay_as_they_are(tm
         assert set(await store.tasks()) == {pinned, favorite, child, grandchild}
 
 
-@pytest.mark.both_backends
+@pytest.mark.each_backend
 async def test_a_task_that_is_worked_on_is_never_touched(tmp_path: Path) -> None:
     async with kept_store(tmp_path) as store, kept_store(tmp_path) as other:
         task_id = await finished(store, 400)
@@ -161,7 +161,7 @@ async def test_a_task_whose_clock_was_wrong_is_as_old_as_its_files(tmp_path: Pat
         assert [task.step for task in (await clean(store, RULES)).done] == ["deleted"]
 
 
-@pytest.mark.both_backends
+@pytest.mark.each_backend
 async def test_a_task_whose_state_is_lost_is_not_deleted(tmp_path: Path) -> None:
     async with kept_store(tmp_path) as store:
         task_id = await finished(store, 400)
@@ -186,7 +186,7 @@ async def test_a_clock_that_leaps_deletes_nothing_until_it_was_seen_twice(tmp_pa
         assert [task.task_id for task in report.deleted] == [task_id]
 
 
-@pytest.mark.both_backends
+@pytest.mark.each_backend
 async def test_the_history_forgets_deleted_tasks_and_no_others(tmp_path: Path) -> None:
     async with kept_store(tmp_path) as store, history(tmp_path) as index:
         parent = await finished(store, 31, task_id="parent")

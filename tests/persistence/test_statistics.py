@@ -20,7 +20,7 @@ async def some_tasks(store: TaskStore) -> None:
     await store.create(NewTaskRecord(user="bob"))
 
 
-@pytest.mark.both_backends
+@pytest.mark.each_backend
 async def test_tasks_are_counted_by_status_user_model_and_day(tmp_path: Path) -> None:
     async with kept_store(tmp_path) as store:
         await some_tasks(store)
@@ -46,7 +46,7 @@ async def test_tasks_are_counted_by_status_user_model_and_day(tmp_path: Path) ->
     assert told[-1] == ("statistics", 4, 4)
 
 
-@pytest.mark.both_backends
+@pytest.mark.each_backend
 async def test_a_conversation_that_was_closed_is_paused_and_no_failure(tmp_path: Path) -> None:
     async with kept_store(tmp_path) as store:
         for _ in range(2):

@@ -57,7 +57,7 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
                 store, user=options.user, since=options.since, until=options.until, statuses=options.status,
                 progress=terminal.progress,
             )  # fmt: skip
-    use = await measure(terminal.home, progress=terminal.progress)
+        use = await measure(terminal.home, store, progress=terminal.progress)
     level = alert_level(use, await _limits(terminal))
     if terminal.json:
         listed = {} if tasks is None else {"tasks": [task.document() for task in tasks]}

@@ -58,7 +58,7 @@ class StorageHandler(RestHandler):
         """Measured now; everybody's together, since they share the disk."""
         settings = self.services.config.settings
         warning, critical = settings.size_warning_gigabytes, settings.size_critical_gigabytes
-        use = await measure(self.services.storage.home)
+        use = await measure(self.services.storage.home, self.services.storage.unopened)
         return StorageView(
             level=alert_level(use, StorageLimits.of_gigabytes(warning, critical)),
             total_bytes=use.total_bytes,

@@ -13,8 +13,12 @@ from typing import Final, Literal
 from ...append_log.gzip_logs import PACKED, unpacked_size
 from ...errors import HdspAgentError
 from .._backends import DATABASE_NAME
+from .._task_store import TaskStore
 from ..sqlite._sqlite_database import SqliteDatabase
+from ..sqlite._sqlite_store import SqliteStore
 from ..tables._sql import STREAM_TABLES, SqlConnection
+from ..tables._table_store import TableStore
+from ..tables._task_database import TaskDatabase
 from ._long_work import LongWork, in_thread
 from ._work_progress import Progress
 
@@ -78,12 +82,12 @@ def alert_level(use: StorageUse, limits: StorageLimits | None = None) -> AlertLe
     return "ok"
 
 
-async def measure(home: Path, *, progress: Progress | None = None) -> StorageUse:
-    """Add up what is there; what vanishes meanwhile counts nothing."""
-    return await in_thread(partial(_measure, home), progress)
+async def measure(home: Path, store: TaskStore | None = None, *, progress: Progress | None = None) -> StorageUse:
+    """Add up what is there, and in a store that is elsewhere; what vanishes meanwhile counts nothing."""
+    return await in_thread(partial(_measure, home, store), progress)
 
 
-def _measure(home: Path, work: LongWork) -> StorageUse:
+def _measure(home: Path, store: TaskStore | None, work: LongWork) -> StorageUse:
     use = StorageUse()
     done = 0
     for entry in _entries(home):
@@ -104,6 +108,9 @@ def _measure(home: Path, work: LongWork) -> StorageUse:
         # One that cannot be read counts as a whole, with everything else.
         with suppress(HdspAgentError):
             _add_database(use, home / DATABASE_NAME)
+    if isinstance(store, TableStore) and not isinstance(store, SqliteStore):
+        with suppress(HdspAgentError):
+            _add_places(use, store.database)
     return use
 
 
@@ -111,37 +118,44 @@ def _add_database(use: StorageUse, path: Path) -> None:
     """Say of what the database takes which tasks take it; what is left is its own."""
     database = SqliteDatabase(path)
     try:
-        places = database.read(_places)
+        left = _add_places(use, database)
     finally:
         database.close()
-    for name, tasks, size in places:
+    # What was written last may be in the write-ahead log still.
+    for file in (path.name, f"{path.name}-wal"):
+        taken = min(left, use.parts.get(file, 0))
+        if taken:
+            use.parts[file] -= taken
+            left -= taken
+
+
+def _add_places(use: StorageUse, database: TaskDatabase) -> int:
+    """Count the tasks of a database; how many bytes they have."""
+    total = 0
+    for name, tasks, size in database.read(partial(_places, length=database.dialect.length)):
         place = use.running if name == "running" else use.completed
         place.tasks += tasks
         place.bytes += size
         place.unpacked_bytes += size
-        left = size
-        # What was written last may be in the write-ahead log still.
-        for file in (path.name, f"{path.name}-wal"):
-            taken = min(left, use.parts.get(file, 0))
-            if taken:
-                use.parts[file] -= taken
-                left -= taken
+        total += size
+    return total
 
 
-def _places(connection: SqlConnection) -> list[tuple[str, int, int]]:
+def _places(connection: SqlConnection, *, length: str) -> list[tuple[str, int, int]]:
     """Of each place how many tasks it has, and the bytes of their records and artifacts."""
     tasks: dict[str, int] = {}
     sizes: dict[str, int] = {}
+    of_task = f"{length.format('metadata')} + {length.format('state')}"
     for place, count, size in connection.execute(
-        "SELECT place, COUNT(*), SUM(LENGTH(CAST(metadata AS BLOB)) + LENGTH(CAST(state AS BLOB))) FROM tasks GROUP BY place"
+        f"SELECT place, COUNT(*), SUM({of_task}) FROM tasks GROUP BY place"  # noqa: S608 -- our own names
     ):
-        tasks[place], sizes[place] = count, size
-    of_rows = [(table, "LENGTH(CAST(record AS BLOB))") for table, _ in STREAM_TABLES.values()]
+        tasks[place], sizes[place] = count, int(size)
+    of_rows = [(table, length.format("record")) for table, _ in STREAM_TABLES.values()]
     for table, bytes_of_row in (*of_rows, ("artifacts", "size")):
         for place, size in connection.execute(
             f"SELECT place, SUM({bytes_of_row}) FROM {table} JOIN tasks ON number = task GROUP BY place"  # noqa: S608 -- our own names
         ):
-            sizes[place] += size
+            sizes[place] += int(size)
     return [(place, count, sizes[place]) for place, count in tasks.items()]
 
 

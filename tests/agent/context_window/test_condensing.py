@@ -76,7 +76,7 @@ async def test_what_the_person_has_just_said_stays_behind_the_summary(tmp_path: 
     assert "mind the gap" in text_of(last[-1:]) and "SUMMARY" not in text_of(last[-1:])
 
 
-@pytest.mark.both_backends
+@pytest.mark.each_backend
 async def test_after_a_restart_the_same_request_is_built(tmp_path: Path) -> None:
     async with small_agent(
         tmp_path, [*FILLED, summarised, look(9, 10), call_tool("slow", {"text": "x"}, id="s")]

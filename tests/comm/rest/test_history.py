@@ -132,7 +132,7 @@ async def test_no_name_leads_out_of_the_folders(name: str, services: Services, j
         assert code in (400, 404) and said in ("invalid_input", "not_found", "unknown_task"), path
 
 
-@pytest.mark.both_backends
+@pytest.mark.each_backend
 async def test_a_tasks_logs_are_read_page_by_page(services: Services, jp_fetch: Fetch) -> None:
     task = await begin(services, *(f"message {number}" for number in range(5)))
     for number in range(3):
@@ -269,7 +269,7 @@ async def test_statistics_count_the_callers_tasks(services: Services, jp_fetch: 
     assert await refusal(jp_fetch(*API, "statistics", params={"since": str(2**53 - 1)})) == (400, "invalid_input")
 
 
-@pytest.mark.both_backends
+@pytest.mark.each_backend
 async def test_storage_says_how_much_is_kept(services: Services, jp_fetch: Fetch) -> None:
     await keep(services, "x" * 10_000)
     told = await get(jp_fetch, "storage")
@@ -307,7 +307,7 @@ class Named(IdentityProvider):
         return User(username=person) if user and person else user
 
 
-@pytest.mark.both_backends
+@pytest.mark.each_backend
 async def test_what_the_model_sees_of_a_task_is_told_with_its_tokens(services: Services, jp_fetch: Fetch) -> None:
     log = await begin(services)
     await log.append_api(ApiDraft(role="system", content="You help."))
