@@ -169,11 +169,17 @@ const SERVER_ERRORS: Readonly<Record<string, Sentence>> = {
           'Another program is changing %1. Nothing was changed. Try again, or end that program.',
           param(error, 'path')
         )
-      : trans.__(
-          'The storage folder cannot be used: %1 (%2). Nothing was changed. Free some space or fix the permissions, then try again.',
-          param(error, 'path'),
-          param(error, 'reason')
-        ),
+      : param(error, 'database')
+        ? trans.__(
+            'Could not use the PostgreSQL database %1 (%2). What was saved before is safe. Try again later, or ask your administrator.',
+            param(error, 'database'),
+            param(error, 'reason')
+          )
+        : trans.__(
+            'The storage folder cannot be used: %1 (%2). Nothing was changed. Free some space or fix the permissions, then try again.',
+            param(error, 'path'),
+            param(error, 'reason')
+          ),
   model_error: (trans, error) =>
     modelFailureText(trans, param(error, 'kind')) ??
     trans.__('The model gave no answer: %1', error.message),

@@ -131,6 +131,8 @@ def no_keys_of_other_tests() -> None:
 @pytest.fixture
 def jp_server_config(storage_dir: Path, storage_backend: str) -> dict[str, object]:
     """A server with the extension on, where nothing may be reached without credentials."""
+    # A server takes it out of the environment, and a second one of the same test needs it, too.
+    url = os.environ.get("HDSP_AGENT_STORAGE_URL")
     return {
         "ServerApp": {
             # Its socket is not marked as authenticated, and warnings are errors here.
@@ -138,8 +140,7 @@ def jp_server_config(storage_dir: Path, storage_backend: str) -> dict[str, objec
             "allow_unauthenticated_access": False,
             "reraise_server_extension_failures": True,
         },
-        # A server takes the address out of the environment; a second one of the same test needs it, too.
-        "HdspAgentApp": {"storage_dir": str(storage_dir), "storage_url": os.environ.get("HDSP_AGENT_STORAGE_URL", "")},
+        "HdspAgentApp": {"storage_dir": str(storage_dir), **({"storage_url": url} if url else {})},
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -50,12 +51,27 @@ async def test_what_conversations_are_kept_in_is_the_operators_or_the_environmen
         await HdspAgentApp()._start_jupyter_server_extension(jp_serverapp)
 
 
+async def test_where_the_database_is_stays_with_the_server(
+    jp_serverapp: ServerApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = "postgresql://ada:correct-horse-battery@db.example.org/agent"
+    monkeypatch.setenv("HDSP_AGENT_STORAGE_URL", url)
+    app = HdspAgentApp()
+    app._link_jupyter_server_extension(jp_serverapp)
+    assert app.storage_url == url
+    # Kernels and terminals get what is left of the environment, and every handler of every extension the settings.
+    assert "HDSP_AGENT_STORAGE_URL" not in os.environ
+    assert jp_serverapp.web_app is not None
+    assert "correct-horse" not in str(jp_serverapp.web_app.settings)
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
         {"storage_dir": ""},
         {"storage_dir": "~nobody-of-this-name/x"},
         {"storage_dir": "/tmp/half-\udcff"},
+        {"storage_url": "postgresql://ada:secret@[x/y", "storage_backend": "postgres"},
         {"user_config_api_url": "config.example.org"},
         {"user_config_api_url": "file:///etc/passwd"},
     ],

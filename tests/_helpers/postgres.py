@@ -92,6 +92,20 @@ class TasksDatabase:
         """How this person's server reaches it."""
         return self.cluster.url(self.name, role)
 
+    def let_in(self, whether: bool) -> None:
+        """Let everybody in, or nobody: those who are in are thrown out."""
+        admin = self.cluster.connect()
+        admin.execute(f"ALTER DATABASE {self.name} ALLOW_CONNECTIONS {whether}")
+        if not whether:
+            self.end_sessions()
+        admin.close()
+
+    def end_sessions(self) -> None:
+        """Let the server end everybody's connection to the database."""
+        admin = self.cluster.connect()
+        admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ?", (self.name,))
+        admin.close()
+
     @contextmanager
     def connect(self, role: str = "postgres") -> Iterator[PostgresConnection]:
         """The database as somebody else's program has it."""

@@ -345,8 +345,7 @@ async def test_what_a_server_with_a_folder_of_its_own_does_is_seen(
         task.update_state(history_item=item)
         await panel.until(lambda: titles(panel)[-1:] == [("there", None)])
         assert (await listed(jp_fetch, query="other server"))["total"] == 1
-        with postgres_database.connect() as connection:
-            connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+        postgres_database.end_sessions()
         # Nobody listens just now, it may be.
         task.update_state(history_item=item.model_copy(update={"title": "renamed"}))
         await task.save_state()

@@ -28,6 +28,7 @@ from tests._helpers.jupyter_fetch import Fetch
 from tests.comm._helpers.stored_tasks import eventually, keep
 from tests.comm.conftest import Connect, messages
 
+from .._helpers.postgres import TasksDatabase
 from .._helpers.stored_tasks import backend_under_test, change_state, damage_line, storage_of
 from .._helpers.timing import until
 
@@ -73,6 +74,33 @@ class TestAFolderThatCannotBeUsed:
             await eventually(lambda: "storage_unavailable" not in codes(services))
             await panel.until(lambda: [told["notices"] for told in messages(panel, "noticesUpdated")][-1:] == [[]])
             assert (await jp_fetch("hdsp-agent", "api", "history")).code == 200
+        await keep(services, "it works again")
+
+
+@pytest.mark.parametrize("storage_backend", ["postgres"], indirect=True)
+class TestADatabaseThatCannotBeReached:
+    @pytest.fixture
+    def storage_dir(self, tmp_path: Path, storage_backend: str, postgres_database: TasksDatabase) -> Path:
+        postgres_database.let_in(False)
+        return tmp_path / "hdsp-home"
+
+    async def test_the_server_starts_says_why_and_recovers(
+        self, services: Services, jp_fetch: Fetch, connect: Connect, postgres_database: TasksDatabase
+    ) -> None:
+        services.storage._look_seconds = 0.1
+        await eventually(lambda: "storage_unavailable" in codes(services))
+        async with connect() as panel:
+            ack = await panel.ask("loadMessages", taskId="any")
+            assert ack["error"]["code"] == "storage_unavailable"
+            assert postgres_database.name in ack["error"]["params"]["database"]
+            postgres_database.let_in(True)
+            await eventually(lambda: "storage_unavailable" not in codes(services))
+        await keep(services, "it works")
+        postgres_database.let_in(False)
+        await eventually(lambda: "storage_unavailable" in codes(services))
+        assert json.loads((await jp_fetch("hdsp-agent", "api", "health")).body)["status"] == "degraded"
+        postgres_database.let_in(True)
+        await eventually(lambda: "storage_unavailable" not in codes(services))
         await keep(services, "it works again")
 
 

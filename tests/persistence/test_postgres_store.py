@@ -64,9 +64,7 @@ class TestPostgresStore(TableContract):
         async with self.store(tmp_path) as store:
             await (await store.create(NewTaskRecord())).close()
             await store.check_usable()
-            admin = self.tasks.cluster.connect()
-            admin.execute(f"ALTER DATABASE {self.tasks.name} ALLOW_CONNECTIONS false")
-            end_sessions(admin, self.tasks.name)
+            self.tasks.let_in(False)
 
             async def is_usable() -> bool:
                 try:
@@ -81,8 +79,7 @@ class TestPostgresStore(TableContract):
             await until(is_unusable)
             with pytest.raises(StorageUnavailable, match="What was saved before is safe"):
                 await store.tasks()
-            admin.execute(f"ALTER DATABASE {self.tasks.name} ALLOW_CONNECTIONS true")
-            admin.close()
+            self.tasks.let_in(True)
             await until(is_usable)
             assert len(await store.tasks()) == 1
 
@@ -166,9 +163,10 @@ class TestPostgresStore(TableContract):
             assert (await (await store.view(mine)).read_state()).status == "paused"
 
     async def test_a_key_in_the_address_is_never_shown(self, tmp_path: Path) -> None:
-        url = self.tasks.url().replace("ada@", "ada:correct-horse-battery@")
+        url = self.tasks.url().replace("ada@", "ada:correct-horse-battery%21@")
         store = PostgresStore(tmp_path, url)
-        assert keys_in_use.mask("It is correct-horse-battery.") != "It is correct-horse-battery."
+        for text in ("It is correct-horse-battery! here", "It is correct-horse-battery%21 here"):
+            assert "correct-horse" not in keys_in_use.mask(text)
         assert "correct-horse" not in store.database.name
         wrong = PostgresStore(tmp_path, url.replace(self.tasks.name, "nowhere"))
         with pytest.raises(StorageUnavailable, match="nowhere") as refused:
@@ -228,7 +226,7 @@ class TestPostgresStore(TableContract):
             )
             before = admin.execute(presence, (self.tasks.name,)).fetchall()
             assert len(before) == 2
-            end_sessions(admin, self.tasks.name)
+            self.tasks.end_sessions()
 
             def all_are_back() -> bool:
                 now = admin.execute(presence, (self.tasks.name,)).fetchall()
@@ -256,7 +254,6 @@ class TestPostgresStore(TableContract):
     async def test_a_lost_connection_loses_nothing_and_writes_nothing_twice(self, tmp_path: Path) -> None:
         async with self.store(tmp_path) as store:
             logs = [await store.create(NewTaskRecord()) for _ in range(4)]
-            admin = self.tasks.cluster.connect()
 
             async def write(log: TaskLog) -> None:
                 for number in range(150):
@@ -271,9 +268,8 @@ class TestPostgresStore(TableContract):
             writing = asyncio.gather(*(write(log) for log in logs))
             for _ in range(5):
                 await until(partial(are_recorded, recorded() + 20))
-                end_sessions(admin, self.tasks.name)
+                self.tasks.end_sessions()
             await writing
-            admin.close()
             for log in logs:
                 assert [r.content async for r in log.api.iterate()] == [str(number) for number in range(150)]
                 await log.finish()
@@ -318,15 +314,12 @@ class TestPostgresStore(TableContract):
             monkeypatch.setattr(store.writer, "_patience_seconds", 0.3)
             log = await store.create(NewTaskRecord())
             await log.append_api(asked("before"))
-            admin = self.tasks.cluster.connect()
-            admin.execute(f"ALTER DATABASE {self.tasks.name} ALLOW_CONNECTIONS false")
-            end_sessions(admin, self.tasks.name)
+            self.tasks.let_in(False)
             for _ in range(2):
                 with pytest.raises(StorageUnavailable, match="Check that the database runs"):
                     await log.append_api(asked("refused"))
                 assert log.paused is not None
-            admin.execute(f"ALTER DATABASE {self.tasks.name} ALLOW_CONNECTIONS true")
-            admin.close()
+            self.tasks.let_in(True)
             assert (await log.append_api(asked("after"))).seq == 2
             assert log.paused is None
             await log.finish()
@@ -366,11 +359,6 @@ async def test_a_database_that_dies_in_the_midst_of_everything_loses_nothing_and
             assert [r.content async for r in log.api.iterate()] == acknowledged[log.task_id]
             await log.finish()
         await asyncio.gather(*(store.stop() for store in stores))
-
-
-def end_sessions(admin: PostgresConnection, database: str) -> None:
-    """Let the server end everybody's connection to the database."""
-    admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ?", (database,))
 
 
 def lose_at_commit(monkeypatch: pytest.MonkeyPatch, *, committed: bool) -> Sequence[None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import selectors
 import socket
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -39,6 +40,7 @@ SELECT set_config('search_path', ?, false),
        set_config('tcp_keepalives_count', '3', false),
        CASE WHEN current_setting('synchronous_commit') = 'off' THEN set_config('synchronous_commit', 'on', false) END
 """
+_PASSWORD: Final = re.compile(r"//[^/@:]*:([^/@]+)@")
 _ROWS_AT_ONCE: Final = 200
 _DISK_FULL, _NO_PRIVILEGE, _READ_ONLY = "53100", "42501", "25006"
 _BUSY: Final = frozenset({"55P03", "57014"})
@@ -58,10 +60,13 @@ class Address:
                 "postgresql://user@host:5432/database, or leave it empty to use libpq's own environment variables.",
                 field="storage_url",
             ) from None
-        keys_in_use.add(*(str(given[name]) for name in ("password", "sslpassword") if given.get(name)))
+        # As it is, and as it stands in the address.
+        keys = [given.get("password"), given.get("sslpassword"), _PASSWORD.search(url)]
+        keys_in_use.add(*(key[1] if isinstance(key, re.Match) else str(key) for key in keys if key))
         self._parameters: dict[str, Any] = {**_DEFAULTS, **given, "client_encoding": "utf8"}
         told = {name: str(given[name]) for name in ("host", "port", "dbname", "user", "service") if given.get(name)}
-        self.name: Final = "the PostgreSQL database" + "".join(f" {name}={value}" for name, value in told.items())
+        self._label: Final = " ".join(f"{name}={value}" for name, value in told.items()) or "of libpq's environment"
+        self.name: Final = f"the PostgreSQL database {self._label}"
 
     def connect(self) -> PostgresConnection:
         """A new connection."""
@@ -99,7 +104,7 @@ class Address:
         """The error when the database cannot be used."""
         return StorageUnavailable(
             f"Could not use {self.name}: {said.rstrip('.')}. What was saved before is safe. {advice}",
-            path=self.name, action="use", reason=reason,
+            path=self.name, database=self._label, action="use", reason=reason,
         )  # fmt: skip
 
 
