@@ -69,6 +69,21 @@ class PostgresCluster:
             admin.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
             admin.close()
 
+    @contextmanager
+    def restored(self, database: TasksDatabase) -> Iterator[TasksDatabase]:
+        """A database into which the other one was restored from a dump."""
+        with self.database() as copy, copy.connect() as connection:
+            connection.execute("DROP SCHEMA hdsp_agent CASCADE")
+            dump = subprocess.run(
+                [self._programs / "pg_dump", "--schema=hdsp_agent", self.url(database.name, "postgres")],
+                check=True, capture_output=True,
+            )  # fmt: skip
+            subprocess.run(
+                [self._programs / "psql", "--quiet", "--set=ON_ERROR_STOP=1", self.url(copy.name, "postgres")],
+                check=True, input=dump.stdout, stdout=subprocess.DEVNULL,
+            )  # fmt: skip
+            yield copy
+
     def _make_template(self, admin: PostgresConnection) -> None:
         from hdsp_agent.persistence.postgres._connection import Address
         from hdsp_agent.persistence.postgres._task_schema import migrate_schema

@@ -413,3 +413,27 @@ def test_racing_processes_never_own_one_task_together(tmp_path: Path) -> None:
     assert int(str(report["held"])) + int(str(report["busy"])) > turns * 25
     assert int(str(report["held"])) > turns
     assert int(str(report["died"])) > 1
+
+
+async def test_a_dump_that_was_restored_has_everything_and_is_guarded_as_before(
+    tmp_path: Path, postgres_database: TasksDatabase
+) -> None:
+    store = PostgresStore(tmp_path, postgres_database.url())
+    await store.start()
+    log = await store.create(NewTaskRecord())
+    await log.append_api(asked("kept"))
+    name = await log.put_artifact(b"\x00kept")
+    await log.finish()
+    with postgres_database.cluster.restored(postgres_database) as copy:
+        other = PostgresStore(tmp_path, copy.url())
+        await other.start()
+        again = await other.resume(log.task_id)
+        assert (await again.append_api(asked("more"))).seq == 2
+        assert [r.content for r in await again.api.newest()] == ["kept", "more"]
+        assert await again.read_artifact(name) == b"\x00kept"
+        await other.stop()
+        with copy.connect("bob") as connection:
+            assert connection.execute("SELECT * FROM messages").fetchall() == []
+        with copy.connect() as connection, pytest.raises(psycopg.Error, match="append-only"):
+            connection.execute("DELETE FROM messages")
+    await store.stop()
