@@ -25,6 +25,7 @@ from .._records import STREAM_FILES, Place, Stream
 from ..files._artifacts import ARTIFACT_NAME
 from ..files._task_folders import ARTIFACTS, METADATA, STATE
 from ..tables._sql import STREAM_TABLES, Dialect, SqlConnection
+from ..tables._table_task_reader import artifacts_of
 from ..tables._task_rows import TaskRow
 
 __all__ = ["FolderContent", "RowContent", "StreamDigest", "TaskContent", "TaskDigest", "key_of"]
@@ -195,7 +196,7 @@ class RowContent(TaskContent):
         yield from self._rows(f"SELECT id, {record} FROM {table} WHERE task = ? ORDER BY id")  # noqa: S608 -- our own names
 
     def raw_artifacts(self) -> Iterator[tuple[str, bytes]]:
-        yield from self._rows("SELECT name, data FROM artifacts WHERE task = ? ORDER BY name")
+        return artifacts_of(self._connection, self._number)
 
     def kept_lines(self, stream: Stream) -> list[CorruptLine]:
         rows = self._connection.execute(

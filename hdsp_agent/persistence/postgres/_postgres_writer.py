@@ -119,7 +119,8 @@ class PostgresWriter(TableWriter):
         return False
 
     def _concerns_all(self, error: Exception) -> bool:
-        return self._connection is None
+        # What keeps one waiting for so long, such as somebody who changes the tables, would keep all.
+        return self._connection is None or isinstance(error, psycopg.errors.LockNotAvailable)
 
     def _current(self) -> PostgresConnection:
         if self._connection is None:

@@ -44,8 +44,13 @@ class Presence:
         self._waker: tuple[socket.socket, socket.socket] | None = None
 
     def start(self) -> None:
-        """Take the lock, and begin to listen. Blocks."""
-        connection = self._open()
+        """Take the lock, and begin to listen, unless that was done before. Blocks."""
+        if self._thread is not None:
+            return
+        try:
+            connection = self._open()
+        except psycopg.Error as error:
+            raise self._database.refusal(error) from error
         self._waker = socket.socketpair()
         self._thread = threading.Thread(target=self._run, args=(connection,), name="hdsp-agent presence", daemon=True)
         self._thread.start()

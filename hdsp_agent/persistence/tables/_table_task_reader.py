@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TypeVar
 
@@ -21,7 +21,7 @@ from ._table_log import TableLog
 from ._task_database import TaskDatabase
 from ._task_rows import TaskRows
 
-__all__ = ["TableTaskReader", "put_artifact"]
+__all__ = ["TableTaskReader", "artifacts_of", "put_artifact"]
 
 T = TypeVar("T")
 
@@ -76,6 +76,14 @@ class TableTaskReader(TaskReader):
             line.offset, STREAM_TABLES[stream][0], self._database.name, line.damage, len(line.data),
         )  # fmt: skip
         self._on_damage(DamageNotice(self.task_id, stream, line.damage, line.offset, len(line.data)))
+
+
+def artifacts_of(connection: SqlConnection, task: int) -> Iterator[tuple[str, bytes]]:
+    """The names and bytes of all artifacts, one after the other. Blocks."""
+    names = connection.execute("SELECT name FROM artifacts WHERE task = ? ORDER BY name", (task,)).fetchall()
+    for (name,) in names:
+        found = connection.execute("SELECT data FROM artifacts WHERE task = ? AND name = ?", (task, name)).fetchone()
+        yield name, found[0]
 
 
 def put_artifact(connection: SqlConnection, task: int, name: str, data: bytes) -> None:

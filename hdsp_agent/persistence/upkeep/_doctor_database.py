@@ -19,6 +19,7 @@ from .._task_store import TaskStore
 from .._task_streams import LINE_FORMS
 from ..tables._sql import STREAM_TABLES, SqlConnection
 from ..tables._table_store import TableStore
+from ..tables._table_task_reader import artifacts_of
 from ..tables._task_rows import TaskRow
 from ._doctor_findings import FindingKind, Report
 from ._doctor_task import REFERENCE
@@ -112,8 +113,7 @@ class _DatabaseExamination:
 
     def _artifacts(self, connection: SqlConnection, row: TaskRow, referenced: set[str]) -> None:
         there: set[str] = set()
-        query = "SELECT name, data FROM artifacts WHERE task = ?"
-        for name, data in self._database.dialect.rows(connection, query, (row.number,)):
+        for name, data in artifacts_of(connection, row.number):
             there.add(name)
             if hashlib.sha256(data).hexdigest() != name:
                 self._add("artifact_damaged", f"The content of artifact {name} does not match its name.", row)
