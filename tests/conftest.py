@@ -14,12 +14,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from hdsp_agent._storage_dir import default_storage_backend
-from hdsp_agent.persistence import BACKENDS
 
 from ._helpers.kernel_ports import divide_ports
 from ._helpers.long_tests import left_for_later
 from ._helpers.postgres import PostgresCluster, TasksDatabase, postgres_cluster
-from ._helpers.stored_tasks import URL_FOR_TESTS, stored_in
 
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
@@ -45,7 +43,7 @@ def no_ports_of_other_workers() -> Iterator[None]:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run what is marked so with each backend."""
     if (mark := metafunc.definition.get_closest_marker("each_backend")) is not None:
-        metafunc.parametrize("storage_backend", mark.args or BACKENDS, indirect=True)
+        metafunc.parametrize("storage_backend", mark.args or ("files", "sqlite", "postgres"), indirect=True)
 
 
 @pytest.hookimpl(trylast=True)
@@ -67,6 +65,8 @@ def storage_backend(
     monkeypatch.setenv("HDSP_AGENT_STORAGE_BACKEND", backend)
     if backend == "postgres":
         pytest.importorskip("psycopg")
+        from ._helpers.stored_tasks import URL_FOR_TESTS, stored_in
+
         database: TasksDatabase = request.getfixturevalue("postgres_database")
         monkeypatch.setenv("HDSP_AGENT_STORAGE_URL", database.url())
         # A server under test takes that one away from whom it starts; a test's own processes are not meant.

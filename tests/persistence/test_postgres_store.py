@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 from typing_extensions import Unpack
@@ -24,6 +25,9 @@ from .._helpers.timing import until
 from ._helpers.scenarios import scenario
 from ._helpers.store_contract import asked, said
 from ._helpers.table_contract import TableContract
+
+if TYPE_CHECKING:
+    from psycopg import Connection
 
 psycopg = pytest.importorskip("psycopg")
 
@@ -271,20 +275,23 @@ class TestPostgresStore(TableContract):
                 self.tasks.end_sessions()
             await writing
             for log in logs:
-                assert [r.content async for r in log.api.iterate()] == [str(number) for number in range(150)]
+                assert [r.content async for r in (await store.view(log.task_id)).api.iterate()] == [
+                    str(number) for number in range(150)
+                ]
                 await log.finish()
 
-    @pytest.mark.parametrize("committed", [True, False])
+    @pytest.mark.parametrize("how", ["committed", "ended", "hanging"])
     async def test_a_connection_lost_in_the_midst_of_a_commit_writes_nothing_twice(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, committed: bool
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: Literal["committed", "ended", "hanging"]
     ) -> None:
         async with self.store(tmp_path) as store:
             log = await store.create(NewTaskRecord())
-            lost = lose_at_commit(monkeypatch, committed=committed)
+            lost = lose_at_commit(monkeypatch, how)
             for number in range(3):
                 await log.append_api(asked(str(number)))
-            assert lost
-            assert [r.content for r in await log.api.newest()] == ["0", "1", "2"]
+            (session,) = lost
+            session.close()
+            assert [r.content for r in await (await store.view(log.task_id)).api.newest()] == ["0", "1", "2"]
 
     async def test_what_was_refused_and_is_there_after_all_is_not_numbered_again(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -294,7 +301,7 @@ class TestPostgresStore(TableContract):
             log = await store.create(NewTaskRecord())
             other = await store.create(NewTaskRecord())
             monkeypatch.setattr(store.writer, "_patience_seconds", 0)
-            lose_at_commit(monkeypatch, committed=True)
+            lose_at_commit(monkeypatch, "committed")
             with pytest.raises(StorageUnavailable):
                 await log.append_api(asked("sent"))
             with pytest.raises(Conflict, match="resume"):
@@ -303,7 +310,7 @@ class TestPostgresStore(TableContract):
             await log.close()
             log = await store.resume(log.task_id)
             assert (await log.append_api(asked("next"))).seq == 2
-            assert [r.content for r in await log.api.newest()] == ["sent", "next"]
+            assert [r.content for r in await (await store.view(log.task_id)).api.newest()] == ["sent", "next"]
 
     async def test_without_a_database_for_too_long_work_pauses_and_goes_on_afterwards(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -332,7 +339,8 @@ async def test_a_database_that_dies_in_the_midst_of_everything_loses_nothing_and
     with postgres_cluster() as cluster, cluster.database() as tasks:
         stores = [PostgresStore(tmp_path / name, tasks.url(name)) for name in ROLES]
         await asyncio.gather(*(store.start() for store in stores))
-        logs = [await store.create(NewTaskRecord()) for store in stores for _ in range(3)]
+        owned = [(store, await store.create(NewTaskRecord())) for store in stores for _ in range(3)]
+        logs = [log for _, log in owned]
         acknowledged: dict[TaskId, list[str]] = {log.task_id: [] for log in logs}
         ends = asyncio.Event()
 
@@ -355,28 +363,33 @@ async def test_a_database_that_dies_in_the_midst_of_everything_loses_nothing_and
             await asyncio.to_thread(cluster.start)
         ends.set()
         await writing
-        for log in logs:
-            assert [r.content async for r in log.api.iterate()] == acknowledged[log.task_id]
+        for store, log in owned:
+            assert [r.content async for r in (await store.view(log.task_id)).api.iterate()] == acknowledged[log.task_id]
             await log.finish()
         await asyncio.gather(*(store.stop() for store in stores))
 
 
-def lose_at_commit(monkeypatch: pytest.MonkeyPatch, *, committed: bool) -> Sequence[None]:
-    """Let the next commit take place or not, and the connection be lost before it is told; whether that happened."""
-    happened: list[None] = []
+def lose_at_commit(
+    monkeypatch: pytest.MonkeyPatch, how: Literal["committed", "ended", "hanging"]
+) -> Sequence[Connection[tuple[object, ...]]]:
+    """Let the connection be lost at the next commit: after it, before it, or so that the server waits for it; which it was."""
+    lost: list[Connection[tuple[object, ...]]] = []
     execute = PostgresConnection.execute
 
     def lose(self: PostgresConnection, statement: str, parameters: Sequence[object] = (), /) -> object:
-        if statement != "COMMIT" or happened:
+        if statement != "COMMIT" or lost:
             return execute(self, statement, parameters)
-        happened.append(None)
-        if committed:
+        if how == "committed":
             execute(self, statement, parameters)
+        session = self._connection
+        lost.append(session)
+        if how == "hanging":
+            self._connection = psycopg.connect(session.info.dsn)
         self.close()
         raise psycopg.OperationalError("the connection is lost")
 
     monkeypatch.setattr(PostgresConnection, "execute", lose)
-    return happened
+    return lost
 
 
 def test_without_its_package_it_says_how_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

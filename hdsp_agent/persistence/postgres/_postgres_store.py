@@ -29,7 +29,7 @@ class PostgresStore(TableStore):
         database = PostgresDatabase(url)
         self._presence = Presence(database)
         writer = PostgresWriter(database)
-        self._presence.own_sessions = lambda: writer.sessions
+        self._presence.own_session = lambda: writer.session
         super().__init__(
             database, writer, SessionLockJudge(self._presence), home / ".tasks.postgres.clean.json", **options
         )

@@ -50,7 +50,7 @@ class PostgresWriter(TableWriter):
         self._lost_at: float | None = None
         self._trouble: StorageUnavailable | None = None
         self._unsure: tuple[int, Sequence[Job]] | None = None
-        self.sessions: set[int] = set()
+        self.session: int | None = None
 
     async def check_writable(self) -> None:
         if (trouble := self._trouble) is not None:
@@ -125,7 +125,7 @@ class PostgresWriter(TableWriter):
     def _current(self) -> PostgresConnection:
         if self._connection is None:
             self._connection = self._server.open_for_writing()
-            self.sessions.add(self._connection.number)
+            self.session = self._connection.number
             self._was_open = True
         self._lost_at = self._trouble = None
         return self._connection

@@ -37,7 +37,7 @@ class Presence:
         self._database = database
         self.key: Final = secrets.randbits(62) + 1
         self.on_change: Callable[[TaskId | None], None] | None = None
-        self.own_sessions: Callable[[], set[int]] = set
+        self.own_session: Callable[[], int | None] = lambda: None
         self._held = threading.Event()
         self._trouble: StorageUnavailable | None = None
         self._thread: threading.Thread | None = None
@@ -113,8 +113,8 @@ class Presence:
             while True:
                 if any(key.fileobj is self._waker[0] for key, _ in selector.select()):
                     return False
-                own = self.own_sessions()
-                for task_id in {said for session, said in connection.notifications() if session not in own}:
+                own = self.own_session()
+                for task_id in {said for session, said in connection.notifications() if session != own}:
                     self._tell(TaskId(task_id))
 
     def _open_again(self) -> PostgresConnection | None:

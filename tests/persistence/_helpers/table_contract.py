@@ -21,6 +21,7 @@ from hdsp_agent.messages import ClineMessage, TaskId
 from hdsp_agent.persistence import DamageNotice, NewTaskRecord, TaskStore
 from hdsp_agent.persistence._task_store import StoreOptions
 from hdsp_agent.persistence.tables._sql import SqlConnection
+from hdsp_agent.persistence.tables._table_task_log import TableTaskLog
 
 from ..._helpers.timing import until
 from .store_contract import StoreContract, asked, said
@@ -188,6 +189,14 @@ class TableContract(StoreContract):
                 state = await (await other.view(log.task_id)).read_state()
                 assert (state.status, state.resumable) == ("failed", True)
                 assert (await other.resume(log.task_id)).task_id == log.task_id
+
+    async def test_a_lock_that_this_process_could_not_remove_holds_nobody_up(self, tmp_path: Path) -> None:
+        async with self.store(tmp_path) as store:
+            log = await store.create(NewTaskRecord())
+            assert isinstance(log, TableTaskLog)
+            assert await store.recover() == []
+            log._lock.forget()
+            assert [recovery.task_id for recovery in await store.recover()] == [log.task_id]
 
     async def test_one_task_that_is_refused_does_not_stand_in_the_way_of_others(self, tmp_path: Path) -> None:
         async with self.store(tmp_path) as store:
