@@ -22,14 +22,22 @@ from hdsp_agent.comm.storage_notices import StorageNotices
 from hdsp_agent.comm.task_storage import TaskStorage
 from hdsp_agent.errors import StorageUnavailable
 from hdsp_agent.messages import TaskId
-from hdsp_agent.persistence import Backend, HistoryQuery, backups, open_store, parse_iso_time, verify_backup
+from hdsp_agent.persistence import (
+    Backend,
+    HistoryChange,
+    HistoryQuery,
+    backups,
+    open_store,
+    parse_iso_time,
+    verify_backup,
+)
 from hdsp_agent.persistence.exchange._migration import migrate
 from tests._helpers.jupyter_fetch import Fetch
 from tests.comm._helpers.stored_tasks import eventually, keep
 from tests.comm.conftest import Connect, messages
 
 from .._helpers.postgres import TasksDatabase
-from .._helpers.stored_tasks import backend_under_test, change_state, damage_line, storage_of
+from .._helpers.stored_tasks import backend_under_test, change_state, damage_line, storage_of, storage_url
 from .._helpers.timing import until
 
 ME = server_owner()
@@ -354,6 +362,37 @@ async def test_an_index_that_fell_behind_follows_the_folders_again(services: Ser
         return (await services.history.page(ME, HistoryQuery(text="words"))).total
 
     await until(found)
+
+
+@pytest.mark.each_backend("postgres")
+async def test_what_other_servers_did_while_this_one_was_away_is_seen_after_its_start(
+    services: Services, tmp_path: Path
+) -> None:
+    told: list[HistoryChange] = []
+
+    def storage() -> TaskStorage:
+        made = TaskStorage(
+            tmp_path / "other-home", "postgres", StorageNotices(services.notices), url=storage_url(), person=ME,
+            on_change=told.append, remembered=1,
+        )  # fmt: skip
+        made._look_seconds = 0.05
+        made.start()
+        return made
+
+    away = storage()
+    await until((await away.index()).is_complete)
+    await away.stop()
+    told.clear()
+    await keep(services, "meanwhile")
+    back = storage()
+    index = await back.index()
+
+    async def is_found() -> bool:
+        return (await index.search(HistoryQuery(text="meanwhile"))).total == 1 and bool(told)
+
+    await until(is_found)
+    assert told[-1] == HistoryChange(everything=True)
+    await back.stop()
 
 
 async def test_nothing_is_promised_while_it_is_being_opened(services: Services, tmp_path: Path) -> None:
