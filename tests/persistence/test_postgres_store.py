@@ -166,6 +166,13 @@ class TestPostgresStore(TableContract):
             await bobs.stop()
             assert (await (await store.view(mine)).read_state()).status == "paused"
 
+    async def test_who_would_see_everybody_s_conversations_is_refused(self, tmp_path: Path) -> None:
+        store = PostgresStore(tmp_path, self.tasks.url("postgres"))
+        for work in (store.start(), store.tasks()):
+            with pytest.raises(StorageUnavailable, match="a role of the person's own"):
+                await work
+        await store.stop()
+
     async def test_a_key_in_the_address_is_never_shown(self, tmp_path: Path) -> None:
         url = self.tasks.url().replace("ada@", "ada:correct-horse-battery%21@")
         store = PostgresStore(tmp_path, url)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 import psycopg
@@ -17,6 +17,7 @@ from ._task_schema import check_schema, migrate_schema
 __all__ = ["PostgresDatabase"]
 
 _MOST_READERS: Final = 4
+_SEES_ALL: Final = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
 _PATIENCE_SECONDS: Final = 30.0
 
 
@@ -61,18 +62,14 @@ class PostgresDatabase(TaskDatabase):
 
     def open_for_writing(self) -> PostgresConnection:
         """A connection that may write, to a database with this version's tables."""
-        connection = self.address.connect()
-        try:
-            migrate_schema(connection, self.address)
-        except BaseException:
-            connection.close()
-            raise
+        connection = self._open(migrate_schema)
+        self._check_role(connection)
         return connection
 
     def create_tables(self) -> None:
         """Bring the database to this version's tables."""
         try:
-            self.open_for_writing().close()
+            self._open(migrate_schema).close()
         except psycopg.Error as error:
             raise self.refusal(error) from error
 
@@ -92,15 +89,30 @@ class PostgresDatabase(TaskDatabase):
             self._room.release()
 
     def _connect_reader(self) -> PostgresConnection:
+        if self._is_checked:
+            return self.address.connect()
+        connection = self._open(check_schema)
+        self._check_role(connection)
+        self._is_checked = True
+        return connection
+
+    def _open(self, prepare: Callable[[PostgresConnection, Address], None]) -> PostgresConnection:
         connection = self.address.connect()
         try:
-            if not self._is_checked:
-                check_schema(connection, self.address)
-                self._is_checked = True
+            prepare(connection, self.address)
         except BaseException:
             connection.close()
             raise
         return connection
+
+    def _check_role(self, connection: PostgresConnection) -> None:
+        """Raise if row-level security does not hold for who logs in: that one would see everybody's tasks as theirs."""
+        if connection.execute(_SEES_ALL).fetchone()[0]:
+            connection.close()
+            raise self.address.unavailable(
+                "permission denied", "this log-in may see everybody's conversations, as a superuser does",
+                "Log in with a role of the person's own.",
+            )  # fmt: skip
 
     def _is_of_use(self, reader: SqlConnection) -> bool:
         return isinstance(reader, PostgresConnection) and reader.is_quiet

@@ -12,12 +12,14 @@ import selectors
 import socket
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final
 
 import psycopg
 
-from ...errors import StorageUnavailable
+from ...errors import InvalidInput, StorageUnavailable
 from ...messages import TaskId
+from ..files._task_folders import checked_id
 from ._connection import PostgresConnection
 from ._postgres_database import PostgresDatabase
 
@@ -114,8 +116,11 @@ class Presence:
                 if any(key.fileobj is self._waker[0] for key, _ in selector.select()):
                     return False
                 own = self.own_session()
-                for task_id in {said for session, said in connection.notifications() if session != own}:
-                    self._tell(TaskId(task_id))
+                for said in {said for session, said in connection.notifications() if session != own}:
+                    # Anybody who may log in can say anything here.
+                    with suppress(InvalidInput):
+                        checked_id(TaskId(said))
+                        self._tell(TaskId(said))
 
     def _open_again(self) -> PostgresConnection | None:
         """A connection that holds the lock as before; None if it is not wanted any more."""
