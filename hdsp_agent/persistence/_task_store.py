@@ -32,7 +32,7 @@ MONITOR_SECONDS: Final = 300.0
 
 
 class StoreOptions(TypedDict, total=False):
-    """What both kinds of store can be told."""
+    """What every kind of store can be told."""
 
     on_damage: Callable[[DamageNotice], None] | None
     remembered: int

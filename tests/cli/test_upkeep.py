@@ -194,7 +194,10 @@ def test_tasks_go_from_a_postgresql_server_and_back(own_home: Home) -> None:
     assert own_home.run("doctor", "--repair").code == 0
     assert own_home.run("list", "--json").json()["total"] == 0
     assert own_home.run("migrate", "--to", "postgres", "--json").json()["complete"] is True
-    assert own_home.run("migrate", "--from", "sqlite", "--to", "postgres", "--json").json()["copied"] == []
+    shutil.rmtree(own_home.path / "contexts")
+    remove_task(own_home.path, FINISHED)
+    # Now the folder has but a database.
+    assert own_home.run("migrate", "--to", "postgres", "--json").json()["copied"] == [FINISHED]
     assert own_home.run("view", "--uuid", FINISHED, "--messages").out == shown
     assert own_home.run("list", "--json").json()["total"] == 3
     contexts = own_home.run("stats", "--json").json()["contexts"]

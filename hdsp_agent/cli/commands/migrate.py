@@ -30,7 +30,7 @@ def _arguments(parser: ArgumentParser) -> None:
         "--from",
         dest="source",
         choices=("sqlite", "files", "postgres"),
-        help="how they are stored now (default: files, or for --to files sqlite)",
+        help="how they are stored now (default: files or sqlite, as the folder has it)",
     )
     parser.add_argument("--dry-run", action="store_true", help="only show what would be copied")
 
@@ -39,10 +39,10 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
     from ...persistence import migrate, task_record
 
     to: Backend = options.to
-    source: Backend = options.source or ("sqlite" if to == "files" else "files")
+    home = existing(terminal.home)
+    source: Backend = options.source or _usual_source(home, to)
     if source == to:
         raise UsageError("--from and --to are the same.")
-    home = existing(terminal.home)
     check_there(home, source)
     with _target_home(home, to, dry_run=options.dry_run) as target_home:
         async with opened_store(home, source) as old, opened_store(target_home, to) as new:
@@ -54,6 +54,14 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
                         await index.upsert(record.item, text=record.text, owner=record.owner)
     _tell(terminal, report)
     return ExitCode.FAILED if report.failed else ExitCode.FOUND if report.skipped else ExitCode.OK
+
+
+def _usual_source(home: Path, to: Backend) -> Backend:
+    from ...persistence import has_store
+
+    if to == "files" or (to == "postgres" and has_store(home, "sqlite") and not has_store(home, "files")):
+        return "sqlite"
+    return "files"
 
 
 @contextmanager
