@@ -319,6 +319,76 @@ class TestPostgresStore(TableContract):
             assert (await log.append_api(asked("next"))).seq == 2
             assert [r.content for r in await (await store.view(log.task_id)).api.newest()] == ["sent", "next"]
 
+    async def test_what_ends_the_session_each_time_is_refused_and_holds_nobody_up(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(_postgres_writer, "_PAUSE_SECONDS", 0.01)
+        async with self.store(tmp_path) as store:
+            assert isinstance(store, PostgresStore)
+            first, second = await asyncio.gather(*(store.create(NewTaskRecord()) for _ in range(2)))
+            with self.tasks.connect() as connection:
+                connection.execute(
+                    "CREATE FUNCTION die() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+                    " IF NEW.record LIKE '%poison%' THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;"
+                    " RETURN NEW; END $$"
+                )
+                connection.execute("CREATE TRIGGER die BEFORE INSERT ON messages FOR EACH ROW EXECUTE FUNCTION die()")
+            monkeypatch.setattr(store.writer, "_patience_seconds", 0.2)
+            poisoned, healthy = await asyncio.gather(
+                first.append_api(asked("poison")), second.append_api(asked("fine")), return_exceptions=True
+            )
+            assert isinstance(poisoned, StorageUnavailable) and not isinstance(healthy, BaseException)
+            await store.check_usable()
+            assert (await first.append_api(asked("again"))).seq == 1
+
+    async def test_a_server_that_only_reads_now_is_waited_for(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(_postgres_writer, "_PAUSE_SECONDS", 0.01)
+        async with self.store(tmp_path) as store:
+            assert isinstance(store, PostgresStore)
+            log = await store.create(NewTaskRecord())
+            await store.writer.run(
+                lambda connection: connection.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY")
+            )
+            await log.append_api(asked("goes on"))
+            admin = self.tasks.cluster.connect()
+            admin.execute(f"ALTER DATABASE {self.tasks.name} SET default_transaction_read_only = on")
+            monkeypatch.setattr(store.writer, "_patience_seconds", 0.2)
+            self.tasks.end_sessions()
+            with pytest.raises(StorageUnavailable):
+                await log.append_api(asked("refused"))
+            admin.execute(f"ALTER DATABASE {self.tasks.name} RESET default_transaction_read_only")
+            admin.close()
+            assert (await log.append_api(asked("after"))).seq == 2
+
+    async def test_nothing_is_written_until_it_is_known_what_was(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        async with self.store(tmp_path) as store:
+            assert isinstance(store, PostgresStore)
+            log = await store.create(NewTaskRecord())
+            monkeypatch.setattr(store.writer, "_patience_seconds", 0)
+            lose_at_commit(monkeypatch, "committed")
+            with pytest.raises(StorageUnavailable):
+                await log.append_api(asked("sent"))
+            with monkeypatch.context() as asking:
+                # It cannot be asked, it does not end, and the question fails.
+                for question in ("SELECT 'in progress' WHERE 0 < ?", "SELECT 1 / 0 WHERE 0 < ?"):
+                    asking.setattr(_postgres_writer, "_TOOK_PLACE", question)
+                    with pytest.raises(StorageUnavailable):
+                        await log.append_api(asked("next"))
+            with pytest.raises(Conflict, match="resume"):
+                await log.append_api(asked("next"))
+            await log.close()
+
+    async def test_a_transaction_that_the_server_never_heard_of_did_not_take_place(self, tmp_path: Path) -> None:
+        async with self.store(tmp_path) as store:
+            assert isinstance(store, PostgresStore)
+            log = await store.create(NewTaskRecord())
+            store.writer._unsure = 1 << 40, ()  # type: ignore[attr-defined]
+            assert (await log.append_api(asked("fine"))).seq == 1
+
     async def test_without_a_database_for_too_long_work_pauses_and_goes_on_afterwards(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

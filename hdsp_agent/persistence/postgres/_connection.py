@@ -24,6 +24,8 @@ SCHEMA: Final = "hdsp_agent"
 _DEFAULTS: Final[Mapping[str, str | int]] = {
     "application_name": "hdsp-agent",
     "connect_timeout": 10,
+    # After a failover, the address may lead to a server that only reads.
+    "target_session_attrs": "read-write",
     # A connection that leads nowhere is noticed within half a minute.
     "keepalives_idle": 10,
     "keepalives_interval": 5,
@@ -38,6 +40,8 @@ SELECT set_config('search_path', ?, false),
        set_config('tcp_keepalives_idle', '10', false),
        set_config('tcp_keepalives_interval', '5', false),
        set_config('tcp_keepalives_count', '3', false),
+       CASE WHEN current_setting('server_version_num')::int >= 140000
+            THEN set_config('idle_session_timeout', '0', false) END,
        CASE WHEN current_setting('synchronous_commit') = 'off' THEN set_config('synchronous_commit', 'on', false) END
 """
 _PASSWORD: Final = re.compile(r"//[^/@:]*:([^/@]+)@")

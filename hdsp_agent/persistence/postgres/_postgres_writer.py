@@ -33,6 +33,7 @@ _MOST_DEADLOCKS: Final = 5
 _END_SESSION: Final = (
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_xid::text::bigint = ? & 4294967295"
 )
+_TOOK_PLACE: Final = "SELECT txid_status(?)"
 _BEGIN: Final = ("BEGIN", "SELECT txid_current()")
 
 _Results: TypeAlias = list[BaseException | None]
@@ -47,6 +48,7 @@ class PostgresWriter(TableWriter):
         self._patience_seconds = patience_seconds
         self._connection: PostgresConnection | None = None
         self._was_open = False
+        self._is_reached = False
         self._lost_at: float | None = None
         self._trouble: StorageUnavailable | None = None
         self._unsure: tuple[int, Sequence[Job]] | None = None
@@ -66,25 +68,42 @@ class PostgresWriter(TableWriter):
         deadlocks = 0
         results: _Results = []
         while True:
+            self._is_reached = False
             try:
                 connection = self._current()
-                if self._unsure is not None and self._was_committed(connection, jobs):
-                    return results
-                number, results = _perform(connection, jobs)
-                self._unsure = number, jobs
-                connection.execute("COMMIT")
-                self._unsure = None
+                self._is_reached = True
+                if self._unsure is None or not self._was_committed(connection, jobs):
+                    number, results = _perform(connection, jobs)
+                    self._unsure = number, jobs
+                    connection.execute("COMMIT")
+                    self._unsure = None
             except psycopg.Error as error:
-                if self._connection is None or self._connection.is_lost:
+                if not self._could_roll_back(error):
                     self._wait_after(error)
-                    continue
-                self._unsure = None
-                self._connection.execute("ROLLBACK")
-                if not isinstance(error, psycopg.errors.DeadlockDetected) or deadlocks == _MOST_DEADLOCKS:
+                elif not isinstance(error, psycopg.errors.DeadlockDetected) or deadlocks == _MOST_DEADLOCKS:
                     raise
-                deadlocks += 1
+                else:
+                    deadlocks += 1
+            except BaseException:
+                self._disconnect()
+                self._lost_at = self._trouble = None
+                raise
             else:
+                self._lost_at = self._trouble = None
                 return results
+
+    def _could_roll_back(self, error: psycopg.Error) -> bool:
+        """Take back what was done, unless the connection is lost or leads to a server that only reads now."""
+        connection = self._connection
+        if connection is None or connection.is_lost or isinstance(error, psycopg.errors.ReadOnlySqlTransaction):
+            return False
+        self._unsure = None
+        try:
+            connection.execute("ROLLBACK")
+        except psycopg.Error:
+            return False
+        self._lost_at = self._trouble = None
+        return True
 
     def _wait_after(self, error: psycopg.Error) -> None:
         """Wait before the next attempt, or raise if that was long enough."""
@@ -105,9 +124,15 @@ class PostgresWriter(TableWriter):
         """Whether the transaction took place that was being committed when the connection was lost, if it was this one."""
         assert self._unsure is not None
         number, unsure = self._unsure
-        while (state := connection.execute("SELECT txid_status(?)", (number,)).fetchone()[0]) == "in progress":
-            connection.execute(_END_SESSION, (number,))
-            time.sleep(_PAUSE_SECONDS)
+        try:
+            state = _status(connection, number)
+            if state == "in progress":
+                connection.execute(_END_SESSION, (number,))
+                raise psycopg.OperationalError("it still keeps what was being saved")
+        except BaseException:
+            # As long as it is not known nothing may be written.
+            self._disconnect()
+            raise
         self._unsure = None
         if unsure is jobs:
             return bool(state == "committed")
@@ -120,20 +145,29 @@ class PostgresWriter(TableWriter):
 
     def _concerns_all(self, error: Exception) -> bool:
         # What keeps one waiting for so long, such as somebody who changes the tables, would keep all.
-        return self._connection is None or isinstance(error, psycopg.errors.LockNotAvailable)
+        # Where only one task's part ends the session, the others can be written.
+        is_unreachable = self._connection is None and not self._is_reached
+        return is_unreachable or self._unsure is not None or isinstance(error, psycopg.errors.LockNotAvailable)
 
     def _current(self) -> PostgresConnection:
         if self._connection is None:
             self._connection = self._server.open_for_writing()
             self.session = self._connection.number
             self._was_open = True
-        self._lost_at = self._trouble = None
         return self._connection
 
     def _disconnect(self) -> None:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+
+def _status(connection: PostgresConnection, number: int) -> str | None:
+    try:
+        return str(connection.execute(_TOOK_PLACE, (number,)).fetchone()[0])
+    except psycopg.errors.InvalidParameterValue:
+        # Another server took over that has never heard of this transaction.
+        return None
 
 
 def _perform(connection: PostgresConnection, jobs: Sequence[Job]) -> tuple[int, _Results]:
