@@ -36,6 +36,7 @@ __all__ = ["TaskStorage"]
 
 _LOOK_SECONDS: Final = 2.0
 _RECOVER_SECONDS: Final = 300.0
+_SECOND_LOOK_SECONDS: Final = 15.0
 _PATIENCE_SECONDS: Final = 10.0
 _ADOPTED_AT_ONCE: Final = 100
 
@@ -142,6 +143,9 @@ class TaskStorage:
         self._behind = self._behind or self._backend == "postgres"
         self._following = asyncio.create_task(self._follow(), name="hdsp-agent changes elsewhere")
         recovered_at = monotonic()
+        if self._backend == "postgres":
+            # Those whose holders were first looked at just now are judged at a second look.
+            recovered_at -= max(0.0, self._recover_seconds - _SECOND_LOOK_SECONDS)
         while True:
             await asyncio.sleep(self._look_seconds)
             try:

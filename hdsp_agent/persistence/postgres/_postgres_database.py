@@ -39,6 +39,7 @@ class PostgresDatabase(TaskDatabase):
         # What is written here is nothing but a line in the write-ahead log.
         try_writing="SELECT pg_logical_emit_message(true, 'hdsp_agent', '')",
         rows=_rows,
+        task_key="owner, task_id",
         # The server's autovacuum does.
         give_back_space=lambda connection: None,
     )

@@ -113,7 +113,11 @@ def _append_only(table: str) -> Iterator[str]:
             f"CREATE TRIGGER {table}_stays_{rows.lower()} BEFORE {events} ON {table} "
             f"FOR EACH {rows} EXECUTE FUNCTION refuse_change()"
         )
-    yield f"GRANT SELECT, INSERT ON {table} TO PUBLIC"
+
+
+def _granted(table: str, *columns: str) -> str:
+    """Nobody chooses a row's number: one that is taken would stand in another person's way."""
+    return f"GRANT SELECT, INSERT ({', '.join(columns)}) ON {table} TO PUBLIC"
 
 
 def _log_table(table: str, key: str) -> Iterator[str]:
@@ -124,6 +128,7 @@ def _log_table(table: str, key: str) -> Iterator[str]:
     )
     yield f"CREATE INDEX {table}_by_key ON {table}(task, {key}, id)"
     yield from _append_only(table)
+    yield _granted(table, "task", key, "record")
 
 
 def _own_rows(table: str, condition: str) -> Iterator[str]:
@@ -157,7 +162,8 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
     (
         _TASKS,
         "CREATE INDEX tasks_by_place ON tasks(owner, place)",
-        "GRANT SELECT, INSERT, UPDATE (place, metadata, state), DELETE ON tasks TO PUBLIC",
+        _granted("tasks", "owner", "task_id", "place", "metadata", "state"),
+        "GRANT UPDATE (place, metadata, state), DELETE ON tasks TO PUBLIC",
         _LOCKS,
         "GRANT SELECT, INSERT, UPDATE, DELETE ON locks TO PUBLIC",
         _APPEND_ONLY,
@@ -166,9 +172,10 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
         # What is compressed already, as images are, is not compressed in vain.
         "ALTER TABLE artifacts ALTER COLUMN data SET STORAGE EXTERNAL",
         *_append_only("artifacts"),
+        _granted("artifacts", "task", "name", "size", "data"),
         _SET_ASIDE,
         "CREATE INDEX set_aside_by_task ON set_aside(task)",
-        "GRANT SELECT, INSERT ON set_aside TO PUBLIC",
+        _granted("set_aside", "task", "what", "found_at", "data"),
         *_own_rows("tasks", "owner = current_user"),
         *(
             statement

@@ -37,6 +37,7 @@ SQLITE: Final = Dialect(
     begin_reading="BEGIN",
     try_writing="UPDATE barrier SET passed = passed + 1",
     rows=lambda connection, query, parameters: iter(connection.execute(query, parameters)),
+    task_key="task_id",
     give_back_space=_give_back_space,
 )
 

@@ -68,5 +68,7 @@ class Dialect:
     """Changes nothing, and fails where writing fails."""
     rows: Callable[[SqlConnection, str, Sequence[object]], Iterator[Any]]
     """The rows of a query, of which few are in memory at once; the connection does nothing else meanwhile."""
+    task_key: str
+    """What no two tasks that a person has may share."""
     give_back_space: Callable[[SqlConnection], None]
     """Gives the system back what was deleted."""

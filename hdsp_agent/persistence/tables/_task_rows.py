@@ -86,7 +86,7 @@ class TaskRows:
         text = self._dialect.as_text
         made = connection.execute(
             f"INSERT INTO tasks (task_id, place, metadata, state) VALUES (?, ?, {text}, {text})"  # noqa: S608 -- our own names
-            " ON CONFLICT DO NOTHING RETURNING number",
+            f" ON CONFLICT ({self._dialect.task_key}) DO NOTHING RETURNING number",
             (task_id, place, metadata, state),
         ).fetchone()
         return None if made is None else int(made[0])
