@@ -38,6 +38,7 @@ _LOOK_SECONDS: Final = 2.0
 _RECOVER_SECONDS: Final = 300.0
 _SECOND_LOOK_SECONDS: Final = 15.0
 _PATIENCE_SECONDS: Final = 10.0
+_MOST_CHANGED_ELSEWHERE: Final = 1_000
 _ADOPTED_AT_ONCE: Final = 100
 
 
@@ -227,6 +228,9 @@ class TaskStorage:
     def _hear(self, task_id: TaskId | None) -> None:
         if task_id is None:
             self.fell_behind()
+        elif len(self._changed_elsewhere) >= _MOST_CHANGED_ELSEWHERE:
+            self._changed_elsewhere.clear()
+            self.fell_behind()
         else:
             self._changed_elsewhere.add(task_id)
             self._something_changed.set()
@@ -244,6 +248,9 @@ class TaskStorage:
                 except HdspAgentError as error:
                     self._log.warning("What another server changed could not be read: %s", error)
                     self.fell_behind()
+                except Exception:  # noqa: BLE001 -- nothing more would be followed, unseen
+                    self._log.exception("What another server changed could not be read")
+                    self.fell_behind()
 
     async def _brought_in_line(self, task_id: TaskId) -> HistoryChange:
         try:
@@ -252,6 +259,8 @@ class TaskStorage:
                 return HistoryChange()
             record = await asyncio.to_thread(task_record, self._store, task_id)
         except UnknownTask:
+            if await self._index.get(task_id) is None:
+                return HistoryChange()
             await self._index.forget([task_id])
             return HistoryChange(removed=(task_id,))
         item = await self._index.upsert(record.item, text=record.text, owner=record.owner or self.person)

@@ -395,6 +395,37 @@ async def test_what_other_servers_did_while_this_one_was_away_is_seen_after_its_
     await back.stop()
 
 
+async def test_no_number_of_changes_elsewhere_fills_the_memory(services: Services) -> None:
+    storage = services.storage
+    await storage.store()
+    for number in range(1_001):
+        storage._hear(TaskId(f"task-{number}"))
+    assert storage._behind
+    assert storage._changed_elsewhere == set()
+
+
+async def test_what_this_server_never_showed_is_not_told_as_removed(services: Services) -> None:
+    await services.storage.index()
+    assert await services.storage._brought_in_line(TaskId("never-here")) == HistoryChange()
+
+
+async def test_other_servers_are_followed_whatever_goes_wrong_once(
+    services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage = services.storage
+    await storage.store()
+    seen: list[TaskId] = []
+
+    async def bring(task_id: TaskId) -> HistoryChange:
+        seen.append(task_id)
+        raise RuntimeError("Nobody thought of this")
+
+    monkeypatch.setattr(storage, "_brought_in_line", bring)
+    for name in ("one", "two"):
+        storage._hear(TaskId(name))
+        await until(lambda name=name: name in seen)  # type: ignore[misc]
+
+
 async def test_nothing_is_promised_while_it_is_being_opened(services: Services, tmp_path: Path) -> None:
     storage = TaskStorage(
         tmp_path / "never", "files", StorageNotices(services.notices), person="me", on_change=lambda _: None,

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 psycopg = pytest.importorskip("psycopg")
 
-from hdsp_agent.persistence.postgres import _postgres_writer
-from hdsp_agent.persistence.postgres._connection import PostgresConnection
+from hdsp_agent.persistence.postgres import _postgres_database, _postgres_writer
+from hdsp_agent.persistence.postgres._connection import Address, PostgresConnection
 from hdsp_agent.persistence.postgres._postgres_database import PostgresDatabase
 from hdsp_agent.persistence.postgres._postgres_store import PostgresStore
 from hdsp_agent.persistence.postgres._presence import Presence
@@ -221,6 +221,68 @@ class TestPostgresStore(TableContract):
             assert connection.execute("SELECT version FROM schema_version").fetchall() == [(len(MIGRATIONS),)]
         async with self.store(tmp_path) as store:
             assert await store.tasks() == []
+
+    async def test_tables_are_not_put_into_a_schema_of_somebody_else_s(self) -> None:
+        with self.tasks.connect() as connection, self.tasks.connect("bob") as bobs:
+            connection.execute("DROP SCHEMA hdsp_agent CASCADE")
+            connection.execute(f"GRANT CREATE ON DATABASE {self.tasks.name} TO bob")
+            bobs.execute("CREATE SCHEMA hdsp_agent")
+            with pytest.raises(StorageUnavailable, match="belongs to bob"):
+                await asyncio.to_thread(create_tables, self.tasks.url("postgres"))
+            assert connection.execute("SELECT count(*) FROM pg_tables WHERE schemaname = 'hdsp_agent'").fetchone() == (
+                0,
+            )
+
+    async def test_a_server_makes_the_tables_only_in_a_database_of_its_own(self, tmp_path: Path) -> None:
+        with self.tasks.connect() as connection:
+            connection.execute("DROP SCHEMA hdsp_agent CASCADE")
+            connection.execute(f"GRANT CREATE ON DATABASE {self.tasks.name} TO ada")
+            with pytest.raises(StorageUnavailable, match="hdsp-agent create-tables"):
+                await self.make_store(tmp_path).start()
+            connection.execute(f"ALTER DATABASE {self.tasks.name} OWNER TO ada")
+        async with self.store(tmp_path) as store:
+            assert await store.tasks() == []
+        # And its administrator may bring them up to date.
+        await asyncio.to_thread(create_tables, self.tasks.url("postgres"))
+
+    async def test_nobody_else_can_listen_to_what_changes(self, tmp_path: Path) -> None:
+        async with self.store(tmp_path):
+            with self.tasks.connect("ada") as connection:
+                ((channel,),) = connection.execute("SELECT name FROM channels").fetchall()
+            with self.tasks.connect("bob") as connection:
+                assert connection.execute("SELECT * FROM channels").fetchall() == []
+                guessed = connection.execute("SELECT 'hdsp_agent_' || md5('ada')").fetchone()[0]
+                with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                    connection.execute("INSERT INTO channels (owner) VALUES ('ada')")
+            assert channel != guessed
+        async with self.store(tmp_path):
+            with self.tasks.connect("ada") as connection:
+                assert connection.execute("SELECT name FROM channels").fetchall() == [(channel,)]
+
+    async def test_a_start_that_comes_after_the_stop_opens_nothing(self) -> None:
+        presence = Presence(PostgresDatabase(self.tasks.url()))
+        presence.stop()
+        presence.start()
+        assert presence._thread is None
+
+    async def test_a_connection_whose_log_in_cannot_be_judged_is_closed(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        opened: list[PostgresConnection] = []
+        connect = Address.connect
+
+        def remember(self: Address) -> PostgresConnection:
+            opened.append(connect(self))
+            return opened[-1]
+
+        monkeypatch.setattr(Address, "connect", remember)
+        monkeypatch.setattr(_postgres_database, "_SEES_ALL", "SELECT 1 / 0")
+        store = self.make_store(tmp_path)
+        for work in (store.start(), store.tasks()):
+            with pytest.raises(StorageUnavailable):
+                await work
+        assert len(opened) == 2 and all(connection.is_lost for connection in opened)
+        await store.stop()
 
     async def test_a_dead_server_s_tasks_are_free_in_the_end_and_a_living_one_s_are_not(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

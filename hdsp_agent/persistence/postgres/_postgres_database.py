@@ -12,7 +12,7 @@ from ...errors import StorageUnavailable
 from ..tables._sql import Dialect, SqlConnection
 from ..tables._task_database import TaskDatabase
 from ._connection import Address, PostgresConnection
-from ._task_schema import check_schema, migrate_schema
+from ._task_schema import check_schema, migrate_schema, prepare_schema
 
 __all__ = ["PostgresDatabase"]
 
@@ -63,9 +63,7 @@ class PostgresDatabase(TaskDatabase):
 
     def open_for_writing(self) -> PostgresConnection:
         """A connection that may write, to a database with this version's tables."""
-        connection = self._open(migrate_schema)
-        self._check_role(connection)
-        return connection
+        return self._open(self._check_role, prepare_schema)
 
     def create_tables(self) -> None:
         """Bring the database to this version's tables."""
@@ -92,25 +90,24 @@ class PostgresDatabase(TaskDatabase):
     def _connect_reader(self) -> PostgresConnection:
         if self._is_checked:
             return self.address.connect()
-        connection = self._open(check_schema)
-        self._check_role(connection)
+        connection = self._open(self._check_role, check_schema)
         self._is_checked = True
         return connection
 
-    def _open(self, prepare: Callable[[PostgresConnection, Address], None]) -> PostgresConnection:
+    def _open(self, *steps: Callable[[PostgresConnection, Address], None]) -> PostgresConnection:
         connection = self.address.connect()
         try:
-            prepare(connection, self.address)
+            for step in steps:
+                step(connection, self.address)
         except BaseException:
             connection.close()
             raise
         return connection
 
-    def _check_role(self, connection: PostgresConnection) -> None:
+    def _check_role(self, connection: PostgresConnection, address: Address) -> None:
         """Raise if row-level security does not hold for who logs in: that one would see everybody's tasks as theirs."""
         if connection.execute(_SEES_ALL).fetchone()[0]:
-            connection.close()
-            raise self.address.unavailable(
+            raise address.unavailable(
                 "permission denied", "this log-in may see everybody's conversations, as a superuser does",
                 "Log in with a role of the person's own.",
             )  # fmt: skip

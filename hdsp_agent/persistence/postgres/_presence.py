@@ -29,7 +29,8 @@ logger = logging.getLogger(__name__)
 
 _AGAIN_SECONDS: Final = 0.5
 _HELD_SECONDS: Final = 10.0
-_CHANNEL: Final = "SELECT 'hdsp_agent_' || md5(current_user::text)"
+_MAKE_CHANNEL: Final = "INSERT INTO channels DEFAULT VALUES ON CONFLICT (owner) DO NOTHING"
+_CHANNEL: Final = "SELECT name FROM channels WHERE owner = current_user"
 
 
 class Presence:
@@ -44,27 +45,35 @@ class Presence:
         self._trouble: StorageUnavailable | None = None
         self._thread: threading.Thread | None = None
         self._waker: tuple[socket.socket, socket.socket] | None = None
+        # Whoever waited for the start may have given up and stopped the store meanwhile.
+        self._changing = threading.Lock()
+        self._stopped = False
 
     def start(self) -> None:
         """Take the lock, and begin to listen, unless that was done before. Blocks."""
-        if self._thread is not None:
-            return
-        try:
-            connection = self._open()
-        except psycopg.Error as error:
-            raise self._database.refusal(error) from error
-        self._waker = socket.socketpair()
-        self._thread = threading.Thread(target=self._run, args=(connection,), name="hdsp-agent presence", daemon=True)
-        self._thread.start()
+        with self._changing:
+            if self._thread is not None or self._stopped:
+                return
+            try:
+                connection = self._open()
+            except psycopg.Error as error:
+                raise self._database.refusal(error) from error
+            self._waker = socket.socketpair()
+            self._thread = threading.Thread(
+                target=self._run, args=(connection,), name="hdsp-agent presence", daemon=True
+            )
+            self._thread.start()
 
     def stop(self) -> None:
         """Let go of the lock. Blocks."""
-        if self._thread is None or self._waker is None:
-            return
-        self._waker[1].close()
-        self._thread.join()
-        self._waker[0].close()
-        self._thread = None
+        with self._changing:
+            self._stopped = True
+            if self._thread is None or self._waker is None:
+                return
+            self._waker[1].close()
+            self._thread.join()
+            self._waker[0].close()
+            self._thread = None
 
     def check(self) -> None:
         """Raise why the database cannot be reached."""
@@ -81,6 +90,7 @@ class Presence:
         connection = self._database.address.connect()
         try:
             connection.execute("SELECT pg_advisory_lock(?)", (self.key,))
+            connection.execute(_MAKE_CHANNEL)
             channel = connection.execute(_CHANNEL).fetchone()[0]
             connection.execute(f"LISTEN {channel}")
         except BaseException:

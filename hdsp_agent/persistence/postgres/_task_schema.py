@@ -6,8 +6,8 @@ of the ``MIGRATIONS`` they have seen. What differs:
 * A task belongs to the role that made it (``owner``). Row-level security shows everybody their own tasks and what belongs to
   them, the tables' owner too; so every person's server logs in with a role of its own, and any role may.
 * Nobody, whatever they may do, changes or removes what is in the logs and artifacts, but with its whole task.
-* Who listens to the channel ``hdsp_agent_`` and the md5 of a role's name hears the id of each task of that role that was
-  made, deleted, or shows differently in the history.
+* Who listens to a role's channel hears the id of each task of that role that was made, deleted, or shows differently in
+  the history. Anybody may listen to any channel, so its name is a secret of that role's: its row in ``channels``.
 """
 
 from __future__ import annotations
@@ -22,11 +22,25 @@ from ..tables._schema_versions import newer_tables, older_tables
 from ..tables._sql import STREAM_TABLES
 from ._connection import SCHEMA, Address, PostgresConnection
 
-__all__ = ["MIGRATIONS", "check_schema", "migrate_schema"]
+__all__ = ["MIGRATIONS", "check_schema", "migrate_schema", "prepare_schema"]
 
 _OLDEST: Final = 130_000
 _MIGRATING: Final = 0x4844535041474E54
 """The advisory lock of whoever changes the schema."""
+
+_THIS_DATABASE: Final = "pg_database WHERE datname = current_database()"
+# Asked of the catalogue, for pg_has_role calls a superuser a member of all roles.
+_OUR_ROLES: Final = (
+    "WITH RECURSIVE ours(role) AS (SELECT oid FROM pg_roles WHERE rolname = current_user"
+    " UNION SELECT roleid FROM pg_auth_members JOIN ours ON member = role)"
+)
+_OWNS_DATABASE: Final = f"{_OUR_ROLES} SELECT datdba IN (SELECT role FROM ours) FROM {_THIS_DATABASE}"  # noqa: S608
+# A superuser or the database's owner could do the same without the schema.
+_SCHEMA_OWNER: Final = (
+    f"{_OUR_ROLES} SELECT rolname, rolsuper OR nspowner IN (SELECT role FROM ours)"  # noqa: S608 -- our own names
+    f" OR nspowner = (SELECT datdba FROM {_THIS_DATABASE})"
+    " FROM pg_namespace JOIN pg_roles ON pg_roles.oid = nspowner WHERE nspname = ?"
+)
 
 _TASKS: Final = """
 CREATE TABLE tasks (
@@ -90,10 +104,16 @@ EXCEPTION WHEN data_exception THEN
     RETURN NULL;
 END $$"""
 
+_CHANNELS: Final = """
+CREATE TABLE channels (
+    owner name PRIMARY KEY DEFAULT current_user,
+    name text NOT NULL DEFAULT 'hdsp_agent_' || replace(gen_random_uuid()::text, '-', '')
+)"""
+
 _TELL: Final = f"""
 CREATE FUNCTION tell_of_task() RETURNS trigger LANGUAGE plpgsql SET search_path = {SCHEMA}, pg_temp AS $$
 BEGIN
-    PERFORM pg_notify('hdsp_agent_' || md5(coalesce(NEW.owner, OLD.owner)::text), coalesce(NEW.task_id, OLD.task_id));
+    PERFORM pg_notify(name, coalesce(NEW.task_id, OLD.task_id)) FROM channels WHERE owner = coalesce(NEW.owner, OLD.owner);
     RETURN NULL;
 END $$"""
 
@@ -186,6 +206,9 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
         _fields("message_fields", "messages", *_MESSAGE_FIELDS),
         _fields("summary_fields", "summaries", *_SUMMARY_FIELDS),
         _fields("tool_call_fields", "tool_calls", *_TOOL_CALL_FIELDS),
+        _CHANNELS,
+        _granted("channels", "owner"),
+        *_own_rows("channels", "owner = current_user"),
         _TELL,
         _TELL_OF_ROWS,
         _TELL_OF_STATE,
@@ -200,8 +223,19 @@ def check_schema(connection: PostgresConnection, address: Address) -> None:
         raise older_tables(address.name)
 
 
+def prepare_schema(connection: PostgresConnection, address: Address) -> None:
+    """The same for whoever is about to write; if the database is theirs, it is brought to this version's schema."""
+    if _known_version(connection, address) == len(MIGRATIONS):
+        return
+    if not connection.execute(_OWNS_DATABASE).fetchone()[0]:
+        # Who makes the tables sees what everybody keeps in them.
+        raise _may_not_make_tables(address)
+    migrate_schema(connection, address)
+
+
 def migrate_schema(connection: PostgresConnection, address: Address) -> None:
     """Bring the database to this version's schema, as one transaction. One of a newer version is refused."""
+    _check_owner(connection, address)
     if _known_version(connection, address) == len(MIGRATIONS):
         return
     connection.execute("BEGIN")
@@ -217,19 +251,37 @@ def migrate_schema(connection: PostgresConnection, address: Address) -> None:
         for statements in MIGRATIONS[version:]:
             for statement in statements:
                 connection.execute(statement)
-        connection.execute("UPDATE schema_version SET version = ?", (len(MIGRATIONS),))
+        if version < len(MIGRATIONS):
+            connection.execute("UPDATE schema_version SET version = ?", (len(MIGRATIONS),))
+        # Somebody may have made the schema meanwhile.
+        _check_owner(connection, address)
         connection.execute("COMMIT")
     except BaseException as error:
         if not connection.is_lost:
             connection.execute("ROLLBACK")
         if isinstance(error, psycopg.errors.InsufficientPrivilege):
-            raise StorageUnavailable(
-                f"{address.name} has no tables for this version of HDSP Agent, and this log-in may not make them. "
-                "Ask its administrator to run `hdsp-agent create-tables` once, with an address in "
-                "HDSP_AGENT_STORAGE_URL that may.",
-                path=address.name, action="open", reason="permission denied",
-            ) from error  # fmt: skip
+            raise _may_not_make_tables(address) from error
         raise
+
+
+def _check_owner(connection: PostgresConnection, address: Address) -> None:
+    """Raise if the schema is somebody's who could change what we put into it."""
+    found = connection.execute(_SCHEMA_OWNER, (SCHEMA,)).fetchone()
+    if found is not None and not found[1]:
+        raise StorageUnavailable(
+            f"The schema {SCHEMA} in {address.name} belongs to {found[0]}, who could read everybody's conversations in "
+            "it. Nothing was changed. Drop it if that is wrong, or run `hdsp-agent create-tables` as its owner.",
+            path=address.name, action="open", reason="permission denied",
+        )  # fmt: skip
+
+
+def _may_not_make_tables(address: Address) -> StorageUnavailable:
+    return StorageUnavailable(
+        f"{address.name} has no tables for this version of HDSP Agent, and this log-in may not make them. "
+        "Ask its administrator to run `hdsp-agent create-tables` once, with an address in "
+        "HDSP_AGENT_STORAGE_URL that may.",
+        path=address.name, action="open", reason="permission denied",
+    )  # fmt: skip
 
 
 def _known_version(connection: PostgresConnection, address: Address) -> int:
