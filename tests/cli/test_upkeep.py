@@ -181,6 +181,24 @@ def test_tasks_go_to_the_database_and_back(own_home: Home) -> None:
 
 
 @pytest.mark.parametrize("storage_backend", ["postgres"], indirect=True)
+def test_a_dry_run_writes_nothing_to_a_postgresql_server(own_home: Home, postgres_database: TasksDatabase) -> None:
+    assert own_home.run("migrate", "--from", "postgres", "--to", "files").code == 0
+
+    def dry() -> tuple[object, object]:
+        found = own_home.run("migrate", "--from", "files", "--to", "postgres", "--dry-run", "--json").json()
+        return found["copied"], found["already"]
+
+    copied, already = dry()
+    assert copied == [] and isinstance(already, list) and len(already) == 3
+    with postgres_database.connect() as connection:
+        connection.execute("DROP SCHEMA hdsp_agent CASCADE")
+        connection.execute(f"ALTER DATABASE {postgres_database.name} OWNER TO ada")
+        copied, already = dry()
+        assert already == [] and isinstance(copied, list) and len(copied) == 3
+        assert connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = 'hdsp_agent'").fetchall() == []
+
+
+@pytest.mark.parametrize("storage_backend", ["postgres"], indirect=True)
 def test_tasks_go_from_a_postgresql_server_and_back(own_home: Home) -> None:
     shown = own_home.run("view", "--uuid", FINISHED, "--messages").out
     assert own_home.run("doctor").code == 0

@@ -4,6 +4,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
@@ -221,6 +222,20 @@ class TestPostgresStore(TableContract):
             assert connection.execute("SELECT version FROM schema_version").fetchall() == [(len(MIGRATIONS),)]
         async with self.store(tmp_path) as store:
             assert await store.tasks() == []
+
+    async def test_heartbeats_that_wait_for_the_database_hold_no_thread(self, tmp_path: Path) -> None:
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1))
+        store = self.make_store(tmp_path, heartbeat_seconds=0.05)
+        assert isinstance(store, PostgresStore)
+        store.writer._patience_seconds = float("inf")  # type: ignore[attr-defined]
+        await store.start()
+        await store.create(NewTaskRecord())
+        self.tasks.let_in(False)
+        await until(lambda: store.writer._trouble is not None)  # type: ignore[attr-defined]
+        async with asyncio.timeout(20):
+            await asyncio.to_thread(lambda: None)
+        self.tasks.let_in(True)
+        await store.stop()
 
     async def test_tables_are_not_put_into_a_schema_of_somebody_else_s(self) -> None:
         with self.tasks.connect() as connection, self.tasks.connect("bob") as bobs:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from .._amounts import count_text
 from .._command import CliCommand, ExitCode, UsageError
 from .._home import existing
-from .._stores import check_there, history, opened_store
+from .._stores import check_there, history, opened_store, store_to_read
 
 if TYPE_CHECKING:
     from ...persistence import Backend, MigrationReport
@@ -45,7 +45,9 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
         raise UsageError("--from and --to are the same.")
     check_there(home, source)
     with _target_home(home, to, dry_run=options.dry_run) as target_home:
-        async with opened_store(home, source) as old, opened_store(target_home, to) as new:
+        # A server's database is only looked at to say what would be done.
+        target = store_to_read if options.dry_run and to == "postgres" else opened_store
+        async with opened_store(home, source) as old, target(target_home, to) as new:
             report = await migrate(old, new, progress=terminal.progress, dry_run=options.dry_run)
             if not options.dry_run:
                 async with history(terminal, to) as index:

@@ -211,6 +211,8 @@ class _Rows(_End):
             yield RowContent(connection, self._rows.at_rest(connection, task_id), self._database.dialect)
 
     def digest(self, task_id: TaskId, like: TaskDigest) -> TaskDigest | None:
+        if not self._database.has_tables():
+            return None
         with self._database.snapshot() as connection:
             try:
                 row = self._rows.find(connection, task_id)

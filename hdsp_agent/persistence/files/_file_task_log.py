@@ -41,12 +41,15 @@ class FileTaskLog(FileTaskReader, TaskLog):
         self._place = folder
         self._lock = lock
         files = {stream: LogFile(folder / name) for stream, name in STREAM_FILES.items()}
-        keeper = StateKeeper(self._write_state, state, self._logger, heartbeat_seconds=heartbeat_seconds)
+        keeper = StateKeeper(self._save, state, self._logger, heartbeat_seconds=heartbeat_seconds)
         self._record_with(writer, files, keeper, on_end)
 
     async def put_artifact(self, data: bytes) -> str:
         self._check_ours()
         return await asyncio.to_thread(self._artifacts.put, data)
+
+    async def _save(self, state: StoredTaskState) -> None:
+        await asyncio.to_thread(self._write_state, state)
 
     def _write_state(self, state: StoredTaskState) -> None:
         self._lock.beat()

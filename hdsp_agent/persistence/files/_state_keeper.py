@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from typing_extensions import TypedDict, Unpack
@@ -41,14 +41,14 @@ class StateChange(TypedDict, total=False):
 
 
 class StateKeeper:
-    """The state of one task, and the beating of its lock: ``write`` does both, and blocks.
+    """The state of one task, and the beating of its lock: ``write`` does both.
 
     ``lost`` says that another process took the task.
     """
 
     def __init__(
         self,
-        write: Callable[[StoredTaskState], None],
+        write: Callable[[StoredTaskState], Awaitable[None]],
         state: StoredTaskState,
         log: logging.LoggerAdapter[logging.Logger],
         *,
@@ -85,7 +85,7 @@ class StateKeeper:
         async with self._writing:
             self._changed.clear()
             try:
-                await asyncio.to_thread(self._write, self._state)
+                await self._write(self._state)
             except BaseException:
                 self._changed.set()
                 raise

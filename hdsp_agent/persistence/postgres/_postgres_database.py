@@ -12,7 +12,7 @@ from ...errors import StorageUnavailable
 from ..tables._sql import Dialect, SqlConnection
 from ..tables._task_database import TaskDatabase
 from ._connection import Address, PostgresConnection
-from ._task_schema import check_schema, migrate_schema, prepare_schema
+from ._task_schema import check_schema, has_schema, migrate_schema, prepare_schema
 
 __all__ = ["PostgresDatabase"]
 
@@ -64,6 +64,18 @@ class PostgresDatabase(TaskDatabase):
     def open_for_writing(self) -> PostgresConnection:
         """A connection that may write, to a database with this version's tables."""
         return self._open(self._check_role, prepare_schema)
+
+    def has_tables(self) -> bool:
+        if self._is_checked:
+            return True
+        try:
+            connection = self._open()
+            try:
+                return has_schema(connection, self.address)
+            finally:
+                connection.close()
+        except psycopg.Error as error:
+            raise self.refusal(error) from error
 
     def create_tables(self) -> None:
         """Bring the database to this version's tables."""

@@ -22,7 +22,7 @@ from ..tables._schema_versions import newer_tables, older_tables
 from ..tables._sql import STREAM_TABLES
 from ._connection import SCHEMA, Address, PostgresConnection
 
-__all__ = ["MIGRATIONS", "check_schema", "migrate_schema", "prepare_schema"]
+__all__ = ["MIGRATIONS", "check_schema", "has_schema", "migrate_schema", "prepare_schema"]
 
 _OLDEST: Final = 130_000
 _MIGRATING: Final = 0x4844535041474E54
@@ -221,6 +221,11 @@ def check_schema(connection: PostgresConnection, address: Address) -> None:
     """Raise unless the database has the tables that this version reads."""
     if _known_version(connection, address) < len(MIGRATIONS):
         raise older_tables(address.name)
+
+
+def has_schema(connection: PostgresConnection, address: Address) -> bool:
+    """Whether the database has tables of any version of ours."""
+    return _known_version(connection, address) > 0
 
 
 def prepare_schema(connection: PostgresConnection, address: Address) -> None:

@@ -44,8 +44,9 @@ class TableTaskLog(TableTaskReader, TaskLog):
         self._group = writer
         tables = {stream: TaskTable(metadata.uuid, lock.number, lock.token, stream) for stream in STREAM_TABLES}
 
-        def write(state: StoredTaskState) -> None:
-            writer.submit(lambda connection: rows.save_state(connection, lock, state), task_id=lock.task_id).result()
+        async def write(state: StoredTaskState) -> None:
+            # No thread waits with it: while the database is away, the tasks would take all there are.
+            await writer.run(lambda connection: rows.save_state(connection, lock, state), task_id=lock.task_id)
 
         keeper = StateKeeper(write, state, self._logger, heartbeat_seconds=heartbeat_seconds)
         self._record_with(writer, tables, keeper, on_end)

@@ -41,6 +41,10 @@ class TaskDatabase(ABC):
     def problems(self, connection: SqlConnection) -> list[str]:
         """What a thorough look at the database itself finds wrong."""
 
+    def has_tables(self) -> bool:
+        """Whether anything was ever kept in it, as far as is known."""
+        return True
+
     @abstractmethod
     def _connect_reader(self) -> SqlConnection:
         """A new connection to read with, to a database with this version's tables."""
