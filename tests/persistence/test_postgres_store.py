@@ -14,7 +14,7 @@ import pytest
 from typing_extensions import Unpack
 
 from hdsp_agent.config import keys_in_use
-from hdsp_agent.errors import Conflict, InvalidSetting, StorageUnavailable, UnknownTask, Unsupported
+from hdsp_agent.errors import Conflict, HdspAgentError, InvalidSetting, StorageUnavailable, UnknownTask, Unsupported
 from hdsp_agent.messages import TaskId
 from hdsp_agent.persistence import NewTaskRecord, TaskLog, TaskStore, create_tables, open_store
 from hdsp_agent.persistence._records import LockRecord
@@ -212,10 +212,9 @@ class TestPostgresStore(TableContract):
     async def test_who_may_not_make_the_tables_is_told_who_can(self, tmp_path: Path) -> None:
         with self.tasks.connect() as connection:
             connection.execute("DROP SCHEMA hdsp_agent CASCADE")
-        with pytest.raises(StorageUnavailable, match="hdsp-agent create-tables"):
-            await self.make_store(tmp_path).start()
-        with pytest.raises(StorageUnavailable, match="older version"):
-            await self.make_store(tmp_path).tasks()
+        for work in (self.make_store(tmp_path).start(), self.make_store(tmp_path).tasks()):
+            with pytest.raises(StorageUnavailable, match="hdsp-agent create-tables"):
+                await work
         # Two at once, as two servers start.
         await asyncio.gather(*(asyncio.to_thread(create_tables, self.tasks.url("postgres")) for _ in range(2)))
         with self.tasks.connect() as connection:
@@ -490,11 +489,25 @@ class TestPostgresStore(TableContract):
                 await log.append_api(asked("next"))
             await log.close()
 
+    async def test_what_nobody_thought_of_leaves_no_transaction_open(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def fail(*_: object) -> None:
+            raise RuntimeError("Nobody thought of this")
+
+        async with self.store(tmp_path) as store:
+            log = await store.create(NewTaskRecord())
+            with monkeypatch.context() as failing:
+                failing.setattr(_postgres_writer, "_insert", fail)
+                with pytest.raises(HdspAgentError, match="Nobody thought of this"):
+                    await log.append_api(asked("refused"))
+            assert (await log.append_api(asked("fine"))).seq == 1
+
     async def test_a_transaction_that_the_server_never_heard_of_did_not_take_place(self, tmp_path: Path) -> None:
         async with self.store(tmp_path) as store:
             assert isinstance(store, PostgresStore)
             log = await store.create(NewTaskRecord())
-            store.writer._unsure = 1 << 40, ()  # type: ignore[attr-defined]
+            store.writer._unsure = 5_000_000, ()  # type: ignore[attr-defined]
             assert (await log.append_api(asked("fine"))).seq == 1
 
     async def test_without_a_database_for_too_long_work_pauses_and_goes_on_afterwards(

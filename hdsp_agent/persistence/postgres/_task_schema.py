@@ -217,22 +217,22 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
 """What each version of the schema added, statement by statement. One that was released is never changed."""
 
 
-def check_schema(connection: PostgresConnection, address: Address) -> None:
-    """Raise unless the database has the tables that this version reads."""
-    if _known_version(connection, address) < len(MIGRATIONS):
-        raise older_tables(address.name)
-
-
 def has_schema(connection: PostgresConnection, address: Address) -> bool:
     """Whether the database has tables of any version of ours."""
     return _known_version(connection, address) > 0
+
+
+def check_schema(connection: PostgresConnection, address: Address) -> None:
+    """Raise unless the database has the tables that this version reads."""
+    if _known_version(connection, address) < len(MIGRATIONS):
+        raise older_tables(address.name) if _owns_database(connection) else _may_not_make_tables(address)
 
 
 def prepare_schema(connection: PostgresConnection, address: Address) -> None:
     """The same for whoever is about to write; if the database is theirs, it is brought to this version's schema."""
     if _known_version(connection, address) == len(MIGRATIONS):
         return
-    if not connection.execute(_OWNS_DATABASE).fetchone()[0]:
+    if not _owns_database(connection):
         # Who makes the tables sees what everybody keeps in them.
         raise _may_not_make_tables(address)
     migrate_schema(connection, address)
@@ -267,6 +267,10 @@ def migrate_schema(connection: PostgresConnection, address: Address) -> None:
         if isinstance(error, psycopg.errors.InsufficientPrivilege):
             raise _may_not_make_tables(address) from error
         raise
+
+
+def _owns_database(connection: PostgresConnection) -> bool:
+    return bool(connection.execute(_OWNS_DATABASE).fetchone()[0])
 
 
 def _check_owner(connection: PostgresConnection, address: Address) -> None:
