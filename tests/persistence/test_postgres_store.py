@@ -38,6 +38,7 @@ from hdsp_agent.persistence.postgres import _postgres_database, _postgres_writer
 from hdsp_agent.persistence.postgres._connection import Address, PostgresConnection
 from hdsp_agent.persistence.postgres._postgres_database import PostgresDatabase
 from hdsp_agent.persistence.postgres._postgres_store import PostgresStore
+from hdsp_agent.persistence.postgres._postgres_writer import PostgresWriter
 from hdsp_agent.persistence.postgres._presence import Presence
 from hdsp_agent.persistence.postgres._session_locks import SessionLockJudge
 from hdsp_agent.persistence.postgres._task_schema import MIGRATIONS
@@ -496,12 +497,16 @@ class TestPostgresStore(TableContract):
             raise RuntimeError("Nobody thought of this")
 
         async with self.store(tmp_path) as store:
+            assert isinstance(store, PostgresStore) and isinstance(store.writer, PostgresWriter)
             log = await store.create(NewTaskRecord())
+            session = store.writer.session
             with monkeypatch.context() as failing:
                 failing.setattr(_postgres_writer, "_insert", fail)
                 with pytest.raises(HdspAgentError, match="Nobody thought of this"):
                     await log.append_api(asked("refused"))
             assert (await log.append_api(asked("fine"))).seq == 1
+            # With the old session what was begun in it would have been committed, too.
+            assert store.writer.session != session
 
     async def test_a_transaction_that_the_server_never_heard_of_did_not_take_place(self, tmp_path: Path) -> None:
         async with self.store(tmp_path) as store:
