@@ -16,7 +16,7 @@ from hdsp_agent.agent.environment.sections import DIMENSIONS, GAP, KINDS, Dimens
 from hdsp_agent.agent.modes import BUILT_IN
 from hdsp_agent.config import GlobalSettings, ModeConfig, ProviderSettings
 from hdsp_agent.events import Emitter
-from hdsp_agent.messages import TaskId
+from hdsp_agent.messages import CellId, TaskId
 from hdsp_agent.persistence import ApiDraft, ApiRecord, Masker, MessageManager, StoredTaskState, TaskLog
 from hdsp_agent.providers import KnownModel, ModelRequest, ToolSpec
 
@@ -49,6 +49,7 @@ class Where:
     settings: GlobalSettings = field(default_factory=GlobalSettings)
     cost: float = 0.0
     task_id: TaskId = field(default=TaskId("task"))
+    asked_at: CellId | None = None
 
 
 @dataclass
