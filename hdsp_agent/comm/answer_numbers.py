@@ -5,21 +5,22 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from ..errors import HdspAgentError, NotFound
 from ..messages import CellId, JsonObject
 from ..notebooks import Notebooks, NotebookSnapshot
-from ..persistence import ApiRecord, TaskReader, replay, unrewound_api
+from ..persistence import ApiRecord, HistoryView, TaskReader, replay, unrewound_api
 from ..verify import AnswerNumber, TextAt, answer_numbers, outputs_of
 
 __all__ = ["AnswerNumbers", "NumberPlace", "numbers_of_answer"]
 
 _ANSWERS: Final = frozenset({"text", "completion_result"})
 _TEXTS: Final = frozenset({"stream", "text", "html", "json", "error"})
-_MOST_RECORDS: Final = 1_000
+_RECORDS_AT_ONCE: Final = 1_000
+"""The newest are looked through first. Of a long conversation the older ones follow, if a number stands nowhere else."""
 
 
 @dataclass(frozen=True)
@@ -48,13 +49,11 @@ async def numbers_of_answer(reader: TaskReader, notebooks: Notebooks | None, ts:
     bound = (item.notebook if item is not None else None) or reader.metadata.notebook
     path, snapshot = (None, None) if bound is None else (bound.path, await _snapshot(notebooks, bound.path))
     marks = replay([mark async for mark in reader.marks.iterate()])
-    newest: deque[ApiRecord] = deque(maxlen=_MOST_RECORDS)
-    async for record in reader.api.iterate():
-        if (record.ts or 0) < ts:
-            newest.append(record)
-    told = [
-        TextAt(NumberPlace("tool"), text) for record in unrewound_api(newest, marks) for text in _results_in(record)
-    ]
+    newest: deque[ApiRecord] = deque(maxlen=_RECORDS_AT_ONCE)
+    older = -_RECORDS_AT_ONCE
+    async for record in _before(reader, ts):
+        newest.append(record)
+        older += 1
     said: list[TextAt[NumberPlace]] = []
     is_first = True
     async for message in reader.ui.iterate():
@@ -67,9 +66,41 @@ async def numbers_of_answer(reader: TaskReader, notebooks: Notebooks | None, ts:
 
     def looked_for() -> list[AnswerNumber[NumberPlace]]:
         outputs, code = _of_cells(snapshot) if snapshot is not None else ([], [])
-        return answer_numbers(answer.text or "", [outputs, code, told, said])
+        return answer_numbers(answer.text or "", [outputs, code, _told_in(newest, marks), said])
 
-    return AnswerNumbers(None if snapshot is None else path, await asyncio.to_thread(looked_for))
+    numbers = await asyncio.to_thread(looked_for)
+    batch: list[ApiRecord] = []
+    async for record in _before(reader, ts):
+        if older <= 0 or all(one.place is not None for one in numbers):
+            break
+        older -= 1
+        batch.append(record)
+        if len(batch) == _RECORDS_AT_ONCE or older == 0:
+            told, batch = _told_in(batch, marks), []
+            numbers = await asyncio.to_thread(_found_in, told, answer.text or "", numbers)
+    return AnswerNumbers(None if snapshot is None else path, numbers)
+
+
+def _found_in(
+    told: list[TextAt[NumberPlace]], text: str, numbers: list[AnswerNumber[NumberPlace]]
+) -> list[AnswerNumber[NumberPlace]]:
+    """The numbers of an answer, with what stands in these texts and nowhere else."""
+    found = answer_numbers(text, [told])
+    return [one if one.place is not None else there for one, there in zip(numbers, found, strict=True)]
+
+
+async def _before(reader: TaskReader, ts: int) -> AsyncIterator[ApiRecord]:
+    """What the model was told and said before an answer, the oldest first."""
+    async for record in reader.api.iterate():
+        if (record.ts or 0) < ts:
+            yield record
+
+
+def _told_in(records: Iterable[ApiRecord], marks: HistoryView) -> list[TextAt[NumberPlace]]:
+    """What tools gave, but for what was taken back."""
+    return [
+        TextAt(NumberPlace("tool"), text) for record in unrewound_api(records, marks) for text in _results_in(record)
+    ]
 
 
 def _results_in(record: ApiRecord) -> Iterator[str]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import nbformat
+import pytest
 from nbformat import v4
 
+from hdsp_agent.comm import answer_numbers as looking
 from hdsp_agent.comm.services import Services
 from hdsp_agent.messages import ClineMessage
 from hdsp_agent.persistence import ApiDraft, TaskLog
@@ -42,6 +44,24 @@ async def test_each_number_is_found_in_the_best_of_what_has_it(
     (jp_root_dir / PATH).unlink()
     found = await get(jp_fetch, "tasks", task.task_id, "numbers", ts=str(ts))
     assert [one["text"] for one in found["numbers"] if "place" not in one] == ["12.35", "12.5 %", "99.9"]
+    await task.finish()
+
+
+async def test_a_long_conversation_is_looked_through_from_its_newest_records_to_its_oldest(
+    services: Services, jp_fetch: Fetch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(looking, "_RECORDS_AT_ONCE", 2)
+    task = await begin(services, "How many?")
+    for text in ("31.5 rows", "32.5 rows", "33.5 rows", "34.5 rows", "35.5 rows"):
+        result = {"type": "tool_result", "tool_use_id": "a", "content": text}
+        await task.append_api(ApiDraft.model_validate({"role": "user", "content": [result], "ts": task.next_ts()}))
+    ts = await answered(task, "31.5 and 33.5, at last 35.5, but 99.9.")
+    later = {"type": "tool_result", "tool_use_id": "a", "content": "99.9"}
+    await task.append_api(ApiDraft.model_validate({"role": "user", "content": [later], "ts": task.next_ts()}))
+    found = await get(jp_fetch, "tasks", task.task_id, "numbers", ts=str(ts))
+    assert {one["text"]: one.get("place") for one in found["numbers"]} == {
+        "31.5": "tool", "33.5": "tool", "35.5": "tool", "99.9": None
+    }  # fmt: skip
     await task.finish()
 
 
