@@ -30,7 +30,7 @@ CLAIMS: Final[dict[str, tuple[str, ...]]] = {
     "memory": ("memory",),
     "mcp": ("mcp", "mcp_http"),
     "hub": ("hub",),
-    "verify": ("verify",),
+    "verify": ("verify", "numbers"),
     "dseval": ("dseval",),
     "suite": ("suite",),
 }

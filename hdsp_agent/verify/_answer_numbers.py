@@ -4,55 +4,56 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final, Generic, TypeVar
+
+from ._number_mentions import without_mentions
 
 __all__ = ["AnswerNumber", "TextAt", "answer_numbers"]
 
 P = TypeVar("P")
 
-_FENCED: Final = re.compile(
-    r"^ {0,3}(`{3,}+|~{3,}+)[^\n]*+\n.*?(?:^ {0,3}\1[`~]*+[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
-)
-_NO_RESULT: Final = re.compile(
-    r"""
-    https?://\S+
-    | (?:\bcells|셀|セル)\s{0,2}\#?\[?\d{1,5}(?:\s{0,2}(?:,|and|to|[-–]|[와과]|と|から)\s{0,2}\d{1,5}(?![\d.,]*\d|\s?[%％]))*+\]?
-    | (?:\bcell|셀|セル)\s{0,2}(?:no\.?|number|번호|番号)?\s{0,2}\#?\[?\d{1,5}\]?
-    | \b(?:in|out)\s{0,2}\[\d{1,9}\]
-    | (?<!\d)\d{1,5}\s{0,2}(?:번째?|番目?)\s{0,2}の?\s{0,2}(?:셀|セル)
-    | (?<![\d.])\d{1,9}(?:\.\d+)?(?:st|nd|rd|th)\b
-    | (?<!\d)\d{4}[-/.]\d{1,2}[-/.]\d{1,2}
-    | (?<!\d)\d{4}\s?[년年](?:\s?\d{1,2}\s?[월月](?:\s?\d{1,2}\s?[일日])?)?
-    | (?<!\d)\d{1,2}\s?[월月]\s?\d{1,2}\s?[일日]
-    | \b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?\s\d{1,2}(?:,?\s\d{4})?(?![\d.,]*\d)
-    | (?<!\d)\d{1,2}:\d{2}(?::\d{2})?(?!\d)
-    | (?<![\d.])\d{1,9}(?:\.\d{1,9}){2,}
-    | \b(?:Python|version|v)\s?\d{1,5}(?:\.\d{1,5})?
-    | ^[ \t>*+-]{0,20}\d{1,9}[.)][ \t]
-    """,
-    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
-)
-"""Names of cells, dates, times, versions, ordinals, and the numbers of a list: no results."""
 _SCALES: Final = {
-    "%": 0.01, "％": 0.01, "percent": 0.01, "퍼센트": 0.01, "パーセント": 0.01,
     "k": 1e3, "K": 1e3, "thousand": 1e3, "천": 1e3, "千": 1e3, "만": 1e4, "万": 1e4,
     "백만": 1e6, "百万": 1e6, "M": 1e6, "mn": 1e6, "million": 1e6, "천만": 1e7, "千万": 1e7, "억": 1e8, "億": 1e8,
     "B": 1e9, "bn": 1e9, "billion": 1e9, "trillion": 1e12, "조": 1e12, "兆": 1e12,
 }  # fmt: skip
-_HUNDREDTH: Final = 0.01
+_UNITS: Final[Mapping[str, Sequence[float]]] = {
+    **dict.fromkeys(("ms", "millisecond", "milliseconds", "밀리초", "ミリ秒"), (1e-3,)),
+    **dict.fromkeys(("µs", "μs", "us", "microsecond", "microseconds"), (1e-6,)),
+    "kB": (1e3,), "KB": (1e3, 2.0**10), "MB": (1e6, 2.0**20), "GB": (1e9, 2.0**30), "TB": (1e12, 2.0**40),
+}  # fmt: skip
+"""What was shown may be in these, or in what they are parts or multiples of."""
+_PERCENT: Final = ("%", "％", "percent", "퍼센트", "パーセント")
+_HUNDREDTHS: Final = (*_PERCENT, "point", "pp", "포인트", "ポイント")
 _LARGE_SIGNS: Final = frozenset("천千만万억億조兆")
 _SCALE: Final = (
-    r"(?P<scale>\s?[%％]|\s?(?:percent|thousand|million|billion|trillion|mn|bn)\b|[kKMB]\b|\s?(?:퍼센트|パーセント)"
+    r"(?P<scale>\s?[%％](?:p(?![A-Za-z])|pt|포인트|ポイント)?|\s?(?:percentage\spoints?|percent|points?|pp|thousand|million|billion|trillion|mn|bn"
+    r"|[kKMGT]B|ms|milliseconds?|[µμu]s|microseconds?)(?![A-Za-z])|[kKMB](?![A-Za-z0-9])"
+    r"|\s?(?:퍼센트포인트|퍼센트|포인트|밀리초|パーセントポイント|パーセント|ポイント|ミリ秒)"
     # The same signs begin other words, too.
-    r"|(?:천만|백만|[천만억조])(?![가-힣])|(?:천만|백만|[천만억조])(?=\s?[원명개건달회번])|千万|百万|[千万億兆])?"
+    r"|천만|백만|천(?![연체천])|만(?![족화])|억(?![지제])|조(?![합각건사치직작금별])|千万|百万|[千万億兆])?"
 )
-_DIGITS: Final = r"(?P<digits>(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.(?P<decimals>\d+))?(?:[eE](?P<power>[-+]?\d{1,3}))?)"
-_WRITTEN: Final = re.compile(r"(?<![A-Za-z0-9_.,#@/])(?<![A-Za-z]-)[-+−]?" + _DIGITS + _SCALE)
+_ABOUT: Final = re.compile(
+    r"(?:(?<![A-Za-z])(?:about|nearly|almost|some|over|around|roughly|approximately|approx\.?)\s|[~≈]|약\s?|거의\s|대략\s|約|ほぼ|およそ)\Z",
+    re.IGNORECASE,
+)
+_LONGEST_ABOUT: Final = 15
+_WIDE: Final = str.maketrans("０１２３４５６７８９．，％", "0123456789.,%")
+_DIGITS: Final = (
+    r"(?P<digits>(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+|(?=\.\d))(?:\.(?P<decimals>\d+))?)"
+    r"(?:[eE](?P<power>[-+]?\d{1,3})|\s?[×x·*]\s?10(?:(?:\^|\*\*)\{?(?P<ten>[-−+]?\d{1,3})|(?P<raised>[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})))?"
+)
+_SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺−", "0123456789-+-")
+_WRITTEN: Final = re.compile(r"(?:(?<=\d/)|(?<![A-Za-z0-9_.,#@/])(?<![A-Za-z]-))[-+−]?" + _DIGITS + _SCALE)
 _SEEN: Final = re.compile(r"(?<![A-Za-z0-9_.])[-+−]?" + _DIGITS + _SCALE)
 """In what was printed a comma parts values more often than thousands."""
+_DURATION: Final = re.compile(
+    r"(?<![A-Za-z0-9_.,])(?:(?P<hours>\d{1,4})\s?(?:hours?|hrs?|h|시간|時間)\s?)?(?:(?P<minutes>\d{1,4})\s?(?:minutes?|mins?|m|분|分)(?![A-Za-z])\s?)"
+    r"(?:(?P<seconds>\d{1,4}(?:\.(?P<decimals>\d{1,9}))?)\s?(?:seconds?|secs?|s|초|秒)(?![A-Za-z]))?"
+)
 _TAG: Final = re.compile(r"<[^<>]{0,2000}>")
 _SMALL: Final = 10
 """Whole numbers up to this are words more often than results."""
@@ -106,31 +107,69 @@ class _Meaning:
 
 
 def _results(answer: str) -> Iterator[tuple[str, list[_Meaning]]]:
-    plain = _NO_RESULT.sub(lambda found: " " * len(found[0]), _FENCED.sub("", answer[:_MOST_CHARACTERS]))
-    written = list(_WRITTEN.finditer(plain))
-    at = 0
+    plain = without_mentions(answer[:_MOST_CHARACTERS])
+    scanned = plain.translate(_WIDE)
+    durations = {found.start(): found for found in _DURATION.finditer(scanned) if _seconds(found) is not None}
+    written = list(_WRITTEN.finditer(scanned))
+    at = end = 0
     while at < len(written):
-        first = last = written[at]
-        value, half = _value(first)
-        scale = _scale(first)
+        first, begin = written[at], at
+        duration = durations.get(first.start())
+        if duration is not None:
+            end = duration.end()
+            yield plain[duration.start() : end].strip(), _of_duration(duration)
         at += 1
-        if half is None or (scale is None and first["decimals"] is None and value <= _SMALL):
+        if first.start() < end or _is_in_path(scanned, written, begin):
             continue
-        if scale is None:
-            meanings = [_Meaning(value, half)]
-        elif scale == _HUNDREDTH:
-            meanings = [_Meaning(value, half), _Meaning(value * scale, half * scale)]
-        else:
-            total, half = value * scale, half * scale
-            # 1억 2천만 is one number.
-            while at < len(written) and (more := _goes_on(plain, last, written[at])) is not None:
-                last, at = written[at], at + 1
-                total, half = total + more.value, more.half
-            meanings = [_Meaning(total, half)]
-            if first["decimals"] is not None:
-                # A table may say what it counts in.
-                meanings.append(_Meaning(value, half / scale))
-        yield plain[first.start() : last.end()].strip(), meanings
+        meanings, at = _scaled(scanned, written, begin) if _scale(first) else (_unscaled(scanned, first), at)
+        if meanings:
+            yield plain[first.start() : written[at - 1].end()].strip(), meanings
+
+
+def _unscaled(plain: str, found: re.Match[str]) -> list[_Meaning]:
+    """What a number may mean; nothing where it is a word, or beyond all reason."""
+    value, half = _value(found)
+    is_word = found["decimals"] is None and value <= _SMALL and not _is_percent(found)
+    if half is None or is_word:
+        return []
+    half = max(half, _about(plain, found))
+    return [_Meaning(value, half), *(_Meaning(value * part, half * part) for part in _parts(found))]
+
+
+def _scaled(plain: str, written: Sequence[re.Match[str]], at: int) -> tuple[list[_Meaning], int]:
+    """What a number with a word for thousands or more may mean, and the place of the next one: 1억 2천만 is one."""
+    first = last = written[at]
+    value, half = _value(first)
+    scale = _scale(first) or 1.0
+    at += 1
+    if half is None:
+        return [], at
+    total, off = value * scale, half * scale
+    while at < len(written) and (more := _goes_on(plain, last, written[at])) is not None:
+        last, at = written[at], at + 1
+        total, off = total + more.value, more.half
+    # With decimals a table may say what it counts in.
+    return [_Meaning(total, off), *([_Meaning(value, off / scale)] if first["decimals"] is not None else [])], at
+
+
+def _is_in_path(plain: str, written: Sequence[re.Match[str]], at: int) -> bool:
+    """Whether a stroke is before it and no number before that."""
+    start = written[at].start()
+    return plain[start - 1 : start] == "/" and (at == 0 or written[at - 1].end() != start - 1)
+
+
+def _seconds(found: re.Match[str]) -> tuple[float, float] | None:
+    """A duration in seconds, and half of what its last part counts; None where it has but one part."""
+    hours, minutes, seconds = (float(found[name] or 0) for name in ("hours", "minutes", "seconds"))
+    if found["hours"] is None and found["seconds"] is None:
+        return None
+    half = 30.0 if found["seconds"] is None else 0.5 * 10.0 ** -len(found["decimals"] or "")
+    return 3600 * hours + 60 * minutes + seconds, half
+
+
+def _of_duration(found: re.Match[str]) -> list[_Meaning]:
+    told = _seconds(found)
+    return [] if told is None else [_Meaning(told[0] / unit, told[1] / unit) for unit in (1, 60)]
 
 
 def _goes_on(plain: str, before: re.Match[str], after: re.Match[str]) -> _Meaning | None:
@@ -138,7 +177,7 @@ def _goes_on(plain: str, before: re.Match[str], after: re.Match[str]) -> _Meanin
     factor, scale = _scale(before), _scale(after) or 1.0
     value, half = _value(after)
     is_next = plain[before.end() : after.start()] in ("", " ") and (before["scale"] or "")[-1:] in _LARGE_SIGNS
-    if not is_next or factor is None or half is None or value * scale >= factor or scale == _HUNDREDTH:
+    if not is_next or factor is None or half is None or value * scale >= factor or _parts(after):
         return None
     return _Meaning(value * scale, half * scale)
 
@@ -147,12 +186,36 @@ def _scale(found: re.Match[str]) -> float | None:
     return _SCALES.get((found["scale"] or "").strip())
 
 
+def _parts(found: re.Match[str]) -> Sequence[float]:
+    """What a number with this unit may be multiplied by to get what was shown."""
+    unit = (found["scale"] or "").strip()
+    return (0.01,) if unit.startswith(_HUNDREDTHS) else _UNITS.get(unit, ())
+
+
+def _is_percent(found: re.Match[str]) -> bool:
+    return (found["scale"] or "").strip().startswith(_PERCENT)
+
+
+def _about(plain: str, found: re.Match[str]) -> float:
+    """Half of what the last digit counts that is not zero, where the words before a whole number say that it is rounded."""
+    digits = found["digits"].replace(",", "")
+    begin = found.start()
+    if not digits.isdecimal() or _power(found) or _ABOUT.search(plain[max(0, begin - _LONGEST_ABOUT) : begin]) is None:
+        return 0.0
+    return 0.5 * 10.0 ** (len(digits) - len(digits.rstrip("0")))
+
+
 def _value(found: re.Match[str]) -> tuple[float, float | None]:
     """A value without its sign, and half of what its last digit counts; None of one that is beyond all reason."""
-    power, decimals = int(found["power"] or 0), len(found["decimals"] or "")
+    power, decimals = _power(found), len(found["decimals"] or "")
     if abs(power) + decimals + len(found["digits"]) > _MOST_POWER:
         return 0.0, None
-    return float(found["digits"].replace(",", "")), 0.5 * 10.0 ** (power - decimals)
+    return float(f"{found['digits'].replace(',', '')}e{power}"), 0.5 * 10.0 ** (power - decimals)
+
+
+def _power(found: re.Match[str]) -> int:
+    """The power of ten that it is multiplied by."""
+    return int((found["power"] or found["ten"] or found["raised"] or "0").translate(_SUPERSCRIPTS))
 
 
 @dataclass(frozen=True)
@@ -185,7 +248,11 @@ class _Values(Generic[P]):
 
 
 def _values_in(text: str) -> Iterator[float]:
-    for found in _SEEN.finditer(_TAG.sub(" ", text[:_MOST_CHARACTERS])):
+    plain = _TAG.sub(" ", text[:_MOST_CHARACTERS])
+    for found in _DURATION.finditer(plain):
+        if (told := _seconds(found)) is not None:
+            yield told[0]
+    for found in _SEEN.finditer(plain):
         value, half = _value(found)
         if half is None:
             continue
@@ -193,5 +260,7 @@ def _values_in(text: str) -> Iterator[float]:
         if "," in found["digits"]:
             # Several values, perhaps.
             yield from (float(part) for part in found["digits"].split(","))
-        if _scale(found) == _HUNDREDTH:
-            yield value / 100
+        if (scale := _scale(found)) is not None:
+            yield value * scale
+        for part in _parts(found):
+            yield value * part

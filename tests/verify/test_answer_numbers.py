@@ -48,6 +48,27 @@ def found(answer: str, *seen: str) -> dict[str, str | None]:
         ("In cell 5, 12.35 is the mean", "12.345"),
         ("in cell 5, 1,234 rows", "1234"),
         ("45 % in cells 3 to 5", "0.45"),
+        ("p = .032", "0.0321"),
+        ("416/1269 tests pass", "416 and 1269"),
+        ("It took 2 min 35 s", "fitted in 155.3 s"),
+        ("155 s", "Wall time: 2min 35s"),
+        ("13분 36초 걸렸습니다", "816.2"),
+        ("11分22秒かかりました", "682.1"),
+        ("12.3 ms", "0.01234"),
+        ("1.2 MB", "1234567"),
+        ("2.0 GB", "2147483648"),
+        ("5.1 percentage points", "0.0512"),
+        ("nearly 48,000", "48213"),
+        ("약 48,000건", "48213"),
+        ("42.6만행입니다", "426213"),
+        ("₩3.07억입니다", "307123456"),
+        ("12만 명", "모두 12만 명"),
+        ("48.2k人です", "48213"),
+        ("3.4 × 10⁻⁵", "3.41e-05"),
+        ("3.4×10^-5", "3.41e-05"),
+        ("`12.35`", "12.345"),
+        ("77.1", "77.12"),
+        ("７７．１です", "77.12"),
     ],
 )
 def test_a_number_stands_where_it_rounds_to_what_is_written(answer: str, output: str) -> None:
@@ -69,6 +90,11 @@ def test_a_number_stands_where_it_rounds_to_what_is_written(answer: str, output:
         ("12만 명", "12"),
         ("p = 1.2e-12", "0"),
         ("p = 1.2e-12", "1e-10"),
+        ("nearly 48,000", "49213"),
+        ("48,000", "48213"),
+        ("12.3 ms", "12345"),
+        ("2 min 35 s", "255"),
+        ("3 * 100 rows", "3e0"),
     ],
 )
 def test_another_number_is_not_it(answer: str, output: str) -> None:
@@ -89,12 +115,30 @@ def test_another_number_is_not_it(answer: str, output: str) -> None:
         "November 29, 2026 and Dec. 12",
         "Python 3.11, COVID-19, SHA-256, sales-2024.csv",
         "the 97.5th percentile, 1e400 and 1e-400",
+        "Q1 2022, FY2024, the 1990s, 15 May 2019, May 2019, 11/29/2026 and 11 pm",
+        "14번째 행, 제11회 조사, 12위, 1990년대, 21일째, 41주차, 오전 11시 30분",
+        "14番目の行、第11回、12位、1990年代、21日目、14行目、午前11時30分",
+        "pandas 2.12, scikit-learn バージョン1.19, 3.17 버전, Llama 70B, Windows 11, RTX 4090",
+        "p < 0.05, α = 0.01, a significance level of 0.001, 유의수준 0.05, 有意水準0.05, p値は0.01未満",
+        "the 95% CI, with 99 percent confidence, 95% 신뢰구간, 信頼度95%",
+        "`n_estimators=500`, `df.head(20)` and `rows[42]`",
+        "line 42, row 143, Fig. 12, question 11, HTTP 404, error 617, rows 21 to 143, 그림 12, エラー617",
+        "a 30-day window, 11-fold cross-validation, 21일 이동 평균, 14日移動平均, 800x600, 300 dpi",
+        "Breiman (2001), Tukey, 1977, and [12]",
+        "the top 25 %, 상위 25%, 下位25%",
+        "## 11 Results\n\n(12) Drop them",
         "상위 3 조합과 2 만족",
         "",
     ],
 )
 def test_what_is_no_result_is_left_out(answer: str) -> None:
     assert found(answer, "4711 12 13") == {}
+
+
+def test_how_many_there_are_is_a_result_and_which_one_it_is_is_none() -> None:
+    assert found("The table has 143 rows; row 17 is odd.", "143") == {"143": "143"}
+    assert found("모두 143행이고, 행 17이 이상합니다.", "143") == {"143": "143"}
+    assert found("Sales rose 12-fold", "12") == {"12": "12"}
 
 
 def test_of_several_places_it_is_the_nearest_and_of_equal_ones_the_last() -> None:
@@ -110,7 +154,28 @@ def test_a_group_is_asked_only_for_what_the_one_before_does_not_have() -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["`", "~", "1,", "1", "<", "1.", "1e", "1:", "cells 1, ", "cell" + " " * 40, "```\n", "- ", "번"]
+    "piece",
+    [
+        "`",
+        "~",
+        "1,",
+        "1",
+        "<",
+        "1.",
+        "1e",
+        "1:",
+        "cells 1, ",
+        "cell" + " " * 40,
+        "```\n",
+        "- ",
+        "번",
+        "`a(",
+        "1/",
+        "1 min ",
+        "rows 1, ",
+        "about ",
+        "1억 ",
+    ],
 )
 def test_a_hostile_text_is_looked_through_once(piece: str) -> None:
     # What takes the square of its length would not come to an end.
