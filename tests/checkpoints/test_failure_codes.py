@@ -27,6 +27,7 @@ NOT_FOR_PAGES = {
     "The key of the variable store is too short.",  # a mistake of ours
     "This agent keeps no checkpoints.",  # an agent without a server
     "{} is not in the workspace {}.",
+    "The report of {} is larger than {} kB, so it is not kept.",  # said in the log
     "{} is there already. Name another file, or move it away.",  # the command line names files
     "Saving takes longer than {} seconds.",  # said in the conversation
     "{}: {}",

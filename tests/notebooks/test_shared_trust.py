@@ -15,9 +15,18 @@ from hdsp_agent.messages import CellId, DeleteCell, NotebookOperation, SetOutput
 from hdsp_agent.notebooks import NotebookAccess
 
 from .._helpers.timing import until
-from .test_shared_notebooks import PATH, Open, collaborates, file, jp_server_config, loads_progressively, opened
+from .test_shared_notebooks import (
+    PATH,
+    Open,
+    collaborates,
+    file,
+    jp_server_config,
+    loads_progressively,
+    opened,
+    save_delay,
+)
 
-__all__ = ["collaborates", "file", "jp_server_config", "loads_progressively", "opened"]
+__all__ = ["collaborates", "file", "jp_server_config", "loads_progressively", "opened", "save_delay"]
 
 FIRST = CellId("first")
 CELLS = Parts(notebooks=True)

@@ -483,7 +483,7 @@ class TestPostgresStore(TableContract):
             with monkeypatch.context() as asking:
                 # It cannot be asked, it does not end, and the question fails.
                 for question in ("SELECT 'in progress' WHERE 0 < ?", "SELECT 1 / 0 WHERE 0 < ?"):
-                    asking.setattr(_postgres_writer, "_TOOK_PLACE", question)
+                    asking.setattr(_postgres_writer, "_STATUS", question)
                     with pytest.raises(StorageUnavailable):
                         await log.append_api(asked("next"))
             with pytest.raises(Conflict, match="resume"):

@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
+from uuid import uuid4
 
 import psycopg
 
@@ -33,8 +34,11 @@ _MOST_DEADLOCKS: Final = 5
 _END_SESSION: Final = (
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_xid::text::bigint = ? & 4294967295"
 )
-_TOOK_PLACE: Final = "SELECT txid_status(?)"
+_STATUS: Final = "SELECT txid_status(?)"
 _BEGIN: Final = ("BEGIN", "SELECT txid_current()")
+# A transaction's number alone proves nothing: what a crash took with it is given to others anew.
+_MARK: Final = "INSERT INTO writers (id, wrote) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET wrote = excluded.wrote"
+_WROTE: Final = "SELECT count(*) FROM writers WHERE id = ? AND wrote = ?"
 
 _Results: TypeAlias = list[BaseException | None]
 
@@ -51,6 +55,8 @@ class PostgresWriter(TableWriter):
         self._is_reached = False
         self._lost_at: float | None = None
         self._trouble: StorageUnavailable | None = None
+        self._id: Final = uuid4().hex
+        self._written = 0
         self._unsure: tuple[int, Sequence[Job]] | None = None
         self.session: int | None = None
 
@@ -73,7 +79,8 @@ class PostgresWriter(TableWriter):
                 connection = self._current()
                 self._is_reached = True
                 if self._unsure is None or not self._was_committed(connection, jobs):
-                    number, results = _perform(connection, jobs)
+                    self._written += 1
+                    number, results = _perform(connection, jobs, (self._id, self._written))
                     self._unsure = number, jobs
                     connection.execute("COMMIT")
                     self._unsure = None
@@ -125,18 +132,18 @@ class PostgresWriter(TableWriter):
         assert self._unsure is not None
         number, unsure = self._unsure
         try:
-            state = _status(connection, number)
-            if state == "in progress":
+            if _is_under_way(connection, number):
                 connection.execute(_END_SESSION, (number,))
                 raise psycopg.OperationalError("it still keeps what was being saved")
+            took_place = bool(connection.execute(_WROTE, (self._id, self._written)).fetchone()[0])
         except BaseException:
             # As long as it is not known nothing may be written.
             self._disconnect()
             raise
         self._unsure = None
         if unsure is jobs:
-            return bool(state == "committed")
-        if state == "committed":
+            return took_place
+        if took_place:
             # Those who waited for it have heard that it did not, and would number what is next as what is there.
             for job in unsure:
                 if isinstance(job, PendingLine):
@@ -162,15 +169,15 @@ class PostgresWriter(TableWriter):
             self._connection = None
 
 
-def _status(connection: PostgresConnection, number: int) -> str | None:
+def _is_under_way(connection: PostgresConnection, number: int) -> bool:
     try:
-        return str(connection.execute(_TOOK_PLACE, (number,)).fetchone()[0])
+        return bool(connection.execute(_STATUS, (number,)).fetchone()[0] == "in progress")
     except psycopg.errors.InvalidParameterValue:
         # Another server took over that has never heard of this transaction.
-        return None
+        return False
 
 
-def _perform(connection: PostgresConnection, jobs: Sequence[Job]) -> tuple[int, _Results]:
+def _perform(connection: PostgresConnection, jobs: Sequence[Job], mark: tuple[str, int]) -> tuple[int, _Results]:
     """Do all jobs in a transaction that stays open: its number, and what went wrong with which of them."""
     results: _Results = [None] * len(jobs)
     number = 0
@@ -178,6 +185,8 @@ def _perform(connection: PostgresConnection, jobs: Sequence[Job]) -> tuple[int, 
     for lines, at in _rounds(jobs, results):
         with connection.together():
             begun = [connection.execute(statement) for statement in heads]
+            if heads:
+                connection.execute(_MARK, mark)
             inserted = {log: _insert(connection, log, [line for _, line in ours]) for log, ours in lines.items()}
         if begun:
             number, heads = int(begun[-1].fetchone()[0]), ()

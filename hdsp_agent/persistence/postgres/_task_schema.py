@@ -8,6 +8,7 @@ of the ``MIGRATIONS`` they have seen. What differs:
 * Nobody, whatever they may do, changes or removes what is in the logs and artifacts, but with its whole task.
 * Who listens to a role's channel hears the id of each task of that role that was made, deleted, or shows differently in
   the history. Anybody may listen to any channel, so its name is a secret of that role's: its row in ``channels``.
+* ``writers`` says which of its transactions each server wrote last, for whoever lost the connection in the midst of one.
 """
 
 from __future__ import annotations
@@ -110,6 +111,13 @@ CREATE TABLE channels (
     name text NOT NULL DEFAULT 'hdsp_agent_' || replace(gen_random_uuid()::text, '-', '')
 )"""
 
+_WRITERS: Final = """
+CREATE TABLE writers (
+    id text PRIMARY KEY,
+    owner name NOT NULL DEFAULT current_user,
+    wrote bigint NOT NULL
+) WITH (fillfactor = 50)"""
+
 _TELL: Final = f"""
 CREATE FUNCTION tell_of_task() RETURNS trigger LANGUAGE plpgsql SET search_path = {SCHEMA}, pg_temp AS $$
 BEGIN
@@ -209,6 +217,9 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
         _CHANNELS,
         _granted("channels", "owner"),
         *_own_rows("channels", "owner = current_user"),
+        _WRITERS,
+        "GRANT SELECT, INSERT (id, wrote), UPDATE (wrote) ON writers TO PUBLIC",
+        *_own_rows("writers", "owner = current_user"),
         _TELL,
         _TELL_OF_ROWS,
         _TELL_OF_STATE,
