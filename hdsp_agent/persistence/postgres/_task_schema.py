@@ -20,7 +20,7 @@ import psycopg
 
 from ...errors import StorageUnavailable, Unsupported
 from ..tables._schema_versions import newer_tables, older_tables
-from ..tables._sql import STREAM_TABLES
+from ..tables._sql import FIELD_VIEWS, STREAM_TABLES
 from ._connection import SCHEMA, Address, PostgresConnection
 
 __all__ = ["MIGRATIONS", "check_schema", "has_schema", "migrate_schema", "prepare_schema"]
@@ -177,14 +177,6 @@ END $$"""  # noqa: S608 -- our own names
 
 
 _OF_TASK: Final = "EXISTS (SELECT 1 FROM tasks WHERE number = task)"
-_MESSAGE_FIELDS: Final = ("seq", "role", "content", "tool_name", "timestamp", "token_count", "is_summarized")
-_SUMMARY_FIELDS: Final = (
-    "summary_id", "start_seq", "end_seq", "summary", "original_tokens", "summary_tokens", "compression_ratio",
-    "created_at",
-)  # fmt: skip
-_TOOL_CALL_FIELDS: Final = (
-    "seq", "tool_name", "arguments", "result", "status", "error", "duration_ms", "timestamp",
-)  # fmt: skip
 
 MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
     (
@@ -211,9 +203,7 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
             for statement in _own_rows(table, _OF_TASK)
         ),
         _AS_JSON,
-        _fields("message_fields", "messages", *_MESSAGE_FIELDS),
-        _fields("summary_fields", "summaries", *_SUMMARY_FIELDS),
-        _fields("tool_call_fields", "tool_calls", *_TOOL_CALL_FIELDS),
+        *(_fields(view, table, *names) for view, (table, names) in FIELD_VIEWS.items()),
         _CHANNELS,
         _granted("channels", "owner"),
         *_own_rows("channels", "owner = current_user"),

@@ -27,7 +27,7 @@ from typing import Final
 
 from ...errors import StorageUnavailable
 from ..tables._schema_versions import newer_tables, older_tables
-from ..tables._sql import STREAM_TABLES
+from ..tables._sql import FIELD_VIEWS, STREAM_TABLES
 
 __all__ = ["APPLICATION_ID", "MIGRATIONS", "OLDEST_SQLITE", "check_schema", "migrate_schema"]
 
@@ -103,14 +103,6 @@ CREATE TABLE set_aside (
     data BLOB NOT NULL
 )"""
 
-_MESSAGE_FIELDS: Final = ("seq", "role", "content", "tool_name", "timestamp", "token_count", "is_summarized")
-_SUMMARY_FIELDS: Final = (
-    "summary_id", "start_seq", "end_seq", "summary", "original_tokens", "summary_tokens", "compression_ratio",
-    "created_at",
-)  # fmt: skip
-_TOOL_CALL_FIELDS: Final = (
-    "seq", "tool_name", "arguments", "result", "status", "error", "duration_ms", "timestamp",
-)  # fmt: skip
 
 MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
     (
@@ -126,9 +118,7 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
         "CREATE INDEX set_aside_by_task ON set_aside(task)",
         "CREATE TABLE barrier (passed INTEGER NOT NULL)",
         "INSERT INTO barrier VALUES (0)",
-        _fields("message_fields", "messages", *_MESSAGE_FIELDS),
-        _fields("summary_fields", "summaries", *_SUMMARY_FIELDS),
-        _fields("tool_call_fields", "tool_calls", *_TOOL_CALL_FIELDS),
+        *(_fields(view, table, *names) for view, (table, names) in FIELD_VIEWS.items()),
     ),
 )
 """What each version of the schema added, statement by statement. One that was released is never changed."""

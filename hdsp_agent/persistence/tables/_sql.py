@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol, TypeVar
 
 from .._records import Stream
 
-__all__ = ["STREAM_TABLES", "Dialect", "SqlConnection", "SqlCursor", "Work"]
+__all__ = ["FIELD_VIEWS", "STREAM_TABLES", "Dialect", "SqlConnection", "SqlCursor", "Work"]
 
 T = TypeVar("T")
 
@@ -20,6 +20,22 @@ STREAM_TABLES: Final[dict[Stream, tuple[str, str]]] = {
     "marks": ("marks", "seq"),
 }
 """The table of each stream, and the name of its key there and in the lines."""
+FIELD_VIEWS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
+    "message_fields": (
+        "messages", ("seq", "role", "content", "tool_name", "timestamp", "token_count", "is_summarized"),
+    ),
+    "summary_fields": (
+        "summaries",
+        (
+            "summary_id", "start_seq", "end_seq", "summary", "original_tokens", "summary_tokens", "compression_ratio",
+            "created_at",
+        ),
+    ),
+    "tool_call_fields": (
+        "tool_calls", ("seq", "tool_name", "arguments", "result", "status", "error", "duration_ms", "timestamp"),
+    ),
+}  # fmt: skip
+"""The views that show the fields of a table's records as columns."""
 
 
 class SqlCursor(Protocol):
