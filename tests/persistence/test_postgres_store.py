@@ -627,8 +627,8 @@ def test_racing_processes_never_own_one_task_together(tmp_path: Path) -> None:
     report = scenario("race", tmp_path / "home", 8, turns)
     assert report["wrong"] == []
     assert int(str(report["held"])) + int(str(report["busy"])) > turns * 25
-    assert int(str(report["held"])) > turns
-    assert int(str(report["died"])) > 1
+    assert int(str(report["busy"])) > 0
+    assert int(str(report["died"])) == turns * 2
 
 
 async def test_a_dump_that_was_restored_has_everything_and_is_guarded_as_before(
