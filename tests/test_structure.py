@@ -48,7 +48,3 @@ def test_imports_for_types_and_of_modules_are_seen(check: ModuleType) -> None:
     )
     modules = dict.fromkeys(("p.here.other", "p.room", "p.here.late", "hdsp_agent.far"))
     assert set(check._imports("p.here.this", ast.parse(text), modules)) == set(modules)
-
-
-def test_the_package_is_in_order(check: ModuleType) -> None:
-    assert check.main() == 0

@@ -25,10 +25,6 @@ def check() -> ModuleType:
     return module
 
 
-def test_every_setting_that_is_shown_is_read_somewhere(check: ModuleType) -> None:
-    assert list(check.unread_settings(check.words_of_the_server() | check.words_of_the_page())) == []
-
-
 def test_one_that_nobody_reads_is_found_by_its_name(check: ModuleType) -> None:
     found = set(check.unread_settings(set()))
     assert {"GlobalSettings.mode", "ProviderSettings.todo_list_enabled"} <= found
