@@ -64,8 +64,8 @@ _MOST_BODIES: Final = 512 * 1024 * 1024
 _LONGEST_ERROR: Final = 1024 * 1024
 _CLIENT_GONE: Final = 499
 _CLIENT_GONE_CODE: Final = "client_gone"
-_READ_ON_SECONDS: Final = 120.0
-"""How long an answer is read on whose client is gone. After it, all that was reserved counts."""
+_HIDDEN_TOKENS_PER_SECOND: Final = 100
+"""What a model writes meanwhile, roughly, where an answer that comes whole is ended before it came."""
 _UNREAD_SECONDS: Final = 60.0
 
 
@@ -148,7 +148,7 @@ class ProxyHandler(HubHandler):
             forwarding.result()
 
     def on_connection_close(self) -> None:
-        """The client is gone: what it used is still to be learnt."""
+        """The client is gone: nobody needs the rest of the answer."""
         super().on_connection_close()
         if self._exchange is not None:
             self._exchange.leave()
@@ -210,7 +210,7 @@ class _Exchange:
         self._whole_output = 0
         self._is_whole = False
         self._is_left = False
-        self._time_left = asyncio.timeout(None)
+        self._until_left = asyncio.timeout(None)
         self._is_settled = False
         self._was_sent = False
         self._status = 0
@@ -224,14 +224,14 @@ class _Exchange:
         self._sent_at = monotonic()
         self._service.metrics.passed_on(self._sent_at - began)
         try:
-            async with self._time_left:
+            async with self._until_left:
                 if not self._is_left:
                     await self._pass_on()
         except TimeoutError:
-            # What it would have used to the end nobody will know.
+            # The connection to the provider is closed by now, which ends its work.
             pass
         except asyncio.CancelledError:
-            self._error = _CLIENT_GONE_CODE
+            self._is_left = True
             self._handler.break_off()
             raise
         finally:
@@ -239,11 +239,11 @@ class _Exchange:
             self.settle()
 
     def leave(self) -> None:
-        """The client is gone. The answer is read on for a while, so that nobody evades a budget by leaving early."""
+        """The client is gone: the provider is to end its work. What it did so far counts, so that nobody evades a budget."""
         if not self._is_left and not self._is_settled:
             self._is_left = True
             if self._was_sent:
-                self._time_left.reschedule(asyncio.get_running_loop().time() + _READ_ON_SECONDS)
+                self._until_left.reschedule(asyncio.get_running_loop().time())
 
     async def _send(self, data: bytes = b"", *, is_last: bool = False) -> None:
         """Pass something on, unless the client is gone. One that does not read for long is."""
@@ -399,20 +399,19 @@ class _Exchange:
         usage = self._usage or self._reader.usage
         if self._is_whole and usage is not None:
             return usage, False
-        if not self._is_whole and (self._is_left or self._status == 0):
-            reserved = reserved_usage(self._call, self._model)
-            if usage is None:
-                return reserved, True
-            return UsageReport(
-                usage.input, max(usage.output, reserved.output), usage.cache_read, usage.cache_write
-            ), True
+        reserved = reserved_usage(self._call, self._model)
+        if self._status == 0 and not self._is_left:
+            # The provider may have worked on it to the end.
+            return reserved, True
         said = self._reader.estimate
-        estimate = UsageReport(input=said.input, output=max(said.output, self._whole_output))
+        output = max(said.output, self._whole_output)
+        if not self._is_whole and not self._call.is_streamed:
+            # Nothing shows how far the provider came.
+            output = min(reserved.output, round((monotonic() - self._sent_at) * _HIDDEN_TOKENS_PER_SECOND))
         if usage is None:
-            return estimate, True
+            return UsageReport(input=said.input, output=output), True
         # Cut off: what was said before the end is in no report.
-        output = max(usage.output, estimate.output)
-        return UsageReport(usage.input, output, usage.cache_read, usage.cache_write), True
+        return UsageReport(usage.input, max(usage.output, output), usage.cache_read, usage.cache_write), True
 
 
 class AllowedModelsHandler(HubHandler):

@@ -161,82 +161,82 @@ async def test_a_piece_is_passed_on_before_the_next_one_comes(tmp_path: Path) ->
         await stream.close()
 
 
-async def test_an_answer_is_read_on_when_the_client_is_gone(tmp_path: Path) -> None:
-    go_on = asyncio.Event()
-
-    async def slowly(reply: Reply) -> None:
+@pytest.mark.parametrize(
+    ("kind", "opening", "counted"),
+    [
+        ("chat", sse_events(piece("A text of forty characters, or nearly so.")), ("qwen3", 0, 11)),
+        ("messages", MESSAGES.partition(b"\r\n\r\n")[2].partition(b"event: content_block_stop")[0],
+         ("claude-sonnet-5-5", 5, 1)),
+    ],
+)  # fmt: skip
+async def test_the_provider_is_stopped_when_the_client_is_gone(
+    tmp_path: Path, kind: str, opening: bytes, counted: tuple[object, ...]
+) -> None:
+    async def endlessly(reply: Reply) -> None:
         await reply.begin()
-        await reply.send(sse_events(piece("first")))
-        await go_on.wait()
-        await reply.send(sse_events(piece("second"), END, TOLD, "[DONE]"))
-        reply.writer.close()
+        await reply.send(opening)
+        await asyncio.Event().wait()
 
-    async with raw_server(slowly) as server, running_service(tmp_path, policies(server)) as running:
-        await leave(running)
-        go_on.set()
-        assert await used(running) == [("qwen3", 10, 1, 7, 0, 0)]
+    async with raw_server(endlessly) as server, running_service(tmp_path, policies(server)) as running:
+        address = (
+            f"{running.url}openai/v1/chat/completions" if kind == "chat" else f"{running.url}anthropic/v1/messages"
+        )
+        model = counted[0]
+        body = {"model": model, "stream": True, "max_tokens": 5000, "messages": [{"role": "user", "content": "Hello"}]}
+        async with running.http.stream(
+            "POST", address, headers={"Authorization": "Bearer ada-token"}, json=body
+        ) as answer:
+            seen = b""
+            async for data in answer.aiter_raw():
+                seen += data
+                if len(seen) >= len(opening):
+                    break
+        await server.closed.wait()
+        # What was streamed, not what was reserved; and the input, as it was told or by its length.
+        [(told, tokens_in, cached, tokens_out, estimated, errors)] = await used(running)
+        assert (told, cached, tokens_out, estimated, errors) == (*counted, 1, 0)
+        assert tokens_in == 20 if kind == "messages" else isinstance(tokens_in, int) and 0 < tokens_in < 10
+        assert (await running.json("api/usage"))["usage"][0]["last_error"] is None
 
 
-async def test_an_answer_that_comes_whole_counts_although_the_client_is_gone(tmp_path: Path) -> None:
-    asked, go_on = asyncio.Event(), asyncio.Event()
+async def test_an_answer_that_would_come_whole_is_stopped_and_estimated(tmp_path: Path) -> None:
+    asked = asyncio.Event()
 
-    async def slowly(reply: Reply) -> None:
+    async def silent(reply: Reply) -> None:
         asked.set()
-        await go_on.wait()
-        await reply.send(refusal("200 OK", {"choices": [], "usage": USAGE}))
+        await asyncio.Event().wait()
 
-    async with raw_server(slowly) as server, running_service(tmp_path, policies(server)) as running:
+    async with raw_server(silent) as server, running_service(tmp_path, policies(server)) as running:
         leaving = asyncio.create_task(running.chat())
         await asked.wait()
         leaving.cancel()
         await asyncio.wait([leaving])
-        go_on.set()
-        assert await used(running) == [("qwen3", 10, 1, 7, 0, 0)]
-
-
-async def test_what_was_reserved_counts_where_it_cannot_be_read_to_the_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("hdsp_agent.hub.model_proxy._READ_ON_SECONDS", 0.05)
-
-    async def endlessly(reply: Reply) -> None:
-        await reply.begin()
-        await reply.send(sse_events(piece("A text of forty characters, or nearly so.")))
-        await asyncio.Event().wait()
-
-    async with raw_server(endlessly) as server, running_service(tmp_path, policies(server)) as running:
-        await leave(running)
         await server.closed.wait()
         [(_, tokens_in, _, tokens_out, estimated, errors)] = await used(running)
-        assert (tokens_out, estimated, errors) == (8192, 1, 0)
-        assert isinstance(tokens_in, int) and tokens_in > 0
-
-
-async def leave(running: RunningService) -> None:
-    """Ask for a stream, and go once it has begun."""
-    stream = await running.openai().chat.completions.create(
-        model="qwen3", messages=[{"role": "user", "content": "Hello"}], stream=True
-    )
-    await anext(aiter(stream))
-    await stream.close()
+        assert isinstance(tokens_in, int) and 0 < tokens_in < 10
+        assert isinstance(tokens_out, int) and 0 <= tokens_out <= 100 and (estimated, errors) == (1, 0)
 
 
 async def test_a_client_that_does_not_read_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hdsp_agent.hub.model_proxy._UNREAD_SECONDS", 0.05)
+    stopped = asyncio.Event()
 
-    async def much(reply: Reply) -> None:
+    async def endlessly(reply: Reply) -> None:
         await reply.begin()
-        for _ in range(400):
-            await reply.send(sse_events(piece("x" * 100_000)))
-        await reply.send(sse_events(END, TOLD, "[DONE]"))
-        reply.writer.close()
+        try:
+            while True:
+                await reply.send(sse_events(piece("x" * 100_000)))
+        except ConnectionError:
+            stopped.set()
 
-    async with raw_server(much) as server, running_service(tmp_path, policies(server)) as running:
+    async with raw_server(endlessly) as server, running_service(tmp_path, policies(server)) as running:
         body = {"model": "qwen3", "stream": True, "messages": []}
         login = {"Authorization": "Bearer ada-token"}
         address = f"{running.url}openai/v1/chat/completions"
         async with running.http.stream("POST", address, headers=login, json=body):
-            assert await used(running) == [("qwen3", 10, 1, 7, 0, 0)]
+            await stopped.wait()
+            [(*_, estimated, errors)] = await used(running)
+            assert (estimated, errors) == (1, 0)
 
 
 async def test_an_answer_without_usage_counts_by_its_length(tmp_path: Path) -> None:
