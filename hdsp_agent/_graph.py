@@ -81,7 +81,9 @@ from .messages import (
     MemoryUpdatedMessage,
     NoticesUpdatedMessage,
     StateMessage,
+    TaskEvent,
     TaskId,
+    TaskTokenUsageUpdated,
     WebviewMessage,
     warm_up,
 )
@@ -371,6 +373,7 @@ async def start_services(app: HdspAgentApp, services: Services) -> None:
     services.notices.subscribe(
         lambda: services.channels.publish_to_all(NoticesUpdatedMessage(notices=services.notices.standing))
     )
+    services.agent.events.on_any(lambda event: _ask_for_budgets(services.config, event))
     await services.config.start()
     services.storage.start()
     services.retention_job.start()
@@ -422,6 +425,11 @@ def _publish(app: HdspAgentApp, services: Services) -> None:
     ]
     base_url = web_app.settings["base_url"]
     web_app.add_handlers(".*$", [(url_path_join(base_url, path), handler) for path, handler in handlers])
+
+
+def _ask_for_budgets(config: ContextProxy, event: TaskEvent) -> None:
+    if isinstance(event, TaskTokenUsageUpdated) and config.policy.hub_providers:
+        config.ask_again()
 
 
 def _tell_pages(services: Services, change: ConfigChange) -> None:

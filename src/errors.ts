@@ -421,10 +421,18 @@ const CONFIGURATION: Readonly<Record<string, Sentence>> = {
       "Some defaults from this server's configuration service could not be used (%1). Your own settings apply. If this continues, tell your administrator.",
       param(error, 'reason')
     ),
-  budget_nearly_used: (trans, error) =>
+  tokens_nearly_used: (trans, error) =>
     trans.__(
-      '%1% of a budget for models is used. It starts again on %2.',
+      'At least %1% of the budget of %2 tokens for models is used. It starts again on %3.',
       param(error, 'percent'),
+      param(error, 'limit'),
+      param(error, 'day')
+    ),
+  money_nearly_used: (trans, error) =>
+    trans.__(
+      'At least %1% of the budget of US$%2 for models is used. It starts again on %3.',
+      param(error, 'percent'),
+      param(error, 'limit'),
       param(error, 'day')
     ),
   keys_left_behind: (trans, error) =>

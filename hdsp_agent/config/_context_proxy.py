@@ -6,6 +6,7 @@ import asyncio
 import copy
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, TypeAlias, cast
@@ -13,6 +14,7 @@ from typing import Final, TypeAlias, cast
 from pydantic import JsonValue, SecretStr
 
 from .._background_tasks import BackgroundTasks
+from .._timeouts import wait_at_most
 from ..errors import ForbiddenByOperator, HdspAgentError, InvalidSetting
 from ._config_store import ConfigDocument, ConfigStore
 from ._fields import wire_names
@@ -81,6 +83,7 @@ class ContextProxy:
         self._listeners: list[Listener] = []
         self._held = BackgroundTasks()
         self._loading: asyncio.Task[None] | None = None
+        self._defaults_may_differ = asyncio.Event()
         self._unsubscribe: Callable[[], None] | None = None
 
     # ---- life
@@ -115,6 +118,10 @@ class ContextProxy:
         """Call the listener after each change, whoever made it; returns how to end that."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener) if listener in self._listeners else None
+
+    def ask_again(self) -> None:
+        """Ask the hub service at once how things stand: budgets were used. Elsewhere nothing happens."""
+        self._defaults_may_differ.set()
 
     # ---- what is configured
 
@@ -368,6 +375,7 @@ class ContextProxy:
     async def _load_user_config(self, source: UserConfigSource) -> None:
         has_answered, retry = False, source.retry_seconds
         while True:
+            self._defaults_may_differ.clear()
             found = await source.load()
             if found.is_answer or not has_answered:
                 # Else what was answered before holds.
@@ -377,8 +385,11 @@ class ContextProxy:
             pause = source.refresh_seconds if found.is_answer else retry
             if pause is None:
                 return
-            await asyncio.sleep(pause)
-            if not found.is_answer:
+            if found.is_answer:
+                with suppress(TimeoutError):
+                    await wait_at_most(self._defaults_may_differ.wait(), pause)
+            else:
+                await asyncio.sleep(pause)
                 retry = min(2 * pause, _LONGEST_PAUSE_SECONDS)
 
     def _take_user_config(self, found: UserConfig) -> None:

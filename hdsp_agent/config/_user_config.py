@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Literal
 from urllib.parse import quote
 
-from pydantic import JsonValue, ValidationError
+from pydantic import BaseModel, JsonValue, ValidationError
 from pydantic_core import from_json
 
 from .._timeouts import wait_at_most
@@ -36,6 +36,18 @@ _SHORT_NAMES: Final = {
 
 
 _NOTICE_PERCENT: Final = 80
+
+
+class _BudgetUse(BaseModel):
+    """What is read of how a budget stands."""
+
+    per: str
+    period: str
+    models: tuple[str, ...]
+    unit: Literal["tokens", "dollars"]
+    percent: int
+    limit: float
+    ends: str
 
 
 @dataclass(frozen=True)
@@ -138,21 +150,27 @@ def _limits(given: JsonValue) -> tuple[GroupLimits, tuple[ConfigNotice, ...]]:
 
 
 def _nearly_used(budgets: JsonValue) -> Iterator[ConfigNotice]:
-    """Tell of the budget that is used the most, once most of it is."""
-    found = [
-        (percent, ends)
-        for budget in (budgets if isinstance(budgets, list) else ())
-        if isinstance(budget, dict)
-        and isinstance(percent := budget.get("percent"), int)
-        and isinstance(ends := budget.get("ends"), str)
-    ]
-    percent, ends = max(found, default=(0, ""))
-    if percent >= _NOTICE_PERCENT:
-        day = ends[:10]
+    """Tell of each budget once most of it is used: in words that stay the same until its period ends."""
+    for budget in budgets if isinstance(budgets, list) else ():
+        try:
+            used = _BudgetUse.model_validate(budget)
+        except ValidationError:
+            continue
+        if used.percent < _NOTICE_PERCENT:
+            continue
+        day = used.ends[:10]
+        is_money = used.unit == "dollars"
+        limit = f"{used.limit:,.2f}" if is_money else f"{used.limit:,.0f}"
         yield ConfigNotice(
-            code="budget_nearly_used",
-            message=f"{percent}% of a budget for models is used. It starts again on {day}.",
-            params={"percent": percent, "day": day},
+            code="money_nearly_used" if is_money else "tokens_nearly_used",
+            message=f"At least {_NOTICE_PERCENT}% of the budget of {f'US${limit}' if is_money else f'{limit} tokens'} for "
+            f"models is used. It starts again on {day}.",
+            params={
+                "percent": _NOTICE_PERCENT,
+                "limit": limit,
+                "day": day,
+                "budget": " ".join([used.per, used.period, *used.models]),
+            },
         )
 
 

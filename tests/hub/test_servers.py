@@ -43,18 +43,26 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @asynccontextmanager
 async def server_of(
-    running: RunningService, home: Path, person: str = "ada", environ: Mapping[str, str] | None = None
+    running: RunningService,
+    home: Path,
+    person: str = "ada",
+    environ: Mapping[str, str] | None = None,
+    refresh_seconds: float | None = None,
 ) -> AsyncIterator[ContextProxy]:
     """What a person's server has configured, once the service has answered."""
     token = f"{person}-token"
     policy = behind_hub_service(
         OperatorPolicy(keyring_timeout_seconds=30), running.url, {"JUPYTERHUB_API_TOKEN": token}
     )
-    source = UserConfigSource(hub_config_url(running.url), person, 30, _fetch_with(token))
+    source = UserConfigSource(
+        hub_config_url(running.url), person, 30, _fetch_with(token), refresh_seconds=refresh_seconds
+    )
     proxy = ContextProxy(home, policy, SecretStore(home, policy, environ=environ or {}), user_config=source)
+    answered = asyncio.Event()
+    proxy.subscribe(lambda change: answered.set() if proxy._user_config.provider else None)
     await proxy.start()
     try:
-        await proxy._held.drain()
+        await (proxy._held.drain() if refresh_seconds is None else answered.wait())
         yield proxy
     finally:
         await proxy.stop()
@@ -160,7 +168,31 @@ async def test_a_reached_budget_is_told_in_its_own_words(tmp_path: Path) -> None
             assert len(server.requests) == 1
         async with server_of(running, tmp_path / "home") as proxy:
             [notice] = proxy.notices
-            assert notice.code == "budget_nearly_used" and notice.params["percent"] == 360
+            assert notice.code == "tokens_nearly_used" and notice.params["limit"] == "5"
+
+
+async def test_a_budget_that_is_nearly_used_is_told_at_once_and_in_the_same_words(tmp_path: Path) -> None:
+    more = "budgets: [{tokens: 40, period: month, per: user}, {money: 1000, period: day, per: group}]"
+    async with (
+        raw_server(CHAT) as server,
+        running_service(tmp_path, policies(server, more=more)) as running,
+        server_of(running, tmp_path / "home", refresh_seconds=300) as proxy,
+    ):
+        told = asyncio.Event()
+        proxy.subscribe(lambda change: told.set() if change.notices else None)
+        assert await said(proxy) == await said(proxy) == "Hello"
+        await running.settled()
+        proxy.ask_again()
+        await told.wait()
+        [notice] = proxy.notices
+        assert notice.message.startswith(
+            "At least 80% of the budget of 40 tokens for models is used. It starts again on "
+        )
+        assert await said(proxy) == "Hello"
+        await running.settled()
+        # Who put it away is not told again because more is used.
+        async with server_of(running, tmp_path / "other") as later:
+            assert later.notices == (notice,)
 
 
 async def test_nobody_can_send_the_token_elsewhere(tmp_path: Path) -> None:
