@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -90,6 +91,7 @@ from .messages import (
 from .notebooks import Unreviewed, UnreviewedFiles
 from .notebooks.documents.contents import ContentsNotebooks
 from .persistence import AuditEntry, HistoryChange
+from .telemetry import Monitoring
 from .tools import PathPolicy
 
 if TYPE_CHECKING:
@@ -149,6 +151,7 @@ def build_services(app: HdspAgentApp) -> Services:
     agent.external.on_answer = answered
     room.history.on_deleted = deleted
     notebooks.notebooks.access.on_moved(memory.notebook_moved)
+    retention = RetentionJob(room.storage, room.history, configuration.config, room.storage_notices, log=app.log)
     return Services(
         version=__version__,
         config=configuration.config,
@@ -157,7 +160,7 @@ def build_services(app: HdspAgentApp) -> Services:
         storage=room.storage,
         history=room.history,
         audit=room.audit,
-        retention_job=RetentionJob(room.storage, room.history, configuration.config, room.storage_notices, log=app.log),
+        retention_job=retention,
         agent=agent,
         memory=memory,
         past=agent.past,
@@ -174,6 +177,7 @@ def build_services(app: HdspAgentApp) -> Services:
         mcp_servers=mcp_servers,
         folder_trusts=FolderTrusts(configuration.config, room.history, workspace_of(app), room.channels.publish_to_all),
         mcp_endpoint=_mcp(app, configuration, room, agent),
+        monitoring=Monitoring(room.storage.person if app.metrics_with_users else "", lambda: retention.stored_bytes),
         ipc=_ipc(app, configuration, room, agent),
         max_body_bytes=app.max_body_bytes,
         describe_api=describe,
@@ -373,6 +377,7 @@ async def start_services(app: HdspAgentApp, services: Services) -> None:
     services.notices.subscribe(
         lambda: services.channels.publish_to_all(NoticesUpdatedMessage(notices=services.notices.standing))
     )
+    await services.monitoring.start(services.agent.events, os.environ)
     services.agent.events.on_any(lambda event: _ask_for_budgets(services.config, event))
     await services.config.start()
     services.storage.start()

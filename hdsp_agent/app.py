@@ -159,6 +159,10 @@ class HdspAgentApp(ExtensionApp):
         person the server belongs to.""",
     ).tag(config=True)
 
+    metrics_with_users = Bool(
+        False, help="Whether this server's metrics for Prometheus name the person whose server it is."
+    ).tag(config=True)
+
     # -- settings from elsewhere
 
     hub_service_url = Unicode(

@@ -59,6 +59,8 @@ class RetentionJob:
         self._config = config
         self._notices = notices
         self._log = log or logging.getLogger(__name__)
+        self.stored_bytes: int | None = None
+        """How much was stored when that was last measured."""
         self._rounds = Rounds("upkeep", self.look, times, failure="Upkeep failed", log=self._log)
 
     def start(self) -> None:
@@ -120,6 +122,7 @@ class RetentionJob:
         settings = self._config.settings
         warning, critical = settings.size_warning_gigabytes, settings.size_critical_gigabytes
         use = await measure(self._storage.home, self._storage.unopened)
+        self.stored_bytes = use.total_bytes
         level = alert_level(use, StorageLimits.of_gigabytes(warning, critical))
         self._notices.size(level, use.total_bytes, critical if level == "critical" else warning)
 

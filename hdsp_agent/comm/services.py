@@ -14,6 +14,7 @@ from ..agent.ghost_text import GhostText
 from ..agent.recall import PastSearch
 from ..config import ContextProxy
 from ..local import LocalModels
+from ..telemetry import Monitoring
 from ._channel_hub import ChannelHub
 from .audit import Audit
 from .checkpoint_access import CheckpointAccess
@@ -71,6 +72,7 @@ class Services:
     mcp_servers: McpServersAccess
     folder_trusts: FolderTrusts
     mcp_endpoint: McpEndpoint
+    monitoring: Monitoring
     ipc: IpcPort | None
     """Only where the operator wants it."""
     max_body_bytes: int
@@ -89,6 +91,7 @@ class Services:
         await self.retention_job.stop()
         await self.checkpoints.stop()
         await self.agent.stop()
+        await self.monitoring.stop()
         await self.mcp_servers.stop()
         await self.ghost_text.stop()
         await self.local_models.stop()

@@ -1,4 +1,4 @@
-"""What happens inside, told three ways from one place: to the panel, to programs outside, to Jupyter's event system."""
+"""What happens inside, told from one place: to the panel, to programs outside, to Jupyter's event system, to monitoring."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from ._jupyter import (
 )
 from ._memory import MemoryEvent
 from ._tools import ROO_TOOLS, roo_usage, tool_failed, tool_of
+from ._work import ModelRequestEnded, ToolCallEnded, TurnEnded, TurnStarted, WorkEvent
 
 __all__ = [
     "ACCESS_SCHEMA",
@@ -37,6 +38,11 @@ __all__ = [
     "FeedbackEvent",
     "JupyterEvent",
     "MemoryEvent",
+    "ModelRequestEnded",
+    "ToolCallEnded",
+    "TurnEnded",
+    "TurnStarted",
+    "WorkEvent",
     "access_event",
     "checkpoint_event",
     "feedback_event",

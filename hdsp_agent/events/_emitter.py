@@ -18,6 +18,7 @@ from ..messages import (
 )
 from ._checkpoints import CheckpointEvent
 from ._feedback import FeedbackEvent
+from ._work import WorkEvent
 
 __all__ = ["Dispose", "Emitter", "task_id_of"]
 
@@ -36,6 +37,7 @@ class Emitter:
         self._listeners: list[Callable[[TaskEvent], None]] = []
         self._of_checkpoints: list[Callable[[CheckpointEvent], None]] = []
         self._of_feedback: list[Callable[[FeedbackEvent], None]] = []
+        self._of_work: list[Callable[[WorkEvent], None]] = []
 
     def on_any(self, listener: Callable[[TaskEvent], None]) -> Dispose:
         """Listen to all events; call what is returned to stop."""
@@ -85,6 +87,19 @@ class Emitter:
                 listener(event)
             except Exception:
                 self._logger.exception("A listener to feedback failed (task %s)", event.task_id)
+
+    def on_work(self, listener: Callable[[WorkEvent], None]) -> Dispose:
+        """Listen to what the agent's work consists of; call what is returned to stop."""
+        self._of_work.append(listener)
+        return lambda: self._of_work.remove(listener)
+
+    def emit_work(self, event: WorkEvent) -> None:
+        """Tell a part of the agent's work. Nothing a listener does makes this raise."""
+        for listener in tuple(self._of_work):
+            try:
+                listener(event)
+            except Exception:
+                self._logger.exception("A listener to the agent's work failed (task %s)", event.task_id)
 
 
 def task_id_of(event: TaskEvent) -> str | None:

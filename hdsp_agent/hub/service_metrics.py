@@ -6,11 +6,11 @@ from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
+from ..telemetry import ModelMetrics
 from .usage_store import RequestEnd, RequestStart
 
 __all__ = ["ServiceMetrics"]
 
-_SECONDS: Final = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
 _SHORT_SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
 
@@ -19,24 +19,9 @@ class ServiceMetrics:
 
     def __init__(self) -> None:
         self._registry = registry = CollectorRegistry()
-        place = ("provider", "model")
-        self._requests = Counter(
-            "hdsp_agent_hub_requests", "Requests by how they ended", (*place, "status", "user"), registry=registry
-        )
-        self._tokens = Counter("hdsp_agent_hub_tokens", "Tokens used", (*place, "direction", "user"), registry=registry)
-        self._cost = Counter("hdsp_agent_hub_cost_dollars", "Cost in US dollars", (*place, "user"), registry=registry)
+        self._models = ModelMetrics("hdsp_agent_hub", registry)
         self._refusals = Counter(
             "hdsp_agent_hub_refusals", "Requests that were not passed on, by reason", ("reason",), registry=registry
-        )
-        self._seconds = Histogram(
-            "hdsp_agent_hub_request_seconds", "Length of requests", place, buckets=_SECONDS, registry=registry
-        )
-        self._first = Histogram(
-            "hdsp_agent_hub_first_byte_seconds",
-            "Time to the first byte of an answer",
-            place,
-            buckets=_SECONDS,
-            registry=registry,
         )
         self._own = Histogram(
             "hdsp_agent_hub_overhead_seconds",
@@ -59,15 +44,15 @@ class ServiceMetrics:
 
     def ended(self, start: RequestStart, end: RequestEnd, *, with_user: bool) -> None:
         """A request that was passed on has ended."""
-        user = start.user if with_user else ""
-        place = (start.provider, start.model)
-        self._requests.labels(*place, str(end.status), user).inc()
-        for direction, tokens in (("in", end.tokens_in), ("cached", end.tokens_cached), ("out", end.tokens_out)):
-            self._tokens.labels(*place, direction, user).inc(tokens)
-        self._cost.labels(*place, user).inc(end.money)
-        self._seconds.labels(*place).observe(end.milliseconds / 1000)
-        if end.first_milliseconds is not None:
-            self._first.labels(*place).observe(end.first_milliseconds / 1000)
+        self._models.ended(
+            (start.provider, start.model),
+            str(end.status),
+            {"in": end.tokens_in, "cached": end.tokens_cached, "out": end.tokens_out},
+            end.money,
+            end.milliseconds / 1000,
+            None if end.first_milliseconds is None else end.first_milliseconds / 1000,
+            user=start.user if with_user else "",
+        )
 
     def text(self) -> bytes:
         """All of it in Prometheus' form."""

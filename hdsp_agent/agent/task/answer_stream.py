@@ -8,6 +8,7 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from dataclasses import replace
+from time import monotonic
 from typing import Final, Literal, Protocol, TypeAlias, cast
 
 from ...errors import HdspAgentError
@@ -172,7 +173,8 @@ class AnswerStream:
         self._thoughts: list[str] = []
         self._last_text: ClineMessage | None = None
         self.answer: Final = ModelAnswer()
-        self.begun = False
+        self.begun_at: float | None = None
+        """When the first part of the answer came, on the clock of ``time.monotonic``."""
 
     @property
     def previews(self) -> dict[str, int]:
@@ -188,6 +190,11 @@ class AnswerStream:
     def last_text(self) -> ClineMessage | None:
         """The last text of the answer, as it was shown."""
         return self._last_text
+
+    @property
+    def begun(self) -> bool:
+        """Whether anything of the answer came."""
+        return self.begun_at is not None
 
     @property
     def first_ts(self) -> int | None:
@@ -224,7 +231,8 @@ class AnswerStream:
             waits.begin()
             async for event in events:
                 waited = waits.end()
-                self.begun = True
+                if self.begun_at is None:
+                    self.begun_at = monotonic()
                 await self._add(_sound(event))
                 taken += 1
                 together = self._gathering.seconds if waited and isinstance(event, _PIECES) else 0

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
+from ...events import TurnEnded, TurnStarted
 from ...messages import ClineMessage, EndingReason, Halt
 from ...providers import ToolCallDone
 from ..conversation.conversation import text_block
@@ -64,9 +65,18 @@ class Loop:
 
     async def run(self, *, spoken: bool) -> Outcome:
         """Work until the task is done or waits for a subtask; ``spoken`` says that the person's words came last."""
+        events, task_id = self._state.services.events, self._state.task_id
+        events.emit_work(TurnStarted(task_id))
+        how: Literal["done", "stopped", "failed"] = "failed"
         try:
-            return await self._run(spoken=spoken)
+            outcome = await self._run(spoken=spoken)
+            how = "done"
+            return outcome
+        except (TaskStopped, asyncio.CancelledError):
+            how = "stopped"
+            raise
         finally:
+            events.emit_work(TurnEnded(task_id, how))
             syncing, self._syncing = self._syncing, None
             if syncing is not None:
                 # Another error counts more; whatever the disk refused, the next line is refused, too.

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ...errors import Conflict, HdspAgentError, StorageUnavailable
+from ...events import ModelRequestEnded
 from ...messages import (
     ClineApiReqCancelReason,
     ClineMessage,
@@ -20,7 +21,7 @@ from ...messages import (
     ModelRoom,
     TaskTokenUsageUpdated,
 )
-from ...providers import ModelClient, ModelError, ModelRequest, UsageReport, classify
+from ...providers import ModelClient, ModelError, ModelRequest, UsageReport, classify, cost_of
 from .._local_providers import place_on_this_machine
 from ..context_window import ErrorRecovery
 from ..conversation.conversation import NOT_YET, text_block
@@ -71,6 +72,7 @@ class ModelRequests:
         self._preview = preview
         self._cuts = TruncationDetector()
         self._recovery = ErrorRecovery(state, window)
+        self._began = 0.0
         self.room: ModelRoom | None = None
         """What the model takes in, once it was asked."""
 
@@ -99,8 +101,8 @@ class ModelRequests:
             request = await self._window.request(client, lambda: self._recovery.answer_tokens)
             await self._space()
             started = await self._tell_started(client)
+            began = self._began = time.monotonic()
             self._note_where()
-            began = time.monotonic()
             await state.cancellation.run(stream.take(client.stream(request)), f"Model request of task {state.task_id}")
             await self._tell_ended(started, client, stream, time.monotonic() - began)
             await self._tell_left_out(request, client, stream.answer.usage)
@@ -176,11 +178,12 @@ class ModelRequests:
         self, started: ClineMessage, client: ModelClient, stream: AnswerStream, seconds: float
     ) -> None:
         usage = stream.answer.usage
+        self._tell_work(client, stream, "ok")
         self._state.logger.info(
             "Model call #%d: %s, %s tokens in, %s out, %d ms",
             self._state.spending.requests, client.info.id, usage and usage.context, usage and usage.output, seconds * 1000,
         )  # fmt: skip
-        await self._account(started, client, usage)
+        await self._account(started, client, stream)
 
     async def _tell_left_out(self, request: ModelRequest, client: ModelClient, usage: UsageReport | None) -> None:
         """Some servers cut what is too long for them and say nothing; the model then forgets what it was told."""
@@ -199,8 +202,9 @@ class ModelRequests:
         await stream.end_shown()
         await self._withdraw_previews(stream)
         if started is not None and client is not None:
+            self._tell_work(client, stream, error.kind)
             why = await state.conversation.mask(error.message)
-            await self._account(started, client, stream.answer.usage, "streaming_failed", why)
+            await self._account(started, client, stream, "streaming_failed", why)
 
     async def _cut_off(self, started: ClineMessage | None, client: ModelClient | None, stream: AnswerStream) -> None:
         """What the model had said stays, what it wanted done is not done."""
@@ -208,9 +212,10 @@ class ModelRequests:
         await stream.end_shown()
         await self._withdraw_previews(stream)
         if started is not None and client is not None:
+            self._tell_work(client, stream, "cancelled")
             ends = state.server_ends
             reason: ClineApiReqCancelReason = "streaming_failed" if ends else "user_cancelled"
-            await self._account(started, client, stream.answer.usage, reason, SERVER_STOPPED if ends else None)
+            await self._account(started, client, stream, reason, SERVER_STOPPED if ends else None)
         if stream.answer.text.strip():
             await state.conversation.add_api(
                 "assistant", [text_block(stream.answer.text + CUT_OFF)], ts=stream.first_ts
@@ -226,11 +231,11 @@ class ModelRequests:
         self,
         started: ClineMessage,
         client: ModelClient,
-        usage: UsageReport | None,
+        stream: AnswerStream,
         cancelled: ClineApiReqCancelReason | None = None,
         why: str | None = None,
     ) -> None:
-        state = self._state
+        state, usage = self._state, stream.answer.usage
         info = request_info(client.protocol, client.info, usage, cancel_reason=cancelled, streaming_failed_message=why)
         if usage is None and cancelled is None:
             info = info.model_copy(update={"tokens_in": 0, "tokens_out": 0, "cost": 0.0})
@@ -243,6 +248,23 @@ class ModelRequests:
         state.services.events.emit(
             TaskTokenUsageUpdated(
                 payload=(state.task_id, state.usage.tokens(), state.usage.tool_usage()), tools=state.usage.own_tools()
+            )
+        )
+
+    def _tell_work(self, client: ModelClient, stream: AnswerStream, status: str) -> None:
+        usage = stream.answer.usage or UsageReport(input=0, output=0)
+        self._state.services.events.emit_work(
+            ModelRequestEnded(
+                task_id=self._state.task_id,
+                provider=client.info.provider,
+                model=client.info.id,
+                status=status,
+                seconds=time.monotonic() - self._began,
+                first_seconds=None if stream.begun_at is None else stream.begun_at - self._began,
+                tokens_in=usage.input,
+                tokens_cached=usage.cache_read + usage.cache_write,
+                tokens_out=usage.output,
+                dollars=cost_of(client.info, usage) or 0.0,
             )
         )
 

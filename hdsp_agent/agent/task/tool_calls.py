@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from time import monotonic
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, Literal, cast
 
 from pydantic import JsonValue
 
 from ...errors import HdspAgentError, InvalidInput
-from ...events import tool_failed
+from ...events import ToolCallEnded, tool_failed
 from ...messages import EndingReason, Halt, JsonObject
 from ...persistence import INTERRUPTED, ApiRecord, ToolDraft
 from ...providers import parsed_arguments
@@ -149,17 +149,21 @@ class ToolCalls:
         except Exception as error:
             state.logger.exception("The tool %s failed", call.name)
             result = ToolResult(f"{call.name} failed: {type(error).__name__}: {error}", is_error=True)
-        how = "denied" if context.denied else "failed" if result.is_error else "done"
-        state.logger.info("Tool %s: %s, %d ms", call.name, how, (monotonic() - begun) * 1000)
+        how: Literal["denied", "failed", "done"] = (
+            "denied" if context.denied else "failed" if result.is_error else "done"
+        )
+        seconds = monotonic() - begun
+        state.logger.info("Tool %s: %s, %d ms", call.name, how, seconds * 1000)
+        state.services.events.emit_work(ToolCallEnded(state.task_id, call.name, how, seconds))
         if result.is_error and not context.denied:
             at = None if result.shown else context.approved_at
-            await self._failed(call, result, monotonic() - begun, approved_at=at)
+            await self._failed(call, result, seconds, approved_at=at)
             return
         if not context.denied:
             state.mistakes.over()
         if tool.reads_external and not context.denied:
             state.conversation.log.update_state(has_external_content=True)
-        await self._record(call, result, monotonic() - begun)
+        await self._record(call, result, seconds)
         if isinstance(self._parts.flow.outcome, Delegated):
             # Its result is the subtask's, which comes when that is done.
             return

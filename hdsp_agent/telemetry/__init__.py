@@ -1,0 +1,9 @@
+"""What monitoring is told: numbers for Prometheus, and traces for OpenTelemetry. Never a word of anybody's."""
+
+from __future__ import annotations
+
+from ._model_metrics import ModelMetrics
+from ._monitoring import Monitoring
+from ._server_metrics import ServerMetrics
+
+__all__ = ["ModelMetrics", "Monitoring", "ServerMetrics"]
