@@ -27,10 +27,10 @@ from hdsp_agent.errors import ForbiddenByOperator, InvalidSetting
 from hdsp_agent.messages import ApiMessage
 from hdsp_agent.providers import ModelError, ModelRequest, TextDelta, list_models, open_client
 
-from .._helpers.model_server import raw_server
+from .._helpers.model_server import Reply, raw_server, sse_events
 from ._helpers.policy_files import KEY
 from ._helpers.running import RunningService, running_service
-from .test_proxy import CHAT, MESSAGES, RESPONSES, policies
+from .test_proxy import CHAT, MESSAGES, RESPONSES, piece, policies
 
 REQUEST = ModelRequest(system="", messages=(ApiMessage(role="user", content="Hello"),), tools=())
 TOKEN = "ada-token"
@@ -193,6 +193,31 @@ async def test_a_budget_that_is_nearly_used_is_told_at_once_and_in_the_same_word
         # Who put it away is not told again because more is used.
         async with server_of(running, tmp_path / "other") as later:
             assert later.notices == (notice,)
+
+
+async def test_who_stops_an_answer_stops_the_provider(tmp_path: Path) -> None:
+    async def endlessly(reply: Reply) -> None:
+        await reply.begin()
+        await reply.send(sse_events(piece("Hel")))
+        await asyncio.Event().wait()
+
+    async with (
+        raw_server(endlessly) as server,
+        running_service(tmp_path, policies(server)) as running,
+        server_of(running, tmp_path / "home") as proxy,
+    ):
+        client = await open_client(await proxy.with_keys("default"), policy=proxy.policy)
+        heard = asyncio.Event()
+
+        async def listen() -> None:
+            async for _ in client.stream(REQUEST):
+                heard.set()
+
+        listening = asyncio.create_task(listen())
+        await heard.wait()
+        listening.cancel()
+        await server.closed.wait()
+        await client.close()
 
 
 async def test_nobody_can_send_the_token_elsewhere(tmp_path: Path) -> None:
