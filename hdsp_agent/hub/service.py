@@ -71,7 +71,9 @@ class HubService:
         self._lock = FileLock(folder / "service.lock", timeout=0, mode=0o600, thread_local=False)
         self.metrics: Final = ServiceMetrics()
         self.policies: Final = PolicyWatch(policies, self.metrics.policies_valid.set)
-        self.store: Final = UsageStore(folder / "usage.db")
+        record = folder / "usage.db"
+        self.store: Final = UsageStore(record)
+        self.metrics.stored_bytes.set_function(lambda: record.stat().st_size)
         self.budgets: Final = BudgetBook(self.store)
         self.audit: Final = AuditLog(folder / "audit.jsonl")
         self.held: Final = BackgroundTasks()

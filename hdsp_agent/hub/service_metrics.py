@@ -30,6 +30,7 @@ class ServiceMetrics:
             registry=registry,
         )
         self.active = Gauge("hdsp_agent_hub_active_requests", "Requests under way", registry=registry)
+        self.stored_bytes = Gauge("hdsp_agent_hub_stored_bytes", "Size of the record of use", registry=registry)
         self.policies_valid = Gauge(
             "hdsp_agent_hub_policies_valid", "Whether the file of policies can be used as it is now", registry=registry
         )

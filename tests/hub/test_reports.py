@@ -93,6 +93,7 @@ async def test_metrics_count_without_names(tmp_path: Path) -> None:
             "hdsp_agent_hub_policies_valid 1.0",
         ):
             assert line in told.splitlines()
+        assert float(told.partition("\nhdsp_agent_hub_stored_bytes ")[2].split()[0]) > 0
         assert "ada" not in told and "bob" not in told
 
 
