@@ -40,6 +40,7 @@ from ..persistence import (
     backend_named,
     history_database,
     list_recovered,
+    open_history,
     open_store,
     task_records,
 )
@@ -225,7 +226,7 @@ async def headless_agent(
     database = StateDatabase(history_database(home, kept_in))
     database.add(MEMORY_SCHEMA)
     # Before the database is started: it makes the index's tables. Tasks that name nobody get their owner from a server.
-    index = HistoryIndex(database, source=lambda: task_records(store, ""))
+    index = open_history(store, kept_in, database, source=lambda: task_records(store, ""))
     async with AsyncExitStack() as stack:
         await config.start()
         stack.push_async_callback(config.stop)

@@ -75,22 +75,24 @@ async def opened_store(home: Path, backend: Backend) -> AsyncIterator[TaskStore]
 @asynccontextmanager
 async def history(terminal: Terminal, backend: Backend | None = None) -> AsyncIterator[HistoryIndex]:
     """The history index, filled from the tasks first if it never was. A running server follows what is done to it."""
-    from ..persistence import HistoryIndex, StateDatabase, has_store, history_database, open_store, task_records
+    from ..persistence import StateDatabase, has_store, history_database, open_history, open_store, task_records
 
     backend = backend or terminal.backend
     database = StateDatabase(history_database(terminal.home, backend))
-    index = HistoryIndex(database)
-    async with database, index:
-        # What other servers did in PostgreSQL no server here may have heard.
-        if backend == "postgres" or not await index.is_complete():
-            # Tasks that name nobody belong to whom the server belongs; it knows, and says so when it starts.
-            store = open_store(terminal.home, backend, url=find_storage_url())
-            try:
-                if has_store(terminal.home, backend):
-                    await index.rebuild(task_records(store, ""))
-            finally:
-                await store.stop()
-        yield index
+    store = open_store(terminal.home, backend, url=find_storage_url())
+    try:
+        index = open_history(store, backend, database)
+        async with database, index:
+            # Tasks that were copied to PostgreSQL no server may have put into the history yet.
+            is_whole = await index.is_complete() and (
+                backend != "postgres" or set(await index.ids()) == set(await store.tasks())
+            )
+            if not is_whole and has_store(terminal.home, backend):
+                # Tasks that name nobody belong to whom the server belongs; it knows, and says so when it starts.
+                await index.rebuild(task_records(store, ""))
+            yield index
+    finally:
+        await store.stop()
 
 
 async def find_task(store: TaskStore, given: str) -> TaskReader:

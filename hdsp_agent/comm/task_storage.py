@@ -22,6 +22,7 @@ from ..persistence import (
     TaskStore,
     history_database,
     list_recovered,
+    open_history,
     open_store,
     task_record,
     task_records,
@@ -72,7 +73,9 @@ class TaskStorage:
             home, backend, url=url, on_damage=notices.damaged, remembered=remembered, monitor_seconds=float("inf")
         )
         self.database: Final = StateDatabase(history_database(home, backend))
-        self._index = HistoryIndex(self.database, source=lambda: task_records(self._store, person), on_change=on_change)
+        self._index = open_history(
+            self._store, backend, self.database, source=lambda: task_records(self._store, person), on_change=on_change
+        )
         self._look_seconds = _LOOK_SECONDS
         self._recover_seconds = recover_seconds
         self._steps: Final[tuple[Callable[[], Awaitable[None]], ...]] = (

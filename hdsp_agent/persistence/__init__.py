@@ -17,6 +17,7 @@ from ._backends import (
     create_tables,
     has_store,
     history_database,
+    open_history,
     open_store,
     tasks_elsewhere,
 )
@@ -53,7 +54,8 @@ from .files._file_store import FileStore
 from .files._state_keeper import StateChange
 from .files._task_folders import checked_id
 from .files._task_locks import LockWatch, TaskLock, read_lock
-from .history._history_schema import bounded, full_text_search, storable
+from .history._history_dialect import bounded, storable
+from .history._history_schema import full_text_search
 from .history._index import HistoryChange, HistoryIndex
 from .history._places import HistoryPlaces
 from .history._query import HistoryHit, HistoryPage, HistoryQuery
@@ -208,6 +210,7 @@ __all__ = [
     "measure",
     "migrate",
     "newest_marks",
+    "open_history",
     "open_store",
     "parse_iso_time",
     "read_embedded",

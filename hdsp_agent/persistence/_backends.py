@@ -11,6 +11,8 @@ from typing_extensions import Unpack
 
 from ..errors import HdspAgentError, InvalidSetting, Unsupported
 from ._task_store import StoreOptions, TaskStore
+from .history._index import HistoryIndex, HistoryOptions
+from .history._state_database import StateDatabase
 
 __all__ = [
     "BACKENDS",
@@ -20,6 +22,7 @@ __all__ = [
     "create_tables",
     "has_store",
     "history_database",
+    "open_history",
     "open_store",
     "tasks_elsewhere",
 ]
@@ -50,7 +53,10 @@ def backend_named(name: str) -> Backend:
 
 
 def history_database(home: Path, backend: Backend) -> Path:
-    """The file of the history index of these tasks. Each backend has its own: an index lists what its store has."""
+    """The file of the history index and of what else is kept of these tasks, such as memory's jobs. Each backend has its own.
+
+    With PostgreSQL the history index is not in it: see ``open_history``.
+    """
     return home / _HISTORY_DATABASES[backend]
 
 
@@ -113,6 +119,22 @@ def open_store(home: Path, backend: Backend, *, url: str = "", **options: Unpack
             return PostgresStore(home, url, **options)
         case _:
             assert_never(backend)
+
+
+def open_history(
+    store: TaskStore, backend: Backend, database: StateDatabase, **options: Unpack[HistoryOptions]
+) -> HistoryIndex:
+    """The history index of this store, not started yet: in ``database``, or beside the tasks if they are on a server.
+
+    It is stopped before the store is.
+    """
+    if backend != "postgres":
+        return HistoryIndex(database, **options)
+    from .postgres._postgres_history import PostgresHistoryIndex
+    from .postgres._postgres_store import PostgresStore
+
+    assert isinstance(store, PostgresStore)
+    return PostgresHistoryIndex(store.server, **options)
 
 
 def create_tables(url: str) -> str:

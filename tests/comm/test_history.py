@@ -34,13 +34,13 @@ _OTHER_PROCESS = """
 import asyncio, sys
 from pathlib import Path
 from hdsp_agent.messages import HistoryItem, TaskId
-from hdsp_agent.persistence import HistoryIndex, NewTaskRecord, history_database
+from hdsp_agent.persistence import NewTaskRecord, history_database, open_history
 from hdsp_agent.persistence.history._state_database import StateDatabase
 from tests._helpers.stored_tasks import backend_under_test, make_store
 
 async def main(home, what, task_id):
     store, database = make_store(home), StateDatabase(history_database(home, backend_under_test()))
-    index = HistoryIndex(database)
+    index = open_history(store, backend_under_test(), database)
     await store.start()
     async with database, index:
         if what == "rename":

@@ -21,6 +21,7 @@ from hdsp_agent.persistence.history._query import HistoryQuery
 
 from ._helpers.history_samples import eventually, found, history, notebook, task
 
+each_backend = pytest.mark.each_backend("files", "postgres")
 FULL = task(
     "full", root_task_id="r", parent_task_id="p", ts=5, task="첫 요청", cache_writes=1, cache_reads=2, total_cost=0.25,
     size=10, workspace="/w", mode="code", api_config_name="default", status="delegated", delegated_to_id="d",
@@ -29,6 +30,7 @@ FULL = task(
 )  # fmt: skip
 
 
+@each_backend
 async def test_every_field_comes_back(tmp_path: Path) -> None:
     async with history(tmp_path) as index:
         assert await index.upsert(FULL, owner="kim") == FULL
@@ -38,6 +40,7 @@ async def test_every_field_comes_back(tmp_path: Path) -> None:
         assert await index.get("absent") is None
 
 
+@each_backend
 async def test_an_update_keeps_what_it_does_not_state_and_drops_what_it_states_as_none(tmp_path: Path) -> None:
     async with history(tmp_path) as index:
         await index.upsert(FULL, owner="kim", text="본문")
@@ -46,6 +49,7 @@ async def test_an_update_keeps_what_it_does_not_state_and_drops_what_it_states_a
         assert await found(index, "본문", owner="kim") == ["full"]
 
 
+@each_backend
 async def test_half_surrogates_and_numbers_that_are_none_do_no_harm(tmp_path: Path) -> None:
     async with history(tmp_path) as index:
         item = task("odd", total_cost=float("nan")).model_copy(update={"task": "a\ud800b", "title": "\udfff"})
@@ -56,6 +60,7 @@ async def test_half_surrogates_and_numbers_that_are_none_do_no_harm(tmp_path: Pa
         assert await index.get("\ud800") is None
 
 
+@each_backend
 async def test_a_title_is_kept_and_found(tmp_path: Path) -> None:
     async with history(tmp_path) as index:
         await index.upsert(task("t", task="원래 요청"), text="대화")
@@ -67,6 +72,7 @@ async def test_a_title_is_kept_and_found(tmp_path: Path) -> None:
         assert await found(index, "대화") == ["t"]
 
 
+@each_backend
 async def test_an_unknown_task_is_named(tmp_path: Path) -> None:
     async with history(tmp_path) as index:
         for action in (index.delete, index.costs, lambda task_id: index.rename(task_id, "x")):
@@ -74,6 +80,7 @@ async def test_an_unknown_task_is_named(tmp_path: Path) -> None:
                 await action("nobody")
 
 
+@each_backend
 async def test_costs_add_up_over_subtasks_even_in_a_circle(tmp_path: Path) -> None:
     async with history(tmp_path) as index:
         await index.upsert(task("root", total_cost=1.0, child_ids=["a", "b", "gone"], parent_task_id="leaf"))
@@ -87,6 +94,7 @@ async def test_costs_add_up_over_subtasks_even_in_a_circle(tmp_path: Path) -> No
         assert (await index.costs("other")).total_cost == 16.0
 
 
+@each_backend
 async def test_deleting_takes_the_subtasks_along_but_nobody_elses(tmp_path: Path) -> None:
     async with history(tmp_path) as index:
         await index.upsert(task("root", child_ids=["listed", "anothers"]))
@@ -106,6 +114,7 @@ _IDS = st.sampled_from("abcdef")
 _FAMILIES = st.lists(st.tuples(_IDS, st.none() | _IDS, st.lists(_IDS, max_size=3)), min_size=1, max_size=12)
 
 
+@each_backend
 async def test_no_family_however_tangled_hangs_or_counts_twice(tmp_path: Path) -> None:
     loop = asyncio.get_running_loop()
     async with history(tmp_path) as index:
@@ -135,6 +144,7 @@ def folders(count: int) -> Iterator[HistoryRecord]:
         yield HistoryRecord(task(f"t{number}", ts=number, title="폴더의 제목"), f"본문 {number}번", "kim")
 
 
+@each_backend
 async def test_an_empty_index_fills_itself_from_the_folders(tmp_path: Path) -> None:
     changes: list[HistoryChange] = []
     async with history(tmp_path, source=lambda: folders(50), on_change=changes.append) as index:
@@ -147,6 +157,7 @@ async def test_an_empty_index_fills_itself_from_the_folders(tmp_path: Path) -> N
         assert (await index.search(HistoryQuery())).total == 50
 
 
+@each_backend
 async def test_tasks_are_numbered_in_their_order_and_keep_their_numbers(tmp_path: Path) -> None:
     def numbered(**numbers: int) -> list[HistoryRecord]:
         began = {"a": "2026-01-03", "b": "2026-01-01", "c": "2026-01-02"}
@@ -168,6 +179,7 @@ async def test_tasks_are_numbered_in_their_order_and_keep_their_numbers(tmp_path
         assert await numbers(index) == {"b": 7, "c": 8, "a": 9}
 
 
+@each_backend
 async def test_no_number_is_given_before_those_given_earlier_are_known(tmp_path: Path) -> None:
     begun, goes_on = threading.Event(), threading.Event()
 
@@ -201,6 +213,7 @@ async def test_an_index_from_before_there_were_numbers_is_filled_anew(tmp_path: 
     assert hit is not None and hit.item == task("t", number=1, size=77, state="paused", title="kept")
 
 
+@each_backend
 async def test_rebuilding_keeps_what_is_newer_and_drops_what_has_no_folder(tmp_path: Path) -> None:
     async with history(tmp_path) as index:
         await index.upsert(task("ghost"), text="유령")
@@ -226,6 +239,7 @@ async def test_rebuilding_keeps_what_is_newer_and_drops_what_has_no_folder(tmp_p
         assert await index.problems() == []
 
 
+@each_backend
 async def test_a_folder_that_cannot_be_read_leaves_the_history_working(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -244,6 +258,7 @@ async def _logged(caplog: pytest.LogCaptureFixture, text: str) -> bool:
     return text in caplog.text
 
 
+@each_backend
 async def test_stopping_in_the_middle_of_a_rebuilding_is_clean_and_the_next_start_finishes_it(tmp_path: Path) -> None:
     def endless() -> Iterator[HistoryRecord]:
         number = 0
@@ -260,6 +275,7 @@ async def test_stopping_in_the_middle_of_a_rebuilding_is_clean_and_the_next_star
         assert sorted(await found(index)) == ["t0", "t1", "t2"]
 
 
+@each_backend
 async def test_nothing_blocks_the_event_loop(tmp_path: Path) -> None:
     changes: list[HistoryChange] = []
     with blockbuster_ctx(scanned_modules=["hdsp_agent"]):

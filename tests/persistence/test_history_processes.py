@@ -45,6 +45,7 @@ async def tell(process: asyncio.subprocess.Process) -> None:
     await process.stdin.drain()
 
 
+@pytest.mark.each_backend("files", "postgres")
 async def test_two_processes_starting_and_writing_at_once_lose_nothing(tmp_path: Path) -> None:
     async with neighbour(tmp_path, "one", 100) as one, neighbour(tmp_path, "two", 100) as two:
         await asyncio.gather(tell(one), tell(two))
@@ -60,6 +61,7 @@ async def test_two_processes_starting_and_writing_at_once_lose_nothing(tmp_path:
 
 
 @pytest.mark.long
+@pytest.mark.each_backend("files", "postgres")
 async def test_what_another_process_does_is_reported(tmp_path: Path) -> None:
     changes: list[HistoryChange] = []
     async with history(tmp_path, on_change=changes.append, poll_seconds=0.5) as index:
@@ -84,6 +86,7 @@ async def test_what_another_process_does_is_reported(tmp_path: Path) -> None:
             assert changes == [], "what this process did itself is no news"
 
 
+@pytest.mark.each_backend("files", "postgres")
 async def test_a_process_that_is_killed_while_writing_leaves_a_history_that_works(tmp_path: Path) -> None:
     async with history(tmp_path) as index:
         for delay in (0.05, 0.1, 0.2):

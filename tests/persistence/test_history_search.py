@@ -28,16 +28,24 @@ TEXTS = {
 }
 
 
-@pytest.fixture(params=["indexed", "one by one"])
+each_backend = pytest.mark.each_backend("files", "postgres")
+each_way = pytest.mark.parametrize(
+    ("storage_backend", "_way_of_searching"),
+    [("files", "indexed"), ("files", "one by one"), ("postgres", "indexed")],
+    indirect=True,
+)
+
+
+@pytest.fixture
 def _way_of_searching(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     if request.param == "one by one":
         monkeypatch.setattr("hdsp_agent.persistence.history._history_schema.full_text_search", lambda: False)
-        monkeypatch.setattr("hdsp_agent.persistence.history._index.full_text_search", lambda: False)
     else:
         assert _history_schema.full_text_search()
     yield
 
 
+@each_way
 @pytest.mark.usefixtures("_way_of_searching")
 async def test_substrings_of_every_script_are_found(tmp_path: Path) -> None:
     expected = {
@@ -56,6 +64,7 @@ async def test_substrings_of_every_script_are_found(tmp_path: Path) -> None:
             assert sorted(await found(index, query)) == names, query
 
 
+@each_way
 @pytest.mark.usefixtures("_way_of_searching")
 async def test_a_slip_of_the_keyboard_still_finds_the_title(tmp_path: Path) -> None:
     titles = {
@@ -79,6 +88,7 @@ async def test_a_slip_of_the_keyboard_still_finds_the_title(tmp_path: Path) -> N
         assert [part.text for part in hit.snippet.parts if part.found] == ["analysis"]
 
 
+@each_way
 @pytest.mark.usefixtures("_way_of_searching")
 async def test_near_words_are_looked_for_only_where_nothing_has_the_word_itself(tmp_path: Path) -> None:
     async with history(tmp_path) as index:
@@ -94,6 +104,7 @@ async def test_near_words_are_looked_for_only_where_nothing_has_the_word_itself(
         assert await found(index, "analysus", workspace="elsewhere") == []
 
 
+@each_way
 @pytest.mark.usefixtures("_way_of_searching")
 async def test_the_most_relevant_have_it_in_the_title_then_in_the_task(tmp_path: Path) -> None:
     async with history(tmp_path) as index:
@@ -112,6 +123,7 @@ async def test_the_most_relevant_have_it_in_the_title_then_in_the_task(tmp_path:
             ]  # fmt: skip
 
 
+@each_backend
 async def test_a_changed_text_is_found_by_its_new_words_only(tmp_path: Path) -> None:
     async with history(tmp_path) as index:
         await index.upsert(task("t", task="old 과제"), text="first 본문")
@@ -123,6 +135,7 @@ async def test_a_changed_text_is_found_by_its_new_words_only(tmp_path: Path) -> 
         assert await index.problems() == []
 
 
+@each_backend
 async def test_filters_narrow_and_totals_follow(tmp_path: Path) -> None:
     async with history(tmp_path) as index:
         await index.upsert(
@@ -147,6 +160,7 @@ async def test_filters_narrow_and_totals_follow(tmp_path: Path) -> None:
         assert (len(page.hits), page.total, page.hits[0].owner) == (1, 2, "kim")
 
 
+@each_backend
 @pytest.mark.parametrize(
     ("sort", "expected"),
     [
@@ -173,6 +187,7 @@ async def test_pages_follow_the_order_asked_for(tmp_path: Path, sort: HistorySor
         assert seen == expected
 
 
+@each_backend
 async def test_paging_repeats_and_misses_nothing_while_tasks_come_and_go(tmp_path: Path) -> None:
     async with history(tmp_path) as index:
         for number in range(60):
@@ -217,6 +232,7 @@ _SORTS: list[HistorySort] = ["newest", "mostRelevant"]
 _ANY = st.one_of(st.text(), st.lists(st.one_of(_AWKWARD, st.text(max_size=4))).map("".join))
 
 
+@each_backend
 async def test_no_query_is_a_syntax_error(tmp_path: Path) -> None:
     loop = asyncio.get_running_loop()
     async with history(tmp_path) as index:
@@ -239,6 +255,7 @@ _PROSE = st.text(
 )
 
 
+@each_backend
 async def test_every_substring_of_a_text_finds_it(tmp_path: Path) -> None:
     loop = asyncio.get_running_loop()
     async with history(tmp_path) as index:
@@ -261,6 +278,20 @@ async def test_every_substring_of_a_text_finds_it(tmp_path: Path) -> None:
         assert await index.problems() == []
 
 
+@each_way
+@pytest.mark.usefixtures("_way_of_searching")
+async def test_a_long_word_is_found_where_all_of_it_is_in_one_piece(tmp_path: Path) -> None:
+    name, noun = "compute_" + "abcdefghijklmnopqrstuvwxyz"[:20] + "_total", "데이터베이스관리시스템도입계획서"
+    async with history(tmp_path) as index:
+        await index.upsert(task("whole"), text=f"call {name}({noun}, 'it''s \\n')")
+        await index.upsert(
+            task("parts"), text=f"{name[:24]} {name[1:25]} {name[-24:]} {noun[:8]} {noun[1:9]} {noun[5:]}"
+        )
+        for part in (name, name[:25], name[3:30], noun, noun[:9], noun[2:14], f'"call {name}"', "'it''s", "\\n')"):
+            assert await found(index, part) == ["whole"], part
+        assert sorted(await found(index, f"{name[:24]} {noun[:8]}")) == ["parts", "whole"]
+
+
 async def test_a_home_used_with_and_without_full_text_search_finds_everything(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -269,7 +300,6 @@ async def test_a_home_used_with_and_without_full_text_search_finds_everything(
         await index.upsert(folders[0].item, text=folders[0].text)
     with monkeypatch.context() as without:
         without.setattr("hdsp_agent.persistence.history._history_schema.full_text_search", lambda: False)
-        without.setattr("hdsp_agent.persistence.history._index.full_text_search", lambda: False)
         async with history(tmp_path) as index:
             await index.upsert(folders[1].item, text=folders[1].text)
             assert await found(index, "둘") == ["two"]

@@ -57,13 +57,21 @@ async def _found(terminal: Terminal, options: Namespace) -> list[RecallHit]:
     from ...agent.recall import past_search
     from ...config import ContextProxy, SecretStore
     from ...memory import Memories
-    from ...persistence import HistoryIndex, StateDatabase, TaskStore, history_database, open_store, task_records
+    from ...persistence import (
+        HistoryIndex,
+        StateDatabase,
+        TaskStore,
+        history_database,
+        open_history,
+        open_store,
+        task_records,
+    )
     from .._operator_policy import operator_policy
 
     person, policy = person_of_server(), operator_policy()
     store = open_store(terminal.home, terminal.backend, url=find_storage_url())
     database = StateDatabase(history_database(terminal.home, terminal.backend))
-    index = HistoryIndex(database)
+    index = open_history(store, terminal.backend, database)
 
     async def opened_store() -> TaskStore:
         return store

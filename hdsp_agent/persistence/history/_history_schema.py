@@ -8,37 +8,20 @@ each task, in all its texts, in its title, in its task.
 from __future__ import annotations
 
 import functools
-import itertools
+import json
 import logging
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
+from ..tables._sql import SqlConnection
+from ._facts import COMPLETE, fact, set_fact
+from ._history_dialect import HistoryDialect, Sql, TextColumn, Texts, pairs
 from ._state_database import Schema
 
-__all__ = [
-    "HISTORY_SCHEMA",
-    "Texts",
-    "bounded",
-    "fact",
-    "full_text_search",
-    "gram",
-    "is_filled",
-    "mark_filled",
-    "put_texts",
-    "remove_texts",
-    "set_fact",
-    "storable",
-]
+__all__ = ["HISTORY_SCHEMA", "SQLITE_HISTORY", "full_text_search"]
 
 logger = logging.getLogger(__name__)
-
-_COMPLETE: Final = "complete"
-_FILLED: Final = 2
-"""As which a complete index is marked. 1 knew no numbers, sizes and states of tasks: it is filled anew."""
-
-Texts = tuple[str, str, str]
-"""Title, task and conversation."""
 
 _MIGRATIONS: Final = (
     (
@@ -91,87 +74,118 @@ def full_text_search() -> bool:
     return True
 
 
-def storable(text: str) -> str:
-    """The text as a column can hold it: half of a surrogate pair becomes a question mark."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+class _SqliteHistory(HistoryDialect):
+    """See ``HistoryDialect`` for what it does."""
 
-
-def bounded(number: int) -> int:
-    """The number as a column can hold it."""
-    return max(-(2**63), min(number, 2**63 - 1))
-
-
-def fact(connection: sqlite3.Connection, name: str) -> int:
-    """A number kept beside the tables; 0 if it was never set."""
-    row = connection.execute("SELECT value FROM history_facts WHERE name = ?", (name,)).fetchone()
-    return int(row[0]) if row else 0
-
-
-def set_fact(connection: sqlite3.Connection, name: str, value: int) -> None:
-    """Keep a number."""
-    connection.execute("INSERT OR REPLACE INTO history_facts VALUES (?, ?)", (name, value))
-
-
-def is_filled(connection: sqlite3.Connection) -> bool:
-    """Whether the index has been built from the folders since its file was made."""
-    return fact(connection, _COMPLETE) >= _FILLED
-
-
-def mark_filled(connection: sqlite3.Connection) -> None:
-    """It has been."""
-    set_fact(connection, _COMPLETE, _FILLED)
-
-
-def put_texts(connection: sqlite3.Connection, row: int, texts: Texts, shown: str) -> None:
-    """Keep a task's folded texts, in place of those it had, and make them findable."""
-    old = connection.execute("SELECT title, task, body, shown FROM history_texts WHERE row = ?", (row,)).fetchone()
-    if old == (*texts, shown):
-        return
-    if old is not None:
-        remove_texts(connection, row)
-    connection.execute("INSERT INTO history_texts VALUES (?, ?, ?, ?, ?)", (row, *texts, shown))
-    if full_text_search():
-        connection.execute("INSERT INTO history_trigrams (rowid, title, task, body) VALUES (?, ?, ?, ?)", (row, *texts))
-        connection.execute("INSERT INTO history_grams (rowid, grams) VALUES (?, ?)", (row, _grams(texts)))
-    else:
-        set_fact(connection, _UNINDEXED, 1)
-
-
-def remove_texts(connection: sqlite3.Connection, row: int) -> None:
-    """Forget a task's texts. The index is told what it had, for it keeps no copy."""
-    texts = connection.execute("SELECT title, task, body FROM history_texts WHERE row = ?", (row,)).fetchone()
-    if texts is None:
-        return
-    if full_text_search():
-        connection.execute(
-            "INSERT INTO history_trigrams (history_trigrams, rowid, title, task, body) VALUES ('delete', ?, ?, ?, ?)",
-            (row, *texts),
+    # Or SQLite may ask the text index once for each task.
+    joined_in_order = "CROSS JOIN"
+    family = """
+        WITH RECURSIVE family (id) AS (
+            SELECT id FROM history_tasks WHERE id = ?
+            UNION
+            SELECT child.id FROM family JOIN history_tasks AS child ON child.parent = family.id
+            UNION
+            SELECT child.id FROM family JOIN history_links ON history_links.parent = family.id
+            JOIN history_tasks AS child ON child.id = history_links.child AND child.parent IS NULL
         )
-        connection.execute(
-            "INSERT INTO history_grams (history_grams, rowid, grams) VALUES ('delete', ?, ?)", (row, _grams(texts))
+        SELECT id, cost, tokens FROM family JOIN history_tasks USING (id)
+    """
+
+    def put_texts(self, connection: SqlConnection, row: int, texts: Texts, shown: str) -> bool:
+        old = connection.execute("SELECT title, task, body, shown FROM history_texts WHERE row = ?", (row,)).fetchone()
+        if old == (*texts, shown):
+            return False
+        if old is not None:
+            self.remove_texts(connection, row)
+        connection.execute("INSERT INTO history_texts VALUES (?, ?, ?, ?, ?)", (row, *texts, shown))
+        if full_text_search():
+            connection.execute(
+                "INSERT INTO history_trigrams (rowid, title, task, body) VALUES (?, ?, ?, ?)", (row, *texts)
+            )
+            connection.execute("INSERT INTO history_grams (rowid, grams) VALUES (?, ?)", (row, _grams(texts)))
+        else:
+            set_fact(connection, _UNINDEXED, 1)
+        return True
+
+    def remove_texts(self, connection: SqlConnection, row: int) -> None:
+        # The index is told what it had, for it keeps no copy.
+        texts = connection.execute("SELECT title, task, body FROM history_texts WHERE row = ?", (row,)).fetchone()
+        if texts is None:
+            return
+        if full_text_search():
+            connection.execute(
+                "INSERT INTO history_trigrams (history_trigrams, rowid, title, task, body) VALUES ('delete', ?, ?, ?, ?)",
+                (row, *texts),
+            )
+            connection.execute(
+                "INSERT INTO history_grams (history_grams, rowid, grams) VALUES ('delete', ?, ?)", (row, _grams(texts))
+            )
+        else:
+            set_fact(connection, _UNINDEXED, 1)
+        connection.execute("DELETE FROM history_texts WHERE row = ?", (row,))
+
+    def having(self, terms: Sequence[str], column: TextColumn | None = None) -> Sql:
+        if not full_text_search():
+            columns = ("title", "task", "body") if column is None else (column,)
+            either = " OR ".join(f"instr({name}, ?)" for name in columns)
+            every = " AND ".join(f"({either})" for _ in terms)
+            return Sql(
+                f"SELECT row FROM history_texts WHERE {every}",  # noqa: S608 - column names of this module
+                tuple(term for term in terms for _ in columns),
+            )
+        long = [term for term in terms if len(term) > 2]
+        short = [term for term in terms if len(term) <= 2]
+        parts: list[Sql] = []
+        if long:
+            phrases = " AND ".join('"' + term.replace('"', '""') + '"' for term in long)
+            within = f"{column} : ({phrases})" if column else phrases
+            parts.append(Sql("SELECT rowid FROM history_trigrams(?)", (within,)))
+        if short:
+            prefix = {"title": "t", "task": "k", None: "a"}[column]
+            wanted = " AND ".join(_gram(term, prefix) for term in short)
+            parts.append(Sql("SELECT rowid FROM history_grams(?)", (wanted,)))
+        return Sql(" INTERSECT ".join(part.text for part in parts), tuple(v for part in parts for v in part.values))
+
+    def sharing(self, grams: Sequence[str]) -> Sql:
+        if not full_text_search():
+            each = " + ".join("(instr(title, ?) > 0 OR instr(task, ?) > 0)" for _ in grams)
+            return Sql(
+                f"SELECT row, {each} AS shared FROM history_texts",  # noqa: S608 - question marks
+                tuple(pair for pair in grams for _ in "tk"),
+            )
+        each = " UNION ALL ".join("SELECT rowid AS row FROM history_grams(?)" for _ in grams)
+        return Sql(
+            f"SELECT row, count(*) AS shared FROM ({each}) GROUP BY row",  # noqa: S608 - question marks
+            tuple(f"{_gram(pair, 't')} OR {_gram(pair, 'k')}" for pair in grams),
         )
-    else:
-        set_fact(connection, _UNINDEXED, 1)
-    connection.execute("DELETE FROM history_texts WHERE row = ?", (row,))
+
+    def listed(self, ranks: Mapping[int, int]) -> Sql:
+        return Sql("SELECT CAST(key AS INTEGER), value FROM json_each(?)", (json.dumps(ranks),))
+
+    def problems(self, connection: SqlConnection) -> list[str]:
+        found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
+        if full_text_search():
+            try:
+                connection.execute(
+                    "INSERT INTO history_trigrams (history_trigrams, rank) VALUES ('integrity-check', 1)"
+                )
+            except sqlite3.DatabaseError as error:
+                found.append(f"The text index does not agree with the texts: {error}")
+        return found
 
 
-def gram(term: str, prefix: str) -> str:
+def _gram(term: str, prefix: str) -> str:
     """One or two characters as a word of letters and digits; the prefix says where they were found."""
     return prefix + "x".join(f"{ord(character):x}" for character in term)
 
 
 def _grams(texts: Sequence[str]) -> str:
     title, task, body = texts
-    words = [gram(pair, "t") for pair in _pairs(title)]
-    words += [gram(pair, "k") for pair in _pairs(task)]
+    words = [_gram(pair, "t") for pair in pairs(title)]
+    words += [_gram(pair, "k") for pair in pairs(task)]
     # Both sets come from the kept texts by cutting alone, so that any version of Python takes out what another put in.
-    words += [gram(pair, "a") for pair in _pairs(title) | _pairs(task) | _pairs(body)]
+    words += [_gram(pair, "a") for pair in pairs(title) | pairs(task) | pairs(body)]
     return " ".join(words)
-
-
-def _pairs(text: str) -> set[str]:
-    pairs = {first + second for first, second in itertools.pairwise(text) if first != " " != second}
-    return pairs | set(text) - {" "}
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
@@ -188,7 +202,8 @@ def _prepare(connection: sqlite3.Connection) -> None:
     # The rebuilding that this asks for puts them in again, a few tasks at a time.
     connection.execute("DELETE FROM history_texts")
     set_fact(connection, _UNINDEXED, 0)
-    set_fact(connection, _COMPLETE, 0)
+    set_fact(connection, COMPLETE, 0)
 
 
 HISTORY_SCHEMA: Final = Schema("history", _MIGRATIONS, _prepare)
+SQLITE_HISTORY: Final = _SqliteHistory()

@@ -7,15 +7,15 @@ import functools
 import itertools
 import logging
 import secrets
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Final, NamedTuple, Self, TypeVar
+from typing import Any, Final, NamedTuple, Self, TypedDict, TypeVar
 
 from ...errors import UnknownTask
 from ...messages import HistoryItem
+from ..tables._sql import SqlConnection
 from ._entries import (
     TITLE_CHARACTERS,
     SubtaskCosts,
@@ -30,15 +30,17 @@ from ._entries import (
     shown_title,
     write_entry,
 )
+from ._facts import fact, is_filled, mark_filled
 from ._fuzzy_terms import near_word
-from ._history_schema import HISTORY_SCHEMA, fact, full_text_search, is_filled, mark_filled, storable
+from ._history_dialect import HistoryDatabase, HistoryDialect, storable
+from ._history_schema import HISTORY_SCHEMA, SQLITE_HISTORY
 from ._places import HistoryPlaces, read_places
-from ._query import HistoryHit, HistoryPage, HistoryQuery, cursor_of, near_sql, page_size, page_sql, term_sql
+from ._query import HistoryHit, HistoryPage, HistoryQuery, cursor_of, near_sql, page_size, page_sql
 from ._snippets import SnippetField, cut_snippet
 from ._state_database import StateDatabase
 from ._text_normalization import search_terms, tidy
 
-__all__ = ["HistoryChange", "HistoryIndex", "HistoryRecord", "RebuildReport"]
+__all__ = ["HistoryChange", "HistoryIndex", "HistoryOptions", "HistoryRecord", "RebuildReport"]
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -75,8 +77,16 @@ class RebuildReport:
     removed: int
 
 
+class HistoryOptions(TypedDict, total=False):
+    """What an index is made with besides a database: see ``HistoryIndex``."""
+
+    source: Callable[[], Iterable[HistoryRecord]] | None
+    on_change: Callable[[HistoryChange], None] | None
+    text_characters: int
+
+
 class HistoryIndex:
-    """The index in ``state.db``. It is a copy: with ``source``, which reads the task folders, it makes itself anew when it is lost.
+    """The index in ``state.db`` or another database. It is a copy: with ``source``, which reads the tasks, it makes itself anew when it is lost.
 
     ``on_change`` is called on the event loop with what other processes did, within a second. Of a conversation's text the
     first ``text_characters`` can be found.
@@ -84,13 +94,15 @@ class HistoryIndex:
 
     def __init__(
         self,
-        database: StateDatabase,
+        database: HistoryDatabase,
         *,
+        dialect: HistoryDialect = SQLITE_HISTORY,
         source: Callable[[], Iterable[HistoryRecord]] | None = None,
         on_change: Callable[[HistoryChange], None] | None = None,
         text_characters: int = 8_000,
     ) -> None:
         self._database = database
+        self._dialect = dialect
         self._source = source
         self._on_change = on_change
         self._text_characters = text_characters
@@ -98,7 +110,8 @@ class HistoryIndex:
         self._seen = 0
         self._generation = 0
         self._rebuilding: asyncio.Task[None] | None = None
-        database.add(HISTORY_SCHEMA)
+        if isinstance(database, StateDatabase):
+            database.add(HISTORY_SCHEMA)
         database.listen(self._reconcile)
 
     async def start(self) -> None:
@@ -127,9 +140,10 @@ class HistoryIndex:
         """Put a task in or bring it up to date. What is not stated stays; a field stated as None goes. The item as it is now."""
         return await self._database.write(
             lambda connection: write_entry(
-                connection, item, text=text, owner=owner, writer=self._writer, text_characters=self._text_characters
+                connection, self._dialect, item, text=text, owner=owner, writer=self._writer,
+                text_characters=self._text_characters,
             )
-        )
+        )  # fmt: skip
 
     async def get(self, task_id: str) -> HistoryHit | None:
         """One task, or None if the history does not have it."""
@@ -138,7 +152,7 @@ class HistoryIndex:
 
     async def search(self, query: HistoryQuery) -> HistoryPage:
         """A page of the history. A malformed cursor is the only thing refused."""
-        return await self._database.read(lambda connection: _search(connection, query))
+        return await self._database.read(lambda connection: _search(connection, self._dialect, query))
 
     async def places(self, owner: str | None = None) -> HistoryPlaces:
         """The folders and notebooks that tasks are about: one person's, or all."""
@@ -148,16 +162,22 @@ class HistoryIndex:
         """Give a task a title of the person's own; a blank one or None takes it away."""
         tidied = tidy(title or "", TITLE_CHARACTERS) or None
         return await self._database.write(
-            lambda connection: change_entry(connection, task_id, lambda _: {"title": tidied}, writer=self._writer)
+            lambda connection: change_entry(
+                connection, self._dialect, task_id, lambda _: {"title": tidied}, writer=self._writer
+            )
         )
 
     async def delete(self, task_id: str) -> list[str]:
         """Take a task and all its subtasks out of the history; the ids whose folders are to go."""
-        return await self._database.write(lambda connection: remove_family(connection, task_id, writer=self._writer))
+        return await self._database.write(
+            lambda connection: remove_family(connection, self._dialect, task_id, writer=self._writer)
+        )
 
     async def forget(self, task_ids: Sequence[str]) -> None:
         """Take these tasks out of the history and nothing else: their folders are gone, those of their subtasks may not be."""
-        await self._database.write(lambda connection: remove_entries(connection, task_ids, writer=self._writer))
+        await self._database.write(
+            lambda connection: remove_entries(connection, self._dialect, task_ids, writer=self._writer)
+        )
 
     async def ids(self) -> list[str]:
         """The ids of all tasks in the history."""
@@ -167,15 +187,15 @@ class HistoryIndex:
 
     async def costs(self, task_id: str) -> SubtaskCosts:
         """What a task cost together with its subtasks at any depth."""
-        return await self._database.read(lambda connection: count_costs(connection, task_id))
+        return await self._database.read(lambda connection: count_costs(connection, self._dialect, task_id))
 
     async def is_complete(self) -> bool:
         """Whether the index has been built from the folders since its file was made."""
         return await self._database.read(is_filled)
 
     async def problems(self) -> list[str]:
-        """What a thorough look at the file finds wrong, in SQLite's words; slow, for ``doctor``."""
-        return await self._database.write(_problems)
+        """What a thorough look at the database finds wrong, in its own words; slow, for ``doctor``."""
+        return await self._database.write(self._dialect.problems)
 
     async def rebuild(self, records: Iterable[HistoryRecord]) -> RebuildReport:
         """Bring the index in line with the folders, read in threads, while it stays in use.
@@ -205,30 +225,30 @@ class HistoryIndex:
         )
         return RebuildReport(len(present), removed)
 
-    def _put_found(self, connection: sqlite3.Connection, *, batch: list[HistoryRecord], begun_at: int) -> None:
+    def _put_found(self, connection: SqlConnection, *, batch: list[HistoryRecord], begun_at: int) -> None:
         for record in batch:
             bounds = (storable(record.item.id), begun_at)
             removed = connection.execute("SELECT 1 FROM history_removed WHERE id = ? AND change > ?", bounds)
             newer = connection.execute("SELECT 1 FROM history_tasks WHERE id = ? AND change > ?", bounds)
             if removed.fetchone() is None:
                 write_entry(
-                    connection, record.item, text=record.text, owner=record.owner, writer=self._writer,
+                    connection, self._dialect, record.item, text=record.text, owner=record.owner, writer=self._writer,
                     text_characters=self._text_characters, known_is_newer=newer.fetchone() is not None,
                     numbers=False,
                 )  # fmt: skip
 
-    def _number(self, connection: sqlite3.Connection, *, batch: Sequence[str]) -> None:
+    def _number(self, connection: SqlConnection, *, batch: Sequence[str]) -> None:
         for task_id in batch:
             # One that was deleted meanwhile needs none.
             with suppress(UnknownTask):
-                change_entry(connection, task_id, lambda _: {}, writer=self._writer, numbers=True)
+                change_entry(connection, self._dialect, task_id, lambda _: {}, writer=self._writer, numbers=True)
 
-    def _finish(self, connection: sqlite3.Connection, present: set[str] | None, begun_at: int, generation: int) -> int:
+    def _finish(self, connection: SqlConnection, present: set[str] | None, begun_at: int, generation: int) -> int:
         if self._database.generation != generation:
             return 0  # another file took the place of the one that was filled; that one is not complete
         known = connection.execute("SELECT id FROM history_tasks WHERE change <= ?", (begun_at,))
         gone = [] if present is None else [task_id for (task_id,) in known if task_id not in present]
-        remove_entries(connection, gone, writer=self._writer)
+        remove_entries(connection, self._dialect, gone, writer=self._writer)
         mark_filled(connection)
         return len(gone)
 
@@ -263,30 +283,30 @@ class HistoryIndex:
             self._on_change(change)
 
 
-def _search(connection: sqlite3.Connection, query: HistoryQuery) -> HistoryPage:
-    indexed, terms = full_text_search(), search_terms(query.text)
-    statement, values = page_sql(query, indexed=indexed)
+def _search(connection: SqlConnection, dialect: HistoryDialect, query: HistoryQuery) -> HistoryPage:
+    terms = search_terms(query.text)
+    statement, values = page_sql(dialect, query)
     rows = connection.execute(statement, values).fetchall()
     # Who puts something in quotation marks wants it as it is.
     if not rows[0][0] and terms and '"' not in query.text:
-        near = _near(connection, query, terms, indexed)
+        near = _near(connection, dialect, query, terms)
         if near:
-            statement, values = page_sql(query, indexed=indexed, near=near)
+            statement, values = page_sql(dialect, query, near)
             rows = connection.execute(statement, values).fetchall()
     total, found = rows[0][0], [row[1:] for row in rows if row[1] is not None]
     limit = page_size(query)
-    hits = tuple(_hit(connection, row, owner, terms) for row, owner, *_ in found[:limit])
+    hits = _hits(connection, [(row, owner) for row, owner, *_ in found[:limit]], terms)
     following = cursor_of(query.sort, tuple(found[limit - 1][2:])) if len(found) > limit else None
     return HistoryPage(hits, total, following)
 
 
-def _near(connection: sqlite3.Connection, query: HistoryQuery, terms: list[str], indexed: bool) -> dict[int, int]:
+def _near(connection: SqlConnection, dialect: HistoryDialect, query: HistoryQuery, terms: list[str]) -> dict[int, int]:
     """The rows that have each term as it is, or a near word in the title or the task; the nearer the higher."""
     apart: dict[int, int] | None = None
     for term in terms:
-        statement, values = term_sql(term, indexed=indexed)
-        found = {row: 0 for (row,) in connection.execute(statement, values)}
-        statement, values = near_sql(query, term, indexed=indexed)
+        having = dialect.having([term])
+        found = {row: 0 for (row,) in connection.execute(having.text, having.values)}
+        statement, values = near_sql(dialect, query, term)
         for row, title, task in connection.execute(statement, values):
             words = [near for text in (title, task) if (near := near_word(term, text))]
             if words and row not in found:
@@ -295,14 +315,30 @@ def _near(connection: sqlite3.Connection, query: HistoryQuery, terms: list[str],
     return {row: -distance for row, distance in (apart or {}).items()}
 
 
-def _hit(connection: sqlite3.Connection, row: int, owner: str, terms: list[str]) -> HistoryHit:
-    kept = connection.execute("SELECT item FROM history_items WHERE row = ?", (row,)).fetchone()
-    item = HistoryItem.model_validate_json(kept[0])
-    if not terms:
+def _hits(connection: SqlConnection, found: Sequence[tuple[int, str]], terms: list[str]) -> tuple[HistoryHit, ...]:
+    rows = [row for row, _ in found]
+    items = dict(_columns_of(connection, rows, "row, item", "history_items"))
+    texts = {}
+    if terms:
+        texts = {
+            row: kept for row, *kept in _columns_of(connection, rows, "row, title, task, body, shown", "history_texts")
+        }
+    return tuple(
+        _hit(HistoryItem.model_validate_json(items[row]), owner, texts.get(row), terms) for row, owner in found
+    )
+
+
+def _columns_of(connection: SqlConnection, rows: Sequence[int], columns: str, table: str) -> Iterator[Any]:
+    """These columns of these rows, which are read at once: a database may be some way off."""
+    if rows:
+        among = ", ".join("?" for _ in rows)
+        yield from connection.execute(f"SELECT {columns} FROM {table} WHERE row IN ({among})", rows)  # noqa: S608 - our own names
+
+
+def _hit(item: HistoryItem, owner: str, texts: Sequence[str] | None, terms: list[str]) -> HistoryHit:
+    if texts is None:
         return HistoryHit(item, owner)
-    title, task, body, shown = connection.execute(
-        "SELECT title, task, body, shown FROM history_texts WHERE row = ?", (row,)
-    ).fetchone()
+    title, task, body, shown = texts
     rank = 2 * all(term in title for term in terms) + all(term in task for term in terms)
     fields: tuple[tuple[SnippetField, str, str], ...]
     fields = (("title", shown_title(item), title), ("task", shown_task(item), task), ("text", shown, body))
@@ -323,11 +359,11 @@ def _batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
     return (items[at : at + _BATCH] for at in range(0, len(items), _BATCH))
 
 
-def _newest_change(connection: sqlite3.Connection) -> int:
+def _newest_change(connection: SqlConnection) -> int:
     return fact(connection, "changes")
 
 
-def _changes_since(connection: sqlite3.Connection, seen: int, writer: int) -> tuple[int, HistoryChange]:
+def _changes_since(connection: SqlConnection, seen: int, writer: int) -> tuple[int, HistoryChange]:
     newest = fact(connection, "changes")
     bounds = (seen, writer, _MOST_REPORTED + 1)
     changed = connection.execute(
@@ -340,13 +376,3 @@ def _changes_since(connection: sqlite3.Connection, seen: int, writer: int) -> tu
         return newest, HistoryChange(everything=True)
     items = tuple(HistoryItem.model_validate_json(item) for (item,) in changed)
     return newest, HistoryChange(items, tuple(task_id for (task_id,) in removed))
-
-
-def _problems(connection: sqlite3.Connection) -> list[str]:
-    found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
-    if full_text_search():
-        try:
-            connection.execute("INSERT INTO history_trigrams (history_trigrams, rank) VALUES ('integrity-check', 1)")
-        except sqlite3.DatabaseError as error:
-            found.append(f"The text index does not agree with the texts: {error}")
-    return found

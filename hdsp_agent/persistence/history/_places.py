@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from ._history_schema import storable
+from ..tables._sql import SqlConnection
+from ._history_dialect import storable
 
 __all__ = ["HistoryPlaces", "PlaceCount", "read_places"]
 
@@ -29,13 +29,13 @@ class HistoryPlaces:
     notebooks: tuple[PlaceCount, ...]
 
 
-def read_places(connection: sqlite3.Connection, owner: str | None) -> HistoryPlaces:
+def read_places(connection: SqlConnection, owner: str | None) -> HistoryPlaces:
     """Those of one person's tasks, or of all."""
     return HistoryPlaces(_counted(connection, "workspace", owner), _counted(connection, "notebook", owner))
 
 
 def _counted(
-    connection: sqlite3.Connection, column: Literal["workspace", "notebook"], owner: str | None
+    connection: SqlConnection, column: Literal["workspace", "notebook"], owner: str | None
 ) -> tuple[PlaceCount, ...]:
     whose, values = ("", ()) if owner is None else ("AND owner = ?", (storable(owner),))
     rows = connection.execute(

@@ -26,7 +26,7 @@ class PostgresStore(TableStore):
 
     def __init__(self, home: Path, url: str, **options: Unpack[StoreOptions]) -> None:
         self._home = home
-        database = PostgresDatabase(url)
+        database = self.server = PostgresDatabase(url)
         self._presence = Presence(database)
         writer = PostgresWriter(database)
         self._presence.own_session = lambda: writer.session

@@ -8,6 +8,7 @@ of the ``MIGRATIONS`` they have seen. What differs:
 * Nobody, whatever they may do, changes or removes what is in the logs and artifacts, but with its whole task.
 * Who listens to a role's channel hears the id of each task of that role that was made, deleted, or shows differently in
   the history. Anybody may listen to any channel, so its name is a secret of that role's: its row in ``channels``.
+* The history index is here, too: see ``_history_tables.py``.
 * ``writers`` says which of its transactions each server wrote last, for whoever lost the connection in the midst of one.
 """
 
@@ -22,6 +23,7 @@ from ...errors import StorageUnavailable, Unsupported
 from ..tables._schema_versions import newer_tables, older_tables
 from ..tables._sql import FIELD_VIEWS, STREAM_TABLES
 from ._connection import SCHEMA, Address, PostgresConnection
+from ._history_tables import HISTORY_TABLES, OWN_HISTORY_TABLES
 
 __all__ = ["MIGRATIONS", "check_schema", "has_schema", "migrate_schema", "prepare_schema"]
 
@@ -213,6 +215,10 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
         _TELL,
         _TELL_OF_ROWS,
         _TELL_OF_STATE,
+    ),
+    (
+        *HISTORY_TABLES,
+        *(statement for table in OWN_HISTORY_TABLES for statement in _own_rows(table, "role = current_user")),
     ),
 )
 """What each version of the schema added, statement by statement. One that was released is never changed."""

@@ -8,7 +8,7 @@ from typing import Final
 
 from ...errors import HdspAgentError
 from ...messages import HistoryItem, JsonObject, TaskId
-from .._backends import Backend, history_database, open_store
+from .._backends import Backend, history_database, open_history, open_store
 from .._task_store import TaskStore
 from ..history._index import HistoryIndex
 from ..history._state_database import StateDatabase
@@ -27,12 +27,15 @@ async def examine_index(home: Path, backend: Backend, report: Report, *, url: st
     if not path.is_file():
         return
     database, store = StateDatabase(path), open_store(home, backend, url=url)
-    index = HistoryIndex(database)
+    index = open_history(store, backend, database)
+    advice = "Delete it: it is then rebuilt from the tasks."
+    if backend == "postgres":
+        advice = "Restore the database from a backup."
     try:
         async with database, index:
             problems = await index.problems()
             for problem in problems:
-                report.add("index_damaged", path, f"{problem}. Delete it: it is then rebuilt from the tasks.")
+                report.add("index_damaged", path, f"{problem}. {advice}")
             if not problems:
                 await _compare(path, store, index, report, repair=repair)
     except HdspAgentError as error:

@@ -1,4 +1,4 @@
-"""Tasks for the history's tests, and an index in a folder of its own."""
+"""Tasks for the history's tests, and an index of its own, in the database of the backend that the test runs with."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from typing_extensions import Unpack
+
 from hdsp_agent.messages import HistoryItem, NotebookRef
-from hdsp_agent.persistence.history._index import HistoryChange, HistoryIndex, HistoryRecord
+from hdsp_agent.persistence.history._index import HistoryChange, HistoryIndex, HistoryOptions, HistoryRecord
 from hdsp_agent.persistence.history._query import HistoryQuery
 from hdsp_agent.persistence.history._state_database import StateDatabase
+
+from ..._helpers.stored_tasks import backend_under_test, storage_url
 
 
 def task(id_: str, **fields: object) -> HistoryItem:
@@ -34,11 +38,31 @@ async def history(
     on_change: Callable[[HistoryChange], None] | None = None,
     poll_seconds: float = 0.05,
 ) -> AsyncIterator[HistoryIndex]:
-    """A started index on the home's ``state.db``."""
+    """A started index on the home's ``state.db``; in PostgreSQL that of bob for a home called "lost", else of ada."""
+    if backend_under_test() == "postgres":
+        async with postgres_history(
+            "bob" if home.name == "lost" else "ada", source=source, on_change=on_change
+        ) as index:
+            yield index
+        return
     database = StateDatabase(home / "state.db", poll_seconds=poll_seconds)
     index = HistoryIndex(database, source=source, on_change=on_change)
     async with database, index:
         yield index
+
+
+@asynccontextmanager
+async def postgres_history(role: str = "ada", **options: Unpack[HistoryOptions]) -> AsyncIterator[HistoryIndex]:
+    """A started index in the test's PostgreSQL database."""
+    from hdsp_agent.persistence.postgres._postgres_database import PostgresDatabase
+    from hdsp_agent.persistence.postgres._postgres_history import PostgresHistoryIndex
+
+    database = PostgresDatabase(storage_url().replace("//ada@", f"//{role}@"))
+    try:
+        async with PostgresHistoryIndex(database, **options) as index:
+            yield index
+    finally:
+        await asyncio.to_thread(database.close)
 
 
 async def found(index: HistoryIndex, text: str = "", **query: object) -> list[str]:
