@@ -30,6 +30,7 @@ CLAIMS: Final[dict[str, tuple[str, ...]]] = {
     "memory": ("memory",),
     "mcp": ("mcp", "mcp_http"),
     "hub": ("hub",),
+    "hub.search": ("hub_search",),
     "verify": ("verify", "numbers"),
     "dseval": ("dseval",),
     "suite": ("suite",),

@@ -49,7 +49,7 @@ async def _measure() -> list[Result]:
             per_task = (time.perf_counter() - started) / TASKS * 1000
             relevant = await _searches(index, "mostRelevant")
             newest = await _searches(index, "newest")
-            listed = await _timed(lambda: index.search(HistoryQuery()), 50)
+            listed = await timed(lambda: index.search(HistoryQuery()), 50)
             paged = await _pages(index)
             plain, with_text = await _upserts(index, records)
             megabytes = (Path(folder) / "state.db").stat().st_size / 1e6
@@ -97,8 +97,8 @@ async def _measure() -> list[Result]:
 
 def _records(count: int) -> Iterator[HistoryRecord]:
     chance = random.Random(20_000)
-    korean, english = _sentences("ko_KR")
-    japanese, more_english = _sentences("ja_JP")
+    korean, english = sentences("ko_KR")
+    japanese, more_english = sentences("ja_JP")
     english = sorted({*english, *more_english})
     for number, own in enumerate(islice(cycle((korean, japanese, english)), count)):
         lines = []
@@ -118,7 +118,8 @@ def _records(count: int) -> Iterator[HistoryRecord]:
         )  # fmt: skip
 
 
-def _sentences(language: str) -> tuple[list[str], list[str]]:
+def sentences(language: str) -> tuple[list[str], list[str]]:
+    """Those of a language pack, and the English ones that they translate."""
     folder = importlib.resources.files(f"jupyterlab_language_pack_{language}") / "locale" / language / "LC_MESSAGES"
     own: set[str] = set()
     english: set[str] = set()
@@ -148,7 +149,7 @@ def _json_search(folder: Path, records: list[HistoryRecord]) -> float:
 async def _searches(index: HistoryIndex, sort: HistorySort) -> list[float]:
     spent = []
     for text in QUERIES:
-        spent += await _timed(functools.partial(index.search, HistoryQuery(text, sort=sort)), ROUNDS)
+        spent += await timed(functools.partial(index.search, HistoryQuery(text, sort=sort)), ROUNDS)
     return spent
 
 
@@ -159,8 +160,8 @@ async def _pages(index: HistoryIndex) -> tuple[float, float]:
     first, deep = HistoryQuery("the"), HistoryQuery("the", cursor=page.next)
     spent: tuple[list[float], list[float]] = ([], [])
     for _ in range(50):  # in turn, so that what else the machine does falls on both
-        spent[0].extend(await _timed(lambda: index.search(first), 1))
-        spent[1].extend(await _timed(lambda: index.search(deep), 1))
+        spent[0].extend(await timed(lambda: index.search(first), 1))
+        spent[1].extend(await timed(lambda: index.search(deep), 1))
     return percentile(spent[0], 0.5), percentile(spent[1], 0.5)
 
 
@@ -168,12 +169,13 @@ async def _upserts(index: HistoryIndex, records: list[HistoryRecord]) -> tuple[l
     plain, with_text = [], []
     for number, record in enumerate(records[:: TASKS // 200]):
         newer = record.item.model_copy(update={"tokens_in": number})
-        plain += await _timed(functools.partial(index.upsert, newer), 1)
-        with_text += await _timed(functools.partial(index.upsert, newer, text=f"{record.text}\n{number}"), 1)
+        plain += await timed(functools.partial(index.upsert, newer), 1)
+        with_text += await timed(functools.partial(index.upsert, newer, text=f"{record.text}\n{number}"), 1)
     return plain, with_text
 
 
-async def _timed(action: Callable[[], Awaitable[object]], times: int) -> list[float]:
+async def timed(action: Callable[[], Awaitable[object]], times: int) -> list[float]:
+    """How many milliseconds it takes, each time."""
     spent = []
     for _ in range(times):
         started = time.perf_counter()
