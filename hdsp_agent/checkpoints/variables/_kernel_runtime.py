@@ -21,7 +21,7 @@ __all__ = ["LIBRARIES", "KernelQuestion", "VariableKernel"]
 LIBRARIES: Final = ("numpy", "pandas", "polars", "pyarrow", "scipy", "sklearn", "torch", "xarray")
 """Whose objects another major version may not read; as in the runtime's ``_groups``."""
 
-_KEY: Final = "hdsp_agent_variables_5"
+_KEY: Final = "hdsp_agent_variables_6"
 """With the version of what is asked: another version's runtime in the kernel does not understand it, and is replaced."""
 _PACKAGE: Final = "_hdsp_agent_variables_runtime"
 _MODULES: Final = (
@@ -38,6 +38,7 @@ _MODULES: Final = (
     "_restore",
     "_sweep",
     "_main_thread",
+    "_sent_pieces",
     "_protocol",
 )
 _ASK_ON_SHELL: Final = "ask on shell"

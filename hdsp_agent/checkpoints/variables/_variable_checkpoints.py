@@ -6,7 +6,7 @@ import asyncio
 import logging
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Final, Literal
 from weakref import WeakKeyDictionary, WeakValueDictionary
@@ -14,12 +14,13 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 from pydantic import ValidationError
 
 from ..._timeouts import wait_at_most
-from ...errors import Conflict, NotFound, StorageUnavailable, Unavailable, Unsupported
+from ...errors import Conflict, HdspAgentError, NotFound, StorageUnavailable, Unavailable, Unsupported
 from ...messages import JsonObject
 from ...wire import WireModel
 from ._changed_variables import VariablesSeen
 from ._kernel_runtime import LIBRARIES, KernelQuestion, VariableKernel
-from ._manifest import Environment, ManifestId, RecordedRun, VariableManifest
+from ._manifest import Environment, ManifestId, RecordedRun, VariableGroup, VariableManifest
+from ._piece_transfer import PieceTransfer
 from ._rerun import Rerun, rerun_for
 from ._variable_limits import VariableLimits
 from ._variable_plan import ChosenVariables, VariablePlan, refuse_other_environment, variable_plan
@@ -53,6 +54,16 @@ class VariableReport(WireModel):
     rerun: Rerun
 
 
+@dataclass(frozen=True)
+class _Met:
+    """What a kernel has said of itself."""
+
+    life: str
+    environment: Environment
+    own_folder: str | None
+    """Where it keeps pieces until it has sent them; None where it sees the store."""
+
+
 @dataclass
 class _Life:
     """What is remembered of one life of a kernel."""
@@ -74,7 +85,7 @@ class VariableCheckpoints:
         self._store = store
         self._limits = limits or VariableLimits()
         self._lives: dict[str, _Life] = {}
-        self._met: WeakKeyDictionary[VariableKernel, tuple[str, Environment]] = WeakKeyDictionary()
+        self._met: WeakKeyDictionary[VariableKernel, _Met] = WeakKeyDictionary()
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     @property
@@ -176,12 +187,19 @@ class VariableCheckpoints:
                 ) from None
             if expected is not None and (plan.life, plan.run) != (expected.life, expected.run):
                 raise _moved(kernel)
+            question = self._question(plan, wanted, only)
+            sent: Collection[str] = ()
+            if (folder := self._met[kernel].own_folder) is not None:
+                question["folder"] = folder
+                sent = await self._transfer(asked).send(_loaded(plan, wanted))
             if begins is not None:
                 begins(plan.before)
             # Shielded: what the kernel was told to do it does, and then the report says so.
-            told = await asyncio.shield(
-                asked.ask("restore", self._question(plan, wanted, only), seconds=self._limits.busy_seconds)
-            )
+            told = await asyncio.shield(asked.ask("restore", question, seconds=self._limits.busy_seconds))
+            if sent:
+                # Whatever becomes of these, the variables are restored.
+                with suppress(HdspAgentError):
+                    await self._transfer(asked).drop(sent)
         if "moved" in told:
             raise _moved(kernel)
         if "failed" in told:
@@ -220,41 +238,51 @@ class VariableCheckpoints:
         async with lock:
             yield KernelQuestion(kernel)
 
-    async def _hello(
-        self, kernel: VariableKernel, asked: KernelQuestion, *, follow: bool | None = None
-    ) -> tuple[str, Environment]:
-        name, word = await asyncio.to_thread(self._store.probe)
-        try:
-            told = await asked.ask(
-                "hello",
-                {
-                    **await self._place(),
-                    "probe": name,
-                    "follow": follow,
-                    "seconds": self._limits.inline_seconds,
-                    "libraries": list(LIBRARIES),
-                },
-                seconds=self._limits.busy_seconds,
-            )
-        finally:
-            await asyncio.to_thread(self._store.drop_probe, name)
-        if told.get("seen") != word:
-            raise Unsupported(
-                "The kernel cannot reach the folder where checkpoints are kept; it runs on another machine or as another user."
-                " Its variables cannot be saved.",
-                why="kernel_elsewhere",
-            )
-        met = self._met[kernel] = str(told["life"]), Environment.model_validate(told["environment"])
+    async def _hello(self, kernel: VariableKernel, asked: KernelQuestion, *, follow: bool | None = None) -> _Met:
+        known = self._met.get(kernel)
+        told = None
+        if known is None or known.own_folder is None:
+            name, word = await asyncio.to_thread(self._store.probe)
+            try:
+                told = await self._greet(asked, name, follow=follow, apart=False)
+            finally:
+                await asyncio.to_thread(self._store.drop_probe, name)
+        if told is None or told.get("seen") != word:
+            # It runs on another machine or as another user.
+            told = await self._greet(asked, None, follow=follow, apart=True)
+            if "folder" not in told:
+                raise Unsupported(
+                    "The kernel cannot reach the folder where checkpoints are kept; it runs on another machine or as another"
+                    f" user. It cannot send its variables either, for want of a temporary folder: {told.get('unseen')}.",
+                    why="kernel_elsewhere",
+                )
+        folder = told.get("folder")
+        met = self._met[kernel] = _Met(
+            str(told["life"]),
+            Environment.model_validate(told["environment"]),
+            folder if isinstance(folder, str) else None,
+        )
         return met
+
+    async def _greet(self, asked: KernelQuestion, probe: str | None, *, follow: bool | None, apart: bool) -> JsonObject:
+        question: JsonObject = {
+            **await self._place(apart=apart),
+            "probe": probe,
+            "follow": follow,
+            "seconds": self._limits.inline_seconds,
+            "libraries": list(LIBRARIES),
+        }
+        return await asked.ask("hello", question, seconds=self._limits.busy_seconds)
 
     async def _capture(
         self, kernel: VariableKernel, asked: KernelQuestion, thorough: bool, cells: CellsThatRan | None = None
     ) -> VariableManifest:
         # A connection is to one life of the kernel.
-        life, environment = self._met.get(kernel) or await self._hello(kernel, asked)
-        known = self._lives.get(life)
+        met = self._met.get(kernel) or await self._hello(kernel, asked)
+        environment = met.environment
+        known = self._lives.get(met.life)
         for forget in (False, True):
-            place = await self._place()
+            place = await self._place(met.own_folder, apart=met.own_folder is not None)
             begun = await asked.ask(
                 "capture",
                 {
@@ -273,6 +301,10 @@ class VariableCheckpoints:
                     "After a run of kernel %s its variables were not saved: %s", kernel.kernel_id, told["trouble"]
                 )
             manifest = _manifest(told, kernel, known.parent if known else None, environment)
+            if met.own_folder is not None:
+                transfer = self._transfer(asked)
+                await transfer.fetch(await asyncio.to_thread(self._store.missing_pieces, manifest))
+                await transfer.drop(set(manifest.keys()))
             if not await asyncio.to_thread(self._store.missing, manifest):
                 break
         else:
@@ -280,12 +312,12 @@ class VariableCheckpoints:
                 "The variable store loses what is written to it, so nothing was saved.", why="values_not_written"
             )
         if any(library not in environment.libraries for group in manifest.groups for library in group.libraries):
-            _, environment = await self._hello(kernel, asked)
+            environment = (await self._hello(kernel, asked)).environment
             manifest = manifest.model_copy(update={"environment": environment})
         if cells is not None and any(run.cell is None and run.count is not None for run in manifest.runs):
             manifest = _with_cells(manifest, await cells())
         await asyncio.to_thread(self._store.keep, manifest)
-        self._lives[life] = _Life(manifest.id, manifest.run)
+        self._lives[met.life] = _Life(manifest.id, manifest.run)
         return manifest
 
     async def _plan(
@@ -303,8 +335,7 @@ class VariableCheckpoints:
                 checkpoint=target,
                 why="values_gone",
             )
-        _, environment = await self._hello(kernel, asked)
-        refuse_other_environment(wanted, environment)
+        refuse_other_environment(wanted, (await self._hello(kernel, asked)).environment)
         if missing := await asyncio.to_thread(self._store.missing, wanted):
             raise StorageUnavailable(
                 f"{missing} pieces of the checkpoint {target} of variables no longer exist.", why="values_gone"
@@ -329,20 +360,23 @@ class VariableCheckpoints:
                 break
         return tuple(runs)
 
-    async def _place(self) -> JsonObject:
-        limits: JsonObject = {
-            "variable": self._limits.variable_bytes,
-            "total": self._limits.total_bytes,
-            "held": self._limits.held_bytes,
-        }
+    def _transfer(self, asked: KernelQuestion) -> PieceTransfer:
+        return PieceTransfer(self._store, asked, self._limits.write_seconds)
+
+    async def _place(self, folder: str | None = None, *, apart: bool) -> JsonObject:
+        """Where a kernel writes, and how much; ``apart``: it sends its variables as messages."""
+        variable, total = self._limits.variable_bytes, self._limits.total_bytes
+        if apart:
+            variable = min(variable, self._limits.sent_variable_bytes)
+            total = min(total, self._limits.sent_total_bytes)
+        limits: JsonObject = {"variable": variable, "total": total, "held": self._limits.held_bytes}
         epoch = await asyncio.to_thread(self._store.epoch)
-        return {"folder": str(self._store.pieces), "epoch": epoch, "limits": limits}
+        return {"folder": folder or str(self._store.pieces), "epoch": epoch, "limits": limits}
 
     def _question(
         self, plan: VariablePlan, target: VariableManifest, only: Collection[str] | None = None
     ) -> JsonObject:
-        loaded = set(plan.named("load"))
-        groups = [group for group in target.groups if not loaded.isdisjoint(group.names)]
+        groups = _loaded(plan, target)
         classes = target.classes if only is None else target.classes_of(groups)
         modules: JsonObject = {name: target.variables[name].why for name in plan.named("import")}
         return {
@@ -357,6 +391,11 @@ class VariableCheckpoints:
             # A lost name may stand for something else by now, which is not what it was.
             "remove": [*plan.named("remove"), *plan.named("lost")],
         }
+
+
+def _loaded(plan: VariablePlan, target: VariableManifest) -> list[VariableGroup]:
+    loaded = set(plan.named("load"))
+    return [group for group in target.groups if not loaded.isdisjoint(group.names)]
 
 
 def _manifest(

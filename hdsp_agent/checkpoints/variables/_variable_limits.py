@@ -21,6 +21,9 @@ class VariableLimits:
     variable_bytes: int = 512_000_000
     """A larger variable is not saved: it has to be computed again."""
     total_bytes: int = 2_000_000_000
+    sent_variable_bytes: int = 64_000_000
+    """As ``variable_bytes``, for a kernel that does not see the store and sends its variables as messages."""
+    sent_total_bytes: int = 256_000_000
     held_bytes: int = 256_000_000
     """How much may wait in the kernel's memory until it is written."""
     free_bytes: int = 500_000_000

@@ -146,7 +146,31 @@ class VariableStore:
 
     def missing(self, manifest: VariableManifest) -> int:
         """How many of its pieces are not there."""
-        return sum(1 for key in set(manifest.keys()) if not self._piece(key).is_file())
+        return len(self.missing_pieces(manifest))
+
+    def missing_pieces(self, manifest: VariableManifest) -> list[str]:
+        """Those of its pieces that are not there."""
+        return [key for key in sorted(set(manifest.keys())) if not self._piece(key).is_file()]
+
+    def read_piece(self, key: str) -> bytes:
+        """One piece. Who uses it checks it."""
+        try:
+            return self._piece(key).read_bytes()
+        except OSError as error:
+            raise _unavailable(error) from error
+
+    def add_piece(self, key: str, piece: bytes) -> None:
+        """Keep a piece that a kernel has sent."""
+        if hashlib.sha256(piece).hexdigest() != key:
+            raise StorageUnavailable(
+                "A variable was damaged on its way from the kernel, so nothing was saved.", why="values_not_written"
+            )
+        path = self._piece(key)
+        try:
+            make_missing_folders(path.parent)
+        except OSError as error:
+            raise _unavailable(error) from error
+        self._write(path, piece)
 
     def manifests(self, *, younger_than: float | None = None) -> list[ManifestId]:
         """All of them, or those made within so many seconds, the newest first."""

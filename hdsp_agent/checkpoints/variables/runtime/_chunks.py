@@ -95,7 +95,7 @@ class Chunks:
                 raise ChangedMeanwhile
             if most is None and self.held > SIZE * 64:
                 try:
-                    self._write(key, copy)
+                    self.write(key, copy)
                 except OSError as error:
                     self.failure = told(error)
                     raise NotWritten(self.failure) from error
@@ -128,7 +128,7 @@ class Chunks:
         return whole
 
     def _read(self, key, piece):
-        with open(self._path(key), "rb", buffering=0) as file:
+        with open(self.path(key), "rb", buffering=0) as file:
             count = 0
             while count < piece.nbytes:
                 got = file.readinto(piece[count:])
@@ -140,7 +140,7 @@ class Chunks:
 
     def _is_there(self, key, size):
         """Whether the store has it. What a broken disk has cut short is written again."""
-        path = self._path(key)
+        path = self.path(key)
         try:
             if os.stat(path).st_size != size:
                 return False
@@ -149,7 +149,8 @@ class Chunks:
             return False
         return True
 
-    def _path(self, key):
+    def path(self, key):
+        """Where a piece is."""
         return os.path.join(self.folder, key[:2], key)
 
     def _later(self, call, *arguments):
@@ -168,15 +169,16 @@ class Chunks:
     def _write_held(self, key, piece):
         try:
             if self.failure is None:
-                self._write(key, piece)
+                self.write(key, piece)
         except OSError as error:
             self.failure = told(error)
         finally:
             with self._lock:
                 self.held -= len(piece)
 
-    def _write(self, key, piece):
-        path = self._path(key)
+    def write(self, key, piece):
+        """Put a piece into the folder, whole or not at all."""
+        path = self.path(key)
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         partial = f"{path}.{os.getpid()}.{threading.get_ident()}.part"
         try:

@@ -18,11 +18,11 @@ import time
 import uuid
 from importlib import metadata
 
-from . import _chunks, _code, _groups, _main_thread, _objects, _restore, _sweep, _unsavable
+from . import _chunks, _code, _groups, _main_thread, _objects, _restore, _sent_pieces, _sweep, _unsavable
 
-KEY = "hdsp_agent_variables_5"
+KEY = "hdsp_agent_variables_6"
 
-AT_ONCE = frozenset(("collect", "last"))
+AT_ONCE = frozenset(("collect", "last", "send", "receive", "drop"))
 """Questions that are answered also while a cell runs, beside the main thread."""
 _KEPT_RECORDS = 20
 _KEPT_RUNS = 1000
@@ -57,6 +57,7 @@ class RuntimeProtocol:
         self.shell = shell
         self.life = uuid.uuid4().hex
         self.chunks = _chunks.Chunks()
+        self.sent = _sent_pieces.SentPieces(self.chunks)
         self.memory = _objects.Memory(shell.user_ns)
         self.sweeper = _sweep.Sweeper(shell, self.memory, self.chunks)
         self.records = collections.OrderedDict()
@@ -146,13 +147,21 @@ class RuntimeProtocol:
         return {}
 
     def do_hello(self, asked):
-        """Who and what this kernel is, and whether it sees the store."""
-        with open(os.path.join(asked["folder"], asked["probe"]), encoding="ascii") as file:
-            seen = file.read()
+        """Who and what this kernel is, and whether it sees the store; with no ``probe``, it uses a folder of its own."""
+        told = {"life": self.life, "run": self.run, "environment": environment(asked["libraries"])}
+        try:
+            if asked["probe"] is None:
+                told["folder"] = asked["folder"] = self.sent.make()
+            else:
+                with open(os.path.join(asked["folder"], asked["probe"]), encoding="ascii") as file:
+                    told["seen"] = file.read()
+        except OSError as error:
+            told["unseen"] = error.strerror or str(error)
+            return told
         self._use(asked)
         if asked["follow"]:
             self.follow = _groups.Limits(asked["limits"]), asked["seconds"]
-        return {"life": self.life, "seen": seen, "run": self.run, "environment": environment(asked["libraries"])}
+        return told
 
     def do_capture(self, asked):
         """Sweep now."""
@@ -229,6 +238,20 @@ class RuntimeProtocol:
             told = _restore.restore(asked, self.sweeper, self.memory, self.chunks)
         return told
 
+    def do_send(self, asked):
+        """Pieces of the folder of this kernel's own."""
+        return {"pieces": self.sent.read(asked["keys"])}
+
+    def do_receive(self, asked):
+        """Pieces that a restore is going to read there."""
+        self.sent.write(asked["pieces"])
+        return {}
+
+    def do_drop(self, asked):
+        """Pieces that are not needed there any more."""
+        self.sent.drop(asked["keys"])
+        return {}
+
     # ---- sweeping
 
     def _use(self, asked):
@@ -250,6 +273,8 @@ class RuntimeProtocol:
         self.records[record.number] = record
         while len(self.records) > _KEPT_RECORDS:
             self.records.popitem(last=False)
+        if self.sent.tidy(limits.total):
+            self.chunks.forget()
         if self.chunks.failure is not None:
             self.chunks.use(self.chunks.folder, self.chunks.epoch)
             sweeper.forget()
