@@ -1,4 +1,4 @@
-"""Watching one kernel of this machine: what the person runs in it, and what it does."""
+"""Watching one kernel: what the person runs in it, and what it does."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ._kernel_status import KernelStatus, KernelStatusPublisher
 
 if TYPE_CHECKING:
     from ..messages import KernelStatusMessage
-    from ..notebooks.kernels.iopub import IopubListener, IopubListeners, KernelFate, Published
+    from ..notebooks.kernels.iopub import IopubListener, IopubListeners, KernelFate, PageListener, Published
 
 __all__ = ["KernelWatch"]
 
@@ -30,6 +30,7 @@ _AT_WORK: Final[frozenset[KernelStatus]] = frozenset({"idle", "busy"})
 _RESTARTED: Final = "The kernel was restarted while this ran."
 _SHUT_DOWN: Final = "The kernel was shut down while this ran."
 _DIED: Final = "The kernel died while this ran."
+_UNHEARD: Final = "The page lost its connection while this ran, so its result is not known."
 
 
 class KernelWatch:
@@ -51,7 +52,7 @@ class KernelWatch:
         self._publisher = KernelStatusPublisher(kernel_id, publish)
         self._life = notebooks.executor.life(kernel_id)
         self._address = ""
-        self._listener: IopubListener | None = None
+        self._listener: IopubListener | PageListener | None = None
         self._opening: asyncio.Task[None] | None = None
         self._placing: asyncio.Task[None] | None = None
         self._no_more_fate: Callable[[], None] = _nothing
@@ -81,6 +82,9 @@ class KernelWatch:
         # That it is idle may have been published before anybody listened.
         if (known == "unknown" and status != "unknown") or (known == "starting" and status in _AT_WORK):
             self._publisher.now(status)
+        if known == "busy" and status == "idle" and self._listener is not None and not self._listener.hears:
+            self.person_log.unheard(_UNHEARD)
+            self._publisher.now("idle")
         if paths != self.paths:
             self.paths = paths
             self._publisher.runs_for(paths)
@@ -140,6 +144,9 @@ class KernelWatch:
             self._publisher.now("idle")
         elif state == "starting" and self._publisher.status not in _AT_WORK:
             self._publisher.now("starting")
+        elif state in ("restarting", "dead"):
+            # Said by a gateway, not by the kernel, and only of one that ended by itself.
+            self._fate("restart" if state == "restarting" else "dead")
         if state == "idle" and runs:
             self.person_log.idle(message.parent_id)
 

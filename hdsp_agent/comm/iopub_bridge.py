@@ -34,7 +34,7 @@ _WAITING_SECONDS: Final = 1.0
 
 
 class IopubBridge:
-    """Watches every kernel of this machine from its start to its end. It is the ``PersonRuns`` of the notebooks."""
+    """Watches every kernel from its start to its end. It is the ``PersonRuns`` of the notebooks."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class IopubBridge:
         for gone in self._watches.keys() - set(there):
             self._leaving.begin(self._watches.pop(gone).close(gone=True))
         for kernel_id in there:
-            # Without an address it is a gateway's, or begins just now.
+            # Without an address it begins just now, or nothing can be heard of it.
             if kernel_id not in self._watches and self._iopub_listeners.address(kernel_id):
                 self._watches[kernel_id] = KernelWatch(kernel_id, self._iopub_listeners, self._notebooks, self._publish)
                 # Its session follows in a moment.

@@ -17,7 +17,7 @@ from ..notebooks import Notebooks, Unreviewed
 from ..notebooks.documents.contents import ContentsNotebooks
 from ..notebooks.documents.ydoc import Collaboration, SharedNotebooks
 from ..notebooks.kernels import RunLimits
-from ..notebooks.kernels.iopub import IopubListeners
+from ..notebooks.kernels.iopub import IopubListeners, PageMessages
 from ..notebooks.kernels.jupyter import JupyterKernels
 from ._channel_hub import ChannelHub
 from ._dispatch import Dispatcher, RequestContext
@@ -73,7 +73,7 @@ class ServerNotebooks:
         self._looking_up = BackgroundTasks()
         self.approvals: Final = NotebookApprovals(config, self.notebooks.access)
         channels.on_tab(lambda owner, client_id: self.approvals.look_soon())
-        iopub_listeners = IopubListeners(server.kernel_manager)
+        iopub_listeners = IopubListeners(server.kernel_manager, self._heard_pages())
         self.bridge = IopubBridge(iopub_listeners, kernels, self.notebooks, channels.publish_to_all, log=log)
         self.notebooks.person_runs = self.bridge
         channels.on_tab(lambda owner, client_id: self.bridge.tell_again())
@@ -127,6 +127,20 @@ class ServerNotebooks:
         with suppress(HdspAgentError):
             if await self._contents.has(new) and not await self._contents.has(old):
                 self.notebooks.access.moved(old, new)
+
+    def _heard_pages(self) -> PageMessages | None:
+        """Where a gateway runs the kernels, what it sends to pages is heard on its way."""
+        if self.has_local_kernels:
+            return None
+        from jupyter_server.gateway.connections import GatewayWebSocketConnection
+
+        settings = self._server.web_app.settings
+        chosen = settings["kernel_websocket_connection_class"]
+        if not issubclass(chosen, GatewayWebSocketConnection):
+            return None
+        pages = PageMessages()
+        settings["kernel_websocket_connection_class"] = pages.heard_connections(chosen)
+        return pages
 
     def _limits(self) -> RunLimits:
         settings = self._config.settings

@@ -122,11 +122,15 @@ class PersonRunLog:
         self._over.append(run)
         self._ended(run)
 
-    def lost(self, why: str) -> None:
-        """The kernel's life is over, and with it all that ran well. What was running ended so."""
+    def unheard(self, why: str) -> None:
+        """How what was running ended is not known."""
         for request, run in list(self._open.items()):
             run.error = why
             self.idle(request)
+
+    def lost(self, why: str) -> None:
+        """The kernel's life is over, and with it all that ran well. What was running ended so."""
+        self.unheard(why)
         self._over = deque((run for run in self._over if run.error is not None), maxlen=_MOST_HELD)
         # Placed later, they would count as runs of the next life.
         self._unplaced.clear()

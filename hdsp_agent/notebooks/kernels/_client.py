@@ -219,6 +219,11 @@ class KernelClient:
         """Whether the kernel works on what somebody else asked for."""
         return self.state == "busy" and self.busy_with not in self._executions
 
+    @property
+    def is_asking(self) -> bool:
+        """Whether an answer is waited for."""
+        return bool(self._questions) or any(not one.ended for one in self._executions.values())
+
     def lose(self, reason: LostReason) -> None:
         """This life of the kernel is over."""
         if self.lost is not None:
@@ -328,7 +333,11 @@ class KernelClient:
 
     def _status(self, message: KernelMessage) -> None:
         state = message.load().get("execution_state")
-        if state in ("starting", "restarting"):
+        if state in ("restarting", "dead"):
+            # Said by a gateway, not by the kernel, and only of one that ended by itself.
+            self.lose("kernel_died")
+            return
+        if state == "starting":
             if self._at_work:
                 self.lose("kernel_restarted")
             return

@@ -18,13 +18,15 @@ from tornado.httpclient import HTTPRequest
 from tornado.websocket import WebSocketClientConnection, WebSocketClosedError, websocket_connect
 
 from ...messages import JsonObject
-from ._transport import LARGEST_MESSAGE, Channel, KernelMessage, Lost, Receive
+from ._transport import LARGEST_MESSAGE, OUR_SESSIONS, Channel, KernelMessage, Lost, Receive
 
 __all__ = ["GatewayTransport"]
 
 _log = logging.getLogger(__name__)
 
 _PROTOCOL: Final = "5.3"
+_PING_SECONDS: Final = 30.0
+"""By it a connection is known to be broken also where nobody closes it, and proxies see that it is used."""
 
 
 class GatewayTransport:
@@ -42,11 +44,11 @@ class GatewayTransport:
     async def open(cls, kernel_id: str) -> GatewayTransport:
         """Connect to this kernel."""
         gateway = GatewayClient.instance()
-        session = uuid.uuid4().hex
+        session = f"{OUR_SESSIONS}{uuid.uuid4()}"
         address = url_path_join(gateway.ws_url or "", gateway.kernels_endpoint, url_escape(kernel_id), "channels")
         how = gateway.load_connection_args()  # type: ignore[no-untyped-call]  # Jupyter Server leaves it untyped
         request = HTTPRequest(f"{address}?session_id={session}", **how)
-        socket = await websocket_connect(request, max_message_size=LARGEST_MESSAGE)
+        socket = await websocket_connect(request, max_message_size=LARGEST_MESSAGE, ping_interval=_PING_SECONDS)
         return cls(socket, session)
 
     def start(self, receive: Receive, lost: Lost) -> None:

@@ -25,6 +25,8 @@ _log = logging.getLogger(__name__)
 _REVIVAL_SECONDS: Final = 20
 """How long a dead kernel may take to be restarted by itself: it is looked after every three seconds."""
 _PROBE_SECONDS: Final = 2.0
+_UNUSED_SECONDS: Final = 60.0
+"""How long a connection that keeps a kernel from being culled stays when nobody uses it."""
 
 
 class KernelQueue:
@@ -48,6 +50,7 @@ class KernelQueue:
         self._holders: set[TaskId | RunId] = set()
         self._afterwards: set[asyncio.Task[None]] = set()
         self._closed = False
+        self._leaving: asyncio.TimerHandle | None = None
 
     @property
     def over(self) -> bool:
@@ -100,6 +103,7 @@ class KernelQueue:
 
     async def link(self) -> KernelClient:
         """The connection to the kernel's present life."""
+        self._leave_later()
         async with self._linking:
             life = self._port.life(self.kernel_id)
             link = self._link
@@ -123,6 +127,8 @@ class KernelQueue:
     async def close(self) -> None:
         """Stop working; what runs in the kernel is let be."""
         self._closed = True
+        if self._leaving is not None:
+            self._leaving.cancel()
         if self._worker is not None:
             self._worker.cancel()
             await asyncio.gather(self._worker, return_exceptions=True)
@@ -255,6 +261,23 @@ class KernelQueue:
                 await load_probe(link, _PROBE_SECONDS)
             except (Unavailable, Unsupported) as error:
                 _log.debug("The variables of kernel %s cannot be read yet: %s", self.kernel_id, error)
+
+    def _leave_later(self) -> None:
+        if self._leaving is not None:
+            self._leaving.cancel()
+            self._leaving = None
+        if not self._closed and self._port.is_kept_by_connections(self.kernel_id):
+            self._leaving = asyncio.get_running_loop().call_later(_UNUSED_SECONDS, self._leave)
+
+    def _leave(self) -> None:
+        if self._runs or self._holders or (self._link is not None and self._link.lost is None and self._link.is_asking):
+            self._leave_later()
+        else:
+            self._later(self._leave_now())
+
+    async def _leave_now(self) -> None:
+        async with self._linking:
+            await self._unlink()
 
     async def _unlink(self) -> None:
         link, self._link = self._link, None

@@ -77,6 +77,9 @@ class KernelPort(Protocol):
     def watch_seconds(self, kernel_id: str) -> float:
         """How often to ask whether it is alive while it works."""
 
+    def is_kept_by_connections(self, kernel_id: str) -> bool:
+        """Whether it is not culled while it has a connection, also one that nobody uses."""
+
     async def interrupt(self, kernel_id: str) -> None:
         """Interrupt what it does."""
 

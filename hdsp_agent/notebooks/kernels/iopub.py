@@ -1,4 +1,4 @@
-"""Listens to the kernels of Jupyter Server's managers. A gateway's kernels cannot be listened to."""
+"""Listens to the kernels of Jupyter Server's managers; to a gateway's by what its pages are sent."""
 
 from __future__ import annotations
 
@@ -10,13 +10,22 @@ from typing import TYPE_CHECKING, Literal, Protocol, cast
 import zmq.asyncio
 
 from ._iopub_listener import IopubListener, Published, PublishedKind
+from ._page_messages import PageListener, PageMessages
 from .jupyter import is_remote, until_ready
 
 if TYPE_CHECKING:
     from jupyter_client.manager import KernelManager
     from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
 
-__all__ = ["IopubListener", "IopubListeners", "KernelFate", "Published", "PublishedKind"]
+__all__ = [
+    "IopubListener",
+    "IopubListeners",
+    "KernelFate",
+    "PageListener",
+    "PageMessages",
+    "Published",
+    "PublishedKind",
+]
 
 KernelFate = Literal["restart", "dead"]
 """What becomes of a kernel whose process ended: it is restarted by itself, or is given up."""
@@ -35,8 +44,10 @@ class _Kernels(Protocol):
 class IopubListeners:
     """Listens to kernels without taking part: it sends nothing, and a kernel it listens to is culled like any other."""
 
-    def __init__(self, kernels: MappingKernelManager) -> None:
+    def __init__(self, kernels: MappingKernelManager, pages: PageMessages | None = None) -> None:
+        """``pages``: by which the kernels of a gateway are heard."""
         self._kernels = cast("_Kernels", kernels)
+        self._pages = pages
         self._context: zmq.asyncio.Context | None = None
 
     def kernel_ids(self) -> list[str]:
@@ -48,13 +59,17 @@ class IopubListeners:
         if kernel_id not in self._kernels:
             return ""
         manager = self._kernels.get_kernel(kernel_id)
-        if is_remote(manager) or not manager.iopub_port:
+        if is_remote(manager):
+            return "" if self._pages is None else f"gateway {kernel_id}"
+        if not manager.iopub_port:
             return ""
         return f"{manager.transport}://{manager.ip}:{manager.iopub_port}"
 
-    async def listen(self, kernel_id: str, hear: Callable[[Published], None]) -> IopubListener:
+    async def listen(self, kernel_id: str, hear: Callable[[Published], None]) -> IopubListener | PageListener:
         """Listen to a kernel that has an address. Close the listener before this."""
         address, manager = self.address(kernel_id), self._kernels.get_kernel(kernel_id)
+        if is_remote(manager) and self._pages is not None:
+            return self._pages.listen(kernel_id, hear)
         await until_ready(manager)
         if self._context is None:
             self._context = zmq.asyncio.Context()

@@ -149,9 +149,11 @@ class JupyterKernels:
 
     def watch_seconds(self, kernel_id: str) -> float:
         """A look at a local process costs nothing, one through a gateway a request."""
-        if kernel_id in self._kernels and is_remote(self._kernels.get_kernel(kernel_id)):
-            return _REMOTE_WATCH_SECONDS
-        return _LOCAL_WATCH_SECONDS
+        return _REMOTE_WATCH_SECONDS if self.is_kept_by_connections(kernel_id) else _LOCAL_WATCH_SECONDS
+
+    def is_kept_by_connections(self, kernel_id: str) -> bool:
+        """Of connections to a local one nobody but ``hold`` tells; a gateway counts them all."""
+        return kernel_id in self._kernels and is_remote(self._kernels.get_kernel(kernel_id))
 
     async def interrupt(self, kernel_id: str) -> None:
         """Interrupt what it does."""

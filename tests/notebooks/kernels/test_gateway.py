@@ -3,12 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -29,45 +23,16 @@ from hdsp_agent.messages import CellId
 from hdsp_agent.notebooks.kernels import CellRunSpec, Executor, Run, RunLimits
 from hdsp_agent.notebooks.kernels.iopub import IopubListeners
 from hdsp_agent.notebooks.kernels.jupyter import JupyterKernels
-from tests._helpers.free_port import free_port
+from tests._helpers.kernel_gateway import GATEWAY_TOKEN, KernelGateway, running_gateway
 
 from ._helpers.executors import NOTEBOOK, text_of, until
 
-TOKEN = "gateway-secret"
-
 
 @pytest.fixture
-def gateway(tmp_path: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """A kernel gateway of its own, with a token."""
-    pytest.importorskip("kernel_gateway")
-    port = free_port()
-    address = f"http://127.0.0.1:{port}"
-    command = [
-        *(sys.executable, "-m", "kernel_gateway", "--KernelGatewayApp.ip=127.0.0.1"),
-        *(f"--KernelGatewayApp.port={port}", f"--KernelGatewayApp.auth_token={TOKEN}"),
-    ]
-    with (tmp_path / "gateway.log").open("wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log, cwd=tmp_path, env=dict(os.environ))
-        try:
-            end = time.monotonic() + 180
-            while not answers(address):
-                assert process.poll() is None and time.monotonic() < end, (tmp_path / "gateway.log").read_text()
-                time.sleep(0.1)
-            yield address, process
-        finally:
-            process.terminate()
-            process.wait(timeout=30)
-
-
-def answers(address: str) -> bool:
-    try:
-        request = urllib.request.Request(f"{address}/api", headers={"Authorization": f"token {TOKEN}"})
-        with urllib.request.urlopen(request, timeout=2):
-            return True
-    except urllib.error.HTTPError:
-        return True
-    except OSError:
-        return False
+def gateway(tmp_path: Path) -> Iterator[KernelGateway]:
+    """A kernel gateway of its own."""
+    with running_gateway(tmp_path) as gateway:
+        yield gateway
 
 
 class Owner(LoggingConfigurable):
@@ -94,7 +59,7 @@ class Remote:
 @asynccontextmanager
 async def remote(address: str, root: Path, limits: RunLimits | None = None) -> AsyncIterator[Remote]:
     GatewayClient.clear_instance()
-    GatewayClient.instance(url=address, auth_token=TOKEN)
+    GatewayClient.instance(url=address, auth_token=GATEWAY_TOKEN)
     owner = Owner()
     specs = GatewayKernelSpecManager(parent=owner)
     kernels = owner.kernel_manager = GatewayMappingKernelManager(root_dir=str(root), kernel_spec_manager=specs)
@@ -113,10 +78,8 @@ async def remote(address: str, root: Path, limits: RunLimits | None = None) -> A
         GatewayClient.clear_instance()
 
 
-async def test_cells_run_remotely_with_outputs_errors_and_variables(
-    gateway: tuple[str, subprocess.Popen[bytes]], tmp_path: Path
-) -> None:
-    async with remote(gateway[0], tmp_path) as work:
+async def test_cells_run_remotely_with_outputs_errors_and_variables(gateway: KernelGateway, tmp_path: Path) -> None:
+    async with remote(gateway.address, tmp_path) as work:
         run = await work.run("x = 20\nprint('far away')", "x + 1", "1/0")
         assert [cell.state for cell in run.cells] == ["ok", "ok", "error"]
         assert [text_of(cell) for cell in run.cells[:2]] == ["far away\n", "21"]
@@ -127,10 +90,8 @@ async def test_cells_run_remotely_with_outputs_errors_and_variables(
         assert [(one.name, one.head) for one in report.variables] == [("x", "20")]
 
 
-async def test_a_remote_cell_is_interrupted_and_the_kernel_restarted(
-    gateway: tuple[str, subprocess.Popen[bytes]], tmp_path: Path
-) -> None:
-    async with remote(gateway[0], tmp_path, RunLimits(total_seconds=1.5)) as work:
+async def test_a_remote_cell_is_interrupted_and_the_kernel_restarted(gateway: KernelGateway, tmp_path: Path) -> None:
+    async with remote(gateway.address, tmp_path, RunLimits(total_seconds=1.5)) as work:
         await work.run("x = 1")
         run = await work.run("import time; time.sleep(60)")
         assert (run.cells[0].state, run.cells[0].reason) == ("timed_out", "total_limit")
@@ -138,36 +99,29 @@ async def test_a_remote_cell_is_interrupted_and_the_kernel_restarted(
         assert text_of((await work.run("'x' in globals()")).cells[0]) == "False"
 
 
-async def test_another_language_runs_remotely(gateway: tuple[str, subprocess.Popen[bytes]], tmp_path: Path) -> None:
-    async with remote(gateway[0], tmp_path) as work:
+async def test_another_language_runs_remotely(gateway: KernelGateway, tmp_path: Path) -> None:
+    async with remote(gateway.address, tmp_path) as work:
         run = await work.run("echo $((6 * 7))", kernel_name="bash")
         assert text_of(run.cells[0]) == "42\n"
 
 
-async def test_a_remote_kernel_that_is_shut_down_ends_the_run(
-    gateway: tuple[str, subprocess.Popen[bytes]], tmp_path: Path
-) -> None:
-    async with remote(gateway[0], tmp_path) as work:
+async def test_a_remote_kernel_that_is_shut_down_ends_the_run(gateway: KernelGateway, tmp_path: Path) -> None:
+    async with remote(gateway.address, tmp_path) as work:
         run = await work.start("import time\nprint('begun', flush=True)\ntime.sleep(60)")
         await until(lambda: "begun" in text_of(run.cells[0]))
         (info,) = await work.executor.kernels()
-        request = urllib.request.Request(
-            f"{gateway[0]}/api/kernels/{info.id}", method="DELETE", headers={"Authorization": f"token {TOKEN}"}
-        )
-        await asyncio.to_thread(lambda: urllib.request.urlopen(request, timeout=20).close())
+        await asyncio.to_thread(gateway.ask, "DELETE", f"kernels/{info.id}")
         assert await run.wait(30)
         assert run.cells[0].state == "dead"
         assert run.cells[0].reason in ("kernel_gone", "connection_lost")
         assert (await work.run("'new'")).cells[0].state == "ok"
 
 
-async def test_a_gateway_that_goes_away_ends_the_run_with_a_sentence(
-    gateway: tuple[str, subprocess.Popen[bytes]], tmp_path: Path
-) -> None:
-    async with remote(gateway[0], tmp_path) as work:
+async def test_a_gateway_that_goes_away_ends_the_run_with_a_sentence(gateway: KernelGateway, tmp_path: Path) -> None:
+    async with remote(gateway.address, tmp_path) as work:
         run = await work.start("import time\nprint('begun', flush=True)\ntime.sleep(60)")
         await until(lambda: "begun" in text_of(run.cells[0]))
-        gateway[1].terminate()
+        gateway.stop()
         assert await run.wait(30)
         assert run.cells[0].state == "dead" and run.cells[0].advice
         with pytest.raises(Unavailable):
@@ -175,8 +129,8 @@ async def test_a_gateway_that_goes_away_ends_the_run_with_a_sentence(
         work.kernels._kernels.clear()
 
 
-async def test_a_remote_kernel_is_not_listened_to(gateway: tuple[str, subprocess.Popen[bytes]], tmp_path: Path) -> None:
-    async with remote(gateway[0], tmp_path) as work:
+async def test_a_remote_kernel_is_not_listened_to(gateway: KernelGateway, tmp_path: Path) -> None:
+    async with remote(gateway.address, tmp_path) as work:
         await work.run("1")
         iopub_listeners = IopubListeners(work.kernels)
         (kernel_id,) = iopub_listeners.kernel_ids()

@@ -86,6 +86,9 @@ class DetachedKernel:
     def watch_seconds(self, kernel_id: str) -> float:
         return 0.5
 
+    def is_kept_by_connections(self, kernel_id: str) -> bool:
+        return False
+
     async def interrupt(self, kernel_id: str) -> None:
         raise AssertionError("the kernel is not this server's to interrupt")
 
