@@ -26,6 +26,7 @@ CORPUS := .corpus/.stamp-installed
 DATABASES := .databases/.stamp-installed
 PROGRAMS := .programs/.stamp-installed
 HUB := .hub/.stamp-installed
+GATEWAY := .gateway/.stamp-installed
 OLDEST_LAB := .lab-4.2/.stamp-installed
 
 FRONT := $(shell find src labextension/style labextension/schema -type f 2>/dev/null) tsconfig.json package.json
@@ -104,6 +105,13 @@ $(HUB): scripts/hub.txt | $(VENV)/.stamp-created
 	npm install --prefix .hub --no-save --no-audit --no-fund configurable-http-proxy@5.3.0
 	@touch $@
 
+# Enterprise Gateway with a kernel of its own, for the long tests alone. It needs older versions of Jupyter's packages.
+$(GATEWAY): scripts/gateway.txt | $(PY_INSTALLED)
+	rm -rf .gateway
+	$(BIN)/python -m venv .gateway
+	.gateway/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
 # The oldest JupyterLab that HDSP Agent works in, with a wheel of what is built, for the long tests alone.
 $(OLDEST_LAB): $(BUILT) $(SERVER) pyproject.toml
 	rm -rf .lab-4.2
@@ -142,7 +150,7 @@ test-python: $(PY_INSTALLED) $(LINKED) $(SYSTEM_READY) $(COLLABORATION) $(CORPUS
 SAMPLE ?= 400
 MUTATION_MINUTES ?= 60
 
-test-long: $(PY_INSTALLED) $(LINKED) $(SYSTEM_READY) $(COLLABORATION) $(PROGRAMS) $(HUB) $(OLDEST_LAB) ## what takes long: the tests and stories left out of make test, fuzzing, other surroundings, mutation testing
+test-long: $(PY_INSTALLED) $(LINKED) $(SYSTEM_READY) $(COLLABORATION) $(PROGRAMS) $(HUB) $(GATEWAY) $(OLDEST_LAB) ## what takes long: the tests and stories left out of make test, fuzzing, other surroundings, mutation testing
 	HDSP_AGENT_LONG_TESTS=1 python -m pytest -p no:cacheprovider -o timeout=7200 -n $${TEST_PROCESSES:-3} --dist loadfile -m "long or in_short"
 	HDSP_AGENT_LONG_TESTS=1 python -m pytest -p no:cacheprovider -o timeout=7200 -m "not long and not in_short" $$(grep -rlE '^from (tests|\.+)\.?_helpers\.long_tests import' tests --include='test_*.py')
 	HDSP_AGENT_LONG_TESTS=1 jlpm playwright test --config ui-tests/playwright.config.ts

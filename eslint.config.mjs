@@ -118,6 +118,7 @@ export default tseslint.config(
       '.corpus/',
       '.databases/',
       '.hub/',
+      '.gateway/',
       '.lab-4.2/',
       '.programs/',
       '.venv/',

@@ -125,8 +125,13 @@ class Verifications:
 
     async def _file(self, path: str) -> Path:
         root = self._notebooks.access.root
-        if root is None or not self._kernels_are_here:
-            raise Unsupported("Only notebooks in files of this server, with kernels on it, can be verified.")
+        if root is None:
+            raise Unsupported("Only notebooks in files of this server can be verified.")
+        if not self._kernels_are_here:
+            raise Unsupported(
+                "A gateway runs the kernels, and a notebook is verified with a new kernel on this server. Run"
+                " `hdsp-agent verify` where the kernels are."
+            )
         # As Jupyter shows it: links lead where they lead, and what is hidden or outside is not there.
         with suppress(HdspAgentError):
             if path.endswith(".ipynb") and await self._has(path):

@@ -9,7 +9,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -17,21 +17,36 @@ from typing import Final
 from .free_port import free_port
 from .parsed_json import ParsedJson, parsed
 
-__all__ = ["GATEWAY_TOKEN", "KernelGateway", "running_gateway"]
+__all__ = ["ENTERPRISE_GATEWAY", "GATEWAY_TOKEN", "KernelGateway", "running_gateway"]
 
 GATEWAY_TOKEN: Final = "gateway-secret"
-_KERNEL_GATEWAY: Final = (sys.executable, "-m", "kernel_gateway")
+ENTERPRISE_GATEWAY: Final = Path(__file__).resolve().parents[2] / ".gateway" / "bin" / "python"
+"""An environment of its own, with its own kernel: ``make test-long`` installs it."""
+
+
+_WITHOUT: Final = ("unshare", "--mount", "sh", "-c", 'mount -t tmpfs none "$0" && cd / && exec "$@"')
+"""Runs a program that does not see what is in a folder."""
 
 
 class KernelGateway:
-    """One that is being run."""
+    """One that is being run: Jupyter Kernel Gateway, or ``enterprise`` Enterprise Gateway. Neither it nor its kernels see what is
+    in the folder ``unseen``, which only root can have so.
+    """
 
-    def __init__(self, folder: Path, program: Sequence[str], app: str) -> None:
+    def __init__(self, folder: Path, *, enterprise: bool, unseen: Path | None) -> None:
         self.port = free_port()
         self.address = f"http://127.0.0.1:{self.port}"
         self._folder = folder
+        self._environment = dict(os.environ)
+        if enterprise:
+            program, app = (str(ENTERPRISE_GATEWAY), "-m", "enterprise_gateway"), "EnterpriseGatewayApp"
+            for name in [name for name in self._environment if name.startswith(("PYTHON", "JUPYTER"))]:
+                del self._environment[name]
+        else:
+            program, app = (sys.executable, "-m", "kernel_gateway"), "KernelGatewayApp"
+        hiding = () if unseen is None else (*_WITHOUT, str(unseen))
         self._command = [
-            *(*program, f"--{app}.ip=127.0.0.1", f"--{app}.port={self.port}"),
+            *(*hiding, *program, f"--{app}.ip=127.0.0.1", f"--{app}.port={self.port}"),
             *(f"--{app}.port_retries=0", f"--{app}.auth_token={GATEWAY_TOKEN}"),
         ]
         self.process: subprocess.Popen[bytes] | None = None
@@ -41,7 +56,7 @@ class KernelGateway:
         log = self._folder / "gateway.log"
         with log.open("ab") as file:
             self.process = subprocess.Popen(
-                self._command, stdout=file, stderr=file, cwd=self._folder, env=dict(os.environ)
+                self._command, stdout=file, stderr=file, cwd=self._folder, env=self._environment
             )
         end = time.monotonic() + 180
         while not self._answers():
@@ -76,11 +91,9 @@ class KernelGateway:
 
 
 @contextmanager
-def running_gateway(
-    folder: Path, program: Sequence[str] = _KERNEL_GATEWAY, app: str = "KernelGatewayApp"
-) -> Iterator[KernelGateway]:
+def running_gateway(folder: Path, *, enterprise: bool = False, unseen: Path | None = None) -> Iterator[KernelGateway]:
     """One with a token, ended with the block."""
-    gateway = KernelGateway(folder, program, app)
+    gateway = KernelGateway(folder, enterprise=enterprise, unseen=unseen)
     try:
         gateway.start()
         yield gateway

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
 import uuid
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -15,7 +16,7 @@ from jupyter_server.serverapp import ServerApp
 from tornado.websocket import WebSocketClientConnection
 
 from hdsp_agent.comm.services import Services
-from hdsp_agent.errors import Unavailable
+from hdsp_agent.errors import Unavailable, Unsupported
 from hdsp_agent.messages import CellId, JsonObject, TaskId
 from hdsp_agent.notebooks.kernels import CellRunSpec, _kernel_queue
 from tests._helpers.jupyter_fetch import Fetch, SocketFetch
@@ -29,14 +30,25 @@ NOTEBOOK = "work.ipynb"
 WAITS = "from pathlib import Path\nimport time\nwhile not Path({!r}).exists(): time.sleep(0.02)\n"
 
 
-@pytest.fixture(scope="module")
-def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KernelGateway]:
-    with running_gateway(tmp_path_factory.mktemp("gateway")) as gateway:
+@pytest.fixture(scope="module", params=["kernel", pytest.param("enterprise", marks=pytest.mark.long)])
+def gateway(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KernelGateway]:
+    kind, folder = request.param, tmp_path_factory.mktemp("gateway")
+    unseen = tmp_path_factory.getbasetemp() if kind == "elsewhere" else None
+    if (
+        unseen is not None
+        and subprocess.run(["unshare", "--mount", "true"], check=False, capture_output=True).returncode
+    ):
+        pytest.skip("nothing can be hidden from a process here")
+    with running_gateway(folder, enterprise=kind == "enterprise", unseen=unseen) as gateway:
         yield gateway
 
 
 @pytest.fixture
-def jp_server_config(jp_server_config: dict[str, object], gateway: KernelGateway) -> Iterator[dict[str, object]]:
+def jp_server_config(
+    jp_server_config: dict[str, object], gateway: KernelGateway, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[dict[str, object]]:
+    # Enterprise Gateway starts no kernels for root.
+    monkeypatch.setenv("KERNEL_USERNAME", "somebody")
     GatewayClient.clear_instance()
     yield {**jp_server_config, "GatewayClient": {"url": gateway.address, "auth_token": GATEWAY_TOKEN}}
     GatewayClient.clear_instance()
@@ -177,8 +189,36 @@ async def test_variables_are_listed_saved_and_restored(
         await work.run("rows.append(2)")
         parts = {"variables": True, "path": NOTEBOOK}
         await post(jp_fetch, "checkpoints", saved["id"], "restore", parts=parts, path=NOTEBOOK)
-        report = await services.notebooks.notebooks.executor.inspect(NOTEBOOK)
+        executor = services.notebooks.notebooks.executor
+        report = await executor.inspect(NOTEBOOK)
         assert [(one.name, one.head) for one in report.variables] == [("rows", "[1]")]
+        assert [kernel.told.partition("), ")[2] for kernel in await executor.kernels()] == [
+            "behind a gateway: its files may not be those of the workspace"
+        ]
+
+
+async def test_a_notebook_is_not_verified_where_kernels_are_elsewhere(services: Services, jp_fetch: Fetch) -> None:
+    with pytest.raises(Unsupported, match="A gateway runs the kernels"):
+        await services.verifications.start(services.history.person, NOTEBOOK)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("gateway", ["elsewhere"], indirect=True)
+async def test_variables_of_a_kernel_with_another_disk_are_sent(
+    services: Services, jp_serverapp: ServerApp, jp_fetch: Fetch, jp_ws_fetch: SocketFetch, gateway: KernelGateway
+) -> None:
+    async with page(jp_serverapp, jp_fetch, jp_ws_fetch, gateway, ["n = 1"]) as work:
+        await watched(services, work)
+        home = str(services.storage.home)
+        sees = f"from pathlib import Path\nassert not Path({home!r}).exists()\nimport random\n"
+        await work.run(sees + "big = random.Random(1).randbytes(30_000_000)")
+        await until(lambda: [run.ok for run in runs(services)] == [True])
+        saved = await post(jp_fetch, "checkpoints", path=NOTEBOOK, note="before")
+        await work.run("big = 0")
+        parts = {"variables": True, "path": NOTEBOOK}
+        await post(jp_fetch, "checkpoints", saved["id"], "restore", parts=parts, path=NOTEBOOK)
+        await work.run("assert big == random.Random(1).randbytes(30_000_000)")
+        await until(lambda: [run.ok for run in runs(services)] == [True, True, True])
 
 
 async def test_a_cell_that_asks_for_input_ends_with_that_reason(
@@ -219,7 +259,7 @@ async def test_a_gateway_that_is_killed_is_told_and_works_again_when_it_is_back(
     await asyncio.to_thread(gateway.stop, kill=True)
     assert await run.wait(60)
     assert run.cells[0].state == "dead" and run.cells[0].advice
-    with pytest.raises(Unavailable):
+    with pytest.raises(Unavailable, match=r"The kernels of this server cannot be listed: [^%]*$"):
         await notebooks.executor.kernel_specs()
     await asyncio.to_thread(gateway.start)
     again = await notebooks.run(NOTEBOOK, [CellRunSpec(CellId("c1"), "'back'")])

@@ -214,4 +214,5 @@ class Executor:
             language=spec.language if spec is not None else "",
             state=state,
             ours=queue is not None and queue.running is not None,
+            is_remote=self._port.is_behind_gateway(session.kernel_id),
         )

@@ -266,7 +266,7 @@ class KernelQueue:
         if self._leaving is not None:
             self._leaving.cancel()
             self._leaving = None
-        if not self._closed and self._port.is_kept_by_connections(self.kernel_id):
+        if not self._closed and self._port.is_behind_gateway(self.kernel_id):
             self._leaving = asyncio.get_running_loop().call_later(_UNUSED_SECONDS, self._leave)
 
     def _leave(self) -> None:

@@ -44,6 +44,14 @@ class KernelInfo:
     state: KernelState
     ours: bool = False
     """Whether a cell the agent gave it is what it works on."""
+    is_remote: bool = False
+    """Whether a gateway runs it."""
+
+    @property
+    def told(self) -> str:
+        """It in a few words, for the model."""
+        where = ", behind a gateway: its files may not be those of the workspace" if self.is_remote else ""
+        return f"kernel {self.display_name} ({self.state}){where}"
 
 
 class KernelPort(Protocol):
@@ -77,8 +85,8 @@ class KernelPort(Protocol):
     def watch_seconds(self, kernel_id: str) -> float:
         """How often to ask whether it is alive while it works."""
 
-    def is_kept_by_connections(self, kernel_id: str) -> bool:
-        """Whether it is not culled while it has a connection, also one that nobody uses."""
+    def is_behind_gateway(self, kernel_id: str) -> bool:
+        """Whether a gateway runs it, which does not cull it while it has a connection, also one that nobody uses."""
 
     async def interrupt(self, kernel_id: str) -> None:
         """Interrupt what it does."""

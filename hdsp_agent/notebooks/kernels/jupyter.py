@@ -149,10 +149,10 @@ class JupyterKernels:
 
     def watch_seconds(self, kernel_id: str) -> float:
         """A look at a local process costs nothing, one through a gateway a request."""
-        return _REMOTE_WATCH_SECONDS if self.is_kept_by_connections(kernel_id) else _LOCAL_WATCH_SECONDS
+        return _REMOTE_WATCH_SECONDS if self.is_behind_gateway(kernel_id) else _LOCAL_WATCH_SECONDS
 
-    def is_kept_by_connections(self, kernel_id: str) -> bool:
-        """Of connections to a local one nobody but ``hold`` tells; a gateway counts them all."""
+    def is_behind_gateway(self, kernel_id: str) -> bool:
+        """Whether a gateway runs it. Of connections to a local one nobody but ``hold`` tells; a gateway counts them all."""
         return kernel_id in self._kernels and is_remote(self._kernels.get_kernel(kernel_id))
 
     async def interrupt(self, kernel_id: str) -> None:
@@ -242,7 +242,8 @@ def _said_plainly(what: str) -> Iterator[None]:
         raise
     except HTTPError as error:
         kind = NotFound if error.status_code == 404 else Unavailable
-        raise kind(f"{what}: {error.log_message or error.reason or error.status_code}") from error
+        why = error.log_message % error.args if error.log_message and error.args else error.log_message
+        raise kind(f"{what}: {why or error.reason or error.status_code}") from error
     except Exception as error:
         # Kernel provisioners are plugins and may raise anything.
         raise Unavailable(f"{what}: {str(error) or type(error).__name__}") from error

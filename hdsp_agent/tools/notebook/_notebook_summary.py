@@ -74,7 +74,7 @@ def _told(
 ) -> NotebookSummary:
     lines = outline_of(snapshot, memory)
     numbers = numbers_of(snapshot)
-    runs = f"kernel {kernel.display_name} ({kernel.state})" if kernel is not None else "no kernel runs"
+    runs = kernel.told if kernel is not None else "no kernel runs"
     # Other cells by their ids: a number that shifts would make a line another one.
     names = {cell_id: cell_id for cell_id in numbers}
     return NotebookSummary(

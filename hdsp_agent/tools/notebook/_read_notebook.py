@@ -209,7 +209,7 @@ def _in_numbers(cells: Sequence[Cell], snapshot: NotebookSnapshot) -> str:
 
 def _about(snapshot: NotebookSnapshot, place: NotebookLocation, kernel: KernelInfo | None) -> str:
     code = sum(cell.cell_type == "code" for cell in snapshot.cells)
-    runs = f"kernel {kernel.display_name} ({kernel.state})" if kernel is not None else "no kernel runs"
+    runs = kernel.told if kernel is not None else "no kernel runs"
     wanted = f", made for {snapshot.kernel_name}" if kernel is None and snapshot.kernel_name else ""
     where = {"tab": ", open in the browser", "room": ", shared by several people", "disk": ""}[snapshot.source]
     dirty = ", with unsaved changes" if snapshot.dirty else ""

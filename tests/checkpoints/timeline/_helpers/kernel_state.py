@@ -86,7 +86,7 @@ class DetachedKernel:
     def watch_seconds(self, kernel_id: str) -> float:
         return 0.5
 
-    def is_kept_by_connections(self, kernel_id: str) -> bool:
+    def is_behind_gateway(self, kernel_id: str) -> bool:
         return False
 
     async def interrupt(self, kernel_id: str) -> None:
