@@ -169,17 +169,23 @@ const SERVER_ERRORS: Readonly<Record<string, Sentence>> = {
           'Another program is changing %1. Nothing was changed. Try again, or end that program.',
           param(error, 'path')
         )
-      : param(error, 'database')
+      : param(error, 'kept') === 'here'
         ? trans.__(
-            'Could not use the PostgreSQL database %1 (%2). What was saved before is safe. Try again later, or ask your administrator.',
+            'The PostgreSQL database %1 is away (%2). What you do meanwhile is kept on this server and saved when the database is back. Until then you cannot start or finish conversations.',
             param(error, 'database'),
             param(error, 'reason')
           )
-        : trans.__(
-            'The storage folder cannot be used: %1 (%2). Nothing was changed. Free some space or fix the permissions, then try again.',
-            param(error, 'path'),
-            param(error, 'reason')
-          ),
+        : param(error, 'database')
+          ? trans.__(
+              'Could not use the PostgreSQL database %1 (%2). What was saved before is safe. Try again later, or ask your administrator.',
+              param(error, 'database'),
+              param(error, 'reason')
+            )
+          : trans.__(
+              'The storage folder cannot be used: %1 (%2). Nothing was changed. Free some space or fix the permissions, then try again.',
+              param(error, 'path'),
+              param(error, 'reason')
+            ),
   model_error: (trans, error) =>
     modelFailureText(trans, param(error, 'kind')) ??
     trans.__('The model gave no answer: %1', error.message),
@@ -468,6 +474,11 @@ const CONVERSATIONS: Readonly<Record<string, Sentence>> = {
       param(error, 'keptIn'),
       param(error, 'conversations'),
       param(error, 'used')
+    ),
+  messages_kept_apart: (trans, error) =>
+    trans.__(
+      'Some messages are not in the database, because another server continued their conversations. They are in %1. Delete those files when you no longer need them.',
+      param(error, 'folder')
     ),
   storage_large: tooLarge,
   storage_critical: tooLarge

@@ -6,6 +6,7 @@ Everybody on the server sees these, so they count and never quote.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Literal
 
 from ..errors import HdspAgentError
@@ -77,6 +78,20 @@ class StorageNotices:
     def none_elsewhere(self) -> None:
         """All that the folder has are shown."""
         self._board.withdraw("elsewhere")
+
+    def kept_apart(self, folder: Path | None) -> None:
+        """Messages that the database did not get are in this folder, or there are none."""
+        if folder is None:
+            self._board.withdraw("apart")
+            return
+        self._board.post(
+            "apart",
+            "warning",
+            "messages_kept_apart",
+            f"Some messages are not in the database, because another server continued their conversations. They are in {folder}. "
+            "Delete those files when you no longer need them.",
+            {"folder": str(folder)},
+        )
 
     def size(self, level: Literal["ok", "warning", "critical"], size: int, limit_gigabytes: float) -> None:
         """How much is stored, and whether that is too much."""

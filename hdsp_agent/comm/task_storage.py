@@ -21,6 +21,7 @@ from ..persistence import (
     TaskRecovery,
     TaskStore,
     history_database,
+    kept_apart,
     list_recovered,
     open_history,
     open_store,
@@ -208,12 +209,13 @@ class TaskStorage:
         self._notices.recovered(self._recovered)
 
     async def _look_elsewhere(self) -> None:
-        """Tell of conversations that the folder has, and that are not shown."""
+        """Tell of conversations and messages that the folder has, and that are not shown."""
         elsewhere = await tasks_elsewhere(self._store, self.home, self._backend)
         for other, count in elsewhere.items():
             self._notices.kept_elsewhere(other, self._backend, count)
         if not elsewhere:
             self._notices.none_elsewhere()
+        self._notices.kept_apart(await asyncio.to_thread(kept_apart, self.home))
 
     async def _list_recovered(self) -> None:
         await list_recovered(self._recovered, self._store, self._index)

@@ -22,6 +22,7 @@ from ._backends import (
     tasks_elsewhere,
 )
 from ._damage_reports import DamageNotice
+from ._kept_apart import kept_apart
 from ._new_task import NewTaskRecord
 from ._read_only_history import history_to_read
 from ._records import (
@@ -205,6 +206,7 @@ __all__ = [
     "import_embedded",
     "import_tasks",
     "iso_time",
+    "kept_apart",
     "kept_aside",
     "list_recovered",
     "measure",

@@ -33,6 +33,15 @@ describe('errorText', () => {
     ).toContain('The system keyring is locked.');
   });
 
+  it('says whether one can go on while the database is away', () => {
+    const error = { code: 'storage_unavailable', message: 'English' };
+    const params = { database: 'host=db', reason: 'unreachable' };
+    expect(errorText(trans, { ...error, params })).toContain('Could not use');
+    expect(
+      errorText(trans, { ...error, params: { ...params, kept: 'here' } })
+    ).toContain('is kept on this server');
+  });
+
   it('says why a model gave no answer, in the words of its row', () => {
     const error = { code: 'model_error', message: 'A teapot.' };
     for (const [kind, text] of [

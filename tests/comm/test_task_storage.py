@@ -23,9 +23,11 @@ from hdsp_agent.comm.task_storage import TaskStorage
 from hdsp_agent.errors import StorageUnavailable
 from hdsp_agent.messages import TaskId
 from hdsp_agent.persistence import (
+    ApiDraft,
     Backend,
     HistoryChange,
     HistoryQuery,
+    NewTaskRecord,
     backups,
     open_store,
     parse_iso_time,
@@ -104,12 +106,17 @@ class TestADatabaseThatCannotBeReached:
             postgres_database.let_in(True)
             await eventually(lambda: "storage_unavailable" not in codes(services))
         await keep(services, "it works")
+        log = await services.storage.unopened.create(NewTaskRecord())
         postgres_database.let_in(False)
-        await eventually(lambda: "storage_unavailable" in codes(services))
+        await log.append_api(ApiDraft(role="user", content="kept here"))
+        await eventually(lambda: "here" in [notice.params.get("kept") for notice in services.notices.standing])
         assert json.loads((await jp_fetch("hdsp-agent", "api", "health")).body)["status"] == "degraded"
         postgres_database.let_in(True)
         await eventually(lambda: "storage_unavailable" not in codes(services))
         await keep(services, "it works again")
+        assert [
+            record.content for record in await (await services.storage.unopened.view(log.task_id)).api.newest()
+        ] == ["kept here"]
 
 
 @pytest.mark.each_backend("files", "sqlite")

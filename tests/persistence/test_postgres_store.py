@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
+import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from functools import partial
@@ -22,10 +24,11 @@ from hdsp_agent.persistence._task_store import StoreOptions
 from hdsp_agent.persistence.files._task_locks import own_record
 from hdsp_agent.persistence.tables._sql import STREAM_TABLES, SqlConnection
 
+from .._helpers.forked_python import forked_python
 from .._helpers.long_tests import rounds
 from .._helpers.postgres import ROLES, TasksDatabase, postgres_cluster
 from .._helpers.timing import until
-from ._helpers.scenarios import scenario
+from ._helpers.scenarios import ROOT, scenario
 from ._helpers.store_contract import asked, said
 from ._helpers.table_contract import TableContract
 
@@ -34,11 +37,11 @@ if TYPE_CHECKING:
 
 psycopg = pytest.importorskip("psycopg")
 
-from hdsp_agent.persistence.postgres import _postgres_database, _postgres_writer
+from hdsp_agent.persistence.postgres import _postgres_database, _postgres_writer, _spool
 from hdsp_agent.persistence.postgres._connection import Address, PostgresConnection
 from hdsp_agent.persistence.postgres._postgres_database import PostgresDatabase
 from hdsp_agent.persistence.postgres._postgres_store import PostgresStore
-from hdsp_agent.persistence.postgres._postgres_writer import PostgresWriter
+from hdsp_agent.persistence.postgres._postgres_writer import PostgresWriter, _Unsure
 from hdsp_agent.persistence.postgres._presence import Presence
 from hdsp_agent.persistence.postgres._session_locks import SessionLockJudge
 from hdsp_agent.persistence.postgres._task_schema import MIGRATIONS
@@ -77,21 +80,14 @@ class TestPostgresStore(TableContract):
             await store.check_usable()
             self.tasks.let_in(False)
 
-            async def is_usable() -> bool:
-                try:
-                    await store.check_usable()
-                except StorageUnavailable:
-                    return False
-                return True
-
             async def is_unusable() -> bool:
-                return not await is_usable()
+                return not await is_usable(store)
 
             await until(is_unusable)
             with pytest.raises(StorageUnavailable, match="What was saved before is safe"):
                 await store.tasks()
             self.tasks.let_in(True)
-            await until(is_usable)
+            await until(partial(is_usable, store))
             assert len(await store.tasks()) == 1
 
     @pytest.mark.long
@@ -464,11 +460,11 @@ class TestPostgresStore(TableContract):
             admin.execute(f"ALTER DATABASE {self.tasks.name} SET default_transaction_read_only = on")
             monkeypatch.setattr(store.writer, "_patience_seconds", 0.2)
             self.tasks.end_sessions()
-            with pytest.raises(StorageUnavailable):
-                await log.append_api(asked("refused"))
+            await log.append_api(asked("kept"))
             admin.execute(f"ALTER DATABASE {self.tasks.name} RESET default_transaction_read_only")
             admin.close()
-            assert (await log.append_api(asked("after"))).seq == 2
+            assert (await log.append_api(asked("after"))).seq == 3
+            assert await recorded(store, log) == ["goes on", "kept", "after"]
 
     async def test_nothing_is_written_until_it_is_known_what_was(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -501,7 +497,7 @@ class TestPostgresStore(TableContract):
             log = await store.create(NewTaskRecord())
             session = store.writer.session
             with monkeypatch.context() as failing:
-                failing.setattr(_postgres_writer, "_insert", fail)
+                failing.setattr(_postgres_writer, "insert_lines", fail)
                 with pytest.raises(HdspAgentError, match="Nobody thought of this"):
                     await log.append_api(asked("refused"))
             assert (await log.append_api(asked("fine"))).seq == 1
@@ -512,16 +508,117 @@ class TestPostgresStore(TableContract):
         async with self.store(tmp_path) as store:
             assert isinstance(store, PostgresStore)
             log = await store.create(NewTaskRecord())
-            store.writer._unsure = 5_000_000, ()  # type: ignore[attr-defined]
+            store.writer._unsure = _Unsure(5_000_000, 1, ())  # type: ignore[attr-defined]
             assert (await log.append_api(asked("fine"))).seq == 1
 
-    async def test_without_a_database_for_too_long_work_pauses_and_goes_on_afterwards(
+    async def test_what_is_recorded_while_the_database_is_away_is_kept_here_and_saved_afterwards(
+        self, tmp_path: Path, quickly_away: None
+    ) -> None:
+        async with self.store(tmp_path) as store:
+            assert isinstance(store, PostgresStore)
+            log, other = await store.create(NewTaskRecord()), await store.create(NewTaskRecord())
+            await log.append_api(asked("before"))
+            self.tasks.let_in(False)
+            await asyncio.gather(*(log.append_api(asked(f"kept {number}"), durable=True) for number in range(20)))
+            message = await log.append_ui(said(log, "shown"))
+            await other.append_api(asked("kept"))
+            assert log.paused is None
+            (spool,) = (tmp_path / ".tasks.postgres.spool").glob("*.spool")
+            assert spool.stat().st_mode & 0o777 == 0o600
+            with pytest.raises(StorageUnavailable, match="is kept on this server") as told:
+                await store.check_usable()
+            assert told.value.params["kept"] == "here"
+            with pytest.raises(StorageUnavailable):
+                await store.create(NewTaskRecord())
+            ending = asyncio.create_task(other.finish())
+            self.tasks.let_in(True)
+            # Whoever reads sees what was acknowledged, however soon.
+            kept = ["before", *(f"kept {number}" for number in range(20))]
+            assert await recorded(store, log) == kept
+            assert [m.text for m in await (await store.view(log.task_id)).ui.newest()] == [message.text]
+            await asyncio.gather(ending, return_exceptions=True)
+            assert (await log.append_api(asked("after"))).seq == 22
+            assert await recorded(store, log) == [*kept, "after"]
+            assert list((tmp_path / ".tasks.postgres.spool").iterdir()) == []
+            await until(partial(is_usable, store))
+
+    @pytest.mark.parametrize("how", ["committed", "ended"])
+    async def test_a_commit_that_nobody_knows_of_is_kept_here_and_not_written_twice(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickly_away: None, how: Literal["committed", "ended"]
+    ) -> None:
+        async with self.store(tmp_path) as store:
+            log = await store.create(NewTaskRecord())
+            lose_at_commit(monkeypatch, how, then=lambda: self.tasks.let_in(False))
+            for number in range(3):
+                await log.append_api(asked(str(number)))
+            self.tasks.let_in(True)
+            assert await recorded(store, log) == ["0", "1", "2"]
+            assert (await log.append_api(asked("3"))).seq == 4
+
+    @pytest.mark.parametrize("how", ["committed", "ended", "hanging"])
+    async def test_a_replay_that_is_interrupted_writes_nothing_twice(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickly_away: None,
+        how: Literal["committed", "ended", "hanging"],
+    ) -> None:  # fmt: skip
+        monkeypatch.setattr(_spool, "_PORTION_BYTES", 1)
+        async with self.store(tmp_path) as store:
+            log = await store.create(NewTaskRecord())
+            self.tasks.let_in(False)
+            for number in range(5):
+                await log.append_api(asked(str(number)))
+            lost = lose_at_commit(monkeypatch, how)
+            self.tasks.let_in(True)
+            await until(lambda: lost)
+            # Its session ends when the server notices that nobody is there any more.
+            lost[0].close()
+            assert await recorded(store, log) == ["0", "1", "2", "3", "4"]
+
+    async def test_what_does_not_fit_here_either_is_refused(self, tmp_path: Path, quickly_away: None) -> None:
+        async with self.store(tmp_path) as store:
+            assert isinstance(store, PostgresStore) and isinstance(store.writer, PostgresWriter)
+            log = await store.create(NewTaskRecord())
+            store.writer.spool.max_bytes = 2_000
+            self.tasks.let_in(False)
+            await log.append_api(asked("kept"))
+            with pytest.raises(StorageUnavailable):
+                await log.append_api(asked("x" * 2_000))
+            assert log.paused is not None
+            await log.append_api(asked("kept, too"))
+            self.tasks.let_in(True)
+            assert await recorded(store, log) == ["kept", "kept, too"]
+
+    async def test_what_a_server_kept_goes_to_the_database_before_the_next_one_begins(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickly_away: None
+    ) -> None:
+        async with self.store(tmp_path) as store:
+            log = await store.create(NewTaskRecord())
+            other = await store.create(NewTaskRecord())
+            self.tasks.let_in(False)
+            await asyncio.gather(log.append_api(asked("kept")), other.append_api(asked("lost to another")))
+        self.tasks.let_in(True)
+        with self.tasks.connect() as connection:
+            # Another server has taken it over.
+            connection.execute(
+                "UPDATE locks SET token = 'theirs' WHERE task = (SELECT number FROM tasks WHERE task_id = ?)",
+                (other.task_id,),
+            )
+        async with self.store(tmp_path) as store:
+            assert await recorded(store, log) == ["kept"]
+            assert await recorded(store, other) == []
+            (refused,) = (tmp_path / ".tasks.postgres.spool").iterdir()
+            assert b"lost to another" in refused.read_bytes()
+            # This very process lives on.
+            monkeypatch.setattr(store.rows._judge, "_settled_seconds", 0)  # type: ignore[attr-defined]
+            assert (await (await store.resume(log.task_id)).append_api(asked("after"))).seq == 2
+
+    async def test_without_room_for_it_here_work_pauses_and_goes_on_afterwards(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(_postgres_writer, "_PAUSE_SECONDS", 0.01)
         async with self.store(tmp_path) as store:
-            assert isinstance(store, PostgresStore)
+            assert isinstance(store, PostgresStore) and isinstance(store.writer, PostgresWriter)
             monkeypatch.setattr(store.writer, "_patience_seconds", 0.3)
+            store.writer.spool.max_bytes = 0
             log = await store.create(NewTaskRecord())
             await log.append_api(asked("before"))
             self.tasks.let_in(False)
@@ -572,8 +669,31 @@ async def test_a_database_that_dies_in_the_midst_of_everything_loses_nothing_and
         await asyncio.gather(*(store.stop() for store in stores))
 
 
+@pytest.fixture
+def quickly_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no server wait long for a database that is away."""
+    monkeypatch.setattr(_postgres_writer, "_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(_postgres_writer, "_SPOOL_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr(_postgres_writer, "_PATIENCE_SECONDS", 1.0)
+
+
+async def recorded(store: TaskStore, log: TaskLog) -> list[object]:
+    """What the model was told in a task, as the database has it."""
+    return [record.content async for record in (await store.view(log.task_id)).api.iterate()]
+
+
+async def is_usable(store: TaskStore) -> bool:
+    try:
+        await store.check_usable()
+    except StorageUnavailable:
+        return False
+    return True
+
+
 def lose_at_commit(
-    monkeypatch: pytest.MonkeyPatch, how: Literal["committed", "ended", "hanging"]
+    monkeypatch: pytest.MonkeyPatch,
+    how: Literal["committed", "ended", "hanging"],
+    then: Callable[[], None] = lambda: None,
 ) -> Sequence[Connection[tuple[object, ...]]]:
     """Let the connection be lost at the next commit: after it, before it, or so that the server waits for it; which it was."""
     lost: list[Connection[tuple[object, ...]]] = []
@@ -589,6 +709,7 @@ def lose_at_commit(
         if how == "hanging":
             self._connection = psycopg.connect(session.info.dsn)
         self.close()
+        then()
         raise psycopg.OperationalError("the connection is lost")
 
     monkeypatch.setattr(PostgresConnection, "execute", lose)
@@ -616,6 +737,39 @@ def test_nothing_acknowledged_is_lost_by_kills_of_a_busy_task(tmp_path: Path) ->
     assert report["wrong"] == []
     assert int(str(report["started"])) > turns / 3
     assert int(str(report["messages"])) > turns
+
+
+@unix
+@pytest.mark.slow
+@pytest.mark.usefixtures("server_url")
+async def test_what_was_kept_here_survives_the_kill_of_the_server(
+    tmp_path: Path, postgres_database: TasksDatabase
+) -> None:
+    for number in range(rounds(2, 20)):
+        home = tmp_path / str(number)
+        with subprocess.Popen(
+            [forked_python(), "-m", "tests.persistence._helpers.table_processes", "away", str(home)],
+            cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        ) as server:  # fmt: skip
+            assert server.stdin is not None and server.stdout is not None
+            task_id = TaskId(server.stdout.readline().strip())
+            postgres_database.let_in(False)
+            server.stdin.write("go on\n")
+            server.stdin.flush()
+            acknowledged = [server.stdout.readline() for _ in range(random.randrange(1, 60))]
+            if number % 2:
+                # Killed in the midst of the replay, perhaps.
+                postgres_database.let_in(True)
+                acknowledged.append(server.stdout.readline())
+            server.kill()
+            acknowledged += [line for line in server.stdout.readlines() if line.endswith("\n")]
+        postgres_database.let_in(True)
+        store = PostgresStore(home, postgres_database.url())
+        await store.start()
+        contents = [r.content async for r in (await store.view(task_id)).api.iterate()]
+        assert contents[: len(acknowledged)] == [line.strip() for line in acknowledged]
+        assert contents == [f"message {number}" for number in range(len(contents))]
+        await store.stop()
 
 
 @unix

@@ -82,6 +82,15 @@ class Address:
             raise
         return connection
 
+    def kept_here(self, error: StorageUnavailable) -> StorageUnavailable:
+        """The same for whoever may go on: what is recorded meanwhile is kept on this machine."""
+        reason = str(error.params.get("reason"))
+        return StorageUnavailable(
+            f"{self.name[0].upper()}{self.name[1:]} is away ({reason}). What you do meanwhile is kept on this server and "
+            "saved when the database is back. Until then you cannot start or finish conversations.",
+            path=self.name, database=self._label, action="use", reason=reason, kept="here",
+        )  # fmt: skip
+
     def refusal(self, error: Exception) -> StorageUnavailable:
         """What a person reads when the driver raises this."""
         assert isinstance(error, psycopg.Error)

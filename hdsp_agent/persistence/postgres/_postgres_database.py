@@ -19,6 +19,7 @@ __all__ = ["PostgresDatabase"]
 _MOST_READERS: Final = 4
 _SEES_ALL: Final = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
 _PATIENCE_SECONDS: Final = 30.0
+_REPLAY_SECONDS: Final = 10.0
 
 
 def _rows(connection: SqlConnection, query: str, parameters: Sequence[object]) -> Iterator[Any]:
@@ -49,6 +50,9 @@ class PostgresDatabase(TaskDatabase):
         self.address: Final = Address(url)
         self._room = threading.BoundedSemaphore(_MOST_READERS)
         self._is_checked = False
+        self.is_complete: Final = threading.Event()
+        """Not set while something acknowledged is kept here and not in the database yet."""
+        self.is_complete.set()
 
     @property
     def name(self) -> str:
@@ -88,10 +92,16 @@ class PostgresDatabase(TaskDatabase):
         if not self._room.acquire(timeout=_PATIENCE_SECONDS):
             raise self.address.unavailable("busy", "too much is being read", "Try again in a moment.")
         try:
-            return super()._reader()
+            reader = super()._reader()
+            if not self.is_complete.wait(_REPLAY_SECONDS):
+                reader.close()
+                raise self.address.unavailable(
+                    "busy", "what was kept here while it was away is not saved there yet", "Try again in a moment."
+                )
         except BaseException:
             self._room.release()
             raise
+        return reader
 
     def _put_back(self, reader: SqlConnection) -> None:
         try:

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
+import psycopg
 from typing_extensions import Unpack
 
 from ..._private_files import make_private_folder
 from ...messages import TaskId
+from .._abandoned_tasks import TaskRecovery
+from .._kept_apart import spool_folder
 from .._task_store import StoreOptions
 from ..tables._table_store import TableStore
+from ..tables._table_task_log import TableTaskLog
 from ._postgres_database import PostgresDatabase
 from ._postgres_writer import PostgresWriter
 from ._presence import Presence
 from ._session_locks import SessionLockJudge
+from ._spool import replay_left_behind
 
 __all__ = ["PostgresStore"]
+
+# Long after anybody can wait for what they wrote, or have kept something for them.
+_FORGET_OLD_WRITERS: Final = "DELETE FROM writers WHERE wrote_at < now() - interval '90 days'"
 
 
 class PostgresStore(TableStore):
@@ -26,9 +35,10 @@ class PostgresStore(TableStore):
 
     def __init__(self, home: Path, url: str, **options: Unpack[StoreOptions]) -> None:
         self._home = home
+        self._spools = spool_folder(home)
         database = self.server = PostgresDatabase(url)
         self._presence = Presence(database)
-        writer = PostgresWriter(database)
+        writer = PostgresWriter(database, self._spools)
         self._presence.own_session = lambda: writer.session
         super().__init__(
             database, writer, SessionLockJudge(self._presence), home / ".tasks.postgres.clean.json", **options
@@ -45,13 +55,31 @@ class PostgresStore(TableStore):
         self._presence.on_change = tell
 
     async def check_usable(self) -> None:
-        self._presence.check()
         await super().check_usable()
+        self._presence.check()
 
     async def _prepare(self) -> None:
         await asyncio.to_thread(make_private_folder, self._home)
         await super()._prepare()
         await asyncio.to_thread(self._presence.start)
+        await asyncio.to_thread(self._replay_left_behind)
+        await self.writer.run(lambda connection: connection.execute(_FORGET_OLD_WRITERS))
+
+    # What a server that died kept here comes before anything that judges or continues its tasks.
+
+    async def _recover(self) -> Sequence[TaskRecovery]:
+        await asyncio.to_thread(self._replay_left_behind)
+        return await super()._recover()
+
+    async def _take(self, task_id: TaskId) -> TableTaskLog:
+        await asyncio.to_thread(self._replay_left_behind)
+        return await super()._take(task_id)
+
+    def _replay_left_behind(self) -> None:
+        try:
+            replay_left_behind(self._spools, self.server.open_for_writing)
+        except psycopg.Error as error:
+            raise self.server.refusal(error) from error
 
     async def _shut(self) -> None:
         await super()._shut()

@@ -3,15 +3,23 @@
 What waits is one transaction. In it the lines of one task and stream are one statement, and statements are sent without
 waiting for each other's answers. All is on the disk when it is acknowledged.
 
-If the connection is lost, the transaction is tried again for half a minute. Was it lost in the midst of a commit, the
-database is asked first whether that took place: nothing is written twice.
+If the connection is lost, the transaction is tried again. Was it lost in the midst of a commit, the database is asked
+first whether that took place: nothing is written twice.
+
+If the database stays away, lines are kept in the ``Spool`` and acknowledged; when it is back they go there before anything
+else. What cannot be kept so, such as making and ending tasks, waits for half a minute and is refused.
 """
 
 from __future__ import annotations
 
+import logging
+import random
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, TypeAlias
 from uuid import uuid4
 
@@ -19,16 +27,20 @@ import psycopg
 
 from ...errors import Conflict, HdspAgentError, StorageUnavailable
 from .._pending_lines import PendingLine
-from ..tables._sql import SqlCursor
-from ..tables._table_writer import Job, TableLine, TableWriter, TaskTable, WriterWork
+from ..tables._table_writer import Job, StillWaits, TableLine, TableWriter, TaskTable, WriterWork
 from ._connection import PostgresConnection
 from ._postgres_database import PostgresDatabase
+from ._spool import FORGET_WRITER, MARK_WRITER, Spool, insert_lines
 
 __all__ = ["PostgresWriter"]
 
+logger = logging.getLogger(__name__)
+
+_SPOOL_AFTER_SECONDS: Final = 2.0
 _PATIENCE_SECONDS: Final = 30.0
 _PATIENCE_AT_THE_END_SECONDS: Final = 5.0
 _PAUSE_SECONDS: Final = 0.2
+_LONGEST_PAUSE_SECONDS: Final = 5.0
 _MOST_DEADLOCKS: Final = 5
 # Its session waits for what was never sent to it, or has not noticed that nobody listens any more.
 _END_SESSION: Final = (
@@ -37,19 +49,27 @@ _END_SESSION: Final = (
 _STATUS: Final = "SELECT txid_status(?)"
 _BEGIN: Final = ("BEGIN", "SELECT txid_current()")
 # A transaction's number alone proves nothing: what a crash took with it is given to others anew.
-_MARK: Final = "INSERT INTO writers (id, wrote) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET wrote = excluded.wrote"
 _WROTE: Final = "SELECT count(*) FROM writers WHERE id = ? AND wrote = ?"
 
 _Results: TypeAlias = list[BaseException | None]
 
 
+@dataclass
+class _Unsure:
+    """A transaction that was being committed when the connection was lost, and who waits for it."""
+
+    number: int
+    mark: int
+    jobs: Sequence[Job]
+
+
 class PostgresWriter(TableWriter):
     """See ``TableWriter`` for what it does."""
 
-    def __init__(self, database: PostgresDatabase, *, patience_seconds: float = _PATIENCE_SECONDS) -> None:
+    def __init__(self, database: PostgresDatabase, spools: Path) -> None:
         super().__init__(database)
         self._server = database
-        self._patience_seconds = patience_seconds
+        self._patience_seconds = _PATIENCE_SECONDS
         self._connection: PostgresConnection | None = None
         self._was_open = False
         self._is_reached = False
@@ -57,7 +77,11 @@ class PostgresWriter(TableWriter):
         self._trouble: StorageUnavailable | None = None
         self._id: Final = uuid4().hex
         self._written = 0
-        self._unsure: tuple[int, Sequence[Job]] | None = None
+        self._unsure: _Unsure | None = None
+        self.spool: Final = Spool(spools, self._id)
+        self._refusal: StorageUnavailable | None = None
+        """Why the database is away; then lines are kept in the spool."""
+        self._next_try_at = 0.0
         self.session: int | None = None
 
     async def check_writable(self) -> None:
@@ -68,9 +92,13 @@ class PostgresWriter(TableWriter):
     # What follows runs in the writer's thread.
 
     def _transactions(self, jobs: Sequence[Job]) -> Sequence[Sequence[Job]]:
+        if self._refusal is not None and (self._stopped or time.monotonic() >= self._next_try_at):
+            self._try_to_return()
         return (jobs,)
 
     def _transaction(self, jobs: Sequence[Job]) -> _Results:
+        if self._refusal is not None:
+            return self._keep_here(jobs, self._refusal)
         deadlocks = 0
         results: _Results = []
         while True:
@@ -81,11 +109,13 @@ class PostgresWriter(TableWriter):
                 if self._unsure is None or not self._was_committed(connection, jobs):
                     self._written += 1
                     number, results = _perform(connection, jobs, (self._id, self._written))
-                    self._unsure = number, jobs
+                    self._unsure = _Unsure(number, self._written, jobs)
                     connection.execute("COMMIT")
                     self._unsure = None
             except psycopg.Error as error:
                 if not self._could_roll_back(error):
+                    if self._stays_away(error) and self.spool.has_room(_lines(jobs)):
+                        return self._go_on_without(error, jobs)
                     self._wait_after(error)
                 elif not isinstance(error, psycopg.errors.DeadlockDetected) or deadlocks == _MOST_DEADLOCKS:
                     raise
@@ -127,15 +157,105 @@ class PostgresWriter(TableWriter):
         self._trouble = self._database.refusal(error)
         time.sleep(_PAUSE_SECONDS)
 
+    def _stays_away(self, error: psycopg.Error) -> bool:
+        """Whether the database could not be used for some time, whatever is to be written."""
+        if self._lost_at is None or not self._was_open:
+            return False
+        cannot_be_used = self._is_unreachable or isinstance(error, psycopg.errors.ReadOnlySqlTransaction)
+        return cannot_be_used and time.monotonic() - self._lost_at >= min(_SPOOL_AFTER_SECONDS, self._patience_seconds)
+
+    def _go_on_without(self, error: psycopg.Error, jobs: Sequence[Job]) -> _Results:
+        self._disconnect()
+        refusal = self._say_away(self._database.refusal(error))
+        logger.warning("Conversations are kept in %s for now: %s", self.spool.folder, refusal)
+        return self._keep_here(jobs, refusal)
+
+    def _keep_here(self, jobs: Sequence[Job], refusal: StorageUnavailable) -> _Results:
+        """Acknowledge the lines when they are in the spool, and let other work wait for a while."""
+        assert self._lost_at is not None
+        unsure = self._unsure
+        # Whether these lines are in the database shows when they are replayed; of other work nobody can say it.
+        is_unsure = unsure is not None and unsure.jobs is jobs
+        waits = not is_unsure and not self._stopped and time.monotonic() - self._lost_at < self._patience_seconds
+        # Their last lines were refused and may be there all the same: nobody knows what number is next.
+        doubtful = set() if unsure is None or is_unsure else {line.log for line in _lines(unsure.jobs)}
+        results: _Results = [None] * len(jobs)
+        lines: list[tuple[int, TableLine]] = []
+        for index, job in enumerate(jobs):
+            if isinstance(job, PendingLine):
+                try:
+                    job.log.check(job.attempt)
+                    if job.log in doubtful:
+                        job.log.refuse(refusal, job.attempt)
+                        raise refusal
+                except HdspAgentError as error:
+                    results[index] = error
+                else:
+                    lines.append((index, job))
+            else:
+                results[index] = StillWaits() if waits else refusal
+        try:
+            self._spool([line for _, line in lines], unsure.mark if unsure is not None and is_unsure else None, refusal)
+        except StorageUnavailable as error:
+            for index, line in lines:
+                line.log.refuse(error, line.attempt)
+                results[index] = error
+        else:
+            if unsure is not None and is_unsure:
+                unsure.jobs = ()
+        return results
+
+    def _spool(self, lines: Sequence[TableLine], mark: int | None, refusal: StorageUnavailable) -> None:
+        """Keep the lines as those of a transaction with this mark, or of a new one."""
+        if mark is None:
+            self._written += 1
+            mark = self._written
+        if not self.spool.has_room(lines):
+            raise refusal
+        self._server.is_complete.clear()
+        self.spool.add(mark, lines)
+
+    def _try_to_return(self) -> None:
+        """Give the database what was kept here, if it is back."""
+        try:
+            connection = self._current()
+            if self._unsure is not None:
+                self._was_committed(connection, ())
+            self.spool.replay(connection)
+        except psycopg.Error as error:
+            self._disconnect()
+            self._say_away(self._database.refusal(error))
+        except StorageUnavailable as error:
+            self._disconnect()
+            self._say_away(error)
+        except Exception as error:
+            # The thread goes on, and the file stays as it is.
+            logger.exception("What was kept in %s could not be saved in the database", self.spool.folder)
+            self._disconnect()
+            self._say_away(self._server.address.unavailable("unreadable", str(error), "See the server's log."))
+        else:
+            logger.info("The database is back, and has what was kept here")
+            self._refusal = self._trouble = self._lost_at = self._look_again_seconds = None
+            self._server.is_complete.set()
+
+    def _say_away(self, refusal: StorageUnavailable) -> StorageUnavailable:
+        self._refusal = refusal
+        # All servers of a hub lose it together.
+        pause = min(2 * (self._look_again_seconds or _PAUSE_SECONDS / 2), _LONGEST_PAUSE_SECONDS)
+        self._look_again_seconds = pause
+        self._next_try_at = time.monotonic() + pause * random.uniform(0.5, 1)  # noqa: S311 -- no secret
+        self._trouble = self._server.address.kept_here(refusal) if self.spool.has_room(()) else refusal
+        return refusal
+
     def _was_committed(self, connection: PostgresConnection, jobs: Sequence[Job]) -> bool:
         """Whether the transaction took place that was being committed when the connection was lost, if it was this one."""
         assert self._unsure is not None
-        number, unsure = self._unsure
+        number, mark, unsure = self._unsure.number, self._unsure.mark, self._unsure.jobs
         try:
             if _is_under_way(connection, number):
                 connection.execute(_END_SESSION, (number,))
                 raise psycopg.OperationalError("it still keeps what was being saved")
-            took_place = bool(connection.execute(_WROTE, (self._id, self._written)).fetchone()[0])
+            took_place = bool(connection.execute(_WROTE, (self._id, mark)).fetchone()[0])
         except BaseException:
             # As long as it is not known nothing may be written.
             self._disconnect()
@@ -153,8 +273,11 @@ class PostgresWriter(TableWriter):
     def _concerns_all(self, error: Exception) -> bool:
         # What keeps one waiting for so long, such as somebody who changes the tables, would keep all.
         # Where only one task's part ends the session, the others can be written.
-        is_unreachable = self._connection is None and not self._is_reached
-        return is_unreachable or self._unsure is not None or isinstance(error, psycopg.errors.LockNotAvailable)
+        return self._is_unreachable or isinstance(error, psycopg.errors.LockNotAvailable)
+
+    @property
+    def _is_unreachable(self) -> bool:
+        return (self._connection is None and not self._is_reached) or self._unsure is not None
 
     def _current(self) -> PostgresConnection:
         if self._connection is None:
@@ -167,6 +290,18 @@ class PostgresWriter(TableWriter):
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+    def _end(self) -> None:
+        if self._connection is not None and self._unsure is None and self.spool.is_empty:
+            # A row that stays is deleted when it is old.
+            with suppress(psycopg.Error):
+                self._connection.execute(FORGET_WRITER, (self._id,))
+        self._disconnect()
+        self.spool.close()
+
+
+def _lines(jobs: Sequence[Job]) -> Sequence[TableLine]:
+    return [job for job in jobs if isinstance(job, PendingLine)]
 
 
 def _is_under_way(connection: PostgresConnection, number: int) -> bool:
@@ -186,8 +321,10 @@ def _perform(connection: PostgresConnection, jobs: Sequence[Job], mark: tuple[st
         with connection.together():
             begun = [connection.execute(statement) for statement in heads]
             if heads:
-                connection.execute(_MARK, mark)
-            inserted = {log: _insert(connection, log, [line for _, line in ours]) for log, ours in lines.items()}
+                connection.execute(MARK_WRITER, mark)
+            inserted = {
+                log: insert_lines(connection, log, [line.data for _, line in ours]) for log, ours in lines.items()
+            }
         if begun:
             number, heads = int(begun[-1].fetchone()[0]), ()
         for log, cursor in inserted.items():
@@ -219,18 +356,6 @@ def _rounds(
             if job.data:
                 lines.setdefault(job.log, []).append((index, job))
     yield lines, None
-
-
-def _insert(connection: PostgresConnection, log: TaskTable, lines: Sequence[TableLine]) -> SqlCursor:
-    keys, records = zip(*(log.row(line.data) for line in lines), strict=True)
-    # While the lock's row is held nobody takes the task over.
-    return connection.execute(
-        f"INSERT INTO {log.table} (task, {log.key}, record)"  # noqa: S608 -- our own names
-        " SELECT held.task, line.key, line.record"
-        " FROM (SELECT task FROM locks WHERE task = ? AND token = ? FOR KEY SHARE) AS held,"
-        " unnest(?::bigint[], ?::text[]) WITH ORDINALITY AS line (key, record, place) ORDER BY line.place",
-        (log.number, log.token, list(keys), list(records)),
-    )
 
 
 def _work(connection: PostgresConnection, job: Job) -> BaseException | None:

@@ -9,7 +9,8 @@ of the ``MIGRATIONS`` they have seen. What differs:
 * Who listens to a role's channel hears the id of each task of that role that was made, deleted, or shows differently in
   the history. Anybody may listen to any channel, so its name is a secret of that role's: its row in ``channels``.
 * The history index is here, too: see ``_history_tables.py``.
-* ``writers`` says which of its transactions each server wrote last, for whoever lost the connection in the midst of one.
+* ``writers`` says which of its transactions each server wrote last, for whoever lost the connection in the midst of one. A
+  server that ends takes its row along; those of servers that died are deleted when they are of no more use to anybody.
 """
 
 from __future__ import annotations
@@ -117,7 +118,8 @@ _WRITERS: Final = """
 CREATE TABLE writers (
     id text PRIMARY KEY,
     owner name NOT NULL DEFAULT current_user,
-    wrote bigint NOT NULL
+    wrote bigint NOT NULL,
+    wrote_at timestamptz NOT NULL DEFAULT now()
 ) WITH (fillfactor = 50)"""
 
 _TELL: Final = f"""
@@ -210,7 +212,7 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
         _granted("channels", "owner"),
         *_own_rows("channels", "owner = current_user"),
         _WRITERS,
-        "GRANT SELECT, INSERT (id, wrote), UPDATE (wrote) ON writers TO PUBLIC",
+        "GRANT SELECT, INSERT (id, wrote), UPDATE (wrote, wrote_at), DELETE ON writers TO PUBLIC",
         *_own_rows("writers", "owner = current_user"),
         _TELL,
         _TELL_OF_ROWS,

@@ -28,7 +28,7 @@ from .._task_streams import LINE_FORMS
 from ._sql import STREAM_TABLES, SqlConnection, Work
 from ._task_database import TaskDatabase
 
-__all__ = ["Job", "TableLine", "TableWriter", "TaskTable", "WriterWork", "task_of"]
+__all__ = ["Job", "StillWaits", "TableLine", "TableWriter", "TaskTable", "WriterWork", "task_of"]
 
 T = TypeVar("T")
 
@@ -47,6 +47,7 @@ class TaskTable(WrittenLog):
         self.task_id: Final = task_id
         self.number: Final = number
         self.token: Final = token
+        self.stream: Final = stream
         self.table, self.key = STREAM_TABLES[stream]
         self._key_first = _KEYS[stream]
         self._refused_attempt = -1
@@ -101,6 +102,10 @@ class WriterWork(Generic[T]):
         connection.execute("RELEASE work")
 
 
+class StillWaits(Exception):
+    """The job is neither done nor refused: the writer comes back to it."""
+
+
 @dataclass(slots=True)
 class _Passed:
     """Asks to be told when everything before it was written or refused."""
@@ -149,6 +154,9 @@ class TableWriter(LineWriter[TaskTable]):
         self._starting = threading.Lock()
         self._stopped = False
         self._refused = False
+        # Of the writer's thread: what it comes back to, and after how long at most.
+        self._waiting: list[Job] = []
+        self._look_again_seconds: float | None = None
 
     def submit(self, work: Work[T], *, task_id: TaskId | None = None, durable: bool = False) -> Future[T]:
         """Do the work in a transaction; from any thread. It may be done twice, if the first time was taken back."""
@@ -180,8 +188,8 @@ class TableWriter(LineWriter[TaskTable]):
             self._stopped = True
             return
         stopped: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._put(_Stop(stopped))
         self._stopped = True
+        self._work.put(_Stop(stopped))
         await stopped
 
     def _hand_over(self, line: TableLine) -> None:
@@ -215,10 +223,14 @@ class TableWriter(LineWriter[TaskTable]):
     def _disconnect(self) -> None:
         """Let go of the database."""
 
+    def _end(self) -> None:
+        """Let go of everything, when all is written."""
+        self._disconnect()
+
     def _run(self) -> None:
         stop: _Stop | None = None
         while stop is None:
-            jobs: list[Job] = []
+            jobs, self._waiting = self._waiting, []
             passed: list[_Passed] = []
             for taken in self._take():
                 match taken:
@@ -232,12 +244,13 @@ class TableWriter(LineWriter[TaskTable]):
                 self._commit(together)
             for asked in passed:
                 _tell(asked.told)
-        self._disconnect()
+        self._end()
         _tell(stop.stopped)
 
     def _take(self) -> list[Job | _Passed | _Stop]:
-        taken = [self._work.get()]
+        taken: list[Job | _Passed | _Stop] = []
         with suppress(queue.Empty):
+            taken.append(self._work.get(timeout=self._look_again_seconds))
             while len(taken) < _MAX_BATCH:
                 taken.append(self._work.get_nowait())
         return taken
@@ -258,7 +271,10 @@ class TableWriter(LineWriter[TaskTable]):
         else:
             self._refused = False
             for job, failure in zip(jobs, results, strict=True):
-                outcomes.add(job, failure)
+                if isinstance(failure, StillWaits):
+                    self._waiting.append(job)
+                else:
+                    outcomes.add(job, failure)
         for loop, told in outcomes.by_loop.items():
             # A loop that was closed has nobody left who waits.
             with suppress(RuntimeError):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..._helpers.forked_python import forked_python
 
-__all__ = ["scenario"]
+__all__ = ["ROOT", "scenario"]
 
 ROOT = Path(__file__).parents[3]
 

@@ -2,12 +2,14 @@
 
 ``kill HOME ROUNDS SEED`` kills a busy task again and again, ``race HOME PROCESSES ROUNDS`` lets processes race for one
 task, every fourth of which dies with it, ``full HOME`` takes the disk away from under a task, ``hold HOME`` keeps the database
-locked until its input ends, ``migrate HOME TO_DATABASE`` moves tasks until it is killed. Each prints what happened as JSON.
+locked until its input ends, ``migrate HOME TO_DATABASE`` moves tasks until it is killed, ``away HOME`` goes on recording after a
+line of input says that PostgreSQL is away, until it is killed. Each prints what happened as JSON.
 """
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import os
 import random
@@ -22,7 +24,7 @@ from pathlib import Path
 from hdsp_agent._storage_dir import default_storage_url
 from hdsp_agent.errors import Conflict
 from hdsp_agent.messages import TaskId
-from hdsp_agent.persistence import DamageNotice, FileStore, NewTaskRecord, TaskStore, open_store
+from hdsp_agent.persistence import ApiDraft, DamageNotice, FileStore, NewTaskRecord, TaskStore, open_store
 from hdsp_agent.persistence._backends import DATABASE_NAME
 from hdsp_agent.persistence.exchange._migration import migrate
 from hdsp_agent.persistence.files._state_keeper import HEARTBEAT_SECONDS
@@ -191,6 +193,21 @@ async def move(home: Path, to_database: int) -> dict[str, object]:
     return {"copied": len(report.copied), "already": len(report.already)}
 
 
+async def away(home: Path) -> dict[str, object]:
+    from hdsp_agent.persistence.postgres import _postgres_writer
+
+    _postgres_writer._SPOOL_AFTER_SECONDS = 0.0  # type: ignore[misc]
+    store = table_store(home)
+    await store.start()
+    log = await store.create(NewTaskRecord())
+    print(log.task_id, flush=True)
+    await asyncio.to_thread(sys.stdin.readline)
+    for number in itertools.count():
+        record = await log.append_api(ApiDraft(role="user", content=f"message {number}"), durable=number % 2 == 0)
+        print(record.content, flush=True)
+    return {}
+
+
 def main() -> None:
     scenario, home, numbers = sys.argv[1], Path(sys.argv[2]), [int(number) for number in sys.argv[3:]]
     began = time.monotonic()
@@ -203,6 +220,8 @@ def main() -> None:
             report = asyncio.run(full(home))
         case "hold":
             report = hold(home)
+        case "away":
+            report = asyncio.run(away(home))
         case _:
             report = asyncio.run(move(home, *numbers))
     print(json.dumps({**report, "seconds": round(time.monotonic() - began, 1)}))
