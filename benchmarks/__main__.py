@@ -29,7 +29,7 @@ CLAIMS: Final[dict[str, tuple[str, ...]]] = {
     "evals": ("evals",),
     "memory": ("memory",),
     "mcp": ("mcp", "mcp_http"),
-    "hub": ("hub",),
+    "hub": ("hub", "hub_store"),
     "hub.search": ("hub_search",),
     "verify": ("verify", "numbers"),
     "dseval": ("dseval",),
