@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Collection, Mapping
-from typing import Final, Generic, Protocol, TypeVar
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Mapping
+from typing import Final, Generic, ParamSpec, Protocol, TypeVar
 
 from pydantic_core import PydanticSerializationError
 
@@ -25,12 +25,15 @@ __all__ = [
     "TOOLS_FORM",
     "UI_FORM",
     "AnyRecord",
+    "InThread",
     "RecordSource",
     "Records",
     "numbered_line",
     "ui_line",
 ]
 
+P = ParamSpec("P")
+R = TypeVar("R")
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
@@ -53,6 +56,14 @@ LINE_FORMS: Final[Mapping[Stream, LineForm[AnyRecord]]] = {
 _GREATEST: Final = 2**62
 _PAGE: Final = 200
 _FIRST: Final = 5
+
+
+class InThread(Protocol):
+    """Calls what blocks in another thread, as ``asyncio.to_thread`` does."""
+
+    def __call__(
+        self, call: Callable[P, R], /, *arguments: P.args, **named: P.kwargs
+    ) -> Coroutine[object, object, R]: ...
 
 
 class RecordSource(Protocol[T]):
@@ -78,8 +89,9 @@ class RecordSource(Protocol[T]):
 class Records(Generic[T_co]):
     """One stream of a task, oldest first. Keys are ``ts`` in the UI stream, the line's number in all others."""
 
-    def __init__(self, log: RecordSource[T_co], remembered: int = 0) -> None:
+    def __init__(self, log: RecordSource[T_co], remembered: int = 0, in_thread: InThread = asyncio.to_thread) -> None:
         self._log = log
+        self._in_thread = in_thread
         self._remembered = remembered
         self._recent: OrderedDict[int, T_co] = OrderedDict()
         self._recent_is_all = False
@@ -122,7 +134,7 @@ class Records(Generic[T_co]):
         _check_limit(limit)
         if limit <= len(self._recent) or self._recent_is_all:
             return list(self._recent.values())[-limit:]
-        return [entry.record for entry in await asyncio.to_thread(self._log.newest, limit)]
+        return [entry.record for entry in await self._in_thread(self._log.newest, limit)]
 
     async def page(self, *, before: int | None = None, after: int | None = None, limit: int = 100) -> list[T_co]:
         """The records next to a key, which is itself left out; the newest if no key is given."""
@@ -137,7 +149,7 @@ class Records(Generic[T_co]):
     async def between(self, first: int, last: int, *, limit: int, newest: bool) -> list[T_co]:
         """At most ``limit`` records of this span, ends included: the newest of them, or the oldest."""
         _check_limit(limit)
-        entries = await asyncio.to_thread(self._log.between, first, last, limit, newest=newest)
+        entries = await self._in_thread(self._log.between, first, last, limit, newest=newest)
         return [entry.record for entry in entries]
 
     async def get(self, key: int) -> T_co | None:
@@ -149,12 +161,12 @@ class Records(Generic[T_co]):
 
     async def count(self) -> int:
         """How many records there are."""
-        return await asyncio.to_thread(self._log.count)
+        return await self._in_thread(self._log.count)
 
     async def iterate(self, *, after: int = 0) -> AsyncIterator[T_co]:
         """All records with greater keys, a page at a time."""
         while True:
-            page = await asyncio.to_thread(self._log.between, after + 1, _GREATEST, _PAGE, newest=False)
+            page = await self._in_thread(self._log.between, after + 1, _GREATEST, _PAGE, newest=False)
             for entry in page:
                 yield entry.record
             if len(page) < _PAGE:

@@ -233,6 +233,32 @@ class TestPostgresStore(TableContract):
         self.tasks.let_in(True)
         await store.stop()
 
+    async def test_reads_that_wait_hold_no_thread_of_others(self, tmp_path: Path) -> None:
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1))
+        async with self.store(tmp_path) as store:
+            assert isinstance(store, PostgresStore) and isinstance(store.database, PostgresDatabase)
+            for _ in range(4):
+                store.database._room.acquire()
+            reading = [asyncio.create_task(store.tasks()) for _ in range(8)]
+            await until(lambda: store.database._threads._work_queue.qsize() == 4)
+            async with asyncio.timeout(20):
+                await asyncio.to_thread(lambda: None)
+            for _ in range(4):
+                store.database._room.release()
+            assert await asyncio.gather(*reading) == [[]] * 8
+
+    async def test_a_server_that_ends_leaves_no_row_of_its_own(self, tmp_path: Path) -> None:
+        async with self.store(tmp_path) as store:
+            await (await store.create(NewTaskRecord())).finish()
+            with self.tasks.connect() as connection:
+                assert connection.execute("SELECT count(*) FROM writers").fetchone() == (1,)
+                connection.execute("INSERT INTO writers VALUES ('long ago', 'ada', 1, now() - interval '91 days')")
+                connection.execute("INSERT INTO writers VALUES ('died', 'ada', 1, now() - interval '1 day')")
+        async with self.store(tmp_path):
+            pass
+        with self.tasks.connect() as connection:
+            assert connection.execute("SELECT id FROM writers").fetchall() == [("died",)]
+
     async def test_tables_are_not_put_into_a_schema_of_somebody_else_s(self) -> None:
         with self.tasks.connect() as connection, self.tasks.connect("bob") as bobs:
             connection.execute("DROP SCHEMA hdsp_agent CASCADE")
@@ -243,6 +269,17 @@ class TestPostgresStore(TableContract):
             assert connection.execute("SELECT count(*) FROM pg_tables WHERE schemaname = 'hdsp_agent'").fetchone() == (
                 0,
             )
+            with pytest.raises(StorageUnavailable, match="belongs to bob"):
+                await asyncio.to_thread(create_tables, self.tasks.url("bob"))
+
+    async def test_nothing_is_put_into_tables_of_a_schema_of_somebody_else_s(self, tmp_path: Path) -> None:
+        with self.tasks.connect() as connection:
+            connection.execute("ALTER SCHEMA hdsp_agent OWNER TO bob")
+        store = self.make_store(tmp_path)
+        for work in (store.start(), store.tasks()):
+            with pytest.raises(StorageUnavailable, match="belongs to bob"):
+                await work
+        await store.stop()
 
     async def test_a_server_makes_the_tables_only_in_a_database_of_its_own(self, tmp_path: Path) -> None:
         with self.tasks.connect() as connection:
@@ -482,6 +519,7 @@ class TestPostgresStore(TableContract):
                     asking.setattr(_postgres_writer, "_STATUS", question)
                     with pytest.raises(StorageUnavailable):
                         await log.append_api(asked("next"))
+            await until(partial(is_usable, store))
             with pytest.raises(Conflict, match="resume"):
                 await log.append_api(asked("next"))
             await log.close()

@@ -45,6 +45,9 @@ class PostgresDatabase(TaskDatabase):
         give_back_space=lambda connection: None,
     )
 
+    # Thousands of servers may share what the database can have open.
+    idle_readers = 1
+
     def __init__(self, url: str) -> None:
         super().__init__()
         self.address: Final = Address(url)

@@ -62,17 +62,17 @@ class PostgresStore(TableStore):
         await asyncio.to_thread(make_private_folder, self._home)
         await super()._prepare()
         await asyncio.to_thread(self._presence.start)
-        await asyncio.to_thread(self._replay_left_behind)
+        await self.server.in_thread(self._replay_left_behind)
         await self.writer.run(lambda connection: connection.execute(_FORGET_OLD_WRITERS))
 
     # What a server that died kept here comes before anything that judges or continues its tasks.
 
     async def _recover(self) -> Sequence[TaskRecovery]:
-        await asyncio.to_thread(self._replay_left_behind)
+        await self.server.in_thread(self._replay_left_behind)
         return await super()._recover()
 
     async def _take(self, task_id: TaskId) -> TableTaskLog:
-        await asyncio.to_thread(self._replay_left_behind)
+        await self.server.in_thread(self._replay_left_behind)
         return await super()._take(task_id)
 
     def _replay_left_behind(self) -> None:

@@ -41,8 +41,7 @@ _OUR_ROLES: Final = (
 _OWNS_DATABASE: Final = f"{_OUR_ROLES} SELECT datdba IN (SELECT role FROM ours) FROM {_THIS_DATABASE}"  # noqa: S608
 # A superuser or the database's owner could do the same without the schema.
 _SCHEMA_OWNER: Final = (
-    f"{_OUR_ROLES} SELECT rolname, rolsuper OR nspowner IN (SELECT role FROM ours)"  # noqa: S608 -- our own names
-    f" OR nspowner = (SELECT datdba FROM {_THIS_DATABASE})"
+    f"SELECT rolname, pg_has_role(nspowner, (SELECT datdba FROM {_THIS_DATABASE}), 'MEMBER')"  # noqa: S608 -- our own names
     " FROM pg_namespace JOIN pg_roles ON pg_roles.oid = nspowner WHERE nspname = ?"
 )
 
@@ -233,12 +232,14 @@ def has_schema(connection: PostgresConnection, address: Address) -> bool:
 
 def check_schema(connection: PostgresConnection, address: Address) -> None:
     """Raise unless the database has the tables that this version reads."""
+    _check_owner(connection, address)
     if _known_version(connection, address) < len(MIGRATIONS):
         raise older_tables(address.name) if _owns_database(connection) else _may_not_make_tables(address)
 
 
 def prepare_schema(connection: PostgresConnection, address: Address) -> None:
     """The same for whoever is about to write; if the database is theirs, it is brought to this version's schema."""
+    _check_owner(connection, address)
     if _known_version(connection, address) == len(MIGRATIONS):
         return
     if not _owns_database(connection):
@@ -288,7 +289,8 @@ def _check_owner(connection: PostgresConnection, address: Address) -> None:
     if found is not None and not found[1]:
         raise StorageUnavailable(
             f"The schema {SCHEMA} in {address.name} belongs to {found[0]}, who could read everybody's conversations in "
-            "it. Nothing was changed. Drop it if that is wrong, or run `hdsp-agent create-tables` as its owner.",
+            "it. Nothing was changed. Ask the database's administrator to drop it, and to run `hdsp-agent create-tables` as "
+            "a superuser or as the database's owner.",
             path=address.name, action="open", reason="permission denied",
         )  # fmt: skip
 

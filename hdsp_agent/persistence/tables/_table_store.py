@@ -55,14 +55,14 @@ class TableStore(TaskStore):
         def read(connection: SqlConnection) -> TaskMetadata:
             return self.rows.find(connection, task_id).read_metadata()
 
-        metadata = await asyncio.to_thread(self.database.read, read)
+        metadata = await self.database.in_thread(self.database.read, read)
         return TableTaskReader(self.database, self.rows, metadata, on_damage=self._damages.tell)
 
     async def tasks(self, place: Place | None = None) -> Sequence[TaskId]:
-        return await asyncio.to_thread(self.database.read, lambda connection: self.rows.ids(connection, place))
+        return await self.database.in_thread(self.database.read, lambda connection: self.rows.ids(connection, place))
 
     async def size(self, task_id: TaskId) -> int:
-        return await asyncio.to_thread(self.database.read, lambda connection: self.rows.size(connection, task_id))
+        return await self.database.in_thread(self.database.read, lambda connection: self.rows.size(connection, task_id))
 
     async def amend(self, task_id: TaskId, change: Callable[[StoredTaskState], StoredTaskState]) -> StoredTaskState:
         return await self._held.finish(
@@ -76,7 +76,7 @@ class TableStore(TaskStore):
         await self.writer.check_writable()
 
     async def check_at_rest(self, task_id: TaskId) -> None:
-        await asyncio.to_thread(self.database.read, lambda connection: self.rows.at_rest(connection, task_id))
+        await self.database.in_thread(self.database.read, lambda connection: self.rows.at_rest(connection, task_id))
 
     def overview(self, task_id: TaskId, *, messages: int, size: bool = True) -> TaskOverview:
         row = self.database.read(lambda connection: self.rows.find(connection, task_id))
@@ -106,7 +106,7 @@ class TableStore(TaskStore):
 
     async def _recover(self) -> Sequence[TaskRecovery]:
         recoveries: list[TaskRecovery] = []
-        for task_id, _ in await asyncio.to_thread(self.database.read, self.rows.left_behind):
+        for task_id, _ in await self.database.in_thread(self.database.read, self.rows.left_behind):
             log = task_logger(logger, task_id)
             try:
                 recovery = await self.writer.run(partial(self.rows.recover, task_id=task_id), durable=True)
@@ -132,7 +132,7 @@ class TableStore(TaskStore):
     async def _load(
         self, task_id: TaskId, take: Callable[[SqlConnection, RowLock], tuple[TaskMetadata, StoredTaskState]]
     ) -> TableTaskLog:
-        lock = await asyncio.to_thread(RowLock, task_id, self._judge)
+        lock = await self.database.in_thread(RowLock, task_id, self._judge)
         try:
             metadata, state = await self.writer.run(
                 lambda connection: take(connection, lock), task_id=task_id, durable=True
@@ -143,7 +143,7 @@ class TableStore(TaskStore):
                     on_damage=self._damages.tell, on_end=self._ended,
                     remembered=self._remembered, heartbeat_seconds=self._heartbeat_seconds,
                 )  # fmt: skip
-                await asyncio.to_thread(log.load)
+                await self.database.in_thread(log.load)
             except BaseException:
                 await self.writer.run(lock.release, durable=True)
                 raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -50,7 +49,7 @@ class TableTaskReader(TaskReader):
         def read(connection: SqlConnection) -> StoredTaskState:
             return self._rows.find(connection, self.task_id).read_state()
 
-        return await asyncio.to_thread(self._database.read, read)
+        return await self._database.in_thread(self._database.read, read)
 
     async def read_artifact(self, name: str) -> bytes:
         check_artifact_name(name)
@@ -64,11 +63,11 @@ class TableTaskReader(TaskReader):
                 raise unknown_artifact(name)
             return bytes(found[0])
 
-        return await asyncio.to_thread(self._database.read, read)
+        return await self._database.in_thread(self._database.read, read)
 
     def _records(self, stream: Stream, form: LineForm[T], remembered: int) -> Records[T]:
         log = TableLog(self._database, self.task_id, stream, form, partial(self._damaged, stream))
-        return Records(log, remembered)
+        return Records(log, remembered, self._database.in_thread)
 
     def _damaged(self, stream: Stream, line: CorruptLine) -> None:
         self._logger.warning(
