@@ -26,6 +26,7 @@ from pydantic import BaseModel
 
 from hdsp_agent.messages import ClineMessage
 from hdsp_agent.persistence import NewTaskRecord, TaskLog, create_tables, open_store
+from hdsp_agent.persistence.postgres._connection import PostgresConnection
 from tests._helpers.postgres import PostgresCluster, postgres_cluster
 
 from .results import Result, percentile, result
@@ -62,18 +63,33 @@ def measure() -> list[Result]:
                 _say(server, "begin")
             for server in servers:
                 assert _hear(server) == "warm"
-            wal, kept = _wal(admin), _kept(admin)
+            wal, kept, indexed = _wal(admin), _kept(admin), _indexed(admin)
             worked = sum(map(_processor_seconds, sessions))
             reports = [_Report.model_validate_json(_hear(server)) for server in servers]
             worked = sum(map(_processor_seconds, sessions)) - worked
-            wal, kept = _wal(admin) - wal, _kept(admin) - kept
+            wal, kept, indexed = _wal(admin) - wal, _kept(admin) - kept, _indexed(admin) - indexed
             session_mb = median(map(_private_mb, sessions))
         admin.close()
-    return _results(reports, bytes_kept=kept, bytes_of_wal=wal, processor=worked, sessions=len(sessions), mb=session_mb)
+    return _results(
+        reports,
+        bytes_kept=kept,
+        bytes_indexed=indexed,
+        bytes_of_wal=wal,
+        processor=worked,
+        sessions=len(sessions),
+        mb=session_mb,
+    )
 
 
 def _results(
-    reports: Sequence[_Report], *, bytes_kept: int, bytes_of_wal: int, processor: float, sessions: int, mb: float
+    reports: Sequence[_Report],
+    *,
+    bytes_kept: int,
+    bytes_indexed: int,
+    bytes_of_wal: int,
+    processor: float,
+    sessions: int,
+    mb: float,
 ) -> list[Result]:
     latencies = [took for report in reports for took in report.latencies_ms]
     count = len(latencies)
@@ -105,6 +121,10 @@ def _results(
         result(
             "hub.store.bytes", "what a message of 2,000 characters takes in the database with its index, beside its own bytes",
             bytes_kept / count, "bytes", baseline=float(message), goal="<= 2x", met=bytes_kept <= 2 * message * count,
+            runs=count,
+        ),
+        result(
+            "hub.store.index", "what of that its indexes take", bytes_indexed / count, "bytes", goal="none", met=True,
             runs=count,
         ),
         result(
@@ -167,13 +187,17 @@ def _hear(server: subprocess.Popen[str]) -> str:
     return server.stdout.readline().strip()
 
 
-def _wal(admin: object) -> int:
-    return int(admin.execute("SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')").fetchone()[0])  # type: ignore[attr-defined]
+def _wal(admin: PostgresConnection) -> int:
+    return int(admin.execute("SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')").fetchone()[0])
 
 
-def _kept(admin: object) -> int:
+def _indexed(admin: PostgresConnection) -> int:
+    return int(admin.execute("SELECT pg_indexes_size('hdsp_agent.ui_messages')").fetchone()[0])
+
+
+def _kept(admin: PostgresConnection) -> int:
     sizes = " + ".join(f"pg_total_relation_size('hdsp_agent.{table}')" for table in _TABLES)
-    return int(admin.execute(f"SELECT {sizes}").fetchone()[0])  # type: ignore[attr-defined]
+    return int(admin.execute(f"SELECT {sizes}").fetchone()[0])
 
 
 def _processor_seconds(process: int | str = "self") -> float:

@@ -259,6 +259,23 @@ class TestPostgresStore(TableContract):
         with self.tasks.connect() as connection:
             assert connection.execute("SELECT id FROM writers").fetchall() == [("died",)]
 
+    async def test_a_large_artifact_is_read_in_ranges(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        large = os.urandom(9_000_000)
+        ranges: list[int] = []
+        execute = PostgresConnection.execute
+
+        def count(self: PostgresConnection, statement: str, parameters: Sequence[object] = (), /) -> object:
+            if "substr" in statement:
+                ranges.append(len(execute(self, statement, parameters).fetchone()[0]))
+            return execute(self, statement, parameters)
+
+        async with self.store(tmp_path) as store:
+            log = await store.create(NewTaskRecord())
+            name = await log.put_artifact(large)
+            monkeypatch.setattr(PostgresConnection, "execute", count)
+            assert await log.read_artifact(name) == large
+            assert sum(ranges) == len(large) and max(ranges) < len(large) / 2
+
     async def test_tables_are_not_put_into_a_schema_of_somebody_else_s(self) -> None:
         with self.tasks.connect() as connection, self.tasks.connect("bob") as bobs:
             connection.execute("DROP SCHEMA hdsp_agent CASCADE")

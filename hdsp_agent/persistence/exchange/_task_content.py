@@ -196,7 +196,7 @@ class RowContent(TaskContent):
         yield from self._rows(f"SELECT id, {record} FROM {table} WHERE task = ? ORDER BY id")  # noqa: S608 -- our own names
 
     def raw_artifacts(self) -> Iterator[tuple[str, bytes]]:
-        return artifacts_of(self._connection, self._number)
+        return artifacts_of(self._connection, self._dialect, self._number)
 
     def kept_lines(self, stream: Stream) -> list[CorruptLine]:
         rows = self._connection.execute(

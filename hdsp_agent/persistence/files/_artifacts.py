@@ -12,7 +12,14 @@ from ..._private_files import make_private_folder, replace_file, storage_error
 from ...errors import InvalidInput, NotFound
 from ._task_folders import ARTIFACTS
 
-__all__ = ["ARTIFACT_NAME", "Artifacts", "check_artifact_name", "check_artifact_size", "unknown_artifact"]
+__all__ = [
+    "ARTIFACT_NAME",
+    "MAX_ARTIFACT_BYTES",
+    "Artifacts",
+    "check_artifact_name",
+    "check_artifact_size",
+    "unknown_artifact",
+]
 
 MAX_ARTIFACT_BYTES: Final = 100 * 1024 * 1024
 MAX_ARTIFACTS_BYTES: Final = 2 * 1024 * 1024 * 1024

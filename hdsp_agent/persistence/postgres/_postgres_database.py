@@ -40,6 +40,8 @@ class PostgresDatabase(TaskDatabase):
         # What is written here is nothing but a line in the write-ahead log.
         try_writing="SELECT pg_logical_emit_message(true, 'hdsp_agent', '')",
         rows=_rows,
+        # It is kept in pieces outside of its row, uncompressed, and only those in the range are looked up.
+        artifact_bytes=4 * 1024 * 1024,
         task_key="owner, task_id",
         # The server's autovacuum does.
         give_back_space=lambda connection: None,

@@ -8,6 +8,7 @@ from typing import Final
 
 from ..._private_files import locked, make_private_folder, sync_folder
 from ...errors import StorageUnavailable, Unsupported
+from ..files._artifacts import MAX_ARTIFACT_BYTES
 from ..files._database_file import FileConnection, connect, file_identity, is_damage, make_private_file, refusal
 from ..tables._sql import Dialect, SqlConnection
 from ..tables._task_database import TaskDatabase
@@ -37,6 +38,8 @@ SQLITE: Final = Dialect(
     begin_reading="BEGIN",
     try_writing="UPDATE barrier SET passed = passed + 1",
     rows=lambda connection, query, parameters: iter(connection.execute(query, parameters)),
+    # Of a range it would read all that comes before.
+    artifact_bytes=MAX_ARTIFACT_BYTES,
     task_key="task_id",
     give_back_space=_give_back_space,
 )

@@ -84,6 +84,8 @@ class Dialect:
     """Changes nothing, and fails where writing fails."""
     rows: Callable[[SqlConnection, str, Sequence[object]], Iterator[Any]]
     """The rows of a query, of which few are in memory at once; the connection does nothing else meanwhile."""
+    artifact_bytes: int
+    """How much of an artifact is read at once."""
     task_key: str
     """What no two tasks that a person has may share."""
     give_back_space: Callable[[SqlConnection], None]

@@ -15,7 +15,7 @@ from .._task_reader import TaskReader
 from .._task_streams import Records
 from .._trace import task_logger
 from ..files._artifacts import check_artifact_name, check_artifact_size, unknown_artifact
-from ._sql import STREAM_TABLES, SqlConnection
+from ._sql import STREAM_TABLES, Dialect, SqlConnection
 from ._table_log import TableLog
 from ._task_database import TaskDatabase
 from ._task_rows import TaskRows
@@ -56,12 +56,12 @@ class TableTaskReader(TaskReader):
 
         def read(connection: SqlConnection) -> bytes:
             found = connection.execute(
-                "SELECT data FROM artifacts JOIN tasks ON number = task WHERE task_id = ? AND name = ?",
+                "SELECT id, length(data) FROM artifacts JOIN tasks ON number = task WHERE task_id = ? AND name = ?",
                 (self.task_id, name),
             ).fetchone()
             if found is None:
                 raise unknown_artifact(name)
-            return bytes(found[0])
+            return _artifact(connection, self._database.dialect, *found)
 
         return await self._database.in_thread(self._database.read, read)
 
@@ -77,12 +77,23 @@ class TableTaskReader(TaskReader):
         self._on_damage(DamageNotice(self.task_id, stream, line.damage, line.offset, len(line.data)))
 
 
-def artifacts_of(connection: SqlConnection, task: int) -> Iterator[tuple[str, bytes]]:
+def artifacts_of(connection: SqlConnection, dialect: Dialect, task: int) -> Iterator[tuple[str, bytes]]:
     """The names and bytes of all artifacts, one after the other. Blocks."""
-    names = connection.execute("SELECT name FROM artifacts WHERE task = ? ORDER BY name", (task,)).fetchall()
-    for (name,) in names:
-        found = connection.execute("SELECT data FROM artifacts WHERE task = ? AND name = ?", (task, name)).fetchone()
-        yield name, found[0]
+    found = connection.execute(
+        "SELECT name, id, length(data) FROM artifacts WHERE task = ? ORDER BY name", (task,)
+    ).fetchall()
+    for name, number, size in found:
+        yield name, _artifact(connection, dialect, number, size)
+
+
+def _artifact(connection: SqlConnection, dialect: Dialect, number: int, size: int) -> bytes:
+    """The bytes of a row, a range at a time."""
+    most = dialect.artifact_bytes
+    ranges = (
+        connection.execute("SELECT substr(data, ?, ?) FROM artifacts WHERE id = ?", (start + 1, most, number))
+        for start in range(0, size, most)
+    )
+    return b"".join(found.fetchone()[0] for found in ranges)
 
 
 def put_artifact(connection: SqlConnection, task: int, name: str, data: bytes) -> None:

@@ -113,7 +113,7 @@ class _DatabaseExamination:
 
     def _artifacts(self, connection: SqlConnection, row: TaskRow, referenced: set[str]) -> None:
         there: set[str] = set()
-        for name, data in artifacts_of(connection, row.number):
+        for name, data in artifacts_of(connection, self._database.dialect, row.number):
             there.add(name)
             if hashlib.sha256(data).hexdigest() != name:
                 self._add("artifact_damaged", f"The content of artifact {name} does not match its name.", row)
