@@ -1,3 +1,4 @@
+import { EditorView } from '@codemirror/view';
 import type {
   CompletionHandler,
   IInlineCompletionContext,
@@ -100,13 +101,26 @@ export class GhostTextProvider implements IInlineCompletionProvider {
       return { items: [] };
     }
     const isInvoked = Number(context.triggerKind) === INVOKED;
-    if (!isInvoked && !hasFocus(context.widget)) {
+    const editor = focusedEditor(context.widget);
+    if (!isInvoked && (editor === null || !document.hasFocus())) {
       // The agent, or somebody else, writes there.
+      return { items: [] };
+    }
+    if (editor?.state.readOnly) {
+      // Lab would write into it what is taken.
       return { items: [] };
     }
     const place = placeIn(request, context);
     if (place === null) {
       return { items: [] };
+    }
+    if (!isInvoked && editor?.composing) {
+      // Half a syllable is no text to go on from, and grey text would disturb
+      // the input method.
+      await composed(editor, asking.signal);
+      if (asking.signal.aborted) {
+        return { items: [] };
+      }
     }
     const known = this._known(place, isInvoked && !this._goesOn);
     this._goesOn = false;
@@ -208,10 +222,28 @@ function around(place: Place): string {
 }
 
 /**
- * Whether the person writes in a widget.
+ * The editor in a widget that the person is in; `null` where they are elsewhere,
+ * as in a field in which they write to the agent.
  */
-function hasFocus({ node }: IInlineCompletionContext['widget']): boolean {
-  return document.hasFocus() && node.contains(document.activeElement);
+function focusedEditor({
+  node
+}: IInlineCompletionContext['widget']): EditorView | null {
+  const content = document.activeElement?.closest<HTMLElement>('.cm-content');
+  return content && node.contains(content)
+    ? EditorView.findFromDOM(content)
+    : null;
+}
+
+/**
+ * Resolves when the input method is done with its syllable or word, or nobody
+ * waits for it any more.
+ */
+function composed(editor: EditorView, signal: AbortSignal): Promise<void> {
+  return new Promise(resolve => {
+    const done = () => resolve();
+    editor.contentDOM.addEventListener('compositionend', done, { once: true });
+    signal.addEventListener('abort', done, { once: true });
+  });
 }
 
 /**

@@ -36,8 +36,9 @@ interface IMaybeConsole {
 }
 
 /**
- * Where somebody writes, as the server wants to know it; `null` for what is on
- * a drive that is not the server's, of which it cannot tell what is hidden.
+ * Where somebody writes, as the server wants to know it; `null` for a raw cell,
+ * of whose language nobody knows, and for what is on a drive that is not the
+ * server's, of which it cannot tell what is hidden.
  */
 export function placeIn(
   { text, offset, mimeType }: CompletionHandler.IRequest,
@@ -66,6 +67,9 @@ export function placeIn(
     return place;
   }
   const { activeCell, activeCellIndex, codeMimetype, model } = widget.content;
+  if (activeCell?.model.type === 'raw') {
+    return null;
+  }
   return {
     ...place,
     kind: activeCell?.model.type === 'markdown' ? 'markdown' : place.kind,

@@ -1,3 +1,6 @@
+import type { Extension } from '@codemirror/state';
+import { EditorState } from '@codemirror/state';
+import { EditorView } from '@codemirror/view';
 import type { CompletionHandler } from '@jupyterlab/completer';
 import { Text } from '@jupyterlab/coreutils';
 import { ServerConnection } from '@jupyterlab/services';
@@ -30,6 +33,7 @@ describe('GhostTextProvider', () => {
   let answer: () => Promise<Response>;
   let isOn: boolean;
   let widget: Widget;
+  let editor: EditorView;
 
   const suggests = (...suggestions: string[]) =>
     Promise.resolve(
@@ -43,9 +47,8 @@ describe('GhostTextProvider', () => {
     isOn = true;
     answer = () => suggests('csv("a.csv")');
     widget = new Widget();
-    widget.node.tabIndex = 0;
     document.body.append(widget.node);
-    widget.node.focus();
+    open();
     jest.spyOn(document, 'hasFocus').mockReturnValue(true);
     const store = {
       get state() {
@@ -69,11 +72,17 @@ describe('GhostTextProvider', () => {
   });
 
   afterEach(() => {
+    editor.destroy();
     widget.node.remove();
     widget.dispose();
     jest.restoreAllMocks();
     jest.useRealTimers();
   });
+
+  function open(extensions: Extension = []): void {
+    editor = new EditorView({ parent: widget.node, extensions });
+    editor.contentDOM.focus();
+  }
 
   function fetch(
     before: string,
@@ -129,13 +138,37 @@ describe('GhostTextProvider', () => {
   });
 
   it('should ask nothing where somebody else writes', async () => {
-    widget.node.blur();
+    const field = document.createElement('textarea');
+    widget.node.append(field);
+    field.focus();
     expect(await typed('pd.')).toEqual([]);
-    widget.node.focus();
+    editor.contentDOM.focus();
     jest.spyOn(document, 'hasFocus').mockReturnValue(false);
     expect(await typed('pd.')).toEqual([]);
     expect(asked).toEqual([]);
     expect(await fetch('pd.', INVOKED)).toHaveLength(1);
+  });
+
+  it('should suggest nothing where nobody may write', async () => {
+    editor.destroy();
+    open(EditorState.readOnly.of(true));
+    expect(await fetch('pd.', INVOKED)).toEqual([]);
+    expect(asked).toEqual([]);
+  });
+
+  it('should wait until an input method has put its syllable together', async () => {
+    const composing = jest.spyOn(editor, 'composing', 'get');
+    composing.mockReturnValue(true);
+    const half = fetch('# ㅎ');
+    const whole = fetch('# 한');
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(await half).toEqual([]);
+    expect(asked).toEqual([]);
+    composing.mockReturnValue(false);
+    editor.contentDOM.dispatchEvent(new CompositionEvent('compositionend'));
+    await jest.advanceTimersByTimeAsync(200);
+    expect(await whole).toHaveLength(1);
+    expect(asked.map(({ before }) => before)).toEqual(['# 한']);
   });
 
   it('should know its place behind an emoji', async () => {
