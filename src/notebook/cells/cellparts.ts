@@ -243,8 +243,10 @@ namespace Private {
     }
   }
 
-  function selectionOf({ editor }: Cell): string | null {
-    if (!editor) {
+  function selectionOf(cell: Cell): string | null {
+    const { editor } = cell;
+    // What was selected in a text before it was rendered, nobody sees.
+    if (!editor || (cell as Cell & { rendered?: boolean }).rendered) {
       return null;
     }
     const { start, end } = editor.getSelection();

@@ -286,6 +286,7 @@ namespace Private {
   function isWritable(place: ICellPlace | null): boolean {
     return (
       place !== null &&
+      !place.cell.readOnly &&
       !place.panel.context.model.readOnly &&
       place.panel.context.contentsModel?.writable !== false
     );

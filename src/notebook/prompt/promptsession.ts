@@ -128,6 +128,9 @@ export class PromptSession extends Listener {
    */
   async retry(): Promise<void> {
     const { commands, place, trans } = this._options;
+    if (this._isRetrying) {
+      return;
+    }
     this._isRetrying = true;
     try {
       await commands.execute(CommandIDs.undoCell, this._place());
@@ -377,6 +380,8 @@ export class PromptSession extends Listener {
       this._turnTo('changed');
     } else if (this._phase === 'changed' && !isReviewed) {
       this._wishes = [];
+      // What may be in the field is about a cell without a change.
+      this._turnTo('writing');
       this._decided.emit();
     }
   }

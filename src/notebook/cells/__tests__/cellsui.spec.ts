@@ -1,4 +1,5 @@
-import type { ICodeCellModel } from '@jupyterlab/cells';
+import type { ICodeCellModel, MarkdownCell } from '@jupyterlab/cells';
+import { NotebookActions } from '@jupyterlab/notebook';
 import { nullTranslator } from '@jupyterlab/translation';
 import { CommandRegistry } from '@lumino/commands';
 import type { Menu } from '@lumino/widgets';
@@ -190,6 +191,28 @@ describe('actions on cells', () => {
         }
       ]
     ]);
+  });
+
+  it('are about all of a text that is rendered, whatever was selected before', async () => {
+    const { content } = opened.panel;
+    content.activeCellIndex = 1;
+    NotebookActions.changeCellType(content, 'markdown');
+    const cell = content.widgets[1] as MarkdownCell;
+    cell.editor?.setSelection({
+      start: { line: 0, column: 4 },
+      end: { line: 0, column: 5 }
+    });
+    cell.rendered = true;
+    await act('explain', { cellId: 'cell-1' });
+    expect(along()).toMatchObject([[{ kind: 'cell', content: 'b = 2' }]]);
+  });
+
+  it('change no cell that nobody may edit', async () => {
+    const isEnabled = (cellId: string) =>
+      commands.isEnabled(CommandIDs.editCell, { cellId });
+    opened.model.cells.get(0).setMetadata('editable', false);
+    await opened.settle();
+    expect([isEnabled('cell-0'), isEnabled('cell-1')]).toEqual([false, true]);
   });
 
   it('are about all cells that are selected, if it is one of them', async () => {

@@ -250,6 +250,16 @@ describe('editing a cell by a prompt', () => {
     expect(row()).not.toBeNull();
   });
 
+  it('tries again once, however often that is clicked', async () => {
+    await change();
+    const retry = row()?.querySelector<HTMLElement>('[data-action="retry"]');
+    retry?.click();
+    retry?.click();
+    await opened.settle();
+    expect(executed).toHaveLength(1);
+    expect(opened.client.of('editCell')).toHaveLength(2);
+  });
+
   it('does not try again where the change cannot be undone', async () => {
     await change();
     canUndo = false;
@@ -263,6 +273,9 @@ describe('editing a cell by a prompt', () => {
     field().value = 'and half a sen';
     wait(false);
     expect(field().value).toBe('and half a sen');
+    // There is nothing to keep, to undo or to do differently any more.
+    expect(status()).toBe('');
+    expect(shown()).toEqual(['send', 'close']);
   });
 
   it('says that the agent goes on because of what was said in the panel', async () => {
