@@ -152,7 +152,7 @@ class EndingCheck(Record):
 class EndingReason(Record):
     """Why a small model did not do what was asked for; the page words it."""
 
-    code: Literal["failed", "no_answer", "missing", "steps", "stopped", "limit", "model", "mistakes"]
+    code: Literal["failed", "no_answer", "missing", "steps", "stopped", "limit", "model", "mistakes", "too_long"]
     params: dict[str, JsonValue] | None = None
 
 

@@ -15,6 +15,7 @@ _REASONS: Final = {
     "limit": "A limit was reached.",
     "model": "The model gave no answer.",
     "mistakes": "The model kept making mistakes.",
+    "too_long": "The cell is too long for this model.",
 }
 _CHECKS: Final = {
     "fixed": "cell {cell} runs now",

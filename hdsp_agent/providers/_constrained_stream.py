@@ -105,7 +105,7 @@ class ConstrainedStream:
             arguments = json.dumps({**head, CODE: code}, ensure_ascii=False)
             yield ToolCallDelta(0, '"}')
         yield ToolCallDone(0, self._id, self._name, arguments)
-        yield Stop("tool_use" if stop.reason in ("end", "max_tokens") else stop.reason)
+        yield Stop("tool_use" if stop.reason == "end" else stop.reason)
 
 
 def _arguments(text: str) -> str:

@@ -186,6 +186,10 @@ class FlowPort(Protocol):
     def todos(self) -> Sequence[TodoItem]:
         """The plan as it stands."""
 
+    @property
+    def answer_is_cut(self) -> bool:
+        """Whether the model's answer reached the limit of its length: what it wrote last may lack its end."""
+
     async def update_todos(self, todos: Sequence[TodoItem]) -> Sequence[TodoItem]:
         """Make this the plan; the plan after that, with what the person changed about it."""
 

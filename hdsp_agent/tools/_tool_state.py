@@ -86,12 +86,8 @@ class AllowedEdits:
 
     @property
     def cell(self) -> tuple[str, CellId] | None:
-        """The notebook and the cell."""
+        """The notebook, by the path that it had then, and the cell."""
         return self._cell
-
-    def cover(self, path: str, cells: Iterable[CellId]) -> bool:
-        """Whether all of these may be changed."""
-        return all((path, cell) == self._cell for cell in cells)
 
     def turn(self, cell: NotebookRef | None) -> None:
         """The person has spoken or stopped the work: what counts is the cell at which they said these words, if at one."""

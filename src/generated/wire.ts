@@ -1451,7 +1451,8 @@ export interface EndingReason {
     | 'stopped'
     | 'limit'
     | 'model'
-    | 'mistakes';
+    | 'mistakes'
+    | 'too_long';
   params?: Record<string, JsonValue>;
 }
 

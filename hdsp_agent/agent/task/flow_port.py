@@ -36,11 +36,13 @@ class TaskFlow:
         self._cells_back = cells_back
         self.outcome: Outcome | None = None
         self.failed_before = False
+        self.answer_is_cut = False
         self.rejected = False
         """Whether the person refused something in this turn: nothing after it is done, or even asked about."""
 
-    def begin_turn(self) -> None:
-        """A new answer of the model is acted on."""
+    def begin_turn(self, *, is_cut: bool) -> None:
+        """A new answer of the model is acted on; ``is_cut`` tells that it reached the limit of its length."""
+        self.answer_is_cut = is_cut
         self.outcome = None
         self.failed_before = False
         self.rejected = False

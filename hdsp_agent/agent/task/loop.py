@@ -112,7 +112,8 @@ class Loop:
         if not stream.answer.calls:
             return await self._without_tool(stream)
         self._toolless = 0
-        outcome = await self._calls.run([_call(call, stream) for call in stream.answer.calls])
+        calls = [_call(call, stream) for call in stream.answer.calls]
+        outcome = await self._calls.run(calls, is_cut=stream.answer.stop == "max_tokens")
         await state.note_progress()
         self._syncing = asyncio.create_task(state.conversation.log.sync(), name=f"Sync of task {state.task_id}")
         if outcome is not None:

@@ -76,10 +76,13 @@ class ToolCalls:
         except HdspAgentError:
             return None
 
-    async def run(self, calls: Sequence[Call]) -> Outcome | None:
-        """Run them in order, neighbours that only read side by side; what they made of the turn."""
+    async def run(self, calls: Sequence[Call], *, is_cut: bool = False) -> Outcome | None:
+        """Run them in order, neighbours that only read side by side; what they made of the turn.
+
+        ``is_cut`` tells that the answer they are in reached the limit of its length.
+        """
         flow = self._parts.flow
-        flow.begin_turn()
+        flow.begin_turn(is_cut=is_cut)
         for together, group in groupby(calls, self._may_run_beside):
             if together:
                 await self._side_by_side(list(group))

@@ -19,6 +19,7 @@ from .._tool import SimpleTool, SinceAsked, ToolArguments, ToolContext, ToolResu
 from .._tool_failed import ToolFailed
 from ..notebook._code_runner import language_of
 from ..notebook._edit_cells import EditCells, new_id
+from ..notebook._notebook_location import cell_asked_at
 from ..notebook._operations import CellOperation
 from ._cell_runner import CellRunner, StepRun
 from ._checks import (
@@ -152,12 +153,16 @@ class EditCell(CompoundTool[EditCellArguments]):
     async def _run(self, arguments: EditCellArguments, context: ToolContext) -> ToolResult:
         runner = await CellRunner.of(context)
         since = await context.flow.since_asked()
-        asked_at = context.state.allowed_edits.cell
-        if asked_at is not None and asked_at[0] == runner.place.document.path:
-            return await self._at_cell(asked_at[1], arguments.code, runner, since)
+        asked_at = cell_asked_at(runner.place, context)
+        if asked_at is not None:
+            return await self._at_cell(asked_at, arguments.code, runner, since)
         cell = runner.cell(arguments.cell)
         if cell.cell_type != "code":
             raise ToolFailed(f"Cell {arguments.cell} holds text. Add a new cell for the code.")
+        if context.flow.answer_is_cut:
+            raise ToolFailed(
+                "The code is too long and was cut off, so nothing was done. Add a new cell for what is new."
+            )
         code = await _ready(spliced(cell.source, mended(arguments.code)), runner, cell.id)
         if same_meaning(cell.source, code):
             raise ToolFailed(f"This is the code that cell {arguments.cell} has. Change cell {arguments.cell}.")
@@ -180,8 +185,13 @@ class EditCell(CompoundTool[EditCellArguments]):
         if sum(call.is_error and call.arguments.get("code") == given for call in since.calls) > 1:
             # It was sent back as it is, and livelier requests did not help.
             return await not_done("no_answer", "", runner.context)
+        if runner.context.flow.answer_is_cut:
+            # The cell would lose its end, and the next answer would be as long.
+            return await not_done("too_long", "", runner.context)
         source = given.strip("\n")
-        if cell.cell_type == "code":
+        if cell.cell_type == "code" and not await _is_python(runner):
+            source = mended(given)
+        elif cell.cell_type == "code":
             code = spliced(cell.source, mended(given))
             source = await _ready(code, runner, cell.id, may_do_nothing=True)
             await _check_names(number, source, cell, runner)
@@ -352,13 +362,19 @@ class DeleteCellTool(CompoundTool[DeleteCellArguments]):
         )
 
 
+async def _is_python(runner: CellRunner) -> bool:
+    """Whether the notebook's code is Python, as it is taken to be where nothing says what it is."""
+    kernel = await runner.context.notebooks.kernel(runner.place.path)
+    language = await language_of(runner.snapshot, kernel, runner.context)
+    return language is None or language.lower().startswith("python")
+
+
 async def _ready(given: str, runner: CellRunner, own: CellId | None, *, may_do_nothing: bool = False) -> str:
     """The code as it can be put into the notebook. Raises ToolFailed for what is no Python."""
     context, path = runner.context, runner.place.path
-    kernel = await context.notebooks.kernel(path)
-    language = await language_of(runner.snapshot, kernel, context)
-    if language is not None and not language.lower().startswith("python"):
+    if not await _is_python(runner):
         return given
+    kernel = await context.notebooks.kernel(path)
     code = mended(given)
     problem = syntax_problem(code)
     if problem is not None:

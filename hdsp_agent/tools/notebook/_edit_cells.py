@@ -47,7 +47,7 @@ from .._tool_failed import PresentCell, ToolFailed
 from ._cell_edits import cell_edits, previewed_edit
 from ._cell_selection import numbers_of
 from ._cell_states import outline_text
-from ._notebook_location import NotebookLocation, NotebookPath, once_saved, place_of, still_allowed
+from ._notebook_location import NotebookLocation, NotebookPath, cell_asked_at, once_saved, place_of, still_allowed
 from ._operations import CellOperation, Planned, planned
 from ._outputs import CellsChanged, InsertedCell
 from ._remote_risks import RemoteRisks, remote_risks, united
@@ -124,14 +124,14 @@ class EditCells(SimpleTool[EditCellsArguments]):
         self, plan: _Plan, snapshot: NotebookSnapshot, place: NotebookLocation, context: ToolContext
     ) -> ActionRequest:
         remote = await _remote(plan, snapshot)
-        sources = _changed_sources(plan)
+        sources, asked_at = _changed_sources(plan), cell_asked_at(place, context)
         return ActionRequest(
             risks=place.checked.write_risks | remote.risks,
             tool=self.name,
             path=place.shown,
             puts_back_masked=plan.puts_back_masked,
             flags=remote.flags,
-            allowed_before=sources is not None and context.state.allowed_edits.cover(place.document.path, sources),
+            allowed_before=sources is not None and all(cell == asked_at for cell in sources),
         )
 
     def preview(self, partial: JsonObject, context: ToolContext) -> str | None:

@@ -12,13 +12,13 @@ from pydantic import StringConstraints
 
 from ..._threads import in_thread
 from ...errors import HdspAgentError, UnsavedElsewhere
-from ...messages import FollowUpData, NotebookRef, Suggestion
+from ...messages import CellId, FollowUpData, NotebookRef, Suggestion
 from ...notebooks import NotebookDocument
 from .._path_policy import CheckedPath, leads_elsewhere
 from .._tool import ToolContext
 from .._tool_failed import ToolFailed
 
-__all__ = ["NotebookLocation", "NotebookPath", "once_saved", "place_of", "still_allowed"]
+__all__ = ["NotebookLocation", "NotebookPath", "cell_asked_at", "once_saved", "place_of", "still_allowed"]
 
 R = TypeVar("R")
 
@@ -128,6 +128,13 @@ def _as_called(checked: CheckedPath, path: str, root: Path | None, context: Tool
     called = PurePosixPath(root.as_posix()) / path
     workspace = PurePosixPath(context.workspace.as_posix())
     return replace(checked, shown=str(called.relative_to(workspace))) if called.is_relative_to(workspace) else checked
+
+
+def cell_asked_at(place: NotebookLocation, context: ToolContext) -> CellId | None:
+    """The cell of this notebook at which the person asked to have it changed; the notebook may be renamed since."""
+    asked_at = context.state.allowed_edits.cell
+    here = asked_at is not None and context.notebooks.access.now_at(asked_at[0]) == place.document.path
+    return asked_at[1] if asked_at is not None and here else None
 
 
 async def still_allowed(place: NotebookLocation, context: ToolContext) -> None:

@@ -16,7 +16,7 @@ from hdsp_agent.agent import TaskManager, TaskRequest, headless_agent
 from hdsp_agent.config import OperatorPolicy
 from hdsp_agent.messages import CellExecuted, CellId, ClineMessage, Ending, EndingCheck, NotebookRef, TaskId
 from hdsp_agent.persistence import TaskStore
-from hdsp_agent.providers import ModelRequest, ScriptedModel, call_tool
+from hdsp_agent.providers import ModelRequest, ScriptedModel, Stop, call_tool
 from hdsp_agent.providers._scripted import Turn
 
 from .._helpers.scripted_agent import until
@@ -314,3 +314,29 @@ async def test_text_is_changed_at_its_cell_too(tmp_path: Path) -> None:
         task_id = await agent.done("/edit a better title", at="c1")
         assert await agent.sources() == ["# Rents in Oban"]
         assert (await agent.ending(task_id)).state == "unchecked"
+
+
+@pytest.mark.parametrize("kind", ["code", "markdown"])
+async def test_an_answer_that_was_cut_off_takes_nothing_away_from_the_cell_it_is_for(tmp_path: Path, kind: str) -> None:
+    source = "a = 1\nb = 2\nc = 3\nd = 4"
+    cut: Turn = [*call_tool("edit_cell", {"cell": 1, "code": "a = 2\nb = 2\nc = 3"}, stop=False), Stop("max_tokens")]
+    async with weak_agent(tmp_path, [cut], source) as agent:
+        path = agent.workspace / "a.ipynb"
+        path.write_text(path.read_text().replace('"cell_type": "code"', f'"cell_type": "{kind}"'))
+        task_id = await agent.done("/edit begin with 2", at="c1")
+        assert await agent.sources() == [source]
+        ending = await agent.ending(task_id)
+        assert ending.reason is not None and ending.reason.code == "too_long" and ending.put_back
+        assert "The cell is too long for this model." in await agent.answer(task_id)
+
+
+async def test_code_of_another_language_is_changed_at_its_cell(tmp_path: Path) -> None:
+    async with weak_agent(tmp_path, [edit(1, "x <- mean(16)", "one")], "x <- sqrt(9)\ny <- 1") as agent:
+        path = agent.workspace / "a.ipynb"
+        path.write_text(
+            path.read_text().replace(
+                '"metadata": {}, "nbformat"', '"metadata": {"language_info": {"name": "R"}}, "nbformat"'
+            )
+        )
+        await agent.done("/edit the mean of 16 alone", at="c1")
+        assert await agent.sources() == ["x <- mean(16)"]

@@ -100,6 +100,7 @@ class RecordingFlow:
     endings: list[Ending | None] = field(default_factory=list)
     context: ToolContext | None = None
     suggested: list[NoteSuggestion | None] = field(default_factory=list)
+    answer_is_cut: bool = False
 
     @property
     def todos(self) -> Sequence[TodoItem]:

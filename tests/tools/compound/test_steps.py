@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from hdsp_agent.messages import CellId, NotebookRef
 from hdsp_agent.tools import Approval, PastCall, SimpleTool, SinceAsked, ToolArguments, ToolResult
 from hdsp_agent.tools.compound import (
     AddCell,
@@ -16,7 +17,7 @@ from hdsp_agent.tools.compound import (
 )
 from hdsp_agent.tools.compound._missing_tables import with_reads
 
-from ..notebook._helpers.notebook_tasks import NotebookTask, notebook_task
+from ..notebook._helpers.notebook_tasks import NAME, NotebookTask, notebook_task
 
 
 def asked(task: NotebookTask, words: str, *calls: PastCall) -> None:
@@ -117,6 +118,17 @@ async def test_what_uses_an_edited_cell_runs_again(tmp_path: Path) -> None:
             "Cell 3 ran. Output:",
             "200",
         ]
+
+
+async def test_at_a_cell_nothing_is_run_in_a_notebook_that_was_renamed_meanwhile_either(tmp_path: Path) -> None:
+    async with notebook_task(tmp_path, "a = 1", "b = a") as task:
+        asked(task, "twice as much")
+        task.state.allowed_edits.turn(NotebookRef(path=NAME, cell_id=CellId("c1")))
+        (tmp_path / NAME).rename(tmp_path / "new.ipynb")
+        task.notebooks.access.moved(NAME, "new.ipynb")
+        await say(EditCell(), task, cell=2, code="a = 2")
+        assert task.sources("new.ipynb") == ["a = 2", "b = a"]
+        assert task.executed() == [] and [one.action.allowed_before for one in task.approvals] == [True]
 
 
 async def test_text_is_added_cells_go_and_are_read(tmp_path: Path) -> None:

@@ -126,6 +126,8 @@ function reasonText(
       return trans.__('The model gave no answer.');
     case 'mistakes':
       return trans.__('The model kept making mistakes.');
+    case 'too_long':
+      return trans.__('The cell is too long for this model.');
   }
 }
 
