@@ -194,11 +194,15 @@ class GhostText:
         stirred = self._notebooks.stirred(path, kernel)
         if self._looked_at != stirred and kernel.state == "idle":
             self._looked_at = stirred
-            self._looking = asyncio.create_task(self._look(path), name="variables for ghost text")
+            self._looking = asyncio.create_task(self._look(path, self._looking), name="variables for ghost text")
         return self._seen.get(path, ())
 
-    async def _look(self, path: str) -> None:
+    async def _look(self, path: str, before: asyncio.Task[None] | None) -> None:
         assert self._notebooks is not None
+        if before is not None:
+            # In another notebook, whose kernel may be busy by now.
+            before.cancel()
+            await asyncio.wait([before])
         with suppress(HdspAgentError):
             report = await self._notebooks.executor.inspect(path, limits=_LIMITS)
             # Of the notebook that is written in alone.

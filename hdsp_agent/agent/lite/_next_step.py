@@ -73,7 +73,8 @@ def step_at_cell(tools: Sequence[ToolSpec], since: SinceAsked, cell: int | None)
     """The step where the person asked for it at a cell, of this number if that is known: to change just that."""
     edits = [_of_cells(tool, [cell]) if cell else tool for tool in tools if tool.name == _EDIT]
     if not edits:
-        return next_step(tools, since)
+        # A mode that may not run code has no such tool, and nothing else is to be changed instead.
+        return next_step([tool for tool in tools if tool.name == _ANSWER], since)
     tries = _tries(since.calls)
     # Nothing is told but why it was sent back: the same would be written again.
     return Next(edits, None if tries == 0 else _LIVELIER if tries == 1 else _LIVELIEST)

@@ -104,5 +104,5 @@ def test_what_was_asked_for_at_a_cell_changes_that_one_alone_and_each_try_is_liv
         [edit] = step.tools
         assert (edit.name, edit.parameters["properties"]) == ("edit_cell", {"cell": {"enum": [2]}})
     assert step_at_cell(TOOLS, SinceAsked("", CELLS), None).tools == [TOOLS[1]]
-    others = TOOLS[2:]
-    assert step_at_cell(others, SinceAsked("", CELLS), 2) == next_step(others, SinceAsked("", CELLS))
+    others = [tool for tool in TOOLS if tool.name != "edit_cell"]
+    assert [tool.name for tool in step_at_cell(others, SinceAsked("", CELLS), 2).tools] == ["answer"]

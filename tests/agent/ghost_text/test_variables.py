@@ -1,0 +1,61 @@
+"""What ghost text knows of a kernel is that of the notebook that is written in, whichever kernel answers first."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+from hdsp_agent.agent.ghost_text import GhostText
+from hdsp_agent.config import ContextProxy
+from hdsp_agent.local import LocalModels
+from hdsp_agent.notebooks import Notebooks
+from hdsp_agent.notebooks.kernels import Variable
+from hdsp_agent.tools import PathPolicy
+
+
+class TwoKernels:
+    """Two notebooks, and the kernel of one that has come to be busy before it answers."""
+
+    def __init__(self) -> None:
+        self.executor = self
+        self.free = asyncio.Event()
+        self.asked = asyncio.Event()
+        self.answered = 0
+
+    async def kernel(self, _path: str) -> SimpleNamespace:
+        return SimpleNamespace(language="python", state="idle")
+
+    def stirred(self, path: str, _kernel: object) -> str:
+        return path
+
+    async def inspect(self, path: str, *, limits: object) -> SimpleNamespace:
+        if path == "busy.ipynb":
+            self.asked.set()
+            await self.free.wait()
+        self.answered += 1
+        return SimpleNamespace(variables=[Variable(name=path.partition(".")[0], type="int")])
+
+
+async def test_a_kernel_that_answers_late_takes_no_names_from_the_notebook_that_is_written_in(tmp_path: Path) -> None:
+    kernels = TwoKernels()
+    config = cast("ContextProxy", SimpleNamespace(home=tmp_path))
+    ghost = GhostText(
+        config,
+        cast("LocalModels", None),
+        notebooks=cast("Notebooks", kernels),
+        paths=lambda: PathPolicy(tmp_path),
+    )
+    await ghost._variables("busy.ipynb")
+    await kernels.asked.wait()
+    await ghost._variables("quick.ipynb")
+    looking = ghost._looking
+    assert looking is not None
+    await looking
+    kernels.free.set()
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert [one.name for one in await ghost._variables("quick.ipynb")] == ["quick"]
+    await ghost.stop()
+    assert kernels.answered == 1
