@@ -727,7 +727,7 @@ class GlobalSettings(WireModel):
         shown(
             "notebooks",
             "Ghost text",
-            "Suggest in grey how to go on where you write. Alt+End takes a suggestion. The text around the cursor, the cells above "
+            "Show suggestions in grey as you type. Alt+End accepts one. The text around the cursor, the cells above "
             "and the names of variables and columns are sent to the model that you choose below.",
         ),
     ] = False

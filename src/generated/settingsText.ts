@@ -399,7 +399,7 @@ export function settingsText(
     ghostTextEnabled: {
       title: trans.__('Ghost text'),
       description: trans.__(
-        'Suggest in grey how to go on where you write. Alt+End takes a suggestion. The text around the cursor, the cells above and the names of variables and columns are sent to the model that you choose below.'
+        'Show suggestions in grey as you type. Alt+End accepts one. The text around the cursor, the cells above and the names of variables and columns are sent to the model that you choose below.'
       )
     },
     ghostTextApiConfigId: {

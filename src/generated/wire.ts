@@ -1838,7 +1838,7 @@ export interface GlobalSettings {
   checkpointVariablesQuotaMegabytes: number;
   /** How long saving variables may block the kernel after each cell. The rest is saved while it is idle. */
   checkpointMaxSweepMilliseconds: number;
-  /** Suggest in grey how to go on where you write. Alt+End takes a suggestion. The text around the cursor, the cells above and the names of variables and columns are sent to the model that you choose below. */
+  /** Show suggestions in grey as you type. Alt+End accepts one. The text around the cursor, the cells above and the names of variables and columns are sent to the model that you choose below. */
   ghostTextEnabled: boolean;
   /** Empty uses the embedded model on this machine. You can use a profile of Ollama, Mistral, DeepSeek, LiteLLM or an OpenAI compatible server, if its model can fill gaps, such as Codestral or Qwen2.5 Coder. */
   ghostTextApiConfigId?: string;

@@ -29,7 +29,7 @@ export function addGhostTextCommands(options: IOptions): void {
   const isOn = () => store.state?.settings?.ghostTextEnabled === true;
   commands.addCommand(CommandIDs.toggleGhostText, {
     label: commandLabel(trans, trans.__('Ghost Text')),
-    caption: trans.__('Suggest in grey how to go on where you write'),
+    caption: trans.__('Show suggestions in grey as you type'),
     describedBy: { args: { type: 'object', properties: {} } },
     isToggleable: true,
     isToggled: isOn,
@@ -55,14 +55,14 @@ export function addGhostTextCommands(options: IOptions): void {
     [
       CommandIDs.acceptGhostWord,
       WORD,
-      trans.__('Take a Word of the Ghost Text'),
-      trans.__('Insert the next word of what is suggested')
+      trans.__('Accept Next Word of Ghost Text'),
+      trans.__('Insert the next word of the suggestion')
     ],
     [
       CommandIDs.acceptGhostLine,
       LINE,
-      trans.__('Take a Line of the Ghost Text'),
-      trans.__('Insert the next line of what is suggested')
+      trans.__('Accept Next Line of Ghost Text'),
+      trans.__('Insert the next line of the suggestion')
     ]
   ];
   for (const [command, part, label, caption] of parts) {

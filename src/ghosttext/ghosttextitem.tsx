@@ -52,9 +52,9 @@ function Switch({ commands, provider, store, trans }: IOptions): JSX.Element {
       ? trans.__('Ghost text on')
       : trans.__('No ghost text');
   const title = !isOn
-    ? trans.__('Click to have the agent suggest in grey how to go on.')
+    ? trans.__('Click to show suggestions in grey as you type.')
     : problem === null
-      ? trans.__('Click to suggest nothing any more.')
+      ? trans.__('Click to turn suggestions off.')
       : problem.code === 'model_error'
         ? trans.__(
             'The model did not answer. It is asked again while you type. If that does not help, choose another profile for ghost text.'

@@ -118,7 +118,7 @@ export class CellActions {
     } catch (reason) {
       showError(
         trans.__(
-          'The agent could not be asked. %1',
+          'The agent could not start. %1',
           errorText(trans, asErrorBody(reason))
         )
       );
