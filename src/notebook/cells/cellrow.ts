@@ -45,7 +45,6 @@ export class CellRow extends Widget {
       this._text.title = title;
     }
     this._count = this._child('span', 'count');
-    this._count.setAttribute('role', 'img');
     this._buttons = this._child('span', 'buttons');
     buttons.forEach(button => this._addButton(button));
   }
@@ -92,6 +91,7 @@ export class CellRow extends Widget {
    */
   setCount({ text, title }: CellRow.ICount): void {
     if (this._count.textContent !== text) {
+      this._count.setAttribute('role', 'img');
       this._count.textContent = text;
       this._count.title = title;
       this._count.setAttribute('aria-label', title);

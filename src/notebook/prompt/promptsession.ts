@@ -119,7 +119,10 @@ export class PromptSession extends Listener {
    * @param wish - What the person says.
    */
   async send(wish: string): Promise<void> {
-    this._wishes.push(wish);
+    if (wish !== this.wish) {
+      // Else it is sent again, as nothing came of it.
+      this._wishes.push(wish);
+    }
     await this._say(wish);
   }
 

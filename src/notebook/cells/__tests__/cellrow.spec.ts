@@ -2,7 +2,9 @@ import type { Cell } from '@jupyterlab/cells';
 import { PromiseDelegate } from '@lumino/coreutils';
 import { Signal } from '@lumino/signaling';
 
-import { isDrawn } from '../cellrow';
+import { CellRow, isDrawn } from '../cellrow';
+
+const ONE_LINE = '1 line added';
 
 /** A cell of which nothing is in the page yet. */
 class PlaceholderCell {
@@ -17,6 +19,16 @@ class PlaceholderCell {
     return this.arrived.promise;
   }
 }
+
+describe('CellRow', () => {
+  it('should have no picture to read aloud while it counts nothing', () => {
+    const row = new CellRow({ kind: 'failed', text: 'Failed', buttons: [] });
+    const picture = () => row.node.querySelector('[role="img"]');
+    expect(picture()).toBeNull();
+    row.setCount({ text: '+1', title: ONE_LINE });
+    expect(picture()?.getAttribute('aria-label')).toBe(ONE_LINE);
+  });
+});
 
 describe('isDrawn', () => {
   it('should call back once when the cell is ready, however often it is asked', async () => {

@@ -250,6 +250,18 @@ describe('editing a cell by a prompt', () => {
     expect(row()).not.toBeNull();
   });
 
+  it('tries again what was sent twice, as nothing came of it, once', async () => {
+    await open();
+    await say('twice as much');
+    work();
+    store.tell({ taskId: 't', status: 'idle', failed: true });
+    await change();
+    await click('retry');
+    expect(opened.client.of('editCell').at(-1)?.text).toBe(
+      '/edit Do it differently: twice as much'
+    );
+  });
+
   it('tries again once, however often that is clicked', async () => {
     await change();
     const retry = row()?.querySelector<HTMLElement>('[data-action="retry"]');
