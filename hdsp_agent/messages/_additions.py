@@ -152,7 +152,9 @@ class EndingCheck(Record):
 class EndingReason(Record):
     """Why a small model did not do what was asked for; the page words it."""
 
-    code: Literal["failed", "no_answer", "missing", "steps", "stopped", "limit", "model", "mistakes", "too_long"]
+    code: Literal[
+        "failed", "no_answer", "missing", "steps", "stopped", "limit", "model", "mistakes", "too_long", "gone"
+    ]
     params: dict[str, JsonValue] | None = None
 
 

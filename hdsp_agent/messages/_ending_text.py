@@ -16,6 +16,7 @@ _REASONS: Final = {
     "model": "The model gave no answer.",
     "mistakes": "The model kept making mistakes.",
     "too_long": "The cell is too long for this model.",
+    "gone": "The cell is no longer there.",
 }
 _CHECKS: Final = {
     "fixed": "cell {cell} runs now",

@@ -1452,7 +1452,8 @@ export interface EndingReason {
     | 'limit'
     | 'model'
     | 'mistakes'
-    | 'too_long';
+    | 'too_long'
+    | 'gone';
   params?: Record<string, JsonValue>;
 }
 

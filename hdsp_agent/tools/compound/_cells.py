@@ -180,7 +180,7 @@ class EditCell(CompoundTool[EditCellArguments]):
     async def _at_cell(self, cell_id: CellId, given: str, runner: CellRunner, since: SinceAsked) -> ToolResult:
         number = next((at for at, one in enumerate(runner.snapshot.cells, 1) if one.id == cell_id), None)
         if number is None:
-            raise ToolFailed("The cell that was to be changed is gone.")
+            return await not_done("gone", "", runner.context)
         cell = runner.cell(number)
         if sum(call.is_error and call.arguments.get("code") == given for call in since.calls) > 1:
             # It was sent back as it is, and livelier requests did not help.

@@ -28,7 +28,7 @@ __all__ = [
 MOST_STEPS: Final = 8
 MOST_TRIES: Final = 4
 """In a row that all failed."""
-Reason = Literal["failed", "no_answer", "missing", "steps", "too_long"]
+Reason = Literal["failed", "no_answer", "missing", "steps", "too_long", "gone"]
 _MOST_SHOWN: Final = 700
 _A_RUN: Final = re.compile(r"^Cell \d+ (?:failed|ran)", re.MULTILINE)
 _HEARD: Final = "The person has the answer."

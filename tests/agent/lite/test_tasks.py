@@ -340,3 +340,11 @@ async def test_code_of_another_language_is_changed_at_its_cell(tmp_path: Path) -
         )
         await agent.done("/edit the mean of 16 alone", at="c1")
         assert await agent.sources() == ["x <- mean(16)"]
+
+
+async def test_a_cell_that_was_deleted_meanwhile_is_looked_for_once(tmp_path: Path) -> None:
+    turns = [edit(1, f"a = {at}", str(at)) for at in range(2, 6)]
+    async with weak_agent(tmp_path, turns, "a = 1") as agent:
+        task_id = await agent.done("/edit twice as much", at="deleted")
+        assert await agent.sources() == ["a = 1"] and len(agent.model.requests) == 1
+        assert "The cell is no longer there." in await agent.answer(task_id)

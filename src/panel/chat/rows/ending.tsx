@@ -128,6 +128,8 @@ function reasonText(
       return trans.__('The model kept making mistakes.');
     case 'too_long':
       return trans.__('The cell is too long for this model.');
+    case 'gone':
+      return trans.__('The cell is no longer there.');
   }
 }
 
