@@ -52,12 +52,21 @@ def is_connection(value):
 
 def families_of(value):
     """The packages and names of a value's types. Not what the value says of itself: it may say anything."""
+    return families_of_type(type(value))
+
+
+def families_of_type(kind):
     found = set()
-    for base in type.__dict__["__mro__"].__get__(type(value)):
-        module = base.__module__
+    for base in of_type(kind, "__mro__"):
+        module = of_type(base, "__module__")
         if isinstance(module, str):
-            found.add((module.partition(".")[0], base.__name__))
+            found.add((module.partition(".")[0], of_type(base, "__name__")))
     return found
+
+
+def of_type(kind, name):
+    """What Python knows of a class. To ask the class itself may run code of its metaclass."""
+    return type.__dict__[name].__get__(kind)
 
 
 def connection_of(value):

@@ -39,7 +39,9 @@ def answer(kernel, shell, asked, prepare, reply):
             if _runs_a_cell():
                 reply({"later": True})
             else:
-                _ask_all(dict(shell.user_ns), asked, prepare, reply)
+                # What has no text for a name cannot be called by it.
+                named = {name: value for name, value in dict(shell.user_ns).items() if type(name) is str}
+                _ask_all(named, asked, prepare, reply)
         except Exception as error:  # noqa: BLE001 -- whoever asked waits
             reply({"error": _kinds().short(_kinds().said(error))})
 

@@ -14,6 +14,7 @@ import ctypes
 import datetime
 import decimal
 import itertools
+import re
 import reprlib
 import sys
 import threading
@@ -27,8 +28,18 @@ _CELL = 120
 """Characters of one value in a table."""
 _MOST_COUNTED = 1_000_000
 """Rows. Of more only the missing numbers are counted: texts take long, and the kernel does nothing else then."""
-_QUERIES = {("duckdb", "DuckDBPyRelation"), ("_duckdb", "DuckDBPyRelation")}
-"""Their repr runs them."""
+_RELATIONS = {("duckdb", "DuckDBPyRelation"), ("_duckdb", "DuckDBPyRelation")}
+_QUERIES = _RELATIONS | {
+    *((package, "DataFrame") for package in ("pyspark", "bigframes", "datafusion")),
+    *((package, "Series") for package in ("pyspark", "bigframes")),
+    ("ibis", "Expr"),
+    ("django", "QuerySet"),
+    ("sql", "ResultSet"),
+}
+"""Their repr runs them, or fetches rows."""
+_ADDRESSES = {("sqlalchemy", "URL"), ("sqlalchemy", "Engine"), ("sqlalchemy", "AsyncEngine")}
+"""Their repr hides the password, but not what the address has for parameters."""
+_PASSWORD = re.compile(r"(://[^\s/:@]*:)[^\s/@]+@")
 _SHORT_FAMILIES = {("numpy", "generic"), ("pandas", "Interval"), ("pandas", "Period")}
 _SHORT = (bool, int, float, complex, datetime.date, datetime.timedelta, decimal.Decimal, uuid.UUID)
 _missing = object()
@@ -112,7 +123,7 @@ def report(asked):
 
     shell = IPython.get_ipython()
     until = time.monotonic() + asked["seconds"]
-    values = dict(shell.user_ns)
+    values = {name: value for name, value in dict(shell.user_ns).items() if type(name) is str}
     names = asked.get("names")
     if names is None:
         hidden = shell.user_ns_hidden
@@ -149,7 +160,9 @@ def _theirs(name, value, hidden):
     kind = type(value)
     if name.startswith("_") or value is hidden.get(name, _missing) or issubclass(kind, types.ModuleType):
         return False
-    if issubclass(kind, (type, types.FunctionType, types.BuiltinFunctionType)):
+    if issubclass(kind, type):
+        return _of_type(value, "__module__") == "__main__"
+    if issubclass(kind, (types.FunctionType, types.BuiltinFunctionType)):
         return getattr(value, "__module__", None) == "__main__"
     return True
 
@@ -183,13 +196,30 @@ def _within(seconds, name, value, asked, describe=None):
 
 
 def _families(kind):
-    return {(base.__module__.partition(".")[0], base.__name__) for base in kind.__mro__}
+    return sys.modules["_hdsp_agent_database_kinds"].families_of_type(kind)
+
+
+def _of_type(kind, name):
+    return sys.modules["_hdsp_agent_database_kinds"].of_type(kind, name)
+
+
+def _unasked(value, families):
+    """How a value is shown that is not asked for its repr, or that tells too much there; None of all others."""
+    if families & _QUERIES and not issubclass(type(value), list):
+        return object.__repr__(value)
+    if families & _ADDRESSES:
+        shown = re.sub(r"\?[^)\s]*", "?…", repr(value))
+        return sys.modules["_hdsp_agent_database_kinds"].FoundDatabase().without_secrets(shown)
+    return None
 
 
 def _describe(value, kind, asked, found):
     families = _families(kind)
     most = asked["head"]
-    if ("pandas", "DataFrame") in families:
+    unasked = None if families & _RELATIONS else _unasked(value, families)
+    if unasked is not None:
+        found["head"] = _short(unasked, most)
+    elif ("pandas", "DataFrame") in families:
         _frame(value, asked, found)
     elif ("pandas", "Series") in families:
         found.update(shape=list(value.shape), dtype=str(value.dtype), memory=int(value.memory_usage(deep=False)))
@@ -201,7 +231,7 @@ def _describe(value, kind, asked, found):
             for name, dtype in itertools.islice(value.schema.items(), asked["columns"])
         ]
         found["head"] = _short(str(value.head(asked["rows"])), most)
-    elif families & _QUERIES:
+    elif families & _RELATIONS:
         kinds = sys.modules["_hdsp_agent_database_kinds"]
         columns = itertools.islice(zip(value.columns, value.types), asked["columns"])  # noqa: B905 -- not in Python 3.8
         found["columns"] = [
@@ -354,11 +384,17 @@ def _signature(value):
 
 
 def _type_name(kind):
-    module = kind.__module__
-    return kind.__qualname__ if module in ("builtins", "__main__") else f"{module}.{kind.__qualname__}"
+    module, name = _of_type(kind, "__module__"), _of_type(kind, "__qualname__")
+    return f"{module}.{name}" if type(module) is str and module not in ("builtins", "__main__") else name
 
 
-_reprs = reprlib.Repr()
+class _Reprs(reprlib.Repr):
+    def repr1(self, value, level):
+        unasked = _unasked(value, _families(type(value)))
+        return super().repr1(value, level) if unasked is None else unasked
+
+
+_reprs = _Reprs()
 _reprs.maxstring = _reprs.maxother = 120
 
 
@@ -367,7 +403,7 @@ def _brief(value):
 
 
 def _short(text, most):
-    text = builtins.str(text)
+    text = _PASSWORD.sub(r"\1***@", builtins.str(text))
     text = text if len(text) <= most else text[:most] + "…"
     # Half a pair of surrogates is no text for others.
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
