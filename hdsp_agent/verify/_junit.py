@@ -18,16 +18,17 @@ def junit_xml(reports: Sequence[NotebookReport]) -> str:
     """A test suite for each notebook, a test for each of its code cells."""
     suites = ElementTree.Element("testsuites", name="hdsp-agent verify")
     for report in reports:
+        path, errors = _FORBIDDEN.sub("�", report.path), int(report.error is not None)
         suite = ElementTree.SubElement(
-            suites, "testsuite", name=report.path, tests=str(len(report.cells)), failures=str(len(report.differing)),
-            errors=str(int(report.error is not None)), skipped=str(sum(cell.state == "skipped" for cell in report.cells)), time=f"{report.seconds:.3f}",
+            suites, "testsuite", name=path, tests=str(len(report.cells) + errors), failures=str(len(report.differing)),
+            errors=str(errors), skipped=str(sum(cell.state == "skipped" for cell in report.cells)), time=f"{report.seconds:.3f}",
         )  # fmt: skip
         if report.error is not None:
-            case = ElementTree.SubElement(suite, "testcase", classname=report.path, name="Run")
+            case = ElementTree.SubElement(suite, "testcase", classname=path, name="Run")
             ElementTree.SubElement(case, "error", message=_FORBIDDEN.sub("�", report.error))
         for cell in report.cells:
             case = ElementTree.SubElement(
-                suite, "testcase", classname=report.path, name=f"Cell {cell.number}", time=f"{cell.seconds:.3f}"
+                suite, "testcase", classname=path, name=f"Cell {cell.number}", time=f"{cell.seconds:.3f}"
             )
             if cell.state == "skipped":
                 ElementTree.SubElement(case, "skipped")

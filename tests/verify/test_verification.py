@@ -254,3 +254,10 @@ def test_junit_takes_any_text() -> None:
     cell = CellReport(1, "a", "differs", "changed", "\x1b[0m <&> \x00")
     text = junit_xml([NotebookReport("n.ipynb", "python3", (cell,), 1.0, 1)])
     assert ElementTree.fromstring(text.partition("\n")[2])[0][0][0].attrib["message"] == "�[0m <&> �"
+
+
+def test_junit_takes_any_path_and_counts_what_could_not_run() -> None:
+    text = junit_xml([NotebookReport("a\udcff\x01<.ipynb", "", (), 0.0, 0, "no kernel")])
+    suite = ElementTree.fromstring(text.encode())[0]
+    assert suite.attrib["name"] == suite[0].attrib["classname"] == "a��<.ipynb"
+    assert suite.attrib["tests"] == suite.attrib["errors"] == "1" == str(len(suite))
