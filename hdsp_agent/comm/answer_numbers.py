@@ -13,7 +13,7 @@ from ..errors import HdspAgentError, NotFound
 from ..messages import CellId, JsonObject
 from ..notebooks import Notebooks, NotebookSnapshot
 from ..persistence import ApiRecord, HistoryView, TaskReader, replay, unrewound_api
-from ..verify import AnswerNumber, TextAt, answer_numbers, outputs_of
+from ..verify import AnswerNumber, TextAt, all_numbers, outputs_of
 
 __all__ = ["AnswerNumbers", "NumberPlace", "numbers_of_answer"]
 
@@ -66,7 +66,7 @@ async def numbers_of_answer(reader: TaskReader, notebooks: Notebooks | None, ts:
 
     def looked_for() -> list[AnswerNumber[NumberPlace]]:
         outputs, code = _of_cells(snapshot) if snapshot is not None else ([], [])
-        return answer_numbers(answer.text or "", [outputs, code, _told_in(newest, marks), said])
+        return all_numbers(answer.text or "", [outputs, code, _told_in(newest, marks), said])
 
     numbers = await asyncio.to_thread(looked_for)
     batch: list[ApiRecord] = []
@@ -78,14 +78,15 @@ async def numbers_of_answer(reader: TaskReader, notebooks: Notebooks | None, ts:
         if len(batch) == _RECORDS_AT_ONCE or older == 0:
             told, batch = _told_in(batch, marks), []
             numbers = await asyncio.to_thread(_found_in, told, answer.text or "", numbers)
-    return AnswerNumbers(None if snapshot is None else path, numbers)
+    shown = [one for one in numbers if one.is_stated or one.place is not None]
+    return AnswerNumbers(None if snapshot is None else path, shown)
 
 
 def _found_in(
     told: list[TextAt[NumberPlace]], text: str, numbers: list[AnswerNumber[NumberPlace]]
 ) -> list[AnswerNumber[NumberPlace]]:
     """The numbers of an answer, with what stands in these texts and nowhere else."""
-    found = answer_numbers(text, [told])
+    found = all_numbers(text, [told])
     return [one if one.place is not None else there for one, there in zip(numbers, found, strict=True)]
 
 

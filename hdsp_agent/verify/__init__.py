@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._answer_numbers import AnswerNumber, TextAt, answer_numbers
+from ._answer_numbers import AnswerNumber, TextAt, all_numbers, answer_numbers
 from ._apart import verify_apart
 from ._comparison import Tolerance, outputs_of
 from ._junit import junit_xml
@@ -18,6 +18,7 @@ __all__ = [
     "Tolerance",
     "VerifyOptions",
     "VerifyProgress",
+    "all_numbers",
     "answer_numbers",
     "junit_xml",
     "outputs_of",

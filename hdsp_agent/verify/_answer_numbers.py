@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final, Generic, TypeVar
 
-from ._number_mentions import without_mentions
+from ._number_mentions import without_code, without_mentions
+from ._unstated_numbers import Unstated
 
-__all__ = ["AnswerNumber", "TextAt", "answer_numbers"]
+__all__ = ["AnswerNumber", "TextAt", "all_numbers", "answer_numbers"]
 
 P = TypeVar("P")
 
@@ -77,15 +78,27 @@ class AnswerNumber(Generic[P]):
 
     text: str
     place: P | None
+    is_stated: bool = True
+    """Whether the answer states it as a result. Advice, bounds and conditions do not."""
 
 
 def answer_numbers(answer: str, seen: Iterable[Sequence[TextAt[P]]]) -> list[AnswerNumber[P]]:
+    """Each number of the answer that is stated as a result, once; and of the others those that stand somewhere."""
+    return [one for one in all_numbers(answer, seen) if one.is_stated or one.place is not None]
+
+
+def all_numbers(answer: str, seen: Iterable[Sequence[TextAt[P]]]) -> list[AnswerNumber[P]]:
     """Each number of the answer that may be a result, once.
 
     ``seen`` are groups of texts, the best first: a number is looked for in the next only if it is not in the one before.
     Of several places in one group it is the nearest value, and of equal ones the last.
     """
-    wanted = {text: meanings for text, meanings in islice(_results(answer), _MOST)}
+    wanted: dict[str, Sequence[_Meaning]] = {}
+    stated: set[str] = set()
+    for found in islice(_results(answer), _MOST):
+        wanted[found.text] = found.meanings
+        if found.is_stated:
+            stated.add(found.text)
     places: dict[str, P] = {}
     for texts in seen:
         if len(places) == len(wanted):
@@ -95,7 +108,7 @@ def answer_numbers(answer: str, seen: Iterable[Sequence[TextAt[P]]]) -> list[Ans
             place = values.place_of(wanted[text])
             if place is not None:
                 places[text] = place
-    return [AnswerNumber(text, places.get(text)) for text in wanted]
+    return [AnswerNumber(text, places.get(text), text in stated) for text in wanted]
 
 
 @dataclass(frozen=True)
@@ -106,9 +119,20 @@ class _Meaning:
     half: float
 
 
-def _results(answer: str) -> Iterator[tuple[str, list[_Meaning]]]:
-    plain = without_mentions(answer[:_MOST_CHARACTERS])
+@dataclass(frozen=True)
+class _Result:
+    """A number that may be a result, as it is written, and whether it is stated as one."""
+
+    text: str
+    meanings: Sequence[_Meaning]
+    is_stated: bool
+
+
+def _results(answer: str) -> Iterator[_Result]:
+    without = without_code(answer[:_MOST_CHARACTERS])
+    plain = without_mentions(without)
     scanned = plain.translate(_WIDE)
+    unstated = Unstated(without.translate(_WIDE))
     durations = {found.start(): found for found in _DURATION.finditer(scanned) if _seconds(found) is not None}
     written = list(_WRITTEN.finditer(scanned))
     at = end = 0
@@ -117,13 +141,15 @@ def _results(answer: str) -> Iterator[tuple[str, list[_Meaning]]]:
         duration = durations.get(first.start())
         if duration is not None:
             end = duration.end()
-            yield plain[duration.start() : end].strip(), _of_duration(duration)
+            text, is_stated = plain[duration.start() : end].strip(), not unstated.has(duration.start())
+            yield _Result(text, _of_duration(duration), is_stated)
         at += 1
         if first.start() < end or _is_in_path(scanned, written, begin):
             continue
         meanings, at = _scaled(scanned, written, begin) if _scale(first) else (_unscaled(scanned, first), at)
         if meanings:
-            yield plain[first.start() : written[at - 1].end()].strip(), meanings
+            text = plain[first.start() : written[at - 1].end()].strip()
+            yield _Result(text, meanings, not unstated.has(first.start()))
 
 
 def _unscaled(plain: str, found: re.Match[str]) -> list[_Meaning]:

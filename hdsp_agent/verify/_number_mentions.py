@@ -6,13 +6,15 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-__all__ = ["without_mentions"]
+__all__ = ["without_code", "without_mentions"]
 
 _FENCED: Final = re.compile(
     r"^ {0,3}(`{3,}+|~{3,}+)[^\n]*+\n.*?(?:^ {0,3}\1[`~]*+[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
 )
 _CODE_SPAN: Final = re.compile(r"`([^`\n]{1,300})`")
-_IS_CODE: Final = re.compile(r"\w[(\[]|\w=[^=\s]")
+_IS_CODE: Final = re.compile(
+    r"\w[(\[]|\w=[^=\s]|[A-Za-z_]\w{0,99}\s?(?:[<>]=?|[!=]=)|(?<!\S)--?[A-Za-z]|(?<!\S)[.~]{0,2}/\w|[A-Za-z_]\.[a-z_]|\w\*\*"
+)
 _MONTH: Final = (
     r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
     r"|Nov(?:ember)?|Dec(?:ember)?)\.?"
@@ -81,9 +83,13 @@ _KINDS: Final[Sequence[str]] = (
 _MENTION: Final = re.compile("|".join(_KINDS), re.IGNORECASE | re.MULTILINE)
 
 
-def without_mentions(answer: str) -> str:
-    """The answer without blocks of code, and with blanks in the place of numbers that are no results."""
-    plain = _CODE_SPAN.sub(_blank_if_code, _FENCED.sub("", answer))
+def without_code(answer: str) -> str:
+    """The answer without blocks of code, and with blanks in the place of what is code in a line."""
+    return _CODE_SPAN.sub(_blank_if_code, _FENCED.sub("", answer))
+
+
+def without_mentions(plain: str) -> str:
+    """An answer without code, with blanks in the place of numbers that are no results."""
     return _MENTION.sub(_blank, plain)
 
 

@@ -135,6 +135,69 @@ def test_what_is_no_result_is_left_out(answer: str) -> None:
     assert found(answer, "4711 12 13") == {}
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "In 2019 and 2021, since 1950, from 1990 to 2010, the 2008 boom, 2023/24, in 20240315 and 2024-11",
+        "11월과 12월에, 11月から12月, 平成30年, 14~16시, 14〜16時, from 11 to 12 pm, UTC+09:00",
+        "ISO 8601, RFC 7231, EPSG:4326, §12, 52.5° N, 010-1234-5678, +49 30 1234567, a 16:9 screen at 1080p",
+        "Customer 4712, seed 42, cluster 12, page 12 of 40, 시드 42, 고객 4712, クラスター12, 12号",
+        "the first 100 rows, the last 30 days, every 15 minutes, 최근 30일, 15분마다, 先頭100行, 15分ごと",
+        "aged 18 to 65, in their 40s, the 25-34 age group, 30대 남성, 40代",
+        "an 80/20 split, a scale from 0 to 100, per 100,000 people, 10만 명당, 人口10万人当たり",
+        "A mile is 1.609 km. 1 inch = 2.54 cm, 1마일은 1.609km, 1日は24時間",
+        "16 GB of RAM, Apache 2.0, USB 3.2, `price > 500`, `--epochs 50`, `df.iloc`, sheet “2019 v45”",
+        "5% significance, 유의수준 5%, 80 % power, Section 3.12, 표 4.11, equation (12), commit 3fa91c2d, 2019.csv",
+        "You asked for 40 bins. It was 30 days ago. 30분 전, 30日前",
+    ],
+)
+def test_what_is_likely_no_result_is_not_marked(answer: str) -> None:
+    assert None not in found(answer, "4711 12 13").values()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Try 500 trees, or set the rate to 0.05.",
+        "You could use 500 trees.",
+        "If you have 64 files, it takes longer.",
+        "Shall I drop the 4713 others?",
+        "Flats above 500 cost more.",
+        "학습률을 0.05로 바꿔 보세요.",
+        "500개로 늘리세요.",
+        "500 이상인 값만 봅니다.",
+        "木を500本にしてください。",
+        "500以上の値だけを見ます。",
+    ],
+)
+def test_what_is_advised_asked_or_bounds_what_is_looked_at_is_not_marked_but_linked(answer: str) -> None:
+    assert found(answer, "4711") == {}
+    assert set(found(answer, "500 0.05 64 4713").values()) == {"500 0.05 64 4713"}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The mean is above 48.7.",
+        "More than 4,821 rows are left.",
+        "I used 48 trees.",
+        "The test set has 48 rows.",
+        "As you can see, it is 48.7.",
+        "평균은 48.7입니다. 값을 확인하세요.",
+        "결과로 48을 얻었습니다.",
+        "平均は48.7です。図を見てください。",
+        "The loss went 0.61 -> 0.42.",
+        "It took 30s.",
+        "Your data has 48 rows.",
+        "Memory: 487 MB of memory",
+        "> 48.7 is the mean",
+        "The mean is '48.7'.",
+    ],
+)
+def test_what_is_stated_is_marked(answer: str) -> None:
+    assert found(answer, "4711") and set(found(answer, "4711").values()) == {None}
+
+
 def test_how_many_there_are_is_a_result_and_which_one_it_is_is_none() -> None:
     assert found("The table has 143 rows; row 17 is odd.", "143") == {"143": "143"}
     assert found("모두 143행이고, 행 17이 이상합니다.", "143") == {"143": "143"}
