@@ -20,6 +20,7 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_python
 from babel.messages.pofile import read_po, write_po
 from generation.node_script import run_node
+from jinja2.ext import babel_extract
 from jupyterlab_server.translation_utils import DEFAULT_SCHEMA_SELECTORS
 
 DOMAIN = "hdsp_agent"
@@ -49,6 +50,7 @@ _HEADER = """\
 
 _FIND_CALLS = Path(__file__).with_name("typescript_calls.mjs")
 _PYTHON_METHOD = "translated"
+_TEMPLATE_FUNCTION = "t"
 # What the leading arguments of each translator method are.
 _TEXTS = {"__": ("id",), "_n": ("id", "plural"), "_p": ("context", "id"), "_np": ("context", "id", "plural")}
 
@@ -93,6 +95,11 @@ class Project(NamedTuple):
         return sorted((self.root / DOMAIN).rglob("*.py"))
 
     @property
+    def templates(self) -> list[Path]:
+        """The pages that the server makes of templates."""
+        return sorted((self.root / DOMAIN).rglob("*.html"))
+
+    @property
     def schemas(self) -> list[Path]:
         """The schemas of JupyterLab's own settings editor."""
         return sorted((self.root / "labextension" / "schema").glob("*.json"))
@@ -113,7 +120,7 @@ class Project(NamedTuple):
 
 def extract(project: Project) -> bytes:
     """The template as the sources have it now."""
-    texts = [*_typescript_texts(project), *_schema_texts(project), *_python_texts(project)]
+    texts = [*_typescript_texts(project), *_schema_texts(project), *_python_texts(project), *_template_texts(project)]
     catalog = Catalog(charset="utf-8", header_comment=_HEADER)
     plurals: dict[tuple[str | None, str], str | None] = {}
     problems = []
@@ -243,13 +250,31 @@ def _python_texts(project: Project) -> Iterator[Text]:
         if f".{_PYTHON_METHOD}(".encode() not in source:
             continue
         for line, _, texts, _ in extract_python(BytesIO(source), {_PYTHON_METHOD: None}, [], {}):
-            text: object = texts
-            if isinstance(text, str) and text:
+            if text := _first(texts):
                 yield Text(name, text)
             else:
                 problems.append(f"{name}:{line}: the text of {_PYTHON_METHOD}() is not a literal")
     if problems:
         raise SourceError(problems)
+
+
+def _template_texts(project: Project) -> Iterator[Text]:
+    problems = []
+    for path in project.templates:
+        name = _name(project, path)
+        for line, _, texts, _ in babel_extract(BytesIO(path.read_bytes()), [_TEMPLATE_FUNCTION], [], {}):
+            if text := _first(texts):
+                yield Text(name, text)
+            else:
+                problems.append(f"{name}:{line}: the text of {_TEMPLATE_FUNCTION}() is not a literal")
+    if problems:
+        raise SourceError(problems)
+
+
+def _first(texts: object) -> str:
+    """The text of a call; what comes after it is filled in."""
+    text = texts[0] if isinstance(texts, tuple | list) and texts else texts
+    return text if isinstance(text, str) else ""
 
 
 def _schema_texts(project: Project) -> Iterator[Text]:

@@ -119,6 +119,17 @@ def test_extract_takes_the_texts_of_pages_that_python_makes(checkout: Path, run:
     assert result.stderr.splitlines() == ["hdsp_agent/page.py:1: the text of translated() is not a literal"]
 
 
+def test_extract_takes_the_texts_of_templates(checkout: Path, run: Run) -> None:
+    page = checkout / "hdsp_agent/page.html"
+    page.parent.mkdir(exist_ok=True)
+    page.write_text('<p>{{ t("Storage") }} {{ t("%1 free", size) }}</p>', encoding="utf-8")
+    assert run(checkout, "extract").returncode == 0
+    assert {"Storage", "%1 free"} <= set(ids(checkout / "hdsp_agent/locale/hdsp_agent.pot"))
+    page.write_text('<p>{{ t("") }}</p>', encoding="utf-8")
+    result = run(checkout, "extract")
+    assert result.returncode == 1 and "hdsp_agent/page.html:1: the text of t() is not a literal" in result.stderr
+
+
 def test_extract_twice_writes_the_same_bytes(checkout: Path, run: Run) -> None:
     pot = checkout / "hdsp_agent/locale/hdsp_agent.pot"
     run(checkout, "extract")

@@ -10,13 +10,13 @@ from jupyter_server.auth.decorator import authorized
 from jupyter_server.base.handlers import JupyterHandler
 from tornado import web
 
+from .._page_language import page_language
 from ..errors import NotFound
 from .identity import owner_of
-from .page_language import page_language
 from .rest._rest_endpoint import AUTH_RESOURCE
 
 if TYPE_CHECKING:
-    from .page_language import PageLanguage
+    from .._page_language import PageLanguage
     from .services import Services
 
 __all__ = ["MCP_LOGIN_PATH", "McpLoginDoneHandler"]

@@ -9,6 +9,7 @@ from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets
 from tornado.web import Application
 
+from .admin import admin_routes
 from .model_proxy import AllowedModelsHandler, ProxyHandler
 from .reports import AdminUsageHandler, ConfigHandler, HubHealthHandler, MetricsHandler, UnknownHandler, UsageHandler
 from .service import HubService
@@ -71,6 +72,7 @@ def _application(service: HubService) -> Application:
             (f"{prefix}api/admin/usage", AdminUsageHandler, given),
             (f"{prefix}metrics", MetricsHandler, given),
             (f"{prefix}health", HubHealthHandler, given),
+            *admin_routes(service),
         ],
         default_handler_class=UnknownHandler,
         default_handler_args=given,

@@ -110,6 +110,8 @@ class AdmittedRequest:
     """The budgets it counts against, as they stood before it."""
     used: Amounts | None = None
     """What it did use, once it has ended."""
+    task: asyncio.Task[None] | None = None
+    """What passes its answer on."""
     recorded: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the store has it, or has refused it."""
     _counters: list[_Counter] = field(default_factory=list)
@@ -138,6 +140,11 @@ class BudgetBook:
         self._counters: dict[_CounterKey, _Counter] = {}
         self._loading: dict[_CounterKey, asyncio.Task[_Counter]] = {}
         self._under_way: set[AdmittedRequest] = set()
+
+    @property
+    def under_way(self) -> list[AdmittedRequest]:
+        """The requests that have not ended, the oldest first."""
+        return sorted(self._under_way, key=lambda request: request.start.time)
 
     async def admit(self, start: RequestStart, policies: HubPolicies, policy: GroupPolicy) -> AdmittedRequest:
         """Reserve what a request may use. Raises BudgetRefusal, and StorageUnavailable if it cannot be recorded.

@@ -17,7 +17,7 @@ __all__ = ["HubHandler"]
 
 
 class HubHandler(RequestHandler):
-    """A request with a token. Nothing here reads cookies, so no page of elsewhere can ask for anything."""
+    """A request with a token. Only pages read cookies, so no page of elsewhere can ask for anything else."""
 
     protocol: ProviderProtocol = "openai"
     """In whose form errors are."""
@@ -68,6 +68,7 @@ class HubHandler(RequestHandler):
         found = policies.policy_of(person.groups)
         if found is None:
             raise model_refusal(model, policies, None)
+        self.service.seen.add(person, self.service.time())
         return found
 
     def answer(self, content: dict[str, JsonValue]) -> None:

@@ -137,6 +137,7 @@ class ProxyHandler(HubHandler):
         try:
             if not self.is_left:
                 forwarding = asyncio.create_task(exchange.run(began), name="hdsp-agent hub request")
+                admitted.task = forwarding
                 self.service.requests.add(forwarding)
                 await asyncio.wait([forwarding])
         finally:

@@ -37,6 +37,11 @@ class PolicyWatch:
         assert self._loaded is not None
         return self._loaded
 
+    @property
+    def problems(self) -> tuple[PolicyProblem, ...]:
+        """What is wrong in the file as it is now, if anything is."""
+        return self._told
+
     async def start(self) -> None:
         """Read the file, and look again at it from now on. Raises PolicyFileError."""
         self._stamp, self._loaded = await asyncio.to_thread(self._read)

@@ -23,7 +23,15 @@ from .refusals import Refusal
 from .settings_answer import settings_answer
 from .usage_store import UsageRow
 
-__all__ = ["AdminUsageHandler", "ConfigHandler", "HubHealthHandler", "MetricsHandler", "UnknownHandler", "UsageHandler"]
+__all__ = [
+    "AdminUsageHandler",
+    "ConfigHandler",
+    "HubHealthHandler",
+    "MetricsHandler",
+    "UnknownHandler",
+    "UsageHandler",
+    "usage_csv",
+]
 
 _SHOWN_DAYS: Final = 31
 _MOST_DAYS: Final = 366
@@ -70,7 +78,7 @@ class AdminUsageHandler(HubHandler):
         if self.get_query_argument("format", "json") == "csv":
             self.set_header("Content-Type", "text/csv; charset=utf-8")
             self.set_header("Content-Disposition", 'attachment; filename="hdsp-agent-usage.csv"')
-            self.finish(await asyncio.to_thread(_csv, rows))
+            self.finish(await asyncio.to_thread(usage_csv, rows))
         else:
             self.set_header("Content-Type", "application/json; charset=UTF-8")
             self.finish(await asyncio.to_thread(_report, rows))
@@ -145,7 +153,8 @@ def _report(rows: Sequence[UsageRow]) -> str:
     return json.dumps({"usage": _json(rows)})
 
 
-def _csv(rows: Sequence[UsageRow]) -> str:
+def usage_csv(rows: Sequence[UsageRow]) -> str:
+    """Rows for spreadsheets."""
     text = io.StringIO()
     writer = csv.writer(text)
     names = [field.name for field in fields(UsageRow)]

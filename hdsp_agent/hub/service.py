@@ -15,10 +15,12 @@ from filelock import FileLock, Timeout
 from .._background_tasks import BackgroundTasks
 from .._private_files import make_private_folder
 from ..errors import InvalidSetting, StorageUnavailable
-from ..persistence import AuditEntry, AuditLog
+from ..persistence import AuditAction, AuditEntry, AuditLog
 from .budget_book import BudgetBook
+from .oauth_login import HubLogin, OAuthClient
 from .people import HubPeople
 from .policy_watch import PolicyWatch
+from .seen_people import SeenPeople
 from .service_metrics import ServiceMetrics
 from .usage_store import UsageStore
 
@@ -38,6 +40,7 @@ class HubAddresses:
     listen: str
     prefix: str
     api: str
+    oauth: OAuthClient | None = None
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> HubAddresses:
@@ -56,7 +59,8 @@ class HubAddresses:
                 f"JUPYTERHUB_SERVICE_URL must begin with http:// and name a host, and is {listen!a}.",
                 field="JUPYTERHUB_SERVICE_URL",
             )
-        return cls(listen, "/" + prefix.strip("/") + "/", api)
+        prefix = "/" + prefix.strip("/") + "/"
+        return cls(listen, prefix, api, OAuthClient.of(environ, prefix))
 
 
 class HubService:
@@ -67,7 +71,7 @@ class HubService:
     ) -> None:
         self.addresses: Final = addresses
         self.time: Final = now
-        self._folder = folder
+        self.folder: Final = folder
         self._lock = FileLock(folder / "service.lock", timeout=0, mode=0o600, thread_local=False)
         self.metrics: Final = ServiceMetrics()
         self.policies: Final = PolicyWatch(policies, self.metrics.policies_valid.set)
@@ -76,6 +80,7 @@ class HubService:
         self.metrics.stored_bytes.set_function(lambda: record.stat().st_size)
         self.budgets: Final = BudgetBook(self.store)
         self.audit: Final = AuditLog(folder / "audit.jsonl")
+        self.seen: Final = SeenPeople()
         self.held: Final = BackgroundTasks()
         self.requests: Final[set[asyncio.Task[None]]] = set()
         """The answers that are being passed on."""
@@ -84,6 +89,9 @@ class HubService:
         self._http: httpx2.AsyncClient | None = None
         self._hub: httpx2.AsyncClient | None = None
         self._people: HubPeople | None = None
+        self.login: HubLogin | None = None
+        """Who is logged in with a browser; None where JupyterHub gave the service no token."""
+        self.started = now()
 
     @property
     def http(self) -> httpx2.AsyncClient:
@@ -104,21 +112,34 @@ class HubService:
         await self.store.open()
         self._http, self._hub = _, hub = await asyncio.to_thread(_clients)
         self._people = HubPeople(self.addresses.api, hub)
+        if self.addresses.oauth is not None:
+            self.login = HubLogin(self.addresses.oauth, self.addresses.api, hub)
 
     def _take(self) -> None:
         # What each of two had counted the other would not know.
-        make_private_folder(self._folder)
+        make_private_folder(self.folder)
         try:
             self._lock.acquire()
         except Timeout:
             raise StorageUnavailable(
-                f"Another hub service uses {self._folder}. End it first, or name another folder with --data.",
-                path=str(self._folder), action="use", reason="locked",
+                f"Another hub service uses {self.folder}. End it first, or name another folder with --data.",
+                path=str(self.folder), action="use", reason="locked",
             ) from None  # fmt: skip
 
-    async def record_access(self, user: str, what: str) -> None:
+    async def record_access(self, user: str, what: str, action: AuditAction = "read") -> None:
         """Leave a line in the audit log. Raises StorageUnavailable."""
-        await asyncio.to_thread(self.audit.append, [AuditEntry.now(user, "read", what)])
+        await asyncio.to_thread(self.audit.append, [AuditEntry.now(user, action, what)])
+
+    async def hub_version(self) -> str | None:
+        """The version of JupyterHub; None if it does not answer."""
+        import httpx2
+
+        assert self._hub is not None
+        try:
+            content = (await self._hub.get(self.addresses.api.rstrip("/") + "/")).json()
+        except (httpx2.HTTPError, ValueError):
+            return None
+        return str(content.get("version", "")) if isinstance(content, dict) else None
 
     async def stop(self) -> None:
         """Let answers come to their end for a moment, count what the others used, and let go of everything."""

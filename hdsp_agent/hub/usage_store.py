@@ -217,6 +217,10 @@ class UsageStore:
         rows = await self._read(self._reports, _ROWS, [since, until, user, user])
         return await asyncio.to_thread(_usage_rows, rows)
 
+    async def report(self, query: str, values: Iterable[object]) -> list[tuple[Any, ...]]:
+        """The rows of a query that changes nothing. Raises StorageUnavailable."""
+        return await self._read(self._reports, query, values)
+
     # ---- how
 
     async def _write(self, statement: str, values: tuple[object, ...]) -> int:

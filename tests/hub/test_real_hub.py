@@ -56,7 +56,8 @@ c.Spawner.server_token_scopes = ["users:activity!user", "access:servers!server",
 c.JupyterHub.load_groups = {{"students": {{"users": ["ada", "bob"]}}}}
 c.JupyterHub.load_roles += [
     {{"name": "user", "scopes": ["self", "{use}"]}},
-    {{"name": "usage", "users": ["root"], "scopes": ["{admin}"]}},
+    {{"name": "usage", "users": ["root"], "scopes": ["{admin}", "access:services!service=hdsp-agent"]}},
+    {{"name": "curious", "users": ["bob"], "scopes": ["access:services!service=hdsp-agent"]}},
     {{"name": "look", "services": ["tests"], "scopes": ["read:services"]}},
 ]
 c.JupyterHub.services += [{{
@@ -64,6 +65,8 @@ c.JupyterHub.services += [{{
     "url": "http://127.0.0.1:{port}",
     "command": [{python!r}, "-m", "hdsp_agent.cli", "hub", "--policies", {policies!r}, "--data", {data!r}],
     "environment": {{"A_KEY": {key!r}}},
+    "oauth_client_allowed_scopes": ["{admin}"],
+    "oauth_no_confirm": True,
 }}]
 """
 _DONE = {"name": "attempt_completion", "arguments": json.dumps({"result": "It is done."})}
@@ -153,6 +156,7 @@ async def test_people_of_a_hub_have_models_without_keys(tmp_path: Path) -> None:
             await _the_panel_lists_the_models(people)
             await _each_sees_their_own(people, ada, bob)
             await _only_the_administrator_sees_all(people, ada)
+            await _administrators_alone_sign_in_to_the_pages(hub)
             await _tokens_without_the_scope_are_refused(people)
             await _a_budget_is_reached_and_raised(people, ada, policies, server.url, tmp_path / "ada/project")
             await _a_killed_service_comes_again_and_has_lost_nothing(people, bob)
@@ -200,6 +204,21 @@ async def _only_the_administrator_sees_all(people: People, ada: str) -> None:
     assert (await people.get(f"{_SERVICE}metrics", root)).status_code == 200
     for path in ("api/admin/usage", "metrics"):
         assert (await people.get(_SERVICE + path, ada)).status_code == 403
+
+
+async def _administrators_alone_sign_in_to_the_pages(hub: RealHub) -> None:
+    for person, status, told in (("root", 200, ">ada</a>"), ("bob", 403, ADMIN), ("ada", 403, "")):
+        async with httpx2.AsyncClient(trust_env=False, timeout=60, follow_redirects=True) as browser:
+            form = await browser.get(hub.url + _SERVICE)
+            assert "/hub/login" in str(form.url)
+            login = {"username": person, "password": "any", "_xsrf": browser.cookies.get("_xsrf", path="/hub/") or ""}
+            shown = await browser.post(form.url, data=login)
+            assert shown.status_code == status and told in shown.text
+            if status == 200:
+                assert (await browser.get(f"{hub.url}{_SERVICE}policies")).status_code == 200
+                await browser.get(f"{hub.url}/hub/logout")
+            else:
+                assert ">ada</a>" not in shown.text
 
 
 async def _tokens_without_the_scope_are_refused(people: People) -> None:

@@ -1,25 +1,31 @@
 """The service on a real socket, in front of servers of models that say what they are told.
 
-JupyterHub itself runs in long tests alone. Here a small server answers ``/hub/api/user`` as JupyterHub 6 does.
+JupyterHub itself runs in long tests alone. Here a small server says whose a token is, and lets browsers in, as JupyterHub 6 does.
 """
 
 from __future__ import annotations
 
 import asyncio
+import base64
+import hashlib
 import json
+import secrets
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 import httpx2
+from pydantic import SecretStr
 from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets
 from tornado.web import Application, RequestHandler
 
 from hdsp_agent.hub import HubAddresses, HubServer, HubService
+from hdsp_agent.hub.oauth_login import OAuthClient
 
 from .policy_files import write
 
@@ -39,6 +45,11 @@ class HubOfTests:
     url: str = ""
     delay: asyncio.Event | None = None
     """It answers once this is set."""
+    browser: str = "root-token"
+    """The token of whoever sits at the browser."""
+    service: str = ""
+    """Where browsers find the service."""
+    codes: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     def add(self, token: str, name: str, *groups: str, scopes: tuple[str, ...] = (USE,), kind: str = "user") -> None:
         self.people[token] = {"kind": kind, "name": name, "admin": False, "groups": groups, "scopes": scopes}
@@ -58,6 +69,37 @@ class _UserHandler(RequestHandler):
         else:
             self.set_status(403)
             self.finish({"status": 403, "message": "Missing or invalid credentials."})
+
+
+class _VersionHandler(RequestHandler):
+    def get(self) -> None:
+        self.finish({"version": "6.1.1"})
+
+
+class _AuthorizeHandler(RequestHandler):
+    def initialize(self, hub: HubOfTests) -> None:
+        self.hub = hub
+
+    def get(self) -> None:
+        code = secrets.token_urlsafe(8)
+        self.hub.codes[code] = (self.hub.browser, self.get_query_argument("code_challenge"))
+        answer = urlencode({"code": code, "state": self.get_query_argument("state")})
+        self.redirect(f"{self.hub.service}{self.get_query_argument('redirect_uri')}?{answer}")
+
+
+class _TokenHandler(RequestHandler):
+    def initialize(self, hub: HubOfTests) -> None:
+        self.hub = hub
+
+    def post(self) -> None:
+        token, challenge = self.hub.codes.pop(self.get_body_argument("code"), ("", ""))
+        verifier = hashlib.sha256(self.get_body_argument("code_verifier").encode()).digest()
+        is_right = base64.urlsafe_b64encode(verifier).decode().rstrip("=") == challenge
+        if not is_right or self.get_body_argument("client_secret") != "service-token":
+            self.set_status(400)
+            self.finish({"error": "invalid_grant"})
+        else:
+            self.finish({"access_token": token, "token_type": "Bearer"})
 
 
 @dataclass
@@ -117,12 +159,17 @@ async def running_service(
         hub.add("bob-token", "bob", "students")
         hub.add("tess-token", "tess", "teachers")
         hub.add("root-token", "root", scopes=(USE, ADMIN))
-        addresses = HubAddresses("http://127.0.0.1:0", "/services/hdsp-agent/", hub.url)
+        prefix = "/services/hdsp-agent/"
+        client = OAuthClient(
+            "service-hdsp-agent", SecretStr("service-token"), hub.url.removesuffix("api"), f"{prefix}oauth_callback"
+        )
+        addresses = HubAddresses("http://127.0.0.1:0", prefix, hub.url, client)
         policies = write(folder, text)
         service = HubService(addresses, policies, folder / "data", now=now)
         own = HubServer(service)
         try:
             await own.start()
+            hub.service = f"http://127.0.0.1:{own.port}"
             async with httpx2.AsyncClient(trust_env=False, timeout=60) as http:
                 yield RunningService(f"http://127.0.0.1:{own.port}{addresses.prefix}", hub, service, policies, http)
         finally:
@@ -134,7 +181,13 @@ async def hub_of_tests() -> AsyncIterator[HubOfTests]:
     """What stands for JupyterHub, on a socket of its own."""
     hub = HubOfTests()
     sockets = bind_sockets(0, "127.0.0.1")
-    server = HTTPServer(Application([("/hub/api/user", _UserHandler, {"hub": hub})], log_function=lambda handler: None))
+    routes: list[tuple[str, type[RequestHandler]] | tuple[str, type[RequestHandler], dict[str, Any]]] = [
+        ("/hub/api/", _VersionHandler),
+        ("/hub/api/user", _UserHandler, {"hub": hub}),
+        ("/hub/api/oauth2/authorize", _AuthorizeHandler, {"hub": hub}),
+        ("/hub/api/oauth2/token", _TokenHandler, {"hub": hub}),
+    ]
+    server = HTTPServer(Application(list(routes), log_function=lambda handler: None))
     server.add_sockets(sockets)
     hub.url = f"http://127.0.0.1:{sockets[0].getsockname()[1]}/hub/api"
     try:

@@ -12,7 +12,7 @@ from jupyter_server.i18n import parse_accept_lang_header
 
 __all__ = ["PageLanguage", "page_language"]
 
-_CATALOGS: Final = Path(__file__).parents[1] / "locale"
+_CATALOGS: Final = Path(__file__).parent / "locale"
 _ENGLISH: Final = "en"
 
 

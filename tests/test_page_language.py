@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hdsp_agent.comm.page_language import page_language
+from hdsp_agent._page_language import page_language
 
 TEXT = "You are signed in. You can close this page."
 

@@ -1,0 +1,251 @@
+"""What all pages for administrators have in common: who looks, in which language, and what browsers may do with them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlencode, urlsplit
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+from tornado.web import HTTPError
+
+from ..._page_language import PageLanguage, page_language
+from ...errors import HdspAgentError
+from ..hub_handler import HubHandler
+from ..refusals import Refusal
+
+if TYPE_CHECKING:
+    from ..oauth_login import BrowserSession, HubLogin
+    from ..people import HubPerson
+
+__all__ = ["PageHandler"]
+
+_SESSION_COOKIE: Final = "hdsp-agent-hub"
+_BROWSER_COOKIE: Final = "hdsp-agent-hub-login"
+_TEMPLATES: Final = Path(__file__).parent / "templates"
+_ENGLISH: Final = PageLanguage("en", {})
+
+
+class PageRefusal(Exception):
+    """A page that is not shown: a status, and a sentence in the person's language."""
+
+    def __init__(self, status: int, text: Markup) -> None:
+        super().__init__(text)
+        self.status = status
+        self.text = text
+
+
+class PageHandler(HubHandler):
+    """A page for administrators, who log in through JupyterHub. Cookies say who they are, and only where a browser shows
+    the page itself: scripts of people's servers, which have the hub's own address, cannot read it."""
+
+    page = ""
+    """Which one the navigation marks, and the audit log names."""
+    language = _ENGLISH
+
+    async def prepare(self) -> None:
+        """See which language they read, and who they are."""
+        self.language = await asyncio.to_thread(page_language, self.request.headers.get("Accept-Language", ""))
+
+    async def enter(self) -> HubPerson | None:
+        """The administrator whose browser this is; None once it was sent to log in. Raises PageRefusal."""
+        login = self.login()
+        headers = self.request.headers
+        if headers.get("Sec-Fetch-Mode", "navigate") != "navigate" or headers.get("Sec-Fetch-Dest") in (
+            "iframe",
+            "frame",
+        ):
+            raise PageRefusal(403, self.translated("Open this page in a tab of its own."))
+        name = self.get_cookie(_SESSION_COOKIE) or ""
+        session = login.session(name)
+        person = await self.service.people.of_token(session.token.get_secret_value()) if session else None
+        if session is None or person is None:
+            login.close(name)
+            if self.request.method != "GET":
+                raise PageRefusal(
+                    403, self.translated("You are signed out. Go back, load the page again, and try again.")
+                )
+            self._send_to_log_in(login)
+            return None
+        if not person.is_admin:
+            raise PageRefusal(403, self._no_scope())
+        if self.request.method == "POST":
+            self._check_form(session)
+        self.session = session
+        await self.service.record_access(person.name, f"hub page {self.page}")
+        return person
+
+    async def come_back(self) -> None:
+        """Let a browser in that JupyterHub sent back. Raises PageRefusal and Unavailable."""
+        login = self.login()
+        state, code = self.get_query_argument("state", ""), self.get_query_argument("code", "")
+        found = await login.finish(self.get_cookie(_BROWSER_COOKIE) or "", state, code) if code else None
+        if found is None:
+            raise PageRefusal(403, self.translated("This sign-in is over. Open the page again from JupyterHub."))
+        token, page = found
+        person = await self.service.people.of_token(token)
+        if person is None or not person.is_admin:
+            # Nobody else's browser is remembered, so that they cannot crowd out those of administrators.
+            raise PageRefusal(403, self._no_scope())
+        self._set_cookie(_SESSION_COOKIE, login.open(token))
+        self.redirect(page)
+
+    def login(self) -> HubLogin:
+        """The log-ins. Raises PageRefusal where there are none."""
+        if self.service.login is None:
+            raise PageRefusal(
+                503,
+                self.translated("Nobody can sign in here, because the service has no token. Set JUPYTERHUB_API_TOKEN."),
+            )
+        return self.service.login
+
+    def translated(self, text: str, *values: object) -> Markup:
+        """A text in the language of the page, with each %1 filled in. All of it is escaped."""
+        translate = self.language.translated
+        filled = escape(translate(text))
+        for number, value in enumerate(values, 1):
+            filled = filled.replace(f"%{number}", escape(value))
+        return filled
+
+    def show(self, template: str, person: HubPerson | None, **values: object) -> None:
+        """Send a page."""
+        self.set_header("Content-Type", "text/html; charset=utf-8")
+        oauth = self.service.addresses.oauth
+        hub = oauth.hub if oauth else "/hub/"
+        # A form may end at the log-in of the hub, which can have a host of its own.
+        forms = f"'self' {origin}" if (origin := _origin(hub)) else "'self'"
+        self.set_header(
+            "Content-Security-Policy",
+            f"default-src 'none'; style-src 'self'; form-action {forms}; frame-ancestors 'none'; base-uri 'none'",
+        )
+        self.set_header("Cross-Origin-Opener-Policy", "same-origin")
+        self.set_header("Cross-Origin-Resource-Policy", "same-origin")
+        self.set_header("Referrer-Policy", "same-origin")
+        self.set_header("X-Frame-Options", "DENY")
+        self.set_header("Vary", "Accept-Language, Cookie")
+        prefix = self.service.addresses.prefix
+        text = _environment().get_template(template).render(
+            values,
+            t=self.translated,
+            language=self.language.code,
+            page=self.page,
+            person=person,
+            prefix=prefix,
+            hub=hub,
+            address=lambda page, **query: prefix + page + _query(query),
+            day_time=_day_time,
+        )  # fmt: skip
+        self.finish(text)
+
+    def log_exception(self, typ: Any, value: Any, tb: Any) -> None:
+        """A refusal is no failure of ours."""
+        if not isinstance(value, PageRefusal):
+            super().log_exception(typ, value, tb)
+
+    def write_error(self, status_code: int, **kwargs: Any) -> None:
+        """Say in a page what went wrong."""
+        error = kwargs.get("exc_info", (None, None, None))[1]
+        text: object
+        match error:
+            case PageRefusal():
+                status_code, text = error.status, error.text
+            case Refusal():
+                status_code, text = error.status, error.message
+            case HdspAgentError():
+                status_code, text = 503, error.message
+            case HTTPError() if status_code == 404:
+                text = self.translated("There is no such page.")
+            case _ if status_code < 500:
+                text = self._reason
+            case _:
+                text = self.translated("The hub service failed. Its log says why.")
+        self.set_status(status_code)
+        self.show("message.html", None, text=text)
+
+    def _no_scope(self) -> Markup:
+        return self.translated(
+            "Only administrators see this page: your role needs the scope %1.", "custom:hdsp-agent:admin"
+        )
+
+    def _send_to_log_in(self, login: HubLogin) -> None:
+        browser = self.get_cookie(_BROWSER_COOKIE) or secrets.token_urlsafe(32)
+        self._set_cookie(_BROWSER_COOKIE, browser)
+        self.redirect(login.begin(browser, self.request.uri or self.service.addresses.prefix))
+
+    def _check_form(self, session: BrowserSession) -> None:
+        sent = self.get_body_argument("xsrf", "")
+        is_ours = self.request.headers.get("Sec-Fetch-Site", "same-origin") == "same-origin"
+        if not is_ours or not secrets.compare_digest(sent.encode(), session.xsrf.encode()):
+            raise PageRefusal(
+                403, self.translated("This form is out of date. Go back, load the page again, and try again.")
+            )
+
+    def _set_cookie(self, name: str, value: str) -> None:
+        protocol = self.request.headers.get("X-Forwarded-Proto", self.request.protocol).partition(",")[0].strip()
+        self.set_cookie(
+            name, value, path=self.service.addresses.prefix, httponly=True, samesite="Lax", secure=protocol == "https"
+        )
+
+
+@lru_cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    environment.filters["number"] = lambda value: f"{value:,.0f}"
+    environment.filters["dollars"] = _dollars
+    environment.filters["size"] = _size
+    environment.filters["short"] = _short
+    environment.filters["json"] = lambda value: json.dumps(value, ensure_ascii=False)
+    return environment
+
+
+def _origin(address: str) -> str:
+    parts = urlsplit(address)
+    return f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
+
+
+def _query(query: dict[str, object]) -> str:
+    given = {name: value for name, value in query.items() if value not in (None, "")}
+    return f"?{urlencode(given)}" if given else ""
+
+
+def _dollars(value: float) -> str:
+    if 0 < value < 0.0001:
+        return "<0.0001"
+    return f"{value:,.2f}" if value == 0 or value >= 1 else f"{value:,.4f}"
+
+
+def _size(value: float) -> str:
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if value < 1024:
+            return f"{value:,.0f} {unit}" if unit == "B" else f"{value:,.1f} {unit}"
+        value /= 1024
+    return f"{value:,.1f} TiB"
+
+
+def _short(value: float) -> str:
+    """A number for a scale."""
+    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if value >= size:
+            return f"{value / size:.4g}{unit}"
+    return f"{value:.4g}"
+
+
+def _day_time(seconds: float) -> Markup:
+    """A moment, to the minute (UTC)."""
+    moment = datetime.fromtimestamp(seconds, UTC)
+    return Markup('<time datetime="{}">{}</time>').format(
+        moment.isoformat(timespec="seconds"), f"{moment:%Y-%m-%d %H:%M}"
+    )

@@ -1,0 +1,108 @@
+"""The hub service with a month of use, for stories of its pages. Says in one line where it is; ends when its input does."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from hdsp_agent.hub.usage_store import Amounts, RequestEnd, RequestStart
+from tests._helpers.model_server import Reply, raw_server, sse_events
+from tests.hub._helpers.running import RunningService, running_service
+
+POLICIES = """
+    ask: "Ask the course team."
+    providers:
+      anthropic:
+        protocol: anthropic
+        url: http://127.0.0.1:9
+        models:
+          claude-sonnet-5-5: {{input_price: 3, output_price: 15}}
+      vllm:
+        protocol: openai
+        url: {url}/v1
+        models:
+          qwen3: {{input_price: 0.1, output_price: 0.4, context_window: 32768}}
+    budgets:
+      - {{money: 500, period: month, per: all}}
+    default:
+      models: [qwen3]
+      budgets:
+        - {{tokens: 200000, period: day, per: user}}
+    groups:
+      teachers:
+        models: ["*"]
+        default_model: claude-sonnet-5-5
+        budgets:
+          - {{money: 20, period: week, per: user}}
+          - {{money: 100, period: month, per: group, models: ["claude-*"]}}
+        fixed: {{autoApprovalEnabled: false}}
+        limits: {{allowed_modes: [ask, code], allow_memory: false}}
+"""
+PEOPLE = ("ada", "bob", "chae", "dora", "emil", "fumi", "gil", '<b title="x">hana</b>')
+DAYS = 31
+
+
+async def fill(running: RunningService) -> None:
+    """A month of requests, some of which failed."""
+    chance = random.Random(7)
+    store, now = running.service.store, time.time()
+    for day in range(DAYS):
+        for number, user in enumerate(PEOPLE):
+            is_teacher = number < 2
+            model, provider = ("claude-sonnet-5-5", "anthropic") if is_teacher else ("qwen3", "vllm")
+            for _ in range(chance.randrange(4)):
+                at = now - day * 86_400 - chance.randrange(3_600)
+                start = RequestStart(
+                    at, user, "teachers" if is_teacher else "default", provider, model, "chat", Amounts(9_000, 0.1)
+                )
+                failed = chance.random() < 0.1
+                code = chance.choice(["rate_limit_exceeded", "overloaded_error"]) if failed else None
+                tokens = (
+                    (0, 0, 0)
+                    if failed
+                    else (chance.randrange(9_000), chance.randrange(20_000), chance.randrange(3_000))
+                )
+                end = RequestEnd(
+                    at + 9,
+                    *tokens,
+                    tokens[2] * 15e-6 + tokens[0] * 3e-6,
+                    9_000,
+                    700,
+                    529 if failed else 200,
+                    code,
+                    False,
+                )
+                await store.end(await store.start(start), end)
+
+
+async def main() -> None:
+    """Run until the story is over."""
+    began = asyncio.Event()
+
+    async def endlessly(reply: Reply) -> None:
+        await reply.begin()
+        await reply.send(sse_events({"choices": [{"index": 0, "delta": {"content": "Hi"}}]}))
+        began.set()
+        await asyncio.Event().wait()
+
+    with tempfile.TemporaryDirectory() as folder:
+        async with (
+            raw_server(endlessly) as server,
+            running_service(Path(folder), POLICIES.format(url=server.url)) as running,
+        ):
+            await fill(running)
+            asked = asyncio.create_task(running.chat("ada-token", stream=True))
+            await began.wait()
+            print(running.url, flush=True)
+            await asyncio.to_thread(sys.stdin.read)
+            asked.cancel()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,175 @@
+import { spawn } from 'child_process';
+import { once } from 'events';
+import * as path from 'path';
+import { createInterface } from 'readline';
+
+import AxeBuilder from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { expect, test as base } from '@playwright/test';
+
+const ROOT = path.resolve(__dirname, '../..');
+const PYTHON = path.join(ROOT, '.venv/bin/python');
+const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+
+interface IFixtures {
+  /**
+   * Where the hub service is. It has a month of use and a request under way,
+   * and the hub in front of it lets the browser in as an administrator.
+   */
+  service: string;
+}
+
+const test = base.extend<IFixtures>({
+  // eslint-disable-next-line no-empty-pattern -- Playwright reads from the pattern what a fixture needs.
+  service: async ({}, use) => {
+    const program = spawn(
+      PYTHON,
+      [path.join(ROOT, 'ui-tests/hub_service.py')],
+      {
+        cwd: ROOT,
+        env: { ...process.env, PYTHONPATH: ROOT },
+        stdio: ['pipe', 'pipe', 'inherit']
+      }
+    );
+    const ended = once(program, 'exit');
+    const [url] = await Promise.race([
+      once(createInterface(program.stdout), 'line'),
+      ended.then(() => {
+        throw new Error('The hub service did not start');
+      })
+    ]);
+    await use(String(url));
+    program.stdin.end();
+    await ended;
+  }
+});
+
+/**
+ * Keep a picture of a page in each colour scheme, once wide and once narrow, and
+ * let axe look at it.
+ */
+async function look(page: Page, name: string): Promise<void> {
+  for (const [colorScheme, width] of [
+    ['dark', 360],
+    ['light', 1280]
+  ] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.setViewportSize({ width, height: 800 });
+    await page.screenshot({
+      path: test.info().outputPath(`${name}-${colorScheme}-${width}.png`),
+      fullPage: true
+    });
+    const { passes, violations } = await new AxeBuilder({ page })
+      .withTags(WCAG)
+      .analyze();
+    expect(
+      violations.map(({ id, nodes }) => [id, nodes.map(node => node.html)]),
+      `what axe finds in ${name}, ${colorScheme}, ${width}`
+    ).toEqual([]);
+    expect(passes.map(({ id }) => id)).toContain('color-contrast');
+    expect(
+      await page.evaluate(
+        () => document.documentElement.scrollWidth <= window.innerWidth
+      ),
+      `${name} fits into ${width}`
+    ).toBe(true);
+  }
+}
+
+test('an administrator sees use, a person, policies, status and the audit log', async ({
+  page,
+  service
+}) => {
+  const failed: string[] = [];
+  page.on('console', message => {
+    if (message.type() === 'error') {
+      failed.push(message.text());
+    }
+  });
+  await page.goto(service);
+  await expect(page.getByRole('heading', { name: 'Usage' })).toBeVisible();
+  await expect(page.getByRole('img', { name: /^Cost/ })).toBeVisible();
+  // A name that looks like markup is a name.
+  await expect(
+    page.getByRole('link', { name: '<b title="x">hana</b>' })
+  ).toBeVisible();
+  await look(page, 'usage');
+
+  await page.getByText('Table by day', { exact: true }).click();
+  await expect(
+    page.getByRole('region', { name: 'Table by day' }).getByRole('row')
+  ).toHaveCount(32);
+  await look(page, 'days');
+
+  await page.getByRole('searchbox', { name: 'Person' }).fill('ad');
+  await page.getByRole('button', { name: 'Show' }).click();
+  await expect(page.getByRole('link', { name: 'bob' })).toHaveCount(0);
+  const download = page.waitForEvent('download');
+  await page.getByRole('link', { name: 'Download as CSV, by day' }).click();
+  expect((await download).suggestedFilename()).toBe('hdsp-agent-usage.csv');
+
+  await page.getByRole('link', { name: 'ada' }).first().click();
+  await expect(page.getByRole('heading', { name: 'ada' })).toBeVisible();
+  await look(page, 'person');
+
+  const pages = page.getByRole('navigation', { name: 'Pages' });
+  await pages.getByRole('link', { name: 'Policies' }).click();
+  await expect(page.getByRole('region', { name: 'teachers' })).toContainText(
+    'autoApprovalEnabled'
+  );
+  await look(page, 'policies');
+
+  await pages.getByRole('link', { name: 'Status' }).click();
+  await look(page, 'status');
+  await page
+    .getByRole('button', { name: 'Stop the request of ada to qwen3' })
+    .click();
+  await expect(page.getByRole('status')).toContainText('is being stopped');
+  await page.getByRole('link', { name: 'Reload' }).click();
+  await expect(
+    page.getByRole('region', { name: 'Requests under way' })
+  ).toContainText('None.');
+
+  await pages.getByRole('link', { name: 'Audit log' }).click();
+  await expect(
+    page.getByRole('row', { name: /root Changed hub stop request of ada/ })
+  ).toBeVisible();
+  await look(page, 'audit');
+  expect(failed).toEqual([]);
+});
+
+for (const [locale, title] of [
+  ['ko-KR', '사용량'],
+  ['ja-JP', '使用量']
+] as const) {
+  test.describe(locale, () => {
+    test.use({ locale });
+
+    test('everything works without a mouse, in the language of the browser', async ({
+      page,
+      service
+    }) => {
+      await page.goto(service);
+      await expect(
+        page.getByRole('heading', { level: 1, name: title })
+      ).toBeVisible();
+      await look(page, 'usage');
+      await page.keyboard.press('Tab');
+      await expect(page.locator('.skip')).toBeFocused();
+      await page.keyboard.press('Enter');
+      await expect(page.locator('main')).toBeFocused();
+      const summary = page.locator('summary');
+      while (!(await summary.evaluate(node => node.matches(':focus')))) {
+        await page.keyboard.press('Tab');
+      }
+      await page.keyboard.press('Enter');
+      await expect(page.locator('details table')).toBeVisible();
+      await page.keyboard.press('Tab');
+      await expect(page.locator('details .scroll')).toBeFocused();
+      for (const one of ['policies', 'status', 'audit']) {
+        await page.goto(`${service}${one}`);
+        await look(page, one);
+      }
+    });
+  });
+}
