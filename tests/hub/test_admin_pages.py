@@ -15,6 +15,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from hdsp_agent.hub.usage_store import Amounts, RequestStart
+
 from .._helpers.model_server import Reply, raw_server, refusal, sse_events
 from ._helpers.policy_files import write
 from ._helpers.running import USE, RunningService, running_service
@@ -129,6 +131,18 @@ async def test_pages_are_searched_and_sorted_and_downloaded(tmp_path: Path) -> N
             assert (await root.get(days)).status_code == 400
 
 
+async def test_a_long_table_comes_in_parts(tmp_path: Path) -> None:
+    async with used_service(tmp_path) as running, browser(running) as root:
+        for number in range(100):
+            start = RequestStart(NOON, f"one-{number:03}", "default", "far", "qwen3", "chat", Amounts(1, 0.0))
+            await running.service.store.start(start)
+        first = await page(root, "?q=one&sort=user")
+        assert "Part 1 of" not in first and "1–100 of 100" in first
+        last = await page(root, "?sort=user&part=2")
+        assert "Part 2 of 2" in last and "101–103 of 103" in last and ">one-099</a>" in last and ">ada</a>" not in last
+        assert "101–103 of 103" in await page(root, "policies?part=2")
+
+
 async def test_nobody_else_gets_in(tmp_path: Path) -> None:
     async with used_service(tmp_path) as running:
         running.hub.browser = "ada-token"
@@ -147,6 +161,7 @@ async def test_nobody_else_gets_in(tmp_path: Path) -> None:
 async def test_a_log_in_belongs_to_the_browser_that_began_it(tmp_path: Path) -> None:
     async with used_service(tmp_path) as running, browser(running) as one, browser(running) as other:
         begun = await one.get("", follow_redirects=False)
+        assert (await other.get("", follow_redirects=False)).status_code == 302
         allowed = await one.get(begun.headers["location"], follow_redirects=False)
         answer = await other.get(allowed.headers["location"])
         assert answer.status_code == 403 and "hdsp-agent-hub" not in other.cookies
