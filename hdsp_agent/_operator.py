@@ -90,6 +90,7 @@ def policy_of(app: HdspAgentApp) -> OperatorPolicy:
         allowed_mcp_servers=tuple(app.allowed_mcp_servers) or None,
         workspace_trust=_workspace_trust(app),
         trusted_folders=tuple(app.trusted_folders),
+        team_folders=tuple(app.team_folders),
         default_profile=app.default_profile,
         default_provider=app.default_provider or None,
         default_model=app.default_model or None,

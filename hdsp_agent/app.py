@@ -111,6 +111,11 @@ class HdspAgentApp(ExtensionApp):
         help="""Folders that are trusted whatever people decide, with all inside them, for example ['/srv/team']. Whole
         paths, or ones that begin with ~. List none that others may write to.""",
     ).tag(config=True)
+    team_folders = List(
+        Unicode(),
+        help="""Folders whose modes, slash commands, rules and notes everybody uses, for example ['/srv/team']. They are
+        read and never written. Whole paths, or ones that begin with ~. List none that others may write to.""",
+    ).tag(config=True)
     fixed_settings = Dict(
         help="""Settings people can see but not change, by name: {'mode': 'ask', 'autoApprovalEnabled': False}.
         Names are those of the exported settings file."""

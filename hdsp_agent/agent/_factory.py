@@ -101,7 +101,7 @@ def build_agent(
     """
     current = _Settings(config, overrides or {})
     folders = config.trusted_folders
-    modes = ModeRegistry(current, lambda: config.policy, folders.trusted)
+    modes = ModeRegistry(current, lambda: config.policy, folders.trusted, folders.of_team)
     memories = memories or Memories(config.home, person_of_server(), folders.trusted)
 
     def paths(folder: Path, settings: GlobalSettings) -> PathPolicy:
@@ -166,7 +166,7 @@ def build_agent(
             memories=memories,
             past=past,
             mcp=mcp,
-            commands=SlashCommands(config.home / "commands", folders.trusted),
+            commands=SlashCommands(config.home / "commands", folders.trusted, folders.of_team),
             project_settings=lambda folder: _project_settings(folders, folder),
             is_trusted=lambda folder: folders.trusted(folder) is not None,
         )

@@ -29,6 +29,7 @@ class _Traits(BaseModel):
     allowed_mcp_servers: tuple[str, ...] = ()
     workspace_trust: Literal["ask", "always", "never"] = "ask"
     trusted_folders: tuple[str, ...] = ()
+    team_folders: tuple[str, ...] = ()
     fixed_settings: dict[str, JsonValue] = {}
     default_profile: str = "default"
     default_provider: str = ""
@@ -55,6 +56,7 @@ def operator_policy() -> OperatorPolicy:
         allowed_mcp_servers=traits.allowed_mcp_servers or None,
         workspace_trust=traits.workspace_trust,
         trusted_folders=traits.trusted_folders,
+        team_folders=traits.team_folders,
         default_profile=traits.default_profile,
         default_provider=traits.default_provider or None,
         default_model=traits.default_model or None,

@@ -11,7 +11,7 @@ from ._hub_service import HUB_TOKEN_VARIABLE, behind_hub_service, hub_config_url
 from ._import_export import ImportReport
 from ._keys_in_use import KEY_IN_USE, KeysInUse, keys_in_use
 from ._notices import ConfigChange, ConfigNotice
-from ._operator_policy import OperatorPolicy
+from ._operator_policy import OperatorPolicy, is_whole_path
 from ._path_patterns import LinearPattern, PatternProblem, linear_pattern, path_matches
 from ._profiles_section import ProfileEntry
 from ._project_settings import PROJECT_SETTINGS, PROJECT_SETTINGS_FILE, project_settings, with_project
@@ -88,6 +88,7 @@ __all__ = [
     "check_setting",
     "chosen_for",
     "hub_config_url",
+    "is_whole_path",
     "keys_in_use",
     "linear_pattern",
     "model_id",

@@ -397,7 +397,11 @@ class ContextProxy:
         fixed = {**self._user_config.settings, **self._user_config.provider}
         fixed = {key: value for key, value in fixed.items() if key in self._user_config.fixed}
         policy = narrowed(self._operator, self._user_config.limits)
-        self._policy = replace(policy, fixed_settings={**fixed, **self._operator.fixed_settings})
+        self._policy = replace(
+            policy,
+            fixed_settings={**fixed, **self._operator.fixed_settings},
+            team_folders=(*policy.team_folders, *found.team_folders),
+        )
         self._refresh()
 
     def _note(self, notice: ConfigNotice) -> None:

@@ -43,7 +43,7 @@ class ModeConfig(WireModel):
     description: LongText | None = None
     custom_instructions: LongText | None = None
     groups: Annotated[tuple[ToolGroup | tuple[ToolGroup, GroupOptions], ...], Field(max_length=20)] = ()
-    source: Literal["global", "project"] | None = None
+    source: Literal["global", "project", "team"] | None = None
     icon_name: Annotated[str, Field(max_length=100)] | None = None
 
     @field_validator("groups")

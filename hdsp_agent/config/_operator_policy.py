@@ -12,7 +12,12 @@ from pydantic import JsonValue, SecretStr
 from ..errors import ForbiddenByOperator, InvalidSetting
 from ._providers import provider_info
 
-__all__ = ["OperatorPolicy"]
+__all__ = ["OperatorPolicy", "is_whole_path"]
+
+
+def is_whole_path(folder: str) -> bool:
+    """Whether a folder is the same one wherever the server was started."""
+    return folder.startswith("~") or Path(folder).is_absolute()
 
 
 @dataclass(frozen=True)
@@ -27,6 +32,8 @@ class OperatorPolicy:
     """Whether people decide which folders they trust, or all are trusted, or none but ``trusted_folders``."""
     trusted_folders: tuple[str, ...] = ()
     """Folders that are trusted whatever people decide, with all inside them."""
+    team_folders: tuple[str, ...] = ()
+    """Folders whose modes, slash commands, rules and notes everybody uses. Later ones are nearer."""
     allow_local_models: bool = True
     """Whether the embedded model may be fetched and run."""
     allow_unlisted_models: bool = True
@@ -73,11 +80,10 @@ class OperatorPolicy:
                 f"default_provider is {self.default_provider}, which allowed_providers leaves out.",
                 field="default_provider",
             )
-        for folder in self.trusted_folders:
-            if not folder.startswith("~") and not Path(folder).is_absolute():
-                raise InvalidSetting(
-                    f"trusted_folders names {folder!a}, which is not a full path.", field="trusted_folders"
-                )
+        for option, folders in (("trusted_folders", self.trusted_folders), ("team_folders", self.team_folders)):
+            for folder in folders:
+                if not is_whole_path(folder):
+                    raise InvalidSetting(f"{option} names {folder!a}, which is not a full path.", field=option)
         if "mode" in self.fixed_settings and not self.allows_mode(self.fixed_settings["mode"]):
             raise InvalidSetting("fixed_settings fixes a mode that allowed_modes leaves out.", field="fixed_settings")
 

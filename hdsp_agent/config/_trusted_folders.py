@@ -83,7 +83,7 @@ class TrustedFolders:
     def standing(self, folder: Path) -> FolderStanding:
         """How a folder stands now."""
         real, policy = real_folder(folder), self._policy()
-        for through in _listed(policy):
+        for through in _real_folders("trusted_folders", policy.trusted_folders):
             if real == through or through in real.parents:
                 return FolderStanding(real, "trusted", "operator", through)
         if policy.workspace_trust != "ask":
@@ -97,6 +97,10 @@ class TrustedFolders:
         """Where a trusted folder really is: read what it brings from there. None for one that is not trusted."""
         standing = self.standing(folder)
         return standing.folder if standing.is_trusted else None
+
+    def of_team(self) -> tuple[Path, ...]:
+        """Where the folders really are that the operator shares with everybody."""
+        return tuple(_real_folders("team_folders", self._policy().team_folders))
 
     def decisions(self) -> Sequence[TrustedFolder]:
         """What the person decided, by folder."""
@@ -184,12 +188,12 @@ def _checked(folder: Path, *, must_exist: bool) -> Path:
     return real
 
 
-def _listed(policy: OperatorPolicy) -> Iterator[Path]:
-    for folder in policy.trusted_folders:
+def _real_folders(option: str, folders: Sequence[str]) -> Iterator[Path]:
+    for folder in folders:
         try:
             yield real_folder(Path(folder).expanduser())
         except RuntimeError as error:
-            logger.warning("trusted_folders names %s, which cannot be found: %s", folder, error)
+            logger.warning("%s names %s, which cannot be found: %s", option, folder, error)
 
 
 def _undecided(real: Path) -> FolderStanding:

@@ -15,6 +15,7 @@ from ..errors import HdspAgentError
 from ._fields import wire_names
 from ._group_limits import GroupLimits
 from ._notices import ConfigNotice
+from ._operator_policy import is_whole_path
 from ._provider_settings import ProviderSettings, secret_keys
 from ._providers import provider_info
 from ._settings import GlobalSettings, setting_keys
@@ -59,6 +60,8 @@ class UserConfig:
     fixed: frozenset[str] = frozenset()
     limits: GroupLimits = field(default_factory=GroupLimits)
     """What the person's group may do, where the hub service answers."""
+    team_folders: tuple[str, ...] = ()
+    """Folders that the person's group shares."""
     notices: tuple[ConfigNotice, ...] = ()
     is_answer: bool = True
     """False where nothing that can be used came back."""
@@ -122,6 +125,8 @@ def _read(content: dict[str, JsonValue]) -> UserConfig:
     notices.extend(_notice(f"{one.field}: {one.params.get('reason')}") for one in (*bad, *bad_provider))
     limits, told = _limits(content.get("limits"))
     notices.extend((*told, *_nearly_used(content.get("budgets"))))
+    folders, told_of_folders = _team_folders(content.get("teamFolders"))
+    notices.extend(told_of_folders)
     fixed = content.get("fixed")
     return UserConfig(
         settings=readable,
@@ -130,6 +135,7 @@ def _read(content: dict[str, JsonValue]) -> UserConfig:
         if isinstance(fixed, list)
         else frozenset(),
         limits=limits,
+        team_folders=folders,
         notices=tuple(notices),
     )
 
@@ -147,6 +153,12 @@ def _limits(given: JsonValue) -> tuple[GroupLimits, tuple[ConfigNotice, ...]]:
         else:
             understood[name] = value
     return GroupLimits.model_validate(understood), tuple(notices)
+
+
+def _team_folders(given: JsonValue) -> tuple[tuple[str, ...], list[ConfigNotice]]:
+    listed = given if isinstance(given, list) else []
+    folders = tuple(one for one in listed if isinstance(one, str) and is_whole_path(one))
+    return folders, [] if len(folders) == len(listed) else [_notice("teamFolders: not all of them are full paths")]
 
 
 def _nearly_used(budgets: JsonValue) -> Iterator[ConfigNotice]:

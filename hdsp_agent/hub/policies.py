@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, model_validator
 
-from ..config import GroupLimits
+from ..config import GroupLimits, is_whole_path
 
 __all__ = [
     "DEFAULT_GROUP",
@@ -49,6 +49,12 @@ def _http_address(value: str) -> str:
     if parts.username or parts.password or parts.query or parts.fragment:
         raise ValueError("must hold no password, query or fragment")
     return value.rstrip("/")
+
+
+def _whole_path(value: str) -> str:
+    if not is_whole_path(value):
+        raise ValueError("must be a full path, or begin with ~")
+    return value
 
 
 def _time_zone(value: str) -> str:
@@ -141,6 +147,8 @@ class GroupPolicy(_Section):
     fixed: dict[str, JsonValue] = {}
     """Settings that people see and cannot change."""
     limits: GroupLimits = GroupLimits()
+    team_folders: tuple[Annotated[str, AfterValidator(_whole_path)], ...] = ()
+    """Folders, as people's servers see them, whose modes, slash commands, rules and notes the group uses."""
 
 
 class HubPolicies(_Section):

@@ -44,6 +44,7 @@ def settings_answer(policies: HubPolicies, policy: GroupPolicy, budgets: Sequenc
             answer.setdefault("modelContextWindow", window)
     answer["fixed"] = [*sorted(policy.fixed)]
     answer["limits"] = policy.limits.model_dump(mode="json", exclude_unset=True)
+    answer["teamFolders"] = list(policy.team_folders)
     answer["budgets"] = list(budgets)
     return answer
 

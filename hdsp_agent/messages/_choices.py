@@ -17,7 +17,7 @@ __all__ = [
 ]
 
 Source = Literal["global", "project"]
-CommandSource = Literal["global", "project", "built-in"]
+CommandSource = Literal["global", "project", "team", "built-in"]
 ReasoningEffort = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
 
 

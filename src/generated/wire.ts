@@ -278,7 +278,7 @@ export type KernelChange = 'started' | 'restarted' | 'interrupted' | 'died';
 
 export type ApiProtocol = 'openai' | 'anthropic';
 
-export type CommandSource = 'global' | 'project' | 'built-in';
+export type CommandSource = 'global' | 'project' | 'team' | 'built-in';
 
 export type HistoryStatus = 'active' | 'completed' | 'delegated';
 
@@ -2273,7 +2273,7 @@ export interface ModeConfig {
     | 'modes'
     | ['read' | 'edit' | 'command' | 'mcp' | 'modes', GroupOptions]
   >;
-  source?: Source;
+  source?: 'global' | 'project' | 'team';
   iconName?: string;
 }
 

@@ -1,4 +1,4 @@
-"""All modes of a person in a workspace: built in, their own, and the workspace's."""
+"""All modes of a person in a workspace: built in, their own, the team's and the workspace's."""
 
 from __future__ import annotations
 
@@ -19,11 +19,15 @@ def _trusts_none(folder: Path) -> Path | None:
     return None
 
 
+def _no_team() -> tuple[Path, ...]:
+    return ()
+
+
 class ModeRegistry:
     """Looks modes up. The person's own mode comes before a built-in of the same name.
 
-    A workspace's modes count if the folder is trusted. One with the name of a mode that is there without it only narrows
-    that mode and adds to its instructions.
+    A workspace's modes count if the folder is trusted, and those of the team's folders always. One with the name of a mode
+    that is there without it only narrows that mode and adds to its instructions.
     """
 
     def __init__(
@@ -31,11 +35,13 @@ class ModeRegistry:
         settings: Callable[[], GlobalSettings],
         policy: Callable[[], OperatorPolicy],
         trusted: Callable[[Path], Path | None] = _trusts_none,
+        team_folders: Callable[[], tuple[Path, ...]] = _no_team,
     ) -> None:
-        """``trusted`` says where a trusted folder really is, and None of others; it may block."""
+        """``trusted`` says where a trusted folder really is, and None of others; both may block."""
         self._settings = settings
         self._policy = policy
         self._trusted = trusted
+        self.team_folders = team_folders
 
     async def get(self, slug: str, workspace: str | None) -> ModeConfig | None:
         """The mode of this name, if there is one and the operator allows it."""
@@ -50,12 +56,12 @@ class ModeRegistry:
         return list((await self._found(workspace)).values())
 
     async def _found(self, workspace: str | None) -> dict[str, ModeConfig]:
-        return await asyncio.to_thread(self.by_slug, workspace) if workspace else self.by_slug(None)
+        return await asyncio.to_thread(self.by_slug, workspace)
 
     def by_slug(self, workspace: str | None) -> dict[str, ModeConfig]:
-        """All modes that may be used, by their names. Blocks where there is a workspace."""
+        """All modes that may be used, by their names. Blocks."""
         settings, policy = self._settings(), self._policy()
-        local = self._local(Path(workspace)) if workspace else ()
+        local = [*self._of_team(), *(self._local(Path(workspace)) if workspace else ())]
         # An operator who lists modes means what is built in: another mode of the same name could do more.
         before, after = ((), BUILT_IN) if policy.allowed_modes is not None else (BUILT_IN, ())
         modes = {mode.slug: _with_prompt(mode, settings) for mode in (*before, *settings.custom_modes, *after)}
@@ -66,6 +72,13 @@ class ModeRegistry:
             elif mode.slug not in modes:
                 modes[mode.slug] = _with_prompt(within_code(mode), settings)
         return {slug: mode for slug, mode in modes.items() if policy.allows_mode(slug)}
+
+    def _of_team(self) -> list[ModeConfig]:
+        return [
+            mode.model_copy(update={"source": "team"})
+            for folder in self.team_folders()
+            for mode in project_modes(folder)
+        ]
 
     def _local(self, workspace: Path) -> Sequence[ModeConfig]:
         folder = self._trusted(workspace)

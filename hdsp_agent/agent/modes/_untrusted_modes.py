@@ -22,7 +22,7 @@ def narrowed(base: ModeConfig, local: ModeConfig) -> ModeConfig:
             **dict(base),
             "groups": _both(base, local),
             "custom_instructions": _instructions(base, local),
-            "source": "project",
+            "source": local.source,
             "within": base,
         }
     )

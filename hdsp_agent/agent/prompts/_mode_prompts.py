@@ -51,7 +51,11 @@ def folder_prompt(
         # What the person changed about the mode since it was chosen counts.
         known.get(mode.slug, mode),
         settings,
-        surroundings if folder is None else replace(surroundings, trusted=trusted(folder)),
+        replace(
+            surroundings,
+            trusted=None if folder is None else trusted(folder),
+            team_folders=modes.team_folders(),
+        ),
         other_modes=list(known.values()),
         ignored=None if folder is None else _ignored_files(folder),
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -26,6 +26,7 @@ __all__ = [
     "shared_rules",
     "subfolder_rules",
     "subfolders_with_rules",
+    "team_rules",
 ]
 
 _LARGEST: Final = 200_000
@@ -33,6 +34,7 @@ _MOST_FILES: Final = 200
 _FOLDERS: Final = (".hdsp", ".roo")
 _LEGACY: Final = (".hdsprules", ".roorules", ".clinerules")
 _AGENTS: Final = ("AGENTS.md", "AGENT.md")
+_NOTES: Final = ".hdsp/memory/notes.md"
 _AGENTS_LOCAL: Final = "AGENTS.local.md"
 _SKIPPED: Final = (".DS_Store", "Thumbs.db", ".swp", ".bak", ".tmp", ".log", ".cache", ".old", "~")
 
@@ -76,6 +78,18 @@ def agent_rules(workspace: Path | None) -> list[RuleText]:
     if workspace is None:
         return []
     return _first_file(workspace, _AGENTS) + _first_file(workspace, (_AGENTS_LOCAL,))
+
+
+def team_rules(mode: str, folders: Sequence[Path], workspace: Path | None) -> list[RuleText]:
+    """What the operator's shared folders say to everybody: rules, ``AGENTS.md``, and the notes of the team. Blocks."""
+    found: list[RuleText] = []
+    for folder in folders:
+        if folder != workspace:
+            found += [
+                *_first_folder(folder, f"rules-{mode}"), *agent_rules(folder), *_first_folder(folder, "rules"),
+                *_first_file(folder, (_NOTES,)),
+            ]  # fmt: skip
+    return found
 
 
 def subfolder_rules(mode: str, workspace: Path | None) -> list[RuleText]:

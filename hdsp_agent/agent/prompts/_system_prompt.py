@@ -19,7 +19,7 @@ from ...config import GlobalSettings, ModeConfig
 from ...context import TokenCounter
 from ..environment import EnvironmentBasis, Section, SectionEntry, bounded, facts
 from ..modes import display_name
-from ._rules_files import agent_rules, mode_rules, shared_rules, subfolder_rules
+from ._rules_files import agent_rules, mode_rules, shared_rules, subfolder_rules, team_rules
 
 __all__ = ["PromptFacts", "standing_prompt"]
 
@@ -86,6 +86,8 @@ class PromptFacts:
     """The person's home folder, where instructions of their own lie."""
     trusted: Path | None = None
     """Where the workspace really is, if the person trusts it: only then what it says to the agent counts."""
+    team_folders: tuple[Path, ...] = ()
+    """Where the folders really are that the operator shares with everybody."""
     language: str | None = None
     """The language of the page, where the settings name none."""
     notebook: str | None = None
@@ -169,7 +171,10 @@ def _instructions(
     if ignored and ignored.strip():
         yield _ignored_files(ignored, is_trusted=surroundings.trusted is not None)
     trusted, person = surroundings.trusted, surroundings.person
-    rules = [*mode_rules(mode.slug, trusted, person), *agent_rules(trusted), *shared_rules(trusted, person)]
+    rules = [
+        *team_rules(mode.slug, surroundings.team_folders, trusted),
+        *mode_rules(mode.slug, trusted, person), *agent_rules(trusted), *shared_rules(trusted, person),
+    ]  # fmt: skip
     if settings.enable_subfolder_rules:
         rules += subfolder_rules(mode.slug, trusted)
     for rule in rules:

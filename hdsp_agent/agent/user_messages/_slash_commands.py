@@ -1,4 +1,4 @@
-"""Slash commands: built in, the person's own, and the workspace's, each a Markdown file with a few facts in front."""
+"""Slash commands: built in, the team's, the person's own, and the workspace's, each a Markdown file with a few facts in front."""
 
 from __future__ import annotations
 
@@ -54,13 +54,24 @@ def _trusts_none(folder: Path) -> Path | None:
     return None
 
 
-class SlashCommands:
-    """Looks slash commands up. The person's own comes before a built-in, and one of a trusted workspace before both."""
+def _no_team() -> tuple[Path, ...]:
+    return ()
 
-    def __init__(self, person: Path | None = None, trusted: Callable[[Path], Path | None] = _trusts_none) -> None:
-        """``trusted`` says where a trusted folder really is, and None of others; it may block."""
+
+class SlashCommands:
+    """Looks slash commands up. One of the team comes before a built-in, the person's own before both, and one of a trusted
+    workspace before all."""
+
+    def __init__(
+        self,
+        person: Path | None = None,
+        trusted: Callable[[Path], Path | None] = _trusts_none,
+        team_folders: Callable[[], tuple[Path, ...]] = _no_team,
+    ) -> None:
+        """``trusted`` says where a trusted folder really is, and None of others; both may block."""
         self._person = person
         self._trusted = trusted
+        self._team_folders = team_folders
 
     async def all(self, workspace: str | None) -> Sequence[SlashCommand]:
         """All there are, by name."""
@@ -117,6 +128,8 @@ class SlashCommands:
 
     def _read(self, workspace: Path | None) -> dict[str, SlashCommand]:
         found = {command.name: _built_in(command) for command in BUILT_IN}
+        for shared in self._team_folders():
+            found |= {each.shown.name: each for each in _folder(shared.joinpath(*_FOLDER), shared, "team")}
         if self._person is not None:
             found |= {each.shown.name: each for each in _folder(self._person, self._person, "global")}
         folder = self._trusted(workspace) if workspace is not None else None

@@ -108,6 +108,11 @@ function CommandItem({
             {trans.__('From this folder')}
           </span>
         )}
+        {source === 'team' && (
+          <span className="jp-hdspSettings-badge">
+            {trans.__('From your team')}
+          </span>
+        )}
         {source === 'global' && (
           <span className="jp-hdspSettings-badge">{trans.__('Yours')}</span>
         )}
@@ -115,7 +120,7 @@ function CommandItem({
           {slashCommandDetail(command, trans)}
         </span>
       </span>
-      {source !== 'built-in' && (
+      {(source === 'global' || source === 'project') && (
         <ItemActions name={`/${name}`}>
           <ItemAction
             label={trans.__('Edit')}

@@ -114,12 +114,17 @@ function ModeItem(props: {
               {trans.__('From this folder')}
             </span>
           )}
+          {mode.source === 'team' && (
+            <span className="jp-hdspSettings-badge">
+              {trans.__('From your team')}
+            </span>
+          )}
           <span className="jp-hdspSettings-about" dir="auto">
             {mode.description ?? mode.slug}
           </span>
         </span>
         <ItemActions name={name}>
-          {mode.source !== 'project' && (
+          {mode.source !== 'project' && mode.source !== 'team' && (
             <ItemAction
               label={trans.__('Edit')}
               about={trans.__('Edit “%1”', name)}
