@@ -8,7 +8,7 @@ import { createRoot } from 'react-dom/client';
 
 import type { ChannelClient } from '../../../comm/client';
 import { RequestError } from '../../../comm/requesterror';
-import type { ExtensionMessage } from '../../../generated/wire';
+import type { Command, ExtensionMessage } from '../../../generated/wire';
 import { SettingsApi } from '../../../rest/settingsapi';
 import type { IDialogs } from '../../../ui/dialogs';
 import { SettingsModel } from '../../data/settingsmodel';
@@ -39,7 +39,7 @@ const PLOTS = {
 class Server {
   readonly asked: ChannelClient.Request[] = [];
   modes: JSONValue[] = [CODE, PLOTS];
-  commands = [
+  commands: Command[] = [
     { name: 'explain', source: 'built-in' as const },
     { name: 'sum', source: 'global' as const, filePath: '/home/sum.md' }
   ];
@@ -291,5 +291,23 @@ describe('modes and slash commands in the settings', () => {
       { type: 'deleteCommand', text: 'sum', values: { source: 'global' } }
     ]);
     expect(() => button('Edit “/explain”')).toThrow();
+  });
+
+  it('should show what a team shares, and let nobody change it', async () => {
+    server.commands.push({ name: 'units', source: 'team' });
+    server.modes.push({ ...PLOTS, slug: 'review', name: 'R', source: 'team' });
+    await open('slashCommands');
+    expect(node.querySelector('[data-command="units"]')?.textContent).toContain(
+      'From your team'
+    );
+    expect(() => button('Edit “/units”')).toThrow();
+    expect(() => button('Delete “/units”…')).toThrow();
+    await settled(() => root.unmount());
+    await open('customModes');
+    expect(node.querySelector('[data-mode="review"]')?.textContent).toContain(
+      'From your team'
+    );
+    expect(() => button('Edit “R”')).toThrow();
+    button('Export “R”');
   });
 });
