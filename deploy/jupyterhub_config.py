@@ -15,10 +15,22 @@ c.JupyterHub.custom_scopes = {
 c.JupyterHub.load_roles.extend(
     [
         {"name": "user", "scopes": ["self", "custom:hdsp-agent:use"]},
-        {"name": "usage", "groups": ["staff"], "scopes": ["custom:hdsp-agent:admin"]},
+        {
+            "name": "usage",
+            "groups": ["staff"],
+            "scopes": ["custom:hdsp-agent:admin", "access:services!service=hdsp-agent"],
+        },
     ]
 )
-c.JupyterHub.services.append({"name": "hdsp-agent", "url": "http://127.0.0.1:10101", "api_token": token})
+c.JupyterHub.services.append(
+    {
+        "name": "hdsp-agent",
+        "url": "http://127.0.0.1:10101",
+        "api_token": token,
+        "oauth_client_allowed_scopes": ["custom:hdsp-agent:admin"],
+        "oauth_no_confirm": True,
+    }
+)
 c.Spawner.server_token_scopes = [
     "users:activity!user",
     "access:servers!server",
