@@ -20,7 +20,18 @@ WRITTEN = [
     ROOT / "SECURITY.md",
     *(page for page in sorted((ROOT / "docs").rglob("*.md")) if GENERATED not in page.parents),
 ]
-FOLDERS = ("hdsp_agent", "src", "tests", "ui-tests", "benchmarks", "scripts", "labextension", "docs", "examples", "deploy")
+FOLDERS = (
+    "hdsp_agent",
+    "src",
+    "tests",
+    "ui-tests",
+    "benchmarks",
+    "scripts",
+    "labextension",
+    "docs",
+    "examples",
+    "deploy",
+)
 MOST_WORDS = 25
 
 
