@@ -118,8 +118,8 @@ class KernelClient:
         else:
             self._not_busy.set()
 
-    async def greet(self, seconds: float) -> None:
-        """Wait until the kernel answers and its outputs reach us; say what it is."""
+    async def greet(self, seconds: float) -> bool:
+        """Wait until the kernel answers and its outputs reach us, and learn what it is; whether it did in time."""
         began = time.monotonic()
         asked = {self._question("control", "kernel_info_request", {})}
         on_shell = False
@@ -129,13 +129,10 @@ class KernelClient:
                 if answered and self._subscribed.is_set():
                     self._know(answered[0].result())
                     self._ask_server()
-                    return
+                    return True
                 waited = time.monotonic() - began
                 if waited > seconds:
-                    raise Unavailable(
-                        f"The kernel did not answer within {seconds:g} s. Restart the kernel, then try again.",
-                        kernel=self.kernel_id,
-                    )
+                    return False
                 await self._hear_more(asked)
                 if waited > _CONTROL_SECONDS and not on_shell and not (answered and self._subscribed.is_set()):
                     on_shell = True

@@ -34,6 +34,10 @@ class GatewayTransport:
     blocks the loop while it does, and then looks for messages without a pause.
     """
 
+    # A kernel that dies soon after its start comes back at other ports, and a gateway leaves whoever connects meanwhile
+    # at the old ones.
+    silent_seconds = 10.0
+
     def __init__(self, socket: WebSocketClientConnection, session: str) -> None:
         self._socket = socket
         self._session = session

@@ -113,16 +113,27 @@ class KernelQueue:
             await self._unlink()
             await self._alive()
             self._life = self._port.life(self.kernel_id)
+            link = self._link = await self._connect(self._server_state(has_ended=has_ended))
+            return link
+
+    async def _connect(self, server_state: Callable[[], KernelState]) -> KernelClient:
+        seconds = self._limits().start_seconds
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
             transport = await self._port.connect(self.kernel_id)
-            link = KernelClient(self.kernel_id, transport, server_state=self._server_state(has_ended=has_ended))
+            link = KernelClient(self.kernel_id, transport, server_state=server_state)
             try:
-                await link.greet(self._limits().start_seconds)
-                await self._prepare(link)
+                if await link.greet(min(left, transport.silent_seconds)):
+                    await self._prepare(link)
+                    return link
             except BaseException:
                 await asyncio.shield(link.close())
                 raise
-            self._link = link
-            return link
+            await link.close()
+        raise Unavailable(
+            f"The kernel did not answer within {seconds:g} s. Restart the kernel, then try again.",
+            kernel=self.kernel_id,
+        )
 
     async def close(self) -> None:
         """Stop working; what runs in the kernel is let be."""

@@ -40,6 +40,9 @@ Lost = Callable[[LostReason], None]
 class Transport(Protocol):
     """A connection to one kernel with a session of its own."""
 
+    silent_seconds: float
+    """How long a kernel may say nothing over a new connection before another one is tried."""
+
     def start(self, receive: Receive, lost: Lost) -> None:
         """Begin to hand over messages; ``lost`` is called when none can come any more of this life of the kernel."""
 

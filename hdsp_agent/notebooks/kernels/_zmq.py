@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
@@ -121,6 +122,8 @@ class ZmqTransport:
     """A client of its own: ``manager.client()`` shares the manager's session, and two of those take each other's
     replies.
     """
+
+    silent_seconds = math.inf
 
     def __init__(self, manager: KernelManager, context: zmq.asyncio.Context) -> None:
         factory = manager.client_factory

@@ -37,7 +37,7 @@ async def test_thirty_connections_leave_no_file_descriptors_behind(tmp_path: Pat
 
         async def once() -> None:
             link = KernelClient(kernel, await work.kernels.port.connect(kernel))
-            await link.greet(30)
+            assert await link.greet(30)
             await link.close()
 
         await once()

@@ -21,6 +21,8 @@ from traitlets.config import LoggingConfigurable
 from hdsp_agent.errors import Unavailable
 from hdsp_agent.messages import CellId
 from hdsp_agent.notebooks.kernels import CellRunSpec, Executor, Run, RunLimits
+from hdsp_agent.notebooks.kernels._gateway import GatewayTransport
+from hdsp_agent.notebooks.kernels._transport import Transport
 from hdsp_agent.notebooks.kernels.iopub import IopubListeners
 from hdsp_agent.notebooks.kernels.jupyter import JupyterKernels
 from tests._helpers.kernel_gateway import GATEWAY_TOKEN, KernelGateway, running_gateway
@@ -97,6 +99,28 @@ async def test_a_remote_cell_is_interrupted_and_the_kernel_restarted(gateway: Ke
         assert (run.cells[0].state, run.cells[0].reason) == ("timed_out", "total_limit")
         await work.executor.restart(NOTEBOOK)
         assert text_of((await work.run("'x' in globals()")).cells[0]) == "False"
+
+
+async def test_a_connection_over_which_nothing_is_heard_is_made_anew(
+    gateway: KernelGateway, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one is that a gateway made to the ports at which the kernel was before it restarted it."""
+    opened: list[GatewayTransport] = []
+    connect = JupyterKernels.connect
+
+    async def deaf_at_first(port: JupyterKernels, kernel_id: str) -> Transport:
+        transport = await connect(port, kernel_id)
+        assert isinstance(transport, GatewayTransport)
+        opened.append(transport)
+        if len(opened) == 1:
+            monkeypatch.setattr(transport, "start", lambda receive, lost: None)
+        return transport
+
+    monkeypatch.setattr(GatewayTransport, "silent_seconds", 0.5)
+    monkeypatch.setattr(JupyterKernels, "connect", deaf_at_first)
+    async with remote(gateway.address, tmp_path) as work:
+        assert text_of((await work.run("6 * 7")).cells[0]) == "42"
+    assert len(opened) > 1
 
 
 async def test_another_language_runs_remotely(gateway: KernelGateway, tmp_path: Path) -> None:

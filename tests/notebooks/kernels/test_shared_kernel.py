@@ -34,7 +34,7 @@ async def person(work: HeadlessExecutor) -> AsyncIterator[Person]:
     await work.executor.start(NOTEBOOK)
     kernel = await work.kernel_id()
     link = KernelClient(kernel, await work.kernels.port.connect(kernel))
-    await link.greet(30)
+    assert await link.greet(30)
     try:
         yield Person(link)
     finally:
