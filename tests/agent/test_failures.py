@@ -14,7 +14,8 @@ from hdsp_agent.agent.task.recorded_state import RecordedState
 from hdsp_agent.agent.task.retry import LONGEST_WAIT, backoff_seconds
 from hdsp_agent.agent.task.truncation_detector import TruncationDetector
 from hdsp_agent.config import GlobalSettings
-from hdsp_agent.messages import ApiMessage, ClineMessage, ModelFailure, ModelFailureParts
+from hdsp_agent.events import ModelRequestEnded, WorkEvent
+from hdsp_agent.messages import ApiMessage, ClineMessage, ModelFailure, ModelFailureParts, TaskTokenUsageUpdated
 from hdsp_agent.providers import (
     ModelError,
     ModelRequest,
@@ -85,6 +86,19 @@ async def test_after_enough_failures_the_person_is_asked(tmp_path: Path) -> None
         await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
         await agent.completed(task_id)
         assert len(await agent.says(task_id, "api_req_retried")) == 1
+
+
+async def test_an_answer_that_is_declined_counts_once(tmp_path: Path) -> None:
+    declined: list[Step] = [UsageReport(input=10, output=5), Stop("refusal")]
+    async with running_agent(tmp_path, [declined, DONE], settings=AUTO) as agent:
+        work: list[WorkEvent] = []
+        agent.manager.tasks.events.on_work(work.append)
+        task_id = await agent.start()
+        await agent.asked(task_id, "api_req_failed")
+        ended = [event for event in work if isinstance(event, ModelRequestEnded)]
+        assert [(event.status, event.tokens_in, event.tokens_out) for event in ended] == [("content_filter", 10, 5)]
+        used = [event.payload[1] for event in agent.events if isinstance(event, TaskTokenUsageUpdated)]
+        assert [(one.total_tokens_in, one.total_tokens_out) for one in used] == [(10, 5)]
 
 
 async def test_what_trying_again_cannot_mend_is_asked_about_at_once(tmp_path: Path) -> None:

@@ -73,6 +73,8 @@ class ModelRequests:
         self._cuts = TruncationDetector()
         self._recovery = ErrorRecovery(state, window)
         self._began = 0.0
+        self._is_counted = False
+        """Whether the last request was: one that was answered may be cut off all the same before its answer is worked with."""
         self.room: ModelRoom | None = None
         """What the model takes in, once it was asked."""
 
@@ -102,17 +104,18 @@ class ModelRequests:
             await self._space()
             started = await self._tell_started(client)
             began = self._began = time.monotonic()
+            self._is_counted = False
             self._note_where()
             await state.cancellation.run(stream.take(client.stream(request)), f"Model request of task {state.task_id}")
+            if stream.answer.stop == "refusal":
+                raise ModelError(
+                    "The model declined to answer this.", kind="content_filter", provider=client.info.provider
+                )
             await self._tell_ended(started, client, stream, time.monotonic() - began)
             await self._tell_left_out(request, client, stream.answer.usage)
             await self._window.answered(client, stream.answer.usage, stream.answer.message(stream.first_ts or 0))
             for ts in stream.shown_in_vain:
                 await state.withdraw_question(ts)
-            if stream.answer.stop == "refusal":
-                raise ModelError(
-                    "The model declined to answer this.", kind="content_filter", provider=client.info.provider
-                )
             return stream
         except asyncio.CancelledError:
             await self._cut_off(started, client, stream)
@@ -178,12 +181,11 @@ class ModelRequests:
         self, started: ClineMessage, client: ModelClient, stream: AnswerStream, seconds: float
     ) -> None:
         usage = stream.answer.usage
-        self._tell_work(client, stream, "ok")
         self._state.logger.info(
             "Model call #%d: %s, %s tokens in, %s out, %d ms",
             self._state.spending.requests, client.info.id, usage and usage.context, usage and usage.output, seconds * 1000,
         )  # fmt: skip
-        await self._account(started, client, stream)
+        await self._account(started, client, stream, "ok")
 
     async def _tell_left_out(self, request: ModelRequest, client: ModelClient, usage: UsageReport | None) -> None:
         """Some servers cut what is too long for them and say nothing; the model then forgets what it was told."""
@@ -202,9 +204,8 @@ class ModelRequests:
         await stream.end_shown()
         await self._withdraw_previews(stream)
         if started is not None and client is not None:
-            self._tell_work(client, stream, error.kind)
             why = await state.conversation.mask(error.message)
-            await self._account(started, client, stream, "streaming_failed", why)
+            await self._account(started, client, stream, error.kind, "streaming_failed", why)
 
     async def _cut_off(self, started: ClineMessage | None, client: ModelClient | None, stream: AnswerStream) -> None:
         """What the model had said stays, what it wanted done is not done."""
@@ -212,10 +213,9 @@ class ModelRequests:
         await stream.end_shown()
         await self._withdraw_previews(stream)
         if started is not None and client is not None:
-            self._tell_work(client, stream, "cancelled")
             ends = state.server_ends
             reason: ClineApiReqCancelReason = "streaming_failed" if ends else "user_cancelled"
-            await self._account(started, client, stream, reason, SERVER_STOPPED if ends else None)
+            await self._account(started, client, stream, "cancelled", reason, SERVER_STOPPED if ends else None)
         if stream.answer.text.strip():
             await state.conversation.add_api(
                 "assistant", [text_block(stream.answer.text + CUT_OFF)], ts=stream.first_ts
@@ -232,6 +232,7 @@ class ModelRequests:
         started: ClineMessage,
         client: ModelClient,
         stream: AnswerStream,
+        status: str,
         cancelled: ClineApiReqCancelReason | None = None,
         why: str | None = None,
     ) -> None:
@@ -239,11 +240,14 @@ class ModelRequests:
         info = request_info(client.protocol, client.info, usage, cancel_reason=cancelled, streaming_failed_message=why)
         if usage is None and cancelled is None:
             info = info.model_copy(update={"tokens_in": 0, "tokens_out": 0, "cost": 0.0})
+        if not self._is_counted:
+            self._is_counted = True
+            self._tell_work(client, stream, status)
+            state.usage.add(info)
+            log = state.conversation.log
+            log.update_state(model_use=with_request(log.state.model_use or (), client.info.id, info))
+            state.spending.cost += info.cost or 0.0
         await state.conversation.update(started.model_copy(update={"text": info.to_json()}))
-        state.usage.add(info)
-        log = state.conversation.log
-        log.update_state(model_use=with_request(log.state.model_use or (), client.info.id, info))
-        state.spending.cost += info.cost or 0.0
         await state.note_progress()
         state.services.events.emit(
             TaskTokenUsageUpdated(
