@@ -22,6 +22,7 @@ __all__ = ["TurnTraces", "start_traces"]
 logger = logging.getLogger(__name__)
 
 _ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+_PROTOCOLS: Final = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
 _AGENT: Final = "HDSP Agent"
 _PROVIDERS: Final[Mapping[str, str]] = {
     "bedrock": "aws.bedrock",
@@ -105,13 +106,21 @@ class TurnTraces:
 
 
 async def start_traces(events: Emitter, environ: Mapping[str, str]) -> TurnTraces | None:
-    """Trace from now on, if the environment says where traces are sent."""
-    if not any(environ.get(name) for name in _ENDPOINTS) or environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
+    """Trace from now on, if the environment says where traces are sent. What is wrong there never stops the agent."""
+    is_off = environ.get("OTEL_SDK_DISABLED", "").lower() == "true" or environ.get("OTEL_TRACES_EXPORTER") == "none"
+    if is_off or not any(environ.get(name) for name in _ENDPOINTS):
         return None
+    if "grpc" in (environ.get(name) for name in _PROTOCOLS):
+        logger.warning(
+            "OpenTelemetry is configured for grpc, but traces are sent by HTTP. Name your collector's HTTP port."
+        )
     try:
         traces = await asyncio.to_thread(_traces, environ)
     except ImportError:
         logger.warning("OpenTelemetry is configured, but not installed. Run: pip install 'hdsp-agent[otel]'")
+        return None
+    except Exception as error:  # noqa: BLE001 -- the SDK raises whatever its many variables lead to
+        logger.warning("Traces are off: OpenTelemetry cannot be set up as its variables say. %s", error)
         return None
     events.on_work(traces.heed)
     return traces
@@ -133,8 +142,8 @@ def _traces(environ: Mapping[str, str]) -> TurnTraces:
 def _end(span: Span, failure: str | None) -> None:
     from opentelemetry.trace import StatusCode
 
-    if failure is not None:
+    # That a person said no is no error.
+    if failure is not None and failure not in ("stopped", "cancelled", "denied"):
         span.set_attribute("error.type", failure)
-        if failure not in ("stopped", "cancelled", "denied"):
-            span.set_status(StatusCode.ERROR)
+        span.set_status(StatusCode.ERROR)
     span.end()

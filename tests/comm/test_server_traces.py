@@ -13,6 +13,7 @@ import pytest
 
 from hdsp_agent.comm.services import Services
 from hdsp_agent.events import Emitter, TurnStarted
+from hdsp_agent.telemetry import _turn_traces
 from hdsp_agent.telemetry._turn_traces import start_traces
 from tests.comm._helpers.scripted_pages import Turn, question, speak
 from tests.comm.conftest import Connect
@@ -49,6 +50,8 @@ class _CollectorHandler(BaseHTTPRequestHandler):
 @pytest.fixture
 def collector(monkeypatch: pytest.MonkeyPatch) -> Iterator[_Collector]:
     """Where traces are sent. Ask for it before the server starts."""
+    # The collector is a thread of this busy process.
+    monkeypatch.setattr(_turn_traces, "STOP_SECONDS", 60.0)
     pytest.importorskip("opentelemetry.exporter.otlp.proto.http", reason="the extra otel is not installed")
     with _Collector() as server:
         thread = Thread(target=server.serve_forever, daemon=True)
@@ -92,13 +95,15 @@ async def test_a_turn_is_told_with_its_requests_and_tools_and_no_word_of_them(
     assert values["gen_ai.usage.output_tokens"].int_value == 20
 
 
-async def test_nothing_is_loaded_where_nothing_is_configured(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_nothing_is_loaded_where_nothing_is_configured(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setitem(sys.modules, "opentelemetry.sdk.trace", None)
     events = Emitter()
     assert await start_traces(events, {}) is None
-    assert (
-        await start_traces(events, {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://far", "OTEL_SDK_DISABLED": "true"}) is None
-    )
+    for off in ({"OTEL_SDK_DISABLED": "true"}, {"OTEL_TRACES_EXPORTER": "none"}):
+        assert await start_traces(events, {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://far", **off}) is None
+    assert not caplog.records
     events.emit_work(TurnStarted("t"))
 
 
@@ -110,3 +115,15 @@ async def test_what_is_to_be_installed_is_told(
     with caplog.at_level(logging.WARNING):
         assert await start_traces(Emitter(), {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://far"}) is None
     assert "hdsp-agent[otel]" in caplog.text
+
+
+async def test_variables_that_the_sdk_refuses_leave_traces_off(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    pytest.importorskip("opentelemetry.exporter.otlp.proto.http", reason="the extra otel is not installed")
+    # Less than the size of a batch.
+    monkeypatch.setenv("OTEL_BSP_MAX_QUEUE_SIZE", "256")
+    environ = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://far", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}
+    with caplog.at_level(logging.WARNING):
+        assert await start_traces(Emitter(), environ) is None
+    assert "Traces are off" in caplog.text and "sent by HTTP" in caplog.text
