@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from threading import Event
 
 import pytest
 
 from hdsp_agent.checkpoints.variables import VariableCheckpoints, VariableLimits, VariableStore
+from hdsp_agent.checkpoints.variables.runtime._chunks import Chunks
+from hdsp_agent.checkpoints.variables.runtime._sent_pieces import SentPieces
 from hdsp_agent.errors import Unsupported
 
 from ._helpers.kernel_fixtures import KEY, KernelSetup, kernel_setup
@@ -53,6 +57,8 @@ async def test_variables_are_sent_and_come_back_also_after_a_restart(tmp_path: P
         assert not [path for path in temporary.rglob("*") if path.is_file()]
         await at.restore(report.before)
         assert await at.told("big, words, later") == "b'other' ['a', 'b'] 1"
+        # It removes its folder at its end, however busy this machine is.
+        at.work.kernels.kernels.get_kernel(await at.work.kernel_id()).shutdown_wait_time = 60
         await at.restart()
         assert not list(temporary.glob("hdsp-agent-variables-*"))
         await at.restore(saved)
@@ -81,6 +87,29 @@ async def test_what_nobody_fetched_does_not_pile_up(tmp_path: Path, temporary: P
         await at.restore(saved)
         assert await at.told("big == random.Random(3).randbytes(6_000_000), len(same)") == "True 2000000"
         assert sum(path.stat().st_size for path in temporary.rglob("*") if path.is_file()) <= 12_000_000
+
+
+def test_a_piece_that_is_being_written_is_not_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    writes, go_on, is_written = Event(), Event(), Event()
+
+    def slowly(handle: int) -> None:
+        writes.set()
+        assert go_on.wait(60)
+
+    chunks = Chunks()
+    sent = SentPieces(chunks)
+    sent.folder = str(tmp_path)
+    chunks.use(sent.folder, 1)
+    value = memoryview(b"some bytes")
+    [(mark, key)] = chunks.pieces(value)
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", slowly)
+        chunks.keep(value, [(mark, key)], 1000)
+        assert writes.wait(60) and sent.tidy(0)
+        go_on.set()
+        chunks.after(is_written.set)
+        assert is_written.wait(60)
+    assert chunks.failure is None and list(sent.read([key])) == [key]
 
 
 async def test_a_kernel_without_a_temporary_folder_is_refused(tmp_path: Path) -> None:

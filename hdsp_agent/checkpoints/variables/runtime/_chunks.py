@@ -13,6 +13,8 @@ import sys
 import threading
 
 SIZE = 1 << 20
+PARTIAL = ".part"
+"""How a piece's name ends until it is whole."""
 _WORDS = SIZE // 8
 _READERS = min(4, os.cpu_count() or 1)
 _FEW = 4
@@ -180,7 +182,7 @@ class Chunks:
         """Put a piece into the folder, whole or not at all."""
         path = self.path(key)
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        partial = f"{path}.{os.getpid()}.{threading.get_ident()}.part"
+        partial = f"{path}.{os.getpid()}.{threading.get_ident()}{PARTIAL}"
         try:
             handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             with open(handle, "wb", buffering=0) as file:
@@ -188,12 +190,14 @@ class Chunks:
                 while rest.nbytes:
                     rest = rest[file.write(rest) :]
                 os.fsync(handle)
+            # Before it is there: whoever drops it meanwhile also forgets it.
+            self._known.add(key)
             os.replace(partial, path)
         except OSError:
+            self._known.discard(key)
             with contextlib.suppress(OSError):
                 os.unlink(partial)
             raise
-        self._known.add(key)
 
     def mark(self, piece):
         """A hash an order of magnitude faster than a cryptographic one: products with odd numbers drawn by this process.

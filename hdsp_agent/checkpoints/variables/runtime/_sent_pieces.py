@@ -10,6 +10,8 @@ import os
 import shutil
 import tempfile
 
+from . import _chunks
+
 
 class SentPieces:
     """A folder of this kernel's own."""
@@ -48,12 +50,17 @@ class SentPieces:
                 os.unlink(self.chunks.path(key))
 
     def tidy(self, most):
-        """Nobody fetches what was saved after each run and is out of date by now. True if pieces were dropped."""
+        """Nobody fetches what was saved after each run and is out of date by now. True if pieces were dropped.
+
+        What is just being written stays, and so does its folder.
+        """
         if self.folder is None or _size(self.folder) <= most:
             return False
-        with contextlib.suppress(OSError):
-            for name in os.listdir(self.folder):
-                shutil.rmtree(os.path.join(self.folder, name), ignore_errors=True)
+        for at, _, names in os.walk(self.folder):
+            for name in names:
+                if not name.endswith(_chunks.PARTIAL):
+                    with contextlib.suppress(OSError):
+                        os.unlink(os.path.join(at, name))
         return True
 
 
