@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Final
 
 from ..errors import HdspAgentError
 from ..notebooks import Notebooks, NotebookSnapshot, ObservedRun, PersonRunLog, cell_of, source_hash
+from ..notebooks.kernels.iopub import PageListener
 from ._kernel_status import KernelStatus, KernelStatusPublisher
 
 if TYPE_CHECKING:
     from ..messages import KernelStatusMessage
-    from ..notebooks.kernels.iopub import IopubListener, IopubListeners, KernelFate, PageListener, Published
+    from ..notebooks.kernels.iopub import IopubListener, IopubListeners, KernelFate, Published
 
 __all__ = ["KernelWatch"]
 
@@ -82,6 +83,8 @@ class KernelWatch:
         # That it is idle may have been published before anybody listened.
         if (known == "unknown" and status != "unknown") or (known == "starting" and status in _AT_WORK):
             self._publisher.now(status)
+        if status == "idle" and isinstance(self._listener, PageListener):
+            self._listener.missed_end()
         if known == "busy" and status == "idle" and self._listener is not None and not self._listener.hears:
             self.person_log.unheard(_UNHEARD)
             self._publisher.now("idle")

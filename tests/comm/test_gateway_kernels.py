@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import subprocess
+import time
 import uuid
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -126,6 +127,13 @@ def connections(gateway: KernelGateway, work: Page) -> int:
     return int(gateway.ask("GET", f"kernels/{work.kernel_id}")["connections"])
 
 
+async def until_unconnected(gateway: KernelGateway, work: Page) -> None:
+    end = time.monotonic() + 60
+    while await asyncio.to_thread(connections, gateway, work):
+        assert time.monotonic() < end, "the connection stays"
+        await asyncio.sleep(0.02)
+
+
 def errors(services: Services) -> list[str | None]:
     return [run.error for run in runs(services)]
 
@@ -148,9 +156,10 @@ async def test_the_persons_runs_are_known_and_the_agents_are_told_apart(
         await services.notebooks.notebooks.executor.release(TaskId("t"))
 
 
+@pytest.mark.parametrize("code", [None, 1001], ids=["in JupyterLab", "of the browser"])
 async def test_a_run_goes_on_being_watched_after_the_tab_was_closed_and_not_longer(
     services: Services, jp_serverapp: ServerApp, jp_fetch: Fetch, jp_ws_fetch: SocketFetch, gateway: KernelGateway,
-    tmp_path: Path,
+    tmp_path: Path, code: int | None,
 ) -> None:  # fmt: skip
     go = tmp_path / "go"
     slow = WAITS.format(str(go)) + "1 / 0"
@@ -158,12 +167,13 @@ async def test_a_run_goes_on_being_watched_after_the_tab_was_closed_and_not_long
         await watched(services, work)
         await work.until("execute_input", await work.send(slow))
         await work.send("y = 2")
-        work.socket.close(1001)
-        await asyncio.sleep(0.5)
+        work.socket.close(code)
+        pages = services.notebooks.bridge._iopub_listeners._pages
+        await until(lambda: pages is not None and pages.keeps(work.kernel_id))
         assert await asyncio.to_thread(connections, gateway, work) == 1
         go.touch()
         await until(lambda: placed(services) == [("c0", False)])
-        await until(lambda: connections(gateway, work) == 0)
+        await until_unconnected(gateway, work)
 
 
 async def test_a_kernel_that_dies_ends_the_persons_run_and_the_agents(
@@ -243,7 +253,7 @@ async def test_a_connection_that_nobody_uses_does_not_keep_the_kernel(
         assert await run.wait(60)
         assert await asyncio.to_thread(connections, gateway, work)
         await notebooks.executor.release(TaskId("t"))
-        await until(lambda: connections(gateway, work) == 0)
+        await until_unconnected(gateway, work)
         report = await notebooks.executor.inspect(NOTEBOOK)
         assert [one.name for one in report.variables] == ["x"]
 

@@ -50,6 +50,12 @@ class PageListener:
         """Hear nothing more."""
         self._pages.forget(self)
 
+    def missed_end(self) -> None:
+        """Nothing runs, as Jupyter has it: a kept connection whose end of a run got lost would keep the kernel for ever."""
+        if self.runs and self._pages.keeps(self.kernel_id):
+            self.runs = False
+            self._pages.let_go_soon(self)
+
     def take(self, raw: str) -> None:
         """A message that a page is sent; several pages are sent the same."""
         if _KIND.search(raw) is None:
@@ -57,7 +63,7 @@ class PageListener:
         try:
             message = cast("JsonObject", json.loads(raw))
             name, published = _read(message)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except Exception as error:  # noqa: BLE001 -- the page must get its message, whatever is in it
             _log.warning("A message of a remote kernel cannot be read and is left out: %s", error)
             return
         if published is None or name in self._known:
@@ -81,7 +87,8 @@ class PageMessages:
     def __init__(self) -> None:
         self._listeners: dict[str, PageListener] = {}
         self._connections: dict[str, list[GatewayWebSocketConnection]] = {}
-        self._left: dict[str, list[Callable[[], None]]] = {}
+        self._kept: dict[str, tuple[GatewayWebSocketConnection, Callable[[], None]]] = {}
+        """By kernel, the connection of a page that has left, and what lets go of it."""
 
     def listen(self, kernel_id: str, hear: Callable[[Published], None]) -> PageListener:
         """Hear one kernel."""
@@ -98,6 +105,10 @@ class PageMessages:
         """Whether a page is connected to this kernel, or its connection is kept for what still runs."""
         return bool(self._connections.get(kernel_id))
 
+    def keeps(self, kernel_id: str) -> bool:
+        """Whether a connection to this kernel is kept, whose page has left."""
+        return kernel_id in self._kept
+
     def heard_connections(self, base: type[GatewayWebSocketConnection]) -> type[GatewayWebSocketConnection]:
         """The same connections as these, but heard."""
         pages = self
@@ -105,34 +116,58 @@ class PageMessages:
         class HeardConnection(base):  # type: ignore[misc, valid-type]  # whichever class the operator has chosen
             """A page's connection to a kernel."""
 
+            is_closed = False
+            """Whether the page closed it. One that was cut off comes back, and the gateway keeps for it what it misses."""
+
             async def connect(self) -> None:
-                pages.come(self)
+                if self.disconnected:
+                    # The page has left while the gateway was to be tried again.
+                    return
+                if pages.come(self):
+                    self._heed_closing()
                 await super().connect()
+
+            def _heed_closing(self) -> None:
+                """JupyterLab closes without a code, and Tornado tells that like a connection that was cut off."""
+                socket = self.websocket_handler.ws_connection
+                close = socket.close
+
+                def answer(code: int | None = None, reason: str | None = None) -> None:
+                    if socket.client_terminated and not socket.stream.closed():
+                        self.is_closed = True
+                    close(code, reason)
+
+                socket.close = answer
 
             def handle_outgoing_message(self, incoming_msg: str, *args: object) -> None:
                 super().handle_outgoing_message(incoming_msg, *args)
                 pages.take(self.kernel_id, incoming_msg)
 
             def disconnect(self) -> None:
-                # Without a code the page was cut off: it comes back, and the gateway keeps for it what it misses.
-                is_closed = self.websocket_handler.close_code is not None
-                pages.leave(self, super().disconnect, may_wait=is_closed)
+                pages.leave(self, super().disconnect, may_wait=self.is_closed)
 
         return HeardConnection
 
-    def come(self, connection: GatewayWebSocketConnection) -> None:
-        """A page connects to a kernel, or does again."""
-        there = self._connections.setdefault(str(connection.kernel_id), [])
-        if connection not in there:
-            there.append(connection)
+    def come(self, connection: GatewayWebSocketConnection) -> bool:
+        """A page connects to a kernel, or does again; returns whether it is new."""
+        kernel_id = str(connection.kernel_id)
+        kept = self._kept.get(kernel_id)
+        if kept is not None and kept[0] is not connection and kept[0].session_id == connection.session_id:
+            # The gateway allows one connection of a session.
+            self._let_go(kernel_id)
+        there = self._connections.setdefault(kernel_id, [])
+        if connection in there:
+            return False
+        there.append(connection)
+        return True
 
     def take(self, kernel_id: str, raw: str) -> None:
         """A page is sent this."""
         listener = self._listeners.get(kernel_id)
         if listener is not None:
             listener.take(raw)
-            if not listener.runs and kernel_id in self._left:
-                asyncio.get_running_loop().call_later(_NEXT_BEGINS_SECONDS, self._let_go_idle, listener)
+            if not listener.runs and kernel_id in self._kept:
+                self.let_go_soon(listener)
 
     def leave(self, connection: GatewayWebSocketConnection, disconnect: Callable[[], None], *, may_wait: bool) -> None:
         """A page has gone. Its connection stays until what runs has ended, if it ``may_wait`` and nobody else hears that."""
@@ -149,22 +184,27 @@ class PageMessages:
             disconnect()
 
         if may_wait and is_last and listener is not None and listener.runs:
-            self._left.setdefault(kernel_id, []).append(go)
+            self._kept[kernel_id] = connection, go
         else:
             go()
+
+    def let_go_soon(self, listener: PageListener) -> None:
+        """Keep no connection to this kernel, unless something more runs."""
+        asyncio.get_running_loop().call_later(_NEXT_BEGINS_SECONDS, self._let_go_idle, listener)
 
     def _let_go_idle(self, listener: PageListener) -> None:
         if not listener.runs:
             self._let_go(listener.kernel_id)
 
     def _let_go(self, kernel_id: str) -> None:
-        for go in self._left.pop(kernel_id, ()):
-            go()
+        if (kept := self._kept.pop(kernel_id, None)) is not None:
+            kept[1]()
 
 
 def _read(message: JsonObject) -> tuple[str, Published | None]:
     header, parent, content = message["header"], message.get("parent_header"), message["content"]
-    assert isinstance(header, dict) and isinstance(content, dict)
+    if not isinstance(header, dict) or not isinstance(content, dict):
+        raise TypeError("its header or its content is no object")
     if message.get("channel") != "iopub" or header["msg_type"] not in (
         "status",
         "execute_input",
