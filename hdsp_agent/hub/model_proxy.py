@@ -65,7 +65,9 @@ _LONGEST_ERROR: Final = 1024 * 1024
 _CLIENT_GONE: Final = 499
 _CLIENT_GONE_CODE: Final = "client_gone"
 _HIDDEN_TOKENS_PER_SECOND: Final = 100
-"""What a model writes meanwhile, roughly, where an answer that comes whole is ended before it came."""
+"""What a model thinks, roughly, while it says nothing. Counted where an answer is cut off before its usage was told."""
+_PAUSE_SECONDS: Final = 0.5
+"""A model that says nothing for longer may think."""
 _UNREAD_SECONDS: Final = 60.0
 
 
@@ -218,11 +220,13 @@ class _Exchange:
         self._error: str | None = None
         self._sent_at = monotonic()
         self._first_at: float | None = None
+        self._said_at = self._sent_at
+        self._silent_seconds = 0.0
 
     async def run(self, began: float) -> None:
         """Ask the provider and pass its answer on."""
         self._service.metrics.active.inc()
-        self._sent_at = monotonic()
+        self._sent_at = self._said_at = monotonic()
         self._service.metrics.passed_on(self._sent_at - began)
         try:
             async with self._until_left:
@@ -336,12 +340,26 @@ class _Exchange:
         await self._send()
         async with aclosing(answer.aiter_bytes()) as pieces:
             async for piece in pieces:
-                if passed := self._reader.feed(piece):
+                said = self._reader.estimate.output
+                passed = self._reader.feed(piece)
+                if self._reader.estimate.output > said:
+                    self._heed_pause()
+                if self._reader.has_ended:
+                    # A client may close then, and need not wait for the provider to do so.
+                    self._is_whole, self._error = True, self._reader.failure
+                if passed:
                     await self._send(passed)
         rest = self._reader.finish()
         self._is_whole = True
         self._error = self._reader.failure
         await self._send(rest, is_last=True)
+
+    def _heed_pause(self) -> None:
+        """The model said something, or was stopped."""
+        now = monotonic()
+        if now - self._said_at > _PAUSE_SECONDS:
+            self._silent_seconds += now - self._said_at
+        self._said_at = now
 
     async def _pass_whole(self, answer: httpx2.Response) -> None:
         body = await answer.aread()
@@ -406,9 +424,10 @@ class _Exchange:
             return reserved, True
         said = self._reader.estimate
         output = max(said.output, self._whole_output)
-        if not self._is_whole and not self._call.is_streamed:
-            # Nothing shows how far the provider came.
-            output = min(reserved.output, round((monotonic() - self._sent_at) * _HIDDEN_TOKENS_PER_SECOND))
+        if not self._is_whole:
+            self._heed_pause()
+            hidden = round(self._silent_seconds * _HIDDEN_TOKENS_PER_SECOND) * self._call.answers
+            output = max(output, min(reserved.output, output + hidden))
         if usage is None:
             return UsageReport(input=said.input, output=output), True
         # Cut off: what was said before the end is in no report.

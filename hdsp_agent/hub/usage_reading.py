@@ -16,7 +16,12 @@ __all__ = ["AnswerReader", "error_code", "whole_usage"]
 _SPOKEN: Final = re.compile(
     rb'"(?:content|text|thinking|partial_json|arguments|reasoning_content|reasoning|delta)"\s*:\s*"((?:[^"\\]|\\.)*)"'
 )
-"""What the model said, in a piece of a stream of any of the protocols."""
+"""What the model said, in an event of any of the protocols."""
+_LAST: Final = ("message_stop", "response.completed", "response.incomplete", "response.failed")
+"""The types of events that nothing follows; in Chat Completions it is ``[DONE]``."""
+_READ: Final = (b'"usage"', b'"error"', b'"message_stop"', b"[DONE]")
+"""What stands in each event that is read."""
+_DONE: Final = re.compile(rb"^data: ?\[DONE\]", re.MULTILINE)
 _EVENT_END: Final = re.compile(rb"\r?\n\r?\n")
 _LONGEST_EVENT: Final = 16 * 1024 * 1024
 _CODE: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
@@ -29,13 +34,14 @@ class AnswerReader:
         self._call = call
         self._rest = b""
         self._spoken = 0
+        self.has_ended = False
+        """Whether the provider said that this is all."""
         self._raw: dict[str, object] = {}
         self.failure: str | None = None
         """The code of an error that came in the middle of the stream."""
 
     def feed(self, data: bytes) -> bytes:
         """The bytes for the client."""
-        self._spoken += sum(len(found) for found in _SPOKEN.findall(data))
         kept, at = b"", 0
         # A long event comes in many pieces: only the new one is looked through.
         seen, pending = max(0, len(self._rest) - 3), self._rest + data
@@ -47,6 +53,7 @@ class AnswerReader:
         self._rest = pending[at:]
         if len(self._rest) > _LONGEST_EVENT:
             # Nothing that we could read; it is the client's to judge.
+            self._spoken += len(self._rest)
             self._rest = b""
         # What may be an event of usage alone is held back until it is whole; all else goes on as it comes.
         return kept if self._call.hides_usage else data
@@ -70,8 +77,12 @@ class AnswerReader:
 
     def _read(self, event: bytes) -> bool:
         """Take the usage out of an event; returns whether the event is nothing else, and was not asked for."""
-        if b'"usage"' not in event and b'"error"' not in event:
+        # In Responses other events repeat what was said.
+        if self._call.kind != "responses" or b'.delta"' in event:
+            self._spoken += sum(len(found) for found in _SPOKEN.findall(event))
+        if not any(name in event for name in _READ):
             return False
+        self.has_ended = self.has_ended or _DONE.search(event) is not None
         is_bare = False
         for data in _data_lines(event):
             usage = _usage_in(self._call, data)
@@ -79,6 +90,7 @@ class AnswerReader:
                 # The closing report of some servers has zeros where the opening one had the numbers.
                 self._raw.update({key: value for key, value in usage.items() if value or key not in self._raw})
                 is_bare = self._call.hides_usage and data.get("choices") == []
+            self.has_ended = self.has_ended or data.get("type") in _LAST
             if (error := data.get("error")) is not None and error != {}:
                 self.failure = error_code(error)
         return is_bare

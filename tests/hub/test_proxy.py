@@ -170,8 +170,10 @@ async def test_a_piece_is_passed_on_before_the_next_one_comes(tmp_path: Path) ->
     ],
 )  # fmt: skip
 async def test_the_provider_is_stopped_when_the_client_is_gone(
-    tmp_path: Path, kind: str, opening: bytes, counted: tuple[object, ...]
+    tmp_path: Path, kind: str, opening: bytes, counted: tuple[object, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("hdsp_agent.hub.model_proxy._HIDDEN_TOKENS_PER_SECOND", 0)
+
     async def endlessly(reply: Reply) -> None:
         await reply.begin()
         await reply.send(opening)
@@ -197,6 +199,48 @@ async def test_the_provider_is_stopped_when_the_client_is_gone(
         assert (told, cached, tokens_out, estimated, errors) == (*counted, 1, 0)
         assert tokens_in == 20 if kind == "messages" else isinstance(tokens_in, int) and 0 < tokens_in < 10
         assert (await running.json("api/usage"))["usage"][0]["last_error"] is None
+
+
+async def leave_after(running: RunningService, seen: bytes, **more: object) -> None:
+    """Ask, and close the connection when this has come."""
+    body = {"model": "qwen3", "stream": True, "max_tokens": 50, "messages": [], **more}
+    login, address = {"Authorization": "Bearer ada-token"}, f"{running.url}openai/v1/chat/completions"
+    async with running.http.stream("POST", address, headers=login, json=body) as answer:
+        told = b""
+        async for data in answer.aiter_raw():
+            told += data
+            if seen in told:
+                break
+
+
+async def test_what_a_model_may_have_thought_unseen_counts_as_far_as_it_was_reserved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hdsp_agent.hub.model_proxy._PAUSE_SECONDS", 0)
+    monkeypatch.setattr("hdsp_agent.hub.model_proxy._HIDDEN_TOKENS_PER_SECOND", 10**9)
+
+    async def endlessly(reply: Reply) -> None:
+        await reply.begin()
+        await reply.send(sse_events(piece("Hm.")))
+        await asyncio.Event().wait()
+
+    async with raw_server(endlessly) as server, running_service(tmp_path, policies(server)) as running:
+        await leave_after(running, b"Hm.", n=2)
+        await server.closed.wait()
+        [(_, _, _, tokens_out, estimated, errors)] = await used(running)
+        assert (tokens_out, estimated, errors) == (100, 1, 0)
+
+
+async def test_a_client_that_closes_at_the_end_leaves_nothing_early(tmp_path: Path) -> None:
+    async def lingering(reply: Reply) -> None:
+        await reply.begin()
+        await reply.send(sse_events(piece("Hello"), END, TOLD, "[DONE]"))
+        await asyncio.Event().wait()
+
+    async with raw_server(lingering) as server, running_service(tmp_path, policies(server)) as running:
+        await leave_after(running, b"[DONE]")
+        await server.closed.wait()
+        assert await used(running) == [("qwen3", 10, 1, 7, 0, 0)]
 
 
 async def test_an_answer_that_would_come_whole_is_stopped_and_estimated(tmp_path: Path) -> None:
@@ -294,7 +338,11 @@ async def test_nobody_at_the_providers_address_is_told(tmp_path: Path) -> None:
         assert await used(running) == [("claude-sonnet-5-5", 0, 0, 0, 0, 1)]
 
 
-async def test_a_provider_that_breaks_off_breaks_the_clients_answer(tmp_path: Path) -> None:
+async def test_a_provider_that_breaks_off_breaks_the_clients_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hdsp_agent.hub.model_proxy._HIDDEN_TOKENS_PER_SECOND", 0)
+
     async def broken(reply: Reply) -> None:
         await reply.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
         await reply.chunk(sse_events(piece("first")))
@@ -518,6 +566,21 @@ def test_events_are_told_apart_however_they_are_cut() -> None:
         passed = b"".join(reader.feed(stream[at : at + size]) for at in range(0, len(stream), size)) + reader.finish()
         assert passed == sse_events(piece("Hel"), piece("lo"), END, "[DONE]").replace(b"\n\n", b"\r\n\r\n")
         assert reader.usage is not None and (reader.usage.input, reader.usage.output) == (10, 7)
+
+
+def test_what_responses_say_again_counts_once() -> None:
+    call, text = read_request("responses", b'{"model": "qwen3", "stream": true}'), "x" * 400
+    events = sse_events(
+        {"type": "response.output_text.delta", "delta": text},
+        {"type": "response.output_text.done", "text": text},
+        {"type": "response.content_part.done", "part": {"type": "output_text", "text": text}},
+        {"type": "response.output_item.done", "item": {"content": [{"type": "output_text", "text": text}]}},
+    )
+    for size in (10, len(events)):
+        reader = AnswerReader(call)
+        for at in range(0, len(events), size):
+            reader.feed(events[at : at + size])
+        assert reader.estimate.output == 100
 
 
 def test_halves_of_characters_and_numbers_beyond_all_measure_do_no_harm() -> None:
