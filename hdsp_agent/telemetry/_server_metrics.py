@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable
 
 from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histogram
@@ -40,7 +41,7 @@ class ServerMetrics:
         queued = Gauge("hdsp_agent_queued_messages", "Messages that wait until the agent is free", registry=registry)
         queued.set_function(lambda: sum(self._queued.values()))
         stored = Gauge("hdsp_agent_stored_bytes", "Size of the storage folder when last measured", registry=registry)
-        stored.set_function(lambda: stored_bytes() or 0)
+        stored.set_function(lambda: math.nan if (size := stored_bytes()) is None else size)
 
     def start(self, events: Emitter) -> None:
         """Count from now on, and show it."""

@@ -100,6 +100,10 @@ def test_the_dashboard_is_one_that_grafana_can_import(dashboard: Any) -> None:
     assert used - {"__rate_interval"} == variables
 
 
+def test_what_was_not_measured_yet_has_no_number() -> None:
+    assert "\nhdsp_agent_stored_bytes NaN\n" in generate_latest(ServerMetrics("", lambda: None)._registry).decode()
+
+
 def test_the_list_in_the_documents_is_what_is_exposed() -> None:
     text = (DOCS / "guides/monitoring.md").read_text("utf-8")
     listed = {
