@@ -11,6 +11,8 @@ data=$1 target=$2
 [ -f "$data/usage.db" ] || { echo "$data has no usage.db" >&2; exit 1; }
 folder=$target/$(date -u +%Y-%m-%dT%H%M%SZ)
 part=$folder.part
+trap 'rm -rf "$part"' EXIT
+trap 'exit 1' HUP INT TERM
 mkdir -p "$part"
 
 # A copy of the file alone would lack what is not yet written into it.
@@ -29,4 +31,9 @@ fi
 
 mv "$part" "$folder"
 echo "$folder"
-ls -d "$target"/*Z | head -n -14 | xargs -r rm -r
+
+set -- "$target"/????-??-??T??????Z
+while [ $# -gt 14 ]; do
+    rm -r "$1"
+    shift
+done

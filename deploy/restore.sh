@@ -8,6 +8,8 @@
 set -eu
 umask 077
 backup=$1 data=$2
+[ -f "$backup/usage.db" ] || { echo "$backup has no usage.db" >&2; exit 1; }
+[ -d "$data" ] || { echo "$data is no folder" >&2; exit 1; }
 [ -z "$(ls -A "$data")" ] || { echo "$data is not empty" >&2; exit 1; }
 
 if [ -e "$backup/conversations.dump" ]; then

@@ -50,15 +50,16 @@ async def use(data: Path) -> UsageStore:
     return store
 
 
-async def say(database: TasksDatabase, role: str, folder: Path) -> TaskId:
+async def say(database: TasksDatabase, role: str, folder: Path) -> tuple[TaskId, str]:
+    """The task, and the name of its artifact."""
     store = PostgresStore(folder / role, database.url(role))
     await store.start()
     log = await store.create(NewTaskRecord())
     await log.append_api(asked(f"by {role}"))
-    await log.put_artifact(b"\x00kept")
+    artifact = await log.put_artifact(b"\x00kept")
     await log.finish()
     await store.stop()
-    return log.task_id
+    return log.task_id, artifact
 
 
 async def test_a_lost_machine_is_restored_on_a_new_one(tmp_path: Path, postgres_database: TasksDatabase) -> None:
@@ -90,11 +91,13 @@ async def test_a_lost_machine_is_restored_on_a_new_one(tmp_path: Path, postgres_
         run(psql, "--quiet", "--file", backup / "roles.sql", PGDATABASE="postgres", **server(cluster))
         code, told = run("restore.sh", backup, new, **server(cluster))
         assert code == 0, told
-        for role, task in tasks.items():
+        for role, (task, artifact) in tasks.items():
             again = PostgresStore(tmp_path / role, TasksDatabase(cluster, name).url(role))
             await again.start()
             assert list(await again.tasks()) == [task]
-            assert [record.content for record in await (await again.resume(task)).api.newest()] == [f"by {role}"]
+            log = await again.resume(task)
+            assert [record.content for record in await log.api.newest()] == [f"by {role}"]
+            assert await log.read_artifact(artifact) == b"\x00kept"
             await again.stop()
         with closing(cluster.connect()) as admin:
             [access] = admin.execute("SELECT datacl::text FROM pg_database WHERE datname = ?", (name,)).fetchone()
@@ -115,21 +118,34 @@ async def test_a_lost_machine_is_restored_on_a_new_one(tmp_path: Path, postgres_
 
 
 async def test_the_newest_backups_stay_and_none_is_half_made(tmp_path: Path) -> None:
-    data, target = tmp_path / "data", tmp_path / "backups"
+    data, target = tmp_path / "data", tmp_path / "a disk" / "hub"
+    others = (tmp_path / "a", target / "notes of 2001Z")
+    for other in others:
+        other.mkdir(parents=True)
     await (await use(data)).close()
     for day in range(1, 16):
-        (target / f"2026-01-{day:02}T000000Z").mkdir(parents=True)
+        (target / f"2001-01-{day:02}T000000Z").mkdir()
     code, told = run("backup.sh", data, target)
     assert code == 0, told
-    names = sorted(path.name for path in target.iterdir())
-    assert len(names) == 14 and names[0] == "2026-01-03T000000Z" and (target / names[-1]) == Path(told)
+    assert all(other.is_dir() for other in others)
+    names = sorted(path.name for path in target.iterdir() if path not in others)
+    assert len(names) == 14 and names[0] == "2001-01-03T000000Z" and (target / names[-1]) == Path(told)
     assert {path.name for path in Path(told).iterdir()} == {"usage.db"}
 
     (data / "usage.db").write_bytes(b"no database, and longer than the head of one" * 10)
     code, told = run("backup.sh", data, target)
     assert code != 0 and "not a database" in told
-    assert sorted(path.name for path in target.iterdir() if not path.name.endswith(".part")) == names
+    assert sorted(path.name for path in target.iterdir() if path not in others) == names
 
 
 def test_a_folder_without_a_hub_service_is_told(tmp_path: Path) -> None:
     assert run("backup.sh", tmp_path, tmp_path) == (1, f"{tmp_path} has no usage.db")
+
+
+def test_a_wrong_path_is_told_before_anything_is_restored(tmp_path: Path) -> None:
+    backup, gone = tmp_path / "backup", tmp_path / "gone"
+    backup.mkdir()
+    assert run("restore.sh", gone, backup) == (1, f"{gone} has no usage.db")
+    (backup / "usage.db").touch()
+    (backup / "conversations.dump").touch()
+    assert run("restore.sh", backup, gone) == (1, f"{gone} is no folder")
