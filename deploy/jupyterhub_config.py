@@ -1,4 +1,7 @@
-"""For a JupyterHub on the machine where systemd/hdsp-agent-hub.service runs the hub service."""
+"""For a JupyterHub on the machine where systemd/hdsp-agent-hub.service runs the hub service.
+
+If your hub sets custom_scopes or server_token_scopes already, put yours beside these: they are replaced here.
+"""
 
 from pathlib import Path
 
