@@ -113,8 +113,8 @@ class HdspAgentApp(ExtensionApp):
     ).tag(config=True)
     team_folders = List(
         Unicode(),
-        help="""Folders whose modes, slash commands, rules and notes everybody uses, for example ['/srv/team']. They are
-        read and never written. Whole paths, or ones that begin with ~. List none that others may write to.""",
+        help="""Folders whose modes, slash commands, rules and notes everybody uses, for example ['/srv/team']. Whole
+        paths, or ones that begin with ~. Let people read them, and only those who look after them write to them.""",
     ).tag(config=True)
     fixed_settings = Dict(
         help="""Settings people can see but not change, by name: {'mode': 'ask', 'autoApprovalEnabled': False}.

@@ -99,8 +99,8 @@ class TrustedFolders:
         return standing.folder if standing.is_trusted else None
 
     def of_team(self) -> tuple[Path, ...]:
-        """Where the folders really are that the operator shares with everybody."""
-        return tuple(_real_folders("team_folders", self._policy().team_folders))
+        """Where the folders really are that the operator shares with everybody, each once."""
+        return tuple(dict.fromkeys(_real_folders("team_folders", self._policy().team_folders)))
 
     def decisions(self) -> Sequence[TrustedFolder]:
         """What the person decided, by folder."""

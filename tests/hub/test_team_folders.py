@@ -22,7 +22,13 @@ from ._helpers.running import running_service
 from .test_proxy import CHAT, policies
 from .test_servers import server_of
 
-REVIEWER = {"slug": "reviewer", "name": "Reviewer", "roleDefinition": "You review.", "groups": ["read"]}
+REVIEWER = {
+    "slug": "reviewer",
+    "name": "Reviewer",
+    "roleDefinition": "You review.",
+    "groups": ["read"],
+    "customInstructions": "Be kind.",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -38,6 +44,7 @@ def share(folder: Path) -> None:
         ".hdsp/rules-reviewer/order.md": "Look at joins first.",
         ".hdsp/memory/notes.md": "- Sales are in won.",
         "AGENTS.md": "Tables are in /data.",
+        "AGENTS.local.md": "Mine alone.",
     }
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -45,6 +52,14 @@ def share(folder: Path) -> None:
     outside = folder.with_name("outside.md")
     outside.write_text("not shared", encoding="utf-8")
     (folder / ".hdsp/rules/away.md").symlink_to(outside)
+
+
+def share_link(folder: Path) -> None:
+    """A folder whose modes lie outside."""
+    outside = folder.with_name("outside.json")
+    outside.write_text(json.dumps({"customModes": [{**REVIEWER, "slug": "outsider"}]}), encoding="utf-8")
+    folder.mkdir()
+    (folder / ".hdspmodes").symlink_to(outside)
 
 
 async def of_agent(proxy: ContextProxy, workspace: Path) -> tuple[Sequence[str], dict[str, Command], str]:
@@ -60,11 +75,14 @@ async def of_agent(proxy: ContextProxy, workspace: Path) -> tuple[Sequence[str],
 
 
 async def test_a_group_shares_a_folder(tmp_path: Path) -> None:
-    shared, workspace = tmp_path / "shared", tmp_path / "work"
+    shared, linked, workspace = tmp_path / "shared", tmp_path / "linked", tmp_path / "work"
     share(shared)
+    share_link(linked)
+    # A folder may be named twice: by the server's option, and by the group's policy.
+    folders = f"team_folders: [{shared}, {linked}, {shared}]"
     async with (
         raw_server(CHAT) as server,
-        running_service(tmp_path, policies(server, more=f"team_folders: [{shared}]")) as running,
+        running_service(tmp_path, policies(server, more=folders)) as running,
         server_of(running, tmp_path / "ada") as ada,
     ):
         modes, commands, prompt = await of_agent(ada, workspace)
@@ -72,7 +90,9 @@ async def test_a_group_shares_a_folder(tmp_path: Path) -> None:
         assert (commands["units"].source, commands["units"].description) == ("team", "Check units")
         places = [prompt.index(text) for text in ("Look at joins", "Tables are in", "Plot with", "Sales are in won")]
         assert places == sorted(places)
-        assert "not shared" not in prompt
+        assert "not shared" not in prompt and "Mine alone." not in prompt and "outsider" not in modes
+        for text in ("Be kind.", "Plot with altair."):
+            assert prompt.count(text) == 1
         # The person's own come after the team's, and so before it where they disagree.
         own = ada.home / "commands/units.md"
         own.parent.mkdir(parents=True)
@@ -84,7 +104,9 @@ async def test_a_group_shares_a_folder(tmp_path: Path) -> None:
         assert prompt.index("Sales are in won") < prompt.index("Nearest")
         # Who works in the folder itself is told once.
         await asyncio.to_thread(ada.trusted_folders.decide, shared, True)
-        assert (await of_agent(ada, shared))[2].count("Plot with altair.") == 1
+        _, _, prompt = await of_agent(ada, shared)
+        for text in ("Be kind.", "Plot with altair."):
+            assert prompt.count(text) == 1
 
 
 async def test_another_group_does_not_have_it(tmp_path: Path) -> None:

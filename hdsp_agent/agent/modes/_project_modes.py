@@ -34,6 +34,9 @@ def project_modes(workspace: Path) -> tuple[ModeConfig, ...]:
         try:
             if not path.is_file():
                 continue
+            if not path.resolve().is_relative_to(workspace.resolve()):
+                logger.warning("The modes in %s are ignored: the link points outside %s", path, workspace)
+                return ()
             status = path.stat()
             if status.st_size > _LARGEST:
                 logger.warning("%s is too large for a list of modes; it is ignored", path)

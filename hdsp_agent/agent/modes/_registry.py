@@ -61,7 +61,8 @@ class ModeRegistry:
     def by_slug(self, workspace: str | None) -> dict[str, ModeConfig]:
         """All modes that may be used, by their names. Blocks."""
         settings, policy = self._settings(), self._policy()
-        local = [*self._of_team(), *(self._local(Path(workspace)) if workspace else ())]
+        folder = self._trusted(Path(workspace)) if workspace else None
+        local = [*self._of_team(folder), *(project_modes(folder) if folder is not None else ())]
         # An operator who lists modes means what is built in: another mode of the same name could do more.
         before, after = ((), BUILT_IN) if policy.allowed_modes is not None else (BUILT_IN, ())
         modes = {mode.slug: _with_prompt(mode, settings) for mode in (*before, *settings.custom_modes, *after)}
@@ -73,16 +74,14 @@ class ModeRegistry:
                 modes[mode.slug] = _with_prompt(within_code(mode), settings)
         return {slug: mode for slug, mode in modes.items() if policy.allows_mode(slug)}
 
-    def _of_team(self) -> list[ModeConfig]:
+    def _of_team(self, workspace: Path | None) -> list[ModeConfig]:
         return [
             mode.model_copy(update={"source": "team"})
             for folder in self.team_folders()
+            # A mode that comes twice would narrow itself.
+            if folder != workspace
             for mode in project_modes(folder)
         ]
-
-    def _local(self, workspace: Path) -> Sequence[ModeConfig]:
-        folder = self._trusted(workspace)
-        return () if folder is None else project_modes(folder)
 
 
 def _with_prompt(mode: ModeConfig, settings: GlobalSettings) -> ModeConfig:

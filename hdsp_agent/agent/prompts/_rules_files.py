@@ -86,7 +86,7 @@ def team_rules(mode: str, folders: Sequence[Path], workspace: Path | None) -> li
     for folder in folders:
         if folder != workspace:
             found += [
-                *_first_folder(folder, f"rules-{mode}"), *agent_rules(folder), *_first_folder(folder, "rules"),
+                *_first_folder(folder, f"rules-{mode}"), *_first_file(folder, _AGENTS), *_first_folder(folder, "rules"),
                 *_first_file(folder, (_NOTES,)),
             ]  # fmt: skip
     return found
