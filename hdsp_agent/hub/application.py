@@ -38,6 +38,13 @@ class HubServer:
         self.port = 0
         """Where it listens."""
 
+    @property
+    def url(self) -> str:
+        """Its address, once it listens: where port 0 was asked for, the system has chosen one."""
+        addresses = self._service.addresses
+        host = urlsplit(addresses.listen).hostname or ""
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}{addresses.prefix}"
+
     async def start(self) -> None:
         """Start the service, then listen. Raises PolicyFileError, StorageUnavailable and OSError."""
         await self._service.start()

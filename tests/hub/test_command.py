@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import subprocess
 from collections.abc import AsyncIterator
@@ -13,7 +14,6 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from .._helpers.free_port import free_port
 from .._helpers.model_server import Reply, raw_server, sse_events
 from ..cli._helpers.homes import Home
 from ._helpers.policy_files import KEY, SMALL, write
@@ -24,16 +24,16 @@ PIECE = {"choices": [{"index": 0, "delta": {"content": "Hi"}}]}
 
 @asynccontextmanager
 async def command(home: Home, policies: Path, hub: HubOfTests) -> AsyncIterator[tuple[subprocess.Popen[str], str]]:
-    url = f"http://127.0.0.1:{free_port()}"
     process = home.start(
         "hub", "--policies", str(policies),
-        A_KEY=KEY, JUPYTERHUB_API_URL=hub.url, JUPYTERHUB_SERVICE_URL=url, JUPYTERHUB_SERVICE_PREFIX="/services/agent/",
+        A_KEY=KEY, JUPYTERHUB_API_URL=hub.url, JUPYTERHUB_SERVICE_URL="http://127.0.0.1:0", JUPYTERHUB_SERVICE_PREFIX="/services/agent/",
     )  # fmt: skip
     assert process.stdout is not None and process.stderr is not None
     try:
         line = await asyncio.to_thread(process.stdout.readline)
-        assert line == f"The hub service listens on {url}/services/agent/\n", process.stderr.read()
-        yield process, f"{url}/services/agent/"
+        found = re.fullmatch(r"The hub service listens on (http://127\.0\.0\.1:[1-9]\d*/services/agent/)\n", line)
+        assert found is not None, process.stderr.read()
+        yield process, found[1]
     finally:
         with suppress(ProcessLookupError):
             process.send_signal(signal.SIGTERM)
@@ -96,7 +96,7 @@ async def test_two_services_never_count_in_one_folder(tmp_path: Path) -> None:
         more = {
             "A_KEY": KEY,
             "JUPYTERHUB_API_URL": hub.url,
-            "JUPYTERHUB_SERVICE_URL": f"http://127.0.0.1:{free_port()}",
+            "JUPYTERHUB_SERVICE_URL": "http://127.0.0.1:0",
         }
         ran = await asyncio.to_thread(home.run, "hub", "--policies", str(policies), env=more)
         assert ran.code == 1 and "Another hub service uses" in ran.err

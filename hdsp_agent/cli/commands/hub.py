@@ -42,8 +42,7 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
 async def _serve(terminal: Terminal, policies: Path, folder: Path) -> ExitCode:
     from ...hub import HubAddresses, HubServer, HubService
 
-    addresses = HubAddresses.of(os.environ)
-    service = HubService(addresses, policies, folder)
+    service = HubService(HubAddresses.of(os.environ), policies, folder)
     server = HubServer(service)
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
     # Windows has none of these, and there the service ends with its process.
@@ -53,7 +52,7 @@ async def _serve(terminal: Terminal, policies: Path, folder: Path) -> ExitCode:
         loop.add_signal_handler(signal.SIGHUP, lambda: service.held.begin(service.policies.read_again()))
     try:
         await server.start()
-        terminal.line(f"The hub service listens on {addresses.listen}{addresses.prefix}")
+        terminal.line(f"The hub service listens on {server.url}")
         terminal.flush()
         await ended.wait()
     finally:
