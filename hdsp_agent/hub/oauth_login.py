@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import hmac
 import secrets
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from time import monotonic
-from typing import TYPE_CHECKING, Final, Generic, TypeVar
+from time import time
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
 
 from pydantic import SecretStr
+from tornado.web import create_signed_value, decode_signed_value
 
 from ..errors import Unavailable
 
@@ -21,12 +23,11 @@ if TYPE_CHECKING:
 
 __all__ = ["BrowserSession", "HubLogin", "OAuthClient"]
 
-T = TypeVar("T")
-
-_PENDING_SECONDS: Final = 600.0
+_PENDING_DAYS: Final = 600 / 86_400
 _SESSION_SECONDS: Final = 12 * 3600.0
-_MOST_PENDING: Final = 10_000
 _MOST_SESSIONS: Final = 1_000
+_LONGEST_PAGE: Final = 500
+"""The log-ins of some hubs keep the whole address in a cookie."""
 
 
 @dataclass(frozen=True)
@@ -62,30 +63,28 @@ class BrowserSession:
     xsrf: str
 
 
-@dataclass(frozen=True)
-class _Pending:
-    browser: str
-    verifier: str
-    page: str
-
-
 class HubLogin:
-    """The log-ins of all browsers, in memory: after a restart, the hub lets each in again without a question."""
+    """The sessions of all browsers, in memory: after a restart, the hub lets each in again without a question.
+
+    Anybody may begin to log in, so nothing is kept of that: the state that JupyterHub gives back is signed, and says all.
+    """
 
     def __init__(
-        self, client: OAuthClient, api_url: str, http: httpx2.AsyncClient, now: Callable[[], float] = monotonic
+        self, client: OAuthClient, api_url: str, http: httpx2.AsyncClient, now: Callable[[], float] = time
     ) -> None:
         self.client: Final = client
         self._token_url = f"{api_url.rstrip('/')}/oauth2/token"
         self._http = http
-        self._pending = _Expiring[_Pending](_PENDING_SECONDS, _MOST_PENDING, now)
-        self._sessions = _Expiring[BrowserSession](_SESSION_SECONDS, _MOST_SESSIONS, now)
+        self._now = now
+        self._secret: Final = secrets.token_bytes(32)
+        self._sessions: OrderedDict[str, tuple[float, BrowserSession]] = OrderedDict()
 
     def begin(self, browser: str, page: str) -> str:
         """Where to send a browser that wants this page. ``browser`` is a secret in its cookie."""
-        state, verifier = secrets.token_urlsafe(32), secrets.token_urlsafe(48)
-        self._pending.put(state, _Pending(browser, verifier, page))
-        challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).decode().rstrip("=")
+        wanted = page if len(page) <= _LONGEST_PAGE else ""
+        value = f"{secrets.token_urlsafe(16)} {wanted}"
+        state = create_signed_value(self._secret, _digest(browser), value, clock=self._now).decode()
+        challenge = _encoded(hashlib.sha256(self._verifier(state).encode()).digest())
         query = {
             "client_id": self.client.id,
             "redirect_uri": self.client.redirect,
@@ -97,14 +96,16 @@ class HubLogin:
         return f"{self.client.hub}api/oauth2/authorize?{urlencode(query)}"
 
     async def finish(self, browser: str, state: str, code: str) -> tuple[str, str] | None:
-        """The token for a code, and the page that was wanted; None if this browser began no such log-in, or is late.
+        """The token for a code, and the page that was wanted, or "" if its address was too long.
 
-        Raises Unavailable.
+        None if this browser began no such log-in, or is late. Raises Unavailable.
         """
         import httpx2
 
-        pending = self._pending.take(state)
-        if pending is None or not browser or not secrets.compare_digest(pending.browser.encode(), browser.encode()):
+        begun = decode_signed_value(
+            self._secret, _digest(browser), state, max_age_days=_PENDING_DAYS, clock=self._now, min_version=2
+        )
+        if begun is None or not browser:
             return None
         form = {
             "client_id": self.client.id,
@@ -112,7 +113,7 @@ class HubLogin:
             "grant_type": "authorization_code",
             "code": code,
             "redirect_uri": self.client.redirect,
-            "code_verifier": pending.verifier,
+            "code_verifier": self._verifier(state),
         }
         try:
             answer = await self._http.post(self._token_url, data=form)
@@ -124,45 +125,36 @@ class HubLogin:
         token = content.get("access_token") if isinstance(content, dict) else None
         if not isinstance(token, str):
             raise Unavailable(f"JupyterHub answered {answer.status_code} when it was asked for a token.")
-        return token, pending.page
+        return token, begun.decode().partition(" ")[2]
 
     def open(self, token: str) -> str:
         """Let a browser in; what its cookie is to say."""
-        name = secrets.token_urlsafe(32)
-        self._sessions.put(_digest(name), BrowserSession(SecretStr(token), secrets.token_urlsafe(32)))
+        name, now = secrets.token_urlsafe(32), self._now()
+        for known, (ends, _) in list(self._sessions.items()):
+            # The oldest come first.
+            if now < ends and len(self._sessions) < _MOST_SESSIONS:
+                break
+            del self._sessions[known]
+        session = BrowserSession(SecretStr(token), secrets.token_urlsafe(32))
+        self._sessions[_digest(name)] = (now + _SESSION_SECONDS, session)
         return name
 
     def session(self, name: str) -> BrowserSession | None:
         """Whose cookie says this."""
-        return self._sessions.get(_digest(name))
+        ends, session = self._sessions.get(_digest(name), (0.0, None))
+        return session if self._now() < ends else None
 
     def close(self, name: str) -> None:
         """Let it in no more."""
-        self._sessions.take(_digest(name))
+        self._sessions.pop(_digest(name), None)
+
+    def _verifier(self, state: str) -> str:
+        """What only this service can say of a state."""
+        return _encoded(hmac.digest(self._secret, f"verifier {state}".encode(), "sha256"))
 
 
-class _Expiring(Generic[T]):
-    """Values that are known for a time; of too many the oldest go first."""
-
-    def __init__(self, seconds: float, most: int, now: Callable[[], float]) -> None:
-        self._seconds = seconds
-        self._most = most
-        self._now = now
-        self._values: OrderedDict[str, tuple[float, T]] = OrderedDict()
-
-    def put(self, key: str, value: T) -> None:
-        self._values[key] = (self._now() + self._seconds, value)
-        while len(self._values) > self._most:
-            self._values.popitem(last=False)
-
-    def get(self, key: str) -> T | None:
-        ends, value = self._values.get(key, (0.0, None))
-        return value if self._now() < ends else None
-
-    def take(self, key: str) -> T | None:
-        value = self.get(key)
-        self._values.pop(key, None)
-        return value
+def _encoded(digest: bytes) -> str:
+    return base64.urlsafe_b64encode(digest).decode().rstrip("=")
 
 
 def _digest(name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import secrets
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -43,7 +44,7 @@ class PageRefusal(Exception):
 
 class PageHandler(HubHandler):
     """A page for administrators, who log in through JupyterHub. Cookies say who they are, and only where a browser shows
-    the page itself: scripts of people's servers, which have the hub's own address, cannot read it."""
+    the page itself. Scripts on the same host can read it nonetheless: browsers tell them apart only by subdomains."""
 
     page = ""
     """Which one the navigation marks, and the audit log names."""
@@ -53,8 +54,11 @@ class PageHandler(HubHandler):
         """See which language they read, and who they are."""
         self.language = await asyncio.to_thread(page_language, self.request.headers.get("Accept-Language", ""))
 
-    async def enter(self) -> HubPerson | None:
-        """The administrator whose browser this is; None once it was sent to log in. Raises PageRefusal."""
+    async def enter(self, whose: str = "") -> HubPerson | None:
+        """The administrator whose browser this is; None once it was sent to log in. Raises PageRefusal.
+
+        ``whose`` is the person whom the page is about, for the audit log.
+        """
         login = self.login()
         headers = self.request.headers
         if headers.get("Sec-Fetch-Mode", "navigate") != "navigate" or headers.get("Sec-Fetch-Dest") in (
@@ -78,7 +82,7 @@ class PageHandler(HubHandler):
         if self.request.method == "POST":
             self._check_form(session)
         self.session = session
-        await self.service.record_access(person.name, f"hub page {self.page}")
+        await self.service.record_access(person.name, f"hub page {self.page} {whose}".rstrip())
         return person
 
     async def come_back(self) -> None:
@@ -94,7 +98,7 @@ class PageHandler(HubHandler):
             # Nobody else's browser is remembered, so that they cannot crowd out those of administrators.
             raise PageRefusal(403, self._no_scope())
         self._set_cookie(_SESSION_COOKIE, login.open(token))
-        self.redirect(page)
+        self.redirect(page or self.service.addresses.prefix)
 
     def login(self) -> HubLogin:
         """The log-ins. Raises PageRefusal where there are none."""
@@ -107,11 +111,10 @@ class PageHandler(HubHandler):
 
     def translated(self, text: str, *values: object) -> Markup:
         """A text in the language of the page, with each %1 filled in. All of it is escaped."""
+        # Every second part is a place. One after the other would fill places that are in values.
         translate = self.language.translated
-        filled = escape(translate(text))
-        for number, value in enumerate(values, 1):
-            filled = filled.replace(f"%{number}", escape(value))
-        return filled
+        parts = re.split("%([1-9])", translate(text))
+        return Markup().join(escape(values[int(part) - 1] if number % 2 else part) for number, part in enumerate(parts))
 
     def show(self, template: str, person: HubPerson | None, **values: object) -> None:
         """Send a page."""
@@ -124,7 +127,8 @@ class PageHandler(HubHandler):
             "Content-Security-Policy",
             f"default-src 'none'; style-src 'self'; form-action {forms}; frame-ancestors 'none'; base-uri 'none'",
         )
-        self.set_header("Cross-Origin-Opener-Policy", "same-origin")
+        # A page of a person's server on the same host that opens this one gets no hold of its window.
+        self.set_header("Cross-Origin-Opener-Policy", "noopener-allow-popups")
         self.set_header("Cross-Origin-Resource-Policy", "same-origin")
         self.set_header("Referrer-Policy", "same-origin")
         self.set_header("X-Frame-Options", "DENY")
