@@ -114,6 +114,8 @@ class AdmittedRequest:
     """What passes its answer on."""
     recorded: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the store has it, or has refused it."""
+    settled: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when it has ended and counts."""
     _counters: list[_Counter] = field(default_factory=list)
 
     def hold(self, counter: _Counter) -> None:
@@ -181,6 +183,7 @@ class BudgetBook:
         finally:
             # Not before: a budget that is loaded meanwhile would count its reservation.
             self._under_way.discard(request)
+            request.settled.set()
 
     async def standing(
         self, user: str, group: str, now: float, policies: HubPolicies, policy: GroupPolicy

@@ -64,11 +64,11 @@ class HubHandler(RequestHandler):
 
     def policy_of(self, person: HubPerson, model: str = "") -> tuple[str, GroupPolicy]:
         """A person's policy and its group. Raises Refusal if there is none."""
+        self.service.seen.add(person, self.service.time())
         policies = self.service.policies.now.policies
         found = policies.policy_of(person.groups)
         if found is None:
             raise model_refusal(model, policies, None)
-        self.service.seen.add(person, self.service.time())
         return found
 
     def answer(self, content: dict[str, JsonValue]) -> None:

@@ -65,6 +65,7 @@ SELECT date(started.time, 'unixepoch'), user, user_group, provider, model, COUNT
     MAX(CASE WHEN error <> 'client_gone' THEN printf('%014.3f %s', ended.time, error) END)
 FROM started LEFT JOIN ended USING (id)
 WHERE started.time >= ? AND started.time < ? AND (? IS NULL OR user = ?)
+    AND instr(lower(user), lower(?)) > 0 AND instr(lower(model), lower(?)) > 0
 GROUP BY 1, user, user_group, provider, model ORDER BY 1, user, model
 """
 
@@ -212,9 +213,11 @@ class UsageStore:
         counted = [row for row in rows if matches(str(row[0]), models)]
         return Amounts(sum(int(row[1]) for row in counted), sum(float(row[2]) for row in counted))
 
-    async def rows(self, since: float, until: float, user: str | None = None) -> list[UsageRow]:
-        """What was used in this time, by day, person and model."""
-        rows = await self._read(self._reports, _ROWS, [since, until, user, user])
+    async def rows(
+        self, since: float, until: float, user: str | None = None, *, name: str = "", model: str = ""
+    ) -> list[UsageRow]:
+        """What was used in this time, by day, person and model. ``name`` and ``model`` are parts of names; ``user`` is one."""
+        rows = await self._read(self._reports, _ROWS, [since, until, user, user, name, model])
         return await asyncio.to_thread(_usage_rows, rows)
 
     async def report(self, query: str, values: Iterable[object]) -> list[tuple[Any, ...]]:

@@ -15,7 +15,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from hdsp_agent.hub.usage_store import Amounts, RequestStart
+from hdsp_agent.hub.usage_store import Amounts, RequestEnd, RequestStart
 
 from .._helpers.model_server import Reply, raw_server, refusal, sse_events
 from ._helpers.policy_files import write
@@ -75,6 +75,10 @@ async def used_service(folder: Path) -> AsyncIterator[RunningService]:
         yield running
 
 
+def start_of(person: str) -> RequestStart:
+    return RequestStart(NOON, person, "default", "far", "qwen3", "chat", Amounts(1, 0.0))
+
+
 async def test_an_administrator_logs_in_through_the_hub_and_sees_all(tmp_path: Path) -> None:
     async with used_service(tmp_path) as running, browser(running) as root:
         usage = await page(root)
@@ -93,6 +97,7 @@ async def test_an_administrator_logs_in_through_the_hub_and_sees_all(tmp_path: P
         ):
             assert seen in policies
         assert re.search(r"name=bob\">bob</a></th><td>students</td>", policies)
+        assert "<dt>Estimated or reserved</dt><dd>0</dd>" in usage
         ada = await page(root, "person?name=ada")
         assert "Policy: students." in ada and "50 (5%)" in ada and ">bob<" not in ada
         status = await page(root, "status")
@@ -105,6 +110,7 @@ async def test_an_administrator_logs_in_through_the_hub_and_sees_all(tmp_path: P
             assert seen in status
         audit = await page(root, "audit")
         assert audit.count("<td>root</td>") == 5 and "hub page policies" in audit
+        assert "hub page person ada" in audit
         everything = usage + policies + ada + status + audit
         assert "<script" not in everything and "style=" not in everything
         # Neither what was asked nor what was answered is anywhere.
@@ -122,6 +128,11 @@ async def test_pages_are_searched_and_sorted_and_downloaded(tmp_path: Path) -> N
         assert [(row["user"], row["requests"], row["last_error"]) for row in rows] == [
             ("ada", "2", "context_length_exceeded")
         ]
+        # The file has what the table has, also where letters have accents.
+        await running.service.store.start(start_of("Émile"))
+        for q in ("émi", "ÉMI"):
+            assert (">Émile</a>" in await page(root, f"?q={q}")) == ("Émile" in await page(root, f"usage.csv?q={q}"))
+        assert "<dt>Estimated or reserved</dt><dd>1</dd>" in await page(root, "?q=mile")
         for days in (
             "?since=yesterday",
             "?since=2020-01-01",
@@ -134,8 +145,7 @@ async def test_pages_are_searched_and_sorted_and_downloaded(tmp_path: Path) -> N
 async def test_a_long_table_comes_in_parts(tmp_path: Path) -> None:
     async with used_service(tmp_path) as running, browser(running) as root:
         for number in range(100):
-            start = RequestStart(NOON, f"one-{number:03}", "default", "far", "qwen3", "chat", Amounts(1, 0.0))
-            await running.service.store.start(start)
+            await running.service.store.start(start_of(f"one-{number:03}"))
         first = await page(root, "?q=one&sort=user")
         assert "Part 1 of" not in first and "1–100 of 100" in first
         last = await page(root, "?sort=user&part=2")
@@ -168,11 +178,29 @@ async def test_a_log_in_belongs_to_the_browser_that_began_it(tmp_path: Path) -> 
         assert (await one.get("oauth_callback?state=&code=")).status_code == 403
 
 
-async def test_scripts_of_other_pages_read_nothing_and_change_nothing(tmp_path: Path) -> None:
+async def test_strangers_push_nobodys_log_in_out(tmp_path: Path) -> None:
+    async with used_service(tmp_path) as running, browser(running) as root:
+        begun = await root.get("person?name=bob", follow_redirects=False)
+        login = running.service.login
+        assert login is not None
+        for _ in range(10_000):
+            login.begin("stranger", "/")
+        assert "<h1>bob</h1>" in await page(root, begun.headers["location"])
+
+
+async def test_an_address_that_is_too_long_leads_to_the_first_page(tmp_path: Path) -> None:
+    async with used_service(tmp_path) as running, browser(running) as root:
+        begun = await root.get(f"person?name=bob&more={'x' * 20_000}", follow_redirects=False)
+        assert len(begun.headers["location"]) < 1_000
+        assert "<h1>Usage</h1>" in await page(root, begun.headers["location"])
+
+
+async def test_browsers_keep_other_pages_from_reading_and_changing(tmp_path: Path) -> None:
     async with used_service(tmp_path) as running, browser(running) as root:
         shown = await root.get("")
         cookie = next(line for line in shown.history[-1].headers.get_list("set-cookie") if "hdsp-agent-hub=" in line)
         assert "HttpOnly" in cookie and "SameSite=Lax" in cookie and "Path=/services/hdsp-agent/" in cookie
+        assert shown.headers["cross-origin-opener-policy"] == "noopener-allow-popups"
         policy = shown.headers["content-security-policy"]
         assert "default-src 'none'; style-src 'self';" in policy and "frame-ancestors 'none'" in policy
         for headers in ({"Sec-Fetch-Mode": "cors"}, {"Sec-Fetch-Mode": "same-origin"}, {"Sec-Fetch-Dest": "iframe"}):
@@ -190,8 +218,8 @@ async def test_what_the_hub_takes_back_is_over(tmp_path: Path) -> None:
         assert (await root.get("")).status_code == 403
 
 
-async def test_a_request_under_way_is_stopped(tmp_path: Path) -> None:
-    began = asyncio.Event()
+async def test_a_request_under_way_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    began, ending, may_end = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     async def endlessly(reply: Reply) -> None:
         await reply.begin()
@@ -200,14 +228,32 @@ async def test_a_request_under_way_is_stopped(tmp_path: Path) -> None:
         await asyncio.Event().wait()
 
     async with raw_server(endlessly) as server, running_service(tmp_path, TEXT.format(url=server.url)) as running:
-        asked = asyncio.create_task(running.chat(stream=True))
+        store = running.service.store
+        end = store.end
+
+        async def end_late(number: int, what: RequestEnd) -> None:
+            ending.set()
+            await may_end.wait()
+            await end(number, what)
+
+        monkeypatch.setattr(store, "end", end_late)
+        # What looks like a place in a text is a name.
+        running.hub.add("strange-token", "%2")
+        asked = asyncio.create_task(running.chat("strange-token", stream=True))
         await began.wait()
         async with browser(running) as root:
             status = await page(root, "status")
-            assert "Stop the request of ada to qwen3" in status
+            assert "Stop the request of %2 to qwen3" in status
             form = dict(re.findall(r'name="(xsrf|request)" value="([^"]+)"', status))
-            stopped = await root.post("status/stop", data=form)
+            stopping = asyncio.create_task(root.post("status/stop", data=form))
+            await ending.wait()
+            status = await page(root, "status")
+            is_early = stopping.done()
+            may_end.set()
+            assert "Stop the request" in status and not is_early
+            stopped = await stopping
             assert stopped.status_code == 200 and "The request is being stopped." in stopped.text
+            assert "Stop the request" not in stopped.text
             with pytest.raises(httpx2.RemoteProtocolError):
                 await asked
             await running.settled()
@@ -215,7 +261,7 @@ async def test_a_request_under_way_is_stopped(tmp_path: Path) -> None:
             assert "That request had already ended." in again.text and "Stop the request" not in again.text
         lines = [json.loads(line) for line in (tmp_path / "data/audit.jsonl").read_text().splitlines()]
         assert [(line["user"], line["via"]) for line in lines if line["action"] == "change"] == [
-            ("root", "hub stop request of ada")
+            ("root", "hub stop request of %2")
         ]
 
 
@@ -224,6 +270,13 @@ async def test_pages_speak_the_language_of_the_browser(tmp_path: Path, code: str
     async with used_service(tmp_path) as running, browser(running, **{"Accept-Language": code}) as root:
         shown = await page(root, "audit")
         assert f'<html lang="{code}">' in shown and f"<h1>{title}</h1>" in shown
+
+
+async def test_people_without_a_policy_are_shown(tmp_path: Path) -> None:
+    text = re.sub(r"(?m)^    default:\n.*\n", "", TEXT).format(url="http://127.0.0.1:1")
+    async with running_service(tmp_path, text) as running, browser(running) as root:
+        assert (await running.chat("tess-token")).status_code == 403
+        assert re.search(r"name=tess\">tess</a></th><td>None: no models</td>", await page(root, "policies"))
 
 
 async def test_mistakes_in_the_policies_are_shown(tmp_path: Path) -> None:

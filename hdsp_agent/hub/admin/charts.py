@@ -15,7 +15,7 @@ __all__ = ["BarChart", "ChartBar", "ChartLine", "all_days", "bar_chart"]
 WIDTH: Final = 360
 HEIGHT: Final = 170
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 8, 8, 24
-_NOTHING: Final = UsageSum(0, 0, 0, 0, 0.0, 0, None)
+_NOTHING: Final = UsageSum(0, 0, 0, 0, 0.0, 0, None, 0)
 _STEPS: Final = (1, 2, 4, 6, 8, 10)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import sqlite3
+from collections import Counter
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any, Final
 
 from tornado.web import StaticFileHandler
 
+from ..._timeouts import wait_at_most
 from ..policies import HubPolicies
 from ..reports import usage_csv
 from .audit_reading import newest_lines
@@ -45,6 +47,7 @@ _SHOWN_DAYS: Final = 31
 _MOST_DAYS: Final = 366
 _LONGEST_SEARCH: Final = 200
 _MOST_LINES: Final = 500
+_STOP_SECONDS: Final = 5.0
 _IN_TOUCH_SECONDS: Final = 600
 """A server asks for its settings every five minutes."""
 STYLES: Final = Path(__file__).parent / "static"
@@ -126,15 +129,16 @@ class UsageFile(_UsageHandler):
 
     async def get(self) -> None:
         """Send it as CSV."""
-        if await self.enter() is None:
+        person = self.text("person")
+        if await self.enter(person) is None:
             return
-        wanted, _ = self.read_filter(self.text("person"))
-        rows = await self.service.store.rows(wanted.since, wanted.until, wanted.person or None)
-        name, model = wanted.name.lower(), wanted.model.lower()
-        found = [row for row in rows if name in row.user.lower() and model in row.model.lower()]
+        wanted, _ = self.read_filter(person)
+        rows = await self.service.store.rows(
+            wanted.since, wanted.until, person or None, name=wanted.name, model=wanted.model
+        )
         self.set_header("Content-Type", "text/csv; charset=utf-8")
         self.set_header("Content-Disposition", 'attachment; filename="hdsp-agent-usage.csv"')
-        self.finish(await asyncio.to_thread(usage_csv, found))
+        self.finish(await asyncio.to_thread(usage_csv, rows))
 
 
 class PersonPage(_UsageHandler):
@@ -144,11 +148,11 @@ class PersonPage(_UsageHandler):
 
     async def get(self) -> None:
         """Show it to an administrator."""
-        if (viewer := await self.enter()) is None:
-            return
         name = self.text("name")
+        if (viewer := await self.enter(name)) is None:
+            return
         policies = self.service.policies.now.policies
-        group, seen = (await _people(self)).get(name, ("", None))
+        group, seen = (await _people(self, name)).get(name, ("", None))
         known = dict(policies.named()).get(group)
         budgets = (
             await self.service.budgets.standing(name, group, self.service.time(), policies, known) if known else []
@@ -168,7 +172,8 @@ class PoliciesPage(_UsageHandler):
         policies = self.service.policies.now.policies
         name, wanted = self.text("q"), self.text("policy")
         everybody = sorted((await _people(self)).items())
-        counts = {group: sum(1 for _, (of, _) in everybody if of == group) for group, _ in policies.named()}
+        members = Counter(group for _, (group, _) in everybody)
+        counts = {group: members[group] for group, _ in policies.named()}
         people = [
             (person, group, time)
             for person, (group, time) in everybody
@@ -236,6 +241,9 @@ class StopHandler(PageHandler):
             if request.task is not None:
                 await self.service.record_access(viewer.name, f"hub stop request of {request.start.user}", "change")
                 request.task.cancel()
+                # The page that follows is to list it no more.
+                with suppress(TimeoutError):
+                    await wait_at_most(request.settled.wait(), _STOP_SECONDS)
         self.redirect(f"{self.service.addresses.prefix}status?stopped={'yes' if found else 'no'}", status=303)
 
 
@@ -274,12 +282,14 @@ class StylesHandler(StaticFileHandler):
         self.set_header("Cache-Control", "no-cache")
 
 
-async def _people(handler: PageHandler) -> dict[str, tuple[str, float]]:
-    """Everybody who was in touch: their policy, and when they were. What JupyterHub said last counts."""
+async def _people(handler: PageHandler, person: str = "") -> dict[str, tuple[str, float]]:
+    """Everybody who was in touch, or one of them: their policy, and when they were. What JupyterHub said last counts."""
     service = handler.service
     policies: HubPolicies = service.policies.now.policies
-    people = await people_since(service.store, service.time() - _MOST_DAYS * _DAY_SECONDS)
+    people = await people_since(service.store, service.time() - _MOST_DAYS * _DAY_SECONDS, person)
     for name, seen in service.seen.all().items():
+        if person not in ("", name):
+            continue
         found = policies.policy_of(seen.groups)
         people[name] = ("" if found is None else found[0], max(seen.time, people.get(name, ("", 0.0))[1]))
     return people

@@ -32,7 +32,8 @@ SortedBy = Literal["money", "tokens", "requests", "errors", "user", "last_error"
 _SUMS: Final = """
     COUNT(*), TOTAL(tokens_in), TOTAL(tokens_cached), TOTAL(tokens_out), TOTAL(COALESCE(ended.money, started.money)),
     TOTAL(error <> 'client_gone'),
-    MAX(CASE WHEN error <> 'client_gone' THEN printf('%014.3f %s', ended.time, error) END)
+    MAX(CASE WHEN error <> 'client_gone' THEN printf('%014.3f %s', ended.time, error) END),
+    TOTAL(estimated OR ended.id IS NULL)
 """
 _FROM: Final = """
 FROM started LEFT JOIN ended USING (id)
@@ -67,7 +68,10 @@ class UsageFilter:
 
 @dataclass(frozen=True)
 class UsageSum:
-    """Requests that began, what they used, and how many failed. ``last_error`` is the provider's code and when it was."""
+    """Requests that began, what they used, and how many failed. ``last_error`` is the provider's code and when it was.
+
+    Of ``estimated`` requests the provider has not said what they used. While one is under way, its money is reserved.
+    """
 
     requests: int
     tokens_in: int
@@ -76,6 +80,7 @@ class UsageSum:
     money: float
     errors: int
     last_error: tuple[float, str] | None
+    estimated: int
 
     @property
     def tokens(self) -> int:
@@ -140,10 +145,14 @@ async def by_day(store: UsageStore, wanted: UsageFilter) -> list[DaySum]:
     return [DaySum(str(row[0]), _sum(row[1:])) for row in await store.report(query, wanted.values)]
 
 
-async def people_since(store: UsageStore, since: float) -> dict[str, tuple[str, float]]:
-    """Who has sent a request since then: under which policy the last one was, and when."""
+async def people_since(store: UsageStore, since: float, person: str = "") -> dict[str, tuple[str, float]]:
+    """Who has sent a request since then, of all or of one: under which policy the last one was, and when."""
     query = "SELECT user, user_group, MAX(time) FROM started WHERE time >= ? GROUP BY user"
-    return {str(user): (str(group), float(time)) for user, group, time in await store.report(query, [since])}
+    values: list[object] = [since]
+    if person:
+        query = query.replace("WHERE", "WHERE user = ? AND")
+        values.insert(0, person)
+    return {str(user): (str(group), float(time)) for user, group, time in await store.report(query, values)}
 
 
 async def provider_states(store: UsageStore, since: float) -> list[ProviderState]:
@@ -166,8 +175,10 @@ def sorted_by(value: str) -> SortedBy:
 
 
 def _sum(row: Sequence[Any]) -> UsageSum:
-    requests, tokens_in, cached, out, money, errors, last = row
-    return UsageSum(int(requests), int(tokens_in), int(cached), int(out), float(money), int(errors), _error(last))
+    requests, tokens_in, cached, out, money, errors, last, estimated = row
+    return UsageSum(
+        int(requests), int(tokens_in), int(cached), int(out), float(money), int(errors), _error(last), int(estimated)
+    )
 
 
 def _error(value: object) -> tuple[float, str] | None:
