@@ -262,7 +262,7 @@ class TaskStorage:
             if (await (await self._store.view(task_id)).read_state()).history_item is None:
                 # It has just been made, and gets its line with its first words.
                 return HistoryChange()
-            record = await asyncio.to_thread(task_record, self._store, task_id)
+            record = await self._store.in_thread(lambda: task_record(self._store, task_id))
         except UnknownTask:
             if await self._index.get(task_id) is None:
                 return HistoryChange()

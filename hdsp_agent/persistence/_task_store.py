@@ -7,7 +7,7 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 from typing_extensions import TypedDict
 
@@ -25,6 +25,8 @@ from .files._state_keeper import HEARTBEAT_SECONDS
 from .files._task_folders import checked_id
 
 __all__ = ["MONITOR_SECONDS", "StoreOptions", "TaskOverview", "TaskStore"]
+
+T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
@@ -147,6 +149,10 @@ class TaskStore(ABC):
     @abstractmethod
     def overviews(self, *, messages: int, size: bool = True) -> Iterator[TaskOverview]:
         """All tasks that can be read, each as it is when its turn comes. Blocks."""
+
+    async def in_thread(self, call: Callable[[], T]) -> T:
+        """Call what reads tasks and blocks, in a thread for that."""
+        return await asyncio.to_thread(call)
 
     @abstractmethod
     async def _prepare(self) -> None:

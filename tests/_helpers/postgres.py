@@ -15,7 +15,7 @@ from uuid import uuid4
 
 import pytest
 
-from .free_port import free_port
+from .free_port import lasting_port
 
 if TYPE_CHECKING:
     from hdsp_agent.persistence.postgres._connection import PostgresConnection
@@ -116,9 +116,14 @@ class TasksDatabase:
         admin.close()
 
     def end_sessions(self) -> None:
-        """Let the server end everybody's connection to the database."""
+        """Let the server end everybody's connection to the database; all are gone when this returns."""
         admin = self.cluster.connect()
-        admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ?", (self.name,))
+        ending = admin.execute(
+            "SELECT pid, pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ?", (self.name,)
+        )
+        ended = [session for session, _ in ending.fetchall()]
+        while admin.execute("SELECT pg_sleep(0.01) FROM pg_stat_activity WHERE pid = ANY(?)", (ended,)).fetchall():
+            pass
         admin.close()
 
     @contextmanager
@@ -154,7 +159,7 @@ def postgres_cluster() -> Iterator[PostgresCluster]:
         pytest.skip(_MISSING)
     # It does not run as root, and whoever runs it must reach its folder.
     folder = Path(tempfile.mkdtemp(prefix="hdsp-postgres-", dir="/tmp"))
-    data, port = folder / "data", free_port()
+    data, port = folder / "data", lasting_port()
     cluster = PostgresCluster(f"127.0.0.1:{port}", data, programs)
     try:
         if os.geteuid() == 0:

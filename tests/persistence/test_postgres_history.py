@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
 
+from hdsp_agent.errors import StorageUnavailable
 from hdsp_agent.persistence import create_tables
 from hdsp_agent.persistence.history._index import HistoryChange
 
@@ -15,9 +17,10 @@ from ._helpers.history_samples import found, postgres_history, task
 
 psycopg = pytest.importorskip("psycopg")
 
-from hdsp_agent.persistence.postgres import _task_schema
+from hdsp_agent.persistence.postgres import _postgres_history, _task_schema
 from hdsp_agent.persistence.postgres._connection import Address
 from hdsp_agent.persistence.postgres._history_tables import OWN_HISTORY_TABLES
+from hdsp_agent.persistence.postgres._postgres_history import PostgresHistory
 
 pytestmark = pytest.mark.each_backend("postgres")
 
@@ -35,11 +38,16 @@ async def test_nobody_finds_what_is_anothers(postgres_database: TasksDatabase) -
         numbers = dict(admin.execute("SELECT role, number FROM history_people").fetchall())
         assert f"{numbers['ada']}bsecret" in words
     with postgres_database.connect("bob") as connection:
-        for table in OWN_HISTORY_TABLES:
+        for table in ("history_people", *OWN_HISTORY_TABLES):
             assert {role for (role,) in connection.execute(f"SELECT role FROM {table}")} <= {"bob"}, table
         assert len(connection.execute("SELECT row FROM history_grams").fetchall()) == 1
-        asked = connection.execute("SELECT history_found(?::tsquery)", (f"'{numbers['ada']}bsecret'",))
-        assert asked.fetchall() == []
+        asked = "SELECT history_found(?::jsonb, ?::text[])"
+        assert len(connection.execute(asked, ('[["nothing"]]', ["b"])).fetchall()) == 1
+        # Nobody says whose words are looked up: how long that takes would tell whether they are there.
+        for field, part in (("b", "secret"), (f"{numbers['ada']}b", "secret"), ("", f"{numbers['ada']}bsecret")):
+            assert connection.execute(asked, (f'[["{part}"]]', [field])).fetchall() == []
+        with pytest.raises(psycopg.errors.UndefinedFunction):
+            connection.execute("SELECT history_found(?::tsquery)", (f"'{numbers['ada']}bsecret'",))
         for refused in (
             "SELECT grams FROM history_grams",
             "INSERT INTO history_texts (role, row, title, task, body, shown) VALUES ('ada', 1, '', '', '', '')",
@@ -90,3 +98,24 @@ async def test_a_task_that_is_told_again_is_not_written_again(postgres_database:
             assert admin.execute(state).fetchall() == before
             await index.upsert(task("t", title="title"), text="other words", owner="ada")
             assert admin.execute(state).fetchall() != before
+
+
+async def test_what_could_not_be_read_when_it_was_told_is_told_again(
+    postgres_database: TasksDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[HistoryChange] = []
+    monkeypatch.setattr(_postgres_history, "_AGAIN_SECONDS", 0.01)
+    async with postgres_history(on_change=told.append) as here, postgres_history() as there:
+        refused: list[Callable[..., object]] = []
+        read = PostgresHistory.read
+
+        async def refuse_once(self: PostgresHistory, work: Callable[..., object]) -> object:
+            if self is here._database and not refused:
+                refused.append(work)
+                raise StorageUnavailable("It is away")
+            return await read(self, work)
+
+        monkeypatch.setattr(PostgresHistory, "read", refuse_once)
+        await there.upsert(task("t"))
+        await until(lambda: [item.id for change in told for item in change.changed] == ["t"])
+        assert refused

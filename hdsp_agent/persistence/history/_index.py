@@ -210,7 +210,7 @@ class HistoryIndex:
         present: set[str] = set()
         unnumbered: list[tuple[str, str]] = []
         rest = iter(records)
-        while batch := await asyncio.to_thread(lambda: list(itertools.islice(rest, _BATCH))):
+        while batch := await self._database.in_thread(lambda: list(itertools.islice(rest, _BATCH))):
             present.update(record.item.id for record in batch)
             await self._database.write(functools.partial(self._put_found, batch=batch, begun_at=begun_at))
             unnumbered += [(record.began, record.item.id) for record in batch if not record.item.number]
@@ -261,7 +261,7 @@ class HistoryIndex:
         try:
             while not await self.is_complete():
                 # A new file knows nothing that is out of date.
-                report = await self._fill(await asyncio.to_thread(source), drop_others=False)
+                report = await self._fill(await self._database.in_thread(source), drop_others=False)
                 logger.info("The task history was rebuilt from the folders of %d tasks", report.put)
         except Exception:
             # Raised into nobody's hands otherwise. The history works with what it has; the next start tries again.

@@ -127,6 +127,10 @@ class StateDatabase:
         """
         return await self._in_writer(lambda: self._write(work))
 
+    async def in_thread(self, call: Callable[[], T]) -> T:
+        """Call what reads task folders."""
+        return await asyncio.to_thread(call)
+
     async def read(self, work: Work[T]) -> T:
         """Do the work against one unchanging view of the file; any number of writers does not hold it up."""
         self._check_open()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 import selectors
 import socket
@@ -17,7 +18,7 @@ from ...config import keys_in_use
 from ...errors import InvalidSetting, StorageUnavailable
 from ..tables._sql import SqlCursor
 
-__all__ = ["SCHEMA", "Address", "PostgresConnection"]
+__all__ = ["SCHEMA", "Address", "PostgresConnection", "reconnect_pauses"]
 
 SCHEMA: Final = "hdsp_agent"
 
@@ -46,9 +47,20 @@ SELECT set_config('search_path', ?, false),
 """
 _PASSWORD: Final = re.compile(r"//[^/@:]*:([^/@]+)@")
 _ROWS_AT_ONCE: Final = 200
+_AGAIN_SECONDS: Final = 0.5
+# Much less than others take before they call this server dead.
+_LONGEST_PAUSE_SECONDS: Final = 2.0
 _DISK_FULL, _NO_PRIVILEGE, _READ_ONLY = "53100", "42501", "25006"
 _BUSY: Final = frozenset({"55P03", "57014"})
 _UNREACHABLE: Final = frozenset({"57P01", "57P02", "57P03"})
+
+
+def reconnect_pauses() -> Iterator[float]:
+    """How many seconds to wait before each attempt to connect again. All servers of a hub lose the database together."""
+    pause = _AGAIN_SECONDS
+    while True:
+        yield pause * random.uniform(0.5, 1)  # noqa: S311 -- no secret
+        pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
 
 
 class Address:

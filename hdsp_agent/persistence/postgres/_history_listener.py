@@ -11,14 +11,13 @@ from typing import Final
 
 import psycopg
 
-from ._connection import PostgresConnection
+from ._connection import PostgresConnection, reconnect_pauses
 from ._postgres_database import PostgresDatabase
 
 __all__ = ["HistoryListener"]
 
 logger = logging.getLogger(__name__)
 
-_AGAIN_SECONDS: Final = 0.5
 _MAKE_CHANNEL: Final = "INSERT INTO channels DEFAULT VALUES ON CONFLICT (owner) DO NOTHING"
 _CHANNEL: Final = "SELECT name || '_history' FROM channels WHERE owner = current_user"
 
@@ -50,6 +49,7 @@ class HistoryListener:
 
     def _run(self) -> None:
         lost = False
+        pauses = reconnect_pauses()
         while True:
             try:
                 connection = self._open()
@@ -57,6 +57,7 @@ class HistoryListener:
                     # Nobody knows what was missed.
                     self._on_change()
                     lost = False
+                    pauses = reconnect_pauses()
                     self._listen(connection)
                     return
                 finally:
@@ -67,7 +68,7 @@ class HistoryListener:
                 lost = True
             with selectors.DefaultSelector() as selector:
                 selector.register(self._wakened, selectors.EVENT_READ)
-                if selector.select(_AGAIN_SECONDS):
+                if selector.select(next(pauses)):
                     return
 
     def _open(self) -> PostgresConnection:

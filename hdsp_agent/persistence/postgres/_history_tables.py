@@ -4,7 +4,7 @@
 found by words of our own making in ``history_grams``: see ``_postgres_dialect.py``.
 
 Under row-level security PostgreSQL uses an index for nothing but comparisons that cannot give away what they see, and ``@@``
-is none. So ``history_found`` looks into ``history_grams`` as the tables' owner, for the rows of who asks alone.
+is none. So ``history_found`` looks into ``history_grams`` as the tables' owner, for the rows and words of who asks alone.
 
 Who listens to a role's channel (``channels``) with ``_history`` at its end hears of each change of that role's history.
 """
@@ -18,8 +18,7 @@ from ._connection import SCHEMA
 __all__ = ["HISTORY_TABLES", "OWN_HISTORY_TABLES"]
 
 OWN_HISTORY_TABLES: Final = (
-    "history_people", "history_tasks", "history_items", "history_links", "history_texts", "history_removed",
-    "history_facts",
+    "history_tasks", "history_items", "history_links", "history_texts", "history_removed", "history_facts",
 )  # fmt: skip
 """The tables of which everybody sees their own rows, the tables' owner too."""
 
@@ -73,12 +72,26 @@ _GRAMS_INDEX: Final = """
 CREATE INDEX history_grams_by_gram ON history_grams USING gin (grams) WITH (gin_pending_list_limit = 1024)"""
 
 # Whoever took on a role with SET ROLE, or logs in as one for whom that is set, works as that one everywhere else, too.
+_ASKER: Final = (
+    "SELECT CASE current_setting('role') WHEN 'none' THEN session_user ELSE current_setting('role')::name END"
+)
+
+# Within the index every word looked up begins with the number of who asks: how long others' take would tell that they are there.
+# 39 and 92 are ' and the backslash, whatever standard_conforming_strings says.
 # To look at the words of each row would take far longer than PostgreSQL thinks.
 _FOUND: Final = f"""
-CREATE FUNCTION history_found(query tsquery) RETURNS SETOF bigint LANGUAGE sql STABLE SECURITY DEFINER
+CREATE FUNCTION history_found(terms jsonb, fields text[]) RETURNS SETOF bigint LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = {SCHEMA}, pg_temp SET enable_seqscan = off AS $$
-    SELECT row FROM history_grams WHERE grams @@ query AND role = (
-        SELECT CASE current_setting('role') WHEN 'none' THEN session_user ELSE current_setting('role')::name END
+    SELECT row FROM history_grams WHERE role = ({_ASKER}) AND grams @@ (
+        SELECT string_agg('(' || (
+            SELECT string_agg('(' || (
+                SELECT string_agg(
+                    chr(39) || number || field || replace(replace(part, chr(92), repeat(chr(92), 2)), chr(39), repeat(chr(39), 2))
+                    || chr(39) || CASE WHEN length(part) > 2 THEN ':*' ELSE '' END, ' & '
+                ) FROM jsonb_array_elements_text(term) AS part
+            ) || ')', ' | ') FROM unnest(fields) AS field WHERE field IN ('t', 'k', 'b')
+        ) || ')', ' & ')::tsquery
+        FROM history_people, jsonb_array_elements(terms) AS term WHERE history_people.role = ({_ASKER})
     )
 $$"""  # noqa: S608 -- our own names
 
@@ -89,8 +102,18 @@ BEGIN
     RETURN NULL;
 END $$"""
 
+
+def _shown_to_owner(table: str) -> tuple[str, str]:
+    """Everybody sees their own rows, and the tables' owner, as whom ``history_found`` looks, sees all."""
+    return (
+        f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY",
+        f"CREATE POLICY own ON {table} USING (role = current_user) WITH CHECK (role = current_user)",
+    )
+
+
 HISTORY_TABLES: Final[tuple[str, ...]] = (
     _PEOPLE,
+    *_shown_to_owner("history_people"),
     # Who changes their own row holds it while they write.
     "GRANT SELECT, INSERT (role), UPDATE (role) ON history_people TO PUBLIC",
     _TASKS,
@@ -123,8 +146,7 @@ HISTORY_TABLES: Final[tuple[str, ...]] = (
     ),
     "GRANT SELECT, INSERT (name, value), UPDATE (value) ON history_facts TO PUBLIC",
     _GRAMS,
-    "ALTER TABLE history_grams ENABLE ROW LEVEL SECURITY",
-    "CREATE POLICY own ON history_grams USING (role = current_user) WITH CHECK (role = current_user)",
+    *_shown_to_owner("history_grams"),
     "GRANT SELECT (row), INSERT (row, grams), DELETE ON history_grams TO PUBLIC",
     _GRAMS_INDEX,
     _FOUND,

@@ -12,6 +12,7 @@ look up, in a database with the locale C it knows neither Korean nor Japanese, a
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal
 
@@ -24,6 +25,7 @@ _Field = Literal["t", "k", "b"]
 _FIELDS: Final[tuple[_Field, _Field, _Field]] = ("t", "k", "b")
 _BYTES: Final = 24
 _MOST_PARTS: Final = 16
+_FOUND: Final = "SELECT row FROM history_found(?::jsonb, ?::text[]) AS row"
 _WITHOUT_GRAMS: Final = """
 SELECT count(*) FROM history_texts WHERE row NOT IN (SELECT row FROM history_grams)"""
 _WITHOUT_TEXTS: Final = """
@@ -76,24 +78,23 @@ class PostgresDialect(HistoryDialect):
 
     def having(self, terms: Sequence[str], column: TextColumn | None = None) -> Sql:
         fields: Sequence[_Field] = _FIELDS if column is None else ("t",) if column == "title" else ("k",)
-        query = " & ".join(self._wanted(term, fields) for term in terms)
-        found = "SELECT row FROM history_found(?::tsquery) AS row"
+        wanted = (_wanted(terms), list(fields))
         unsure = [term for term in terms if " " in term or len(term.encode()) > _BYTES]
         if not unsure:
-            return Sql(found, (query,))
+            return Sql(_FOUND, wanted)
         columns = ("title", "task", "body") if column is None else (column,)
         either = " OR ".join(f"strpos({name}, ?) > 0" for name in columns)
         every = " AND ".join(f"({either})" for _ in unsure)
         return Sql(
-            f"SELECT row FROM history_texts WHERE row IN ({found}) AND {every}",  # noqa: S608 -- our own names
-            (query, *(term for term in unsure for _ in columns)),
+            f"SELECT row FROM history_texts WHERE row IN ({_FOUND}) AND {every}",  # noqa: S608 -- our own names
+            (*wanted, *(term for term in unsure for _ in columns)),
         )
 
     def sharing(self, grams: Sequence[str]) -> Sql:
-        each = " UNION ALL ".join("SELECT row FROM history_found(?::tsquery) AS row" for _ in grams)
+        each = " UNION ALL ".join(_FOUND for _ in grams)
         return Sql(
             f"SELECT row, count(*) AS shared FROM ({each}) AS one GROUP BY row",  # noqa: S608 -- question marks
-            tuple(self._wanted(pair, ("t", "k")) for pair in grams),
+            tuple(value for pair in grams for value in (_wanted([pair]), ["t", "k"])),
         )
 
     def listed(self, ranks: Mapping[int, int]) -> Sql:
@@ -109,11 +110,10 @@ class PostgresDialect(HistoryDialect):
             problems.append(f"{incomplete} tasks of the history are there in part only")
         return problems
 
-    def _wanted(self, term: str, fields: Sequence[_Field]) -> str:
-        """The parts of a term, all in one of these fields."""
-        parts = list(dict.fromkeys(_parts(term)))[:_MOST_PARTS]
-        each = (" & ".join(_quoted(f"{self.person}{field}{part}", len(part)) for part in parts) for field in fields)
-        return f"({' | '.join(f'({part})' for part in each)})"
+
+def _wanted(terms: Sequence[str]) -> str:
+    """The parts of each term, which are all to be in one field."""
+    return json.dumps([list(dict.fromkeys(_parts(term)))[:_MOST_PARTS] for term in terms], ensure_ascii=False)
 
 
 def _grams(text: str) -> set[str]:
@@ -137,8 +137,3 @@ def _parts(term: str) -> Iterator[str]:
             yield head
             if start + len(head) == len(word):
                 break
-
-
-def _quoted(word: str, length: int) -> str:
-    escaped = word.replace("\\", "\\\\").replace("'", "''")
-    return f"'{escaped}'" + (":*" if length > 2 else "")

@@ -25,6 +25,7 @@ __all__ = ["PostgresHistory", "PostgresHistoryIndex"]
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
+_AGAIN_SECONDS: Final = 2.0
 _JOIN: Final = "INSERT INTO history_people DEFAULT VALUES ON CONFLICT (role) DO NOTHING"
 _NUMBER: Final = "SELECT number FROM history_people WHERE role = current_user"
 _HOLD: Final = f"{_NUMBER} FOR NO KEY UPDATE"
@@ -39,6 +40,7 @@ class PostgresHistory:
         self._database = database
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="hdsp-history-writer")
         self._connection: PostgresConnection | None = None
+        self._session: int | None = None
         self._listeners: list[Callable[[], Awaitable[None]]] = []
         self._told = asyncio.Event()
         self._telling: asyncio.Task[None] | None = None
@@ -63,15 +65,17 @@ class PostgresHistory:
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(self._told.set)
 
-        self._others = HistoryListener(
-            self._database, hear, lambda: None if self._connection is None else self._connection.number
-        )
+        self._others = HistoryListener(self._database, hear, lambda: self._session)
         self._others.start()
         self._telling = asyncio.create_task(self._tell(), name="hdsp-agent history elsewhere")
 
     async def read(self, work: Work[T], /) -> T:
         """Do the work against one unchanging view."""
-        return await asyncio.to_thread(self._database.read, work)
+        return await self._database.in_thread(self._database.read, work)
+
+    async def in_thread(self, call: Callable[[], T], /) -> T:
+        """Call what reads tasks, in one of the threads for that."""
+        return await self._database.in_thread(call)
 
     async def write(self, work: Work[T], /) -> T:
         """Do the work in one transaction, while no other server of this person writes to the history."""
@@ -100,8 +104,9 @@ class PostgresHistory:
                 for listener in self._listeners:
                     await listener()
             except StorageUnavailable as error:
-                # It is told again as soon as the database can be reached.
                 logger.warning("What another server did to the history could not be read: %s", error)
+                await asyncio.sleep(_AGAIN_SECONDS)
+                self._told.set()
             except Exception:
                 logger.exception("What another server did to the history could not be read")
 
@@ -137,6 +142,7 @@ class PostgresHistory:
             self._connection = None
         if self._connection is None:
             self._connection = self._database.open_for_writing()
+            self._session = self._connection.number
         return self._connection
 
     def _release(self) -> None:

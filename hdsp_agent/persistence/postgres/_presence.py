@@ -7,7 +7,6 @@ part of the token of each task that this process takes. Others may judge a task'
 from __future__ import annotations
 
 import logging
-import random
 import secrets
 import selectors
 import socket
@@ -21,16 +20,13 @@ import psycopg
 from ...errors import InvalidInput, StorageUnavailable
 from ...messages import TaskId
 from ..files._task_folders import checked_id
-from ._connection import PostgresConnection
+from ._connection import PostgresConnection, reconnect_pauses
 from ._postgres_database import PostgresDatabase
 
 __all__ = ["Presence"]
 
 logger = logging.getLogger(__name__)
 
-_AGAIN_SECONDS: Final = 0.5
-# Much less than others take before they call this server dead.
-_LONGEST_PAUSE_SECONDS: Final = 2.0
 _HELD_SECONDS: Final = 10.0
 _MAKE_CHANNEL: Final = "INSERT INTO channels DEFAULT VALUES ON CONFLICT (owner) DO NOTHING"
 _CHANNEL: Final = "SELECT name FROM channels WHERE owner = current_user"
@@ -138,12 +134,10 @@ class Presence:
     def _open_again(self) -> PostgresConnection | None:
         """A connection that holds the lock as before; None if it is not wanted any more."""
         assert self._waker is not None
-        pause = _AGAIN_SECONDS
+        pauses = reconnect_pauses()
         with selectors.DefaultSelector() as selector:
             selector.register(self._waker[0], selectors.EVENT_READ)
-            # All servers of a hub lose it together.
-            while not selector.select(pause * random.uniform(0.5, 1)):  # noqa: S311 -- no secret
-                pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
+            while not selector.select(next(pauses)):
                 try:
                     connection = self._open()
                 except psycopg.Error as error:

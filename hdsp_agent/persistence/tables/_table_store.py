@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from typing_extensions import Unpack
 
@@ -29,6 +29,8 @@ from ._task_database import TaskDatabase
 from ._task_rows import TaskRows
 
 __all__ = ["TableStore"]
+
+T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
@@ -95,6 +97,9 @@ class TableStore(TaskStore):
                 # Deleted meanwhile.
                 continue
             yield found
+
+    async def in_thread(self, call: Callable[[], T]) -> T:
+        return await self.database.in_thread(call)
 
     async def _prepare(self) -> None:
         # Opens the file, and makes it and its tables as needed.
