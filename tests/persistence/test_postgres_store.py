@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import random
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
@@ -15,19 +17,23 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 from typing_extensions import Unpack
 
+from hdsp_agent.append_log import appender
 from hdsp_agent.config import keys_in_use
 from hdsp_agent.errors import Conflict, HdspAgentError, InvalidSetting, StorageUnavailable, UnknownTask, Unsupported
 from hdsp_agent.messages import TaskId
 from hdsp_agent.persistence import NewTaskRecord, TaskLog, TaskStore, create_tables, open_store
+from hdsp_agent.persistence._kept_apart import spool_folder
 from hdsp_agent.persistence._records import LockRecord
 from hdsp_agent.persistence._task_store import StoreOptions
 from hdsp_agent.persistence.files._task_locks import own_record
+from hdsp_agent.persistence.history._query import HistoryQuery
 from hdsp_agent.persistence.tables._sql import STREAM_TABLES, SqlConnection
+from hdsp_agent.persistence.tables._table_writer import WriterWork
 
 from .._helpers.forked_python import forked_python
 from .._helpers.long_tests import rounds
 from .._helpers.postgres import ROLES, TasksDatabase, postgres_cluster
-from .._helpers.timing import until
+from .._helpers.timing import PATIENCE, until
 from ._helpers.scenarios import ROOT, scenario
 from ._helpers.store_contract import asked, said
 from ._helpers.table_contract import TableContract
@@ -40,6 +46,7 @@ psycopg = pytest.importorskip("psycopg")
 from hdsp_agent.persistence.postgres import _postgres_database, _postgres_writer, _spool
 from hdsp_agent.persistence.postgres._connection import Address, PostgresConnection
 from hdsp_agent.persistence.postgres._postgres_database import PostgresDatabase
+from hdsp_agent.persistence.postgres._postgres_history import PostgresHistoryIndex
 from hdsp_agent.persistence.postgres._postgres_store import PostgresStore
 from hdsp_agent.persistence.postgres._postgres_writer import PostgresWriter, _Unsure
 from hdsp_agent.persistence.postgres._presence import Presence
@@ -237,15 +244,18 @@ class TestPostgresStore(TableContract):
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1))
         async with self.store(tmp_path) as store:
             assert isinstance(store, PostgresStore) and isinstance(store.database, PostgresDatabase)
-            for _ in range(4):
-                store.database._room.acquire()
-            reading = [asyncio.create_task(store.tasks()) for _ in range(8)]
-            await until(lambda: store.database._threads._work_queue.qsize() == 4)
-            async with asyncio.timeout(20):
-                await asyncio.to_thread(lambda: None)
-            for _ in range(4):
-                store.database._room.release()
-            assert await asyncio.gather(*reading) == [[]] * 8
+            async with PostgresHistoryIndex(store.database) as index:
+                for _ in range(4):
+                    store.database._room.acquire()
+                searching = asyncio.create_task(index.search(HistoryQuery("words")))
+                reading = [asyncio.create_task(store.tasks()) for _ in range(8)]
+                await until(lambda: store.database._threads._work_queue.qsize() == 5)
+                async with asyncio.timeout(20):
+                    await asyncio.to_thread(lambda: None)
+                for _ in range(4):
+                    store.database._room.release()
+                assert await asyncio.gather(*reading) == [[]] * 8
+                assert (await searching).total == 0
 
     async def test_a_server_that_ends_leaves_no_row_of_its_own(self, tmp_path: Path) -> None:
         async with self.store(tmp_path) as store:
@@ -500,7 +510,7 @@ class TestPostgresStore(TableContract):
             assert (await first.append_api(asked("again"))).seq == 1
 
     async def test_a_server_that_only_reads_now_is_waited_for(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, patient_readers: None
     ) -> None:
         monkeypatch.setattr(_postgres_writer, "_PAUSE_SECONDS", 0.01)
         async with self.store(tmp_path) as store:
@@ -642,9 +652,15 @@ class TestPostgresStore(TableContract):
             self.tasks.let_in(True)
             assert await recorded(store, log) == ["kept", "kept, too"]
 
+    @pytest.mark.parametrize("is_full", [False, True])
     async def test_what_a_server_kept_goes_to_the_database_before_the_next_one_begins(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickly_away: None
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickly_away: None, is_full: bool
     ) -> None:
+        def refuse(path: Path, line: bytes) -> None:
+            raise StorageUnavailable("The disk is full")
+
+        if is_full:
+            monkeypatch.setattr(_spool, "append_durably", refuse)
         async with self.store(tmp_path) as store:
             log = await store.create(NewTaskRecord())
             other = await store.create(NewTaskRecord())
@@ -661,10 +677,128 @@ class TestPostgresStore(TableContract):
             assert await recorded(store, log) == ["kept"]
             assert await recorded(store, other) == []
             (refused,) = (tmp_path / ".tasks.postgres.spool").iterdir()
-            assert b"lost to another" in refused.read_bytes()
+            kept = refused.read_bytes()
+            assert b"lost to another" in kept and other.task_id.encode() in kept
+            assert (log.task_id.encode() in kept) == is_full
             # This very process lives on.
             monkeypatch.setattr(store.rows._judge, "_settled_seconds", 0)  # type: ignore[attr-defined]
             assert (await (await store.resume(log.task_id)).append_api(asked("after"))).seq == 2
+
+    async def test_who_finds_another_process_replaying_waits_for_it(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickly_away: None
+    ) -> None:
+        async with self.store(tmp_path) as store:
+            log = await store.create(NewTaskRecord())
+            self.tasks.let_in(False)
+            await log.append_api(asked("kept"))
+        self.tasks.let_in(True)
+        begun, goes_on = threading.Event(), threading.Event()
+
+        def connect() -> PostgresConnection:
+            begun.set()
+            assert goes_on.wait(PATIENCE)
+            return PostgresDatabase(self.tasks.url()).open_for_writing()
+
+        replaying = asyncio.create_task(asyncio.to_thread(_spool.replay_left_behind, spool_folder(tmp_path), connect))
+        await asyncio.to_thread(begun.wait)
+        other = self.make_store(tmp_path)
+        with monkeypatch.context() as impatient:
+            impatient.setattr(_spool, "_REPLAY_PATIENCE_SECONDS", 0)
+            with pytest.raises(StorageUnavailable, match="another process"):
+                await other.start()
+        goes_on.set()
+        await replaying
+        await other.start()
+        assert await recorded(other, log) == ["kept"]
+        assert list(spool_folder(tmp_path).iterdir()) == []
+        await other.stop()
+
+    async def test_what_the_database_cannot_take_is_kept_apart_and_holds_nothing_up(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickly_away: None
+    ) -> None:
+        async with self.store(tmp_path) as store:
+            log, gone = await store.create(NewTaskRecord()), await store.create(NewTaskRecord())
+            self.tasks.let_in(False)
+            texts = ("one", "poison", "two")
+            await asyncio.gather(*(log.append_api(asked(text)) for text in texts), gone.append_api(asked("deleted")))
+        self.tasks.let_in(True)
+        with self.tasks.connect() as connection:
+            self.refuse_poison(connection)
+            connection.execute("DELETE FROM tasks WHERE task_id = ?", (gone.task_id,))
+        (spool,) = spool_folder(tmp_path).glob("*.spool")
+        damaged = b"1 2 \0\0 api\n"
+        spool.write_bytes(damaged + spool.read_bytes())
+        with monkeypatch.context() as losing:
+            lose_at_commit(losing, "ended")
+            connect = PostgresDatabase(self.tasks.url()).open_for_writing
+            with pytest.raises(psycopg.OperationalError):
+                await asyncio.to_thread(_spool.replay_left_behind, spool_folder(tmp_path), connect)
+        async with self.store(tmp_path) as store:
+            assert await recorded(store, log) == ["one", "two"]
+        (refused,) = spool_folder(tmp_path).iterdir()
+        poisoned, other = refused.read_bytes().splitlines(keepends=True)
+        assert b"poison" in poisoned and log.task_id.encode() in poisoned and other == damaged
+
+    async def test_a_disk_that_refuses_keeps_nobody_from_the_database(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickly_away: None
+    ) -> None:
+        unlink = Path.unlink
+
+        def refuse(path: Path, *arguments: object, **named: bool) -> None:
+            if path.suffix == ".spool":
+                raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+            unlink(path, **named)
+
+        async with self.store(tmp_path) as store:
+            log = await store.create(NewTaskRecord())
+            await log.append_api(asked("before"))
+            self.tasks.let_in(False)
+            with monkeypatch.context() as full:
+                full.setattr(appender, "open_private", refuse)
+                with pytest.raises(StorageUnavailable, match="Read-only"):
+                    await log.append_api(asked("refused"))
+            self.tasks.let_in(True)
+            await until(partial(is_usable, store))
+            assert await recorded(store, log) == ["before"]
+            with monkeypatch.context() as fixed:
+                fixed.setattr(Path, "unlink", refuse)
+                self.tasks.let_in(False)
+                await log.append_api(asked("kept"))
+                self.tasks.let_in(True)
+                assert await recorded(store, log) == ["before", "kept"]
+            self.tasks.let_in(False)
+            await log.append_api(asked("kept, too"))
+            self.tasks.let_in(True)
+            assert await recorded(store, log) == ["before", "kept", "kept, too"]
+            assert list(spool_folder(tmp_path).iterdir()) == []
+
+    async def test_after_an_end_that_nobody_knows_of_nothing_more_is_kept(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickly_away: None
+    ) -> None:
+        async with self.store(tmp_path) as store:
+            log = await store.create(NewTaskRecord())
+            lose_at_commit(monkeypatch, "committed", then=lambda: self.tasks.let_in(False))
+            with pytest.raises(StorageUnavailable):
+                await log.finish()
+            with pytest.raises(StorageUnavailable):
+                await log.append_api(asked("homeless"))
+            self.tasks.let_in(True)
+            await until(partial(is_usable, store))
+            assert not any(spool_folder(tmp_path).glob("*"))
+            with pytest.raises(Conflict):
+                await log.append_api(asked("homeless"))
+
+    async def test_who_gives_up_at_the_last_moment_does_not_end_the_writer(self, tmp_path: Path) -> None:
+        class GivesUp(Future[None]):
+            def set_result(self, result: None) -> None:
+                self.cancel()
+                super().set_result(result)
+
+        async with self.store(tmp_path) as store:
+            assert isinstance(store, PostgresStore)
+            store.writer._put(WriterWork(None, False, lambda _: None, GivesUp()))
+            async with asyncio.timeout(PATIENCE):
+                await store.create(NewTaskRecord())
 
     async def test_without_room_for_it_here_work_pauses_and_goes_on_afterwards(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -689,7 +823,7 @@ class TestPostgresStore(TableContract):
 
 @pytest.mark.slow
 async def test_a_database_that_dies_in_the_midst_of_everything_loses_nothing_and_doubles_nothing(
-    tmp_path: Path,
+    tmp_path: Path, patient_readers: None
 ) -> None:
     with postgres_cluster() as cluster, cluster.database() as tasks:
         stores = [PostgresStore(tmp_path / name, tasks.url(name)) for name in ROLES]
@@ -725,7 +859,14 @@ async def test_a_database_that_dies_in_the_midst_of_everything_loses_nothing_and
 
 
 @pytest.fixture
-def quickly_away(monkeypatch: pytest.MonkeyPatch) -> None:
+def patient_readers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let readers wait as long as a replay takes, which begins soon after the database is back."""
+    monkeypatch.setattr(_postgres_database, "_REPLAY_SECONDS", PATIENCE)
+    monkeypatch.setattr(_postgres_writer, "_LONGEST_PAUSE_SECONDS", 0.05)
+
+
+@pytest.fixture
+def quickly_away(monkeypatch: pytest.MonkeyPatch, patient_readers: None) -> None:
     """Let no server wait long for a database that is away."""
     monkeypatch.setattr(_postgres_writer, "_PAUSE_SECONDS", 0.01)
     monkeypatch.setattr(_postgres_writer, "_SPOOL_AFTER_SECONDS", 0.0)
@@ -800,6 +941,7 @@ def test_nothing_acknowledged_is_lost_by_kills_of_a_busy_task(tmp_path: Path) ->
 async def test_what_was_kept_here_survives_the_kill_of_the_server(
     tmp_path: Path, postgres_database: TasksDatabase
 ) -> None:
+    chance = random.Random(0)
     for number in range(rounds(2, 20)):
         home = tmp_path / str(number)
         with subprocess.Popen(
@@ -811,7 +953,7 @@ async def test_what_was_kept_here_survives_the_kill_of_the_server(
             postgres_database.let_in(False)
             server.stdin.write("go on\n")
             server.stdin.flush()
-            acknowledged = [server.stdout.readline() for _ in range(random.randrange(1, 60))]
+            acknowledged = [server.stdout.readline() for _ in range(chance.randrange(1, 60))]
             if number % 2:
                 # Killed in the midst of the replay, perhaps.
                 postgres_database.let_in(True)

@@ -26,6 +26,7 @@ from uuid import uuid4
 import psycopg
 
 from ...errors import Conflict, HdspAgentError, StorageUnavailable
+from ...messages import TaskId
 from .._pending_lines import PendingLine
 from ..tables._table_writer import Job, StillWaits, TableLine, TableWriter, TaskTable, WriterWork
 from ._connection import PostgresConnection
@@ -177,15 +178,16 @@ class PostgresWriter(TableWriter):
         # Whether these lines are in the database shows when they are replayed; of other work nobody can say it.
         is_unsure = unsure is not None and unsure.jobs is jobs
         waits = not is_unsure and not self._stopped and time.monotonic() - self._lost_at < self._patience_seconds
-        # Their last lines were refused and may be there all the same: nobody knows what number is next.
-        doubtful = set() if unsure is None or is_unsure else {line.log for line in _lines(unsure.jobs)}
+        # Their last lines were refused and may be there all the same, so nobody knows what number is next; or they may have
+        # ended.
+        doubtful = set() if unsure is None or is_unsure else _doubtful(unsure.jobs)
         results: _Results = [None] * len(jobs)
         lines: list[tuple[int, TableLine]] = []
         for index, job in enumerate(jobs):
             if isinstance(job, PendingLine):
                 try:
                     job.log.check(job.attempt)
-                    if job.log in doubtful:
+                    if job.log in doubtful or job.log.task_id in doubtful:
                         job.log.refuse(refusal, job.attempt)
                         raise refusal
                 except HdspAgentError as error:
@@ -202,7 +204,7 @@ class PostgresWriter(TableWriter):
                 results[index] = error
         else:
             if unsure is not None and is_unsure:
-                unsure.jobs = ()
+                unsure.jobs = [job for job in jobs if isinstance(job, WriterWork)]
         return results
 
     def _spool(self, lines: Sequence[TableLine], mark: int | None, refusal: StorageUnavailable) -> None:
@@ -212,8 +214,13 @@ class PostgresWriter(TableWriter):
             mark = self._written
         if not self.spool.has_room(lines):
             raise refusal
-        self._server.is_complete.clear()
-        self.spool.add(mark, lines)
+        if any(line.data for line in lines):
+            self._server.is_complete.clear()
+        try:
+            self.spool.add(mark, lines)
+        finally:
+            if self.spool.is_empty:
+                self._server.is_complete.set()
 
     def _try_to_return(self) -> None:
         """Give the database what was kept here, if it is back."""
@@ -292,7 +299,7 @@ class PostgresWriter(TableWriter):
             self._connection = None
 
     def _end(self) -> None:
-        if self._connection is not None and self._unsure is None and self.spool.is_empty:
+        if self._connection is not None and self._unsure is None and not self.spool.has_file:
             # A row that stays is deleted when it is old.
             with suppress(psycopg.Error):
                 self._connection.execute(FORGET_WRITER, (self._id,))
@@ -302,6 +309,12 @@ class PostgresWriter(TableWriter):
 
 def _lines(jobs: Sequence[Job]) -> Sequence[TableLine]:
     return [job for job in jobs if isinstance(job, PendingLine)]
+
+
+def _doubtful(jobs: Sequence[Job]) -> set[TaskTable | TaskId | None]:
+    """The logs of these lines, and the tasks that these jobs may have ended."""
+    works = {job.task_id for job in jobs if isinstance(job, WriterWork) and job.durable}
+    return works | {line.log for line in _lines(jobs)}
 
 
 def _is_under_way(connection: PostgresConnection, number: int) -> bool:

@@ -2,12 +2,15 @@
 
 Each line names the transaction in which it is, or would have been, written. ``writers`` says which of a server's
 transactions the database has, so no line is written twice, whoever replays it and however often that is interrupted.
-A server that died leaves its file to the next one in the same folder. Everything here blocks.
+A server that died leaves its file to the next one in the same folder. What the database cannot have stays in a file beside
+it, with the reason in the log. Everything here blocks.
 """
 
 from __future__ import annotations
 
 import logging
+import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,13 +20,14 @@ from typing import TYPE_CHECKING, Final, cast
 
 import psycopg
 
-from ..._private_files import make_private_folder, storage_error, sync_folder
+from ..._private_files import locked, make_private_folder, storage_error, sync_folder
 from ...append_log.appender import Appender, append_durably
+from ...errors import StorageUnavailable
 from ...messages import TaskId
 from .._kept_apart import REFUSED_SUFFIX
 from .._pending_lines import MAX_PENDING_BYTES
 from .._records import Stream
-from ..tables._sql import SqlCursor
+from ..tables._sql import STREAM_TABLES, SqlCursor
 from ..tables._table_writer import TableLine, TaskTable
 from ._connection import PostgresConnection
 
@@ -45,6 +49,12 @@ _SUFFIX: Final = ".spool"
 _PORTION_BYTES: Final = 1024 * 1024
 _BAD_LINE: Final = ("22", "23", "54", "P0")
 """What sqlstates begin with when it is the line that the database does not take."""
+_STARTS: Final = "|".join(rf'{stream} \{{"{key}":\d' for stream, (_, key) in STREAM_TABLES.items())
+_LINE: Final = re.compile(
+    rb"(\d{1,18}) (\d{1,18}) ([!-~]+) ([!-~]+) (?=%s)([a-z]+) ([^\0]+\n)" % f"(?:{_STARTS})".encode(), re.DOTALL
+)
+_IS_THERE: Final = "SELECT 1 FROM tasks WHERE number = ?"
+_REPLAY_PATIENCE_SECONDS: Final = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +65,7 @@ class _SpooledLine:
     token: str
     stream: Stream
     data: bytes
+    encoded: bytes
 
 
 class Spool:
@@ -72,7 +83,12 @@ class Spool:
     @property
     def is_empty(self) -> bool:
         """Whether the database has everything."""
-        return self._appender is None
+        return not self._bytes
+
+    @property
+    def has_file(self) -> bool:
+        """Whether a file is left, for which it must be known what the database has of it."""
+        return self._appender is not None
 
     def has_room(self, lines: Sequence[TableLine]) -> bool:
         """Whether these lines may be kept, too."""
@@ -85,17 +101,17 @@ class Spool:
             return
         try:
             appender = self._appender or self._new_file()
-        except OSError as error:
-            raise storage_error(self.folder, "write", error) from error
-        _, refusal = appender.write(encoded)
-        if refusal is None:
-            try:
+            _, refusal = appender.write(encoded)
+            if refusal is None:
                 appender.sync()
-            except OSError as error:
-                refusal = error
+        except OSError as error:
+            refusal = error
         if refusal is not None:
-            appender.take_back()
-            raise storage_error(appender.path, "write", refusal) from refusal
+            if self._appender is not None:
+                self._appender.take_back()
+                if self.is_empty:
+                    self._remove(self._appender.path)
+            raise storage_error(self.folder, "write", refusal) from refusal
         size = sum(map(len, encoded))
         appender.confirm(size)
         self._bytes += size
@@ -106,11 +122,13 @@ class Spool:
             path = self._appender.path
             try:
                 _replay(connection, path, self._writer, is_ours=True)
-                self._appender.close()
-                path.unlink(missing_ok=True)
+            except FileNotFoundError:
+                logger.error("%s is gone, with %d bytes that the database does not have", path, self._bytes)
             except OSError as error:
                 raise storage_error(path, "read", error) from error
-            self.close()
+            self._appender.close()
+            self._bytes = 0
+            self._remove(path)
 
     def close(self) -> None:
         """Leave what there is to the next server."""
@@ -120,6 +138,11 @@ class Spool:
             _release(self._lock)
         self._appender = self._lock = None
         self._bytes = 0
+
+    def _remove(self, path: Path) -> None:
+        """Remove the file, of which the database has everything; one that cannot be removed is used again."""
+        if _unlinked(path):
+            self.close()
 
     def _new_file(self) -> Appender:
         self._files += 1
@@ -133,19 +156,28 @@ class Spool:
 
 
 def replay_left_behind(folder: Path, connect: Callable[[], PostgresConnection]) -> None:
-    """Give the database what servers in this folder kept for it and did not live to give it themselves."""
+    """Give the database what servers in this folder kept for it and did not live to give it themselves.
+
+    While another process does the same this one waits: nobody may judge the tasks of a dead server before it is done.
+    """
+    if any(folder.glob(f"*{_SUFFIX}")):
+        with locked(folder, _REPLAY_PATIENCE_SECONDS):
+            _replay_left_behind(folder, connect)
+
+
+def _replay_left_behind(folder: Path, connect: Callable[[], PostgresConnection]) -> None:
     connection: PostgresConnection | None = None
     try:
         for path in sorted(folder.glob(f"*{_SUFFIX}")):
             lock = _acquire(path)
             if lock is None:
+                # Its server lives.
                 continue
             try:
                 if path.exists():
                     connection = connection or connect()
                     writer = path.name.partition("-")[0]
-                    if _replay(connection, path, writer, is_ours=False):
-                        path.unlink()
+                    if _replay(connection, path, writer, is_ours=False) and _unlinked(path):
                         connection.execute(FORGET_WRITER, (writer,))
             finally:
                 _release(lock)
@@ -171,7 +203,8 @@ def insert_lines(connection: PostgresConnection, log: TaskTable, lines: Sequence
 
 def _replay(connection: PostgresConnection, path: Path, writer: str, *, is_ours: bool) -> bool:
     """Give the database the lines of the file; False if they are another database's."""
-    for portion in _portions(_lines(path)):
+    damaged: list[bytes] = []
+    for portion in _portions(_lines(path, damaged)):
         connection.execute("BEGIN")
         try:
             known = connection.execute(_WROTE, (writer,)).fetchone()
@@ -181,9 +214,8 @@ def _replay(connection: PostgresConnection, path: Path, writer: str, *, is_ours:
                 return False
             wrote = 0 if known is None else known[0]
             new = [line for line in portion if line.transaction > wrote]
-            refused = [line for lines in _by_table(new) for line in _refused(connection, *lines)]
-            if refused:
-                _keep_refused(path, refused)
+            for log, lines in _by_table(new):
+                _insert(connection, path, log, lines)
             if new:
                 connection.execute(MARK_WRITER, (writer, new[-1].transaction))
             connection.execute("COMMIT")
@@ -192,30 +224,51 @@ def _replay(connection: PostgresConnection, path: Path, writer: str, *, is_ours:
                 with suppress(psycopg.Error):
                     connection.execute("ROLLBACK")
             raise
+    if damaged:
+        _keep_refused(path, damaged, "they are damaged")
     return True
 
 
-def _refused(connection: PostgresConnection, log: TaskTable, lines: Sequence[_SpooledLine]) -> Sequence[_SpooledLine]:
-    """Insert the lines; which of them the database cannot have any more."""
+def _insert(connection: PostgresConnection, path: Path, log: TaskTable, lines: Sequence[_SpooledLine]) -> None:
+    """Insert the lines of one task, but for those that the database cannot have any more."""
     connection.execute("SAVEPOINT spooled")
     try:
-        if insert_lines(connection, log, [line.data for line in lines]).rowcount:
-            return ()
+        is_there = insert_lines(connection, log, [line.data for line in lines]).rowcount > 0
+        connection.execute("RELEASE spooled")
     except psycopg.Error as error:
         if not (error.sqlstate or "").startswith(_BAD_LINE):
             raise
         connection.execute("ROLLBACK TO spooled")
-    return lines
+        connection.execute("RELEASE spooled")
+        if len(lines) == 1:
+            _keep_refused(path, [lines[0].encoded], f"of task {log.task_id}: {error}")
+        else:
+            for line in lines:
+                _insert(connection, path, log, [line])
+        return
+    if is_there:
+        return
+    if connection.execute(_IS_THERE, (log.number,)).fetchone() is None:
+        logger.info("Task %s was deleted while the database was away; %d lines of it go, too", log.task_id, len(lines))
+    else:
+        _keep_refused(path, [line.encoded for line in lines], f"of task {log.task_id}: another server took it over")
 
 
-def _keep_refused(path: Path, lines: Sequence[_SpooledLine]) -> None:
-    """Keep what the database cannot have, as when another server took the task over meanwhile."""
-    place = path.with_suffix(REFUSED_SUFFIX)
-    append_durably(place, b"".join(line.data for line in lines))
-    logger.error(
-        "Messages of %s could not be put into the database: another server took over. They are in %s",
-        ", ".join(sorted({line.task_id for line in lines})), place,
-    )  # fmt: skip
+def _keep_refused(path: Path, lines: Sequence[bytes], why: str) -> None:
+    """Keep what the database cannot have, as it is in the spool: with the task's number, id and stream."""
+    place, whole = path.with_suffix(REFUSED_SUFFIX), path.with_name(path.name + REFUSED_SUFFIX)
+    if whole.exists():
+        return
+    try:
+        # A replay that was interrupted may have kept them already.
+        known = set(place.read_bytes().splitlines(keepends=True)) if place.exists() else set()
+        if missing := b"".join(line for line in lines if line not in known):
+            append_durably(place, missing)
+    except StorageUnavailable:
+        # A full disk has room for another name of the whole file.
+        os.link(path, whole)
+        place = whole
+    logger.error("Messages could not be put into the database, %s. They are in %s", why, place)
 
 
 def _by_table(lines: Sequence[_SpooledLine]) -> Iterator[tuple[TaskTable, list[_SpooledLine]]]:
@@ -245,16 +298,41 @@ def _encoded(transaction: int, line: TableLine) -> bytes:
     ) + line.data  # fmt: skip
 
 
-def _lines(path: Path) -> Iterator[_SpooledLine]:
+def _lines(path: Path, damaged: list[bytes]) -> Iterator[_SpooledLine]:
     with path.open("rb") as file:
         for line in file:
             if not line.endswith(b"\n"):
                 # Half of it, as a crash leaves it, was never acknowledged.
                 return
-            transaction, task, task_id, token, stream, data = line.split(b" ", 5)
-            yield _SpooledLine(
-                int(transaction), int(task), TaskId(task_id.decode()), token.decode(), cast(Stream, stream.decode()), data
-            )  # fmt: skip
+            if (found := _parsed(line)) is None:
+                damaged.append(line)
+            else:
+                yield found
+
+
+def _parsed(line: bytes) -> _SpooledLine | None:
+    """The line, unless it is damaged."""
+    found = _LINE.fullmatch(line)
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return None
+    if found is None:
+        return None
+    transaction, task, task_id, token, stream, data = found.groups()
+    return _SpooledLine(
+        int(transaction), int(task), TaskId(task_id.decode()), token.decode(), cast(Stream, stream.decode()), data, line
+    )
+
+
+def _unlinked(path: Path) -> bool:
+    """Remove a file of which the database has everything; False if it stays, to be replayed again in vain."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        logger.warning("%s could not be removed: %s. The database has what is in it", path, error)
+        return False
+    return True
 
 
 def _acquire(path: Path) -> BaseFileLock | None:

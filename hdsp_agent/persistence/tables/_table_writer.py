@@ -15,7 +15,7 @@ import queue
 import threading
 from abc import abstractmethod
 from collections.abc import Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, Generic, TypeAlias, TypeVar
@@ -132,11 +132,12 @@ class _Outcomes:
     def add(self, job: Job, error: BaseException | None) -> None:
         match job:
             case WriterWork():
-                # Whoever waited may have given up; the work is done all the same.
-                if error is None and not job.done.cancelled():
-                    job.done.set_result(job.result)
-                elif error is not None and not job.done.cancelled():
-                    job.done.set_exception(error)
+                # Whoever waited may give up at any time; the work is done all the same.
+                with suppress(InvalidStateError):
+                    if error is None:
+                        job.done.set_result(job.result)
+                    else:
+                        job.done.set_exception(error)
             case PendingLine():
                 refusal = error if error is None or isinstance(error, HdspAgentError) else _unexpected(error)
                 self.by_loop.setdefault(job.acknowledged.get_loop(), []).append((job, refusal))
