@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
@@ -147,16 +148,17 @@ class TaskStorage:
         # Other servers may have changed what is not in this folder while this one was away.
         self._behind = self._behind or self._backend == "postgres"
         self._following = asyncio.create_task(self._follow(), name="hdsp-agent changes elsewhere")
-        recovered_at = monotonic()
+        pauses = itertools.repeat(self._recover_seconds)
         if self._backend == "postgres":
-            # Those whose holders were first looked at just now are judged at a second look.
-            recovered_at -= max(0.0, self._recover_seconds - _SECOND_LOOK_SECONDS)
+            # Those whose holders seem to be gone are judged at a second look, which must not come much later.
+            pauses = itertools.cycle((min(_SECOND_LOOK_SECONDS, self._recover_seconds), self._recover_seconds))
+        recover_at = monotonic() + next(pauses)
         while True:
             await asyncio.sleep(self._look_seconds)
             try:
                 await self._store.check_usable()
-                if monotonic() - recovered_at >= self._recover_seconds:
-                    recovered_at = monotonic()
+                if monotonic() >= recover_at:
+                    recover_at = monotonic() + next(pauses)
                     await self._take_recovered(await self._store.recover())
                     await self._look_elsewhere()
                 await self._catch_up()

@@ -2,7 +2,7 @@
 
 A session may be lost while the server lives, as when the database restarts or another one takes over; the server then
 takes its lock again. So unless it can be seen on this machine that the process has ended, a holder is called dead only when
-its lock was seen free twice, some seconds apart.
+its lock was seen free twice, some seconds apart. What was seen long ago counts no more: it need not be one absence.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ __all__ = ["SessionLockJudge"]
 
 _SETTLED_SECONDS: Final = 10.0
 """How far apart the two looks are: in that time a server that lives connects again."""
+_FORGOTTEN_AFTER: Final = 3
+"""So many times that."""
 
 
 class SessionLockJudge(LockJudge):
@@ -53,6 +55,8 @@ class SessionLockJudge(LockJudge):
         if lock.hostname == socket.gethostname() and is_gone(lock.process_id, lock.process_started):
             return True
         now = time.monotonic()
+        if now - self._free_since.get(lock.token, now) > _FORGOTTEN_AFTER * self._settled_seconds:
+            del self._free_since[lock.token]
         return now - self._free_since.setdefault(lock.token, now) >= self._settled_seconds
 
 
