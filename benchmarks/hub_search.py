@@ -2,6 +2,7 @@
 
 The conversations are made as those of ``history`` are, of 40 messages each: so many of a conversation can be found. The index
 of the texts is made at the end, as after a restore: what is put in afterwards, as people work, costs what ``upsert`` says.
+There are two people; thousands of them in one database were not tried.
 """
 
 from __future__ import annotations
@@ -63,20 +64,26 @@ async def _measure(database: TasksDatabase, conversations: int) -> list[Result]:
     finally:
         for server in servers:
             server.close()
+    few_middle = percentile(list(itertools.chain(*beside.values())), 0.5)
+    slowest = max(percentile(took, 0.5) for took in relevant.values())
     about = f"over {conversations * _IN_ONE:,} messages in {conversations:,} conversations of one person"
-    middle, slow = percentile(relevant, 0.5), percentile(relevant, 0.95)
+    spent = list(itertools.chain(*relevant.values()))
+    middle, slow = percentile(spent, 0.5), percentile(spent, 0.95)
     return [
         result(
             "hub.search.p50", f"search by relevance in PostgreSQL, with snippets, {about}, p50", middle, "ms",
-            goal=f"<= {_GOAL_MS:g} ms", met=middle <= _GOAL_MS, runs=len(relevant),
+            goal=f"<= {_GOAL_MS:g} ms", met=middle <= _GOAL_MS, runs=len(spent),
         ),
         result(
-            "hub.search.p95", "the same, p95", slow, "ms", goal="none", met=True, runs=len(relevant)
+            "hub.search.p95", "the same, p95", slow, "ms", goal="none", met=True, runs=len(spent)
+        ),
+        result(
+            "hub.search.slowest", "the same of the slowest of the queries, p50", slowest, "ms", goal="none", met=True,
+            runs=ROUNDS,
         ),
         result(
             "hub.search.beside", f"the same search by somebody with {_OF_THE_OTHER} conversations beside those, p50",
-            percentile(beside, 0.5), "ms", goal=f"<= {_GOAL_MS:g} ms", met=percentile(beside, 0.5) <= _GOAL_MS,
-            runs=len(beside),
+            few_middle, "ms", goal=f"<= {_GOAL_MS:g} ms", met=few_middle <= _GOAL_MS, runs=sum(map(len, beside.values())),
         ),
         result(
             "hub.search.upsert", "putting a conversation in again with new text, p95", percentile(putting, 0.95), "ms",
@@ -125,14 +132,14 @@ def _records(count: int) -> Iterator[HistoryRecord]:
         )  # fmt: skip
 
 
-async def _searches(index: HistoryIndex) -> list[float]:
-    spent = []
+async def _searches(index: HistoryIndex) -> dict[str, list[float]]:
+    """How long each query took, each time."""
+    spent = {}
     for text in QUERIES:
         search = functools.partial(index.search, HistoryQuery(text, sort="mostRelevant"))
         await search()
-        took = await timed(search, ROUNDS)
+        took = spent[text] = await timed(search, ROUNDS)
         print(f"{percentile(took, 0.5):8.1f} ms  {(await search()).total:6}  {text}", file=sys.stderr)
-        spent += took
     return spent
 
 
