@@ -171,7 +171,7 @@ const SERVER_ERRORS: Readonly<Record<string, Sentence>> = {
         )
       : param(error, 'kept') === 'here'
         ? trans.__(
-            'The PostgreSQL database %1 is away (%2). What you do meanwhile is kept on this server and saved when the database is back. Until then you cannot start or finish conversations.',
+            'The PostgreSQL database %1 is away (%2). What you do meanwhile is kept on this server and saved when the database is back. Until then you cannot start or finish conversations, and longer work may stop.',
             param(error, 'database'),
             param(error, 'reason')
           )

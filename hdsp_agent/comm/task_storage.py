@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
@@ -148,7 +148,7 @@ class TaskStorage:
         # Other servers may have changed what is not in this folder while this one was away.
         self._behind = self._behind or self._backend == "postgres"
         self._following = asyncio.create_task(self._follow(), name="hdsp-agent changes elsewhere")
-        pauses = itertools.repeat(self._recover_seconds)
+        pauses: Iterator[float] = itertools.repeat(self._recover_seconds)
         if self._backend == "postgres":
             # Those whose holders seem to be gone are judged at a second look, which must not come much later.
             pauses = itertools.cycle((min(_SECOND_LOOK_SECONDS, self._recover_seconds), self._recover_seconds))

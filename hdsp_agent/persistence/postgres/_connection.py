@@ -99,7 +99,7 @@ class Address:
         reason = str(error.params.get("reason"))
         return StorageUnavailable(
             f"{self.name[0].upper()}{self.name[1:]} is away ({reason}). What you do meanwhile is kept on this server and "
-            "saved when the database is back. Until then you cannot start or finish conversations.",
+            "saved when the database is back. Until then you cannot start or finish conversations, and longer work may stop.",
             path=self.name, database=self._label, action="use", reason=reason, kept="here",
         )  # fmt: skip
 
