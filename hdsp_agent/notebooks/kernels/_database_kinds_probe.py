@@ -18,7 +18,7 @@ _LONGEST = 200
 """Characters of a name, a type or a message."""
 _LOCKED_SECONDS = 0.2
 """How long a file may be locked by others."""
-SECRETIVE = r"(?i)(\w*pass\w*|pwd|\w*token\w*|\w*secret\w*|\w*key)"
+SECRETIVE = r"((?i:\w*pass\w*|pwd|\w*token\w*|\w*secret\w*|\w*key))"
 """What the names of secrets look like."""
 _ENUM = re.compile(r"ENUM\((?:'(?:[^']|'')*'(?:,\s*)?)*\)")
 _DUCKDB = {("duckdb", "DuckDBPyConnection"), ("_duckdb", "DuckDBPyConnection")}
@@ -65,8 +65,12 @@ def families_of_type(kind):
 
 
 def of_type(kind, name):
-    """What Python knows of a class. To ask the class itself may run code of its metaclass."""
-    return type.__dict__[name].__get__(kind)
+    """What Python knows of a class; None of what it lacks. To ask the class itself may run code of its metaclass."""
+    try:
+        return type.__dict__[name].__get__(kind)
+    except AttributeError:
+        # A class made without a module to be of.
+        return None
 
 
 def connection_of(value):

@@ -39,7 +39,10 @@ _QUERIES = _RELATIONS | {
 """Their repr runs them, or fetches rows."""
 _ADDRESSES = {("sqlalchemy", "URL"), ("sqlalchemy", "Engine"), ("sqlalchemy", "AsyncEngine")}
 """Their repr hides the password, but not what the address has for parameters."""
-_PASSWORD = re.compile(r"(://[^\s/:@]*:)[^\s/@]+@")
+_PASSWORD = re.compile(r"(://[^\s/:\[]*:)(?!\d{1,5}(?:[/?#,;)\]}\s'\"]|\Z))(?:\S*(@)|\S*?(\.{3}|…))")
+"""Up to the last ``@``, or to where others have cut the text. Behind a port comes none."""
+_BEYOND = 1000
+"""Characters after the last one shown that are looked through: a password may end there."""
 _SHORT_FAMILIES = {("numpy", "generic"), ("pandas", "Interval"), ("pandas", "Period")}
 _SHORT = (bool, int, float, complex, datetime.date, datetime.timedelta, decimal.Decimal, uuid.UUID)
 _missing = object()
@@ -241,7 +244,7 @@ def _describe(value, kind, asked, found):
         found.update(shape=list(value.shape), dtype=str(value.dtype), memory=int(value.nbytes))
         found["head"] = _short(repr(list(value.flat[: asked["items"]])), most)
     elif issubclass(kind, (str, bytes, bytearray)):
-        found.update(length=len(value), memory=sys.getsizeof(value), head=_short(repr(value[:most]), most))
+        found.update(length=len(value), memory=sys.getsizeof(value), head=_short(repr(value[: most + _BEYOND]), most))
     elif issubclass(kind, dict):
         # Not value.items(): a subclass may make it do anything.
         items = itertools.islice(dict.items(value), asked["items"])
@@ -273,6 +276,9 @@ def _frame(value, asked, found):
 
 def _table(value, kind, asked, found):
     families = _families(kind)
+    if _unasked(value, families) is not None:
+        # An address is a tuple, with its password in it.
+        return _describe(value, kind, asked, found)
     start, rows, columns = asked["start"], asked["rows"], asked["columns"]
     until = time.monotonic() + asked["seconds"] / 2
     if families & {("pandas", "DataFrame"), ("pandas", "Series")}:
@@ -342,7 +348,7 @@ def _cell(value):
         if value is None:
             return None
         if isinstance(value, str):
-            return _short(str.__getitem__(value, slice(_CELL + 1)), _CELL)
+            return _short(str.__getitem__(value, slice(_CELL + _BEYOND)), _CELL)
         # Others may hold more than anybody looks at.
         is_short = isinstance(value, _SHORT) or _families(type(value)) & _SHORT_FAMILIES
         return _short(str(value) if is_short else _brief(value), _CELL)
@@ -393,17 +399,24 @@ class _Reprs(reprlib.Repr):
         unasked = _unasked(value, _families(type(value)))
         return super().repr1(value, level) if unasked is None else unasked
 
+    def repr_str(self, value, level):
+        return _short(repr(value[: _CELL + _BEYOND]), _CELL)
 
-_reprs = _Reprs()
-_reprs.maxstring = _reprs.maxother = 120
+    def repr_instance(self, value, level):
+        # The end is not kept, as the base would: a password is found only before anything is cut.
+        try:
+            return _short(repr(value), _CELL)
+        except Exception:  # noqa: BLE001 -- the others are shown
+            return object.__repr__(value)
 
 
-def _brief(value):
-    return _reprs.repr(value)
+_brief = _Reprs().repr
 
 
 def _short(text, most):
-    text = _PASSWORD.sub(r"\1***@", builtins.str(text))
+    text = _PASSWORD.sub(r"\1***\2\3", builtins.str(text)[: most + _BEYOND])
+    secretive = sys.modules["_hdsp_agent_database_kinds"].SECRETIVE
+    text = re.sub(r"([?&]" + secretive + r"=)[^&#\s'\"]*", r"\1***", text)
     text = text if len(text) <= most else text[:most] + "…"
     # Half a pair of surrogates is no text for others.
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
