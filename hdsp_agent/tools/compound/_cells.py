@@ -106,6 +106,7 @@ class AddCell(CompoundTool[AddCellArguments]):
     description: ClassVar[str] = "code for a new cell below the others, which is run; you are shown what it prints."
 
     async def _run(self, arguments: AddCellArguments, context: ToolContext) -> ToolResult:
+        _check_whole("code", "Write less of it at once.", context)
         runner = await CellRunner.of(context)
         code = await _ready(arguments.code, runner, None)
         since = await context.flow.since_asked()
@@ -159,10 +160,7 @@ class EditCell(CompoundTool[EditCellArguments]):
         cell = runner.cell(arguments.cell)
         if cell.cell_type != "code":
             raise ToolFailed(f"Cell {arguments.cell} holds text. Add a new cell for the code.")
-        if context.flow.answer_is_cut:
-            raise ToolFailed(
-                "The code is too long and was cut off, so nothing was done. Add a new cell for what is new."
-            )
+        _check_whole("code", "Add a new cell for what is new.", context)
         code = await _ready(spliced(cell.source, mended(arguments.code)), runner, cell.id)
         if same_meaning(cell.source, code):
             raise ToolFailed(f"This is the code that cell {arguments.cell} has. Change cell {arguments.cell}.")
@@ -321,6 +319,7 @@ class AddText(CompoundTool[AddTextArguments]):
     description: ClassVar[str] = 'a new text cell: a "heading", or a "text" in Markdown, at "top" or "end".'
 
     async def _run(self, arguments: AddTextArguments, context: ToolContext) -> ToolResult:
+        _check_whole("text", "Write a shorter one.", context)
         runner = await CellRunner.of(context)
         text = arguments.text.replace("\\n", "\n")
         if repeats(text, (await context.flow.since_asked()).words):
@@ -367,6 +366,12 @@ async def _is_python(runner: CellRunner) -> bool:
     kernel = await runner.context.notebooks.kernel(runner.place.path)
     language = await language_of(runner.snapshot, kernel, runner.context)
     return language is None or language.lower().startswith("python")
+
+
+def _check_whole(what: str, instead: str, context: ToolContext) -> None:
+    """Raises ToolFailed for what the model did not write to its end, though it may look whole."""
+    if context.flow.answer_is_cut:
+        raise ToolFailed(f"The {what} is too long and was cut off, so nothing was done. {instead}")
 
 
 async def _ready(given: str, runner: CellRunner, own: CellId | None, *, may_do_nothing: bool = False) -> str:

@@ -68,6 +68,15 @@ async def test_an_empty_last_cell_is_used_and_no_python_changes_nothing(tmp_path
         assert task.sources() == ["1 + 1"]
 
 
+async def test_what_the_model_did_not_write_to_its_end_is_not_done(tmp_path: Path) -> None:
+    async with notebook_task(tmp_path, "n = 1") as task:
+        task.flow.answer_is_cut = True
+        assert "was cut off" in await fail(AddCell(), task, code="n = 2")
+        assert "was cut off" in await fail(EditCell(), task, cell=1, code="n = 2")
+        assert "was cut off" in await fail(AddText(), task, kind="text", text="It is", place="end")
+        assert task.sources() == ["n = 1"] and not task.approvals
+
+
 async def test_what_failed_is_told_with_its_line_and_what_may_be_meant(tmp_path: Path) -> None:
     async with notebook_task(tmp_path, "numbers = [3, 1, 2]", "total = sum(number)\nprint(total)") as task:
         told = await fail(RunCell(), task, cell=2)
