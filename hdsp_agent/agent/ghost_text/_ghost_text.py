@@ -53,7 +53,7 @@ class GhostText:
         self._opening = asyncio.Lock()
         self._seen: Mapping[str, Sequence[Variable]] = {}
         self._looked_at: object = None
-        self._looking: asyncio.Task[None] | None = None
+        self._looks: set[asyncio.Task[None]] = set()
 
     async def suggest(self, place: Place, *, path: str | None = None, count: int = 1, person: str = "") -> list[str]:
         """What may be written there, the likeliest first; nothing while a conversation has the model on this machine.
@@ -100,9 +100,10 @@ class GhostText:
 
     async def stop(self) -> None:
         """Let go of all connections."""
-        if self._looking is not None:
-            self._looking.cancel()
-            await asyncio.wait([self._looking])
+        for look in self._looks:
+            look.cancel()
+        if self._looks:
+            await asyncio.wait(self._looks)
         await self._close()
         await self._use.stop()
 
@@ -194,15 +195,19 @@ class GhostText:
         stirred = self._notebooks.stirred(path, kernel)
         if self._looked_at != stirred and kernel.state == "idle":
             self._looked_at = stirred
-            self._looking = asyncio.create_task(self._look(path, self._looking), name="variables for ghost text")
+            before = set(self._looks)
+            for look in before:
+                # In another notebook, whose kernel may be busy by now.
+                look.cancel()
+            look = asyncio.create_task(self._look(path, before), name="variables for ghost text")
+            self._looks.add(look)
+            look.add_done_callback(self._looks.discard)
         return self._seen.get(path, ())
 
-    async def _look(self, path: str, before: asyncio.Task[None] | None) -> None:
+    async def _look(self, path: str, before: set[asyncio.Task[None]]) -> None:
         assert self._notebooks is not None
-        if before is not None:
-            # In another notebook, whose kernel may be busy by now.
-            before.cancel()
-            await asyncio.wait([before])
+        if before:
+            await asyncio.wait(before)
         with suppress(HdspAgentError):
             report = await self._notebooks.executor.inspect(path, limits=_LIMITS)
             # Of the notebook that is written in alone.

@@ -38,24 +38,36 @@ class TwoKernels:
         return SimpleNamespace(variables=[Variable(name=path.partition(".")[0], type="int")])
 
 
-async def test_a_kernel_that_answers_late_takes_no_names_from_the_notebook_that_is_written_in(tmp_path: Path) -> None:
-    kernels = TwoKernels()
-    config = cast("ContextProxy", SimpleNamespace(home=tmp_path))
+async def looked_at_both(root: Path, kernels: TwoKernels) -> GhostText:
+    """The busy one is being looked at, and the look at the other one has not begun."""
+    config = cast("ContextProxy", SimpleNamespace(home=root))
     ghost = GhostText(
         config,
         cast("LocalModels", None),
         notebooks=cast("Notebooks", kernels),
-        paths=lambda: PathPolicy(tmp_path),
+        paths=lambda: PathPolicy(root),
     )
     await ghost._variables("busy.ipynb")
     await kernels.asked.wait()
     await ghost._variables("quick.ipynb")
-    looking = ghost._looking
-    assert looking is not None
-    await looking
+    return ghost
+
+
+async def test_a_kernel_that_answers_late_takes_no_names_from_the_notebook_that_is_written_in(tmp_path: Path) -> None:
+    kernels = TwoKernels()
+    ghost = await looked_at_both(tmp_path, kernels)
+    await asyncio.wait(ghost._looks)
     kernels.free.set()
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     assert [one.name for one in await ghost._variables("quick.ipynb")] == ["quick"]
     await ghost.stop()
     assert kernels.answered == 1
+
+
+async def test_stopping_ends_all_looks_also_before_the_last_has_begun(tmp_path: Path) -> None:
+    kernels = TwoKernels()
+    ghost = await looked_at_both(tmp_path, kernels)
+    await ghost.stop()
+    assert {task.get_name() for task in asyncio.all_tasks()}.isdisjoint({"variables for ghost text"})
+    assert kernels.answered == 0
