@@ -119,7 +119,10 @@ export class PromptSession extends Listener {
    * @param wish - What the person says.
    */
   async send(wish: string): Promise<void> {
-    if (wish !== this.wish) {
+    if (
+      wish !== this.wish ||
+      (this._phase !== 'failed' && this._phase !== 'unchanged')
+    ) {
       // Else it is sent again, as nothing came of it.
       this._wishes.push(wish);
     }

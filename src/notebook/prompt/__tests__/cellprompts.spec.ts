@@ -262,6 +262,18 @@ describe('editing a cell by a prompt', () => {
     );
   });
 
+  it('tries again all of what was said twice, as more of it was wanted', async () => {
+    await change('larger');
+    await say('larger');
+    work();
+    edit('a = 3');
+    finish();
+    await click('retry');
+    expect(opened.client.of('editCell').at(-1)?.text).toBe(
+      '/edit Do it differently: larger\nlarger'
+    );
+  });
+
   it('tries again once, however often that is clicked', async () => {
     await change();
     const retry = row()?.querySelector<HTMLElement>('[data-action="retry"]');
