@@ -5,15 +5,24 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from ._number_mentions import NO_COUNT, NO_LABEL_BEFORE
+
 __all__ = ["LIKELY_MENTION"]
 
 _LABEL: Final = (
-    r"(?:(?<![A-Za-z])(?:flight|track|platform|volume|vol\.|appendix|article|slide|experiment|trial|run|epoch|iteration|fold|batch|seed|cluster"
+    r"(?:(?<![A-Za-z])"
+    + NO_LABEL_BEFORE
+    + r"(?:flight|track|platform|volume|vol\.|appendix|article|slide|experiment|trial|run|epoch|iteration|fold|batch|seed|cluster"
     r"|group|class|layer|level|stage|phase|round|season|version|option|ticket|order|invoice|customer|patient|user|subject|account|case|ID"
     r"|zip(?:\scode)?|postcode|PIN|equation|eq\.|theorem|rule|grade|type|model|highway|terminal|building|floor|seat|page|part|step)"
     r"|시드|군집|클러스터|그룹|에폭|고객|환자|주문|버전|우편번호|식|정리|シード|クラスター?|グループ|エポック|顧客|患者|注文|バージョン|郵便番号|式|定理)"
 )
 _YEAR: Final = r"(?:1[89]|20)\d{2}(?!\d|[.,]\d|\s?[%％])"
+_CHANGED: Final = (
+    *("fell", "rose", "grew", "went", "dropped", "declined", "decreased", "increased", "climbed", "jumped", "shrank"),
+    *("fall", "rise", "drop", "decline", "decrease", "increase", "change", "changed", "reduced", "down", "up"),
+)
+_NO_YEAR_BEFORE: Final = "".join(rf"(?<!\b{word}\sfrom\s)" for word in _CHANGED)
 _MACHINE: Final = r"(?:4|8|12|16|24|32|40|48|64|80|96|128|192|256|512)\s?GB"
 _MEASURE: Final = (
     r"(?:second|minute|hour|day|week|month|year|inch|foot|yard|mile|met(?:er|re)|kilomet(?:er|re)|gram|kilogram|kg|km|pound|ounce|lit(?:er|re)"
@@ -24,7 +33,8 @@ _MEASURE: Final = (
 _KINDS: Final = (
     # Things that have a number for a name.
     _LABEL
-    + r"\s{0,2}(?:no\.?|number|번호|번|番号)?\s{0,2}\#?[(\[]?\d{1,9}(?:\sof\s\d{1,5}|/\d{1,5})?(?![\d.,]*\d|\s?[%％개건명분個件人回])",
+    + r"\s{0,2}(?:no\.?|number|번호|번|番号)?\s{0,2}\#?[(\[]?\d{1,9}(?:\sof\s\d{1,5}|/\d{1,5})?(?![\d.,]*\d|\s?[%％개건명분個件人回])"
+    + NO_COUNT,
     r"(?<![A-Za-z])(?:section|chapter|figure|fig\.|table|equation|eq\.|step|appendix|part)\s\(?\d{1,3}(?:\.\d{1,3}){1,3}|(?:그림|표|식|図|表|式)\s?\d{1,3}\.\d{1,3}",
     r"(?<![\d.])\d{1,3}\.\d{1,3}\s?(?:절|장|節|章)",
     r"(?<![\d.,])\d{1,3}부(?=[는의]\s|에서)|(?<!\d)\d{1,5}행[과와]\s?\d{1,5}열",
@@ -82,13 +92,15 @@ _KINDS: Final = (
     # Names of things are written large, and a number follows: Highway 61 is. A number of things would be followed by them.
     r"(?-i:(?<=[a-z,]\s)[A-Z][A-Za-z]{2,30})\s\d{1,5}(?=\s(?:is|was|has|had|does|did)\s)",
     # Years, after what is said of times.
-    r"(?<![A-Za-z])(?:in|since|from|until|till|before|after|during|years?|early|late|mid|spring|summer|autumn|fall|winter|fiscal|season|census)"
-    r"[\s-]"
+    r"(?<![A-Za-z])(?:in|since(?!\s\d{4}\s(?:are|were)\s(?:empty|missing|null|invalid|duplicates?|dropped|removed|left)(?![a-z]))|from|until|till|before|after|during|years?|early|late|mid|spring|summer|autumn|fall|winter|fiscal|season|census)"
+    r"[\s-](?=[12])"
+    + _NO_YEAR_BEFORE
     + _YEAR
     + r"(?:(?:,\s?|,?\s(?:and|to|or|vs\.?|through|until)\s|\s?[-–/]\s?)"
     + _YEAR
     + r"){0,9}(?!\s[a-z]{2,20}s(?![a-z]))",
-    r"(?<![\d.,])"
+    r"(?<![\d.,])(?=[12])"
+    + _NO_YEAR_BEFORE
     + _YEAR
     + r"(?:\s?[-–~〜/]\s?|\s(?:to|and|vs\.?|versus)\s|[와과]\s|と|から|부터\s)(?:"
     + _YEAR

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-__all__ = ["without_code", "without_mentions"]
+__all__ = ["NO_COUNT", "NO_LABEL_BEFORE", "without_code", "without_mentions"]
 
 _FENCED: Final = re.compile(
     r"^ {0,3}(`{3,}+|~{3,}+)[^\n]*+\n.*?(?:^ {0,3}\1[`~]*+[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
@@ -19,8 +19,16 @@ _MONTH: Final = (
     r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
     r"|Nov(?:ember)?|Dec(?:ember)?)\.?"
 )
+NO_LABEL_BEFORE: Final = "".join(
+    rf"(?<!\b{word}\s)" for word in ("this", "that", "each", "per", "every", "any", "same", "whole", "single")
+)
+"""Whatever is between a word such as day and these has no number for a name: On that day 842 orders came."""
+NO_COUNT: Final = r"(?!\s[a-z]{2,20}s\s(?:are|were|have|had|remain|stay|come|came|go|went|fall|fell|rise|rose|left|do|did|get|got)(?![a-z]))"
+"""After a number that is a name comes no noun in the plural: In case 1234 rows were dropped."""
 _LABEL: Final = (
-    r"(?:(?<![A-Za-z])(?:cell|line|row|column|col|index|step|part|section|chapter|figure|fig\.|table|question|item|page|port|error|code|HTTP"
+    r"(?:(?<![A-Za-z])"
+    + NO_LABEL_BEFORE
+    + r"(?:cell|line|row|column|col|index|step|part|section|chapter|figure|fig\.|table|question|item|page|port|error|code|HTTP"
     r"|status|issue|exercise|week|day|room|route|bus|gate|lane)|(?:셀|줄|행|열|인덱스|단계|장|절|그림|표|질문|항목|쪽|페이지|포트|오류|코드)"
     r"|(?:セル|行|列|インデックス|ステップ|パート|章|節|図|表|質問|項目|ページ|ポート|エラー|コード))"
 )
@@ -37,7 +45,9 @@ _LIBRARY: Final = (
 _KINDS: Final[Sequence[str]] = (
     r"https?://\S+",
     # Cells, lines, figures, error codes: what has a number for a name. Of several rows that is known only of ranges.
-    _LABEL + r"\s{0,2}(?:no\.?|number|번호|번|番号)?\s{0,2}\#?\[?\d{1,5}\]?(?![\d.,]*\d|\s?[%％]|\s?[개건명個件])",
+    _LABEL
+    + r"\s{0,2}(?:no\.?|number|번호|번|番号)?\s{0,2}\#?\[?\d{1,5}\]?(?![\d.,]*\d|\s?[%％]|\s?[개건명個件])"
+    + NO_COUNT,
     r"(?:(?<![A-Za-z])cells|셀|セル)\s{0,2}\#?\[?\d{1,5}(?:" + _ONE_MORE + r")*+\]?",
     _LABELS + r"\s{0,2}\d{1,5}(?:" + _ONE_MORE + r")++",
     r"(?<![A-Za-z])(?:in|out)\s{0,2}\[\d{1,9}\]",

@@ -131,6 +131,23 @@ _PER: Final[Phrases] = {
     "ko": ("하루에 {a}입니다.", "평균 {a}/시간입니다.", "도시마다 평균 {a}채가 있습니다."),
     "ja": ("一日あたり{a}です。", "平均{a}/時です。", "町ごとに平均{a}戸あります。"),
 }
+_LIKE_ADVICE: Final[Phrases] = {
+    "en": (
+        "- Lower quartile: {a}", "Lower bound {a} of the {what}.", "Increase in the {what}: {a}", "Use of electricity rose to {a}.",
+        "Set A has a {what} of {a}.", "Pick rates fell to {a}.", "The default rate was {a}.", "Conventional loans cost {a} on average.",
+        "If you drop outliers, the {what} is {a}.", "Assuming normality, the {what} is {a}.", "To use the model, I trained it; the {what} was {a}.",
+    ),
+    "ko": ("기본값 모델의 {what}은(는) {a}였습니다.", "만약 이상값을 빼면 {what}은(는) {a}입니다.", "관측값의 {what}은(는) {a}입니다."),
+    "ja": ("デフォルト率は{a}でした。", "もし外れ値を除いたら、{what}は{a}です。", "既定のモデルの{what}は{a}でした。"),
+}  # fmt: skip
+_NO_NAME: Final[Phrases] = {
+    "en": (
+        "In this case {a} rows were dropped.", "Per customer {a} dollars are spent.", "After this step {a} rows remain.",
+        "On that day {a} orders came in.", "In each group {a} patients are left.",
+    ),
+    "ko": ("이 단계가 끝나면 {a}건이 남습니다.", "그날 주문이 {a}건 들어왔습니다.", "고객 한 명이 {a}달러를 씁니다."),
+    "ja": ("この段階で{a}件が残ります。", "その日の注文は{a}件でした。", "顧客一人が{a}ドルを使います。"),
+}  # fmt: skip
 _SIZE: Final[Phrases] = {
     "en": ("The table takes {a} of memory.", "The file has {a}.", "Memory usage is {a}."),
     "ko": ("표는 메모리 {a}를 차지합니다.", "파일은 {a}입니다.", "메모리 사용량은 {a}입니다."),
@@ -511,4 +528,6 @@ FAMILIES: Final = (
     ResultFamily("very-small", _SMALL, _tiny_cell, powers),
     ResultFamily("tiny-number", _SMALL, _small_p_cell, powers),
     ResultFamily("odds", _ODDS, _ratio_cell, _decimals(1)),
+    ResultFamily("like-advice", _LIKE_ADVICE, _mean_cell, _decimals(2)),
+    ResultFamily("count-not-a-name", _NO_NAME, _whole(110, 9_900, comma=False), lambda v, language, rng: rounded(v, 0)),
 )
