@@ -38,6 +38,8 @@ class AnswerNumbers:
 
     path: str | None
     numbers: list[AnswerNumber[NumberPlace]]
+    unstated: list[str]
+    """Those that stand nowhere, but are probably no results."""
 
 
 async def numbers_of_answer(reader: TaskReader, notebooks: Notebooks | None, ts: int) -> AnswerNumbers:
@@ -79,7 +81,8 @@ async def numbers_of_answer(reader: TaskReader, notebooks: Notebooks | None, ts:
             told, batch = _told_in(batch, marks), []
             numbers = await asyncio.to_thread(_found_in, told, answer.text or "", numbers)
     shown = [one for one in numbers if one.is_stated or one.place is not None]
-    return AnswerNumbers(None if snapshot is None else path, shown)
+    unstated = [one.text for one in numbers if not one.is_stated and one.place is None]
+    return AnswerNumbers(None if snapshot is None else path, shown, unstated)
 
 
 def _found_in(

@@ -448,6 +448,8 @@ export interface AnswerNumbersView {
   /** The conversation's notebook, as it is now. */
   path?: string;
   numbers: Array<AnswerNumberView>;
+  /** Other numbers that stand nowhere, but are probably no results, such as those in advice. */
+  unstated: Array<string>;
 }
 
 /** What goes along. */

@@ -147,6 +147,8 @@ class AnswerNumbersView(WireModel):
     path: str | None = None
     """The conversation's notebook, as it is now."""
     numbers: list[AnswerNumberView]
+    unstated: list[str]
+    """Other numbers that stand nowhere, but are probably no results, such as those in advice."""
 
 
 class SeenQuery(WireModel):

@@ -118,6 +118,7 @@ class TaskNumbersHandler(RestHandler):
                 )
                 for one in found.numbers
             ],
+            unstated=found.unstated,
         )
 
 

@@ -14,7 +14,7 @@ export function AnswerNumbers({
   readonly found: AnswerNumbersView;
 }): JSX.Element {
   const { trans } = usePanel();
-  const { numbers, path } = found;
+  const { numbers, path, unstated } = found;
   const proved = numbers.filter(({ place }) => place === 'output').length;
   return (
     <div
@@ -25,7 +25,7 @@ export function AnswerNumbers({
       <p>
         {numbers.length === 0
           ? trans.__(
-              'There is nothing to check: whole numbers up to 10, dates and the names of cells are left out.'
+              'No number looks like a result. Whole numbers up to 10, dates and the names of cells are left out.'
             )
           : path === undefined
             ? trans.__(
@@ -48,6 +48,14 @@ export function AnswerNumbers({
             </li>
           ))}
         </ul>
+      )}
+      {unstated.length > 0 && (
+        <p>
+          {trans.__(
+            'Not found, but probably no results: %1',
+            unstated.join(', ')
+          )}
+        </p>
       )}
     </div>
   );

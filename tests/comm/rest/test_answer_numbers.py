@@ -69,7 +69,7 @@ async def test_what_is_no_answer_has_no_numbers(services: Services, jp_fetch: Fe
     task = await begin(services, "Is it 77.7?")
     code, _ = await refusal(get(jp_fetch, "tasks", task.task_id, "numbers", ts="5"))
     assert code == 404
-    ts = await answered(task, "It is 77.7.")
+    ts = await answered(task, "It is 77.7. Try 500 trees.")
     found = await get(jp_fetch, "tasks", task.task_id, "numbers", ts=str(ts))
-    assert found == {"numbers": [{"text": "77.7", "place": "person"}]}
+    assert found == {"numbers": [{"text": "77.7", "place": "person"}], "unstated": ["500"]}
     await task.finish()

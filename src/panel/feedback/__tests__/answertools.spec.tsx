@@ -73,7 +73,8 @@ describe('the tools of an answer', () => {
         { text: '12.3', place: 'output', cellId: 'c', cell: 2 },
         { text: '99 %', place: 'person' },
         { text: '4,711' }
-      ]
+      ],
+      unstated: ['500', '0.05']
     }));
     await rows.show({ ...ANSWER, text: 'It is 12.3, and 4,711.' });
     const numbers = () => page.find('.jp-hdspAgent-numbers');
@@ -91,6 +92,9 @@ describe('the tools of an answer', () => {
       '99 % Only in your messages',
       '4,711 Not found'
     ]);
+    expect(numbers()?.lastElementChild?.textContent).toBe(
+      'Not found, but probably no results: 500, 0.05'
+    );
     await rows.click('Check the numbers');
     expect(numbers()).toBeNull();
     rest.dispose();
