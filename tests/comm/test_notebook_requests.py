@@ -22,9 +22,11 @@ from tests.comm._helpers.scripted_model_server import Model, call, model_of
 from tests.comm._helpers.scripted_pages import Turn, along, question, said, speak
 from tests.comm.channel._helpers.channel_panel import Panel
 from tests.comm.conftest import Connect, messages
+from tests.comm.rest.test_checkpoints import post
+from tests.comm.test_checkpoint_restore import checkpoints
 from tests.comm.test_iopub_bridge import placed, until
 from tests.comm.test_running_agent import WRITE
-from tests.notebooks._helpers.pages import code, notebook
+from tests.notebooks._helpers.pages import code, notebook, sources_in
 
 ASK: Turn = (
     {"tool": "ask_followup_question", "arguments": {"question": "Which?", "follow_up": [{"text": "This"}]}, "id": "q"},
@@ -102,6 +104,7 @@ async def test_two_tabs_that_click_at_once_begin_one_task(services: Services, co
         assert answers[0]["result"] == answers[1]["result"]
 
 
+AT_CELL = {"path": "work.ipynb", "cellId": "c0"}
 EDIT: Turn = (
     {
         "tool": "edit_cells",
@@ -139,6 +142,22 @@ async def test_a_cell_is_changed_as_was_said_at_it_without_another_question(
         assert '"b = 2"' in (jp_root_dir / "work.ipynb").read_text()
 
 
+async def test_the_checkpoint_before_a_change_at_a_cell_brings_back_what_it_was(
+    services: Services, connect: Connect, tmp_path: Path, jp_root_dir: Path, jp_fetch: Fetch
+) -> None:
+    await speak(services, tmp_path, READ, EDIT, DONE)
+    file = jp_root_dir / "work.ipynb"
+    file.write_text(json.dumps(notebook(code("c0", "a = 1"), code("c1", "b = 2"))))
+    async with connect() as panel:
+        task = (await panel.ask("editCell", text="/edit twice as much", **AT_CELL))["result"]
+        assert (await panel.ask("showTaskWithId", taskId=task))["ok"]
+        await question(panel, "completion_result")
+        (row,) = checkpoints(panel)
+        assert sources_in(file) == ["a = 2", "b = 2"]
+        await post(jp_fetch, "checkpoints", str(row["text"]), "restore", parts={"notebooks": True}, task=task)
+        assert sources_in(file) == ["a = 1", "b = 2"]
+
+
 async def test_what_is_said_at_a_cell_after_a_model_failed_goes_on_in_the_same_conversation(
     services: Services, connect: Connect, tmp_path: Path, jp_root_dir: Path
 ) -> None:
@@ -158,7 +177,6 @@ async def test_what_is_said_at_a_cell_after_a_model_failed_goes_on_in_the_same_c
 
 WAIT: Turn = ({"text": "I look. "}, {"wait": 600})
 DELEGATE: Turn = ({"tool": "new_task", "arguments": {"mode": "code", "message": "Do the part"}, "id": "n"},)
-AT_CELL = {"path": "work.ipynb", "cellId": "c0"}
 
 
 def strip(panel: Panel) -> list[dict[str, object]]:

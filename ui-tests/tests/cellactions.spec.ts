@@ -2,6 +2,7 @@ import { Chat } from '../chat';
 import { WATCHABLE } from '../model';
 import { expect, OpenNotebook, test } from '../notebooks';
 import { runInTerminal } from '../terminal';
+import { Timeline } from '../timeline';
 
 const PATH = 'actions.ipynb';
 
@@ -329,6 +330,20 @@ test('a cell is changed as one writes in it, by the keyboard alone', async ({
     await field.press('Escape');
     await expect(field).toHaveCount(0);
     await expect(notebook.lines(0).first()).toHaveText('price = 3 * 100');
+  });
+
+  await test.step('there is a checkpoint from before it', async () => {
+    await new Timeline(lab).checkpoint('Before the agent changed cells');
+  });
+
+  await test.step('one Ctrl+Z takes all of it back', async () => {
+    if (await notebook.isShared()) {
+      // There the server writes, and Ctrl+Z is for what the person wrote.
+      return;
+    }
+    await notebook.edit(0);
+    await keyboard.press('Control+z');
+    await expect(notebook.lines(0)).toHaveText(['price = 3', 'count = 2']);
   });
   expect(lab.errors).toEqual([]);
 });

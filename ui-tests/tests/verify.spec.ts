@@ -4,8 +4,8 @@ import { Timeline } from '../timeline';
 
 const PATH = 'towns.ipynb';
 
-test('a notebook is verified: what hides is found, the agent is asked to fix it, and then it is proved', async ({
-  agent: _,
+test('a notebook is verified: what hides is found, the agent fixes it, and then it is proved', async ({
+  agent,
   lab,
   notebooks
 }) => {
@@ -44,17 +44,21 @@ test('a notebook is verified: what hides is found, the agent is asked to fix it,
     await expect(chat.field).toHaveValue(/these cells show something else/);
   });
 
-  await test.step('in order it is proved', async () => {
-    await notebook.edit(0);
-    await page.keyboard.press('Escape');
-    await lab.execute('notebook:move-cell-down');
-    await notebook.edit(0);
-    await page.keyboard.press('Control+Enter');
-    await expect(notebook.count(0)).toHaveText('[3]:');
-    await notebook.edit(1);
-    await page.keyboard.press('Control+Enter');
+  await test.step('the agent is told what was found, and fixes it', async () => {
+    await chat.field.press('Enter');
+    await agent.model.asked();
+    expect(agent.model.told).toContain('towns is made in cell 2');
+    await agent.read(PATH);
+    await agent.edit(PATH, { op: 'move', cell: 'sum', after: 'data' });
+    await agent.call('run_cells', { path: PATH, cells: 'all' });
+    await chat.finish(agent.model, 'The data comes first now.');
+    await expect(notebook.lines(0)).toHaveText([
+      'towns = {"Busan": 3, "Jeju": 1}'
+    ]);
     await expect(notebook.count(1)).toHaveText('[4]:');
-    await notebook.save();
+  });
+
+  await test.step('verified again, it is proved', async () => {
     await report.getByRole('button', { name: 'Verify again' }).click();
     await expect(report).toContainText('came out as they are saved.');
     await lab.picture('verify-proved', ['light', 'dark', 'contrast']);

@@ -92,6 +92,22 @@ async def test_the_built_in_commands_for_cells_are_about_a_cell() -> None:
         assert command.filled("the cell").endswith("\n\nthe cell")
 
 
+@pytest.mark.parametrize(
+    ("name", "label", "wish"),
+    [
+        ("to-function", "Turn into a Function", "Turn what I name below into a function"),
+        ("to-pandas", "Rewrite with pandas", "Rewrite what I name below with pandas"),
+        ("to-polars", "Rewrite with Polars", "Rewrite what I name below with Polars"),
+        ("to-sql", "Rewrite as SQL", "Rewrite what I name below as SQL"),
+        ("to-plot", "Show as a Plot", "Show what I name below as a plot"),
+    ],
+)
+async def test_a_cell_is_converted_by_a_command_of_its_menu(name: str, label: str, wish: str) -> None:
+    command = await SlashCommands().get(name, None)
+    assert command is not None and command.shown.cell_label == label
+    assert command.filled("cell 2").startswith(wish)
+
+
 async def test_what_is_wrong_with_a_file_spoils_no_other_command(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -175,6 +175,21 @@ describe('actions on cells', () => {
     expect(openings).toBe(1);
   });
 
+  it.each([
+    ['to-function', 'Turn into a Function'],
+    ['to-pandas', 'Rewrite with pandas'],
+    ['to-polars', 'Rewrite with Polars'],
+    ['to-sql', 'Rewrite as SQL'],
+    ['to-plot', 'Show as a Plot']
+  ])('convert a cell: %s', async (action, label) => {
+    expect(labels(submenus[0])).toContain(label);
+    expect(commands.label(CommandIDs.cellAction, { action })).toBe(label);
+    await act(action, { cellId: 'cell-1' });
+    expect(opened.client.of('newTask')).toMatchObject([
+      { text: `/${action}`, attachments: [{ kind: 'cell', content: 'b = 2' }] }
+    ]);
+  });
+
   it('are about what is selected in the cell', async () => {
     opened.panel.content.widgets[1].editor?.setSelection({
       start: { line: 0, column: 4 },
