@@ -1,4 +1,5 @@
 import { Chat } from '../chat';
+import { openConsole } from '../console';
 import { WATCHABLE } from '../model';
 import { expect, OpenNotebook, test } from '../notebooks';
 import { runInTerminal } from '../terminal';
@@ -150,15 +151,7 @@ test('files, selections and what a console printed go into the message', async (
   });
 
   await test.step('from a console: what ran last', async () => {
-    await page.evaluate(async () => {
-      await window.galata.app.commands.execute('console:create', {
-        activate: true,
-        kernelPreference: { name: 'python3' }
-      });
-    });
-    // A console forgets what ran before its kernel was there.
-    await expect(page.getByText('Python 3 (ipykernel) | Idle')).toBeVisible();
-    await page.locator('.jp-CodeConsole-promptCell .cm-content').click();
+    await openConsole(lab);
     await page.keyboard.type('print(6 * 7)');
     await page.keyboard.press('Shift+Enter');
     const output = page.locator('.jp-CodeConsole-content .jp-OutputArea');

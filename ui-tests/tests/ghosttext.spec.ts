@@ -1,3 +1,4 @@
+import { openConsole } from '../console';
 import { FillInServer } from '../fillinserver';
 import { expect, OpenNotebook, test } from '../notebooks';
 
@@ -125,6 +126,24 @@ test('ghost text is turned on, taken whole and in parts, and turned off', async 
       await expect(editor.locator('.jp-GhostText')).toHaveText('getcwd()');
       await keyboard.press('Alt+End');
       await expect(editor).toContainText('os.getcwd()');
+    });
+
+    await test.step('in a console, which knows what ran there', async () => {
+      const prompt = await openConsole(lab);
+      server.answers['town.'] = ['upper()'];
+      await keyboard.type('town = "Ulm"');
+      await keyboard.press('Shift+Enter');
+      await expect(
+        page.locator('.jp-CodeConsole-content .jp-InputPrompt', {
+          hasText: '[1]:'
+        })
+      ).toBeVisible();
+      await prompt.click();
+      await keyboard.type('town.');
+      await expect(prompt.locator('.jp-GhostText')).toHaveText('upper()');
+      expect(server.asked.at(-1)?.prompt).toMatch(/town = "Ulm"\s.*town\.$/s);
+      await keyboard.press('Alt+End');
+      await expect(prompt).toHaveText('town.upper()');
     });
 
     await test.step('but in none that holds keys', async () => {
