@@ -103,7 +103,7 @@ test('a message points at a section, a terminal, a checkpoint and a conversation
 });
 
 test(
-  'a variable and a picture of an output are dragged into the message',
+  'a variable, a picture of an output and a file are dragged into the message',
   { tag: LONG_ONLY },
   async ({ chat, lab, notebooks }) => {
     const { page } = lab;
@@ -132,6 +132,15 @@ test(
     await view.getByRole('button', { name: /^answer/ }).dragTo(chat.field);
     await expect(chips).toContainText('answer');
     await expect(chat.field).toHaveValue('');
+    // On the left there is room for one of both.
+    await lab.execute('hdsp-agent:move-panel', { area: 'right' });
+    await page.sidebar.openTab('filebrowser');
+    await page
+      .locator('.jp-DirListing-item')
+      .filter({ hasText: PATH })
+      .dragTo(chat.field);
+    await expect(chat.field).toHaveValue(`@/${PATH} `);
+    await lab.execute('hdsp-agent:move-panel', { area: 'left' });
   }
 );
 
