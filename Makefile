@@ -116,7 +116,7 @@ $(GATEWAY): scripts/gateway.txt | $(PY_INSTALLED)
 $(OLDEST_LAB): $(BUILT) $(SERVER) pyproject.toml
 	rm -rf .lab-4.2
 	$(BIN)/python -m venv .lab-4.2
-	.lab-4.2/bin/python -m pip install --quiet --disable-pip-version-check . 'jupyterlab>=4.2,<4.3'
+	.lab-4.2/bin/python -m pip install --quiet --disable-pip-version-check . pandas 'jupyterlab>=4.2,<4.3'
 	@touch $@
 
 collaboration: $(COLLABORATION) ## put jupyter-collaboration beside the environment, for the tests that switch it on

@@ -23,6 +23,7 @@ const { '@jupyterlab/console-extension:tracker': _, ...mockSettings } =
 export default defineConfig<ITestOptions, IOptions>(config, {
   testMatch: [
     'cellactions.spec.ts',
+    'feedback.spec.ts',
     'ghosttext.spec.ts',
     'pointing.spec.ts',
     'variables.spec.ts',
@@ -38,7 +39,11 @@ export default defineConfig<ITestOptions, IOptions>(config, {
     },
     {
       name: 'lab-4.2',
-      testMatch: ['cellactions.spec.ts', 'ghosttext.spec.ts'],
+      testMatch: [
+        'cellactions.spec.ts',
+        'ghosttext.spec.ts',
+        'variables.spec.ts'
+      ],
       use: { installedIn: '.lab-4.2', mockSettings }
     }
   ]
