@@ -177,12 +177,20 @@ async def test_a_run_goes_on_being_watched_after_the_tab_was_closed_and_not_long
 
 
 async def test_a_kernel_that_dies_ends_the_persons_run_and_the_agents(
-    services: Services, jp_serverapp: ServerApp, jp_fetch: Fetch, jp_ws_fetch: SocketFetch, gateway: KernelGateway
+    services: Services,
+    jp_serverapp: ServerApp,
+    jp_fetch: Fetch,
+    jp_ws_fetch: SocketFetch,
+    gateway: KernelGateway,
+    tmp_path: Path,
 ) -> None:
-    dies = "import os\nos._exit(1)"
+    # What a kernel publishes right before its death may be lost.
+    go = tmp_path / "go"
+    dies = f"{WAITS.format(str(go))}import os\nos._exit(1)"
     async with page(jp_serverapp, jp_fetch, jp_ws_fetch, gateway, [dies]) as work:
         await watched(services, work)
-        await work.send(dies)
+        await work.until("execute_input", await work.send(dies))
+        go.touch()
         await until(lambda: errors(services) == ["The kernel died while this ran."])
         run = await services.notebooks.notebooks.run(NOTEBOOK, [CellRunSpec(CellId("c0"), dies)])
         assert await run.wait(60)

@@ -204,7 +204,8 @@ async def test_all_tabs_hear_what_a_kernel_does_from_its_start_to_its_end(
             await work.shut_down()
             await panel.until(lambda: status_of(panel)[-1:] == ["dead"])
         await other.until(lambda: status_of(other)[-1:] == ["dead"])
-        async with lab(jp_serverapp, jp_fetch, "more.ipynb", ["1"]):
+        async with lab(jp_serverapp, jp_fetch, "more.ipynb", ["1"]) as more:
+            await more.run("1")
             await panel.until(lambda: status_of(panel, "more.ipynb")[-1:] == ["idle"])
             async with connect() as late:
                 await late.until(lambda: status_of(late, "more.ipynb")[-1:] == ["idle"])
