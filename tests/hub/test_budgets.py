@@ -103,8 +103,8 @@ async def test_a_used_up_budget_is_refused_with_all_one_needs_to_know(tmp_path: 
 @pytest.mark.parametrize(
     ("language", "told"),
     [
-        ("ko", "예산(한 달 토큰 100개)을 모두 사용했습니다. 2026-04-01 00:00 (Asia/Seoul)에 다시 시작됩니다. Ask the course team."),
-        ("ja", "予算（1か月あたり100トークン）を使い切りました。2026-04-01 00:00 (Asia/Seoul)に更新されます。 Ask the course team."),
+        ("ko", "예산(한 달 토큰 100개)을 모두 사용했습니다. 예산 사용량은 2026-04-01 00:00 (Asia/Seoul)에 초기화됩니다. Ask the course team."),
+        ("ja", "予算（1か月あたり100トークン）を使い切りました。使用量は 2026-04-01 00:00 (Asia/Seoul) にリセットされます。 Ask the course team."),
     ],
 )  # fmt: skip
 async def test_the_sentence_is_in_the_language_of_the_hub(
