@@ -378,8 +378,9 @@ async def status_of(agent: Agent, task_id: TaskId) -> str:
 @pytest.mark.each_backend
 async def test_what_is_closed_or_stopped_with_the_server_is_paused(tmp_path: Path) -> None:
     async with running_agent(tmp_path, [WRITE, [60.0], [60.0]]) as agent:
-        asking, closed, working = [await agent.start() for _ in range(3)]
+        asking = await agent.start()
         ask = await agent.asked(asking, "tool")
+        closed, working = await agent.start(), await agent.start()
         await until(lambda: len(agent.model.requests) == 3)
         await agent.manager.tasks.close(closed)
         assert await status_of(agent, closed) == "paused"

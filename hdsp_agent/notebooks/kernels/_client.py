@@ -7,6 +7,7 @@ import logging
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import partial
 from typing import Final, Literal
 
 from ...errors import Unavailable
@@ -260,8 +261,14 @@ class KernelClient:
 
     def _ask_server(self) -> None:
         if self._server_state() == "busy":
-            # It works on something that began before we listened.
+            # It works on something that began before we listened. A gateway also says so for ever of what its kernel died in.
             self.state = "busy"
+            self._question("shell", "kernel_info_request", {}).add_done_callback(partial(self._free, self.busy_with))
+
+    def _free(self, before: str, answer: asyncio.Future[JsonObject]) -> None:
+        """It answers on shell, so what ran before that has ended; unless something began since, nothing runs."""
+        if not answer.cancelled() and answer.exception() is None and self.busy_with == before and self.state == "busy":
+            self.state = "idle"
 
     def _silent(self, seconds: float | None) -> Unavailable:
         return Unavailable(
