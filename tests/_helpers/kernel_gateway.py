@@ -70,7 +70,7 @@ class KernelGateway:
             self.process.kill()
         else:
             self.process.terminate()
-        self.process.wait(timeout=60)
+        self.process.wait(timeout=20)
 
     def ask(self, method: str, path: str) -> ParsedJson:
         """Ask it as its operator would."""
@@ -99,4 +99,8 @@ def running_gateway(folder: Path, *, enterprise: bool = False, unseen: Path | No
         yield gateway
     finally:
         if gateway.process is not None:
-            gateway.stop()
+            try:
+                gateway.stop()
+            except subprocess.TimeoutExpired:
+                # Kernel Gateway may wait for ever for a kernel that it is just restarting.
+                gateway.stop(kill=True)
