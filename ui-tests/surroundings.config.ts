@@ -39,11 +39,6 @@ export default defineConfig<ITestOptions, IOptions>(config, {
     },
     {
       name: 'lab-4.2',
-      testMatch: [
-        'cellactions.spec.ts',
-        'ghosttext.spec.ts',
-        'variables.spec.ts'
-      ],
       use: { installedIn: '.lab-4.2', mockSettings }
     }
   ]
