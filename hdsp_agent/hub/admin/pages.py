@@ -32,7 +32,7 @@ from .usage_summaries import (
 
 __all__ = [
     "AuditPage",
-    "ComeBackPage",
+    "OAuthCallbackHandler",
     "PersonPage",
     "PoliciesPage",
     "StatusPage",
@@ -261,7 +261,7 @@ class AuditPage(_UsageHandler):
         self.show("audit.html", viewer, lines=lines, most=_MOST_LINES, query={"q": name})
 
 
-class ComeBackPage(PageHandler):
+class OAuthCallbackHandler(PageHandler):
     """Where JupyterHub sends the browser of somebody who logged in."""
 
     async def get(self) -> None:

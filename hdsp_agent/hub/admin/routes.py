@@ -8,7 +8,7 @@ from ..service import HubService
 from .pages import (
     STYLES,
     AuditPage,
-    ComeBackPage,
+    OAuthCallbackHandler,
     PersonPage,
     PoliciesPage,
     StatusPage,
@@ -32,6 +32,6 @@ def admin_routes(service: HubService) -> list[tuple[str, Any, dict[str, Any]]]:
         (f"{prefix}status", StatusPage, given),
         (f"{prefix}status/stop", StopHandler, given),
         (f"{prefix}audit", AuditPage, given),
-        (f"{prefix}oauth_callback", ComeBackPage, given),
+        (f"{prefix}oauth_callback", OAuthCallbackHandler, given),
         (f"{prefix}static/(admin\\.css)", StylesHandler, {"path": str(STYLES)}),
     ]
