@@ -26,7 +26,7 @@ async def show(text, is_all): ...
 def is_alive(pid):
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # the second if it ends between opening and reading
         return False
 
 async def main(folder):
