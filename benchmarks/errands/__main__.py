@@ -6,6 +6,7 @@ Of held out errands only verdicts are shown, never what was said: nobody is to l
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
@@ -28,6 +29,7 @@ def main() -> int:
     parser.add_argument("--model", action="append", help="ids of the catalogue (default: all that are measured)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--each", type=int, default=1, metavar="N", help="errands of each family in each language")
+    parser.add_argument("--most", type=int, metavar="N", help="only N families, the first in the order of a hash")
     parser.add_argument("--language", action="append", choices=["en", "ko", "ja"])
     parser.add_argument(
         "--into", type=Path, metavar="FOLDER", help="write there what was said; what lies there is kept"
@@ -51,12 +53,19 @@ def main() -> int:
 
 
 def _chosen(options: Namespace) -> list[Errand]:
-    return [
+    errands = [
         errand
         for errand in errands_of(options.split, options.seed, options.each)
         if (not options.families or errand.family in options.families)
         and (not options.language or errand.language in options.language)
     ]
+    families = sorted({errand.family for errand in errands}, key=_hashed)[: options.most]
+    return [errand for errand in errands if errand.family in families]
+
+
+def _hashed(family: str) -> str:
+    # Whoever has too little time for all families must not choose which: another hash than the one that splits them.
+    return hashlib.sha256(f"order {family}".encode()).hexdigest()
 
 
 async def _run(errands: list[Errand], options: Namespace) -> list[Verdict]:
