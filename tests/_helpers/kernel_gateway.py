@@ -77,7 +77,7 @@ class KernelGateway:
         request = urllib.request.Request(
             f"{self.address}/api/{path}", method=method, headers={"Authorization": f"token {GATEWAY_TOKEN}"}
         )
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return parsed(json.loads(answer.read() or "null"))
 
     def _answers(self) -> bool:

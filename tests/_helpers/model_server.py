@@ -21,6 +21,8 @@ from typing import Any
 
 import pytest
 
+from .free_port import free_port
+
 __all__ = [
     "ModelServer",
     "RawRequest",
@@ -70,7 +72,7 @@ def model_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModelServ
     folder = tmp_path_factory.mktemp("aimock")
     fixtures, log = folder / "none.json", folder / "log"
     fixtures.write_text('{"fixtures": [{"match": {"userMessage": "no test says this"}, "response": {"content": "x"}}]}')
-    port = _free_port()
+    port = free_port()
     with log.open("wb") as output:
         process = subprocess.Popen(
             [str(_BINARY), "-p", str(port), "-h", "127.0.0.1", "-f", str(fixtures), "--strict"],
@@ -83,13 +85,7 @@ def model_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModelServ
             yield ModelServer(f"http://127.0.0.1:{port}")
         finally:
             os.killpg(process.pid, signal.SIGTERM)
-            process.wait(timeout=10)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+            process.wait(timeout=60)
 
 
 def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:

@@ -15,7 +15,7 @@ from uuid import uuid4
 
 import pytest
 
-from .free_port import lasting_port
+from .free_port import free_port
 
 if TYPE_CHECKING:
     from hdsp_agent.persistence.postgres._connection import PostgresConnection
@@ -159,7 +159,7 @@ def postgres_cluster() -> Iterator[PostgresCluster]:
         pytest.skip(_MISSING)
     # It does not run as root, and whoever runs it must reach its folder.
     folder = Path(tempfile.mkdtemp(prefix="hdsp-postgres-", dir="/tmp"))
-    data, port = folder / "data", lasting_port()
+    data, port = folder / "data", free_port()
     cluster = PostgresCluster(f"127.0.0.1:{port}", data, programs)
     try:
         if os.geteuid() == 0:

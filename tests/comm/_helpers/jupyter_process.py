@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import urllib.error
@@ -20,6 +19,7 @@ from tornado.httpclient import HTTPRequest
 from tornado.websocket import websocket_connect
 
 from hdsp_agent._version import __version__
+from tests._helpers.free_port import free_port
 from tests.comm.channel._helpers.channel_panel import Panel
 
 __all__ = ["JupyterProcess"]
@@ -43,9 +43,7 @@ class JupyterProcess:
         self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None
         self._log = folder / "server.log"
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self._port = int(probe.getsockname()[1])
+        self._port = free_port()
         for place in (self.root, folder / "config"):
             place.mkdir(parents=True)
         extensions = {"hdsp_agent": True, "jupyterlab": False, "jupyter_server_terminals": False}
