@@ -140,7 +140,12 @@ def jp_server_config(storage_dir: Path, storage_backend: str) -> dict[str, objec
             "allow_unauthenticated_access": False,
             "reraise_server_extension_failures": True,
         },
-        "HdspAgentApp": {"storage_dir": str(storage_dir), **({"storage_url": url} if url else {})},
+        "HdspAgentApp": {
+            "storage_dir": str(storage_dir),
+            # A crowded machine's disk, which is asked within the same time, is no keyring that hangs.
+            "keyring_timeout": 30,
+            **({"storage_url": url} if url else {}),
+        },
     }
 
 
