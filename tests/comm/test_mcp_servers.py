@@ -183,7 +183,7 @@ async def test_one_logs_in_through_the_browser(jp_fetch: Fetch, connect: Connect
         await add(jp_fetch, remote={"url": url})
         back = "http://127.0.0.1:8888/hdsp-agent/mcp-login"
         page = (await rest(jp_fetch, "remote", "login", method="POST", redirectUri=back))["url"]
-        async with httpx2.AsyncClient() as browser:
+        async with httpx2.AsyncClient(trust_env=False, timeout=60) as browser:
             target = (await browser.get(page)).headers["location"]
         query = {name: values[0] for name, values in parse_qs(urlsplit(target).query).items()}
         with pytest.raises(HTTPClientError) as wrong:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -38,7 +39,7 @@ async def page_of(tested: TestedHub) -> str:
 
 async def came_back(page: str) -> dict[str, str]:
     """What the authorization server sends the browser back with."""
-    async with httpx2.AsyncClient() as browser:
+    async with httpx2.AsyncClient(trust_env=False, timeout=60) as browser:
         answer = await browser.get(page)
     target = urlsplit(answer.headers["location"])
     assert f"{target.scheme}://{target.netloc}{target.path}" == BACK
@@ -52,7 +53,13 @@ async def log_in(tested: TestedHub) -> None:
     await until(lambda: tested.connection("remote").status == "connected")
 
 
-async def test_one_logs_in_and_stays_so(tmp_path: Path) -> None:
+def let_tokens_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two hours pass for whoever uses them."""
+    now = time.time
+    monkeypatch.setattr(time, "time", lambda: now() + 7200)
+
+
+async def test_one_logs_in_and_stays_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with remote_hub(tmp_path) as tested:
         connection = tested.connection("remote")
         assert (connection.error, connection.wants_login) == ("This server wants you to log in.", True)
@@ -61,10 +68,10 @@ async def test_one_logs_in_and_stays_so(tmp_path: Path) -> None:
         assert tested.hub.logins(ME).is_logged_in(connection.config)
         assert "1 clients" in await tested.said("renewals", server="remote")
         # The token is over, and is renewed without anybody.
-        await asyncio.sleep(2.5)
+        let_tokens_end(monkeypatch)
         assert await tested.said("renewals", server="remote") == "1 renewals, 1 clients"
         # Another life: the tokens are where keys are kept, and what is over is renewed, too.
-        await asyncio.sleep(2.5)
+        let_tokens_end(monkeypatch)
         await connection.restart()
         assert await tested.said("renewals", server="remote") == "2 renewals, 1 clients"
         assert not any("token" in file.read_text() for file in tested.home.glob("*.json"))
@@ -93,7 +100,7 @@ async def test_who_signs_out_while_tokens_are_written_is_signed_out(
         await log_in(tested)
         connection = tested.connection("remote")
         # The token is over: starting again, it is renewed.
-        await asyncio.sleep(2.5)
+        let_tokens_end(monkeypatch)
         monkeypatch.setattr(SavedSecrets, "keep_login", slowly)
         starting = asyncio.create_task(connection.restart())
         await writing.wait()

@@ -96,7 +96,7 @@ async def test_the_next_server_says_what_happened_and_leaves_nothing_running(tmp
     async with killed_in_a_run(tmp_path, mode) as kernel:
         [task_id] = conversations(tmp_path)
         # A kernel does not outlive the server that it belongs to.
-        await until(lambda: not psutil.pid_exists(kernel) or psutil.Process(kernel).status() == psutil.STATUS_ZOMBIE)
+        await until(lambda: _has_ended(kernel))
     async with jupyter_server(tmp_path, [], SETTINGS) as server:
         async with programs_of(server).connected(mode) as client:
             first = await structured(client, "list_kernels")
@@ -118,6 +118,13 @@ async def test_the_next_server_says_what_happened_and_leaves_nothing_running(tmp
         rows = await rows_of(tmp_path, task_id)
         [cell] = [CellExecuted.model_validate_json(row.text or "") for row in rows if row.say == "cell_executed"]
         assert cell.state == "interrupted" and "server stopped" in (cell.reason or "")
+
+
+def _has_ended(process: int) -> bool:
+    try:
+        return psutil.Process(process).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
 
 
 async def _is_settled(folder: Path, task_id: TaskId) -> bool:

@@ -34,7 +34,7 @@ METADATA = "https://conformance-test.local/client-metadata.json"
 
 async def come_back(tested: TestedHub, page: str) -> None:
     """A browser in which the person is logged in already, and agrees."""
-    async with httpx2.AsyncClient() as browser:
+    async with httpx2.AsyncClient(trust_env=False, timeout=60) as browser:
         answer = await browser.get(page)
     query = {name: values[0] for name, values in parse_qs(urlsplit(answer.headers["location"]).query).items()}
     tested.hub.logins(ME).come_back(query["state"], query.get("code"), query.get("iss"), query.get("error"))

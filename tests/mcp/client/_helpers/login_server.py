@@ -1,6 +1,6 @@
 """A server that wants a log-in by OAuth, and its own authorization server: ``python -m … http PORT``.
 
-Whoever opens its page is logged in at once. Tokens hold for two seconds, and can be renewed.
+Whoever opens its page is logged in at once. Tokens hold for an hour, and can be renewed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 from pydantic import AnyHttpUrl
 
-_SECONDS = 2
+_SECONDS = 3600
 
 
 class Provider:
