@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -38,7 +39,9 @@ def open_config(home: Path) -> OpenConfig:
         folder: Path = home,
     ) -> AsyncIterator[ContextProxy]:
         # A keyring that answers late on a crowded machine is not what these tests are about.
-        policy = policy or OperatorPolicy(keyring_timeout_seconds=30)
+        policy = policy or OperatorPolicy()
+        if policy.keyring_timeout_seconds == OperatorPolicy.keyring_timeout_seconds:
+            policy = replace(policy, keyring_timeout_seconds=30)
         secrets = SecretStore(folder, policy, environ=environ or {})
         proxy = ContextProxy(folder, policy, secrets, user_config=user_config)
         await proxy.start()

@@ -529,7 +529,8 @@ async def test_a_lock_held_by_another_process_is_an_error_and_blocks_nobody(
             with pytest.raises(StorageUnavailable, match="another process"):
                 await proxy.update({"soundEnabled": True})
             ticking.cancel()
-            assert ticks > 20
+            # Had it been blocked, it would have turned but once.
+            assert ticks > 2
         await proxy.update({"soundEnabled": True})
 
 

@@ -49,7 +49,7 @@ def in_session(person: Path, scenario: str) -> dict[str, object]:
         env=env,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=280,
         check=False,
     )
     assert run.returncode == 0, run.stdout + run.stderr

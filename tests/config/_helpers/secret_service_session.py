@@ -49,7 +49,7 @@ def daemon(*, unlock: bool = True) -> Iterator[subprocess.Popen[bytes]]:
     finally:
         process.send_signal(signal.SIGCONT)
         process.terminate()
-        process.wait(10)
+        process.wait(60)
 
 
 def wait_for_service() -> None:
@@ -60,7 +60,7 @@ def wait_for_service() -> None:
     bus = DBusAddress("/org/freedesktop/DBus", bus_name="org.freedesktop.DBus", interface="org.freedesktop.DBus")
     connection = secretstorage.dbus_init()
     try:
-        for _ in range(500):
+        for _ in range(6000):
             question = new_method_call(bus, "NameHasOwner", "s", ("org.freedesktop.secrets",))
             if connection.send_and_get_reply(question).body[0]:
                 return
@@ -93,7 +93,7 @@ async def known(proxy: ContextProxy) -> None:
 
 def in_keyring(account: str) -> str:
     """What another process finds in the keyring."""
-    run = subprocess.run([sys.executable, "-c", READ, account], capture_output=True, text=True, check=True, timeout=30)
+    run = subprocess.run([sys.executable, "-c", READ, account], capture_output=True, text=True, check=True, timeout=60)
     return read_bound_key(run.stdout.strip()).value
 
 
