@@ -140,6 +140,7 @@ async def test_more_commands_than_may_run_wait_in_the_socket(tmp_path: Path) -> 
         access.gate.clear()
         for _ in range(50):
             wire.write(command_frame(client_id, "SendMessage", {"text": "x"}))
+        await until(lambda: len(server._commands._tasks) == 4)
         await asyncio.sleep(0.05)
         assert len(server._commands._tasks) == 4
         access.gate.set()
@@ -157,8 +158,7 @@ async def test_a_server_that_stops_lets_commands_end_and_waits_for_nobody(tmp_pa
         access.gate.clear()
         wire.write(command_frame(client_id, "StartNewTask", {"configuration": {}, "text": "go"}))
         wire.write(command_frame(client_id, "SendMessage", {"text": "never ends"}))
-        await wire.writer.drain()
-        await asyncio.sleep(0.005)
+        await until(lambda: len(server._commands._tasks) + len(access.done) >= 2)
         await server.stop()
         assert [command.command_name for command in access.done] == ["StartNewTask"]
         assert server.clients == 0

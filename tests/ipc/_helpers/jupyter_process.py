@@ -54,7 +54,7 @@ class Jupyter:
         """End it."""
         if self.process.returncode is None:
             self.process.send_signal(how)
-        await asyncio.wait_for(self.process.wait(), 30)
+        await asyncio.wait_for(self.process.wait(), 120)
 
     async def kill(self) -> None:
         """End it without warning."""
