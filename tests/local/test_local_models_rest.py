@@ -112,6 +112,8 @@ async def test_a_model_is_got_in_sight_of_the_person_stopped_resumed_and_deleted
             if seen["done"] > 500_000:
                 break
             await asyncio.sleep(0.02)
+        # It does not come to an end while this goes on.
+        there.slow = 1
         assert (seen["state"], seen["source"]) == ("getting", "hub")
         # Twice is once.
         assert (await api.ask("POST", "local-models", "small", body={"consent": CONSENT}))[0] == 202

@@ -94,7 +94,7 @@ async def process_of(made: LocalRuntime) -> int:
     return process
 
 
-async def gone(process: int, seconds: float = 10) -> bool:
+async def gone(process: int, seconds: float = 60) -> bool:
     """Whether the process ends within the time."""
     for _ in range(int(seconds * 20)):
         try:

@@ -114,6 +114,7 @@ class Hub:
     slow: float = 0.0
     pages: dict[str, tuple[int, bytes]] = field(default_factory=dict)
     """What it says at other addresses: a status, and a text or where to go instead."""
+    _answering: set[asyncio.Task[None]] = field(default_factory=set)
 
     @property
     def source(self) -> dict[str, object]:
@@ -128,12 +129,23 @@ class Hub:
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One request."""
+        task = asyncio.current_task()
+        assert task is not None
+        self._answering.add(task)
         try:
             await self._answer(reader, writer)
         except (ConnectionError, asyncio.IncompleteReadError):
             pass
         finally:
             writer.close()
+            self._answering.discard(task)
+
+    async def stop(self) -> None:
+        """End what is still being answered."""
+        left = list(self._answering)
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
@@ -170,6 +182,7 @@ async def hub() -> AsyncIterator[Hub]:
         yield made
     finally:
         server.close()
+        await made.stop()
         await server.wait_closed()
 
 
