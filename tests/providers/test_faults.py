@@ -10,7 +10,7 @@ import pytest
 from hdsp_agent.providers import ModelAnswer, ModelError, TextDelta, Timeouts
 
 from .._helpers.model_server import RawServer, Reply, raw_server, refusal, sse, sse_events
-from ._helpers.protocol_profiles import PROTOCOLS, QUICK, ask, ask_once, opened, profile, request, user
+from ._helpers.protocol_profiles import PATIENT, PROTOCOLS, ask, ask_once, opened, profile, request, user
 
 HELLO: dict[str, list[object]] = {
     "anthropic": [
@@ -82,7 +82,7 @@ def events(protocol: str, *parts: dict[str, list[object]]) -> list[object]:
     return [event for part in parts for event in part[protocol]]
 
 
-async def fails(server: RawServer, protocol: str, timeouts: Timeouts = QUICK) -> tuple[ModelError, ModelAnswer]:
+async def fails(server: RawServer, protocol: str, timeouts: Timeouts = PATIENT) -> tuple[ModelError, ModelAnswer]:
     answer = ModelAnswer()
     async with opened(profile(protocol, server.url), timeouts) as client:
         try:
@@ -115,7 +115,7 @@ async def test_a_connection_dropped_in_the_middle_is_an_error_and_the_next_reque
         reply.reset()
 
     whole = sse(*events(protocol, HELLO, END), named=named)
-    async with raw_server(drop, whole) as server, opened(profile(protocol, server.url), QUICK) as client:
+    async with raw_server(drop, whole) as server, opened(profile(protocol, server.url), PATIENT) as client:
         with pytest.raises(ModelError) as raised:
             await ask(client, request(user("hi")))
         assert raised.value.kind == "broken_stream"
@@ -225,7 +225,7 @@ async def test_a_slow_stream_is_waited_for_and_a_silent_one_is_given_up(protocol
     async def slow(reply: Reply) -> None:
         await reply.begin()
         for event in events(protocol, HELLO, END):
-            await asyncio.sleep(0.15)
+            await asyncio.sleep(0.3)
             await reply.send(sse_events(event, named=named))
 
     async def silent(reply: Reply) -> None:
@@ -233,7 +233,8 @@ async def test_a_slow_stream_is_waited_for_and_a_silent_one_is_given_up(protocol
         await reply.send(sse_events(*events(protocol, HELLO), named=named))
         await asyncio.Event().wait()
 
-    patience = Timeouts(connect=1, first=0.6, idle=0.4)
+    # All together takes longer than what is waited for each.
+    patience = Timeouts(connect=30, first=30, idle=1)
     async with raw_server(slow, silent) as server, opened(profile(protocol, server.url), patience) as client:
         answer, _ = await ask(client, request(user("hi")))
         assert answer.text == "Hello"
@@ -248,7 +249,7 @@ async def test_a_server_that_never_begins_is_given_up(protocol: str) -> None:
         await asyncio.Event().wait()
 
     async with raw_server(mute) as server:
-        error, _ = await fails(server, protocol, Timeouts(connect=1, first=0.3, idle=0.3))
+        error, _ = await fails(server, protocol, Timeouts(connect=30, first=0.3, idle=0.3))
     assert error.kind == "timeout"
 
 

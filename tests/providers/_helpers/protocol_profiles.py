@@ -18,7 +18,7 @@ WEATHER: Final = ToolSpec(
     {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
 )
 PIXEL: Final = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-QUICK: Final = Timeouts(connect=2, first=5, idle=5)
+PATIENT: Final = Timeouts(connect=30, first=60, idle=60)
 
 
 def profile(protocol: str, url: str, **more: object) -> ProviderSettings:
@@ -93,7 +93,7 @@ async def ask(client: ModelClient, asked: ModelRequest) -> tuple[ModelAnswer, li
 
 
 @asynccontextmanager
-async def opened(settings: ProviderSettings, timeouts: Timeouts = QUICK) -> AsyncIterator[ModelClient]:
+async def opened(settings: ProviderSettings, timeouts: Timeouts = PATIENT) -> AsyncIterator[ModelClient]:
     """The profile's client, closed in the end."""
     client = await open_client(settings, timeouts=timeouts)
     try:
