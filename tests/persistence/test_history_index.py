@@ -134,7 +134,7 @@ async def test_no_family_however_tangled_hangs_or_counts_twice(tmp_path: Path) -
         @settings(max_examples=60, deadline=None)
         @given(_FAMILIES)
         def any_family(family: list[tuple[str, str | None, list[str]]]) -> None:
-            asyncio.run_coroutine_threadsafe(tangle(family), loop).result(30)
+            asyncio.run_coroutine_threadsafe(tangle(family), loop).result(120)
 
         await asyncio.to_thread(any_family)
 
@@ -221,9 +221,9 @@ async def test_rebuilding_keeps_what_is_newer_and_drops_what_has_no_folder(tmp_p
 
         def slowly() -> Iterator[HistoryRecord]:
             # What happens while the folders are read is newer than what was read.
-            asyncio.run_coroutine_threadsafe(index.upsert(task("t0", ts=77, tokens_in=5)), loop).result(10)
-            asyncio.run_coroutine_threadsafe(index.upsert(task("late"), text="늦은"), loop).result(10)
-            asyncio.run_coroutine_threadsafe(index.delete("t2"), loop).result(10)
+            asyncio.run_coroutine_threadsafe(index.upsert(task("t0", ts=77, tokens_in=5)), loop).result(60)
+            asyncio.run_coroutine_threadsafe(index.upsert(task("late"), text="늦은"), loop).result(60)
+            asyncio.run_coroutine_threadsafe(index.delete("t2"), loop).result(60)
             yield from folders(3)
 
         loop = asyncio.get_running_loop()

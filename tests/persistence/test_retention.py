@@ -209,8 +209,9 @@ async def test_progress_is_told_and_a_cancelled_round_stops(tmp_path: Path) -> N
         assert told[-1] == ("clean", 3, 3)
         for _ in range(3):
             await finished(store, 8)
-        cleaning = asyncio.create_task(clean(store, RULES))
-        await asyncio.sleep(0.005)
+        begun = asyncio.Event()
+        cleaning = asyncio.create_task(clean(store, RULES, progress=lambda *_: begun.set()))
+        await begun.wait()
         cleaning.cancel()
         with pytest.raises(asyncio.CancelledError):
             await cleaning
