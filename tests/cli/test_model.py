@@ -113,7 +113,7 @@ class _Hub(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(catalogue().find(None).size))
         self.end_headers()
         self.wfile.write(bytes(3_000_000))
-        self.server.gone.wait(30)  # type: ignore[attr-defined]  # the test's own
+        self.server.gone.wait(240)  # type: ignore[attr-defined]  # the test's own
 
     def log_message(self, format: str, *args: object) -> None:
         """Nobody reads it."""
@@ -129,12 +129,12 @@ def test_ctrl_c_keeps_what_has_come(home: Home, where: dict[str, str]) -> None:
         [*PROGRAM, "model", "get", "--yes", SMALLER], env=environment, stderr=subprocess.PIPE, text=True
     )
     try:
-        for _ in range(600):
+        for _ in range(2400):
             if part.exists() and part.stat().st_size >= 1_000_000:
                 break
             time.sleep(0.05)
         program.send_signal(signal.SIGINT)
-        _, said = program.communicate(timeout=30)
+        _, said = program.communicate(timeout=120)
     finally:
         program.kill()
         program.wait()

@@ -80,7 +80,7 @@ class Home:
             cwd=self.config,
             input=stdin.encode(),
             capture_output=True,
-            timeout=60,
+            timeout=240,
             check=False,
         )
         return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
