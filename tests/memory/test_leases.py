@@ -124,8 +124,15 @@ async def test_what_was_spent_on_a_consolidation_that_is_broken_off_is_accounted
 ) -> None:
     first, done = writes_memory()
     model, busy = HeldModel([costly(extraction_answer()), costly(first), done], free=2), [False]
-    if how == "time":
-        monkeypatch.setattr(consolidator, "_MOST_SECONDS", 3.0)
+    limits, timeout = list[asyncio.Timeout](), asyncio.timeout
+
+    def noted(seconds: float | None) -> asyncio.Timeout:
+        made = timeout(seconds)
+        if seconds == consolidator._MOST_SECONDS:
+            limits.append(made)
+        return made
+
+    monkeypatch.setattr(asyncio, "timeout", noted)
     async with memory_home(tmp_path, models=OneModel(model, lambda: busy[0])) as at:
         await at.conversation()
         at.later(7)
@@ -133,7 +140,9 @@ async def test_what_was_spent_on_a_consolidation_that_is_broken_off_is_accounted
             monkeypatch.setattr(pipeline, "JOB_HEARTBEAT_SECONDS", 0.001)
         work = asyncio.create_task(at.pipeline.round(ME, is_asked_for=True))
         await model.held.get()
-        if how == "busy":
+        if how == "time":
+            limits[0].reschedule(asyncio.get_running_loop().time())
+        elif how == "busy":
             busy[0] = True
         elif how == "lease":
             await take_over(at, "consolidate")
