@@ -1,7 +1,7 @@
-import type { ConsoleMessage, Locator, Page } from '@playwright/test';
+import type { Locator, Page } from '@playwright/test';
 
 import type { Lab } from './lab';
-import { expect } from './lab';
+import { expect, isLabs } from './lab';
 import type { PlayedModel } from './model';
 import { test as notebooksTest } from './notebooks';
 
@@ -246,14 +246,3 @@ export const test = notebooksTest.extend<IFixtures>({
     await lab.api.forgetTasks();
   }
 });
-
-/**
- * JupyterLab asks for the language server, which the tests switch off. Jupyter
- * Server cannot list its kernels in the moment in which one of them starts.
- */
-function isLabs(message: ConsoleMessage): boolean {
-  const { url } = message.location();
-  const isListOfKernels =
-    /\/api\/kernels\?\d+$/.test(url) && message.text().includes(' 500 ');
-  return url.includes('/lsp/status') || isListOfKernels;
-}

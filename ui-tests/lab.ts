@@ -1,6 +1,11 @@
 import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
 import { expect, galata, test as galataTest } from '@jupyterlab/galata';
-import type { Locator, Page, WebSocketRoute } from '@playwright/test';
+import type {
+  ConsoleMessage,
+  Locator,
+  Page,
+  WebSocketRoute
+} from '@playwright/test';
 
 import './timeouts';
 
@@ -25,9 +30,7 @@ export class Lab {
   ) {
     page.on('pageerror', error => this.errors.push(String(error.stack)));
     page.on('console', message => {
-      // The servers of the tests have no language servers, which Lab asks for.
-      const isLab = message.location().url.includes('/lsp/status');
-      if (message.type() === 'error' && !isLab) {
+      if (message.type() === 'error' && !isLabs(message)) {
         this.errors.push(message.text());
       }
     });
@@ -476,6 +479,17 @@ export const test = galataTest.extend<IFixtures, IWorkerFixtures>({
     await Promise.all(servers.map(server => server.dispose()));
   }
 });
+
+/**
+ * JupyterLab asks for the language server, which the tests switch off. Jupyter
+ * Server cannot list its kernels in the moment in which one of them starts.
+ */
+export function isLabs(message: ConsoleMessage): boolean {
+  const { url } = message.location();
+  const isListOfKernels =
+    /\/api\/kernels\?\d+$/.test(url) && message.text().includes(' 500 ');
+  return url.includes('/lsp/status') || isListOfKernels;
+}
 
 /**
  * Galata answers whatever looks like Jupyter's settings from its own memory,
