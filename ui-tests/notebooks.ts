@@ -143,11 +143,15 @@ export class Notebooks {
   }
 
   private async _content(path: string): Promise<INotebookFile['content']> {
-    const { content } = await this.api.jupyter<INotebookFile>(
-      'GET',
-      `contents/${path}?type=notebook`
-    );
-    return content;
+    let file: INotebookFile | undefined;
+    // While Jupyter writes a file, nobody can read it.
+    await expect(async () => {
+      file = await this.api.jupyter<INotebookFile>(
+        'GET',
+        `contents/${path}?type=notebook`
+      );
+    }).toPass({ timeout: 30_000 });
+    return file!.content;
   }
 }
 

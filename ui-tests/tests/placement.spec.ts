@@ -2,6 +2,7 @@ import type { Lab } from '../lab';
 import { expect, test } from '../lab';
 import { LONG_ONLY } from '../longtests';
 
+const AREA = 'hdsp-agent:panel-area';
 const WIDENED = 'hdsp-agent:panel-widened';
 const FIRST_WIDTH = 380;
 
@@ -25,11 +26,7 @@ test('the panel moves to a tab and to the other side, and is there again after a
   });
 
   await test.step('the right, where it stays', async () => {
-    const saved = lab.page.waitForResponse(
-      response =>
-        response.request().method() === 'PUT' &&
-        (response.request().postData() ?? '').includes('"right"')
-    );
+    const saved = saving(lab, data => data[AREA] === 'right');
     await lab.execute('hdsp-agent:move-panel', { area: 'right' });
     await expect(right.locator('#hdsp-agent-panel')).toBeVisible();
     await saved;
