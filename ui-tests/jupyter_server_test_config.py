@@ -25,6 +25,11 @@ c.HdspAgentApp.keyring_timeout = 30.0  # type: ignore[name-defined]  # noqa: F82
 c.ServerApp.reraise_server_extension_failures = True  # type: ignore[name-defined]  # noqa: F821
 c.HdspAgentApp.storage_dir = os.environ.get("HDSP_UI_HOME") or tempfile.mkdtemp(prefix="hdsp-ui-")  # type: ignore[name-defined]  # noqa: F821
 
+if first := os.environ.get("HDSP_UI_KERNEL_PORTS"):
+    from kernel_ports import keep_to
+
+    keep_to(int(first))
+
 if listed := os.environ.get("HDSP_UI_MODEL_LIST"):
     from hdsp_agent.local import _model_list
 

@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'child_process';
 import { spawn } from 'child_process';
+import { randomInt } from 'crypto';
 import { once } from 'events';
 import {
   closeSync,
@@ -10,7 +11,6 @@ import {
   readFileSync,
   rmSync
 } from 'fs';
-import type { AddressInfo } from 'net';
 import { createServer } from 'net';
 import { tmpdir } from 'os';
 import * as path from 'path';
@@ -21,6 +21,14 @@ const CONFIG = path.join(__dirname, 'jupyter_server_test_config.py');
 // Only what hangs takes that long; a crowded machine starts one in half a minute.
 const START_TIMEOUT = 120_000;
 const STOP_TIMEOUT = 30_000;
+
+// Below those that the system gives away itself, for each of eight workers.
+const WORKER = Number(process.env.TEST_PARALLEL_INDEX ?? 0) % 8;
+const FIRST_PORT = 7_000;
+const PORTS = 375;
+const FIRST_KERNEL_PORT = 16_000;
+const PORTS_OF_KERNELS = 200;
+const SERVERS = 10;
 
 /**
  * Every server of the tests runs below it, as behind a hub.
@@ -159,6 +167,7 @@ export class JupyterServer {
         ...process.env,
         ...environment(this.folder),
         HDSP_UI_HOME: this.home,
+        HDSP_UI_KERNEL_PORTS: String(this._kernelPorts),
         JUPYTERLAB_GALATA_ROOT_DIR: this.root,
         ...this._options.env
       },
@@ -228,6 +237,7 @@ export class JupyterServer {
     }
   }
 
+  private readonly _kernelPorts = kernelPorts();
   private _process: ChildProcess | null = null;
 }
 
@@ -262,13 +272,37 @@ export namespace JupyterServer {
 }
 
 /**
- * A port of the loopback interface that nothing listens on.
+ * A port of the loopback interface that nothing listens on, and that neither
+ * the system nor another worker gives away while the server that is to have it
+ * starts, or is stopped.
  */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
+  for (let tried = 0; tried < 10 * PORTS; tried++) {
+    const port = FIRST_PORT + WORKER * PORTS + randomInt(PORTS);
+    if (given.has(port)) {
+      continue;
+    }
+    const server = createServer().listen(port, '127.0.0.1');
+    try {
+      await once(server, 'listening');
+    } catch {
+      continue;
+    }
+    given.add(port);
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
+  throw new Error('All ports are taken.');
 }
+
+/**
+ * The first of the ports that a server has for its kernels.
+ */
+function kernelPorts(): number {
+  const own = servers++ % SERVERS;
+  return FIRST_KERNEL_PORT + (WORKER * SERVERS + own) * PORTS_OF_KERNELS;
+}
+
+const given = new Set<number>();
+let servers = 0;
