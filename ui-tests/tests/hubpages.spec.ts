@@ -125,10 +125,13 @@ test('an administrator sees use, a person, policies, status and the audit log', 
     .getByRole('button', { name: 'Stop the request of ada to qwen3' })
     .click();
   await expect(page.getByRole('status')).toContainText('is being stopped');
-  await page.getByRole('link', { name: 'Reload' }).click();
-  await expect(
-    page.getByRole('region', { name: 'Requests under way' })
-  ).toContainText('None.');
+  // It ends a moment later, and the page does not follow that by itself.
+  await expect(async () => {
+    await page.getByRole('link', { name: 'Reload' }).click();
+    await expect(
+      page.getByRole('region', { name: 'Requests under way' })
+    ).toContainText('None.', { timeout: 1_000 });
+  }).toPass();
 
   await pages.getByRole('link', { name: 'Audit log' }).click();
   await expect(

@@ -244,6 +244,7 @@ test('what the agent changed is kept, undone and restored without a mouse', asyn
   await lab.visit();
   const notebook = await OpenNotebook.open(lab, path);
   await keyboard.press('Control+Alt+y');
+  await expect(chat.field).toBeFocused();
   await keyboard.type('Load one row more.');
   await keyboard.press('Enter');
   await agent.read(path);
