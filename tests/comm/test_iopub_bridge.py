@@ -21,6 +21,7 @@ from hdsp_agent.notebooks import PersonRun, freshness_of
 from hdsp_agent.notebooks.kernels import CellRunSpec
 from hdsp_agent.notebooks.kernels.iopub import IopubListener, IopubListeners, Published
 from tests._helpers.jupyter_fetch import Fetch
+from tests._helpers.timing import until as soon
 from tests.comm._helpers.jupyterlab_kernels import lab, write_notebook
 from tests.comm.conftest import Connect, messages
 
@@ -38,6 +39,11 @@ async def until(holds: Callable[[], object], seconds: float = 60) -> None:
     while not holds():
         assert time.monotonic() < end, "this did not come about"
         await asyncio.sleep(0.02)
+
+
+def waits_for(file: Path) -> str:
+    """Code that runs until this file exists."""
+    return f"import pathlib, time\nwhile not pathlib.Path({str(file)!r}).exists(): time.sleep(0.02)"
 
 
 def runs(services: Services, path: str = NOTEBOOK) -> Sequence[PersonRun]:
@@ -88,18 +94,18 @@ async def test_of_equal_cells_the_one_with_the_runs_count_is_meant(
 
 
 async def test_a_run_under_way_is_told_when_it_ends_though_its_cell_was_changed_meanwhile(
-    services: Services, jp_serverapp: ServerApp, jp_fetch: Fetch, jp_root_dir: Path
+    services: Services, jp_serverapp: ServerApp, jp_fetch: Fetch, jp_root_dir: Path, tmp_path: Path
 ) -> None:
-    slow = "import time\ntime.sleep(3)"
+    slow = waits_for(tmp_path / "go")
     async with lab(jp_serverapp, jp_fetch, NOTEBOOK, [slow, "1"]) as work:
-        # In its first seconds a server waits for the tabs of the one before it.
         await work.run("1")
         await until(lambda: placed(services) == [("c1", True)])
-        await asyncio.sleep(1)
         request = work.send(slow)
-        await asyncio.sleep(0.8)
+        under_way = services.notebooks.bridge._watches[work.kernel_id].person_log._open
+        await until(lambda: [run.cell_id for run in under_way.values()] == ["c0"])
         assert placed(services) == [("c1", True)]
         write_notebook(jp_root_dir / NOTEBOOK, "another = 1", "1")
+        (tmp_path / "go").touch()
         await work.replied(request)
         await until(lambda: placed(services) == [("c1", True), ("c0", True)])
         assert (await freshness(services))["c0"] == "stale"
@@ -168,8 +174,11 @@ async def test_nothing_is_sent_to_the_kernel_and_the_person_sees_only_their_own(
         request = work.send("print('hello')")
         await work.replied(request)
         await until(lambda: placed(services) == [("c0", True)])
-        # A kernel welcomes whoever comes to listen, and lets everybody hear it.
-        heard = [each for each in await work.heard() if each["msg_type"] != "iopub_welcome"]
+        heard: list[dict[str, object]] = []
+        while [each["msg_type"] for each in heard].count("status") < 2:
+            # A kernel welcomes whoever comes to listen, and lets everybody hear it.
+            heard += [each for each in await work.heard() if each["msg_type"] != "iopub_welcome"]
+            await asyncio.sleep(0.02)
         assert [each["msg_type"] for each in heard] == ["status", "execute_input", "stream", "status"]
         assert {message["parent_header"]["msg_id"] for message in heard} == {request}  # type: ignore[index]
 
@@ -180,19 +189,14 @@ def status_of(panel: object, path: str = NOTEBOOK) -> list[str]:
 
 
 async def test_all_tabs_hear_what_a_kernel_does_from_its_start_to_its_end(
-    services: Services, jp_serverapp: ServerApp, jp_fetch: Fetch, connect: Connect
+    services: Services, jp_serverapp: ServerApp, jp_fetch: Fetch, connect: Connect, tmp_path: Path
 ) -> None:
     async with connect() as panel, connect() as other:
         async with lab(jp_serverapp, jp_fetch, NOTEBOOK, ["1"]) as work:
-            # What a kernel publishes as it starts may be missed.
-            await work.run("1")
             await panel.until(lambda: status_of(panel)[-1:] == ["idle"])
-            # Jupyter itself may have said so, before anything listens that hears the next run begin.
-            while not placed(services):
-                await work.run("1")
-                await asyncio.sleep(0.5)
-            request = work.send("import time; time.sleep(1.2)")
+            request = work.send(waits_for(tmp_path / "go"))
             await panel.until(lambda: status_of(panel)[-1:] == ["busy"])
+            (tmp_path / "go").touch()
             await work.replied(request)
             await panel.until(lambda: status_of(panel)[-1:] == ["idle"])
             await work.restart()
@@ -259,11 +263,14 @@ async def test_after_a_restart_only_what_failed_is_still_told(
 
 
 async def test_the_cell_in_which_a_kernel_died_is_known_and_the_next_life_is_heard(
-    services: Services, jp_serverapp: ServerApp, jp_fetch: Fetch, connect: Connect
+    services: Services, jp_serverapp: ServerApp, jp_fetch: Fetch, connect: Connect, tmp_path: Path
 ) -> None:
-    deadly = "import os, time\ntime.sleep(0.5)\nos._exit(1)"
+    # What a kernel publishes right before its death may be lost.
+    deadly = f"{waits_for(tmp_path / 'go')}\nimport os\nos._exit(1)"
     async with connect() as panel, lab(jp_serverapp, jp_fetch, NOTEBOOK, [deadly, "x = 1"]) as work:
         work.send(deadly)
+        await until(lambda: services.notebooks.bridge._watches[work.kernel_id].person_log._open)
+        (tmp_path / "go").touch()
         await panel.until(lambda: "autorestarting" in status_of(panel))
         await until(lambda: placed(services) == [("c0", False)])
         assert runs(services)[0].error == "The kernel died while this ran."
@@ -280,10 +287,13 @@ async def test_a_kernel_that_is_listened_to_is_culled_like_any_other(
         await work.run("1")
         await until(lambda: placed(services) == [("c0", True)])
         await work.leave()
-        await asyncio.sleep(1.1)
         kernels.cull_idle_timeout = 1
-        await kernels.cull_kernel_if_idle(work.kernel_id)
-        assert work.kernel_id not in kernels
+
+        async def is_culled() -> bool:
+            await kernels.cull_kernel_if_idle(work.kernel_id)
+            return work.kernel_id not in kernels
+
+        await soon(is_culled)
         await until(lambda: runs(services) == [])
 
 

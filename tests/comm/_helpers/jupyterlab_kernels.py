@@ -12,7 +12,10 @@ import nbformat
 from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_server.serverapp import ServerApp
 
+from hdsp_agent.comm.services import Services
+from hdsp_agent.notebooks.kernels.iopub import IopubListener
 from tests._helpers.jupyter_fetch import Fetch
+from tests._helpers.timing import until
 
 __all__ = ["Lab", "lab", "write_notebook"]
 
@@ -30,6 +33,7 @@ class Lab:
         self.kernel_id = session["kernel"]["id"]
         self.path = path
         self.manager = app.kernel_manager.get_kernel(self.kernel_id)
+        self._app = app
         self._session_id = session["id"]
         self._fetch = fetch
         self._client: AsyncKernelClient | None = None
@@ -42,6 +46,7 @@ class Lab:
         self._client.load_connection_info(self.manager.get_connection_info())
         self._client.start_channels(stdin=False, hb=False)
         await self._client.wait_for_ready(timeout=60)
+        await self._until_watched()
 
     def send(self, code: str, **options: bool) -> str:
         """Send code to run; the request's id."""
@@ -76,6 +81,27 @@ class Lab:
     async def shut_down(self) -> None:
         """Shut it down as the person does."""
         await self._fetch("api", "sessions", self._session_id, method="DELETE")
+
+    async def _until_watched(self) -> None:
+        """Wait until the extension, if it runs, hears what this kernel does: what ran before that is not known."""
+        services: Services | None = self._app.web_app.settings.get("hdsp_agent_services")
+        if services is None or services.notebooks.bridge._looking is None:
+            return
+        watches = services.notebooks.bridge._watches
+
+        def heard() -> tuple[object, int]:
+            watch = watches.get(self.kernel_id)
+            listener = watch._listener if watch is not None else None
+            return listener, listener.taken if isinstance(listener, IopubListener) else 0
+
+        before = heard()
+
+        async def is_heard() -> bool:
+            await self.run("", silent=True)
+            listener, taken = heard()
+            return taken > (before[1] if listener is before[0] else 0)
+
+        await until(is_heard)
 
     async def leave(self) -> None:
         if self._client is not None:
