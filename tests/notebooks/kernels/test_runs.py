@@ -99,11 +99,14 @@ async def test_a_run_is_interrupted_and_its_next_cells_are_not_run(tmp_path: Pat
 
 async def test_interrupting_a_run_that_waits_does_not_touch_the_one_that_runs(tmp_path: Path) -> None:
     async with headless_executor(tmp_path) as work:
-        first = await work.start("import time\ntime.sleep(3)\nprint('whole')")
+        may_end = tmp_path / "may-end"
+        waits = f"import os, time\nwhile not os.path.exists({str(may_end)!r}): time.sleep(0.01)\nprint('whole')"
+        first = await work.start(waits)
         second = await work.start("print('never')")
         await until(lambda: first.cells[0].state == "running")
         await second.interrupt()
         assert second.done and second.cells[0].reason == "not_run"
+        may_end.touch()
         assert await first.wait(30) and text_of(first.cells[0]) == "whole\n"
 
 

@@ -116,13 +116,16 @@ async def test_a_cancel_stops_its_own_cells_at_once_and_no_others(workspace: Pat
 
 async def test_a_cell_that_waits_behind_anothers_is_withdrawn_without_touching_it(workspace: Path) -> None:
     async with notebook_task(workspace, "'mine'") as task:
-        theirs = CellRunSpec(CellId("x"), "import time\ntime.sleep(2)\n'theirs'")
+        may_end = workspace / "may-end"
+        waits = f"import os, time\nwhile not os.path.exists({str(may_end)!r}): time.sleep(0.01)\n'theirs'"
+        theirs = CellRunSpec(CellId("x"), waits)
         run = await task.notebooks.executor.run("work.ipynb", [theirs], task_id=TaskId("another"))
         await until(lambda: run.cells[0].state == "running")
         call = asyncio.create_task(task.call("run_cells", cells=["c1"]))
         await asyncio.sleep(0.3)
         call.cancel()
         await asyncio.wait({call})
+        may_end.touch()
         assert await run.wait(30) and run.cells[0].state == "ok"
         assert task.executed() == []
 
