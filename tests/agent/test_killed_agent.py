@@ -32,8 +32,8 @@ async def killed(home: Path, scenario: str) -> TaskId:
     )
     assert process.stdout is not None
     try:
-        task_id = (await asyncio.wait_for(process.stdout.readline(), 30)).decode().strip()
-        assert (await asyncio.wait_for(process.stdout.readline(), 30)).decode().strip() == "now"
+        task_id = (await asyncio.wait_for(process.stdout.readline(), 120)).decode().strip()
+        assert (await asyncio.wait_for(process.stdout.readline(), 120)).decode().strip() == "now"
     finally:
         process.kill()
         await process.wait()

@@ -235,8 +235,8 @@ async def test_a_crash_while_a_message_is_taken_neither_loses_it_nor_tells_it_tw
     )  # fmt: skip
     assert process.stdout is not None
     try:
-        task_id = TaskId((await asyncio.wait_for(process.stdout.readline(), 30)).decode().strip())
-        assert (await asyncio.wait_for(process.stdout.readline(), 30)).decode().strip() == "now"
+        task_id = TaskId((await asyncio.wait_for(process.stdout.readline(), 120)).decode().strip())
+        assert (await asyncio.wait_for(process.stdout.readline(), 120)).decode().strip() == "now"
     finally:
         process.kill()
         await process.wait()

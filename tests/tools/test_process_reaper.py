@@ -61,7 +61,7 @@ async def test_all_that_runs_ends_with_the_process_that_began_it(tmp_path: Path,
     assert process.stdout is not None
     names = (*_NAMES, "later") if watcher_dies else _NAMES
     try:
-        assert await asyncio.wait_for(process.stdout.readline(), 30) == b"now\n"
+        assert await asyncio.wait_for(process.stdout.readline(), 120) == b"now\n"
         await until(lambda: all((tmp_path / name).is_file() and (tmp_path / name).read_text() for name in names))
         pids = [int((tmp_path / name).read_text("utf-8")) for name in names]
         assert all(alive(pid) for pid in pids)
