@@ -109,7 +109,8 @@ async def test_each_call_is_in_the_audit_log_with_the_programs_name_and_no_text(
     await (await services.agent.manager()).cancel(agent.task_id or "")  # type: ignore[arg-type]
     assert (await writing).is_error
     path = services.storage.home / "audit.jsonl"
-    await eventually(path.exists)
+    # It is there before its first line is written.
+    await eventually(lambda: path.exists() and path.read_text().endswith("\n"))
     text = path.read_text()
     assert "aardvark" not in text
     [entry] = [json.loads(line) for line in text.splitlines()]
