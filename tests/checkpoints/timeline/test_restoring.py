@@ -221,8 +221,8 @@ async def test_what_the_agent_is_just_doing_to_a_notebook_is_its_own(tmp_path: P
 async def test_a_busy_kernel_is_told_of_soon(tmp_path: Path) -> None:
     async with timeline_setup(tmp_path) as here:
         target = await broken(here)
-        running = asyncio.create_task(here.run("import time; time.sleep(20)"))
-        await asyncio.sleep(1)
+        running = asyncio.create_task(here.run("import time; time.sleep(50)"))
+        await here.until_it_runs()
         line = here.another_line(limits=TimelineLimits(busy_seconds=0.3))
         preview = await line.preview(target, EVERYTHING)
         assert preview.variables[0].why_not is not None and "runs a cell" in preview.variables[0].why_not
@@ -502,12 +502,12 @@ async def test_a_kernel_that_begins_a_cell_meanwhile_leaves_all_as_it_was(tmp_pa
 
         async def late(*asked: object, **options: object) -> object:
             running.append(asyncio.create_task(here.run("import time; time.sleep(60)")))
-            await asyncio.sleep(1)
+            await here.until_it_runs()
             return await restore(*asked, **options)  # type: ignore[arg-type]  # as it was asked
 
         here.values.restore = late  # type: ignore[method-assign,assignment]  # just then
         with pytest.raises(Conflict, match="is busy"):
-            await asyncio.wait_for(line.restore(target, EVERYTHING), 30)
+            await asyncio.wait_for(line.restore(target, EVERYTHING), 50)
         await here.notebooks.executor.interrupt(PATH)
         await asyncio.gather(*running, return_exceptions=True)
         assert await is_broken(here) and await line.interrupted() is None

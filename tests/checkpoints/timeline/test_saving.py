@@ -72,8 +72,8 @@ async def test_a_tab_that_is_silent_holds_no_moment_up(tmp_path: Path) -> None:
 async def test_a_kernel_that_runs_a_cell_holds_no_moment_up(tmp_path: Path) -> None:
     async with timeline_setup(tmp_path) as here:
         await here.run("value = 1")
-        running = asyncio.create_task(here.run("import time; time.sleep(8)"))
-        await asyncio.sleep(1)
+        running = asyncio.create_task(here.run("import time; time.sleep(50)"))
+        await here.until_it_runs()
         line = here.another_line(limits=TimelineLimits(busy_seconds=0.2, variables_seconds=0.2))
         record = await line.save("before edit", notebooks=[PATH], code="thorough")
         assert record.notebooks and not record.variables and record.left_out[0].part == "variables"

@@ -72,10 +72,10 @@ async def test_what_is_found_later_is_pending(tmp_path: Path) -> None:
         await here.run("rows = [1]")
         await here.save(code="thorough")
         # So much that it is not looked through within no time at all.
-        await here.run("rows.append(2); many = [[n] for n in range(1_000_000)]")
+        await here.run("rows.append(2); many = [[n] for n in range(300_000)]")
         first = await here.line.variables_since(PATH)
         assert first.unknown in (None, "pending")
-        here.values.set_limits(VariableLimits(inline_seconds=0, last_seconds=60))
+        here.values.set_limits(VariableLimits(inline_seconds=0, last_seconds=250))
         since = await here.line.variables_since(PATH)
         assert told(since) == {"rows": "changed", "many": "added"}
 

@@ -12,7 +12,7 @@ import pytest
 from hdsp_agent.checkpoints.variables import VariableCheckpoints, VariableStore, user_key
 from hdsp_agent.errors import Conflict, NotAllowed, NotFound, StorageUnavailable, Unavailable, Unsupported
 
-from ...notebooks.kernels._helpers.executors import NOTEBOOK
+from ...notebooks.kernels._helpers.executors import NOTEBOOK, until
 from ._helpers.kernel_fixtures import kernel_setup, watched
 
 
@@ -124,11 +124,11 @@ async def test_a_busy_kernel_is_not_waited_for_longer_than_is_said(tmp_path: Pat
         await at.run("a = [1]")
         saved = await at.save()
         await at.run("a.append(2)")
-        running = asyncio.create_task(at.work.run("import time; time.sleep(30)"))
-        await asyncio.sleep(0.5)
+        running = asyncio.create_task(at.work.run("import time; time.sleep(50)"))
+        await until(lambda: any(run.cells[0].state == "running" for run in at.work.executor.runs()))
         begun: list[str] = []
         with pytest.raises(Conflict, match="is busy, so nothing was restored"):
-            await asyncio.wait_for(at.restore(saved, within=0.2, begins=begun.append), 10)
+            await asyncio.wait_for(at.restore(saved, within=0.2, begins=begun.append), 45)
         assert not begun
         await at.work.executor.interrupt(NOTEBOOK)
         await running

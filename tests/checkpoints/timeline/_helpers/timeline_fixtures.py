@@ -10,11 +10,12 @@ from typing import Literal
 
 from hdsp_agent.checkpoints import AsyncFileCheckpoints, CheckpointRecord, FileLimits
 from hdsp_agent.checkpoints.timeline import Parts, Timeline, TimelineLimits
-from hdsp_agent.checkpoints.variables import VariableCheckpoints, VariableStore
+from hdsp_agent.checkpoints.variables import VariableCheckpoints, VariableLimits, VariableStore
 from hdsp_agent.messages import CellId, JsonObject, TaskId
 from hdsp_agent.notebooks import EditSource, Notebooks
 from hdsp_agent.notebooks.kernels import CellRunSpec
 
+from ...._helpers.timing import until
 from ....notebooks._helpers.headless import headless_notebooks
 from ....notebooks._helpers.pages import Page, Tabs, code, notebook, sources_in
 
@@ -36,7 +37,9 @@ class TimelineSetup:
         self.notebooks = notebooks
         self.tabs = tabs
         self.files = AsyncFileCheckpoints(root, store_dir, limits)
-        self.values = VariableCheckpoints(VariableStore(self.files.folder / "variables", KEY))
+        store = VariableStore(self.files.folder / "variables", KEY)
+        # On a busy machine a kernel takes its time to look at what a cell changed.
+        self.values = VariableCheckpoints(store, VariableLimits(last_seconds=60))
         self.line = self.line_on(self.files)
 
     def another_line(self, limits: TimelineLimits | None = None) -> Timeline:
@@ -84,6 +87,10 @@ class TimelineSetup:
     async def run(self, source: str) -> None:
         """Run code in the notebook's kernel, which is started if there is none."""
         await self._output(source, store_history=True)
+
+    async def until_it_runs(self) -> None:
+        """Wait until the notebook's kernel works on a cell."""
+        await until(lambda: any(run.cells[0].state == "running" for run in self.notebooks.executor.runs(PATH)))
 
     async def edit(self, cell_id: str, old: str, new: str) -> None:
         """Change a cell as the agent does it."""
