@@ -216,19 +216,21 @@ async def test_a_save_that_nobody_waited_for_is_the_state_before_only_if_it_was_
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_time: bool
 ) -> None:
     folder = work_in(tmp_path)
-    history = kept_at(tmp_path, GlobalSettings.model_construct(checkpoint_timeout=2))
+    settings = [GlobalSettings()]
+    history = CheckpointService(tmp_path / "home", lambda: settings[0], None)
     (await step(history, folder, 1)).ended()
     await WorkspaceRollback(history).preview(folder, [ONE], 1, SideEffects())
+    settings[0] = GlobalSettings.model_construct(checkpoint_timeout=4 if in_time else 0)
     whole, may_end, saved = FileCheckpoints.save, threading.Event(), threading.Event()
 
     def slow(
         files: FileCheckpoints, reason: str, author: Author, anchor: Anchor, claims: Collection[str] | None = None
     ) -> CheckpointRecord:
         if not in_time:
-            may_end.wait(30)
+            may_end.wait(60)
         record = whole(files, reason, author, anchor, claims)
         saved.set()
-        may_end.wait(30)
+        may_end.wait(60)
         return record
 
     (folder / "mine.txt").write_text("mine\n")
@@ -239,7 +241,7 @@ async def test_a_save_that_nobody_waited_for_is_the_state_before_only_if_it_was_
             await begun.approved(WRITES, 2)
         (folder / "note.txt").write_text("half done\n")
         may_end.set()
-        assert await asyncio.to_thread(saved.wait, 30)
+        assert await asyncio.to_thread(saved.wait, 60)
     (folder / "note.txt").write_text("done\n")
     begun.ended()
     preview = await WorkspaceRollback(history).preview(folder, [ONE], 2, SideEffects())

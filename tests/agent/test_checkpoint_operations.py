@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from pathlib import Path
 
@@ -253,7 +252,7 @@ async def test_a_kernel_that_is_busy_does_not_hold_up_the_agent(tmp_path: Path) 
     async with headless_notebooks(folder) as notebooks:
         await notebooks.executor.start("a.ipynb")
         run = await notebooks.run("a.ipynb", [CellRunSpec(None, "import time; time.sleep(120)")], task_id=ONE)
-        await asyncio.sleep(0.5)
+        await until(lambda: run.cells[0].state == "running")
         history = kept_at(tmp_path, GlobalSettings(checkpoint_timeout=10), notebooks)
         step = SavedStep(history, folder, ONE, "run_cells", "a.ipynb")
         record = await step.approved(ActionRequest(frozenset({"run_code"}), "run_cells", path="a.ipynb"), 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -350,7 +351,11 @@ async def test_an_answer_to_what_is_not_asked_any_more_is_refused_at_once(tmp_pa
 async def test_a_result_that_is_being_written_when_its_turn_is_stopped_is_no_missing_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    begun = threading.Event()
+
     def slowly(appender: Appender, lines: Sequence[bytes]) -> tuple[int, OSError | None]:
+        if b"tool_result" in b"".join(lines):
+            begun.set()
         time.sleep(0.3)
         return write(appender, lines)
 
@@ -363,7 +368,7 @@ async def test_a_result_that_is_being_written_when_its_turn_is_stopped_is_no_mis
         write = Appender.write
         monkeypatch.setattr(Appender, "write", slowly)
         recording = asyncio.create_task(conversation.add_api("user", [result]))
-        await asyncio.sleep(0.05)
+        await until(begun.is_set)
         recording.cancel()
         await asyncio.wait([recording])
         assert await unanswered_calls(conversation.log, conversation.history.view) == []
