@@ -33,4 +33,4 @@ def keep_to(first: int) -> None:
                 cache.currently_used_ports.add(port)
                 return port
 
-    LocalPortCache.find_available_port = find  # type: ignore[method-assign]
+    LocalPortCache.find_available_port = find  # type: ignore[assignment]  # under another name of its first argument
