@@ -40,6 +40,20 @@ def no_ports_of_other_workers() -> Iterator[None]:
         yield
 
 
+@pytest.fixture
+def jp_asyncio_loop(jp_asyncio_loop: asyncio.AbstractEventLoop) -> Iterator[asyncio.AbstractEventLoop]:
+    """What a test closes at its end is closed a few steps later. Without those another test would be told that it is not."""
+    yield jp_asyncio_loop
+    if not jp_asyncio_loop.is_closed():
+        jp_asyncio_loop.run_until_complete(_last_steps())
+
+
+async def _last_steps() -> None:
+    for _ in range(10):
+        await asyncio.sleep(0)
+    await asyncio.get_running_loop().shutdown_asyncgens()
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run what is marked so with each backend."""
     if (mark := metafunc.definition.get_closest_marker("each_backend")) is not None:
