@@ -17,6 +17,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import CancelledError
 from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Final
@@ -189,10 +190,14 @@ class StdioTransport:
             self._tell_end("It closed its standard output.")
 
     def _handed_over(self, message: JSONRPCMessage) -> bool:
+        if self.ended.is_set():
+            return False
+        delivery = self._deliver(message)
         try:
-            return asyncio.run_coroutine_threadsafe(self._deliver(message), self._loop).result()
-        except (RuntimeError, asyncio.CancelledError):
+            return asyncio.run_coroutine_threadsafe(delivery, self._loop).result()
+        except (RuntimeError, CancelledError):
             # The loop is gone, and with it whoever would listen.
+            delivery.close()
             return False
 
     def _write(self) -> None:
