@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["VerifyOptions", "VerifyProgress", "verify_notebook"]
 
 _CELL_SECONDS: Final = 600
+_LATE_OUTPUT_SECONDS: Final = 60
+"""What a cell showed may still be on its way when it is done. What does not come is taken for another result."""
 _LARGEST: Final = 200_000_000
 _LONGEST_ERROR: Final = 200
 
@@ -143,7 +145,7 @@ async def _run_in(
     notebook = deepcopy(saved)
     client = NotebookClient(
         notebook, kernel_name=kernel, timeout=options.cell_seconds, allow_errors=True,
-        resources={"metadata": {"path": str(place)}},
+        resources={"metadata": {"path": str(place)}}, iopub_timeout=_LATE_OUTPUT_SECONDS,
     )  # fmt: skip
     outputs: dict[int, Sequence[ShownOutput]] = {}
     seconds: dict[int, float] = {}

@@ -18,7 +18,9 @@ def ran(folder: Path, *sources: str, order: Sequence[int] | None = None) -> Note
     """A notebook whose cells ran, in this order, with what they showed."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    client = NotebookClient(notebook, kernel_name="python3", resources={"metadata": {"path": str(folder)}})
+    resources = {"metadata": {"path": str(folder)}}
+    # A crowded machine may bring what a cell shows long after it says that the cell is done.
+    client = NotebookClient(notebook, kernel_name="python3", resources=resources, iopub_timeout=60)
     with client.setup_kernel():
         for at in order if order is not None else range(len(sources)):
             client.execute_cell(notebook.cells[at], at)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -9,10 +10,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import nbformat
 import pytest
+from nbclient import NotebookClient
 
 from hdsp_agent.cli._main import main
 from hdsp_agent.errors import InvalidInput, NotFound, Unavailable
@@ -44,6 +47,20 @@ async def test_a_sound_notebook_is_proved_once_and_changes_nothing(tmp_path: Pat
     assert (report.is_proved, report.runs, len(report.cells)) == (True, 1, 6)
     # It ran in a copy.
     assert not (tmp_path / "made.txt").exists()
+
+
+@pytest.mark.long
+async def test_what_a_cell_shows_long_after_it_is_done_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = saved(tmp_path, ran(tmp_path, "print(1)"))
+    poll = NotebookClient._async_poll_output_msg
+
+    async def late(self: NotebookClient, *arguments: Any) -> None:
+        # Longer than nbclient waits by itself.
+        await asyncio.sleep(5)
+        await poll(self, *arguments)
+
+    monkeypatch.setattr(NotebookClient, "_async_poll_output_msg", late)
+    assert found(await verify_notebook(path)) == []
 
 
 async def test_what_is_around_the_notebook_is_found_and_not_told_of_as_a_copy(tmp_path: Path) -> None:
