@@ -78,7 +78,7 @@ class JupyterProcess:
         """End it with this signal, and wait until it is gone."""
         assert self._process is not None
         self._process.send_signal(number)
-        await asyncio.to_thread(self._process.wait, 20)
+        await asyncio.to_thread(self._process.wait, 120)
 
     def kill(self) -> None:
         """See that nothing is left of it."""
