@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -164,8 +165,21 @@ def jp_server_config(storage_dir: Path, storage_backend: str) -> dict[str, objec
 
 
 @pytest.fixture
-def services(jp_serverapp: ServerApp, jp_asyncio_loop: asyncio.AbstractEventLoop) -> Iterator[Services]:
+def services(
+    jp_serverapp: ServerApp, jp_asyncio_loop: asyncio.AbstractEventLoop, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Services]:
     """The started extension's object graph; pytest-jupyter itself leaves out the start of extensions."""
+    from hdsp_agent.comm._rounds import Rounds
+
+    # Half a minute after its start a server begins to do things by itself: on a busy machine in the middle of a test.
+    begin = Rounds.start
+
+    def begin_later(rounds: Rounds) -> None:
+        if rounds._times.first_after_seconds >= 30:
+            rounds._times = replace(rounds._times, first_after_seconds=3_600)
+        begin(rounds)
+
+    monkeypatch.setattr(Rounds, "start", begin_later)
     manager = jp_serverapp.extension_manager
     jp_asyncio_loop.run_until_complete(manager.start_all_extensions())
     services: Services = jp_serverapp.web_app.settings["hdsp_agent_services"]

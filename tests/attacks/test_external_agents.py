@@ -14,6 +14,7 @@ from hdsp_agent.agent.approval import ApprovalEngine, Decision
 from hdsp_agent.agent.external.offered_tools import ANNOTATIONS
 from hdsp_agent.config import ApprovalPreset, GlobalSettings, ModeConfig, OperatorPolicy
 from hdsp_agent.tools import ActionRequest
+from tests._helpers.kept_files import kept_in
 from tests.agent.external._helpers.program import Program, program
 from tests.attacks._helpers.program_calls import CALLS
 
@@ -64,7 +65,7 @@ def settings_of(preset: ApprovalPreset, **more: bool) -> GlobalSettings:
 
 def files_of(folder: Path) -> dict[str, bytes]:
     """Everything in the folder."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {str(path.relative_to(folder)): content for path, content in kept_in(folder).items()}
 
 
 async def prepared(claude: Program) -> dict[str, Mapping[str, object]]:

@@ -14,6 +14,7 @@ from pydantic import JsonValue
 from hdsp_agent.agent.external.offered_tools import ANNOTATIONS
 from hdsp_agent.comm.services import Services
 from hdsp_agent.messages import JsonObject
+from tests._helpers.kept_files import kept_in
 from tests.agent.external._helpers.program import notebook_file
 from tests.attacks._helpers.people import ADA, BOB, READER, OpenPage, server_of
 from tests.attacks._helpers.program_calls import CALLS
@@ -49,7 +50,7 @@ def programs(
 
 def files_of(folder: Path) -> dict[str, bytes]:
     """Everything in the folder."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {str(path.relative_to(folder)): content for path, content in kept_in(folder).items()}
 
 
 def arguments_of(name: str) -> JsonObject:

@@ -13,6 +13,7 @@ from pydantic import SecretStr
 
 from hdsp_agent.comm.services import Services
 from tests._helpers.jupyter_fetch import Fetch
+from tests._helpers.kept_files import kept_in
 from tests._helpers.model_server import Reply, raw_server, refusal
 from tests.comm.conftest import Connect
 
@@ -88,9 +89,11 @@ async def test_no_row_frame_log_file_or_answer_shows_it(
         assert server.requests
     shown.append(caplog.text)
     shown += [logging.Formatter().format(record) for record in caplog.records]
-    for file in storage_dir.rglob("*"):
-        if file.is_file() and file.name != "secrets.json":
-            shown.append(file.read_bytes().decode("utf-8", "replace"))
+    shown += [
+        content.decode("utf-8", "replace")
+        for file, content in kept_in(storage_dir).items()
+        if file.name != "secrets.json"
+    ]
     # Around the key in what is encoded stands more, which may be left.
     pieces = {name: form[12:-6] if name == "basic" else form for name, form in forms(key).items()}
     left = {name for name, piece in pieces.items() for text in shown if piece in text}

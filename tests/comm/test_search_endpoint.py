@@ -12,6 +12,7 @@ from hdsp_agent.comm.identity import server_owner
 from hdsp_agent.comm.services import Services
 from tests._helpers.embeddings_server import embeddings_server
 from tests._helpers.jupyter_fetch import Fetch
+from tests._helpers.kept_files import kept_in
 from tests._helpers.parsed_json import ParsedJson
 
 ME = server_owner()
@@ -76,7 +77,7 @@ async def test_other_words_are_found_with_the_endpoint_that_a_person_named_and_n
         exported = json.dumps(await rest(jp_fetch, "settings", "export"))
         assert KEY not in exported and server.url not in exported
     assert KEY not in caplog.text + "".join(repr(record.args) for record in caplog.records)
-    kept = [path for path in storage_dir.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
+    kept = [path for path, content in kept_in(storage_dir).items() if KEY.encode() in content]
     assert [path.name for path in kept] == ["secrets.json"]
 
 

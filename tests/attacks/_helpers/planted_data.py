@@ -71,6 +71,7 @@ async def plant(services: Services, root: Path, *, user: str | None = None, word
     await config.set_secret(profile, "apiKey", SecretStr(KEY))
     # What the server does by itself, as the day's backup, would look like something that an attacker changed.
     await services.recall_job.stop()
+    await services.retention_job.stop()
     await services.memory.job.stop()
     await config.update({"customInstructions": f"{word} in the instructions", "backupGenerations": 0})
     memory = await services.memory.of(Owner(owner), None, None)

@@ -14,6 +14,7 @@ from tornado.httpclient import HTTPClientError
 from hdsp_agent.comm.rest._routes import API_PATH, routes
 from hdsp_agent.comm.services import Services
 from tests._helpers.jupyter_fetch import Fetch, SocketFetch
+from tests._helpers.kept_files import kept_in
 
 SECRET = "sk-ant-api03-Zq8vT4mWb2LkP9xR7nYc"
 OTHERS = ("sk-proj-Hj3kLm9QwErTyUi8", "gsk_Vb7nMk2PoIuYtReWq5As", "AIzaSyD4fGhJkLzXcVbNm1Qw")
@@ -116,14 +117,14 @@ async def test_a_saved_key_is_in_no_answer_file_log_or_event(
     used = await services.config.secrets.get(services.config.profiles.get("default").id, "apiKey")
     assert used is not None and used.get_secret_value() == SECRET
     # … and nowhere else.
-    files = [path for root in (storage_dir, jp_root_dir) for path in root.rglob("*") if path.is_file()]
+    files = kept_in(storage_dir, jp_root_dir)
     assert files
     everything = {
         "answers": said,
         "log": caplog.text + "".join(repr(record.args) for record in caplog.records),
         "events": events.getvalue(),
         "environment and settings": repr(jp_serverapp.web_app.settings) + repr(services),
-        **{str(path): path.read_bytes().decode("utf-8", "replace") for path in files},
+        **{str(path): content.decode("utf-8", "replace") for path, content in files.items()},
     }
     for place, text in everything.items():
         for secret in (SECRET, *OTHERS):
@@ -148,12 +149,10 @@ async def test_a_plain_file_is_used_only_after_opting_in(
     services: Services, storage_dir: Path, jp_fetch: Fetch
 ) -> None:
     await call(jp_fetch, "secrets/default/apiKey", "PUT", {"value": SECRET})
-    assert not any(SECRET in path.read_text("utf-8", "replace") for path in storage_dir.rglob("*") if path.is_file())
+    assert not any(SECRET.encode() in content for content in kept_in(storage_dir).values())
     answer = json.loads(await call(jp_fetch, "secrets/storage", "PUT", {"kind": "file"}))
     assert answer["storage"]["kind"] == "file"
     answer = json.loads(await call(jp_fetch, "secrets/default/apiKey", "PUT", {"value": SECRET}))
     assert next(entry for entry in answer["secrets"] if entry["key"] == "apiKey")["source"] == "file"
-    (file,) = [
-        path for path in storage_dir.rglob("*") if path.is_file() and SECRET in path.read_text("utf-8", "replace")
-    ]
+    (file,) = [path for path, content in kept_in(storage_dir).items() if SECRET.encode() in content]
     assert file.stat().st_mode & 0o777 == 0o600
