@@ -357,17 +357,21 @@ def line(id_: str, title: str = "") -> HistoryItem:
 
 
 async def test_many_changes_are_told_at_once(services: Services, connect: Connect) -> None:
+    def tellings() -> int:
+        # That nothing was left open by the server before may be told at any time.
+        return sum(bool(told["openTasks"]) for told in messages(panel, "openTasksUpdated"))
+
     async with connect() as panel:
         for number in range(20):
             services.history.open_tasks.put(ME, line(f"t{number}"))
         await panel.until(lambda: len(ids(panel)) == 20)
-        assert len(messages(panel, "openTasksUpdated")) == 1
+        assert tellings() == 1
         services.history.open_tasks.put(ME, line("t3", "another name"))
         services.history.open_tasks.put(ME, line("t3"))
         services.history.open_tasks.put(ME, line("last"))
         await panel.until(lambda: len(ids(panel)) == 21)
         assert ids(panel) == [*(f"t{number}" for number in range(20)), "last"]
-        assert len(messages(panel, "openTasksUpdated")) == 2
+        assert tellings() == 2
 
 
 async def test_a_tab_that_connects_between_two_tellings_is_told_too(services: Services, connect: Connect) -> None:
@@ -379,7 +383,8 @@ async def test_a_tab_that_connects_between_two_tellings_is_told_too(services: Se
             assert ids(late) == ["t1", "t2"]
             services.history.open_tasks.remove(ME, ["t2"])
             await late.until(lambda: ids(late) == ["t1"])
-            assert ids(panel) == ["t1"]
+            # One tab may hear it a moment after the other.
+            await panel.until(lambda: ids(panel) == ["t1"])
 
 
 async def test_what_is_opened_beyond_the_most_closes_the_first_that_rests(

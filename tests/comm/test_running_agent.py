@@ -25,6 +25,7 @@ from hdsp_agent.events import (
 from hdsp_agent.persistence import HistoryQuery
 from tests.comm._helpers.scripted_pages import Turn, conversation, question, said, speak
 from tests.comm._helpers.stored_tasks import eventually
+from tests.comm.channel._helpers.channel_panel import Panel
 from tests.comm.conftest import Connect, messages
 
 ME = server_owner()
@@ -34,6 +35,12 @@ WRITE: Turn = (
     {"tool": "write_to_file", "arguments": {"path": "note.txt", "content": "once\n"}, "id": "w"},
 )
 DONE: Turn = ({"text": "Now I am done."}, {"tool": "attempt_completion", "arguments": {"result": "It is written."}})
+
+
+def completed(panel: Panel) -> bool:
+    """Whether the history has told of a task that it is completed."""
+    told = messages(panel, "taskHistoryItemUpdated")
+    return any(message["taskHistoryItem"]["status"] == "completed" for message in told)
 
 
 @asynccontextmanager
@@ -77,6 +84,7 @@ async def test_a_task_goes_from_its_first_words_over_an_approval_to_its_end(
         await other.until(lambda: messages(other, "taskProgress")[-1]["status"] == "idle")
         heard = [message["status"] for message in messages(other, "taskProgress")]
         assert {"interactive", "running"} < set(heard)
+        await other.until(lambda: completed(other))
         item = await services.history.item(ME, task)
         assert (item.status, item.task, item.notebook and item.notebook.path) == (
             "completed",
@@ -201,12 +209,7 @@ async def test_a_running_task_is_renamed_through_itself_and_its_end_does_not_und
         await panel.ask("askResponse", messageTs=ts, askResponse="yesButtonClicked")
         await question(panel, "completion_result")
         # The question is on screen before the history hears of the end.
-        await panel.until(
-            lambda: any(
-                message["taskHistoryItem"]["status"] == "completed"
-                for message in messages(panel, "taskHistoryItemUpdated")
-            )
-        )
+        await panel.until(lambda: completed(panel))
         (hit,) = (await services.history.page(ME, HistoryQuery())).hits
         assert (hit.item.title, hit.item.is_favorited, hit.item.status) == ("My note", True, "completed")
 

@@ -9,6 +9,7 @@ import pytest
 
 from hdsp_agent.comm.services import Services
 from tests._helpers.jupyter_fetch import Fetch
+from tests._helpers.timing import until
 from tests.comm._helpers.scripted_pages import Turn, question, speak
 from tests.comm.conftest import Connect, messages
 
@@ -31,8 +32,7 @@ async def test_work_is_counted_without_names(
         task = (await panel.ask("newTask", text="What is here?"))["result"]
         await question(panel, "completion_result")
         await panel.until(lambda: messages(panel, "taskProgress")[-1]["status"] == "idle")
-    told = (await jp_fetch("metrics")).body.decode()
-    for line in (
+    counted = {
         'hdsp_agent_requests_total{model="scripted",provider="fake-ai",status="ok",user=""} 2.0',
         'hdsp_agent_tokens_total{direction="in",model="scripted",provider="fake-ai",user=""} 100.0',
         'hdsp_agent_tokens_total{direction="cached",model="scripted",provider="fake-ai",user=""} 30.0',
@@ -44,8 +44,20 @@ async def test_work_is_counted_without_names(
         'hdsp_agent_tool_calls_total{outcome="done",tool="list_files",user=""} 1.0',
         'hdsp_agent_tool_seconds_count{tool="list_files"} 1.0',
         "hdsp_agent_queued_messages 0.0",
-    ):
-        assert line in told.splitlines()
+    }
+    left: set[str] = set()
+
+    async def are_told() -> bool:
+        # A turn ends a moment after its last word.
+        left.clear()
+        left.update(counted - {*(await jp_fetch("metrics")).body.decode().splitlines()})
+        return not left
+
+    try:
+        await until(are_told)
+    except AssertionError:
+        raise AssertionError(left) from None
+    told = (await jp_fetch("metrics")).body.decode()
     assert float(told.partition("\nhdsp_agent_stored_bytes ")[2].split()[0]) > 0
     assert task not in told and str(tmp_path) not in told
     # Where models are behind a hub, it is asked at once how budgets stand.
