@@ -112,7 +112,7 @@ async def test_words_queued_just_as_the_task_is_done_make_it_go_on(tmp_path: Pat
 
 async def test_words_in_the_queue_answer_a_model_that_errs_and_errs(tmp_path: Path) -> None:
     wrong = [call_tool("write_note", {"wrong": number}, id=f"w{number}") for number in range(3)]
-    async with running_agent(tmp_path, [*wrong[:2], [0.2, *wrong[2]], DONE]) as agent:
+    async with running_agent(tmp_path, [*wrong[:2], [2.0, *wrong[2]], DONE]) as agent:
         task_id = await agent.start()
         await until(lambda: len(agent.model.requests) == 3)
         await agent.manager.queue(task_id, "the name is text")
@@ -145,7 +145,7 @@ async def test_words_in_the_queue_approve_nothing_and_answer_no_question_of_the_
 async def test_words_in_the_queue_reach_the_model_while_cells_report_in_between(tmp_path: Path) -> None:
     work = [
         *call_tool("look", {"text": "a"}, id="a", stop=False),
-        0.1,
+        1.0,
         *call_tool("look", {"text": "b"}, id="b", index=1),
     ]
     async with running_agent(tmp_path, [work, DONE, DONE]) as agent:
@@ -193,7 +193,7 @@ async def test_a_long_text_is_masked_before_it_is_given_its_time(kind: str, tmp_
 async def test_what_is_removed_or_changed_while_the_queue_is_emptied_is_not_told_as_it_was(tmp_path: Path) -> None:
     work = [
         *call_tool("look", {"text": "a"}, id="a", stop=False),
-        0.1,
+        1.0,
         *call_tool("look", {"text": "b"}, id="b", index=1),
     ]
     async with running_agent(tmp_path, [work, DONE, DONE]) as agent:

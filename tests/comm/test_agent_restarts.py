@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests._helpers.stored_tasks import said_in
 from tests.comm._helpers.jupyter_process import JupyterProcess
 from tests.comm._helpers.scripted_model_server import Body, Model, Part, Refusal, call, model_of, silence
 from tests.comm._helpers.scripted_pages import asked, conversation, question, said
@@ -149,8 +150,8 @@ async def subtask_works(server: JupyterProcess, model: Model, page: Panel) -> No
 
 async def text_streams(server: JupyterProcess, model: Model, page: Panel) -> None:
     await page.until(lambda: "".join(WORDS) in said(page, "text"))
-    # What has been on screen for a second is on the disk.
-    await asyncio.sleep(3)
+    # It is on the disk a second later.
+    await until(lambda: WORDS[-1] in said_in(server.home, "ui"))
 
 
 MOMENTS = {
