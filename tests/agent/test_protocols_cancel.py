@@ -35,7 +35,7 @@ async def test_a_cancel_in_mid_stream_closes_the_connection_and_the_task_can_go_
         await until(lambda: any("One word" in (each.text or "") for each in shown.get(task_id, {}).values()))
 
         await agent.manager.cancel(task_id)
-        await asyncio.wait_for(server.closed.wait(), 30)
+        await asyncio.wait_for(server.closed.wait(), 60)
 
         ask = await agent.asked(task_id, "resume_task")
         messages = await agent.ui(task_id)
@@ -67,7 +67,7 @@ async def test_a_cancel_before_the_answer_begins_closes_the_connection(
         task_id = await agent.start()
         await until(lambda: len(sent_by(server.requests)) == 1)
         await agent.manager.cancel(task_id)
-        await asyncio.wait_for(server.closed.wait(), 30)
+        await asyncio.wait_for(server.closed.wait(), 60)
         ask = await agent.asked(task_id, "resume_task")
         await agent.manager.answer(task_id, ask.ts, "yesButtonClicked")
         await agent.ended(task_id)

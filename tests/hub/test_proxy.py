@@ -17,6 +17,7 @@ from hdsp_agent.hub.usage_reading import AnswerReader
 from hdsp_agent.providers import KnownModel
 
 from .._helpers.model_server import RawServer, Reply, raw_server, refusal, sse, sse_events
+from .._helpers.timing import until
 from ._helpers.policy_files import KEY
 from ._helpers.running import RunningService, running_service
 
@@ -407,7 +408,7 @@ async def test_large_requests_wait_for_room(tmp_path: Path, monkeypatch: pytest.
 
 async def becomes(size: int, running: RunningService) -> bool:
     """Whether the bodies take so much room soon."""
-    for _ in range(200):
+    for _ in range(1200):
         if running.service.body_bytes == size:
             return True
         await asyncio.sleep(0.05)
@@ -525,12 +526,13 @@ async def test_a_client_that_leaves_before_anything_is_sent_costs_nothing(tmp_pa
         asked.cancel()
         await asyncio.wait([asked])
         running.hub.delay.set()
+
         # Once it is recorded, its end follows.
-        for _ in range(200):
+        async def is_recorded() -> bool:
             [row] = (await running.json("api/usage"))["usage"]
-            if row["requests"] == 2 and row["estimated"] == 0:
-                break
-            await asyncio.sleep(0.05)
+            return bool(row["requests"] == 2 and row["estimated"] == 0)
+
+        await until(is_recorded)
         assert await used(running) == [("qwen3", 10, 1, 7, 0, 0)] and len(server.requests) == 1
 
 

@@ -103,7 +103,7 @@ async def test_a_search_finds_lines_and_leaves_out_what_may_not_be_read(
 ) -> None:
     plant(workspace)
     os.mkfifo(workspace / "pipe")
-    text = await asyncio.wait_for(task.text("search_files", regex="needle", path="."), 20)
+    text = await asyncio.wait_for(task.text("search_files", regex="needle", path="."), 60)
     assert text.startswith("3 matching lines in 3 files.")
     assert "main.py\n     2 | needle = 1" in text
     assert "src/deep/a.py\n     2 | needle()" in text

@@ -46,7 +46,7 @@ class Weak:
         return task_id
 
     async def ended(self, task_id: TaskId) -> None:
-        await until(lambda: self.manager.tasks.opened(task_id) is None or None, 30)
+        await until(lambda: self.manager.tasks.opened(task_id) is None or None, 120)
 
     async def shown(self, task_id: TaskId, say: str) -> list[ClineMessage]:
         reader = await self.store.view(task_id)
@@ -197,11 +197,11 @@ async def test_a_second_message_tells_only_what_changed(tmp_path: Path) -> None:
         assert asked is not None
         task = agent.manager.tasks.get(task_id)
         question = await until(
-            lambda: task.state.dialogue.asks.newest("resume_completed_task", "completion_result"), 10
+            lambda: task.state.dialogue.asks.newest("resume_completed_task", "completion_result"), 60
         )
         await agent.manager.answer(task_id, question.ts, "messageResponse", "And plus two?")
-        await until(lambda: len(agent.model.requests) == 4 or None, 30)
-        await until(lambda: agent.manager.tasks.opened(task_id) is None or None, 30)
+        await until(lambda: len(agent.model.requests) == 4 or None, 120)
+        await until(lambda: agent.manager.tasks.opened(task_id) is None or None, 120)
         last = json.dumps(list(agent.model.requests[2].messages)[-1].content)
         assert "Person: And plus two?" in last
         assert await agent.answer(task_id) == "It is 3."
@@ -216,7 +216,7 @@ async def test_a_task_that_was_cut_within_a_step_goes_on_with_it(tmp_path: Path)
     async with weak_agent(tmp_path, turns) as agent:
         request = TaskRequest("Compute one plus one in a cell.", notebook=NotebookRef(path="a.ipynb"))
         task_id = await agent.manager.start(request)
-        await until(lambda: "sleep" in (agent.workspace / "a.ipynb").read_text(encoding="utf-8"), 30)
+        await until(lambda: "sleep" in (agent.workspace / "a.ipynb").read_text(encoding="utf-8"), 120)
         await agent.manager.cancel(task_id)
         assert len(agent.model.requests) == 1
         task = agent.manager.tasks.get(task_id)

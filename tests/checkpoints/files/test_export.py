@@ -62,7 +62,7 @@ async def test_nobody_waits_for_an_export(
 
     def slow(store: CheckpointStore, record: CheckpointRecord, target: Path) -> None:
         loop.call_soon_threadsafe(begun.set)
-        assert going_on.wait(30)
+        assert going_on.wait(60)
         real(store, record, target)
 
     monkeypatch.setattr(file_views, "export_zip", slow)
@@ -70,7 +70,7 @@ async def test_nobody_waits_for_an_export(
     try:
         await begun.wait()
         write(workspace, {"a.txt": "two"})
-        await asyncio.wait_for(checkpoints.save("second"), 10)
+        await asyncio.wait_for(checkpoints.save("second"), 30)
     finally:
         going_on.set()
         await export

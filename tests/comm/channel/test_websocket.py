@@ -124,7 +124,7 @@ async def test_streaming_text_arrives_in_order_and_before_what_follows(serve) ->
 
 
 async def test_a_tab_that_comes_in_the_middle_of_a_stream_gets_text_only_once(serve) -> None:  # type: ignore[no-untyped-def]
-    async with serve(delta_seconds=5) as server:
+    async with serve(delta_seconds=600) as server:
         server.channel.delta("t", 1, "text", "a")
         server.channel.delta("t", 1, "text", "b")
         async with server.connect() as panel:
@@ -236,7 +236,7 @@ async def test_a_client_that_can_gets_compressed_frames(serve, jp_ws_fetch) -> N
 
 
 async def test_stopping_the_server_tells_panels_to_come_back(serve) -> None:  # type: ignore[no-untyped-def]
-    async with serve(delta_seconds=5) as server, server.connect() as panel:
+    async with serve(delta_seconds=600) as server, server.connect() as panel:
         server.channel.delta("t", 1, "text", "a")
         server.channel.delta("t", 1, "text", "b")
         await server.hub.stop()

@@ -145,4 +145,4 @@ async def test_who_changes_the_message_is_waited_for_no_more(
         writer.write("\r\n".join([*head, "", ""]).encode() + body)
         await server.asked.wait()
         writer.close()
-        await asyncio.wait_for(server.closed.wait(), 30)
+        await asyncio.wait_for(server.closed.wait(), 60)

@@ -179,7 +179,7 @@ async def test_who_types_on_is_waited_for_no_more(
         writer.write("\r\n".join([*head, "", ""]).encode() + body)
         await server.asked.wait()
         writer.close()
-        await asyncio.wait_for(server.closed.wait(), 30)
+        await asyncio.wait_for(server.closed.wait(), 60)
     # It may be charged for.
     assert [use["requests"] for use in await used(jp_fetch)] == [1]
 

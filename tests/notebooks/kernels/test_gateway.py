@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -59,7 +59,7 @@ class Remote:
 
 
 @asynccontextmanager
-async def remote(address: str, root: Path, limits: RunLimits | None = None) -> AsyncIterator[Remote]:
+async def remote(address: str, root: Path, limits: Callable[[], RunLimits] = RunLimits) -> AsyncIterator[Remote]:
     GatewayClient.clear_instance()
     GatewayClient.instance(url=address, auth_token=GATEWAY_TOKEN)
     owner = Owner()
@@ -68,7 +68,7 @@ async def remote(address: str, root: Path, limits: RunLimits | None = None) -> A
     contents = AsyncLargeFileManager(root_dir=str(root))
     sessions = GatewaySessionManager(kernel_manager=kernels, contents_manager=contents)
     port = JupyterKernels(sessions, kernels, specs)
-    executor = Executor(port, limits=lambda: limits or RunLimits())
+    executor = Executor(port, limits=limits)
     try:
         yield Remote(executor, kernels, port)
     finally:
@@ -93,10 +93,13 @@ async def test_cells_run_remotely_with_outputs_errors_and_variables(gateway: Ker
 
 
 async def test_a_remote_cell_is_interrupted_and_the_kernel_restarted(gateway: KernelGateway, tmp_path: Path) -> None:
-    async with remote(gateway.address, tmp_path, RunLimits(total_seconds=1.5)) as work:
+    limits = [RunLimits()]
+    async with remote(gateway.address, tmp_path, lambda: limits[-1]) as work:
         await work.run("x = 1")
+        limits.append(RunLimits(total_seconds=1.5))
         run = await work.run("import time; time.sleep(60)")
         assert (run.cells[0].state, run.cells[0].reason) == ("timed_out", "total_limit")
+        del limits[1:]
         await work.executor.restart(NOTEBOOK)
         assert text_of((await work.run("'x' in globals()")).cells[0]) == "False"
 

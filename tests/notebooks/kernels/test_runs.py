@@ -111,10 +111,10 @@ async def test_interrupting_a_run_that_waits_does_not_touch_the_one_that_runs(tm
 
 
 async def test_a_silent_cell_is_interrupted_at_the_idle_limit(tmp_path: Path) -> None:
-    async with headless_executor(tmp_path, RunLimits(idle_seconds=2)) as work:
-        cell = await work.cell("import time\nfor i in range(8): print(i, flush=True); time.sleep(0.3)\ntime.sleep(60)")
+    async with headless_executor(tmp_path, RunLimits(idle_seconds=3)) as work:
+        cell = await work.cell("import time\nfor i in range(12): print(i, flush=True); time.sleep(0.3)\ntime.sleep(60)")
         assert (cell.state, cell.reason) == ("timed_out", "idle_limit")
-        assert "7" in text_of(cell)
+        assert "11" in text_of(cell)
 
 
 async def test_a_cell_that_prints_for_ever_is_interrupted_at_the_total_limit(tmp_path: Path) -> None:
