@@ -119,7 +119,7 @@ async def test_a_picture_of_the_person_reaches_the_model(tmp_path: Path) -> None
 
 async def test_a_storage_that_fails_for_a_moment_stops_the_task_with_a_word(tmp_path: Path) -> None:
     done = call_tool("attempt_completion", {"result": "All done"}, id="end")
-    async with running_agent(tmp_path, [[0.05, *call_tool("look", {"text": "x"})], done, done]) as agent:
+    async with running_agent(tmp_path, [[1.0, *call_tool("look", {"text": "x"})], done, done]) as agent:
         task_id = await agent.start()
         log = agent.task(task_id).state.conversation.log
         append = log.append_api
@@ -156,7 +156,7 @@ async def test_a_storage_that_fails_when_a_task_is_put_with_the_completed_ones_k
 
 
 async def test_a_storage_that_fails_for_good_puts_the_task_aside(tmp_path: Path) -> None:
-    async with running_agent(tmp_path, [[0.05, *call_tool("look", {"text": "x"})]]) as agent:
+    async with running_agent(tmp_path, [[1.0, *call_tool("look", {"text": "x"})]]) as agent:
         task_id = await agent.start()
         log = agent.task(task_id).state.conversation.log
 

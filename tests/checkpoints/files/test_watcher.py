@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.checkpoints import AsyncFileCheckpoints, FileLimits
+from hdsp_agent.checkpoints.files import watcher
 from hdsp_agent.checkpoints.files import workspace as workspace_module
 from hdsp_agent.checkpoints.files.workspace_walk import WorkspaceWalk
 
@@ -22,6 +23,8 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Only Linux tell
 @pytest.fixture
 def walks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Of each look at the workspace, whether it was a whole walk."""
+    # A busy machine takes its time to tell, and who is not told in time walks.
+    monkeypatch.setattr(watcher, "_FENCE_SECONDS", 60.0)
     seen: list[str] = []
     everything, again = WorkspaceWalk.everything, WorkspaceWalk.again
 
